@@ -1,0 +1,113 @@
+"""Everything Catalpa raises or warns about, in one tree.
+
+::
+
+    CatalpaError (Exception)
+    ├── TableError (ValueError)             the table cannot be used as it is
+    │   ├── UnknownColumn                   a named column is not in the table
+    │   ├── ColumnMismatch                  predict got other columns than fit
+    │   ├── MissingValues                   missing cells where none are allowed
+    │   ├── UnseenCategories                categories that fit never saw, and handle_unknown="error"
+    │   ├── NumericColumns                  numbers given to a purely categorical method
+    │   └── UnsupportedTable (TypeError)    not a table of a known kind
+    ├── ParameterError (ValueError)         a setting that cannot work
+    ├── UndefinedMetric (ValueError)        the method is not defined on this table
+    ├── ModelFileError (ValueError)         a model file that cannot be read
+    ├── DatasetError (OSError)              a data set that is not here and cannot be fetched
+    └── MissingDependency (ImportError)     an optional package is needed
+
+    CatalpaWarning (UserWarning)
+    ├── ColumnWarning                       a column looks like an identifier, or is very wide
+    ├── UnseenCategoryWarning               predict met categories that fit never saw
+    └── SlowCoreWarning                     the compiled core is not available
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CatalpaError",
+    "CatalpaWarning",
+    "ColumnMismatch",
+    "ColumnWarning",
+    "DatasetError",
+    "MissingDependency",
+    "MissingValues",
+    "ModelFileError",
+    "NumericColumns",
+    "ParameterError",
+    "SlowCoreWarning",
+    "TableError",
+    "UndefinedMetric",
+    "UnknownColumn",
+    "UnseenCategories",
+    "UnseenCategoryWarning",
+    "UnsupportedTable",
+]
+
+
+class CatalpaError(Exception):
+    """Base of every error that Catalpa raises on purpose."""
+
+
+class TableError(CatalpaError, ValueError):
+    """The table cannot be used as it is."""
+
+
+class UnknownColumn(TableError):
+    """A column was named that the table does not have."""
+
+
+class ColumnMismatch(TableError):
+    """The table at predict has other columns than the table at fit."""
+
+
+class MissingValues(TableError):
+    """Missing cells where none are allowed."""
+
+
+class UnseenCategories(TableError):
+    """Categories that fit never saw, with ``handle_unknown="error"``."""
+
+
+class NumericColumns(TableError):
+    """Numbers given to a method that knows categories only."""
+
+
+class UnsupportedTable(TableError, TypeError):
+    """The object is not a table of a kind that can be read."""
+
+
+class ParameterError(CatalpaError, ValueError):
+    """A setting that cannot work, alone or with this table."""
+
+
+class UndefinedMetric(CatalpaError, ValueError):
+    """The method is not defined on this table."""
+
+
+class ModelFileError(CatalpaError, ValueError):
+    """A model file that cannot be read."""
+
+
+class DatasetError(CatalpaError, OSError):
+    """A data set that is neither here nor can be fetched."""
+
+
+class MissingDependency(CatalpaError, ImportError):
+    """An optional package is needed; the message has the pip command."""
+
+
+class CatalpaWarning(UserWarning):
+    """Base of every warning that Catalpa gives."""
+
+
+class ColumnWarning(CatalpaWarning):
+    """A column looks like an identifier, or has very many categories."""
+
+
+class UnseenCategoryWarning(CatalpaWarning):
+    """Predict met categories that fit never saw."""
+
+
+class SlowCoreWarning(CatalpaWarning):
+    """The compiled core is not available; the NumPy reference is used."""

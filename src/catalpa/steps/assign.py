@@ -1,0 +1,74 @@
+"""The steps that engines run on every block: give rows to clusters, count, label, measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from catalpa.steps import compiled, reference
+from catalpa.steps.counts import Counts
+from catalpa.steps.scores import FixedScores
+from catalpa.table.blocks import Block, FloatArray, IntArray
+
+__all__ = ["Memory", "assign_and_count", "label_rows", "measure_rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """What a block remembers between passes: its labels, and what the core prepared of its codes."""
+
+    labels: IntArray | None = None  # (n,)
+    counts: Counts | None = None
+    packed: compiled.Packed | None = None
+
+
+def assign_and_count(block: Block, memory: Memory | None, fixed: FixedScores) -> tuple[Counts, Memory]:
+    """Give every row its nearest cluster and count categories per cluster.
+
+    Returns the block's full counts, whose ``moved`` says how many rows changed cluster since
+    ``memory`` (all of them without one), and the block's new memory.
+    """
+    if memory is not None and memory.counts is not None and memory.counts.k != fixed.k:
+        memory = Memory(packed=memory.packed)
+    if compiled.available():
+        return _compiled_pass(block, memory or Memory(), fixed)
+    labels, costs = _reference_rows(block, fixed)
+    before = None if memory is None else memory.labels
+    moved = len(block) if before is None else int((labels != before).sum())
+    counts = replace(reference.count(block, labels, fixed, costs), moved=moved)
+    return counts, Memory(labels, counts)
+
+
+def _compiled_pass(block: Block, memory: Memory, fixed: FixedScores) -> tuple[Counts, Memory]:
+    packed = memory.packed or compiled.pack(block, fixed.axis, fixed.k)
+    labels, counts = compiled.assign_and_count(block, packed, fixed, memory.labels, memory.counts)
+    return counts, Memory(labels, counts, packed)
+
+
+def label_rows(block: Block, fixed: FixedScores) -> IntArray:  # (n,) int32
+    """Nearest cluster of every row."""
+    if compiled.available():
+        return compiled.label_rows(block, compiled.pack(block, fixed.axis, fixed.k), fixed)
+    return _reference_rows(block, fixed)[0].astype(np.int32)
+
+
+def measure_rows(block: Block, fixed: FixedScores) -> FloatArray:  # (n, k)
+    """Cost of every row in every cluster, as a real number."""
+    parts = [
+        reference.row_costs(part, fixed, reference.distances(part, fixed))
+        for part in block.cut(reference.ROWS_AT_ONCE)
+    ]
+    return np.asarray(np.concatenate(parts) * fixed.quantum)
+
+
+def _reference_rows(block: Block, fixed: FixedScores) -> tuple[IntArray, IntArray]:
+    """Labels and reported costs of a block, a stretch of rows at a time."""
+    labels, costs = [], []
+    for part in block.cut(reference.ROWS_AT_ONCE):
+        total = reference.distances(part, fixed)
+        chosen = reference.nearest(total, fixed.tie)
+        own = total[np.arange(len(part)), chosen]
+        labels.append(chosen)
+        costs.append(reference.row_costs(part, fixed, own))
+    return np.concatenate(labels), np.concatenate(costs)

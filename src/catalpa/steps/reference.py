@@ -1,0 +1,95 @@
+"""One pass over a block in NumPy: slow, readable, and the meaning of the compiled core.
+
+The compiled core must give the same integers as these functions, bit for bit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from catalpa.steps.counts import SQUARE_BITS, Counts
+from catalpa.steps.scores import FixedScores
+from catalpa.table.blocks import IGNORED, Block, FloatArray, IntArray
+from catalpa.table.scaling import TICK_BITS, ticks
+
+__all__ = ["count", "distances", "nearest", "row_costs"]
+
+ROWS_AT_ONCE = 1 << 14
+LIMB_BITS = 20  # sums of 64-bit costs are taken in limbs of 20 bits, so that they cannot overflow
+
+
+def distances(block: Block, fixed: FixedScores) -> IntArray:  # (n, k) int64
+    """Cost of every row in every cluster, in quanta, before any rescaling or root."""
+    total = np.repeat(fixed.anchor[None, :], len(block), axis=0)
+    for column, offset in enumerate(fixed.axis.offsets[:-1]):
+        total += fixed.table[block.codes[:, column] + offset]
+    if fixed.n_numeric:
+        total += _number_part(block.numbers, fixed)
+    return total
+
+
+def _number_part(numbers: FloatArray, fixed: FixedScores) -> IntArray:  # (n, k) int64
+    part = np.zeros((len(numbers), fixed.k))
+    for column in range(fixed.n_numeric):
+        away = np.abs(numbers[:, column, None] - fixed.means[None, :, column])
+        term = fixed.scale[None, :, column] * (away * away if fixed.power == 2 else away)
+        part += np.where(np.isnan(away), 0.0, term)
+    capped = np.minimum(part, fixed.number_limit)
+    return np.rint(capped * 2.0**fixed.shift).astype(np.int64)
+
+
+def nearest(total: IntArray, tie: int) -> IntArray:  # (n,) int64
+    """Lowest cluster among those within ``tie`` quanta of the smallest sum."""
+    smallest = total.min(axis=1, keepdims=True)
+    return np.asarray((total <= smallest + tie).argmax(axis=1))
+
+
+def row_costs(block: Block, fixed: FixedScores, total: IntArray) -> IntArray:
+    """Reported cost of sums ``total`` (n,) or (n, k): rescaled for left-out cells, rooted if asked."""
+    present = _present(block, fixed)
+    if present is not None:
+        columns = fixed.axis.n_columns + fixed.n_numeric
+        present = present.reshape(-1, *([1] * (total.ndim - 1)))
+        total = total // present * columns + total % present * columns // present
+    if fixed.root:
+        return np.rint(np.sqrt(total * 2.0**-fixed.shift) * 2.0**fixed.shift).astype(np.int64)
+    return total
+
+
+def _present(block: Block, fixed: FixedScores) -> IntArray | None:
+    """Cells of each row that count (n,), at least 1; None where no cell can be left out."""
+    columns = fixed.axis.n_columns + fixed.n_numeric
+    absent = np.zeros(len(block), dtype=np.int64)
+    if fixed.axis.holes:
+        absent += (block.codes == np.asarray(fixed.axis.sizes) + IGNORED).sum(axis=1)
+    if fixed.n_numeric:
+        absent += np.isnan(block.numbers).sum(axis=1)
+    return np.maximum(columns - absent, 1) if absent.any() else None
+
+
+def count(block: Block, labels: IntArray, fixed: FixedScores, costs: IntArray) -> Counts:
+    """Sums per cluster of a labelled block whose rows cost ``costs``; ``moved`` is 0."""
+    k, length = fixed.k, fixed.axis.length
+    weights = np.ones(len(block), dtype=np.int64) if block.weights is None else block.weights
+    by_category = np.zeros(k * length, dtype=np.int64)
+    for column, offset in enumerate(fixed.axis.offsets[:-1]):
+        cell = labels * length + offset + block.codes[:, column]
+        np.add.at(by_category, cell, weights)
+    sizes = np.zeros(k, dtype=np.int64)
+    np.add.at(sizes, labels, weights)
+    sums, squares, seen = (np.zeros((k, fixed.n_numeric), dtype=np.int64) for _ in range(3))
+    whole = ticks(block.numbers)
+    present = ~np.isnan(block.numbers)
+    np.add.at(sums, labels, whole * weights[:, None])
+    np.add.at(squares, labels, (whole * whole >> (2 * TICK_BITS - SQUARE_BITS)) * weights[:, None])
+    np.add.at(seen, labels, present * weights[:, None])
+    return Counts(
+        by_category.reshape(k, length), sizes, sums, squares, seen, _weighted_sum(costs, weights), 0
+    )
+
+
+def _weighted_sum(costs: IntArray, weights: IntArray) -> int:
+    limb = (1 << LIMB_BITS) - 1
+    low, middle, high = costs & limb, (costs >> LIMB_BITS) & limb, costs >> (2 * LIMB_BITS)
+    sums = (int((weights * part).sum()) for part in (low, middle, high))
+    return sum(part << (LIMB_BITS * place) for place, part in enumerate(sums))

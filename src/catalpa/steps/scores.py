@@ -1,0 +1,140 @@
+"""The cost table that an engine sends out, in real numbers and in the integers that decide labels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from catalpa.table.blocks import Axis, FloatArray, IntArray
+
+__all__ = ["FixedScores", "Scores", "fix"]
+
+FINEST_SHIFT = 40  # distances are kept to 2**-40 ...
+ROOM_BITS = 58  # ... or coarser, so that a row's sum stays below 2**58
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """What a row costs in each cluster: one table entry per cell, plus a term per number.
+
+    The cost of a row in cluster ``j`` is ``anchor[j] + sum of table[place of each cell, j] +
+    sum over numbers of scale[j] * |number - means[j]| ** power``; with ``root`` its square root.
+
+    Attributes
+    ----------
+    table : array (V, k)
+    anchor : array (k,)
+    means, scale : arrays (k, numeric)
+    power : 1 or 2
+    root : bool
+        Report square roots of the sums. The nearest cluster is the same either way.
+    """
+
+    table: FloatArray
+    anchor: FloatArray
+    means: FloatArray
+    scale: FloatArray
+    power: int = 2
+    root: bool = False
+
+    @staticmethod
+    def of(
+        table: FloatArray,
+        *,
+        anchor: FloatArray | None = None,
+        means: FloatArray | None = None,
+        scale: FloatArray | None = None,
+        power: int = 2,
+        root: bool = False,
+    ) -> Scores:
+        """Scores with the parts that are not given left at zero."""
+        k = table.shape[1]
+        means = np.zeros((k, 0)) if means is None else means
+        scale = np.ones(means.shape) if scale is None else np.broadcast_to(scale, means.shape)
+        anchor = np.zeros(k) if anchor is None else anchor
+        return Scores(table, anchor, means, np.ascontiguousarray(scale), power, root)
+
+    @property
+    def k(self) -> int:
+        return int(self.table.shape[1])
+
+    def same_as(self, other: Scores) -> bool:
+        """Whether a pass with the other scores would give the same labels, bit for bit."""
+        return all(
+            np.array_equal(mine, theirs)
+            for mine, theirs in (
+                (self.table, other.table),
+                (self.anchor, other.anchor),
+                (self.means, other.means),
+                (self.scale, other.scale),
+            )
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class FixedScores:
+    """Scores as integers in quanta of ``2 ** -shift``, on the axis that the blocks use.
+
+    Integer sums do not depend on the order of summation, so labels do not depend on threads, blocks,
+    engines or processors. Two clusters within ``tie`` quanta of each other are a tie (each entry is
+    rounded by at most half a quantum); the lowest cluster wins.
+    """
+
+    axis: Axis
+    table: IntArray  # (axis.length, k) int64
+    anchor: IntArray  # (k,) int64
+    means: FloatArray  # (k, numeric)
+    scale: FloatArray  # (k, numeric)
+    power: int
+    root: bool
+    shift: int
+    prepared: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def k(self) -> int:
+        return int(self.table.shape[1])
+
+    @property
+    def n_numeric(self) -> int:
+        return int(self.means.shape[1])
+
+    @property
+    def tie(self) -> int:
+        return self.axis.n_columns + self.n_numeric
+
+    @property
+    def quantum(self) -> float:
+        return float(2.0**-self.shift)
+
+    @property
+    def number_limit(self) -> float:
+        """Cap of the numeric part of a row's cost, so that the sum fits 64 bits."""
+        return float(2.0 ** (ROOM_BITS - self.shift))
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "prepared": {}}
+
+
+def fix(scores: Scores, axis: Axis) -> FixedScores:
+    """Round scores over categories to integers on ``axis``, whose holes get their costs here."""
+    wide = axis.expand(scores.table)
+    shift = _shift(scores, axis)
+    return FixedScores(
+        axis=axis,
+        table=np.ascontiguousarray(np.rint(wide * 2.0**shift).astype(np.int64)),
+        anchor=np.rint(scores.anchor * 2.0**shift).astype(np.int64),
+        means=np.ascontiguousarray(scores.means),
+        scale=np.ascontiguousarray(scores.scale),
+        power=scores.power,
+        root=scores.root,
+        shift=shift,
+    )
+
+
+def _shift(scores: Scores, axis: Axis) -> int:
+    largest = sum(float(np.abs(scores.table[part]).max(initial=0.0)) for part in axis.base.slices())
+    largest += float(np.abs(scores.anchor).max(initial=0.0))
+    if largest <= 0.0:
+        return FINEST_SHIFT
+    return min(FINEST_SHIFT, int(np.floor(ROOM_BITS - np.log2(largest))))

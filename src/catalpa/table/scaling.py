@@ -1,0 +1,45 @@
+"""Numbers on one grid: every numeric column mapped to [0, 1] and snapped, so that sums are exact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from catalpa.table.blocks import Block, FloatArray, IntArray
+
+__all__ = ["TICK_BITS", "Scaling", "ticks"]
+
+TICK_BITS = 24  # one tick is 2**-24 of a column's range
+FARTHEST = 2.0**16  # a number this many ranges away is as far as a number gets
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Smallest and largest value of each numeric column at fit."""
+
+    low: FloatArray  # (numeric,)
+    high: FloatArray  # (numeric,)
+
+    @property
+    def span(self) -> FloatArray:
+        """Width of each column's range; 1 for a constant column, which then sits at 0."""
+        width = self.high - self.low
+        return np.where((width > 0) & np.isfinite(width), width, 1.0)
+
+    def apply(self, block: Block) -> Block:
+        """The block with its numbers on [0, 1], each a whole number of ticks."""
+        if not len(self.low):
+            return block
+        unit = (block.numbers - self.low) / self.span
+        snapped = np.rint(np.clip(unit, -FARTHEST, FARTHEST) * 2.0**TICK_BITS) / 2.0**TICK_BITS
+        return replace(block, numbers=np.ascontiguousarray(snapped))
+
+    def restore(self, unit: FloatArray) -> FloatArray:
+        """Numbers on [0, 1] back in the table's own units."""
+        return self.low + unit * self.span
+
+
+def ticks(numbers: FloatArray) -> IntArray:
+    """Scaled numbers as whole ticks (int64); a missing number is 0."""
+    return np.rint(np.nan_to_num(numbers, nan=0.0) * 2.0**TICK_BITS).astype(np.int64)
