@@ -1,0 +1,58 @@
+# make demo   cluster a bundled table and show what was found
+# make test   style, types, layers and the whole test suite with its coverage gate
+# make nocore install with the compiler hidden and fit on the NumPy reference
+# make docs   build the site into docs/_build/html
+# make bench  measure the core against its reference
+#
+# Each creates .venv when it is missing. PYTHON=python3.12 make test uses another interpreter.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PYTEST_ARGS ?= -n 2 -q
+BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/catalpa/steps/*.cpp src/catalpa/steps/*.hpp)
+
+.PHONY: demo test nocore docs bench changelog clean
+
+demo: $(VENV)/installed
+	$(BIN)/catalpa demo
+
+test: $(VENV)/installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict src
+	$(BIN)/lint-imports
+	$(BIN)/python -c "import catalpa.steps._core"
+	$(BIN)/python -m pytest $(PYTEST_ARGS) --cov --cov-report=term
+
+nocore:
+	$(PYTHON) tools/check_nocore.py
+
+docs: $(VENV)/installed-docs
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+
+bench: $(VENV)/installed-test
+	$(BIN)/python benchmarks/core.py
+
+changelog: $(VENV)/installed-docs
+	$(BIN)/towncrier build --yes
+
+clean:
+	rm -rf build dist docs/_build docs/api/generated .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache
+
+# An editable install: Python files are read from src, so only what is compiled or declared asks for another.
+$(VENV)/installed: $(BUILD_INPUTS) | $(BIN)/python
+	$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/installed-test: $(BUILD_INPUTS) | $(BIN)/python
+	$(PIP) install --editable ".[test]"
+	@touch $(VENV)/installed $@
+
+$(VENV)/installed-docs: $(BUILD_INPUTS) | $(BIN)/python
+	$(PIP) install --editable ".[docs,report]" towncrier
+	@touch $(VENV)/installed $@
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)

@@ -1,0 +1,36 @@
+"""What every test may ask for: steady examples, the folder of data sets, tables of each frame library."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Derandomised by default, so that a red run is red for everyone; "search" looks for new counterexamples.
+settings.register_profile("ci", deadline=None, derandomize=True, max_examples=50)
+settings.register_profile(
+    "search", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+MakeTable = Callable[[Mapping[str, Sequence[Any]]], Any]
+
+
+@pytest.fixture(scope="session")
+def data_home() -> Path:
+    """Folder of data sets that are not bundled, named by CATALPA_DATA."""
+    folder = os.environ.get("CATALPA_DATA")
+    if not folder:
+        pytest.skip("CATALPA_DATA does not name a folder of data sets")
+    return Path(folder)
+
+
+@pytest.fixture(params=["pandas", "polars", "pyarrow"])
+def frame_library(request: pytest.FixtureRequest) -> MakeTable:
+    """Make a table of one frame library from a dict of columns."""
+    library = pytest.importorskip(request.param)
+    return library.table if request.param == "pyarrow" else library.DataFrame
