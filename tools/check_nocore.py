@@ -1,0 +1,58 @@
+"""Install the package where no compiler can be found, and fit on the NumPy reference.
+
+The install goes into a throw-away environment. The check asks for what a user without a compiler is promised:
+the install succeeds, both methods fit, and a warning, given once, says that the compiled core is missing.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+SMALL_FIT = """
+import importlib.util
+import warnings
+
+from catalpa import DISC, KModes
+from catalpa.datasets import load
+from catalpa.errors import SlowCoreWarning
+
+assert importlib.util.find_spec("catalpa.steps._core") is None, "the compiled core was built after all"
+frame = load("zoo").frame
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    fitted = [method(n_clusters=7, random_state=0).fit(frame) for method in (KModes, DISC, KModes)]
+for model in fitted:
+    assert sorted(set(model.labels_)) == list(range(7)), f"{model} found {sorted(set(model.labels_))}"
+    assert (model.predict(frame) == model.labels_).all(), f"{model} predicts other labels than it fitted"
+assert (fitted[0].labels_ == fitted[2].labels_).all()
+slow = [warning for warning in said if issubclass(warning.category, SlowCoreWarning)]
+assert len(slow) == 1, f"SlowCoreWarning was given {len(slow)} times, not once"
+print("without the core:", slow[0].message)
+"""
+
+
+def hidden_compiler() -> dict[str, str]:
+    """An environment in which CMake finds no compiler, and Python finds only what was installed."""
+    hidden = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "CMAKE_ARGS"}}
+    return hidden | {"CC": "/no/compiler", "CXX": "/no/compiler"}
+
+
+def main() -> None:
+    """Install, fit, and stop with a message at the first promise that is not kept."""
+    with tempfile.TemporaryDirectory(prefix="catalpa-nocore-") as folder:
+        venv.create(folder, with_pip=True)
+        python = str(Path(folder) / ("Scripts" if sys.platform == "win32" else "bin") / "python")
+        install = [python, "-m", "pip", "--disable-pip-version-check", "--quiet", "install", str(ROOT)]
+        subprocess.run(install, check=True, env=hidden_compiler(), cwd=folder)
+        subprocess.run([python, "-c", SMALL_FIT], check=True, env=hidden_compiler(), cwd=folder)
+
+
+if __name__ == "__main__":
+    main()
