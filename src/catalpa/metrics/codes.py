@@ -1,0 +1,114 @@
+"""Labels and columns of any type become whole numbers, for the measures only.
+
+Columns are read one by one and only equality matters, so there is no schema here: codes are
+positions in the list of values seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from catalpa.errors import MissingValues, ParameterError, UnsupportedTable
+
+__all__ = ["Codes", "column_codes", "label_codes", "paired_codes"]
+
+Codes = NDArray[np.int64]
+
+# Whole numbers up to this bound are renumbered by counting, which needs no sort.
+_COUNTING_LIMIT = 1 << 16
+
+
+def label_codes(values: ArrayLike, name: str) -> tuple[Codes, int]:
+    """One code per row and the number of different labels; missing labels are refused."""
+    array = _as_array(values)
+    if array.ndim != 1:
+        raise ParameterError(f"{name} must be one value per row, but it has the shape {array.shape}.")
+    if array.size == 0:
+        raise ParameterError(f"{name} is empty. A measure needs at least one row.")
+    codes, n_codes, n_missing = _factorize(array)
+    if n_missing:
+        raise MissingValues(
+            f"{name} has {n_missing} missing value(s) in {array.size} rows. "
+            "Drop these rows from both the target and the labels, or name them with a label of their own."
+        )
+    return codes, n_codes
+
+
+def paired_codes(target: ArrayLike, labels: ArrayLike) -> tuple[Codes, Codes]:
+    """Codes of the true classes and of the found clusters, checked to be about the same rows."""
+    target_codes, _ = label_codes(target, "target")
+    found_codes, _ = label_codes(labels, "labels")
+    if target_codes.size != found_codes.size:
+        raise ParameterError(
+            f"target has {target_codes.size} rows and labels has {found_codes.size}. "
+            "Both must describe the same rows in the same order."
+        )
+    return target_codes, found_codes
+
+
+def column_codes(frame: Any) -> list[tuple[Codes, int]]:
+    """For each column the code of every row and the number of categories; missing is a category."""
+    return [_factorize(column)[:2] for column in _columns(frame)]
+
+
+def _columns(frame: Any) -> Iterator[NDArray[Any]]:
+    table = nw.from_native(frame, eager_only=True, pass_through=True)
+    if isinstance(table, nw.DataFrame):
+        return (_as_array(column.to_numpy()) for column in table.iter_columns())
+    array = _as_array(frame)
+    if array.ndim != 2:
+        raise UnsupportedTable(
+            f"A table of rows and columns is needed, but {type(frame).__name__} has {array.ndim} dimension(s). "
+            "Give a pandas, polars or Arrow table, a two-dimensional array, or a list of rows."
+        )
+    return iter(array.T)
+
+
+def _as_array(values: Any) -> NDArray[Any]:
+    if isinstance(values, Sequence) and not isinstance(values, str):
+        # NumPy would turn the list ["a", None, 1] into texts; as objects the values keep their meaning.
+        return np.asarray(values, dtype=object)
+    return np.asarray(values)
+
+
+def _factorize(array: NDArray[Any]) -> tuple[Codes, int, int]:
+    """Codes, the number of different values (missing is one of them) and the number of missing cells."""
+    if array.dtype.kind in "iu" and array.size and 0 <= array.min() and array.max() < _COUNTING_LIMIT:
+        return _factorize_small_integers(array)
+    if array.dtype.kind in "OTV":
+        return _factorize_objects(array)
+    missing = array != array  # NaN and NaT are not equal to themselves
+    values, codes = np.unique(array, return_inverse=True)
+    return codes.astype(np.int64, copy=False), len(values), int(missing.sum())
+
+
+def _factorize_small_integers(array: NDArray[Any]) -> tuple[Codes, int, int]:
+    seen = np.bincount(array) > 0
+    positions = np.cumsum(seen, dtype=np.int64) - 1
+    return positions[array], int(seen.sum()), 0
+
+
+def _factorize_objects(array: NDArray[Any]) -> tuple[Codes, int, int]:
+    positions: dict[Any, int] = {}
+    codes = np.empty(array.size, dtype=np.int64)
+    n_missing = 0
+    for row, value in enumerate(array.tolist()):
+        if _is_missing(value):
+            value = None
+            n_missing += 1
+        codes[row] = positions.setdefault(value, len(positions))
+    return codes, len(positions), n_missing
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except TypeError:  # pandas.NA answers comparisons with itself
+        return True

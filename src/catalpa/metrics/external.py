@@ -1,0 +1,145 @@
+"""How well clusters agree with known classes. Names of classes and clusters never matter."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics import (
+    adjusted_mutual_info_score,
+    adjusted_rand_score,
+    normalized_mutual_info_score,
+)
+
+from catalpa.metrics.codes import paired_codes
+
+__all__ = [
+    "adjusted_mutual_information",
+    "adjusted_rand",
+    "clustering_accuracy",
+    "normalized_mutual_information",
+    "purity",
+]
+
+
+def clustering_accuracy(target: ArrayLike, labels: ArrayLike) -> float:
+    """Share of rows that agree under the best one-to-one matching of clusters to classes.
+
+    The matching is found with the Hungarian method. When there are more clusters than classes, or
+    fewer, those left over match nothing and their rows count as wrong.
+
+    Parameters
+    ----------
+    target : array-like of shape (n,)
+        The known class of each row; texts, numbers or booleans, without missing values.
+    labels : array-like of shape (n,)
+        The found cluster of each row.
+
+    Returns
+    -------
+    float
+        Between ``1 / max(classes, clusters)`` and 1. One cluster that holds all rows scores the share of the
+        largest class, so read it beside :func:`adjusted_rand`.
+
+    Examples
+    --------
+    >>> clustering_accuracy(["cat", "cat", "dog", "dog"], [1, 1, 1, 0])
+    0.75
+    """
+    matches = _contingency(target, labels)
+    classes, clusters = linear_sum_assignment(matches, maximize=True)
+    return float(matches[classes, clusters].sum() / matches.sum())
+
+
+def purity(target: ArrayLike, labels: ArrayLike) -> float:
+    """Share of rows that belong to the most frequent class of their cluster.
+
+    Parameters
+    ----------
+    target, labels : array-like of shape (n,)
+        Known classes and found clusters, as in :func:`clustering_accuracy`.
+
+    Returns
+    -------
+    float
+        In (0, 1]. It grows with the number of clusters and is 1 when every row is its own cluster.
+
+    Examples
+    --------
+    >>> purity(["cat", "cat", "dog", "dog"], [0, 1, 2, 2])
+    1.0
+    """
+    matches = _contingency(target, labels)
+    return float(matches.max(axis=0).sum() / matches.sum())
+
+
+def adjusted_rand(target: ArrayLike, labels: ArrayLike) -> float:
+    """Agreement on pairs of rows, corrected for chance (ARI).
+
+    Parameters
+    ----------
+    target, labels : array-like of shape (n,)
+        Known classes and found clusters, as in :func:`clustering_accuracy`.
+
+    Returns
+    -------
+    float
+        1 for equal partitions, about 0 for random labels, negative for less agreement than chance.
+
+    Examples
+    --------
+    >>> adjusted_rand(["cat", "cat", "dog", "dog"], [5, 5, 3, 3])
+    1.0
+    """
+    return float(adjusted_rand_score(*paired_codes(target, labels)))
+
+
+def normalized_mutual_information(target: ArrayLike, labels: ArrayLike) -> float:
+    """Mutual information over the mean of the two entropies (NMI).
+
+    Parameters
+    ----------
+    target, labels : array-like of shape (n,)
+        Known classes and found clusters, as in :func:`clustering_accuracy`.
+
+    Returns
+    -------
+    float
+        Between 0 and 1. Random labels score above 0 when there are many clusters;
+        :func:`adjusted_mutual_information` corrects for that.
+
+    Examples
+    --------
+    >>> normalized_mutual_information(["cat", "cat", "dog", "dog"], [0, 1, 0, 1])
+    0.0
+    """
+    return float(normalized_mutual_info_score(*paired_codes(target, labels)))
+
+
+def adjusted_mutual_information(target: ArrayLike, labels: ArrayLike) -> float:
+    """Mutual information corrected for chance (AMI).
+
+    Parameters
+    ----------
+    target, labels : array-like of shape (n,)
+        Known classes and found clusters, as in :func:`clustering_accuracy`.
+
+    Returns
+    -------
+    float
+        1 for equal partitions and about 0 for random labels.
+
+    Examples
+    --------
+    >>> adjusted_mutual_information(["cat", "cat", "dog", "dog"], [1, 1, 0, 0])
+    1.0
+    """
+    return float(adjusted_mutual_info_score(*paired_codes(target, labels)))
+
+
+def _contingency(target: ArrayLike, labels: ArrayLike) -> NDArray[np.int64]:
+    """Rows of each class (first axis) in each cluster (second axis)."""
+    classes, clusters = paired_codes(target, labels)
+    shape = int(classes.max()) + 1, int(clusters.max()) + 1
+    cells = np.bincount(classes * shape[1] + clusters, minlength=shape[0] * shape[1])
+    return cells.reshape(shape).astype(np.int64, copy=False)
