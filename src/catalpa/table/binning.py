@@ -1,0 +1,42 @@
+"""Cut a number column into intervals that hold about equally many rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from catalpa.table.blocks import FloatArray, IntArray
+
+__all__ = ["interval_labels", "quantile_edges"]
+
+
+def quantile_edges(values: FloatArray, times: IntArray, bins: int) -> tuple[float, ...]:
+    """Inner borders of at most ``bins`` intervals; a value on a border belongs to the interval above.
+
+    Examples
+    --------
+    >>> quantile_edges(np.arange(1.0, 11.0), np.ones(10, dtype=int), 2)
+    (6.0,)
+    """
+    order = np.argsort(values)
+    before = np.cumsum(times[order]) - times[order]  # rows below each value
+    wanted = np.arange(1, bins) * times.sum() / bins
+    places = np.unique(np.searchsorted(before, wanted, side="left"))
+    return tuple(values[order][places[places < len(values)]].tolist())
+
+
+def interval_labels(low: float, edges: tuple[float, ...], high: float) -> tuple[str, ...]:
+    """Readable names of the intervals between the borders.
+
+    Examples
+    --------
+    >>> interval_labels(0.0, (0.5, 2.0), 7.25)
+    ('[0, 0.5)', '[0.5, 2)', '[2, 7.25]')
+    """
+    borders = (low, *edges, high)
+    texts = [f"{border:.6g}" for border in borders]
+    if len(set(texts)) < len(set(borders)):
+        texts = [repr(border) for border in borders]
+    closing = [")"] * len(edges) + ["]"]
+    return tuple(
+        f"[{left}, {right}{end}" for left, right, end in zip(texts[:-1], texts[1:], closing, strict=True)
+    )

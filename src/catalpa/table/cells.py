@@ -1,0 +1,312 @@
+"""One column of any library as a small dictionary with codes, or as plain numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from catalpa.errors import TableError, UnsupportedTable
+from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.table.schema import Category, Dtype, Key, category_key
+
+__all__ = ["Cells", "Coded", "Family", "Numbers", "from_arrow", "from_objects"]
+
+MISSING_CODE = -1
+
+
+class Family(StrEnum):
+    """What the cells of a column are, whatever library holds them."""
+
+    TEXT = "text"
+    ORDERED = "ordered categories"
+    LISTED = "listed categories"
+    BOOLEAN = "true and false"
+    MOMENT = "dates or times"
+    MIXED = "values of several types"
+    INTEGER = "whole numbers"
+    FLOAT = "numbers"
+    EMPTY = "missing values only"
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """Cells as places in a small dictionary.
+
+    ``codes[i]`` is a place in ``values``, or -1 where the cell is missing. ``values`` may hold categories
+    that no row has.
+    """
+
+    family: Family
+    dtype: Dtype
+    values: Sequence[Category]
+    codes: IntArray
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def missing(self) -> int:
+        return int(np.count_nonzero(self.codes < 0)) if self.codes.dtype.kind == "i" else 0
+
+    def times(self) -> IntArray:
+        """How often each of ``values`` occurs."""
+        codes = self.codes if self.codes.dtype.kind == "u" else self.codes[self.codes >= 0]
+        return np.bincount(codes, minlength=len(self.values))
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Cells as numbers of any real dtype; ``absent`` marks the missing ones."""
+
+    family: Family
+    dtype: Dtype
+    numbers: NDArray[Any]
+    absent: NDArray[np.bool_] | None = field(default=None)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def missing(self) -> int:
+        return 0 if self.absent is None else int(np.count_nonzero(self.absent))
+
+    @property
+    def present(self) -> NDArray[Any]:
+        return self.numbers if self.absent is None else self.numbers[~self.absent]
+
+    def floats(self) -> FloatArray:
+        """The numbers as float64, NaN where missing."""
+        floats = self.numbers.astype(np.float64)
+        if self.absent is not None:
+            floats[self.absent] = np.nan
+        return floats
+
+    def coded(self) -> Coded:
+        """The same cells as a dictionary of different numbers, with codes."""
+        plain = self.numbers + 0.0 if self.numbers.dtype.kind == "f" else self.numbers  # -0.0 becomes 0.0
+        packed = pa.array(plain, mask=self.absent).dictionary_encode()
+        values = [_whole(value) for value in packed.dictionary.to_pylist()]
+        return Coded(self.family, self.dtype, values, _indices(packed))
+
+
+Cells: TypeAlias = Coded | Numbers
+
+
+def _whole(value: float) -> int | float:
+    return int(value) if value == int(value) else value
+
+
+def from_numbers(name: str, numbers: NDArray[Any], dtype: Dtype, absent: NDArray[np.bool_] | None) -> Numbers:
+    """Numbers with NaN taken as missing; infinity is refused."""
+    if numbers.dtype.kind != "f":
+        return Numbers(Family.INTEGER, dtype, numbers, absent)
+    if numbers.dtype not in (np.float32, np.float64):
+        numbers = numbers.astype(np.float64)
+    finite = np.isfinite(numbers)
+    if finite.all():
+        return Numbers(Family.FLOAT, dtype, numbers, absent)
+    missing = np.isnan(numbers) if absent is None else np.isnan(numbers) | absent
+    if np.isinf(numbers[~missing]).any():
+        raise TableError(
+            f"Input X contains infinity: column {name!r} holds infinite numbers. "
+            "Replace them by finite numbers or by missing values."
+        )
+    return Numbers(Family.FLOAT, dtype, np.where(missing, 0, numbers), missing)
+
+
+def from_numpy(name: str, cells: NDArray[Any], dtype: Dtype) -> Cells:
+    """Cells of a one-dimensional array of any dtype."""
+    kind = cells.dtype.kind
+    if kind in "iuf":
+        return from_numbers(name, cells, dtype, None)
+    if kind == "b":
+        return Coded(Family.BOOLEAN, dtype, (False, True), cells.view(np.uint8))
+    if kind == "O":
+        return from_objects(name, cells, dtype)
+    if kind == "c":
+        raise UnsupportedTable(f"Complex data not supported: column {name!r} holds complex numbers.")
+    if kind == "S":
+        return _factorized(name, cells.tolist(), dtype)
+    if kind in "UT":
+        return from_arrow(name, pa.array(cells.tolist(), type=pa.large_string()), dtype)
+    return from_arrow(name, pa.array(cells, from_pandas=True), dtype)
+
+
+def from_arrow(name: str, cells: Any, dtype: Dtype) -> Cells:
+    """Cells of an Arrow array or chunked array."""
+    array = _one_chunk(cells)
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        return _from_dictionary(name, array, dtype)
+    if pa.types.is_boolean(kind):
+        return _from_arrow_booleans(array, dtype)
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        absent = None if array.null_count == 0 else array.is_null().to_numpy(zero_copy_only=False)
+        plain = array.cast(pa.float64()) if pa.types.is_decimal(kind) else array
+        numbers = plain.fill_null(0).to_numpy(zero_copy_only=False)
+        return from_numbers(name, numbers, dtype, absent)
+    if pa.types.is_null(kind):
+        return Coded(Family.EMPTY, dtype, (), np.full(len(array), MISSING_CODE, dtype=np.int8))
+    if pa.types.is_duration(kind) or pa.types.is_nested(kind):
+        raise _strange_cells(name, f"values of type {kind}")
+    packed = array.dictionary_encode()
+    family = Family.MOMENT if pa.types.is_temporal(kind) else Family.TEXT
+    return Coded(family, dtype, dictionary_values(name, packed.dictionary), _indices(packed))
+
+
+def _one_chunk(cells: Any) -> pa.Array:
+    if isinstance(cells, pa.ChunkedArray):
+        if pa.types.is_dictionary(cells.type):
+            cells = cells.unify_dictionaries()
+        cells = cells.combine_chunks() if cells.num_chunks != 1 else cells.chunk(0)
+    if isinstance(cells, pa.ChunkedArray):
+        cells = cells.chunk(0)
+    return cells.storage if isinstance(cells, pa.ExtensionArray) else cells
+
+
+def _from_arrow_booleans(array: pa.Array, dtype: Dtype) -> Coded:
+    codes = array.cast(pa.int8()).fill_null(MISSING_CODE).to_numpy(zero_copy_only=False)
+    return Coded(Family.BOOLEAN, dtype, (False, True), codes)
+
+
+def _from_dictionary(name: str, array: pa.DictionaryArray, dtype: Dtype) -> Coded:
+    family = Family.ORDERED if dtype.ordered else Family.TEXT
+    codes, values = _indices(array), dictionary_values(name, array.dictionary)
+    if None in values:
+        lookup = np.array([MISSING_CODE if value is None else at for at, value in enumerate(values)] + [-1])
+        codes = lookup[codes.astype(np.int64)]
+    return Coded(family, dtype, ["" if value is None else value for value in values], codes)
+
+
+def _indices(array: pa.DictionaryArray) -> IntArray:
+    indices = array.indices
+    if indices.null_count == 0:
+        return indices.to_numpy(zero_copy_only=False)
+    if indices.type.bit_width < 64 and pa.types.is_unsigned_integer(indices.type):
+        indices = indices.cast(pa.int64())
+    return indices.fill_null(MISSING_CODE).to_numpy(zero_copy_only=False)
+
+
+def dictionary_values(name: str, dictionary: pa.Array) -> list[Category]:
+    """The categories of a dictionary as text, booleans or numbers; moments and bytes become text."""
+    kind = dictionary.type
+    if pa.types.is_decimal(kind):
+        dictionary = dictionary.cast(pa.float64())
+    elif pa.types.is_temporal(kind) and not pa.types.is_duration(kind):
+        return [moment_text(text) for text in dictionary.cast(pa.string()).to_pylist()]
+    elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+        return [_decoded(name, value) for value in dictionary.to_pylist()]
+    values: list[Any] = dictionary.to_pylist()
+    for value in values:
+        if value is not None and not isinstance(value, str | bool | int | float):
+            raise _strange_cells(name, f"a {type(value).__name__}")
+    if pa.types.is_floating(dictionary.type):
+        return [None if value is None or value != value else _whole(value) for value in values]
+    return values
+
+
+def moment_text(text: str | None) -> str | None:
+    """The same text for the same moment, however many digits its library keeps."""
+    if text is None:
+        return None
+    return re.sub(r"\.(\d*?)0+(?!\d)", lambda digits: f".{digits[1]}" if digits[1] else "", text)
+
+
+def _decoded(name: str, value: bytes | None) -> str | None:
+    if value is None:
+        return None
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UnsupportedTable(
+            f"Column {name!r} holds bytes that are not UTF-8 text ({value[:20]!r}). Decode them to text first."
+        ) from error
+
+
+def _strange_cells(name: str, what: str) -> UnsupportedTable:
+    return UnsupportedTable(
+        f"Column {name!r} holds {what}; each cell (argument must be a string or a number) has to be text, "
+        "true or false, a number, a date or missing. Convert or drop the column."
+    )
+
+
+_NUMBERS = (int, float, np.integer, np.floating)
+_BOOLEANS = (bool, np.bool_)
+
+
+def from_objects(name: str, cells: NDArray[Any], dtype: Dtype) -> Cells:
+    """Cells of an array of Python objects."""
+    kinds = {_group(kind) for kind in set(map(type, cells))} - {"missing"}
+    # Arrow converts the second of [1.5, True], ["a", b"b"] and [date, datetime]: only take what it keeps.
+    if len(kinds) <= 1 or kinds == {"text", "float"} or kinds == {"int", "float"}:
+        try:
+            return from_arrow(name, pa.array(cells, from_pandas=True), dtype)
+        except (pa.ArrowException, OverflowError, UnicodeError):
+            pass
+    return _factorized(name, cells, dtype)
+
+
+def _group(kind: type) -> str:
+    if issubclass(kind, _BOOLEANS):
+        return "bool"
+    for group, kinds in _GROUPS.items():
+        if issubclass(kind, kinds):
+            return group
+    return "missing" if kind.__name__ in ("NoneType", "NAType", "NaTType") else kind.__name__
+
+
+_GROUPS: dict[str, tuple[type, ...]] = {
+    "text": (str,),
+    "int": (int, np.integer),
+    "float": (float, np.floating),
+    "datetime": (datetime, np.datetime64),
+    "date": (date,),
+}
+
+
+def _factorized(name: str, cells: Any, dtype: Dtype) -> Coded:
+    places: dict[Key, int] = {}
+    codes = np.empty(len(cells), dtype=np.int64)
+    for row, cell in enumerate(cells):
+        value = _plain(name, cell)
+        codes[row] = MISSING_CODE if value is None else places.setdefault(category_key(value), len(places))
+    types = {key[0] for key in places}
+    families = {frozenset({"text"}): Family.TEXT, frozenset({"boolean"}): Family.BOOLEAN}
+    family = families.get(frozenset(types), Family.MIXED) if types else Family.EMPTY
+    return Coded(family, dtype, [key[1] for key in places], codes)
+
+
+def _plain(name: str, cell: Any) -> Category:
+    """A cell of an object column as a category; None where it is missing."""
+    if cell is None or isinstance(cell, str):
+        return None if cell is None else str(cell)
+    if isinstance(cell, _BOOLEANS):
+        return bool(cell)
+    if isinstance(cell, bytes):
+        return _decoded(name, cell)
+    if type(cell).__name__ in ("NAType", "NaTType"):
+        return None
+    if isinstance(cell, datetime | date | Decimal):
+        return str(cell)
+    if not isinstance(cell, _NUMBERS):
+        what = (
+            "a complex number (Complex data not supported)"
+            if isinstance(cell, complex | np.complexfloating)
+            else f"a {type(cell).__name__}"
+        )
+        raise _strange_cells(name, what)
+    number = cell.item() if isinstance(cell, np.generic) else cell
+    if number != number:
+        return None
+    if isinstance(number, float) and np.isinf(number):
+        raise TableError(f"Input X contains infinity: column {name!r} holds infinite numbers. Replace them.")
+    return _whole(number)

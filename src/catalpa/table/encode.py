@@ -1,0 +1,208 @@
+"""A table and its schema become one block of integers and numbers."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from catalpa.errors import (
+    ColumnMismatch,
+    ParameterError,
+    TableError,
+    UnseenCategories,
+    UnseenCategoryWarning,
+)
+from catalpa.table.blocks import IGNORED, UNSEEN, Block, FloatArray, IntArray, Rows
+from catalpa.table.cells import Cells, Coded, Family, Numbers
+from catalpa.table.infer import missing_values
+from catalpa.table.intake import Table, open_table
+from catalpa.table.schema import Column, Kind, Schema, category_key
+
+__all__ = ["Encoded", "encode"]
+
+UnknownPolicy: TypeAlias = Literal["ignore", "warn", "error"]
+
+# The rows written at a time, so that their part of the row-major codes stays in the cache.
+ROWS_AT_ONCE = 8192
+
+
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """A table as integers, and what was met on the way.
+
+    Attributes
+    ----------
+    rows : Rows
+        One block, on the schema's axis, with holes only if a cell needs one.
+    unseen : dict
+        Cells per column that hold a category fit never saw; columns without are left out.
+    missing : dict
+        Missing cells per column; columns without are left out.
+    """
+
+    rows: Rows
+    unseen: dict[str, int]
+    missing: dict[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class _Mapped:
+    """A column's codes in its own dictionary, and the schema's code of each entry; the last is missing."""
+
+    codes: IntArray  # (n,), -1 where missing
+    lookup: IntArray  # (values + 1,)
+    unseen: int
+    examples: tuple[Any, ...]
+    holes: bool
+
+
+def encode(X: Any, schema: Schema, *, handle_unknown: UnknownPolicy = "warn") -> Encoded:
+    """Write a table in the codes of a schema.
+
+    Parameters
+    ----------
+    X : table
+        With the columns of the schema, in its order; of any library.
+    schema : Schema
+    handle_unknown : {"warn", "ignore", "error"}
+        What happens when cells hold categories that the schema does not have.
+
+    Returns
+    -------
+    Encoded
+
+    Examples
+    --------
+    >>> from catalpa.table import infer
+    >>> table = [["red", 0.5], ["blue", 1.25]]
+    >>> encode(table, infer(table)).rows.blocks[0].codes.tolist()
+    [[1], [0]]
+    """
+    if handle_unknown not in ("ignore", "warn", "error"):
+        raise ParameterError(f"handle_unknown is {handle_unknown!r}; it can be 'ignore', 'warn' or 'error'.")
+    table = open_table(X)
+    _check_columns(table, schema)
+    cells = dict(zip(schema.names, table.columns, strict=True))
+    missing = {name: column.missing for name, column in cells.items() if column.missing}
+    if missing and schema.missing == "error":
+        raise missing_values(missing)
+    mapped = [_map(cells[column.name], column, schema.missing) for column in schema.categorical]
+    _tell_unseen(schema.categorical, mapped, handle_unknown)
+    axis = schema.axis.with_holes if any(one.holes for one in mapped) else schema.axis
+    block = Block(_codes(mapped, len(table), axis.dtype), _numbers(cells, schema, len(table)))
+    unseen = {
+        column.name: one.unseen for column, one in zip(schema.categorical, mapped, strict=True) if one.unseen
+    }
+    return Encoded(Rows(axis, [block]), unseen, missing)
+
+
+def _check_columns(table: Table, schema: Schema) -> None:
+    if len(table.names) != len(schema.columns) and not (table.named and schema.named):
+        raise ColumnMismatch(
+            f"X has {len(table.names)} features, but the schema was made from {len(schema.columns)}."
+        )
+    if not (table.named and schema.named) or table.names == schema.names:
+        return
+    absent = [name for name in schema.names if name not in table.names]
+    extra = [name for name in table.names if name not in schema.names]
+    if absent or extra:
+        told = [f"missing: {absent}"] * bool(absent) + [f"not there at fit: {extra}"] * bool(extra)
+        raise ColumnMismatch(f"The table has other columns than at fit; {'; '.join(told)}.")
+    moved = [name for name, fitted in zip(table.names, schema.names, strict=True) if name != fitted]
+    raise ColumnMismatch(
+        f"The columns are in another order than at fit; these are elsewhere: {moved}. "
+        f"The order at fit was {list(schema.names)}."
+    )
+
+
+def _map(cells: Cells, column: Column, missing: str) -> _Mapped:
+    if column.binned:
+        coded = _in_bins(_as_numbers(cells, column), column)
+    else:
+        coded = cells.coded() if isinstance(cells, Numbers) else cells
+    lookup = np.empty(len(coded.values) + 1, dtype=np.int64)
+    for at, value in enumerate(coded.values):
+        lookup[at] = column.codes.get(category_key(value), column.size + UNSEEN)
+    code = column.missing_code
+    lookup[-1] = code if code is not None else column.size + (IGNORED if missing == "ignore" else UNSEEN)
+    return _with_holes_counted(coded, lookup, column.size)
+
+
+def _with_holes_counted(coded: Coded, lookup: IntArray, size: int) -> _Mapped:
+    outside = lookup >= size
+    absent = coded.missing
+    unseen, examples = 0, ()
+    if outside[:-1].any():
+        times = np.where(outside[:-1], coded.times(), 0)
+        unseen = int(times.sum())
+        examples = tuple(coded.values[at] for at in np.flatnonzero(times)[:3])
+    if absent and lookup[-1] == size + UNSEEN:
+        unseen, examples = unseen + absent, (*examples, None)
+    holes = unseen > 0 or bool(absent and outside[-1])
+    return _Mapped(coded.codes, lookup, unseen, examples, holes)
+
+
+def _in_bins(cells: Numbers, column: Column) -> Coded:
+    codes = np.searchsorted(np.asarray(column.edges), cells.numbers, side="right").astype(np.int64)
+    if cells.absent is not None:
+        codes[cells.absent] = -1
+    labels = [label for label in column.categories if label is not None]
+    return Coded(Family.ORDERED, column.dtype, labels, codes)
+
+
+def _as_numbers(cells: Cells, column: Column) -> Numbers:
+    if isinstance(cells, Numbers):
+        return cells
+    if cells.missing == len(cells):
+        return Numbers(Family.FLOAT, cells.dtype, np.zeros(len(cells)), np.ones(len(cells), dtype=np.bool_))
+    raise TableError(
+        f"Column {column.name!r} held numbers at fit and holds {cells.family.value} now. "
+        "Convert it to numbers, or fit again."
+    )
+
+
+def _tell_unseen(columns: tuple[Column, ...], mapped: list[_Mapped], handle_unknown: str) -> None:
+    if handle_unknown == "ignore" or not any(one.unseen for one in mapped):
+        return
+    told = "; ".join(
+        f"{one.unseen} cell{'s' if one.unseen > 1 else ''} of column {column.name!r} "
+        f"hold{'s' if one.unseen == 1 else ''} categories that were not there at fit "
+        f"({', '.join('missing' if value is None else repr(value) for value in one.examples)})"
+        for column, one in zip(columns, mapped, strict=True)
+        if one.unseen
+    )
+    if handle_unknown == "error":
+        raise UnseenCategories(f"{told}. Fit with them, or set handle_unknown='warn' or 'ignore'.")
+    warnings.warn(f"{told}; they count as far as the farthest category.", UnseenCategoryWarning, stacklevel=3)
+
+
+def _codes(mapped: list[_Mapped], n: int, dtype: np.dtype[Any]) -> IntArray:
+    codes = np.empty((n, len(mapped)), dtype=dtype)  # (n, columns)
+    writers = [_writer(one, dtype) for one in mapped]
+    for start in range(0, n, ROWS_AT_ONCE):
+        part = slice(start, min(start + ROWS_AT_ONCE, n))
+        for at, write in enumerate(writers):
+            codes[part, at] = write(part)
+    return codes
+
+
+def _writer(one: _Mapped, dtype: np.dtype[Any]) -> Any:
+    lookup = one.lookup.astype(dtype)
+    if dtype != np.uint8 or one.codes.dtype.itemsize != 1:
+        return lambda part: lookup[one.codes[part]]
+    # bytes.translate maps bytes several times faster than an index does.
+    table = np.zeros(256, dtype=np.uint8)
+    table[: len(lookup) - 1] = lookup[:-1]
+    table[255] = lookup[-1] if one.codes.dtype.kind == "i" else table[255]
+    by_byte = table.tobytes()
+    return lambda part: np.frombuffer(one.codes[part].tobytes().translate(by_byte), dtype=np.uint8)
+
+
+def _numbers(cells: dict[str, Cells], schema: Schema, n: int) -> FloatArray:
+    numbers = np.empty((n, len(schema.numeric)))  # (n, numeric)
+    for at, column in enumerate(schema.numeric):
+        numbers[:, at] = _as_numbers(cells[column.name], column).floats()
+    return numbers

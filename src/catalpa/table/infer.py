@@ -1,0 +1,306 @@
+"""Decide what each column is, and say so."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from catalpa.errors import (
+    ColumnWarning,
+    MissingValues,
+    NumericColumns,
+    ParameterError,
+    TableError,
+    UnknownColumn,
+)
+from catalpa.table.binning import interval_labels, quantile_edges
+from catalpa.table.cells import Family
+from catalpa.table.intake import Table, open_table
+from catalpa.table.schema import Category, Column, Kind, Schema, category_key
+from catalpa.table.summary import FEW, Summary, summarize
+
+__all__ = ["IDENTIFIER_ROWS", "MAX_CATEGORIES", "infer", "infer_batches"]
+
+MAX_CATEGORIES = 1000  # a nominal column with more categories is warned about
+IDENTIFIER_ROWS = 20  # from this many rows on, all rows different looks like an identifier
+
+MissingPolicy: TypeAlias = Literal["category", "ignore", "error"]
+NumbersPolicy: TypeAlias = Literal["keep", "refuse"]
+CategoricalFeatures: TypeAlias = Sequence[Any] | str | None
+
+
+def infer(
+    X: Any,
+    *,
+    categorical_features: CategoricalFeatures = None,
+    missing: MissingPolicy = "category",
+    numbers: NumbersPolicy = "keep",
+    bins: int | None = None,
+) -> Schema:
+    """Decide the kind and the categories of every column of a table.
+
+    Parameters
+    ----------
+    X : table
+        A frame (pandas, polars or another that narwhals reads eagerly), an Arrow table, a two-dimensional
+        array, or a list of rows.
+    categorical_features : list of names, list of indices, boolean mask, "from_dtype" or None
+        The number columns that are categories. None decides by the values: whole numbers with at most 20
+        different values, each there at least twice on average (or at most two different values), are
+        categories. "from_dtype" takes every number column as numeric. Other columns are always categories.
+    missing : {"category", "ignore", "error"}
+        What a missing cell is: a category of its own, nothing, or an error.
+    numbers : {"keep", "refuse"}
+        "refuse" leaves no numeric column: whole numbers become categories, other numbers are an error
+        unless ``bins`` is given.
+    bins : int or None
+        Cut numeric columns into this many intervals of about equally many rows.
+
+    Returns
+    -------
+    Schema
+
+    Examples
+    --------
+    >>> infer([["yes", 1], ["no", 0], ["yes", 1], ["no", 1]])
+    Schema of 2 columns
+      x0  nominal  2 categories: no, yes
+      x1  nominal  2 categories: 0, 1
+      - column 'x1' holds 2 different whole numbers: taken as categories
+    """
+    return infer_batches(
+        [X], categorical_features=categorical_features, missing=missing, numbers=numbers, bins=bins
+    )
+
+
+def infer_batches(
+    batches: Iterable[Any],
+    *,
+    categorical_features: CategoricalFeatures = None,
+    missing: MissingPolicy = "category",
+    numbers: NumbersPolicy = "keep",
+    bins: int | None = None,
+) -> Schema:
+    """Decide as ``infer`` does, over a table that comes in batches of rows.
+
+    Only the different values of the columns are kept, never the rows. See ``infer`` for the parameters.
+
+    Examples
+    --------
+    >>> infer_batches([[["a", 1.5]], [["b", 2.5]]]).columns[0].categories
+    ('a', 'b')
+    """
+    _check_settings(missing, numbers, bins)
+    table: Table | None = None
+    summaries: list[Summary] = []
+    for batch in batches:
+        opened = open_table(batch)
+        if table is None:
+            table = opened
+            listed = listed_columns(opened.names, categorical_features)
+        elif opened.names != table.names:
+            raise TableError(f"A batch has the columns {list(opened.names)}, the first {list(table.names)}.")
+        every_value = bins is not None or numbers == "refuse"
+        fresh = [
+            summarize(name, cells, every_value=every_value or name in (listed or ()))
+            for name, cells in zip(opened.names, opened.columns, strict=True)
+        ]
+        summaries = fresh if not summaries else [a + b for a, b in zip(summaries, fresh, strict=True)]
+    if table is None:
+        raise TableError("There is no batch of rows: 0 sample(s) while a minimum of 1 is required.")
+    _check_missing(summaries, missing)
+    rules = Rules(listed, categorical_features == "from_dtype", missing, numbers, bins)
+    _check_fractions(summaries, rules)
+    made = [rules.column(summary) for summary in summaries]
+    _warn_of_odd_columns([column for column, _ in made], summaries)
+    decisions = tuple(decision for _, said in made for decision in said)
+    return Schema(tuple(column for column, _ in made), missing, decisions, table.library, table.named)
+
+
+def _check_settings(missing: str, numbers: str, bins: int | None) -> None:
+    if missing not in ("category", "ignore", "error"):
+        raise ParameterError(f"missing is {missing!r}; it can be 'category', 'ignore' or 'error'.")
+    if numbers not in ("keep", "refuse"):
+        raise ParameterError(f"numbers is {numbers!r}; it can be 'keep' or 'refuse'.")
+    whole = isinstance(bins, int | np.integer) and not isinstance(bins, bool)
+    if bins is not None and not (whole and bins >= 2):
+        raise ParameterError(f"bins is {bins!r}; it has to be None or a whole number of at least 2.")
+
+
+def listed_columns(names: tuple[str, ...], features: CategoricalFeatures) -> frozenset[str] | None:
+    """Names that ``categorical_features`` lists; None when it leaves the decision to the values."""
+    if features is None:
+        return None
+    if isinstance(features, str):
+        if features == "from_dtype":
+            return frozenset()
+        raise ParameterError(
+            f"categorical_features is {features!r}; it can be a list of names or indices, a boolean mask, "
+            f"'from_dtype' or None. For one column write [{features!r}]."
+        )
+    wanted = list(features) if isinstance(features, Iterable) else None
+    if wanted is None:
+        raise ParameterError(f"categorical_features is {features!r}; it has to be a list, a mask or a word.")
+    if wanted and all(isinstance(item, bool | np.bool_) for item in wanted):
+        if len(wanted) != len(names):
+            raise ParameterError(
+                f"categorical_features is a mask of {len(wanted)} entries, but the table has {len(names)} columns."
+            )
+        return frozenset(name for name, chosen in zip(names, wanted, strict=True) if chosen)
+    return frozenset(_one_listed(names, item) for item in wanted)
+
+
+def _one_listed(names: tuple[str, ...], item: Any) -> str:
+    if isinstance(item, str):
+        if item in names:
+            return item
+    elif isinstance(item, int | np.integer) and not isinstance(item, bool):
+        if -len(names) <= item < len(names):
+            return names[int(item)]
+    else:
+        raise ParameterError(
+            f"categorical_features holds {item!r}; name columns by text or by whole-number index, or give a mask."
+        )
+    raise UnknownColumn(
+        f"categorical_features names {item!r}, which the table does not have. Its columns are {list(names)}."
+    )
+
+
+def _check_missing(summaries: list[Summary], missing: str) -> None:
+    holes = {summary.name: summary.missing for summary in summaries if summary.missing}
+    if missing == "error" and holes:
+        raise missing_values(holes)
+
+
+def missing_values(holes: dict[str, int]) -> MissingValues:
+    """The error for missing cells where none are allowed, columns and counts named."""
+    told = ", ".join(f"{name!r} ({count})" for name, count in holes.items())
+    return MissingValues(
+        f"Input X contains NaN or other missing cells, by column: {told}. "
+        "Fill them, drop the rows, or set missing='category' or missing='ignore'."
+    )
+
+
+def _check_fractions(summaries: list[Summary], rules: Rules) -> None:
+    if rules.numbers == "keep" or rules.bins is not None:
+        return
+    names = [s.name for s in summaries if s.is_number and not s.whole and s.name not in (rules.listed or ())]
+    if names:
+        raise NumericColumns(
+            f"The columns {names} hold numbers with fractions, and this method knows categories only. "
+            "Bin them (bins=5), list them in categorical_features to take every number as a category, "
+            "or use a mixed method (DISC, KPrototypes)."
+        )
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The settings that decide what a column is."""
+
+    listed: frozenset[str] | None
+    by_dtype: bool
+    missing: str
+    numbers: str
+    bins: int | None
+
+    def column(self, summary: Summary) -> tuple[Column, list[str]]:
+        """The column, and what has to be said about it."""
+        if not summary.is_number:
+            kind = Kind.ORDINAL if summary.family is Family.ORDERED else Kind.NOMINAL
+            return self._categorical(summary, kind), _said_of_others(summary)
+        if summary.name in (self.listed or ()):
+            return self._categorical(summary, Kind.NOMINAL), []
+        if self._few_whole_numbers(summary):
+            said = [f"{_whole_numbers(summary)}: taken as categories"]
+            return self._categorical(summary, Kind.NOMINAL), said + _said_of_constant(summary)
+        if self.bins is not None:
+            return self._binned(summary, self.bins)
+        if self.numbers == "refuse":
+            said = [f"{_whole_numbers(summary)}: taken as categories, as this method knows no numbers"]
+            return self._categorical(summary, Kind.NOMINAL), said
+        column = Column(summary.name, Kind.NUMERIC, summary.dtype, (), summary.low, summary.high)
+        return column, self._said_of_measure(summary)
+
+    def _few_whole_numbers(self, summary: Summary) -> bool:
+        if self.listed is not None or not summary.whole or summary.tally is None:
+            return False
+        different = len(summary.tally)
+        return different <= FEW and (different <= 2 or 2 * different <= summary.present)
+
+    def _said_of_measure(self, summary: Summary) -> list[str]:
+        said = _said_of_constant(summary)
+        if self.listed is None and summary.whole:
+            return [f"column {summary.name!r} holds many different whole numbers: taken as a number", *said]
+        return said
+
+    def _categorical(self, summary: Summary, kind: Kind) -> Column:
+        categories = _ordered_categories(summary)
+        return Column(summary.name, kind, summary.dtype, categories + self._missing_category(summary))
+
+    def _missing_category(self, summary: Summary) -> tuple[Category, ...]:
+        return (None,) if summary.missing and self.missing == "category" else ()
+
+    def _binned(self, summary: Summary, bins: int) -> tuple[Column, list[str]]:
+        tally = summary.tally or {}
+        values = np.array([key[1] for key in tally], dtype=np.float64)
+        edges = quantile_edges(values, np.array(list(tally.values()), dtype=np.int64), bins)
+        labels = interval_labels(summary.low, edges, summary.high)
+        categories = (*labels, *self._missing_category(summary))
+        column = Column(
+            summary.name, Kind.ORDINAL, summary.dtype, categories, summary.low, summary.high, edges
+        )
+        return column, [f"column {summary.name!r} holds numbers: cut into {len(labels)} intervals"]
+
+
+def _ordered_categories(summary: Summary) -> tuple[Category, ...]:
+    tally = summary.tally or {}
+    declared = summary.dtype.declared
+    if summary.family is Family.ORDERED and declared is not None:
+        return declared
+    if summary.family is Family.LISTED and declared is not None:
+        return tuple(value for value in declared if category_key(value) in tally)
+    return tuple(key[1] for key in sorted(tally))
+
+
+def _whole_numbers(summary: Summary) -> str:
+    return f"column {summary.name!r} holds {len(summary.tally or ())} different whole numbers"
+
+
+def _said_of_constant(summary: Summary) -> list[str]:
+    one = (len(summary.tally) == 1) if summary.tally is not None else summary.low == summary.high
+    return [f"column {summary.name!r} holds one value only: it separates no rows"] if one else []
+
+
+def _said_of_others(summary: Summary) -> list[str]:
+    if not summary.present:
+        return [f"column {summary.name!r} holds missing cells only"]
+    if summary.family is Family.MOMENT:
+        return [f"column {summary.name!r} holds dates or times: each different one is taken as a category"]
+    if summary.family is Family.MIXED:
+        return [f"column {summary.name!r} holds values of several types: taken as categories"]
+    return [] if summary.missing else _said_of_constant(summary)
+
+
+def _warn_of_odd_columns(columns: list[Column], summaries: list[Summary]) -> None:
+    pairs = [(c, s) for c, s in zip(columns, summaries, strict=True) if c.kind is Kind.NOMINAL]
+    wide = [f"{c.name!r} ({c.size})" for c, _ in pairs if c.size > MAX_CATEGORIES]
+    alike = [
+        c.name for c, s in pairs if s.n >= IDENTIFIER_ROWS and not s.missing and len(s.tally or ()) == s.n
+    ]
+    empty = [s.name for s in summaries if not s.present]
+    if wide:
+        _warn(
+            f"Very many categories (more than {MAX_CATEGORIES}) in: {', '.join(wide)}. Group them or drop the columns."
+        )
+    if alike:
+        _warn(f"Every row is different in {alike}: identifiers say nothing about clusters. Drop the columns.")
+    if empty:
+        _warn(f"All cells are missing in {empty}. Drop the columns.")
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, ColumnWarning, stacklevel=5)

@@ -1,0 +1,246 @@
+"""Any table a user may hand over, opened as named columns of cells."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from catalpa.errors import TableError, UnsupportedTable
+from catalpa.table import cells as read
+from catalpa.table.blocks import IntArray
+from catalpa.table.cells import Cells, Coded, Family
+from catalpa.table.schema import Dtype
+
+__all__ = ["Table", "open_table"]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A table in memory, opened: its names, where it came from, and one column of cells per name.
+
+    A column is read when it is first asked for and kept, so that infer and encode read it once.
+    """
+
+    names: tuple[str, ...]
+    named: bool
+    library: str
+    n_rows: int
+    sources: Sequence[Any]
+
+    @cached_property
+    def columns(self) -> tuple[Cells, ...]:
+        return tuple(
+            read_column(self.library, name, column)
+            for name, column in zip(self.names, self.sources, strict=True)
+        )
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+
+def open_table(X: Any) -> Table:
+    """Open a frame, an Arrow table, a two-dimensional array or a list of rows.
+
+    Examples
+    --------
+    >>> open_table([["red", 1], ["blue", 2]]).names
+    ('x0', 'x1')
+    """
+    if isinstance(X, Table):
+        return X
+    table = _open(X)
+    if not table.names:
+        raise TableError(
+            f"Found array with 0 feature(s) (shape=({table.n_rows}, 0)) while a minimum of 1 is required."
+        )
+    if table.n_rows == 0:
+        shape = f"(0, {len(table.names)})"
+        raise TableError(f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
+    return table
+
+
+def _open(X: Any) -> Table:
+    _refuse_what_is_no_table(X)
+    if isinstance(X, list | tuple):
+        return _open_list(X)
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return _open_frame(frame)
+    if hasattr(X, "__arrow_c_stream__") or isinstance(X, pa.RecordBatch):
+        return _open_frame(nw.from_native(pa.table(X), eager_only=True))
+    if isinstance(X, np.ndarray) or hasattr(X, "__array__"):
+        return _open_array(np.asanyarray(X))
+    raise UnsupportedTable(
+        f"A {type(X).__name__} is not a table. Give a pandas or polars frame, an Arrow table, "
+        "a two-dimensional array or a list of rows."
+    )
+
+
+def _refuse_what_is_no_table(X: Any) -> None:
+    if hasattr(X, "tocsr") or type(X).__module__.startswith("scipy.sparse"):
+        raise UnsupportedTable(
+            "Sparse data was passed, but categories need a dense table. Use .toarray() to convert the "
+            "sparse matrix to a dense array."
+        )
+    if isinstance(nw.from_native(X, pass_through=True, allow_series=True), nw.LazyFrame):
+        raise UnsupportedTable(
+            f"The table is lazy ({type(X).__name__}): its rows are not there yet. "
+            "Collect it first, for instance with .collect()."
+        )
+    if isinstance(nw.from_native(X, series_only=True, pass_through=True), nw.Series):
+        raise one_dimensional(X)
+
+
+def one_dimensional(X: Any) -> UnsupportedTable:
+    return UnsupportedTable(
+        f"Expected 2D array, got 1D array instead:\narray={X!r:.200}.\nReshape your data either using "
+        "array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it contains "
+        "a single sample."
+    )
+
+
+def _open_frame(frame: nw.DataFrame[Any]) -> Table:
+    native = frame.to_native()
+    library = str(frame.implementation)
+    labels = list(native.columns) if library == "pandas" else frame.columns
+    names, named = _names(labels)
+    if library == "pandas":
+        sources: list[Any] = [native.iloc[:, at] for at in range(len(labels))]
+    elif library == "polars":
+        sources = native.get_columns()
+    else:
+        sources = list(frame.to_arrow().columns)
+    return Table(names, named, library, len(frame), sources)
+
+
+def _names(labels: Sequence[Any]) -> tuple[tuple[str, ...], bool]:
+    texts = [isinstance(label, str) for label in labels]
+    if not any(texts):
+        return tuple(f"x{at}" for at in range(len(labels))), False
+    if not all(texts):
+        kinds = sorted({type(label).__name__ for label in labels})
+        raise UnsupportedTable(
+            "Feature names are only supported if all input features have string names, but your input has "
+            f"{kinds} as feature name / column name types. Convert them all to strings, for example with "
+            "X.columns = X.columns.astype(str)."
+        )
+    twice = [name for name, times in Counter(labels).items() if times > 1]
+    if twice:
+        raise TableError(f"Several columns have the same name: {twice}. Give every column a name of its own.")
+    return tuple(str(label) for label in labels), True
+
+
+def _open_array(array: NDArray[Any]) -> Table:
+    if array.dtype.names is not None:
+        raise UnsupportedTable("A structured array is not a table here. Convert it to a frame first.")
+    if array.ndim == 1:
+        raise one_dimensional(array)
+    if array.ndim != 2:
+        raise UnsupportedTable(
+            f"Found array with dim {array.ndim}, while a table has two: rows and columns. "
+            f"The shape is {array.shape}."
+        )
+    if array.dtype.kind == "c":
+        raise UnsupportedTable(f"Complex data not supported\n{array!r:.200}\n")
+    if isinstance(array, np.ma.MaskedArray):
+        array = np.ma.filled(array.astype(object), None)
+    plain = np.asarray(array)
+    names = tuple(f"x{at}" for at in range(plain.shape[1]))
+    return Table(names, False, "numpy", plain.shape[0], list(plain.T))
+
+
+def _open_list(rows: Sequence[Any]) -> Table:
+    if len(rows) == 0:
+        raise TableError("Found array with 0 sample(s) (shape=(0,)) while a minimum of 1 is required.")
+    if all(isinstance(row, dict) for row in rows):
+        names, _ = _names(list(dict.fromkeys(name for row in rows for name in row)))
+        keys = list(dict.fromkeys(name for row in rows for name in row))
+        return Table(
+            names, True, "dicts", len(rows), [_objects([row.get(key) for row in rows]) for key in keys]
+        )
+    for at, row in enumerate(rows):
+        if isinstance(row, str | bytes) or not hasattr(row, "__len__") or np.ndim(row) == 0 and not len(row):
+            raise one_dimensional(rows)
+        if isinstance(row, dict | set) or not hasattr(row, "__getitem__"):
+            raise UnsupportedTable(f"Row {at} is a {type(row).__name__}; rows have to be lists or tuples.")
+        if len(row) != len(rows[0]):
+            raise TableError(
+                f"Row {at} has {len(row)} cells, but row 0 has {len(rows[0])}. All rows need the same."
+            )
+    names = tuple(f"x{at}" for at in range(len(rows[0])))
+    columns = [_objects([row[at] for row in rows]) for at in range(len(names))]
+    return Table(names, False, "list", len(rows), columns)
+
+
+def _objects(cells: list[Any]) -> NDArray[Any]:
+    column = np.empty(len(cells), dtype=object)
+    column[:] = cells
+    return column
+
+
+def read_column(library: str, name: str, column: Any) -> Cells:
+    """The cells of one column, whatever library holds it."""
+    if library == "pandas":
+        return _read_pandas(name, column)
+    if library == "polars":
+        return _read_polars(name, column)
+    if library in ("numpy", "list", "dicts"):
+        return read.from_numpy(name, column, Dtype(str(column.dtype)))
+    return read.from_arrow(name, column, _arrow_dtype(name, column))
+
+
+def _arrow_dtype(name: str, column: Any) -> Dtype:
+    kind = column.type
+    if not pa.types.is_dictionary(kind):
+        return Dtype(str(kind))
+    return Dtype(f"dictionary:{kind.index_type}", ordered=bool(kind.ordered), inner=str(kind.value_type))
+
+
+def _read_pandas(name: str, series: Any) -> Cells:
+    dtype = series.dtype
+    if hasattr(dtype, "categories"):
+        return _read_pandas_category(name, series)
+    if isinstance(dtype, np.dtype):
+        return read.from_numpy(name, series.to_numpy(), Dtype(str(dtype)))
+    if type(dtype).__name__ == "SparseDtype":
+        return read.from_numpy(name, series.to_numpy(), Dtype(str(dtype)))
+    storage = getattr(dtype, "storage", None)
+    text = f"string[{storage}]" if storage and str(dtype) == "string" else str(dtype)
+    if type(dtype).__name__ in ("PeriodDtype", "IntervalDtype"):
+        series = series.astype("object").map(str, na_action="ignore")
+    return read.from_arrow(name, pa.array(series, from_pandas=True), Dtype(text))
+
+
+def _read_pandas_category(name: str, series: Any) -> Coded:
+    index = series.cat.categories
+    inner = str(index.dtype)
+    labels = index.astype(str) if inner.startswith(("interval", "period")) else index
+    plain = read_column("pandas", name, labels.to_series())
+    coded = plain if isinstance(plain, Coded) else plain.coded()
+    values = [coded.values[code] for code in coded.codes]
+    dtype = Dtype("category", tuple(values), bool(series.cat.ordered), inner)
+    family = Family.ORDERED if dtype.ordered else Family.TEXT
+    return Coded(family, dtype, values, series.cat.codes.to_numpy())
+
+
+def _read_polars(name: str, series: Any) -> Cells:
+    kind = str(series.dtype)
+    if kind.startswith("Enum"):
+        values = tuple(series.dtype.categories.to_list())
+        return Coded(Family.LISTED, Dtype("Enum", values), values, _physical_codes(series))
+    return read.from_arrow(name, series.to_arrow(), Dtype("Categorical" if "Categorical" in kind else kind))
+
+
+def _physical_codes(series: Any) -> IntArray:
+    codes = series.to_physical()
+    if not series.null_count():
+        return np.asarray(codes.to_numpy())
+    return np.asarray(codes.to_arrow().cast(pa.int64()).fill_null(read.MISSING_CODE))

@@ -1,0 +1,244 @@
+"""What fit learned about a table: its columns, their kinds and categories, as one JSON-able value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from html import escape
+from typing import Any, TypeAlias
+
+from catalpa.errors import TableError
+from catalpa.table.blocks import Axis
+
+__all__ = ["Category", "Column", "Dtype", "Key", "Kind", "Schema", "category_key"]
+
+Category: TypeAlias = str | bool | int | float | None
+Key: TypeAlias = tuple[str, Any]
+
+
+class Kind(StrEnum):
+    """How a column enters the distance."""
+
+    NOMINAL = "nominal"
+    ORDINAL = "ordinal"
+    NUMERIC = "numeric"
+
+
+def category_key(value: Category) -> Key:
+    """Identity of a category: 1 and 1.0 are one, True and 1 are two; sorts by type, then value.
+
+    Examples
+    --------
+    >>> category_key(1) == category_key(1.0), category_key(1) == category_key(True)
+    (True, False)
+    """
+    if isinstance(value, str):
+        return ("text", value)
+    return ("boolean", value) if isinstance(value, bool) else ("number", value)
+
+
+@dataclass(frozen=True)
+class Dtype:
+    """The type a column had in its own library, so that decode can give it back.
+
+    Attributes
+    ----------
+    name : str
+        The library's name of the type.
+    declared : tuple or None
+        Categories declared by the type itself (pandas category, polars Enum, Arrow dictionary).
+    ordered : bool
+        Whether the declared categories are ordered.
+    inner : str
+        The library's name of the type of the declared categories, empty if there are none.
+    """
+
+    name: str
+    declared: tuple[Category, ...] | None = None
+    ordered: bool = False
+    inner: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its name, kind, and categories or range.
+
+    Attributes
+    ----------
+    name : str
+    kind : Kind
+    dtype : Dtype
+    categories : tuple
+        In the order of their codes; None, always last, is the category of missing cells.
+    low, high : float
+        Smallest and largest number seen, for numeric and binned columns.
+    edges : tuple of float
+        Inner borders of the bins of a binned column; a number on a border belongs to the bin above it.
+
+    Examples
+    --------
+    >>> Column("size", Kind.NOMINAL, Dtype("str"), ("big", "small", None)).size
+    3
+    """
+
+    name: str
+    kind: Kind
+    dtype: Dtype
+    categories: tuple[Category, ...] = ()
+    low: float = 0.0
+    high: float = 0.0
+    edges: tuple[float, ...] | None = None
+
+    @property
+    def size(self) -> int:
+        return len(self.categories)
+
+    @property
+    def binned(self) -> bool:
+        """Whether the categories are intervals of numbers."""
+        return self.edges is not None
+
+    @property
+    def missing_code(self) -> int | None:
+        """Code of the category of missing cells, None if the column has no such category."""
+        return self.size - 1 if self.categories and self.categories[-1] is None else None
+
+    @cached_property
+    def codes(self) -> Mapping[Key, int]:
+        """Code of each category that is not the missing one."""
+        return {category_key(value): at for at, value in enumerate(self.categories) if value is not None}
+
+    def describe(self) -> str:
+        """A few words about the column, for people."""
+        if self.kind is Kind.NUMERIC:
+            return f"{self.low:.6g} to {self.high:.6g}"
+        shown = ", ".join("(missing)" if value is None else str(value) for value in self.categories[:5])
+        return f"{self.size} categories: {shown}" + (", ..." if self.size > 5 else "")
+
+
+@dataclass(frozen=True, repr=False)
+class Schema:
+    """The columns of a table as fit saw them, and every decision taken about them.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        In the table's order.
+    missing : {"category", "ignore", "error"}
+    decisions : tuple of str
+        One readable line per judgement.
+    library : str
+        Where the table came from: "pandas", "polars", "pyarrow", "numpy", "list", "dicts" or another
+        frame library.
+    named : bool
+        Whether the names came with the table; otherwise they are x0, x1, ...
+
+    Examples
+    --------
+    >>> from catalpa.table import infer
+    >>> infer([["red", 1.5], ["blue", 2.25]])
+    Schema of 2 columns
+      x0  nominal  2 categories: blue, red
+      x1  numeric  1.5 to 2.25
+    """
+
+    columns: tuple[Column, ...]
+    missing: str = "category"
+    decisions: tuple[str, ...] = field(default=(), compare=False)
+    library: str = "list"
+    named: bool = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def categorical(self) -> tuple[Column, ...]:
+        """Nominal and ordinal columns, in the table's order: the columns of ``Block.codes``."""
+        return tuple(column for column in self.columns if column.kind is not Kind.NUMERIC)
+
+    @property
+    def numeric(self) -> tuple[Column, ...]:
+        """Numeric columns, in the table's order: the columns of ``Block.numbers``."""
+        return tuple(column for column in self.columns if column.kind is Kind.NUMERIC)
+
+    @property
+    def axis(self) -> Axis:
+        """Places of the categories of the categorical columns, without holes."""
+        return Axis(tuple(column.size for column in self.categorical))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The schema as plain JSON values; ``from_dict`` gives back an equal schema."""
+        return {
+            "columns": [_column_to_dict(column) for column in self.columns],
+            "missing": self.missing,
+            "decisions": list(self.decisions),
+            "library": self.library,
+            "named": self.named,
+        }
+
+    @classmethod
+    def from_dict(cls, state: Mapping[str, Any]) -> Schema:
+        """The schema that ``to_dict`` described.
+
+        Examples
+        --------
+        >>> from catalpa.table import infer
+        >>> schema = infer([["red", True], ["blue", None]])
+        >>> Schema.from_dict(schema.to_dict()) == schema
+        True
+        """
+        try:
+            columns = tuple(_column_from_dict(column) for column in state["columns"])
+            return cls(
+                columns, state["missing"], tuple(state["decisions"]), state["library"], bool(state["named"])
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise TableError(
+                f"The description of the columns cannot be read ({type(error).__name__}: {error}). "
+                "Write it with Schema.to_dict."
+            ) from error
+
+    def __repr__(self) -> str:
+        name_width = max((len(name) for name in self.names), default=0)
+        lines = [f"Schema of {len(self.columns)} column{'s' if len(self.columns) != 1 else ''}"]
+        lines += [
+            f"  {column.name:<{name_width}}  {column.kind.value:<7}  {column.describe()}"
+            for column in self.columns
+        ]
+        lines += [f"  - {decision}" for decision in self.decisions]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{escape(column.name)}</td><td>{column.kind.value}</td>"
+            f"<td>{escape(column.describe())}</td></tr>"
+            for column in self.columns
+        )
+        said = "".join(f"<li>{escape(decision)}</li>" for decision in self.decisions)
+        head = "<tr><th>column</th><th>kind</th><th>holds</th></tr>"
+        return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>" + (
+            f"<ul>{said}</ul>" if said else ""
+        )
+
+
+def _column_to_dict(column: Column) -> dict[str, Any]:
+    state = asdict(column)
+    state["kind"] = column.kind.value
+    return state
+
+
+def _column_from_dict(state: Mapping[str, Any]) -> Column:
+    dtype = dict(state["dtype"])
+    declared, edges = dtype.pop("declared"), state["edges"]
+    return Column(
+        name=str(state["name"]),
+        kind=Kind(state["kind"]),
+        dtype=Dtype(declared=None if declared is None else tuple(declared), **dtype),
+        categories=tuple(state["categories"]),
+        low=float(state["low"]),
+        high=float(state["high"]),
+        edges=None if edges is None else tuple(edges),
+    )
