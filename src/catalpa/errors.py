@@ -11,6 +11,7 @@
     │   ├── NumericColumns                  numbers given to a purely categorical method
     │   └── UnsupportedTable (TypeError)    not a table of a known kind
     ├── ParameterError (ValueError)         a setting that cannot work
+    │   └── UnknownCluster (IndexError)     a cluster number that the model does not have
     ├── UndefinedMetric (ValueError)        the method is not defined on this table
     ├── ModelFileError (ValueError)         a model file that cannot be read
     ├── DatasetError (OSError)              a data set that is not here and cannot be fetched
@@ -38,6 +39,7 @@ __all__ = [
     "SlowCoreWarning",
     "TableError",
     "UndefinedMetric",
+    "UnknownCluster",
     "UnknownColumn",
     "UnseenCategories",
     "UnseenCategoryWarning",
@@ -79,6 +81,10 @@ class UnsupportedTable(TableError, TypeError):
 
 class ParameterError(CatalpaError, ValueError):
     """A setting that cannot work, alone or with this table."""
+
+
+class UnknownCluster(ParameterError, IndexError):
+    """A cluster was asked for that the model does not have."""
 
 
 class UndefinedMetric(CatalpaError, ValueError):

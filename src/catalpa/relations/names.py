@@ -1,0 +1,47 @@
+"""What a category is called in drawings, sentences and exported tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+__all__ = ["category_names", "decimals", "shortened"]
+
+MISSING = "(missing)"
+
+
+def category_names(categories: Sequence[object]) -> tuple[str, ...]:
+    """One text per category of a column; the type is added where two would read the same.
+
+    Examples
+    --------
+    >>> category_names(["low", 3, None])
+    ('low', '3', '(missing)')
+    >>> category_names(["1", 1])
+    ('1 (str)', '1 (int)')
+    """
+    names = [MISSING if category is None else str(category) for category in categories]
+    times = Counter(names)
+    return tuple(
+        name if times[name] == 1 else f"{name} ({type(category).__name__})"
+        for name, category in zip(names, categories, strict=True)
+    )
+
+
+def shortened(name: str, width: int) -> str:
+    """The name on one line, cut with … where it is longer than ``width``."""
+    flat = "".join(letter if letter.isprintable() else " " for letter in name)
+    return flat if len(flat) <= width else flat[: width - 1].rstrip() + "…"
+
+
+def decimals(length: float) -> str:
+    """A length with two decimals, or one digit that is not zero where it is shorter than that.
+
+    Examples
+    --------
+    >>> [decimals(length) for length in (0, 0.5, 12.345, 0.0034)]
+    ['0', '0.50', '12.35', '0.003']
+    """
+    if length == 0:
+        return "0"
+    return f"{length:.2f}" if length >= 0.01 else f"{length:.1g}"

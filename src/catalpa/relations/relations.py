@@ -1,0 +1,349 @@
+"""What was learned about the categories, per cluster and column: distances, trees and drawings."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+import numpy as np
+
+from catalpa.errors import MissingDependency, ParameterError, UnknownCluster, UnknownColumn
+from catalpa.relations.drawing import draw, edge_length, ends_to_end
+from catalpa.relations.geometry import Geometry, Lines, Matrices
+from catalpa.relations.names import category_names, decimals, shortened
+from catalpa.relations.tree import Tree
+from catalpa.table.blocks import FloatArray
+from catalpa.table.schema import Category, Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Relation", "Relations"]
+
+SHOWN_COLUMNS = 12  # in the short forms of Relations
+SHOWN_CATEGORIES = 8
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Relation:
+    """How the categories of one column relate in one cluster.
+
+    Attributes
+    ----------
+    cluster : int
+    column : str
+    categories : tuple
+        Original values, in the order of their codes; None stands for missing cells.
+    distances : array (categories, categories)
+    tree : Tree
+        The minimum spanning tree of the distances, on the places of ``categories``.
+    shares : array (categories,) or None
+        Share of each category in the cluster.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from catalpa.table import infer
+    >>> schema = infer([["low"], ["med"], ["high"]])
+    >>> relation = Relations.on_lines(schema, np.array([[0.7, 0.1, 0.2]]))[0, "x0"]
+    >>> relation.order
+    ('low', 'med', 'high')
+    >>> print(relation)
+    x0 in cluster 0
+    low ──0.10── med ────────────0.50──────────── high
+    """
+
+    cluster: int
+    column: str
+    categories: tuple[Category, ...]
+    distances: FloatArray
+    tree: Tree
+    shares: FloatArray | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The categories as text, "(missing)" for missing cells: what frames and graphs use."""
+        return category_names(self.categories)
+
+    @property
+    def is_path(self) -> bool:
+        """Whether the tree is a path, that is, whether it puts the categories in one order."""
+        return self.tree.is_path
+
+    @property
+    def order(self) -> tuple[Category, ...]:
+        """Categories along the path; where the tree branches, depth first from its root."""
+        return tuple(self.categories[vertex] for vertex, _ in ends_to_end(self.tree))
+
+    @property
+    def edges(self) -> list[tuple[Category, Category, float]]:
+        """Edges of the tree as (category, category, length), in the order of ``order``."""
+        return [(self.categories[a], self.categories[b], length) for a, b, length in _edges(self.tree)]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Edges of the tree as a frame with the columns ``from``, ``to`` and ``length``."""
+        import pandas as pd
+
+        names = self.names
+        rows = [(names[a], names[b], length) for a, b, length in _edges(self.tree)]
+        return pd.DataFrame(rows, columns=["from", "to", "length"]).astype({"length": float})
+
+    def distance_frame(self) -> pd.DataFrame:
+        """Distances as a square frame with the categories' names on both sides."""
+        import pandas as pd
+
+        return pd.DataFrame(self.distances, index=list(self.names), columns=list(self.names))
+
+    def to_networkx(self) -> Any:
+        """The tree as a ``networkx.Graph``.
+
+        Nodes are names, with the attribute ``category`` (and ``share`` where it is known); edges
+        have the attribute ``length``.
+        """
+        try:
+            import networkx as nx
+        except ImportError as error:
+            raise MissingDependency(
+                "to_networkx needs the package networkx. Install it with: pip install networkx"
+            ) from error
+        names = self.names
+        graph = nx.Graph(cluster=self.cluster, column=self.column)
+        for place, (name, category) in enumerate(zip(names, self.categories, strict=True)):
+            graph.add_node(name, category=category)
+            if self.shares is not None:
+                graph.nodes[name]["share"] = float(self.shares[place])
+        graph.add_weighted_edges_from(
+            ((names[a], names[b], length) for a, b, length in _edges(self.tree)), weight="length"
+        )
+        return graph
+
+    def __str__(self) -> str:
+        names = self.names
+        if self.shares is not None:
+            percents = [f"{100 * share:.0f} %" for share in self.shares]
+            names = tuple(f"{shortened(name, 17)} {part}" for name, part in zip(names, percents, strict=True))
+        title = f"{shortened(self.column, 60)} in cluster {self.cluster}"
+        return f"{title}\n{draw(self.tree, names)}"
+
+    def __repr__(self) -> str:
+        return (
+            f"Relation(cluster={self.cluster}, column={self.column!r}, {len(self.categories)} categories: "
+            f"{_order_text(self.tree, self.names)})"
+        )
+
+    def _repr_html_(self) -> str:
+        names = self.names
+        rows = "".join(
+            f"<tr><td>{escape(names[a])}</td><td>{escape(names[b])}</td><td>{decimals(length)}</td></tr>"
+            for a, b, length in _edges(self.tree)
+        )
+        return (
+            f"<table><caption>{escape(self.column)} in cluster {self.cluster}</caption>"
+            f"<thead><tr><th>from</th><th>to</th><th>length</th></tr></thead><tbody>{rows}</tbody></table>"
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Relations:
+    """How the categories of every column relate in every cluster.
+
+    ``relations[cluster, column]`` is one :class:`Relation`. Made by :meth:`on_lines` or
+    :meth:`from_distances`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from catalpa.table import infer
+    >>> schema = infer([["red", "s"], ["blue", "m"], ["red", "l"]])
+    >>> shares = np.array([[0.25, 0.75, 0.5, 0.25, 0.25], [0.0, 1.0, 0.0, 0.0, 1.0]])
+    >>> relations = Relations.on_lines(schema, shares)
+    >>> relations
+    Relations(2 clusters x 2 columns: x0, x1)
+    >>> relations[1, "x0"].edges
+    [('blue', 'red', 1.0)]
+    """
+
+    schema: Schema
+    geometry: Geometry
+    n_clusters: int
+    shares: FloatArray | None = None  # (k, V)
+
+    @classmethod
+    def on_lines(
+        cls, schema: Schema, positions: FloatArray, *, shares: FloatArray | None = None
+    ) -> Relations:
+        """Relations of clusters that put each column's categories on a line.
+
+        The distance of two categories is the difference of their positions, and their tree is the path
+        sorted by position.
+
+        Parameters
+        ----------
+        schema : Schema
+        positions : array (k, V)
+            Place of each category in each cluster, on the schema's axis: its share in the cluster
+            for the paper's DISC, the logarithm of the smoothed share for anchored DISC.
+        shares : array (k, V), optional
+            Share of each category in each cluster, shown beside its name.
+        """
+        places = schema.axis.length
+        if positions.ndim != 2 or positions.shape[1] != places:
+            raise ParameterError(f"positions has shape {positions.shape}; it must be (clusters, {places}).")
+        _check_shares(shares, (len(positions), places))
+        return cls(schema, Lines(schema.axis, positions), len(positions), shares)
+
+    @classmethod
+    def from_distances(
+        cls,
+        schema: Schema,
+        matrices: Sequence[FloatArray],
+        *,
+        n_clusters: int,
+        shares: FloatArray | None = None,
+    ) -> Relations:
+        """Relations from matrices of distances, one for each categorical column.
+
+        Parameters
+        ----------
+        schema : Schema
+        matrices : sequence of arrays
+            Of shape (categories, categories) where all clusters share it, else (k, categories,
+            categories).
+        n_clusters : int
+        shares : array (k, V), optional
+            Share of each category in each cluster, shown beside its name.
+        """
+        columns = schema.categorical
+        if len(matrices) != len(columns):
+            raise ParameterError(f"{len(matrices)} matrices were given for {len(columns)} columns.")
+        for column, matrix in zip(columns, matrices, strict=True):
+            shared = (column.size, column.size)
+            if matrix.shape not in (shared, (n_clusters, *shared)):
+                raise ParameterError(
+                    f"The matrix of column {column.name!r} has shape {matrix.shape}; "
+                    f"it must be {shared} or {(n_clusters, *shared)}."
+                )
+        _check_shares(shares, (n_clusters, schema.axis.length))
+        return cls(schema, Matrices(tuple(matrices)), n_clusters, shares)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the categorical columns."""
+        return tuple(column.name for column in self.schema.categorical)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of clusters and of categorical columns."""
+        return self.n_clusters, len(self.columns)
+
+    def __len__(self) -> int:
+        return self.n_clusters * len(self.columns)
+
+    def __iter__(self) -> Iterator[Relation]:
+        """Every relation, cluster by cluster."""
+        for cluster in range(self.n_clusters):
+            for column in range(len(self.columns)):
+                yield self._relation(cluster, column)
+
+    def __getitem__(self, key: tuple[SupportsIndex, str | SupportsIndex]) -> Relation:
+        try:
+            cluster, column = key
+        except (TypeError, ValueError):
+            raise ParameterError("Ask for a cluster and a column, such as relations[0, 'colour'].") from None
+        return self._relation(self._cluster_place(cluster), self._column_place(column))
+
+    def to_frame(self) -> pd.DataFrame:
+        """All edges as one tidy frame: cluster, column, from, to, length."""
+        import pandas as pd
+
+        named = [(column.name, category_names(column.categories)) for column in self.schema.categorical]
+        rows = [
+            (cluster, column, names[a], names[b], length)
+            for cluster in range(self.n_clusters)
+            for place, (column, names) in enumerate(named)
+            for a, b, length in _edges(self.geometry.tree(cluster, place))
+        ]
+        frame = pd.DataFrame(rows, columns=["cluster", "column", "from", "to", "length"])
+        return frame.astype({"cluster": np.int64, "length": float})
+
+    def __repr__(self) -> str:
+        shown = ", ".join(shortened(name, 30) for name in self.columns[:SHOWN_COLUMNS])
+        more = ", ..." if len(self.columns) > SHOWN_COLUMNS else ""
+        return f"Relations({self.n_clusters} clusters x {len(self.columns)} columns: {shown}{more})"
+
+    def _repr_html_(self) -> str:
+        columns = self.schema.categorical[:SHOWN_COLUMNS]
+        head = "".join(f"<th>{escape(column.name)}</th>" for column in columns)
+        rows = []
+        for cluster in range(self.n_clusters):
+            orders = (
+                _order_text(self.geometry.tree(cluster, place), category_names(column.categories))
+                for place, column in enumerate(columns)
+            )
+            cells = "".join(f"<td>{escape(order)}</td>" for order in orders)
+            rows.append(f"<tr><th>{cluster}</th>{cells}</tr>")
+        return (
+            f"<table><caption>{escape(repr(self))}</caption>"
+            f"<thead><tr><th>cluster</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        )
+
+    def _relation(self, cluster: int, place: int) -> Relation:
+        column = self.schema.categorical[place]
+        start, stop = self.schema.axis.offsets[place : place + 2]
+        return Relation(
+            cluster,
+            column.name,
+            column.categories,
+            self.geometry.distances(cluster, place),
+            self.geometry.tree(cluster, place),
+            None if self.shares is None else self.shares[cluster, start:stop],
+        )
+
+    def _cluster_place(self, cluster: SupportsIndex) -> int:
+        try:
+            place = operator.index(cluster)
+        except TypeError:
+            place = -1
+        if not 0 <= place < self.n_clusters:
+            raise UnknownCluster(
+                f"There is no cluster {cluster!r}; the clusters are 0 to {self.n_clusters - 1}."
+            )
+        return place
+
+    def _column_place(self, column: str | SupportsIndex) -> int:
+        names = self.columns
+        if isinstance(column, str) and column in names:
+            return names.index(column)
+        if (
+            not isinstance(column, str)
+            and hasattr(column, "__index__")
+            and 0 <= operator.index(column) < len(names)
+        ):
+            return operator.index(column)
+        if column in self.schema.names:
+            raise UnknownColumn(
+                f"Column {column!r} holds numbers, which have no relations between categories."
+            )
+        raise UnknownColumn(
+            f"There is no column {column!r}. The categorical columns are {', '.join(map(repr, names))}; "
+            f"they may also be asked for by place, 0 to {len(names) - 1}."
+        )
+
+
+def _edges(tree: Tree) -> list[tuple[int, int, float]]:
+    """Edges along the path, or depth first where the tree branches."""
+    return [(before, vertex, edge_length(tree, before, vertex)) for vertex, before in ends_to_end(tree)[1:]]
+
+
+def _order_text(tree: Tree, names: Sequence[str]) -> str:
+    """The first categories in the order of the tree, in a few words."""
+    ordered = [shortened(names[vertex], 20) for vertex, _ in ends_to_end(tree)]
+    return " - ".join(ordered[:SHOWN_CATEGORIES]) + (" - ..." if len(ordered) > SHOWN_CATEGORIES else "")
+
+
+def _check_shares(shares: FloatArray | None, shape: tuple[int, int]) -> None:
+    if shares is not None and shares.shape != shape:
+        raise ParameterError(f"shares has shape {shares.shape}; it must be {shape}.")
