@@ -1,0 +1,121 @@
+"""Arrays and numbers as JSON values, exactly: what goes in comes out, bit for bit."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalpa.errors import ModelFileError
+
+__all__ = ["array_from_json", "array_to_json", "number_from_json", "number_to_json"]
+
+DTYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64"),
+)
+NOT_FINITE = ("nan", "inf", "-inf")
+LARGEST = int(np.finfo(np.float64).max)
+
+
+def number_to_json(number: float) -> float | str:
+    """A number as JSON, which has no word for "nan", "inf" and "-inf": they become text.
+
+    Examples
+    --------
+    >>> number_to_json(0.1), number_to_json(float("-inf"))
+    (0.1, '-inf')
+    """
+    number = float(number)
+    return number if math.isfinite(number) else str(number)
+
+
+def number_from_json(value: object, field: str) -> float:
+    """The number that ``number_to_json`` wrote; ``field`` names it in errors.
+
+    Examples
+    --------
+    >>> number_from_json("-inf", "cost")
+    -inf
+    """
+    if isinstance(value, str) and value in NOT_FINITE:
+        return float(value)
+    if type(value) is float or (type(value) is int and abs(value) <= LARGEST):
+        return float(value)
+    raise _damaged(field, f"is {value!r}; a number, 'nan', 'inf' or '-inf' is expected")
+
+
+def array_to_json(array: NDArray[Any]) -> dict[str, Any]:
+    """An array of booleans, whole numbers or floats as a dictionary of dtype, shape and nested lists.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> array_to_json(np.array([[1.5, np.nan]]))
+    {'dtype': 'float64', 'shape': [1, 2], 'values': [[1.5, 'nan']]}
+    """
+    if array.dtype.name not in DTYPES:
+        raise ModelFileError(
+            f"A model file cannot hold an array of {array.dtype}; it takes {', '.join(DTYPES)}."
+        )
+    values = array.tolist()
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        values = _words_for_not_finite(values)
+    return {"dtype": array.dtype.name, "shape": list(array.shape), "values": values}
+
+
+def array_from_json(entry: object, field: str, *, ndim: int | None = None) -> NDArray[Any]:
+    """The array that ``array_to_json`` described; ``field`` names it in errors.
+
+    Examples
+    --------
+    >>> array_from_json({"dtype": "int64", "shape": [2], "values": [3, 4]}, "sizes", ndim=1)
+    array([3, 4])
+    """
+    if not isinstance(entry, dict) or not {"dtype", "shape", "values"} <= entry.keys():
+        raise _damaged(field, "is not an array with dtype, shape and values")
+    dtype, shape = entry["dtype"], entry["shape"]
+    if dtype not in DTYPES:
+        raise _damaged(field, f"has the dtype {dtype!r}; one of {', '.join(DTYPES)} is expected")
+    if not isinstance(shape, list) or not all(type(size) is int and size >= 0 for size in shape):
+        raise _damaged(field, f"has the shape {shape!r}; a list of whole numbers is expected")
+    if ndim is not None and len(shape) != ndim:
+        raise _damaged(field, f"has {len(shape)} dimensions; {ndim} are expected")
+    flat = _flattened(entry["values"], tuple(shape), np.dtype(dtype), field)
+    try:
+        return np.array(flat, dtype=dtype).reshape(shape)
+    except ValueError:  # an empty array may state any shape, even one that no memory holds
+        raise _damaged(field, f"has the shape {shape!r}, which is too large") from None
+
+
+def _words_for_not_finite(values: Any) -> Any:
+    if isinstance(values, list):
+        return [_words_for_not_finite(part) for part in values]
+    return number_to_json(values)
+
+
+def _flattened(values: object, shape: tuple[int, ...], dtype: np.dtype[Any], field: str) -> list[Any]:
+    """The numbers of nested lists in order, after a look at the shape and at each number's type."""
+    if not shape:
+        return [_element(values, dtype, field)]
+    if not isinstance(values, list) or len(values) != shape[0]:
+        raise _damaged(field, "holds values that do not have the shape that it states")
+    if len(shape) == 1:
+        return [_element(value, dtype, field) for value in values]
+    return [number for part in values for number in _flattened(part, shape[1:], dtype, field)]
+
+
+def _element(value: object, dtype: np.dtype[Any], field: str) -> float | int | bool:
+    if dtype.kind == "f":
+        return number_from_json(value, field)
+    if dtype.kind == "b" and isinstance(value, bool):
+        return value
+    if dtype.kind in "iu" and type(value) is int and np.iinfo(dtype).min <= value <= np.iinfo(dtype).max:
+        return value
+    raise _damaged(field, f"holds {value!r}, which is not {dtype}")
+
+
+def _damaged(field: str, what: str) -> ModelFileError:
+    return ModelFileError(f"The model file is damaged: field {field!r} {what}. Save the model again.")

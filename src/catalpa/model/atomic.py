@@ -1,0 +1,51 @@
+"""Files that are there completely or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from pathlib import Path
+
+__all__ = ["write_atomically"]
+
+
+def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
+    """Put ``content`` at ``path`` in one step: a reader sees the old file or the new one, never a part.
+
+    The bytes go to a hidden file in the same folder, to the disk, and then take the place of the old file.
+    A link is followed, and the rights of a file that is replaced are kept.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = pathlib.Path(folder, "note.txt")
+    ...     write_atomically(place, b"hello")
+    ...     place.read_bytes()
+    b'hello'
+    """
+    target = Path(os.path.realpath(path))
+    draft = target.with_name(f".catalpa-{secrets.token_hex(8)}.tmp")
+    try:
+        with draft.open("xb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        with contextlib.suppress(FileNotFoundError):
+            draft.chmod(target.stat().st_mode & 0o7777)
+        draft.replace(target)
+    except BaseException:  # also when the user interrupts
+        draft.unlink(missing_ok=True)
+        raise
+    _settle_folder(target.parent)
+
+
+def _settle_folder(folder: Path) -> None:
+    """Bring the folder's new entry to the disk, where the system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

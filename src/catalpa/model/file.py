@@ -1,0 +1,125 @@
+"""A fitted model as a file: JSON that is written in one step and read without running code."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from catalpa.errors import ModelFileError
+from catalpa.model.atomic import write_atomically
+from catalpa.model.text import from_text, to_text
+
+__all__ = ["FORMAT", "read", "write"]
+
+FORMAT = 1  # goes up when a reader of the format before would misread the file
+MARK = "catalpa_model"
+FIELDS: Mapping[str, tuple[type, ...]] = {
+    MARK: (int,),
+    "catalpa_version": (str,),
+    "method": (str,),
+    "parameters": (dict,),
+    "schema": (dict,),
+    "scores": (dict,),
+    "counts": (dict,),
+    "centers": (dict, list),
+    "extra": (dict,),
+    "fit": (dict,),
+}
+JSON_NAMES = {int: "a whole number", str: "text", dict: "an object", list: "a list"}
+
+
+def write(path: str | os.PathLike[str], document: Mapping[str, Any]) -> None:
+    """Write a model's document to ``path``, over a file that is there.
+
+    The file is complete or absent at every moment. The document must have the fields of the format:
+    ``catalpa_model`` (its number, ``FORMAT``), ``catalpa_version``, ``method``, ``parameters``, ``schema``,
+    ``scores``, ``counts``, ``centers``, ``extra`` and ``fit``, and hold JSON values only.
+
+    Raises
+    ------
+    ModelFileError
+        If the document cannot be held by a model file, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> document = {"catalpa_model": FORMAT, "catalpa_version": "1.0", "method": "KModes"}
+    >>> document |= {"parameters": {}, "schema": {}, "scores": {}, "counts": {}, "centers": []}
+    >>> document |= {"extra": {}, "fit": {}}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write(pathlib.Path(folder, "model.json"), document)
+    ...     read(pathlib.Path(folder, "model.json")) == document
+    True
+    """
+    _check_document(document, "The model")
+    content = to_text(document).encode("utf-8")
+    try:
+        write_atomically(path, content)
+    except OSError as error:
+        raise ModelFileError(
+            f"The model cannot be written to {os.fspath(path)!r}: {error.strerror}."
+        ) from error
+
+
+def read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read and check the document of a model file.
+
+    Raises
+    ------
+    ModelFileError
+        If there is no such file, or it is cut off, foreign, damaged or of a newer format.
+    """
+    name = repr(os.fspath(path))
+    try:
+        content = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise ModelFileError(f"There is no model file {name}.") from None
+    except OSError as error:
+        raise ModelFileError(f"The model file {name} cannot be read: {error.strerror}.") from error
+    document = _parsed(content, name)
+    if not isinstance(document, dict) or MARK not in document:
+        raise ModelFileError(f"{name} is not a Catalpa model: it is JSON, but has no field {MARK!r}.")
+    _check_format(document[MARK], name)
+    _check_document(document, f"The model file {name} is damaged: it")
+    return document
+
+
+def _parsed(content: bytes, name: str) -> Any:
+    try:
+        return from_text(content.decode("utf-8"))
+    except ValueError as error:  # not UTF-8 is a ValueError too
+        # A file that was cut off still begins as we write it; a foreign one does not name our mark.
+        if content.lstrip().startswith(b"{") and MARK.encode() in content[:200]:
+            raise ModelFileError(
+                f"{name} is not a complete model file: it was cut off or changed ({error}). "
+                "Save the model again."
+            ) from None
+        if not content.strip():
+            raise ModelFileError(f"{name} is not a complete model file: it is empty.") from None
+        raise ModelFileError(f"{name} is not a Catalpa model: it is not JSON ({error}).") from None
+
+
+def _check_format(number: object, name: str) -> None:
+    if type(number) is not int or number < 1:
+        raise ModelFileError(
+            f"{name} is not a Catalpa model: its field {MARK!r} is {number!r}, not a format number."
+        )
+    if number > FORMAT:
+        raise ModelFileError(
+            f"{name} was written by a newer Catalpa (format {number}, this one reads up to {FORMAT}): "
+            "upgrade with pip install --upgrade catalpa."
+        )
+
+
+def _check_document(document: Mapping[str, Any], subject: str) -> None:
+    for field, kinds in FIELDS.items():
+        if field not in document:
+            raise ModelFileError(f"{subject} has no field {field!r}.")
+        value = document[field]
+        if type(value) not in kinds:
+            expected = " or ".join(JSON_NAMES[kind] for kind in kinds)
+            raise ModelFileError(
+                f"{subject} has {type(value).__name__} in field {field!r}; {expected} is expected."
+            )

@@ -1,0 +1,103 @@
+"""JSON that a person can read: one field per line, each row of numbers on a line of its own."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn
+
+import numpy as np
+
+from catalpa.errors import ModelFileError
+
+__all__ = ["from_text", "to_text"]
+
+INDENT = "  "
+
+
+def to_text(document: Mapping[str, Any]) -> str:
+    """The document as JSON text.
+
+    Dictionaries with text keys, lists, tuples (which come back as lists), text, whole numbers, finite
+    numbers, booleans and None are taken, NumPy's scalars too; anything else raises a ModelFileError that
+    names its field.
+
+    Examples
+    --------
+    >>> print(to_text({"name": "zoo", "table": [[0.5, 1.0], [0.25, 2.0]]}), end="")
+    {
+      "name": "zoo",
+      "table": [
+        [0.5, 1.0],
+        [0.25, 2.0]
+      ]
+    }
+    """
+    return "".join(_pieces(document, "", "")) + "\n"
+
+
+def from_text(text: str) -> Any:
+    """The value that JSON text describes; ValueError where it is not JSON."""
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _pieces(value: object, field: str, indent: str) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        _check_keys(value, field)
+        parts = (
+            (f"{_scalar(key, field)}: ", part, f"{field}.{key}".lstrip(".")) for key, part in value.items()
+        )
+        yield from _lines("{", "}", list(parts), indent)
+    elif isinstance(value, (list, tuple)) and any(isinstance(part, (Mapping, list, tuple)) for part in value):
+        yield from _lines("[", "]", [("", part, f"{field}[{at}]") for at, part in enumerate(value)], indent)
+    elif isinstance(value, (list, tuple)):
+        yield f"[{', '.join(_scalar(part, f'{field}[{at}]') for at, part in enumerate(value))}]"
+    else:
+        yield _scalar(value, field)
+
+
+def _lines(opening: str, closing: str, parts: list[tuple[str, object, str]], indent: str) -> Iterator[str]:
+    yield opening
+    for at, (label, part, field) in enumerate(parts):
+        yield f"{',' if at else ''}\n{indent}{INDENT}{label}"
+        yield from _pieces(part, field, indent + INDENT)
+    yield f"\n{indent}{closing}" if parts else closing
+
+
+def _check_keys(value: Mapping[Any, object], field: str) -> None:
+    for key in value:
+        if not isinstance(key, str):
+            raise ModelFileError(f"Field {field!r} of the model has the key {key!r}; keys must be text.")
+
+
+def _scalar(value: object, field: str) -> str:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str):
+        return _quoted(value)
+    if value is None or isinstance(value, (bool, int)):
+        return json.dumps(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return float.__repr__(value)
+    raise ModelFileError(
+        f"Field {field!r} of the model is {value!r} ({type(value).__name__}), which a model file "
+        "cannot hold. It takes text, booleans, whole and finite numbers, None, and lists and "
+        "dictionaries of them."
+    )
+
+
+def _quoted(text: str) -> str:
+    plain = json.dumps(text, ensure_ascii=False)
+    try:
+        plain.encode("utf-8")
+    except UnicodeEncodeError:  # half of a surrogate pair: only its escape can be written
+        return json.dumps(text)
+    return plain
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
