@@ -1,3 +1,36 @@
 """Catalpa clusters tables made of categories and shows why rows belong together."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from catalpa import datasets, metrics
+    from catalpa.cluster.disc import DISC
+    from catalpa.cluster.kmodes import KModes
+    from catalpa.cluster.registry import load
+
 __version__ = "0.1.0"
+
+__all__ = ["DISC", "KModes", "__version__", "datasets", "load", "metrics"]
+
+_HOMES = {
+    "DISC": "catalpa.cluster.disc",
+    "KModes": "catalpa.cluster.kmodes",
+    "load": "catalpa.cluster.registry",
+}
+_ROOMS = ("datasets", "metrics")
+
+
+def __getattr__(name: str) -> Any:
+    # Names are imported when first used, so that `import catalpa` costs next to nothing.
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _ROOMS:
+        return importlib.import_module(f"catalpa.{name}")
+    raise AttributeError(f"module 'catalpa' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

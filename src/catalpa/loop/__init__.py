@@ -1,0 +1,1 @@
+"""The iteration, once: starts, settling, relearning, restarts."""

@@ -1,0 +1,180 @@
+"""DISC: every cluster learns its own relations between categories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from catalpa.cluster.base import Clusterer, Problem
+from catalpa.cluster.outcome import Outcome
+from catalpa.cluster.parameters import Choice, Either, Number, Whole, rules_with
+from catalpa.loop.alternate import alternate
+from catalpa.loop.refill import REFILLS
+from catalpa.loop.restarts import best_of
+from catalpa.loop.settle import Settled, settle
+from catalpa.relations.conditional import ClusterRelations, Lines
+from catalpa.relations.matching import Matching
+from catalpa.relations.relations import Relations
+
+__all__ = ["DISC"]
+
+
+class DISC(Clusterer):
+    """Cluster categories with relations that every cluster learns for itself.
+
+    In each cluster the categories of a column lie on a line, placed by their share in that cluster;
+    the distance of two categories is the way along that line. Rows go to the cluster whose centre
+    they are nearest to, the lines are made anew from the clusters, and both alternate until nothing
+    moves. Numeric columns join with their squared distance to the cluster's mean.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters. A table with fewer distinct rows gives fewer clusters and a warning.
+    learning : {"paper"}, default="paper"
+        How the relations are learned; "paper" follows the publication.
+    distance : {"sum", "euclidean"}, default="sum"
+        Over columns: the sum of distances (Eq. 9 of the paper), or the root of the sum of their
+        squares, as in the program that the authors published.
+    centers : {"mode", "nearest"}, default="mode"
+        A cluster's centre: its most frequent category, or (the published program) the category with
+        the least summed distance to the cluster's cells.
+    relearn : bool, default=True
+        Relearn until the clusters repeat. False learns once, the paper's DISC-I.
+    gamma : float or None, default=None
+        Weight of the numeric part. None balances it so that over the whole table a numeric column
+        sets two random rows as far apart, on average, as a categorical one; the paper uses 1.
+    init : {"random", "huang", "cao"} or table, default="random"
+        Rows that the k-modes start begins with.
+    n_init : int, default=10
+        Starts; the one of least cost is kept.
+    max_iter : int, default=100
+        Most passes between two relearnings.
+    max_rounds : int, default=50
+        Most relearnings.
+    empty_clusters : {"reseed", "keep"}, default="reseed"
+        A cluster that loses all its rows takes the row that fits worst. "keep" is what the published
+        program does: the empty cluster's distances become 0 and it may swallow the others.
+    missing, handle_unknown, categorical_features, n_jobs, random_state
+        As in :class:`KModes`.
+
+    Attributes
+    ----------
+    labels_ : array (n,) of int32
+    relations_ : Relations
+        For a cluster and a column: the line of categories, edge lengths, distances, a drawing.
+    centers_ : frame of the table's library, one row per cluster, in original values
+    cost_ : float
+    n_iter_ : int
+        Passes of the kept start, the k-modes start included.
+    history_ : frame
+        Phase, cost, moved rows, relearnings and clusters of every pass.
+    cluster_sizes_ : array (k,)
+    profiles_ : frame
+        Share, share overall and lift of every category per cluster and column.
+    gamma_ : float
+        The weight of the numeric part that was used.
+    balance_ : dict
+        Share of the final cost that comes from categories and from numbers.
+    schema_ : Schema
+        The columns as fit saw them.
+
+    References
+    ----------
+    M. Zhao, Z. Huang, Y. Lu, M. Li, Y. Zhang, W. Su, Y.-m. Cheung, "Break the Tie: Learning
+    Cluster-Customized Category Relationships for Categorical Data Clustering", AAAI 2026.
+
+    Examples
+    --------
+    >>> from catalpa import DISC, datasets
+    >>> zoo = datasets.load("zoo")
+    >>> model = DISC(n_clusters=7, random_state=0).fit(zoo.frame)
+    >>> model.cluster_sizes_.sum()
+    np.int64(101)
+    """
+
+    _numbers = "keep"
+    _rules = rules_with(
+        {
+            "learning": Choice(("paper",)),
+            "distance": Choice(("sum", "euclidean")),
+            "centers": Choice(("mode", "nearest")),
+            "relearn": Choice((True, False)),
+            "gamma": Either((Choice((None,)), Number(0.0))),
+            "max_rounds": Whole(1),
+        }
+    )
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        learning: str = "paper",
+        distance: str = "sum",
+        centers: str = "mode",
+        relearn: bool = True,
+        gamma: float | None = None,
+        init: Any = "random",
+        n_init: int = 10,
+        max_iter: int = 100,
+        max_rounds: int = 50,
+        empty_clusters: str = "reseed",
+        missing: str = "category",
+        handle_unknown: str = "warn",
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.learning = learning
+        self.distance = distance
+        self.centers = centers
+        self.relearn = relearn
+        self.gamma = gamma
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.max_rounds = max_rounds
+        self.empty_clusters = empty_clusters
+        self.missing = missing
+        self.handle_unknown = handle_unknown
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _solve(self, problem: Problem) -> Outcome:
+        engine = problem.engine
+        gamma = problem.balanced_gamma() if self.gamma is None else float(self.gamma)
+        begin = Matching(engine.axis, number_weight=gamma)
+        learner = ClusterRelations(
+            engine.axis,
+            squared=self.distance == "euclidean",
+            nearest_center=self.centers == "nearest",
+            empty_is_zero=self.empty_clusters == "keep",
+            number_weight=gamma,
+        )
+        refill = REFILLS[self.empty_clusters]
+
+        def run(rng: np.random.Generator) -> Settled[Lines]:
+            state = begin.start(problem.seeds(rng))
+            begun = settle(engine, begin, state, max_iter=self.max_iter, refill=refill, phase="start")
+            rounds = self.max_rounds if self.relearn else 1
+            return alternate(
+                engine,
+                learner,
+                begun.after,
+                begun.filled,
+                max_rounds=rounds,
+                max_iter=self.max_iter,
+                refill=refill,
+                before=begun.history,
+            )
+
+        rest = best_of(problem.starts(self.n_init), problem.random_state, run)
+        return Outcome.of(rest, learned={"positions": rest.state.positions}, facts={"gamma": gamma})
+
+    @property
+    def relations_(self) -> Relations:
+        """What every cluster learned about the categories of every column."""
+        return Relations.on_lines(self.schema_, self._learned["positions"])

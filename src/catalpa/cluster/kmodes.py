@@ -1,0 +1,126 @@
+"""k-modes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from catalpa.cluster.base import Clusterer, Problem
+from catalpa.cluster.outcome import Outcome
+from catalpa.cluster.parameters import rules_with
+from catalpa.loop.refill import REFILLS
+from catalpa.loop.restarts import best_of
+from catalpa.loop.settle import Settled, settle
+from catalpa.relations.matching import Matching, Prototypes
+
+__all__ = ["KModes"]
+
+
+class KModes(Clusterer):
+    """Cluster categories around their most frequent combination.
+
+    k-means with the mean replaced by the most frequent category of each column and the squared
+    distance by the number of columns that differ.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters. A table with fewer distinct rows gives fewer clusters and a warning.
+    init : {"random", "huang", "cao"} or table, default="random"
+        Rows to start from: distinct random rows, Huang's or Cao's choice, or a table of centres in
+        original values with the columns of ``X``.
+    n_init : int, default=10
+        Starts; the one of least cost is kept. Cao's start and given centres leave nothing to chance
+        and are run once.
+    max_iter : int, default=100
+        Most passes of one start.
+    empty_clusters : {"reseed", "keep"}, default="reseed"
+        What happens to a cluster that loses all its rows: it takes the row that fits worst, or its
+        centre stays where it was.
+    missing : {"category", "ignore", "error"}, default="category"
+        Missing cells are a category of their own, are left out of the sum, or are refused.
+    handle_unknown : {"warn", "ignore", "error"}, default="warn"
+        What ``predict`` does with categories that ``fit`` never saw. They cost as much as the
+        farthest category of their column.
+    categorical_features : list of names, indices, mask, "from_dtype" or None, default=None
+        Which columns hold categories; None decides by dtype, see :doc:`/tables`.
+    bins : int or None, default=None
+        Numeric columns are refused, or cut into this many quantile bins.
+    n_jobs : int or None, default=None
+        Threads; labels do not depend on it.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    labels_ : array (n,) of int32
+    centers_ : frame of the table's library, one row per cluster, in original values
+    cost_ : float
+        Cells that differ from their centre.
+    n_iter_ : int
+        Passes of the kept start.
+    history_ : frame
+        Cost, moved rows and clusters of every pass.
+    cluster_sizes_ : array (k,)
+    profiles_ : frame
+        Share, share overall and lift of every category per cluster and column.
+    schema_ : Schema
+        The columns as fit saw them.
+
+    References
+    ----------
+    Z. Huang, "Extensions to the k-means algorithm for clustering large data sets with categorical
+    values", Data Mining and Knowledge Discovery 2(3), 1998.
+    F. Cao, J. Liang, L. Bai, "A new initialization method for categorical data clustering", Expert
+    Systems with Applications 36(7), 2009.
+
+    Examples
+    --------
+    >>> from catalpa import KModes
+    >>> rows = [["red", "round"], ["red", "oval"], ["blue", "square"], ["blue", "square"]]
+    >>> model = KModes(n_clusters=2, random_state=0).fit(rows)
+    >>> bool(model.labels_[0] == model.labels_[1]), bool(model.labels_[0] == model.labels_[2])
+    (True, False)
+    >>> model.cost_
+    1.0
+    """
+
+    _numbers = "refuse"
+    _rules = rules_with({})
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Any = "random",
+        n_init: int = 10,
+        max_iter: int = 100,
+        empty_clusters: str = "reseed",
+        missing: str = "category",
+        handle_unknown: str = "warn",
+        categorical_features: Any = None,
+        bins: int | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.empty_clusters = empty_clusters
+        self.missing = missing
+        self.handle_unknown = handle_unknown
+        self.categorical_features = categorical_features
+        self.bins = bins
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _solve(self, problem: Problem) -> Outcome:
+        method = Matching(problem.engine.axis)
+
+        def run(rng: np.random.Generator) -> Settled[Prototypes]:
+            state = method.start(problem.seeds(rng))
+            refill = REFILLS[self.empty_clusters]
+            return settle(problem.engine, method, state, max_iter=self.max_iter, refill=refill)
+
+        return Outcome.of(best_of(problem.starts(self.n_init), problem.random_state, run))

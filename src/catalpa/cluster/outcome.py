@@ -1,0 +1,98 @@
+"""What a method hands back after clustering, before it becomes attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from catalpa.loop.history import Pass
+from catalpa.loop.settle import Settled
+from catalpa.steps.counts import Counts
+from catalpa.steps.scores import Scores
+from catalpa.table.blocks import FloatArray, IntArray
+
+__all__ = ["Outcome"]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A clustering: the scores that are the model, and what was learned on the way.
+
+    Attributes
+    ----------
+    scores, counts : Scores, Counts
+        Of all clusters asked for; empty ones are dropped by ``without_empty``.
+    centers : array (k, columns)
+        Code of each centre's category.
+    learned : mapping of arrays with first axis k
+        What the method learned per cluster, by name; goes into the model file.
+    shared : mapping of arrays
+        What it learned for all clusters together.
+    facts : mapping of numbers
+        Settings that were worked out from the data, published as ``<name>_``.
+    """
+
+    scores: Scores
+    counts: Counts
+    centers: IntArray
+    cost: float
+    history: tuple[Pass, ...]
+    converged: bool
+    learned: Mapping[str, FloatArray] = field(default_factory=dict)
+    shared: Mapping[str, FloatArray] = field(default_factory=dict)
+    facts: Mapping[str, float] = field(default_factory=dict)
+
+    @staticmethod
+    def of(
+        rest: Settled[Any],
+        *,
+        learned: Mapping[str, FloatArray] | None = None,
+        shared: Mapping[str, FloatArray] | None = None,
+        facts: Mapping[str, float] | None = None,
+    ) -> Outcome:
+        """The outcome of an iteration that came to rest at centres."""
+        return Outcome(
+            rest.scores,
+            rest.counts,
+            rest.state.centers,
+            rest.cost,
+            rest.history,
+            rest.converged,
+            learned or {},
+            shared or {},
+            facts or {},
+        )
+
+    @property
+    def k(self) -> int:
+        return self.scores.k
+
+    def without_empty(self) -> Outcome:
+        """The same clustering with the clusters that hold no row left out."""
+        kept = np.flatnonzero(self.counts.sizes > 0)
+        if len(kept) == self.k:
+            return self
+        scores, counts = self.scores, self.counts
+        return replace(
+            self,
+            scores=replace(
+                scores,
+                table=np.ascontiguousarray(scores.table[:, kept]),
+                anchor=scores.anchor[kept],
+                means=scores.means[kept],
+                scale=scores.scale[kept],
+            ),
+            counts=replace(
+                counts,
+                by_category=counts.by_category[kept],
+                sizes=counts.sizes[kept],
+                sums=counts.sums[kept],
+                squares=counts.squares[kept],
+                seen=counts.seen[kept],
+            ),
+            centers=self.centers[kept],
+            learned={name: values[kept] for name, values in self.learned.items()},
+        )

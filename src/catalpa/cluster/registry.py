@@ -1,0 +1,92 @@
+"""The methods by name, and models read back from files."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from catalpa.cluster.base import Clusterer
+from catalpa.cluster.disc import DISC
+from catalpa.cluster.kmodes import KModes
+from catalpa.cluster.saving import restored
+from catalpa.errors import ModelFileError, ParameterError
+from catalpa.model import read
+
+__all__ = ["METHODS", "MethodEntry", "find_method", "load"]
+
+
+@dataclass(frozen=True)
+class MethodEntry:
+    """What the registry knows about a method.
+
+    Attributes
+    ----------
+    name : str
+        Name on the command line.
+    estimator : type
+    summary : str
+        One line for people.
+    aliases : tuple of str
+    mixed, ordinal, learns_k, streams : bool
+        Takes numeric columns; respects the order of ordered categories; finds the number of clusters;
+        can run on blocks of rows that are never in memory together.
+    """
+
+    name: str
+    estimator: type[Clusterer]
+    summary: str
+    aliases: tuple[str, ...] = ()
+    mixed: bool = False
+    ordinal: bool = False
+    learns_k: bool = False
+    streams: bool = True
+
+
+METHODS: Mapping[str, MethodEntry] = {
+    entry.name: entry
+    for entry in (
+        MethodEntry("disc", DISC, "every cluster learns its own relations between categories", mixed=True),
+        MethodEntry("kmodes", KModes, "most frequent categories as centres", aliases=("k-modes", "kmd")),
+    )
+}
+
+
+def find_method(name: str) -> MethodEntry:
+    """The method with this name or alias, in any case.
+
+    Examples
+    --------
+    >>> find_method("K-Modes").estimator.__name__
+    'KModes'
+    """
+    wanted = name.strip().lower()
+    for entry in METHODS.values():
+        if wanted in (entry.name, entry.estimator.__name__.lower(), *(alias.lower() for alias in entry.aliases)):
+            return entry
+    near = difflib.get_close_matches(wanted, METHODS, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise ParameterError(f"There is no method {name!r}. The methods are {', '.join(METHODS)}.{hint}")
+
+
+def load(path: str | Path) -> Clusterer:
+    """Read a model that ``model.save`` wrote; nothing in the file is executed.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, catalpa
+    >>> model = catalpa.KModes(2, random_state=0).fit([["a"], ["a"], ["b"]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(pathlib.Path(folder) / "model.json")
+    ...     again = catalpa.load(pathlib.Path(folder) / "model.json")
+    >>> again.predict([["a"], ["b"]]).tolist() == model.predict([["a"], ["b"]]).tolist()
+    True
+    """
+    document = read(path)
+    for entry in METHODS.values():
+        if entry.estimator.__name__ == document["method"]:
+            return restored(document, entry.estimator)
+    raise ModelFileError(
+        f"{str(path)!r} holds a model of method {document['method']!r}, which this Catalpa does not have."
+    )

@@ -1,0 +1,113 @@
+"""A fitted estimator as the document of a model file, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import catalpa
+from catalpa.cluster.outcome import Outcome
+from catalpa.errors import ModelFileError, ParameterError, TableError
+from catalpa.loop.history import Pass
+from catalpa.model import (
+    FORMAT,
+    array_from_json,
+    array_to_json,
+    counts_from_json,
+    counts_to_json,
+    scores_from_json,
+    scores_to_json,
+    write,
+)
+from catalpa.table.scaling import Scaling
+from catalpa.table.schema import Schema
+
+if TYPE_CHECKING:
+    from catalpa.cluster.base import Clusterer
+
+__all__ = ["restored", "saved"]
+
+
+def saved(model: Clusterer, path: str | Path) -> None:
+    """Write a fitted estimator to ``path``."""
+    outcome = model._outcome
+    write(
+        path,
+        {
+            "catalpa_model": FORMAT,
+            "catalpa_version": catalpa.__version__,
+            "method": type(model).__name__,
+            "parameters": _plain_parameters(model.get_params(deep=False)),
+            "schema": model.schema_.to_dict(),
+            "scores": scores_to_json(outcome.scores),
+            "counts": counts_to_json(outcome.counts),
+            "centers": array_to_json(outcome.centers),
+            "extra": {
+                "learned": {name: array_to_json(array) for name, array in outcome.learned.items()},
+                "shared": {name: array_to_json(array) for name, array in outcome.shared.items()},
+                "facts": dict(outcome.facts),
+            },
+            "fit": {
+                "rows": model._n_rows,
+                "cost": outcome.cost,
+                "converged": outcome.converged,
+                "units_per_weight": model._units_per_weight,
+                "history": [asdict(event) for event in outcome.history],
+            },
+        },
+    )
+
+
+def _plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings that JSON can hold; the others (a table of centres, a generator) only matter at fit."""
+    plain = {}
+    for name, value in parameters.items():
+        value = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+        try:
+            json.dumps(value)
+        except (TypeError, ValueError):
+            continue
+        plain[name] = value
+    return plain
+
+
+def restored(document: Mapping[str, Any], kind: type[Clusterer]) -> Clusterer:
+    """The estimator of class ``kind`` that a document describes, fitted but without labels."""
+    try:
+        model = kind(**document["parameters"])
+        schema = Schema.from_dict(document["schema"])
+        outcome = _outcome(document)
+        fit = document["fit"]
+        low = np.array([column.low for column in schema.numeric], dtype=np.float64)
+        high = np.array([column.high for column in schema.numeric], dtype=np.float64)
+        if outcome.scores.table.shape[0] != schema.axis.length:
+            raise ModelFileError(
+                "The model file is damaged: its cost table does not fit its columns. Save the model again."
+            )
+        model.n_features_in_ = len(schema.columns)
+        model._publish(schema, Scaling(low, high), outcome, float(fit["units_per_weight"]), int(fit["rows"]))
+    except (KeyError, TypeError, AttributeError, TableError, ParameterError) as error:
+        raise ModelFileError(
+            f"The model file is damaged ({type(error).__name__}: {error}). Save the model again."
+        ) from error
+    return model
+
+
+def _outcome(document: Mapping[str, Any]) -> Outcome:
+    extra, fit = document["extra"], document["fit"]
+    return Outcome(
+        scores_from_json(document["scores"]),
+        counts_from_json(document["counts"]),
+        array_from_json(document["centers"], "centers", ndim=2),
+        float(fit["cost"]),
+        tuple(Pass(**event) for event in fit["history"]),
+        bool(fit["converged"]),
+        {name: array_from_json(entry, f"extra.learned.{name}") for name, entry in extra["learned"].items()},
+        {name: array_from_json(entry, f"extra.shared.{name}") for name, entry in extra["shared"].items()},
+        {name: float(value) for name, value in extra["facts"].items()},
+    )

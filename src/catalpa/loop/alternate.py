@@ -1,0 +1,62 @@
+"""The outer iteration: settle the clusters, relearn from them, until the clusters repeat."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from catalpa.engines.base import Engine
+from catalpa.loop.history import Pass
+from catalpa.loop.method import Learner, State
+from catalpa.loop.refill import Refill
+from catalpa.loop.settle import Settled, settle
+from catalpa.steps.counts import Counts
+
+__all__ = ["alternate", "same_partition"]
+
+
+def alternate(
+    engine: Engine,
+    method: Learner[State],
+    state: State,
+    counts: Counts,
+    *,
+    max_rounds: int,
+    max_iter: int,
+    refill: Refill,
+    before: tuple[Pass, ...] = (),
+) -> Settled[State]:
+    """Relearn from ``counts``, settle, and repeat until relearning would see the same clusters again.
+
+    ``before`` are the passes that led here; they stay in front of the history.
+    """
+    history = before
+    for _ in range(max_rounds):
+        learned_from = counts
+        settled = settle(
+            engine,
+            method,
+            method.relearn(state, counts),
+            max_iter=max_iter,
+            refill=refill,
+            relearned=True,
+        )
+        history += settled.history
+        state, counts = settled.after, settled.filled
+        if same_partition(learned_from, settled.counts):
+            return replace(settled, history=history)
+    return replace(settled, history=history, converged=False)
+
+
+def same_partition(one: Counts, other: Counts) -> bool:
+    """Whether two passes gave the same counts, whatever the clusters are called.
+
+    Equal counts make equal relations and centres, so the passes that follow would repeat.
+    """
+    return np.array_equal(_sorted_rows(one), _sorted_rows(other))
+
+
+def _sorted_rows(counts: Counts) -> np.ndarray:  # type: ignore[type-arg]
+    rows = np.concatenate([counts.by_category, counts.sizes[:, None], counts.sums, counts.seen], axis=1)
+    return rows[np.lexsort(rows.T[::-1])]

@@ -1,0 +1,33 @@
+"""Several starts, and the choice between them without labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+from catalpa.loop.settle import Settled
+
+__all__ = ["best_of", "generators"]
+
+Rest = TypeVar("Rest", bound="Settled[object]")
+
+
+def generators(random_state: np.random.RandomState, n_init: int) -> list[np.random.Generator]:
+    """One independent generator per start, so that start i does not depend on how many there are."""
+    seed = int(random_state.randint(np.iinfo(np.int32).max))
+    return [np.random.default_rng([seed, start]) for start in range(n_init)]
+
+
+def best_of(
+    n_init: int, random_state: np.random.RandomState, run: Callable[[np.random.Generator], Rest]
+) -> Rest:
+    """The start that ends at the least cost; the first of equals."""
+    best: Rest | None = None
+    for rng in generators(random_state, n_init):
+        rest = run(rng)
+        if best is None or rest.cost < best.cost:
+            best = rest
+    assert best is not None
+    return best

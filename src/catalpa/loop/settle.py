@@ -1,0 +1,81 @@
+"""The inner iteration: assign, update, until the cost table repeats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic
+
+from catalpa.engines.base import Engine
+from catalpa.loop.history import Pass, report_pass
+from catalpa.loop.method import Method, State
+from catalpa.loop.refill import Refill
+from catalpa.steps.assign import assign_and_count
+from catalpa.steps.counts import Counts
+from catalpa.steps.scores import FixedScores, Scores, fix
+
+__all__ = ["Settled", "assign", "settle"]
+
+
+@dataclass(frozen=True, eq=False)
+class Settled(Generic[State]):
+    """Where an iteration came to rest.
+
+    ``counts`` are those of the labels that ``scores`` give, ``filled`` the same with empty clusters
+    given a row; ``state`` made the scores and ``after`` is the state updated with the counts, the same
+    state where the iteration converged.
+    """
+
+    state: State
+    after: State
+    scores: Scores
+    counts: Counts
+    filled: Counts
+    cost: float
+    history: tuple[Pass, ...]
+    converged: bool
+
+
+def assign(engine: Engine, scores: Scores) -> tuple[Counts, FixedScores]:
+    """One pass over all rows; the counts are over true categories."""
+    fixed = fix(scores, engine.axis)
+    return engine.sweep(assign_and_count, fixed).folded(engine.axis), fixed
+
+
+def settle(
+    engine: Engine,
+    method: Method[State],
+    state: State,
+    *,
+    max_iter: int,
+    refill: Refill,
+    phase: str = "learn",
+    relearned: bool = False,
+) -> Settled[State]:
+    """Assign rows and update the state until the cost table repeats.
+
+    A table that repeats would give the same labels again, so the confirming pass is not run, and the
+    rule holds for engines that keep no labels.
+    """
+    history: list[Pass] = []
+    scores = method.scores(state)
+    for number in range(max_iter):
+        counts, fixed = assign(engine, scores)
+        cost = counts.cost * fixed.quantum
+        first = number == 0
+        event = Pass(
+            phase,
+            cost,
+            engine.n_rows if first and not relearned else counts.moved,
+            relearned and first,
+            int((counts.sizes > 0).sum()),
+        )
+        history.append(report_pass(event))
+        filled = refill(engine, fixed, counts)
+        after = method.update(state, filled)
+        next_scores = method.scores(after)
+        if next_scores.same_as(scores):
+            return Settled(state, after, scores, counts, filled, cost, tuple(history), True)
+        if number + 1 < max_iter:
+            state, scores = after, next_scores
+    return Settled(state, after, scores, counts, filled, cost, tuple(history), False)
+

@@ -1,0 +1,125 @@
+"""Rows to start from: random, Huang's, Cao's, or given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from catalpa.engines.base import Engine
+from catalpa.loop.refill import as_counts
+from catalpa.steps.counts import Counts
+from catalpa.steps.search import Found, best_rows, block_weights, distinct_rows, pick_rows
+from catalpa.table.blocks import Block, IntArray
+
+__all__ = ["STARTS", "Start", "cao_rows", "count_categories", "huang_rows", "random_rows", "seeds"]
+
+Start: TypeAlias = Callable[[Engine, int, np.random.Generator], Found]
+
+ROUNDS = 20  # draws of k rows each before the table is searched for distinct rows
+
+
+def seeds(engine: Engine, start: Start, k: int, rng: np.random.Generator) -> Counts:
+    """Counts of k clusters (fewer if the table has fewer distinct rows) that hold one row each."""
+    return as_counts(start(engine, k, rng), engine.axis)
+
+
+def random_rows(engine: Engine, k: int, rng: np.random.Generator) -> Found:
+    """k distinct rows drawn uniformly (by weight); all distinct rows if there are fewer."""
+    blocks = engine.each(block_weights)
+    before = dict(zip(blocks[:, 0].tolist(), (np.cumsum(blocks[:, 1]) - blocks[:, 1]).tolist(), strict=True))
+    total = int(blocks[:, 1].sum())
+    drawn = np.zeros(0, dtype=np.int64)
+    for _ in range(ROUNDS):
+        drawn = np.concatenate([drawn, rng.integers(total, size=k)])
+        found = _first_distinct(engine.total(pick_rows, before, drawn), k)
+        if len(found) == k:
+            return found
+    rest = engine.total(distinct_rows, len(found) + k)
+    missing = k - len(found)
+    known = {row.tobytes() for row in _whole(found)}
+    fresh = [at for at, row in enumerate(_whole(rest)) if row.tobytes() not in known][:missing]
+    return _join(found, rest, fresh)
+
+
+def _first_distinct(found: Found, k: int) -> Found:
+    return Found(found.keys[:k], found.index[:k], found.codes[:k], found.numbers[:k], k)
+
+
+def _whole(found: Found) -> IntArray:
+    return np.concatenate([found.codes.astype(np.float64), found.numbers], axis=1)
+
+
+def _join(found: Found, rest: Found, extra: list[int]) -> Found:
+    return Found(
+        np.concatenate([found.keys, rest.keys[extra]]),
+        np.concatenate([found.index, rest.index[extra]]),
+        np.concatenate([found.codes, rest.codes[extra]]),
+        np.concatenate([found.numbers, rest.numbers[extra]]),
+        found.limit,
+    )
+
+
+def count_categories(block: Block, length: int, offsets: IntArray) -> IntArray:  # (length,) int64
+    """Weight of the rows that hold each category."""
+    counts = np.zeros(length, dtype=np.int64)
+    for column, offset in enumerate(offsets[:-1]):
+        np.add.at(counts, block.codes[:, column] + offset, 1 if block.weights is None else block.weights)
+    return counts
+
+
+def cao_rows(engine: Engine, k: int, rng: np.random.Generator) -> Found:
+    """Cao, Liang and Bai (2009): dense rows far from each other; no chance involved."""
+    axis = engine.axis
+    counts = engine.total(count_categories, axis.length, axis.offsets)
+    if axis.holes:  # a left-out cell has no density
+        kept = np.zeros(axis.length, dtype=bool)
+        kept[axis.category_places] = True
+        counts = np.where(kept, counts, 0)
+    chosen = engine.total(_densest, counts, axis.offsets, np.zeros((0, axis.n_columns), dtype=axis.dtype))
+    while len(chosen) < k:
+        found = engine.total(_densest, counts, axis.offsets, chosen.codes)
+        if not len(found) or found.keys[0] <= 0:
+            break
+        chosen = _join(chosen, found, [0])
+    return chosen
+
+
+def _densest(block: Block, counts: IntArray, offsets: IntArray, chosen: IntArray) -> Found:
+    """The row with the largest density, or density times distance to the nearest chosen row."""
+    density = counts[block.codes + offsets[:-1]].sum(axis=1)
+    keys = density
+    if len(chosen):
+        keys = np.min([(block.codes != row).sum(axis=1) * density for row in chosen], axis=0)
+    return best_rows(block, keys, 1)
+
+
+def huang_rows(engine: Engine, k: int, rng: np.random.Generator) -> Found:
+    """Huang (1998): draw categories by their frequency, then take the nearest unused row to each draw."""
+    axis = engine.axis
+    counts = engine.total(count_categories, axis.length, axis.offsets)
+    drawn = np.zeros((k, axis.n_columns), dtype=np.int64)
+    for column, part in enumerate(axis.slices()):
+        weight = counts[part].astype(np.float64)
+        if weight.sum() > 0:
+            drawn[:, column] = rng.choice(len(weight), size=k, p=weight / weight.sum())
+    chosen: Found | None = None
+    for row in drawn:
+        taken = drawn[:0] if chosen is None else chosen.codes
+        found = engine.total(_nearest_unused, row, taken)
+        if not len(found) or found.keys[0] < -axis.n_columns:
+            break
+        chosen = found if chosen is None else _join(chosen, found, [0])
+    assert chosen is not None
+    return chosen
+
+
+def _nearest_unused(block: Block, row: IntArray, taken: IntArray) -> Found:
+    keys = -(block.codes != row).sum(axis=1)
+    for other in taken:
+        keys = np.where((block.codes == other).all(axis=1), -block.codes.shape[1] - 1, keys)
+    return best_rows(block, keys, 1)
+
+
+STARTS: dict[str, Start] = {"random": random_rows, "huang": huang_rows, "cao": cao_rows}

@@ -1,0 +1,72 @@
+"""Hamming relations: two categories are the same or they are not. k-modes and k-prototypes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from catalpa.steps.counts import Counts
+from catalpa.steps.scores import Scores
+from catalpa.table.blocks import Axis, FloatArray, IntArray
+
+__all__ = ["Matching", "Prototypes", "center_places", "most_frequent"]
+
+
+@dataclass(frozen=True, eq=False)
+class Prototypes:
+    """Centres of clusters: a category per column, a mean per number."""
+
+    centers: IntArray  # (k, columns) int64
+    means: FloatArray  # (k, numeric)
+
+
+def most_frequent(by_category: IntArray, axis: Axis, fallback: IntArray | None = None) -> IntArray:
+    """Most frequent category of each column in each cluster, (k, columns); lowest code on ties.
+
+    Where a cluster has no row with the column, ``fallback`` stands (code 0 without one).
+    """
+    modes = np.zeros((len(by_category), axis.n_columns), dtype=np.int64)
+    for column, part in enumerate(axis.base.slices()):
+        of_column = by_category[:, part]
+        if of_column.shape[1]:
+            modes[:, column] = of_column.argmax(axis=1)
+        if fallback is not None:
+            modes[:, column] = np.where(of_column.sum(axis=1) > 0, modes[:, column], fallback[:, column])
+    return modes
+
+
+def center_places(centers: IntArray, axis: Axis) -> IntArray:  # (k, columns)
+    """Places of the centres' categories on the axis without holes."""
+    return centers + axis.base.offsets[:-1]
+
+
+@dataclass(frozen=True)
+class Matching:
+    """A cell costs ``category_weight`` unless it matches the centre; a number its squared distance.
+
+    Huang (1997, 1998). Without numbers this is k-modes, with them k-prototypes.
+    """
+
+    axis: Axis
+    category_weight: float = 1.0
+    number_weight: float = 1.0
+
+    def start(self, counts: Counts) -> Prototypes:
+        return Prototypes(most_frequent(counts.by_category, self.axis), counts.means())
+
+    def update(self, state: Prototypes, counts: Counts) -> Prototypes:
+        return Prototypes(
+            most_frequent(counts.by_category, self.axis, state.centers),
+            np.where(counts.seen > 0, counts.means(), state.means),
+        )
+
+    def scores(self, state: Prototypes) -> Scores:
+        k = len(state.centers)
+        table = np.full((self.axis.base.length, k), self.category_weight)
+        places = center_places(state.centers, self.axis)
+        has_categories = np.asarray(self.axis.sizes) > 0
+        for cluster in range(k):
+            table[places[cluster, has_categories], cluster] = 0.0
+        scale = np.full(state.means.shape, self.number_weight)
+        return Scores.of(table, means=state.means, scale=scale)

@@ -1,0 +1,106 @@
+"""Steps that look for particular rows: by position, the nearest, the densest, the farthest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from catalpa.steps import reference
+from catalpa.steps.scores import FixedScores
+from catalpa.table.blocks import Block, FloatArray, IntArray
+
+__all__ = ["Found", "best_rows", "block_weights", "distinct_rows", "farthest_rows", "pick_rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Rows that were found, best first: largest key, then lowest row; at most ``limit`` of them."""
+
+    keys: IntArray  # (found,) int64
+    index: IntArray  # (found,) row in the whole table
+    codes: IntArray  # (found, columns)
+    numbers: FloatArray  # (found, numeric)
+    limit: int
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __add__(self, other: Found) -> Found:
+        joined = Found(
+            np.concatenate([self.keys, other.keys]),
+            np.concatenate([self.index, other.index]),
+            np.concatenate([self.codes, other.codes]),
+            np.concatenate([self.numbers, other.numbers]),
+            self.limit,
+        )
+        return joined.best()
+
+    def best(self) -> Found:
+        """The first ``limit`` rows in order, of equal rows only the first."""
+        order = np.lexsort((self.index, -self.keys))
+        distinct: list[int] = []
+        known: set[bytes] = set()
+        for at in order:
+            row = self.codes[at].tobytes() + self.numbers[at].tobytes()
+            if row not in known:
+                known.add(row)
+                distinct.append(at)
+            if len(distinct) == self.limit:
+                break
+        return Found(
+            self.keys[distinct],
+            self.index[distinct],
+            self.codes[distinct],
+            self.numbers[distinct],
+            self.limit,
+        )
+
+
+def best_rows(block: Block, keys: IntArray, limit: int) -> Found:
+    """Up to ``limit`` distinct rows of the block with the largest keys (int64); weightless rows never."""
+    usable = np.arange(len(block)) if block.weights is None else np.flatnonzero(block.weights > 0)
+    keys = keys[usable]
+    # Equal rows collapse below, so a few more than the limit are taken before; ties keep row order.
+    order = usable[np.argsort(-keys, kind="stable")]
+    sorted_keys = np.sort(-keys, kind="stable")
+    taken = min(len(order), 4 * limit)
+    while True:
+        rows = order[:taken]
+        found = Found(
+            -sorted_keys[:taken], rows + block.start, block.codes[rows], block.numbers[rows], limit
+        ).best()
+        if len(found) == limit or taken == len(order):
+            return found
+        taken = min(len(order), 4 * taken)
+
+
+def farthest_rows(block: Block, fixed: FixedScores, limit: int) -> Found:
+    """Rows that cost most in the cluster nearest to them."""
+    costs = [reference.distances(part, fixed).min(axis=1) for part in block.cut(reference.ROWS_AT_ONCE)]
+    return best_rows(block, np.concatenate(costs), limit)
+
+
+def distinct_rows(block: Block, limit: int) -> Found:
+    """The first distinct rows, at most ``limit``: enough to know whether there are that many."""
+    return best_rows(block, np.zeros(len(block), dtype=np.int64), limit)
+
+
+def block_weights(block: Block) -> IntArray:  # (1, 2) int64
+    """First row and total weight of the block."""
+    weight = len(block) if block.weights is None else int(block.weights.sum())
+    return np.array([[block.start, weight]], dtype=np.int64)
+
+
+def pick_rows(block: Block, before: dict[int, int], positions: IntArray) -> Found:
+    """Rows at ``positions`` of the line on which each row is as long as its weight.
+
+    ``before`` is the weight of all earlier blocks, by the block's first row. Keys are minus the
+    position's place in ``positions``, so that the rows come back in the order asked.
+    """
+    weights = np.ones(len(block), dtype=np.int64) if block.weights is None else block.weights
+    ends = before[block.start] + np.cumsum(weights)
+    first = before[block.start]
+    asked = np.flatnonzero((positions >= first) & (positions < ends[-1] if len(ends) else first))
+    rows = np.searchsorted(ends, positions[asked], side="right")
+    return Found(-asked, rows + block.start, block.codes[rows], block.numbers[rows], len(positions)).best()
