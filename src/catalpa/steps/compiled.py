@@ -2,36 +2,229 @@
 
 from __future__ import annotations
 
+import math
+import os
+import warnings
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 
+import numpy as np
+
+from catalpa.errors import ParameterError, SlowCoreWarning
+from catalpa.steps import reference
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores
-from catalpa.table.blocks import Axis, Block, IntArray
+from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, code_dtype
 
-__all__ = ["Packed", "assign_and_count", "available", "label_rows", "pack"]
+try:
+    from catalpa.steps import _core
+except ImportError:  # pragma: no cover - an installation without a compiler
+    _core = None  # type: ignore[assignment]
+
+__all__ = ["Packed", "assign_and_count", "available", "description", "label_rows", "pack"]
+
+CHOICE = "CATALPA_CORE"  # environment variable: "numpy", or one of the core's instruction sets
+WIDEST_GROUP = 256  # fused codes stay in one byte
+CACHE_BYTES = 1 << 18  # of the second cache, for the fused table
+ROWS_PER_PLACE = 4  # a fused place must pay for being filled at every pass
+RECOUNT_SHARE = 0.4  # with more rows than this moved, counting anew is quicker
+NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """Codes of a block with neighbouring columns fused into one code each."""
+    """Codes of a block with neighbouring columns fused into one code each.
 
-    fused: IntArray  # (n, groups)
+    Attributes
+    ----------
+    starts : tuple of int
+        First column of each group, and the number of columns.
+    fused : array (n rounded up to 8, groups), unsigned
+        The last column of a group turns fastest. The rows beyond the block's are zero.
+    present : array (n,), int64, or None
+        Cells of each row that are not left out; None where all are there.
+    """
+
+    starts: tuple[int, ...]
+    fused: IntArray
+    present: IntArray | None
 
 
 def available() -> bool:
-    """Whether the compiled core can be used."""
-    return False
+    """Whether the compiled core can be used; warns, once, where it should be there and is not."""
+    if os.environ.get(CHOICE, "").lower() == "numpy":
+        return False
+    if _core is None:
+        _warn_slow()
+        return False
+    return True
+
+
+@cache
+def _warn_slow() -> None:
+    warnings.warn(
+        "Catalpa's compiled core is not installed, so the slower NumPy code runs instead, with the same "
+        "results. Install a C++17 compiler (GCC 12, Clang 11 or newer) and reinstall catalpa to get it; set "
+        f"{CHOICE}=numpy to accept this and hear no more of it.",
+        SlowCoreWarning,
+        stacklevel=2,
+    )
+
+
+def description() -> str:
+    """Which code runs the passes, in a few words."""
+    return f"C++ core ({_level()})" if available() else "NumPy reference"
+
+
+def _level() -> str:
+    """The instruction set to use: the fastest one, unless the environment names another."""
+    levels = _core.levels()
+    chosen = os.environ.get(CHOICE, "") or levels[0]
+    for level in levels:
+        if level.lower() == chosen.lower():
+            return level
+    raise ParameterError(
+        f"{CHOICE} is {chosen!r}, but this machine can use {', '.join(['numpy', *levels])}. "
+        "Choose one of these or unset it."
+    )
 
 
 def pack(block: Block, axis: Axis, k: int) -> Packed:
-    raise NotImplementedError
+    """Fuse the block's columns into groups that suit a table of ``k`` clusters."""
+    starts = _plan(axis, k, len(block))
+    widest = max(_group_widths(axis, starts), default=1)
+    fused = np.zeros(((len(block) + 7) // 8 * 8, len(starts) - 1), dtype=code_dtype(widest))
+    codes = np.ascontiguousarray(block.codes)
+    inside = _core.fuse_codes(codes, axis.widths, np.asarray(starts), fused)
+    if not inside:
+        raise ParameterError(
+            "A block holds codes beyond the categories of its columns. Encode the table with the schema "
+            "that the axis was made from."
+        )
+    return Packed(starts, fused, reference.present_cells(block, axis))
+
+
+def _plan(axis: Axis, k: int, n: int) -> tuple[int, ...]:
+    """First column of each group: the widest fusion whose table suits the cache and the block."""
+    lanes = -(-k // 8) * 8
+    for widest in (WIDEST_GROUP, 64, 16):
+        starts = _greedy(axis, widest)
+        places = sum(_group_widths(axis, starts))
+        if places * lanes * 4 <= CACHE_BYTES and places * ROWS_PER_PLACE <= n:
+            return starts
+    return tuple(range(axis.n_columns + 1))
+
+
+def _greedy(axis: Axis, widest: int) -> tuple[int, ...]:
+    starts, width = [0], 1
+    for column, own in enumerate(axis.widths.tolist()):
+        if column > starts[-1] and width * own > widest:
+            starts.append(column)
+            width = 1
+        width *= own
+    return (*starts, axis.n_columns) if axis.n_columns else (0,)
+
+
+def _group_widths(axis: Axis, starts: tuple[int, ...]) -> list[int]:
+    return [math.prod(axis.widths[first:end].tolist()) for first, end in pairwise(starts)]
 
 
 def assign_and_count(
     block: Block, packed: Packed, fixed: FixedScores, before: IntArray | None, counts: Counts | None
 ) -> tuple[IntArray, Counts]:
-    raise NotImplementedError
+    """Labels and counts of a block, given those of the pass before if there was one."""
+    tables = _tables(packed, fixed)
+    labels = np.empty(len(block), dtype=code_dtype(fixed.k))
+    old = NO_ROWS.astype(labels.dtype) if before is None else before.astype(labels.dtype, copy=False)
+    moved = _core.label(tables, packed.fused, _numbers(block), old, labels, _level())
+    if before is None or counts is None or moved > RECOUNT_SHARE * len(block):
+        sums = _recounted(block, packed, fixed, labels)
+    else:
+        sums = _updated(block, packed, fixed, counts, old, labels, moved)
+    return labels, Counts(*sums, cost=_cost(block, packed, fixed, labels, sums), moved=moved)
 
 
-def label_rows(block: Block, packed: Packed, fixed: FixedScores) -> IntArray:
-    raise NotImplementedError
+Sums = tuple[IntArray, IntArray, IntArray, IntArray, IntArray]  # the arrays of Counts, in its order
+
+
+def _recounted(block: Block, packed: Packed, fixed: FixedScores, labels: IntArray) -> Sums:
+    by_category = np.zeros((fixed.k, fixed.axis.length), dtype=np.int64)
+    sizes = np.zeros(fixed.k, dtype=np.int64)
+    sums, squares, seen = np.zeros((3, fixed.k, fixed.n_numeric), dtype=np.int64)
+    into = (by_category, sizes, sums, squares, seen)
+    _core.count_all(_tables(packed, fixed), packed.fused, _numbers(block), _weights(block), labels, *into)
+    return into
+
+
+def _updated(
+    block: Block,
+    packed: Packed,
+    fixed: FixedScores,
+    counts: Counts,
+    before: IntArray,
+    labels: IntArray,
+    moved: int,
+) -> Sums:
+    held = (counts.by_category, counts.sizes, counts.sums, counts.squares, counts.seen)
+    if moved == 0:
+        return held
+    by_category, sizes, sums, squares, seen = (part.copy() for part in held)
+    into = (by_category, sizes, sums, squares, seen)
+    tables = _tables(packed, fixed)
+    _core.count_moved(tables, packed.fused, _numbers(block), _weights(block), before, labels, *into)
+    return into
+
+
+def _cost(block: Block, packed: Packed, fixed: FixedScores, labels: IntArray, sums: Sums) -> int:
+    """Sum of the rows' costs; from counts alone where a row costs just the sum of its entries."""
+    tables = _tables(packed, fixed)
+    if packed.present is None and not fixed.root and not fixed.n_numeric:
+        high, low = _core.cost_by_counts(tables, sums[0], sums[1])
+    else:
+        present = NO_ROWS if packed.present is None else packed.present
+        high, low = _core.cost_by_rows(
+            tables, packed.fused, _numbers(block), _weights(block), present, labels
+        )
+    return (high << 64) + low
+
+
+def _numbers(block: Block) -> FloatArray:
+    return np.ascontiguousarray(block.numbers, dtype=np.float64)
+
+
+def _weights(block: Block) -> IntArray:
+    return NO_ROWS if block.weights is None else np.ascontiguousarray(block.weights, dtype=np.int64)
+
+
+def label_rows(block: Block, packed: Packed, fixed: FixedScores) -> IntArray:  # (n,) int32
+    """Nearest cluster of every row."""
+    labels = np.empty(len(block), dtype=np.int32)
+    none = NO_ROWS.astype(np.int32)
+    _core.label(_tables(packed, fixed), packed.fused, _numbers(block), none, labels, _level())
+    return labels
+
+
+def _tables(packed: Packed, fixed: FixedScores) -> _core.Tables:
+    """The fused tables for these groups of columns, made once per pass.
+
+    Two threads that ask at the same moment may both make them: they are alike, and the later one stays.
+    """
+    key = f"tables {packed.starts}"
+    tables = fixed.prepared.get(key)
+    if not isinstance(tables, _core.Tables):
+        tables = _core.Tables(
+            fixed.table,
+            fixed.anchor,
+            fixed.axis.widths,
+            np.asarray(packed.starts),
+            fixed.means,
+            fixed.scale,
+            fixed.power,
+            bool(fixed.root),
+            fixed.shift,
+            fixed.tie,
+            fixed.number_limit,
+        )
+        fixed.prepared[key] = tables
+    return tables

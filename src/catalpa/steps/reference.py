@@ -9,10 +9,10 @@ import numpy as np
 
 from catalpa.steps.counts import SQUARE_BITS, Counts
 from catalpa.steps.scores import FixedScores
-from catalpa.table.blocks import IGNORED, Block, FloatArray, IntArray
+from catalpa.table.blocks import IGNORED, Axis, Block, FloatArray, IntArray
 from catalpa.table.scaling import TICK_BITS, ticks
 
-__all__ = ["count", "distances", "nearest", "row_costs"]
+__all__ = ["count", "distances", "nearest", "present_cells", "row_costs"]
 
 ROWS_AT_ONCE = 1 << 14
 LIMB_BITS = 20  # sums of 64-bit costs are taken in limbs of 20 bits, so that they cannot overflow
@@ -46,7 +46,7 @@ def nearest(total: IntArray, tie: int) -> IntArray:  # (n,) int64
 
 def row_costs(block: Block, fixed: FixedScores, total: IntArray) -> IntArray:
     """Reported cost of sums ``total`` (n,) or (n, k): rescaled for left-out cells, rooted if asked."""
-    present = _present(block, fixed)
+    present = present_cells(block, fixed.axis)
     if present is not None:
         columns = fixed.axis.n_columns + fixed.n_numeric
         present = present.reshape(-1, *([1] * (total.ndim - 1)))
@@ -56,14 +56,14 @@ def row_costs(block: Block, fixed: FixedScores, total: IntArray) -> IntArray:
     return total
 
 
-def _present(block: Block, fixed: FixedScores) -> IntArray | None:
-    """Cells of each row that count (n,), at least 1; None where no cell can be left out."""
-    columns = fixed.axis.n_columns + fixed.n_numeric
+def present_cells(block: Block, axis: Axis) -> IntArray | None:  # (n,) int64
+    """Cells of each row that count, at least 1; None where no cell is left out."""
     absent = np.zeros(len(block), dtype=np.int64)
-    if fixed.axis.holes:
-        absent += (block.codes == np.asarray(fixed.axis.sizes) + IGNORED).sum(axis=1)
-    if fixed.n_numeric:
+    if axis.holes:
+        absent += (block.codes == np.asarray(axis.sizes) + IGNORED).sum(axis=1)
+    if block.numbers.shape[1]:
         absent += np.isnan(block.numbers).sum(axis=1)
+    columns = axis.n_columns + block.numbers.shape[1]
     return np.maximum(columns - absent, 1) if absent.any() else None
 
 
