@@ -186,7 +186,7 @@ def test_tables_and_labels_must_fit_together(measure):
         measure(ROWS, [0, 1, 1])
     with pytest.raises(ParameterError, match="no columns"):
         measure(pd.DataFrame(index=range(2)), [0, 1])
-    with pytest.raises(UnsupportedTable, match="list has 1 dimension"):
+    with pytest.raises(UnsupportedTable, match="this list has 1 dimension"):
         measure(["a", "b"], [0, 1])
     with pytest.raises(MissingValues, match="labels has 1 missing"):
         measure(ROWS, [0, 1, None, 1])

@@ -63,7 +63,8 @@ def _columns(frame: Any) -> Iterator[NDArray[Any]]:
     array = _as_array(frame)
     if array.ndim != 2:
         raise UnsupportedTable(
-            f"A table of rows and columns is needed, but {type(frame).__name__} has {array.ndim} dimension(s). "
+            f"A table of rows and columns is needed, but this {type(frame).__name__} "
+            f"has {array.ndim} dimension(s). "
             "Give a pandas, polars or Arrow table, a two-dimensional array, or a list of rows."
         )
     return iter(array.T)

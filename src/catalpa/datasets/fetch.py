@@ -1,0 +1,97 @@
+"""Data sets that are not bundled: download from UCI, verify, convert, keep."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import sys
+import tempfile
+import urllib.error
+import urllib.request
+import zipfile
+from http.client import HTTPException
+from pathlib import Path
+
+from catalpa.datasets.convert import canonical_csv, recipe_of
+from catalpa.datasets.registry import Facts, Variant, table_path
+from catalpa.errors import DatasetError
+
+__all__ = ["UCI", "cache_folder", "check", "fetch"]
+
+UCI = "https://archive.ics.uci.edu/"
+
+_TIMEOUT_SECONDS = 60.0
+
+
+def cache_folder() -> Path:
+    """Where fetched data sets are kept: ``CATALPA_CACHE``, or the place that the system has for caches."""
+    if chosen := os.environ.get("CATALPA_CACHE"):
+        return Path(chosen).expanduser()
+    home = Path.home()
+    by_system = {
+        "win32": Path(os.environ.get("LOCALAPPDATA", home / "AppData" / "Local")),
+        "darwin": home / "Library" / "Caches",
+    }
+    return by_system.get(sys.platform, Path(os.environ.get("XDG_CACHE_HOME", home / ".cache"))) / "catalpa"
+
+
+def fetch(facts: Facts, variant: Variant, base_url: str = UCI) -> bytes:
+    """The canonical CSV of a data set, downloaded, verified and put into the cache."""
+    member = _member(_download(facts, base_url), facts)
+    if facts.raw_sha256 is not None:
+        check(member, facts.raw_sha256, f"{facts.member[-1]} inside {base_url}{facts.archive}")
+    table = canonical_csv(member, recipe_of(facts.name), variant)
+    check(table, facts.sha256[variant], f"{facts.name} as converted from {base_url}{facts.archive}")
+    _write_whole(cache_folder() / table_path(facts, variant), table)
+    return table
+
+
+def check(content: bytes, sha256: str, what: str) -> None:
+    """Refuse content that is not the known one."""
+    found = hashlib.sha256(content).hexdigest()
+    if found != sha256:
+        raise DatasetError(
+            f"The checksum of {what} is not the known one "
+            f"(sha256 {found[:12]}..., expected {sha256[:12]}...). "
+            "The file is damaged or has changed. Delete it, or put the right one in its place, and try again."
+        )
+
+
+def _download(facts: Facts, base_url: str) -> bytes:
+    url = base_url + facts.archive
+    try:
+        with urllib.request.urlopen(url, timeout=_TIMEOUT_SECONDS) as response:
+            content: bytes = response.read()
+    except (OSError, HTTPException) as error:
+        reason = error.reason if isinstance(error, urllib.error.URLError) else error
+        raise DatasetError(
+            f"The data set {facts.name!r} is not bundled and could not be downloaded from {url} ({reason}). "
+            f"Try again when there is a network, or put {facts.alias}.csv into the folder paper/ (or "
+            "paper_mixed/) of a data folder and name that folder with data_home= or the environment variable "
+            "CATALPA_DATA."
+        ) from error
+    return content
+
+
+def _member(archive: bytes, facts: Facts) -> bytes:
+    """The file inside the archive; archives inside archives are opened in turn."""
+    content = archive
+    for name in facts.member:
+        try:
+            with zipfile.ZipFile(io.BytesIO(content)) as opened:
+                content = opened.read(name)
+        except (zipfile.BadZipFile, KeyError) as error:
+            raise DatasetError(
+                f"The archive downloaded for {facts.name!r} is damaged or has no file {name}. "
+                f"Try again, or look at {facts.page}."
+            ) from error
+    return content
+
+
+def _write_whole(path: Path, content: bytes) -> None:
+    """Write beside the place and rename, so that no reader ever sees half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as unfinished:
+        unfinished.write(content)
+    Path(unfinished.name).replace(path)

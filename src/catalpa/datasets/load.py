@@ -1,0 +1,191 @@
+"""Data sets by name: bundled, in a folder of the user, in the cache, or from UCI."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import pandas as pd
+
+from catalpa.datasets.convert import recipe_of
+from catalpa.datasets.fetch import UCI, cache_folder, check, fetch
+from catalpa.datasets.registry import Facts, Variant, facts_of, registry, table_path
+from catalpa.errors import DatasetError
+
+__all__ = ["Dataset", "list_datasets", "load"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """A table with known classes, and where it comes from.
+
+    Attributes
+    ----------
+    name : str
+        Name in :func:`list_datasets`.
+    frame : pandas.DataFrame
+        The rows in the order of the source. Categorical columns have the dtype ``category`` (unordered),
+        numeric ones ``float64``; missing cells are missing.
+    target : pandas.Series
+        The known class of each row.
+    n_clusters : int
+        Number of classes.
+    title, description, citation, licence, source : str
+        What to say about the data, and to cite when using it.
+    """
+
+    name: str
+    frame: pd.DataFrame
+    target: pd.Series
+    n_clusters: int
+    title: str
+    description: str
+    citation: str
+    licence: str
+    source: str
+
+    def __repr__(self) -> str:
+        rows, columns = self.frame.shape
+        return f"Dataset({self.name!r}: {rows} rows, {columns} columns, {self.n_clusters} classes)"
+
+
+def load(
+    name: str,
+    *,
+    variant: Variant = "paper",
+    data_home: str | os.PathLike[str] | None = None,
+    base_url: str = UCI,
+) -> Dataset:
+    """Load a data set by its name (``"zoo"``) or abbreviation (``"ZO"``).
+
+    Five data sets are bundled. The others are looked for in `data_home`, in the folder named by the
+    environment variable ``CATALPA_DATA`` and in the cache (``CATALPA_CACHE``), and else downloaded from the
+    UCI Machine Learning Repository. Whatever the way, the content must have the known checksum.
+
+    Parameters
+    ----------
+    name : str
+        Name or abbreviation, in any case; see :func:`list_datasets`.
+    variant : {"paper", "mixed"}
+        The categorical columns only, or with the numeric columns after them.
+    data_home : path, optional
+        A folder that holds ``paper/ZO.csv``, ``paper_mixed/DT.csv`` and so on, also as ``.csv.gz``.
+    base_url : str
+        Address of the repository, or of a mirror with the same paths.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ParameterError
+        No data set or variant has this name.
+    DatasetError
+        The data set is not here and cannot be fetched, or its content is not the known one.
+
+    Examples
+    --------
+    >>> zoo = load("zoo")
+    >>> zoo
+    Dataset('zoo': 101 rows, 16 columns, 7 classes)
+    >>> zoo.target.value_counts().index[0]
+    'mammal'
+    """
+    facts = facts_of(name)
+    relative = table_path(facts, variant)
+    path = _find(facts, relative, data_home)
+    if path is None:
+        content = fetch(facts, variant, base_url)
+    else:
+        content = _read(path)
+        check(content, facts.sha256[variant], str(path))
+    return _dataset(facts, variant, content)
+
+
+def list_datasets(*, data_home: str | os.PathLike[str] | None = None) -> pd.DataFrame:
+    """One row per data set: its size, and whether it can be loaded without a network.
+
+    Parameters
+    ----------
+    data_home : path, optional
+        As in :func:`load`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``name``, ``alias``, ``title``, ``rows``, ``columns``, ``clusters``, ``mixed`` (a variant with
+        numbers exists), ``bundled`` and ``available``.
+
+    Examples
+    --------
+    >>> list_datasets().query("bundled")["name"].tolist()
+    ['zoo', 'votes', 'car', 'dermatology', 'teaching']
+    """
+    return pd.DataFrame(
+        {
+            "name": facts.name,
+            "alias": facts.alias,
+            "title": facts.title,
+            "rows": facts.rows,
+            "columns": facts.columns,
+            "clusters": facts.clusters,
+            "mixed": "mixed" in facts.sha256,
+            "bundled": facts.bundled_from is not None,
+            "available": _find(facts, table_path(facts, "paper"), data_home) is not None,
+        }
+        for facts in registry().values()
+    )
+
+
+def _find(facts: Facts, relative: str, data_home: str | os.PathLike[str] | None) -> Path | None:
+    bundled = Path(str(files("catalpa.datasets"))) / "files" / f"{facts.name}.csv"
+    candidates = [bundled] if relative.startswith("paper/") else []
+    for folder in _folders(data_home):
+        candidates += [folder / relative, folder / f"{relative}.gz"]
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _folders(data_home: str | os.PathLike[str] | None) -> Iterator[Path]:
+    named = {"data_home": data_home, "CATALPA_DATA": os.environ.get("CATALPA_DATA")}
+    for origin, folder in named.items():
+        if not folder:
+            continue
+        path = Path(folder).expanduser()
+        if not path.is_dir():
+            raise DatasetError(
+                f"{origin} names {path}, which is not a folder. "
+                "Name the folder that holds paper/ and paper_mixed/, or leave it out."
+            )
+        yield path
+    yield cache_folder()
+
+
+def _read(path: Path) -> bytes:
+    content = path.read_bytes()
+    return gzip.decompress(content) if path.suffix == ".gz" else content
+
+
+def _dataset(facts: Facts, variant: Variant, content: bytes) -> Dataset:
+    # Only an empty field is missing: "none", "NA" and the like are categories.
+    table = pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False, na_values=[""])
+    numbers = recipe_of(facts.name).numbers if variant == "mixed" else ()
+    dtypes = {column: "float64" if column in numbers else "category" for column in table.columns}
+    table = table.astype(dtypes)
+    origin = f"; file built from {facts.bundled_from}" if facts.bundled_from and variant == "paper" else ""
+    return Dataset(
+        name=facts.name,
+        frame=table.drop(columns="class"),
+        target=table["class"],
+        n_clusters=facts.clusters,
+        title=facts.title,
+        description=facts.description,
+        citation=facts.citation,
+        licence=facts.licence,
+        source=f"UCI Machine Learning Repository, {facts.page}{origin}",
+    )

@@ -1,0 +1,221 @@
+"""Planted clusters: tables of any size whose true clusters are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from catalpa.errors import ParameterError
+
+__all__ = ["Planted", "iter_categorical", "make_categorical"]
+
+# Rows are drawn in chunks of this size, each from a random stream of its own, so a row depends on its number
+# and on the seed but not on how many rows are asked for at once.
+_CHUNK_ROWS = 8192
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Planted:
+    """Rows with planted clusters.
+
+    Attributes
+    ----------
+    codes : ndarray of shape (n, columns)
+        The category of each cell as a number, in the smallest unsigned type that holds them all.
+    clusters : ndarray of shape (n,)
+        The planted cluster of each row.
+    cardinalities : tuple of int
+        Number of categories per column.
+    frame : pandas.DataFrame
+        The same cells as a frame with ``category`` columns, made when first asked for.
+    target : pandas.Series
+        The planted clusters, with the index of `frame`.
+    first_row : int
+        Number of the first row in the whole table; 0 unless this is a later block.
+    """
+
+    codes: NDArray[np.unsignedinteger]
+    clusters: NDArray[np.int64]
+    cardinalities: tuple[int, ...]
+    first_row: int = 0
+
+    @cached_property
+    def frame(self) -> pd.DataFrame:
+        columns = {
+            f"column_{at}": pd.Categorical.from_codes(codes, _category_names(cardinality))
+            for at, (codes, cardinality) in enumerate(zip(self.codes.T, self.cardinalities, strict=True))
+        }
+        return pd.DataFrame(columns, index=self._index)
+
+    @cached_property
+    def target(self) -> pd.Series:
+        return pd.Series(self.clusters, index=self._index, name="cluster")
+
+    @property
+    def _index(self) -> pd.RangeIndex:
+        return pd.RangeIndex(self.first_row, self.first_row + len(self.clusters))
+
+    def __repr__(self) -> str:
+        rows, columns = self.codes.shape
+        return f"Planted({rows} rows, {columns} columns)"
+
+
+def make_categorical(
+    n: int,
+    *,
+    columns: int = 12,
+    categories: int | Sequence[int] = 4,
+    clusters: int = 5,
+    noise: float = 0.5,
+    seed: int = 0,
+) -> Planted:
+    """Make a table of categories with planted clusters.
+
+    Every cluster prefers one category in every column. A cell takes the preferred category of its row's
+    cluster with probability ``1 - noise``, and else any category of the column with equal chances.
+
+    Parameters
+    ----------
+    n : int
+        Number of rows.
+    columns : int
+        Number of columns.
+    categories : int or sequence of int
+        Number of categories, of all columns or of each one.
+    clusters : int
+        Number of clusters, which are about equally large.
+    noise : float
+        From 0 (rows of a cluster are all alike) to 1 (nothing to find).
+    seed : int
+        The same seed gives the same rows. The first rows do not depend on `n`.
+
+    Returns
+    -------
+    Planted
+        With ``frame`` and ``target``, and ``codes`` for those who need numbers only.
+
+    See Also
+    --------
+    iter_categorical : The same rows in blocks.
+
+    Examples
+    --------
+    >>> made = make_categorical(4, columns=3, clusters=2, noise=0.1, seed=1)
+    >>> made.frame.shape, len(made.target)
+    ((4, 3), 4)
+    """
+    design = _Design.checked(columns, categories, clusters, noise, seed)
+    return design.rows(0, _checked_rows(n))
+
+
+def iter_categorical(
+    n: int,
+    *,
+    columns: int = 12,
+    categories: int | Sequence[int] = 4,
+    clusters: int = 5,
+    noise: float = 0.5,
+    seed: int = 0,
+    block_rows: int = 65_536,
+) -> Iterator[Planted]:
+    """Make the rows of :func:`make_categorical` block by block, for tables larger than memory.
+
+    Parameters
+    ----------
+    n, columns, categories, clusters, noise, seed
+        As in :func:`make_categorical`.
+    block_rows : int
+        Rows per block; the last block may be smaller. The rows do not depend on it.
+
+    Yields
+    ------
+    Planted
+
+    Examples
+    --------
+    >>> [len(block.target) for block in iter_categorical(10, block_rows=4)]
+    [4, 4, 2]
+    """
+    design = _Design.checked(columns, categories, clusters, noise, seed)
+    if block_rows < 1:
+        raise ParameterError(f"block_rows={block_rows}, but a block holds at least one row.")
+    starts = range(0, _checked_rows(n), block_rows)
+    return (design.rows(start, min(start + block_rows, n)) for start in starts)
+
+
+@dataclass(frozen=True)
+class _Design:
+    """What all rows have in common."""
+
+    cardinalities: NDArray[np.int64]  # (columns,)
+    preferred: NDArray[np.int64]  # (clusters, columns)
+    noise: float
+    seed: int
+
+    @classmethod
+    def checked(
+        cls, columns: int, categories: int | Sequence[int], clusters: int, noise: float, seed: int
+    ) -> _Design:
+        for name, value in {"columns": columns, "clusters": clusters}.items():
+            if value < 1:
+                raise ParameterError(f"{name}={value}, but at least one is needed.")
+        if not 0 <= noise <= 1:
+            raise ParameterError(f"noise={noise}, but it is a probability from 0 to 1.")
+        if seed < 0:
+            raise ParameterError(f"seed={seed}, but it must be 0 or more.")
+        cardinalities = _cardinalities(columns, categories)
+        rng = _stream(seed, 0)
+        # Clusters share the categories of a column as evenly as they can.
+        spread = [rng.permutation(np.arange(max(clusters, c)) % c)[:clusters] for c in cardinalities]
+        return cls(cardinalities, np.stack(spread, axis=1), noise, seed)
+
+    def rows(self, start: int, stop: int) -> Planted:
+        chunks = range(start // _CHUNK_ROWS, -(-stop // _CHUNK_ROWS))
+        pieces = [self._chunk(at, start, stop) for at in chunks]
+        return Planted(
+            codes=np.concatenate([codes for codes, _ in pieces]),
+            clusters=np.concatenate([clusters for _, clusters in pieces]),
+            cardinalities=tuple(self.cardinalities.tolist()),
+            first_row=start,
+        )
+
+    def _chunk(self, at: int, start: int, stop: int) -> tuple[NDArray[np.unsignedinteger], NDArray[np.int64]]:
+        """The rows of one chunk that lie between start and stop."""
+        rng = _stream(self.seed, at + 1)
+        shape = _CHUNK_ROWS, len(self.cardinalities)
+        clusters = rng.integers(0, len(self.preferred), size=_CHUNK_ROWS)
+        anything = (rng.random(shape) * self.cardinalities).astype(np.int64)
+        codes = np.where(rng.random(shape) < self.noise, anything, self.preferred[clusters])
+        first = at * _CHUNK_ROWS
+        part = slice(max(start - first, 0), min(stop - first, _CHUNK_ROWS))
+        return codes[part].astype(np.min_scalar_type(int(self.cardinalities.max()) - 1)), clusters[part]
+
+
+def _stream(seed: int, position: int) -> np.random.Generator:
+    return np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(position,))))
+
+
+def _cardinalities(columns: int, categories: int | Sequence[int]) -> NDArray[np.int64]:
+    each = [categories] * columns if isinstance(categories, int) else list(categories)
+    if len(each) != columns:
+        raise ParameterError(
+            f"categories gives {len(each)} numbers for columns={columns}. Give one per column or one for all."
+        )
+    if min(each) < 1:
+        raise ParameterError(f"categories={categories}, but a column has at least one category.")
+    return np.asarray(each, dtype=np.int64)
+
+
+def _checked_rows(n: int) -> int:
+    if n < 1:
+        raise ParameterError(f"n={n}, but at least one row is needed.")
+    return n
+
+
+def _category_names(cardinality: int) -> pd.Index[str]:
+    return pd.Index([f"c{code}" for code in range(cardinality)])
