@@ -2,7 +2,7 @@
 # make test   style, types, layers and the whole test suite with its coverage gate
 # make nocore install with the compiler hidden and fit on the NumPy reference
 # make docs   build the site into docs/_build/html
-# make bench  measure the core against its reference
+# make bench  run every measurement in benchmarks/
 #
 # Each creates .venv when it is missing. PYTHON=python3.12 make test uses another interpreter.
 
@@ -33,7 +33,7 @@ docs: $(VENV)/installed-docs
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 
 bench: $(VENV)/installed-test
-	$(BIN)/python benchmarks/core.py
+	@for script in benchmarks/*.py; do echo "== $$script" && $(BIN)/python $$script || exit 1; done
 
 changelog: $(VENV)/installed-docs
 	$(BIN)/towncrier build --yes
