@@ -26,8 +26,9 @@ __all__ = ["Packed", "assign_and_count", "available", "description", "label_rows
 
 CHOICE = "CATALPA_CORE"  # environment variable: "numpy", or one of the core's instruction sets
 WIDEST_GROUP = 256  # fused codes stay in one byte
-CACHE_BYTES = 1 << 18  # of the second cache, for the fused table
-ROWS_PER_PLACE = 4  # a fused place must pay for being filled at every pass
+CACHE_BYTES = 1 << 20  # of the second cache, for the fused table of the clusters looked up together
+CLUSTERS_TOGETHER = 32
+ROWS_PER_PLACE = 16  # a fused place must pay for being filled at every pass
 RECOUNT_SHARE = 0.4  # with more rows than this moved, counting anew is quicker
 NO_ROWS = np.zeros(0, dtype=np.int64)
 
@@ -107,11 +108,11 @@ def pack(block: Block, axis: Axis, k: int) -> Packed:
 
 def _plan(axis: Axis, k: int, n: int) -> tuple[int, ...]:
     """First column of each group: the widest fusion whose table suits the cache and the block."""
-    lanes = -(-k // 8) * 8
+    entry_bytes = 4 * min(-(-k // 8) * 8, CLUSTERS_TOGETHER)
     for widest in (WIDEST_GROUP, 64, 16):
         starts = _greedy(axis, widest)
         places = sum(_group_widths(axis, starts))
-        if places * lanes * 4 <= CACHE_BYTES and places * ROWS_PER_PLACE <= n:
+        if places * entry_bytes <= CACHE_BYTES and places * ROWS_PER_PLACE <= n:
             return starts
     return tuple(range(axis.n_columns + 1))
 

@@ -30,6 +30,7 @@ using Int128 = __int128;
 
 constexpr std::size_t SLAB = 32;            // clusters whose sums fit the registers together
 constexpr std::size_t ROWS_AT_ONCE = 512;   // rows whose keys stay in the first cache; a multiple of 8
+constexpr std::size_t STRETCH = 64;         // rows compared at once when looking for those that moved
 constexpr int KEY_BITS = 30;                // of a key's 32: one for the sign, one so that margins cannot overflow
 constexpr std::size_t MOST_LANES = 4096;    // beyond, the cluster's index would leave too few bits for the sum
 constexpr int TICK_BITS = 24;
@@ -137,43 +138,39 @@ class Tables {
         }
     }
 
-    std::int64_t anchored(std::size_t place, std::size_t j) const {
-        return wide[place * k + j] + (place < offsets[1] ? anchor[j] : 0);
-    }
-
-    // Subtracting each place's smallest entry changes no comparison between clusters, and leaves more bits.
-    std::vector<std::int64_t> smallest_of_places() const {
-        std::vector<std::int64_t> smallest(places());
+    // Entries above the smallest one of their place, anchors in the first group's. Subtracting what all
+    // clusters share changes no comparison between them, and leaves more bits.
+    std::vector<std::int64_t> above_smallest() const {
+        std::vector<std::int64_t> above = wide;
         for (std::size_t place = 0; place < places(); ++place) {
-            std::int64_t low = anchored(place, 0);
-            for (std::size_t j = 1; j < k; ++j) low = std::min(low, anchored(place, j));
-            smallest[place] = low;
+            std::int64_t* entry = above.data() + place * k;
+            if (place < offsets[1])
+                for (std::size_t j = 0; j < k; ++j) entry[j] += anchor[j];
+            const std::int64_t smallest = *std::min_element(entry, entry + k);
+            for (std::size_t j = 0; j < k; ++j) entry[j] -= smallest;
         }
-        return smallest;
+        return above;
     }
 
     void narrow_down() {
-        const std::vector<std::int64_t> smallest = smallest_of_places();
-        Int128 range = 0;              // no row's sum exceeds it
-        std::uint64_t used_bits = 0;
+        const std::vector<std::int64_t> above = above_smallest();
+        Int128 range = 0;  // no row's sum exceeds it
+        std::int64_t used_bits = 0;
         for (std::size_t group = 0; group < groups(); ++group) {
             std::int64_t most = 0;
-            for (std::size_t place = offsets[group]; place < offsets[group + 1]; ++place)
-                for (std::size_t j = 0; j < k; ++j) {
-                    const std::int64_t above = anchored(place, j) - smallest[place];
-                    most = std::max(most, above);
-                    used_bits |= static_cast<std::uint64_t>(above);
-                }
+            for (std::size_t cell = offsets[group] * k; cell < offsets[group + 1] * k; ++cell) {
+                most = std::max(most, above[cell]);
+                used_bits |= above[cell];
+            }
             range += most;
         }
         int index_bits = 0, drop = 0;
         while ((std::size_t{1} << index_bits) < k) ++index_bits;
         while ((range >> drop) >> (KEY_BITS - index_bits)) ++drop;
-        const int spare = used_bits ? __builtin_ctzll(used_bits) : 62;
+        const int spare = used_bits ? __builtin_ctzll(static_cast<std::uint64_t>(used_bits)) : 62;
         const bool exact = spare >= drop;
         if (exact) drop = spare;
-        if (!set_margin(drop, index_bits, exact)) return;
-        fill_narrow(smallest, drop, index_bits);
+        if (set_margin(drop, index_bits, exact)) fill_narrow(above, drop, index_bits);
     }
 
     // How far apart two keys must be to decide: each entry lost less than one unit in `drop`.
@@ -186,19 +183,16 @@ class Tables {
         return true;
     }
 
-    void fill_narrow(const std::vector<std::int64_t>& smallest, int drop, int index_bits) {
-        narrow.resize(places() * lanes);
-        std::int32_t* out = narrow.data();
+    void fill_narrow(const std::vector<std::int64_t>& above, int drop, int index_bits) {
+        narrow.reserve(places() * lanes);
         for (std::size_t lane = 0; lane < lanes; lane += SLAB) {
-            const std::size_t end = std::min(lane + SLAB, lanes);
+            const std::size_t end = std::min(lane + SLAB, lanes), used = std::min(end, k);
             for (std::size_t place = 0; place < places(); ++place) {
                 const bool first_group = place < offsets[1];
-                for (std::size_t j = lane; j < end; ++j)
-                    if (j < k)
-                        *out++ = static_cast<std::int32_t>((anchored(place, j) - smallest[place]) >> drop << index_bits) |
-                                 static_cast<std::int32_t>(first_group ? j : 0);
-                    else
-                        *out++ = first_group ? LARGEST_KEY : 0;
+                for (std::size_t j = lane; j < used; ++j)
+                    narrow.push_back(static_cast<std::int32_t>(above[place * k + j] >> drop << index_bits) |
+                                     static_cast<std::int32_t>(first_group ? j : 0));
+                narrow.resize(narrow.size() + end - used, first_group ? LARGEST_KEY : 0);
             }
         }
     }
@@ -392,12 +386,16 @@ void count_moved(const Tables& tables, const AnyCodes& codes, const Matrix<const
     with_type(codes, [&](auto* code) {
         with_type(labels, [&](auto* label) {
             const auto* old = static_cast<decltype(label)>(before.data());
-            for (std::size_t row = 0; row < rows; ++row) {
-                if (old[row] == label[row]) continue;
-                const double* own = numbers.data() + row * tables.numeric;
-                const std::int64_t w = weight ? weight[row] : 1;
-                tally.add(code + row * groups, own, old[row], -w);
-                tally.add(code + row * groups, own, label[row], w);
+            for (std::size_t begin = 0; begin < rows; begin += STRETCH) {
+                const std::size_t end = std::min(begin + STRETCH, rows);
+                if (std::memcmp(old + begin, label + begin, (end - begin) * sizeof *label) == 0) continue;
+                for (std::size_t row = begin; row < end; ++row) {
+                    if (old[row] == label[row]) continue;
+                    const double* own = numbers.data() + row * tables.numeric;
+                    const std::int64_t w = weight ? weight[row] : 1;
+                    tally.add(code + row * groups, own, old[row], -w);
+                    tally.add(code + row * groups, own, label[row], w);
+                }
             }
         });
     });
@@ -479,15 +477,24 @@ template <class From, class To>
 bool fuse_block(const From* codes, std::size_t rows, const std::int64_t* widths, std::size_t columns,
                 const std::int64_t* starts, std::size_t groups, To* out) {
     bool inside = true;
-    for (std::size_t row = 0; row < rows; ++row, codes += columns)
+    for (std::size_t begin = 0; begin < rows; begin += STRETCH) {
+        const std::size_t some = std::min(STRETCH, rows - begin);
         for (std::size_t group = 0; group < groups; ++group) {
-            std::uint64_t fused = 0;
+            std::uint32_t fused[STRETCH] = {};
             for (std::int64_t column = starts[group]; column < starts[group + 1]; ++column) {
-                inside &= static_cast<std::int64_t>(codes[column]) < widths[column];
-                fused = fused * static_cast<std::uint64_t>(widths[column]) + codes[column];
+                const From* cell = codes + begin * columns + column;
+                const auto width = static_cast<std::uint32_t>(widths[column]);
+                std::uint32_t largest = 0;
+                for (std::size_t i = 0; i < some; ++i) {
+                    const std::uint32_t code = cell[i * columns];
+                    largest = std::max(largest, code);
+                    fused[i] = fused[i] * width + code;
+                }
+                inside &= largest < width;
             }
-            *out++ = static_cast<To>(fused);
+            for (std::size_t i = 0; i < some; ++i) out[(begin + i) * groups + group] = static_cast<To>(fused[i]);
         }
+    }
     return inside;
 }
 

@@ -11,7 +11,7 @@ from catalpa.table.blocks import Axis, FloatArray, IntArray
 __all__ = ["FixedScores", "Scores", "fix"]
 
 FINEST_SHIFT = 40  # distances are kept to 2**-40 ...
-ROOM_BITS = 58  # ... or coarser, so that a row's sum stays below 2**58
+ROOM_BITS = 58  # ... or coarser, so that a row's sum, times the columns (a rescaled cost), stays below 2**60
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ class FixedScores:
     @property
     def number_limit(self) -> float:
         """Cap of the numeric part of a row's cost, so that the sum fits 64 bits."""
-        return float(2.0 ** (ROOM_BITS - self.shift))
+        return float(2.0 ** (_room(self.tie) - self.shift))
 
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "prepared": {}}
@@ -132,9 +132,15 @@ def fix(scores: Scores, axis: Axis) -> FixedScores:
     )
 
 
+def _room(columns: int) -> int:
+    """Bits that a row's sum may take."""
+    return ROOM_BITS - columns.bit_length()
+
+
 def _shift(scores: Scores, axis: Axis) -> int:
     largest = sum(float(np.abs(scores.table[part]).max(initial=0.0)) for part in axis.base.slices())
     largest += float(np.abs(scores.anchor).max(initial=0.0))
     if largest <= 0.0:
         return FINEST_SHIFT
-    return min(FINEST_SHIFT, int(np.floor(ROOM_BITS - np.log2(largest))))
+    room = _room(axis.n_columns + scores.means.shape[1])
+    return min(FINEST_SHIFT, int(np.floor(room - np.log2(largest))))
