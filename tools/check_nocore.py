@@ -40,7 +40,8 @@ print("without the core:", slow[0].message)
 
 def hidden_compiler() -> dict[str, str]:
     """An environment in which CMake finds no compiler, and Python finds only what was installed."""
-    hidden = {name: value for name, value in os.environ.items() if name not in {"PYTHONPATH", "CMAKE_ARGS"}}
+    telling = {"PYTHONPATH", "CMAKE_ARGS", "CATALPA_CORE"}
+    hidden = {name: value for name, value in os.environ.items() if name not in telling}
     return hidden | {"CC": "/no/compiler", "CXX": "/no/compiler"}
 
 

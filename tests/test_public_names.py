@@ -1,0 +1,102 @@
+"""The public names are a promise: this is the list, and nothing joins or leaves it by accident."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+
+import pytest
+
+PUBLIC = {
+    "catalpa": ["DISC", "KModes", "__version__", "datasets", "load", "metrics"],
+    "catalpa.datasets": [
+        "Dataset",
+        "Planted",
+        "iter_categorical",
+        "list_datasets",
+        "load",
+        "make_categorical",
+    ],
+    "catalpa.metrics": [
+        "Comparison",
+        "Friedman",
+        "adjusted_mutual_information",
+        "adjusted_rand",
+        "average_ranks",
+        "bonferroni_dunn_difference",
+        "categorical_silhouette",
+        "categorical_silhouette_samples",
+        "clustering_accuracy",
+        "compactness",
+        "friedman",
+        "holm",
+        "nemenyi_difference",
+        "normalized_mutual_information",
+        "purity",
+        "rank_groups",
+        "wilcoxon_holm",
+    ],
+    "catalpa.errors": [
+        "CatalpaError",
+        "CatalpaWarning",
+        "ColumnMismatch",
+        "ColumnWarning",
+        "DatasetError",
+        "MissingDependency",
+        "MissingValues",
+        "ModelFileError",
+        "NumericColumns",
+        "ParameterError",
+        "SlowCoreWarning",
+        "TableError",
+        "UndefinedMetric",
+        "UnknownCluster",
+        "UnknownColumn",
+        "UnseenCategories",
+        "UnseenCategoryWarning",
+        "UnsupportedTable",
+    ],
+}
+NAMES = [(module, name) for module, names in PUBLIC.items() for name in names]
+
+
+def with_src() -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_a_module_offers_exactly_its_public_names(module):
+    assert sorted(importlib.import_module(module).__all__) == PUBLIC[module]
+
+
+@pytest.mark.parametrize(("module", "name"), NAMES)
+def test_every_public_name_is_there_and_says_what_it_is(module, name):
+    offered = getattr(importlib.import_module(module), name)
+    assert offered.__doc__
+
+
+def test_an_unknown_name_is_refused():
+    catalpa = importlib.import_module("catalpa")
+    with pytest.raises(AttributeError, match="KMedoids"):
+        _ = catalpa.KMedoids
+
+
+def test_dir_lists_the_public_names():
+    assert dir(importlib.import_module("catalpa")) == PUBLIC["catalpa"]
+
+
+def test_every_error_and_warning_comes_from_the_two_roots():
+    errors = importlib.import_module("catalpa.errors")
+    offered = [getattr(errors, name) for name in PUBLIC["catalpa.errors"]]
+    assert all(issubclass(each, errors.CatalpaError | errors.CatalpaWarning) for each in offered)
+
+
+def test_importing_catalpa_imports_no_heavy_library():
+    heavy = "{'numpy', 'pandas', 'sklearn', 'scipy', 'pyarrow'}"
+    code = f"import sys, catalpa; print(sorted({heavy} & set(sys.modules)))"
+    said = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, env=with_src()
+    )
+    assert said.stdout.strip() == "[]"
