@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-__all__ = ["category_names", "decimals", "shortened"]
+__all__ = ["category_names", "decimals", "percent", "shortened"]
 
 MISSING = "(missing)"
 
@@ -45,3 +45,16 @@ def decimals(length: float) -> str:
     if length == 0:
         return "0"
     return f"{length:.2f}" if length >= 0.01 else f"{length:.1g}"
+
+
+def percent(share: float) -> str:
+    """A share in whole percent, without calling a rare category absent or a common one universal.
+
+    Examples
+    --------
+    >>> [percent(share) for share in (0, 0.001, 0.254, 0.999, 1)]
+    ['0 %', '<1 %', '25 %', '>99 %', '100 %']
+    """
+    if 0 < share < 0.01:
+        return "<1 %"
+    return ">99 %" if 0.99 < share < 1 else f"{100 * share:.0f} %"

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from catalpa.relations.names import category_names
+from catalpa.relations.names import category_names, percent
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Schema
 
@@ -155,7 +155,7 @@ def sentence(records: Sequence[Distinction]) -> str:
     if not records:
         return "nothing sets it apart"
     return "; ".join(
-        f"{_percent(record.share)} {record.column}={record.category} ({_times(record)})" for record in records
+        f"{percent(record.share)} {record.column}={record.category} ({_times(record)})" for record in records
     )
 
 
@@ -281,12 +281,6 @@ def _likelihood_ratio(table: Sequence[Sequence[int]]) -> float:
     expected = observed.sum(axis=1, keepdims=True) * observed.sum(axis=0) / observed.sum()
     seen = observed > 0
     return float(2 * (observed[seen] * np.log(observed[seen] / expected[seen])).sum())
-
-
-def _percent(share: float) -> str:
-    if 0 < share < 0.005:
-        return "under 1 %"
-    return f"{100 * share:.0f} %"
 
 
 def _times(record: Distinction) -> str:

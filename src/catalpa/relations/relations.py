@@ -13,7 +13,7 @@ import numpy as np
 from catalpa.errors import MissingDependency, ParameterError, UnknownCluster, UnknownColumn
 from catalpa.relations.drawing import draw, edge_length, ends_to_end
 from catalpa.relations.geometry import Geometry, Lines, Matrices
-from catalpa.relations.names import category_names, decimals, shortened
+from catalpa.relations.names import category_names, decimals, percent, shortened
 from catalpa.relations.tree import Tree
 from catalpa.table.blocks import FloatArray
 from catalpa.table.schema import Category, Schema
@@ -123,8 +123,8 @@ class Relation:
     def __str__(self) -> str:
         names = self.names
         if self.shares is not None:
-            percents = [f"{100 * share:.0f} %" for share in self.shares]
-            names = tuple(f"{shortened(name, 17)} {part}" for name, part in zip(names, percents, strict=True))
+            named = zip(names, self.shares, strict=True)
+            names = tuple(f"{shortened(name, 17)} {percent(share)}" for name, share in named)
         title = f"{shortened(self.column, 60)} in cluster {self.cluster}"
         return f"{title}\n{draw(self.tree, names)}"
 
