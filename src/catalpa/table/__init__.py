@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from catalpa.table.blocks import Axis, Block, Rows
+from catalpa.table.decode import decode
 from catalpa.table.encode import Encoded, encode
 from catalpa.table.infer import infer, infer_batches
 from catalpa.table.intake import open_table
 from catalpa.table.schema import Column, Kind, Schema
+from catalpa.table.sources import read_table
 
 __all__ = [
     "Axis",
@@ -16,8 +18,10 @@ __all__ = [
     "Kind",
     "Rows",
     "Schema",
+    "decode",
     "encode",
     "infer",
     "infer_batches",
     "open_table",
+    "read_table",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -70,7 +70,7 @@ class Numbers:
     family: Family
     dtype: Dtype
     numbers: NDArray[Any]
-    absent: NDArray[np.bool_] | None = field(default=None)
+    absent: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -92,6 +92,11 @@ class Numbers:
 
     def coded(self) -> Coded:
         """The same cells as a dictionary of different numbers, with codes."""
+        if self.family is Family.INTEGER and self.absent is None and len(self.numbers):
+            low, high = int(self.numbers.min()), int(self.numbers.max())
+            if high - low < 256:
+                codes = (self.numbers - self.numbers.dtype.type(low)).astype(np.uint8)
+                return Coded(self.family, self.dtype, range(low, high + 1), codes)
         plain = self.numbers + 0.0 if self.numbers.dtype.kind == "f" else self.numbers  # -0.0 becomes 0.0
         packed = pa.array(plain, mask=self.absent).dictionary_encode()
         values = [_whole(value) for value in packed.dictionary.to_pylist()]
@@ -107,6 +112,8 @@ def _whole(value: float) -> int | float:
 
 def from_numbers(name: str, numbers: NDArray[Any], dtype: Dtype, absent: NDArray[np.bool_] | None) -> Numbers:
     """Numbers with NaN taken as missing; infinity is refused."""
+    if not numbers.dtype.isnative:
+        numbers = numbers.astype(numbers.dtype.newbyteorder("="))
     if numbers.dtype.kind != "f":
         return Numbers(Family.INTEGER, dtype, numbers, absent)
     if numbers.dtype not in (np.float32, np.float64):
@@ -132,13 +139,12 @@ def from_numpy(name: str, cells: NDArray[Any], dtype: Dtype) -> Cells:
         return Coded(Family.BOOLEAN, dtype, (False, True), cells.view(np.uint8))
     if kind == "O":
         return from_objects(name, cells, dtype)
-    if kind == "c":
-        raise UnsupportedTable(f"Complex data not supported: column {name!r} holds complex numbers.")
-    if kind == "S":
-        return _factorized(name, cells.tolist(), dtype)
-    if kind in "UT":
-        return from_arrow(name, pa.array(cells.tolist(), type=pa.large_string()), dtype)
-    return from_arrow(name, pa.array(cells, from_pandas=True), dtype)
+    if kind in "SUT":
+        return from_objects(name, cells.astype(object), dtype)
+    try:
+        return from_arrow(name, pa.array(cells, from_pandas=True), dtype)
+    except pa.ArrowException as error:
+        raise _strange_cells(name, f"values of type {cells.dtype}") from error
 
 
 def from_arrow(name: str, cells: Any, dtype: Dtype) -> Cells:
@@ -147,11 +153,13 @@ def from_arrow(name: str, cells: Any, dtype: Dtype) -> Cells:
     kind = array.type
     if pa.types.is_dictionary(kind):
         return _from_dictionary(name, array, dtype)
+    dtype = replace(dtype, inner=str(kind))
     if pa.types.is_boolean(kind):
         return _from_arrow_booleans(array, dtype)
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         absent = None if array.null_count == 0 else array.is_null().to_numpy(zero_copy_only=False)
-        plain = array.cast(pa.float64()) if pa.types.is_decimal(kind) else array
+        exact = pa.types.is_integer(kind) or kind in (pa.float32(), pa.float64())
+        plain = array if exact else array.cast(pa.float64())
         numbers = plain.fill_null(0).to_numpy(zero_copy_only=False)
         return from_numbers(name, numbers, dtype, absent)
     if pa.types.is_null(kind):
@@ -181,6 +189,8 @@ def _from_arrow_booleans(array: pa.Array, dtype: Dtype) -> Coded:
 def _from_dictionary(name: str, array: pa.DictionaryArray, dtype: Dtype) -> Coded:
     family = Family.ORDERED if dtype.ordered else Family.TEXT
     codes, values = _indices(array), dictionary_values(name, array.dictionary)
+    if dtype.ordered:
+        dtype = replace(dtype, declared=tuple(value for value in values if value is not None))
     if None in values:
         lookup = np.array([MISSING_CODE if value is None else at for at, value in enumerate(values)] + [-1])
         codes = lookup[codes.astype(np.int64)]
@@ -189,11 +199,11 @@ def _from_dictionary(name: str, array: pa.DictionaryArray, dtype: Dtype) -> Code
 
 def _indices(array: pa.DictionaryArray) -> IntArray:
     indices = array.indices
-    if indices.null_count == 0:
-        return indices.to_numpy(zero_copy_only=False)
-    if indices.type.bit_width < 64 and pa.types.is_unsigned_integer(indices.type):
+    if indices.null_count == 0 and indices.type != pa.uint64():
+        return np.asarray(indices)
+    if pa.types.is_unsigned_integer(indices.type):
         indices = indices.cast(pa.int64())
-    return indices.fill_null(MISSING_CODE).to_numpy(zero_copy_only=False)
+    return np.asarray(indices.fill_null(MISSING_CODE))
 
 
 def dictionary_values(name: str, dictionary: pa.Array) -> list[Category]:
@@ -228,11 +238,14 @@ def _decoded(name: str, value: bytes | None) -> str | None:
         return value.decode("utf-8")
     except UnicodeDecodeError as error:
         raise UnsupportedTable(
-            f"Column {name!r} holds bytes that are not UTF-8 text ({value[:20]!r}). Decode them to text first."
+            f"Column {name!r} holds bytes that are not UTF-8 text ({value[:20]!r}). "
+            "Decode them to text first."
         ) from error
 
 
 def _strange_cells(name: str, what: str) -> UnsupportedTable:
+    if "complex" in what:
+        return UnsupportedTable(f"Complex data not supported: column {name!r} holds {what}.")
     return UnsupportedTable(
         f"Column {name!r} holds {what}; each cell (argument must be a string or a number) has to be text, "
         "true or false, a number, a date or missing. Convert or drop the column."
@@ -298,12 +311,7 @@ def _plain(name: str, cell: Any) -> Category:
     if isinstance(cell, datetime | date | Decimal):
         return str(cell)
     if not isinstance(cell, _NUMBERS):
-        what = (
-            "a complex number (Complex data not supported)"
-            if isinstance(cell, complex | np.complexfloating)
-            else f"a {type(cell).__name__}"
-        )
-        raise _strange_cells(name, what)
+        raise _strange_cells(name, f"a {type(cell).__name__}")
     number = cell.item() if isinstance(cell, np.generic) else cell
     if number != number:
         return None

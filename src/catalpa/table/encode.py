@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -19,7 +20,7 @@ from catalpa.table.blocks import IGNORED, UNSEEN, Block, FloatArray, IntArray, R
 from catalpa.table.cells import Cells, Coded, Family, Numbers
 from catalpa.table.infer import missing_values
 from catalpa.table.intake import Table, open_table
-from catalpa.table.schema import Column, Kind, Schema, category_key
+from catalpa.table.schema import Category, Column, Schema, category_key
 
 __all__ = ["Encoded", "encode"]
 
@@ -55,7 +56,7 @@ class _Mapped:
     codes: IntArray  # (n,), -1 where missing
     lookup: IntArray  # (values + 1,)
     unseen: int
-    examples: tuple[Any, ...]
+    examples: list[Category]
     holes: bool
 
 
@@ -134,13 +135,13 @@ def _map(cells: Cells, column: Column, missing: str) -> _Mapped:
 def _with_holes_counted(coded: Coded, lookup: IntArray, size: int) -> _Mapped:
     outside = lookup >= size
     absent = coded.missing
-    unseen, examples = 0, ()
+    unseen, examples = 0, list[Category]()
     if outside[:-1].any():
         times = np.where(outside[:-1], coded.times(), 0)
         unseen = int(times.sum())
-        examples = tuple(coded.values[at] for at in np.flatnonzero(times)[:3])
+        examples = [coded.values[at] for at in np.flatnonzero(times)[:3].tolist()]
     if absent and lookup[-1] == size + UNSEEN:
-        unseen, examples = unseen + absent, (*examples, None)
+        unseen, examples = unseen + absent, [*examples, None]
     holes = unseen > 0 or bool(absent and outside[-1])
     return _Mapped(coded.codes, lookup, unseen, examples, holes)
 
@@ -189,16 +190,18 @@ def _codes(mapped: list[_Mapped], n: int, dtype: np.dtype[Any]) -> IntArray:
     return codes
 
 
-def _writer(one: _Mapped, dtype: np.dtype[Any]) -> Any:
+def _writer(one: _Mapped, dtype: np.dtype[Any]) -> Callable[[slice], IntArray]:
     lookup = one.lookup.astype(dtype)
-    if dtype != np.uint8 or one.codes.dtype.itemsize != 1:
+    if dtype != np.uint8 or len(lookup) > 256:
         return lambda part: lookup[one.codes[part]]
-    # bytes.translate maps bytes several times faster than an index does.
+    # bytes.translate maps bytes several times faster than an index does; -1 is the byte 255.
     table = np.zeros(256, dtype=np.uint8)
     table[: len(lookup) - 1] = lookup[:-1]
-    table[255] = lookup[-1] if one.codes.dtype.kind == "i" else table[255]
+    table[-1] = lookup[-1]
     by_byte = table.tobytes()
-    return lambda part: np.frombuffer(one.codes[part].tobytes().translate(by_byte), dtype=np.uint8)
+    return lambda part: np.frombuffer(
+        one.codes[part].astype(np.uint8).tobytes().translate(by_byte), dtype=np.uint8
+    )
 
 
 def _numbers(cells: dict[str, Cells], schema: Schema, n: int) -> FloatArray:

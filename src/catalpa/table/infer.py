@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from catalpa.errors import (
     ColumnWarning,
@@ -30,7 +32,7 @@ IDENTIFIER_ROWS = 20  # from this many rows on, all rows different looks like an
 
 MissingPolicy: TypeAlias = Literal["category", "ignore", "error"]
 NumbersPolicy: TypeAlias = Literal["keep", "refuse"]
-CategoricalFeatures: TypeAlias = Sequence[Any] | str | None
+CategoricalFeatures: TypeAlias = Sequence[Any] | NDArray[Any] | str | None
 
 
 def infer(
@@ -142,13 +144,14 @@ def listed_columns(names: tuple[str, ...], features: CategoricalFeatures) -> fro
             f"categorical_features is {features!r}; it can be a list of names or indices, a boolean mask, "
             f"'from_dtype' or None. For one column write [{features!r}]."
         )
-    wanted = list(features) if isinstance(features, Iterable) else None
-    if wanted is None:
+    if not isinstance(features, Iterable):
         raise ParameterError(f"categorical_features is {features!r}; it has to be a list, a mask or a word.")
+    wanted = list(features)
     if wanted and all(isinstance(item, bool | np.bool_) for item in wanted):
         if len(wanted) != len(names):
             raise ParameterError(
-                f"categorical_features is a mask of {len(wanted)} entries, but the table has {len(names)} columns."
+                f"categorical_features is a mask of {len(wanted)} entries, but the table has "
+                f"{len(names)} columns."
             )
         return frozenset(name for name, chosen in zip(names, wanted, strict=True) if chosen)
     return frozenset(_one_listed(names, item) for item in wanted)
@@ -163,7 +166,8 @@ def _one_listed(names: tuple[str, ...], item: Any) -> str:
             return names[int(item)]
     else:
         raise ParameterError(
-            f"categorical_features holds {item!r}; name columns by text or by whole-number index, or give a mask."
+            f"categorical_features holds {item!r}; name columns by text or by whole-number index, "
+            "or give a mask."
         )
     raise UnknownColumn(
         f"categorical_features names {item!r}, which the table does not have. Its columns are {list(names)}."
@@ -239,13 +243,15 @@ class Rules:
 
     def _categorical(self, summary: Summary, kind: Kind) -> Column:
         categories = _ordered_categories(summary)
-        return Column(summary.name, kind, summary.dtype, categories + self._missing_category(summary))
+        same = summary.dtype.declared == categories
+        dtype = replace(summary.dtype, declared=None) if same else summary.dtype
+        return Column(summary.name, kind, dtype, categories + self._missing_category(summary))
 
     def _missing_category(self, summary: Summary) -> tuple[Category, ...]:
         return (None,) if summary.missing and self.missing == "category" else ()
 
     def _binned(self, summary: Summary, bins: int) -> tuple[Column, list[str]]:
-        tally = summary.tally or {}
+        tally = summary.tally or Counter()
         values = np.array([key[1] for key in tally], dtype=np.float64)
         edges = quantile_edges(values, np.array(list(tally.values()), dtype=np.int64), bins)
         labels = interval_labels(summary.low, edges, summary.high)
@@ -257,7 +263,7 @@ class Rules:
 
 
 def _ordered_categories(summary: Summary) -> tuple[Category, ...]:
-    tally = summary.tally or {}
+    tally = summary.tally or Counter()
     declared = summary.dtype.declared
     if summary.family is Family.ORDERED and declared is not None:
         return declared
@@ -294,7 +300,8 @@ def _warn_of_odd_columns(columns: list[Column], summaries: list[Summary]) -> Non
     empty = [s.name for s in summaries if not s.present]
     if wide:
         _warn(
-            f"Very many categories (more than {MAX_CATEGORIES}) in: {', '.join(wide)}. Group them or drop the columns."
+            f"Very many categories (more than {MAX_CATEGORIES}) in: {', '.join(wide)}. "
+            "Group them or drop the columns."
         )
     if alike:
         _warn(f"Every row is different in {alike}: identifiers say nothing about clusters. Drop the columns.")

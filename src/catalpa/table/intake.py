@@ -152,7 +152,7 @@ def _open_array(array: NDArray[Any]) -> Table:
         raise UnsupportedTable(f"Complex data not supported\n{array!r:.200}\n")
     if isinstance(array, np.ma.MaskedArray):
         array = np.ma.filled(array.astype(object), None)
-    plain = np.asarray(array)
+    plain = np.asfortranarray(array)  # columns are read several times, so each shall lie together
     names = tuple(f"x{at}" for at in range(plain.shape[1]))
     return Table(names, False, "numpy", plain.shape[0], list(plain.T))
 
@@ -161,13 +161,9 @@ def _open_list(rows: Sequence[Any]) -> Table:
     if len(rows) == 0:
         raise TableError("Found array with 0 sample(s) (shape=(0,)) while a minimum of 1 is required.")
     if all(isinstance(row, dict) for row in rows):
-        names, _ = _names(list(dict.fromkeys(name for row in rows for name in row)))
-        keys = list(dict.fromkeys(name for row in rows for name in row))
-        return Table(
-            names, True, "dicts", len(rows), [_objects([row.get(key) for row in rows]) for key in keys]
-        )
+        return _open_dicts(rows)
     for at, row in enumerate(rows):
-        if isinstance(row, str | bytes) or not hasattr(row, "__len__") or np.ndim(row) == 0 and not len(row):
+        if isinstance(row, str | bytes) or not hasattr(row, "__len__"):
             raise one_dimensional(rows)
         if isinstance(row, dict | set) or not hasattr(row, "__getitem__"):
             raise UnsupportedTable(f"Row {at} is a {type(row).__name__}; rows have to be lists or tuples.")
@@ -180,9 +176,16 @@ def _open_list(rows: Sequence[Any]) -> Table:
     return Table(names, False, "list", len(rows), columns)
 
 
+def _open_dicts(rows: Sequence[dict[Any, Any]]) -> Table:
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    names, named = _names(keys)
+    return Table(names, named, "dicts", len(rows), [_objects([row.get(key) for row in rows]) for key in keys])
+
+
 def _objects(cells: list[Any]) -> NDArray[Any]:
     column = np.empty(len(cells), dtype=object)
-    column[:] = cells
+    for row, cell in enumerate(cells):  # a slice would spread lists and arrays over the rows
+        column[row] = cell
     return column
 
 
@@ -194,10 +197,10 @@ def read_column(library: str, name: str, column: Any) -> Cells:
         return _read_polars(name, column)
     if library in ("numpy", "list", "dicts"):
         return read.from_numpy(name, column, Dtype(str(column.dtype)))
-    return read.from_arrow(name, column, _arrow_dtype(name, column))
+    return read.from_arrow(name, column, _arrow_dtype(column))
 
 
-def _arrow_dtype(name: str, column: Any) -> Dtype:
+def _arrow_dtype(column: Any) -> Dtype:
     kind = column.type
     if not pa.types.is_dictionary(kind):
         return Dtype(str(kind))
@@ -208,15 +211,17 @@ def _read_pandas(name: str, series: Any) -> Cells:
     dtype = series.dtype
     if hasattr(dtype, "categories"):
         return _read_pandas_category(name, series)
-    if isinstance(dtype, np.dtype):
-        return read.from_numpy(name, series.to_numpy(), Dtype(str(dtype)))
-    if type(dtype).__name__ == "SparseDtype":
+    if isinstance(dtype, np.dtype) or type(dtype).__name__ == "SparseDtype":
         return read.from_numpy(name, series.to_numpy(), Dtype(str(dtype)))
     storage = getattr(dtype, "storage", None)
     text = f"string[{storage}]" if storage and str(dtype) == "string" else str(dtype)
     if type(dtype).__name__ in ("PeriodDtype", "IntervalDtype"):
         series = series.astype("object").map(str, na_action="ignore")
-    return read.from_arrow(name, pa.array(series, from_pandas=True), Dtype(text))
+    try:
+        cells = pa.array(series, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError):
+        return read.from_objects(name, series.to_numpy(dtype=object), Dtype(text))
+    return read.from_arrow(name, cells, Dtype(text))
 
 
 def _read_pandas_category(name: str, series: Any) -> Coded:
@@ -236,7 +241,25 @@ def _read_polars(name: str, series: Any) -> Cells:
     if kind.startswith("Enum"):
         values = tuple(series.dtype.categories.to_list())
         return Coded(Family.LISTED, Dtype("Enum", values), values, _physical_codes(series))
-    return read.from_arrow(name, series.to_arrow(), Dtype("Categorical" if "Categorical" in kind else kind))
+    if kind.startswith("Categorical"):
+        return _read_polars_categorical(name, series)
+    try:
+        cells = series.to_arrow()
+    except Exception:  # polars raises errors of its own, some of them panics, for types Arrow lacks
+        return read.from_objects(name, _objects(series.to_list()), Dtype(kind))
+    return read.from_arrow(name, cells, Dtype(kind))
+
+
+def _read_polars_categorical(name: str, series: Any) -> Cells:
+    occurring = series.unique().drop_nulls()
+    places = np.asarray(occurring.to_physical().to_numpy())
+    # All categoricals of a session share their codes, so they may be far apart; then Arrow packs them.
+    if places.max(initial=0) > 4 * len(places) + 1024:
+        return read.from_arrow(name, series.to_arrow(), Dtype("Categorical"))
+    values = [""] * (int(places.max(initial=0)) + 1)
+    for place, value in zip(places.tolist(), occurring.cast(str).to_list(), strict=True):
+        values[place] = value
+    return Coded(Family.TEXT, Dtype("Categorical"), values, _physical_codes(series))
 
 
 def _physical_codes(series: Any) -> IntArray:

@@ -52,7 +52,7 @@ class Dtype:
     ordered : bool
         Whether the declared categories are ordered.
     inner : str
-        The library's name of the type of the declared categories, empty if there are none.
+        Name of the type of the declared categories; for cells that came through Arrow, their Arrow type.
     """
 
     name: str

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 
+from catalpa.errors import TableError
 from catalpa.table.cells import Cells, Coded, Family, Numbers
 from catalpa.table.schema import Dtype, Key, category_key
 
@@ -51,11 +52,11 @@ class Summary:
         return Summary(
             self.name,
             family,
-            self.dtype if self.present or not other.present else other.dtype,
+            _joined_dtype(self, other),
             self.n + other.n,
             self.missing + other.missing,
             tally,
-            self.whole and other.whole,
+            all(part.whole for part in (self, other) if part.present),
             min(self.low, other.low),
             max(self.high, other.high),
         )
@@ -66,19 +67,27 @@ def _joined(one: Summary, other: Summary) -> Family:
         return one.family
     if not one.present:
         return other.family
-    both = {one.family, other.family}
-    return Family.FLOAT if both <= set(_NUMBER_FAMILIES) else Family.MIXED
+    if one.is_number != other.is_number:
+        raise TableError(
+            f"Column {one.name!r} holds {one.family.value} in some rows and "
+            f"{other.family.value} in later ones. Give it one type."
+        )
+    return Family.FLOAT if one.is_number else Family.MIXED
+
+
+def _joined_dtype(one: Summary, other: Summary) -> Dtype:
+    if not one.present and other.present:
+        return other.dtype
+    if one.dtype.declared is None or other.dtype.declared is None:
+        return one.dtype
+    return replace(one.dtype, declared=tuple(dict.fromkeys(one.dtype.declared + other.dtype.declared)))
 
 
 def summarize(name: str, cells: Cells, *, every_value: bool) -> Summary:
     """Summarize one column; ``every_value`` keeps all different numbers, however many."""
     if isinstance(cells, Numbers):
         return _summarize_numbers(name, cells, every_value)
-    times = cells.times()
-    tally: Tally = Counter()
-    for at in np.flatnonzero(times):
-        tally[category_key(cells.values[at])] += int(times[at])
-    return Summary(name, cells.family, cells.dtype, len(cells), cells.missing, tally)
+    return Summary(name, cells.family, cells.dtype, len(cells), cells.missing, _tally(cells))
 
 
 def _summarize_numbers(name: str, cells: Numbers, every_value: bool) -> Summary:
@@ -87,12 +96,14 @@ def _summarize_numbers(name: str, cells: Numbers, every_value: bool) -> Summary:
         return Summary(name, cells.family, cells.dtype, len(cells), cells.missing, Counter(), True)
     whole = cells.family is Family.INTEGER or bool((np.floor(present) == present).all())
     wanted = every_value or (whole and len(np.unique(present[: 50 * FEW])) <= FEW)
-    tally = _tally(cells) if wanted else None
+    tally = _tally(cells.coded()) if wanted else None
     low, high = float(present.min()), float(present.max())
     return Summary(name, cells.family, cells.dtype, len(cells), cells.missing, tally, whole, low, high)
 
 
-def _tally(cells: Numbers) -> Tally:
-    coded: Coded = cells.coded()
-    keys = map(category_key, coded.values)
-    return Counter(dict(zip(keys, coded.times().tolist(), strict=True)))
+def _tally(cells: Coded) -> Tally:
+    times = cells.times()
+    tally: Tally = Counter()
+    for at in np.flatnonzero(times).tolist():  # an Arrow dictionary may hold a value twice
+        tally[category_key(cells.values[at])] += int(times[at])
+    return tally

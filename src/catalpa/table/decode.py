@@ -1,0 +1,243 @@
+"""Codes and numbers become a table again, in the library and the types the schema came from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import time
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from catalpa.table.blocks import Block
+from catalpa.table.schema import Category, Column, Dtype, Kind, Schema
+
+__all__ = ["decode"]
+
+
+@dataclass(frozen=True, eq=False)
+class _Restored:
+    """The values of one column, None where missing, and the type they shall have."""
+
+    name: str
+    dtype: Dtype
+    values: NDArray[Any]  # (n,), objects
+    categories: tuple[Category, ...]
+
+    @property
+    def declared(self) -> tuple[Category, ...]:
+        return self.categories if self.dtype.declared is None else self.dtype.declared
+
+
+def decode(block: Block, schema: Schema) -> Any:
+    """The rows of a block in original values, as a table of the library the schema was made from.
+
+    Holes (cells that were ignored, categories that fit never saw) come back as missing, binned columns as
+    the text of their intervals.
+
+    Examples
+    --------
+    >>> from catalpa.table import encode, infer
+    >>> table = [["red", 0.5], ["blue", None]]
+    >>> schema = infer(table)
+    >>> decode(encode(table, schema).rows.blocks[0], schema)
+    [['red', 0.5], ['blue', None]]
+    """
+    columns = _restore(block, schema)
+    if schema.library == "pandas":
+        return _to_pandas(columns, schema.named, len(block))
+    if schema.library == "polars":
+        return _to_polars(columns)
+    if schema.library == "numpy":
+        return _to_numpy(columns, len(block))
+    if schema.library in ("list", "dicts"):
+        return _to_rows(columns, schema)
+    table = pa.table({column.name: _to_arrow(column) for column in columns})
+    if schema.library == "pyarrow":
+        return table
+    backend: Any = schema.library
+    return nw.from_arrow(table, backend=backend).to_native()
+
+
+def _restore(block: Block, schema: Schema) -> list[_Restored]:
+    restored: dict[str, _Restored] = {}
+    for at, column in enumerate(schema.categorical):
+        # Two more places than categories, for the holes.
+        lookup = np.array([*column.categories, None, None], dtype=object)
+        values = lookup[block.codes[:, at]]
+        present = tuple(value for value in column.categories if value is not None)
+        restored[column.name] = _Restored(column.name, _dtype_of(column, schema.library), values, present)
+    for at, column in enumerate(schema.numeric):
+        numbers = block.numbers[:, at]
+        values = numbers.astype(object)
+        values[np.isnan(numbers)] = None
+        restored[column.name] = _Restored(column.name, column.dtype, values, ())
+    return [restored[name] for name in schema.names]
+
+
+def _dtype_of(column: Column, library: str) -> Dtype:
+    if column.kind is not Kind.NUMERIC and column.binned:
+        return Dtype("string" if library not in ("pandas", "polars", "numpy") else "object", inner="string")
+    return column.dtype
+
+
+def _to_rows(columns: list[_Restored], schema: Schema) -> list[Any]:
+    rows = zip(*(_objects(column).tolist() for column in columns), strict=True)
+    if schema.library == "dicts":
+        return [dict(zip(schema.names, row, strict=True)) for row in rows]
+    return [list(row) for row in rows]
+
+
+def _objects(column: _Restored) -> NDArray[Any]:
+    """Values of an object column: text and numbers as they are, moments and bytes as Python objects."""
+    kind = arrow_type(column.dtype.inner)
+    if kind is None or not (_is_text_made(kind) or pa.types.is_integer(kind)):
+        return column.values
+    restored = np.empty(len(column.values), dtype=object)
+    restored[:] = _arrow_values(column.values, kind).to_pylist()
+    return restored
+
+
+def _to_numpy(columns: list[_Restored], n: int) -> NDArray[Any]:
+    dtype = np.result_type(*(np.dtype(column.dtype.name) for column in columns))
+    table = np.empty((n, len(columns)), dtype=object)
+    for at, column in enumerate(columns):
+        table[:, at] = _objects(column) if dtype.kind == "O" else column.values
+    holes = any(value is None for value in table.flat)
+    return table if holes and dtype.kind not in "fM" else table.astype(dtype)
+
+
+def _to_polars(columns: list[_Restored]) -> Any:
+    import polars as pl
+
+    made = []
+    for column in columns:
+        if column.dtype.name == "Enum":
+            series = pl.Series(
+                column.name, column.values.tolist(), dtype=pl.Enum([str(value) for value in column.declared])
+            )
+        elif column.dtype.name == "Categorical":
+            series = pl.Series(column.name, column.values.tolist(), dtype=pl.Categorical)
+        else:
+            series = pl.Series(column.name, _to_arrow(column))
+        made.append(series)
+    return pl.DataFrame(made)
+
+
+def _to_arrow(column: _Restored) -> pa.Array:
+    if column.dtype.name.startswith("dictionary:"):
+        return _to_dictionary(column)
+    kind = arrow_type(column.dtype.inner) or pa.string()
+    return _arrow_values(column.values, kind)
+
+
+def _to_dictionary(column: _Restored) -> pa.Array:
+    inner = arrow_type(column.dtype.inner) or pa.string()
+    dictionary = _arrow_values(np.array(column.declared, dtype=object), inner)
+    places = {value: at for at, value in enumerate(column.declared)}
+    index = [None if value is None else places[value] for value in column.values]
+    indices = pa.array(index, type=arrow_type(column.dtype.name.removeprefix("dictionary:")))
+    return pa.DictionaryArray.from_arrays(indices, dictionary, ordered=column.dtype.ordered)
+
+
+def _arrow_values(values: NDArray[Any], kind: pa.DataType) -> pa.Array:
+    try:
+        if pa.types.is_time(kind):
+            moments = [None if value is None else time.fromisoformat(value) for value in values]
+            return pa.array(moments, type=kind)
+        if _is_text_made(kind):
+            return pa.array(values, type=pa.string()).cast(kind)
+        if pa.types.is_integer(kind) or pa.types.is_decimal(kind):
+            return pa.array(values).cast(kind)
+        return pa.array(values, type=kind)
+    except pa.ArrowException:  # numbers beyond 2**53 do not all fit the type they came from
+        return pa.array(values)
+
+
+def _is_text_made(kind: pa.DataType) -> bool:
+    """Whether the categories of a column of this type are its values written as text."""
+    binary = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
+    return bool(binary or pa.types.is_temporal(kind))
+
+
+def arrow_type(text: str) -> pa.DataType | None:
+    """The Arrow type of that name, None if there is none.
+
+    Examples
+    --------
+    >>> arrow_type("timestamp[us, tz=UTC]")
+    TimestampType(timestamp[us, tz=UTC])
+    """
+    if zoned := re.fullmatch(r"timestamp\[(\w+), tz=(.+)\]", text):
+        return pa.timestamp(zoned[1], zoned[2])
+    if fixed := re.fullmatch(r"decimal(128|256)\((\d+), (-?\d+)\)", text):
+        make = pa.decimal128 if fixed[1] == "128" else pa.decimal256
+        return make(int(fixed[2]), int(fixed[3]))
+    if sized := re.fullmatch(r"fixed_size_binary\[(\d+)\]", text):
+        return pa.binary(int(sized[1]))
+    try:
+        return pa.type_for_alias(text)
+    except ValueError:
+        return None
+
+
+def _to_pandas(columns: list[_Restored], named: bool, n: int) -> Any:
+    import pandas as pd
+
+    labels = [column.name for column in columns] if named else range(len(columns))
+    series = [_pandas_series(column) for column in columns]
+    frame = pd.DataFrame(dict(enumerate(series)), index=pd.RangeIndex(n))
+    return frame.set_axis(labels, axis="columns")
+
+
+def _pandas_series(column: _Restored) -> Any:
+    import pandas as pd
+
+    if column.dtype.name == "category":
+        categories = _pandas_categories(column)
+        places = {value: at for at, value in enumerate(column.declared)}
+        codes = [-1 if value is None else places[value] for value in column.values]
+        kept = pd.Categorical.from_codes(codes, categories=categories, ordered=column.dtype.ordered)
+        return pd.Series(kept)
+    if column.dtype.name == "object":
+        return pd.Series(_objects(column), dtype=object)
+    return _pandas_values(column.values, column.dtype)
+
+
+def _pandas_values(values: NDArray[Any], dtype: Dtype) -> Any:
+    import pandas as pd
+
+    try:
+        if dtype.name.endswith("[pyarrow]") and not dtype.name.startswith("string"):
+            return pd.Series(
+                pd.array(_arrow_values(values, arrow_type(dtype.inner)), dtype=_arrow_dtype(dtype))
+            )
+        if re.match(r"u?int|float", dtype.name) and all(value is not None for value in values):
+            return pd.Series(values.astype(np.dtype(dtype.name)))
+        return pd.Series(values.tolist(), dtype=dtype.name)
+    except (TypeError, ValueError, OverflowError):  # holes in a type that has no missing values
+        return pd.Series(values, dtype=object).infer_objects()
+
+
+def _arrow_dtype(dtype: Dtype) -> Any:
+    import pandas as pd
+
+    kind = arrow_type(dtype.inner)
+    return object if kind is None else pd.ArrowDtype(kind)
+
+
+def _pandas_categories(column: _Restored) -> Any:
+    import pandas as pd
+
+    inner = column.dtype.inner
+    if not inner.startswith("interval"):
+        return pd.Index(_pandas_values(np.array(column.declared, dtype=object), Dtype(inner)))
+    borders = [str(text)[1:-1].split(", ") for text in column.declared]
+    closed = inner.rstrip("]").rpartition(", ")[2]
+    sub = inner.removeprefix("interval[").rpartition(", ")[0]
+    sides = [pd.Index([border[side] for border in borders]).astype(sub) for side in (0, 1)]
+    make: Any = pd.IntervalIndex.from_arrays
+    return make(*sides, closed=closed)

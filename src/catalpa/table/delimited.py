@@ -1,0 +1,167 @@
+"""Delimited text (CSV, TSV) as an Arrow table: encoding, delimiter and types found from the text."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from collections import Counter
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
+
+from catalpa.errors import ParameterError, TableError
+
+__all__ = ["MISSING_SPELLINGS", "read_delimited"]
+
+MISSING_SPELLINGS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "<NA>")
+DELIMITERS = (",", ";", "\t", "|")
+SAMPLE_CHARACTERS = 65_536
+SAMPLE_RECORDS = 50
+
+_BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
+
+def read_delimited(content: bytes, name: str, delimiter: str | None, encoding: str | None) -> pa.Table:
+    r"""The records of a delimited text; the first one holds the names of the columns.
+
+    A column is numeric when every field that is not missing is a number, written without a leading zero and
+    not too long to be exact. Everything else is text, as dictionary columns.
+
+    Examples
+    --------
+    >>> read_delimited(b"id;size\n007;1.5\n008;2", "t.csv", None, None).to_pylist()
+    [{'id': '007', 'size': 1.5}, {'id': '008', 'size': 2.0}]
+    """
+    text = _decode(content, name, encoding)
+    if not text.strip():
+        raise TableError(f"{name} is empty. A table needs a line with the names of its columns, and rows.")
+    if delimiter is not None and len(delimiter) != 1:
+        raise ParameterError(f"delimiter is {delimiter!r}; it has to be a single character.")
+    chosen = delimiter or find_delimiter(text[:SAMPLE_CHARACTERS])
+    names = _header(text, name, chosen)
+    table = _parse(text.encode("utf-8"), name, chosen, names)
+    if table.num_rows == 0:
+        raise TableError(f"{name} has names of columns but no rows.")
+    return pa.table({column: _typed(table[column]) for column in names})
+
+
+def _decode(content: bytes, name: str, encoding: str | None) -> str:
+    marked = next((codec for mark, codec in _BYTE_ORDER_MARKS.items() if content.startswith(mark)), None)
+    tried = [encoding] if encoding else [marked] if marked else ["utf-8", "cp1252"]
+    for codec in tried:
+        try:
+            return content.decode(codec)
+        except UnicodeDecodeError as error:
+            last, byte = error, error.start
+        except LookupError as error:
+            raise ParameterError(f"encoding is {encoding!r}, which Python does not know.") from error
+    line = content.count(b"\n", 0, byte) + 1
+    raise TableError(
+        f"{name} is not written in {tried[-1]}: line {line} holds the byte 0x{content[byte]:02x}, "
+        "which means nothing there. Give the encoding, for instance latin-1."
+    ) from last
+
+
+def find_delimiter(sample: str) -> str:
+    r"""The delimiter that cuts the first records into the same number of fields, and the most of them.
+
+    Examples
+    --------
+    >>> find_delimiter("a;b\n1,5;2\n")
+    ';'
+    """
+    complete = sample.rpartition("\n")[0] if len(sample) >= SAMPLE_CHARACTERS else sample
+    best, most = ",", (0, 0)
+    for candidate in DELIMITERS:
+        lengths = Counter(_record_lengths(complete, candidate))
+        length, times = max(lengths.items(), key=lambda item: item[1], default=(1, 0))
+        if length > 1 and (times, length) > most:
+            best, most = candidate, (times, length)
+    return best
+
+
+def _record_lengths(sample: str, delimiter: str) -> list[int]:
+    records = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
+    lengths: list[int] = []
+    try:
+        for record in records:
+            if record:
+                lengths.append(len(record))
+            if len(lengths) == SAMPLE_RECORDS:
+                break
+    except csv.Error:  # a field longer than the module allows: this is not the delimiter
+        return []
+    return lengths
+
+
+def _header(text: str, name: str, delimiter: str) -> list[str]:
+    try:
+        names = next(
+            record for record in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if record
+        )
+    except (csv.Error, StopIteration) as error:
+        raise TableError(f"{name} has no line with the names of its columns.") from error
+    twice = [column for column, times in Counter(names).items() if times > 1]
+    if twice:
+        raise TableError(f"{name} has several columns with the same name: {twice}. Rename them.")
+    return names
+
+
+def _parse(content: bytes, name: str, delimiter: str, names: list[str]) -> pa.Table:
+    convert = arrow_csv.ConvertOptions(
+        column_types={column: pa.string() for column in names},
+        null_values=list(MISSING_SPELLINGS),
+        strings_can_be_null=True,
+    )
+    # In a table of one column an empty line is a missing cell.
+    parse = arrow_csv.ParseOptions(
+        delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1
+    )
+    try:
+        return arrow_csv.read_csv(io.BytesIO(content), parse_options=parse, convert_options=convert)
+    except pa.ArrowInvalid as error:
+        raise _ragged(content, name, delimiter, len(names)) from error
+
+
+def _ragged(content: bytes, name: str, delimiter: str, expected: int) -> TableError:
+    """The error that names the first line with too many or too few fields."""
+    records = csv.reader(io.StringIO(content.decode("utf-8"), newline=""), delimiter=delimiter)
+    line = 1
+    try:
+        for record in records:
+            if record and len(record) != expected:
+                return TableError(
+                    f"Line {line} of {name} has {len(record)} fields, but the line of names has {expected}. "
+                    f"Mend the line, or give another delimiter than {delimiter!r}."
+                )
+            line = records.line_num + 1
+    except csv.Error:
+        pass
+    return TableError(f"{name} cannot be read as delimited text with the delimiter {delimiter!r}.")
+
+
+def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if column.null_count == len(column):
+        return column.cast(pa.null())
+    for kind in (pa.int64(), pa.float64()):
+        try:
+            numbers = column.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+        return column.dictionary_encode() if _is_label(column) else numbers
+    return column.dictionary_encode()
+
+
+def _is_label(column: pa.ChunkedArray) -> bool:
+    """Whether some field would not be the same when written back: 007, 0x1f, more digits than are exact."""
+    labels: Any = pc.match_substring_regex(column, r"^[+-]?0[0-9xX]|^[+-]?[0-9]{16,}$|[a-df-zA-DF-Z]")
+    return bool(pc.any(labels).as_py())
