@@ -38,11 +38,12 @@ def cache_folder() -> Path:
 
 def fetch(facts: Facts, variant: Variant, base_url: str = UCI) -> bytes:
     """The canonical CSV of a data set, downloaded, verified and put into the cache."""
-    member = _member(_download(facts, base_url), facts)
+    url = f"{base_url.rstrip('/')}/{facts.archive}"
+    member = _member(_download(facts, url), facts)
     if facts.raw_sha256 is not None:
-        check(member, facts.raw_sha256, f"{facts.member[-1]} inside {base_url}{facts.archive}")
+        check(member, facts.raw_sha256, f"{facts.member[-1]} inside {url}")
     table = canonical_csv(member, recipe_of(facts.name), variant)
-    check(table, facts.sha256[variant], f"{facts.name} as converted from {base_url}{facts.archive}")
+    check(table, facts.sha256[variant], f"{facts.name} as converted from {url}")
     _write_whole(cache_folder() / table_path(facts, variant), table)
     return table
 
@@ -58,12 +59,11 @@ def check(content: bytes, sha256: str, what: str) -> None:
         )
 
 
-def _download(facts: Facts, base_url: str) -> bytes:
-    url = base_url + facts.archive
+def _download(facts: Facts, url: str) -> bytes:
     try:
         with urllib.request.urlopen(url, timeout=_TIMEOUT_SECONDS) as response:
             content: bytes = response.read()
-    except (OSError, HTTPException) as error:
+    except (OSError, HTTPException, ValueError) as error:
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
         raise DatasetError(
             f"The data set {facts.name!r} is not bundled and could not be downloaded from {url} ({reason}). "
@@ -91,7 +91,14 @@ def _member(archive: bytes, facts: Facts) -> bytes:
 
 def _write_whole(path: Path, content: bytes) -> None:
     """Write beside the place and rename, so that no reader ever sees half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as unfinished:
-        unfinished.write(content)
-    Path(unfinished.name).replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            unfinished = Path(folder) / path.name
+            unfinished.write_bytes(content)
+            unfinished.replace(path)
+    except OSError as error:
+        raise DatasetError(
+            f"The downloaded data set could not be kept in {path.parent} ({error}). "
+            "Name a folder that can be written to with the environment variable CATALPA_CACHE."
+        ) from error
