@@ -9,7 +9,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 PYTEST_ARGS ?= -n 2 -q
 BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/catalpa/steps/*.cpp src/catalpa/steps/*.hpp)
 

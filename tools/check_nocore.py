@@ -50,7 +50,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="catalpa-nocore-") as folder:
         venv.create(folder, with_pip=True)
         python = str(Path(folder) / ("Scripts" if sys.platform == "win32" else "bin") / "python")
-        install = [python, "-m", "pip", "--disable-pip-version-check", "--quiet", "install", str(ROOT)]
+        install = [python, "-m", "pip", "--disable-pip-version-check", "-qq", "install", str(ROOT)]
         subprocess.run(install, check=True, env=hidden_compiler(), cwd=folder)
         subprocess.run([python, "-c", SMALL_FIT], check=True, env=hidden_compiler(), cwd=folder)
 
