@@ -1,0 +1,128 @@
+"""Which core runs, and how it lays out a block."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+from catalpa.errors import ParameterError, SlowCoreWarning
+from catalpa.steps import compiled
+from catalpa.steps.assign import assign_and_count, label_rows
+from catalpa.steps.scores import Scores, fix
+from catalpa.table.blocks import Axis, Block
+
+
+def block(n: int, axis: Axis) -> Block:
+    rng = np.random.default_rng(0)
+    codes = np.stack([rng.integers(0, width, n) for width in axis.widths], axis=1)
+    return Block(codes.astype(axis.dtype), np.zeros((n, 0)))
+
+
+def test_the_fastest_instruction_set_is_used_unless_another_is_named(levels, core):
+    with core(""):
+        assert compiled.description() == f"C++ core ({levels[0]})"
+    with core("BASELINE"):
+        assert compiled.description() == "C++ core (baseline)"
+
+
+def test_the_reference_runs_on_request_and_in_silence(core, monkeypatch):
+    monkeypatch.setattr(compiled, "_core", None)
+    with core("numpy"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert compiled.description() == "NumPy reference"
+
+
+def test_a_missing_core_is_said_once(core, monkeypatch):
+    monkeypatch.setattr(compiled, "_core", None)
+    compiled._warn_slow.cache_clear()
+    with core(""):
+        with pytest.warns(SlowCoreWarning, match="reinstall catalpa"):
+            assert not compiled.available()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert not compiled.available()
+
+
+@pytest.mark.usefixtures("levels")
+def test_an_unknown_core_is_refused_with_the_ones_there_are(core):
+    with core("abacus"), pytest.raises(ParameterError, match=r"'abacus'.*numpy.*baseline"):
+        compiled.description()
+
+
+@pytest.mark.usefixtures("levels")
+def test_twenty_columns_of_five_take_seven_bytes_a_row():
+    axis = Axis((5,) * 20)
+    packed = compiled.pack(block(80_000, axis), axis, 5)
+    assert packed.fused.nbytes == 7 * 80_000
+    assert packed.present is None
+
+
+@pytest.mark.parametrize(
+    ("sizes", "n", "k", "starts"),
+    [
+        ((5, 5, 5, 5), 100_000, 5, (0, 3, 4)),
+        ((5, 5, 5, 5), 1000, 5, (0, 2, 4)),
+        ((5, 5, 5, 5), 10, 5, (0, 1, 2, 3, 4)),
+        ((2, 300, 2, 2), 100_000, 5, (0, 1, 2, 4)),
+        ((), 10, 5, (0,)),
+    ],
+    ids=["many rows", "some rows", "few rows", "a wide column stands alone", "no columns"],
+)
+def test_columns_are_fused_as_far_as_rows_and_caches_allow(sizes, n, k, starts):
+    assert compiled._plan(Axis(sizes), k, n) == starts
+
+
+@pytest.mark.usefixtures("levels")
+def test_fused_codes_count_the_last_column_fastest():
+    axis = Axis((2, 3))
+    rows = Block(np.array([[0, 0], [0, 2], [1, 1]] * 40, dtype=np.uint8), np.zeros((120, 0)))
+    packed = compiled.pack(rows, axis, 2)
+    assert packed.starts == (0, 2)
+    assert packed.fused[:3, 0].tolist() == [0, 2, 4]
+
+
+@pytest.mark.usefixtures("levels")
+@pytest.mark.parametrize("column", [0, 1])
+def test_codes_beyond_their_column_are_refused(column):
+    axis = Axis((2, 300))
+    rows = block(200, axis)
+    rows.codes[150, column] = axis.sizes[column]
+    with pytest.raises(ParameterError, match="beyond the categories"):
+        compiled.pack(rows, axis, 2)
+
+
+def test_rows_that_are_no_contiguous_array_are_read_right(levels, core):
+    axis = Axis((3, 4))
+    rng = np.random.default_rng(1)
+    wide = rng.integers(0, 3, (60, 4)).astype(np.uint8)
+    strided = Block(wide[::2, ::2], rng.random((60, 2))[::2], np.arange(60)[::2])
+    fixed = fix(Scores.of(rng.random((7, 3)), means=rng.random((3, 2))), axis)
+    with core("numpy"):
+        expected, _ = assign_and_count(strided, None, fixed)
+    with core(levels[0]):
+        found, _ = assign_and_count(strided, None, fixed)
+    assert (found.cost, found.by_category.tolist()) == (expected.cost, expected.by_category.tolist())
+
+
+def test_fused_tables_stay_here_when_scores_travel(levels, core):
+    axis = Axis((3, 4))
+    fixed = fix(Scores.of(np.random.default_rng(2).random((7, 3))), axis)
+    rows = block(50, axis)
+    with core(levels[0]):
+        labels = label_rows(rows, fixed)
+        assert fixed.prepared
+        travelled = pickle.loads(pickle.dumps(fixed))
+        assert travelled.prepared == {}
+        np.testing.assert_array_equal(label_rows(rows, travelled), labels)
+
+
+def test_labels_take_one_byte_up_to_256_clusters(levels, core):
+    axis = Axis((3,))
+    rows = block(9, axis)
+    for k, kind in ((256, np.uint8), (257, np.uint16)):
+        with core(levels[0]):
+            _, memory = assign_and_count(rows, None, fix(Scores.of(np.eye(3, k)), axis))
+        assert memory.labels.dtype == kind

@@ -1,0 +1,198 @@
+"""Labels, counts and costs are the same integers whatever runs a pass, and however it is cut."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from catalpa.steps.assign import Memory, assign_and_count, label_rows
+from catalpa.steps.counts import Counts
+from catalpa.steps.scores import FixedScores, Scores, fix
+from catalpa.table.blocks import Axis, Block
+
+CUTS = (1, 7, 64)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A block, and the scores of three passes over it."""
+
+    block: Block
+    passes: list[FixedScores]
+
+
+def random_block(rng: np.random.Generator, axis: Axis, n: int, numeric: int, *, weighted: bool) -> Block:
+    codes = np.zeros((n, axis.n_columns), dtype=axis.dtype)
+    for column, width in enumerate(axis.widths):
+        codes[:, column] = rng.integers(0, width, n)
+    numbers = rng.integers(0, 1 << 24, (n, numeric)) / 2**24
+    numbers[rng.random(numbers.shape) < rng.choice([0.0, 0.2])] = np.nan
+    return Block(codes, numbers, rng.integers(0, 1 << 20, n) if weighted else None)
+
+
+def random_table(rng: np.random.Generator, kind: str, places: int, k: int) -> np.ndarray:
+    if kind == "hamming":
+        table = rng.integers(0, 2, (places, k)).astype(float)
+    elif kind == "shares":
+        table = rng.integers(0, 7, (places, k)) / rng.integers(1, 9, (1, k))
+    elif kind == "huge":
+        table = rng.random((places, k)) * 1e15
+    else:
+        table = rng.standard_normal((places, k)) ** 3
+    if k > 1:
+        table[:, k - 1] = table[:, 0]  # two clusters alike: every row of theirs is a tie
+    return table
+
+
+def random_scores(
+    rng: np.random.Generator, kind: str, axis: Axis, k: int, numeric: int, *, root: bool
+) -> FixedScores:
+    scores = Scores.of(
+        random_table(rng, kind, axis.base.length, k),
+        anchor=np.zeros(k) if kind == "hamming" else rng.random(k),
+        means=rng.random((k, numeric)),
+        scale=rng.random((k, numeric)),
+        power=int(rng.integers(1, 3)),
+        root=root,
+    )
+    return fix(scores, axis)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> Case:
+    """Blocks and scores of any shape that the core treats in a way of its own."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    width = st.sampled_from([1, 2, 2, 3, 5, 5, 17, 255, 256, 300])
+    sizes = draw(st.lists(width, max_size=12))
+    axis = Axis(tuple(sizes), holes=draw(st.booleans()))
+    numeric = draw(st.integers(0 if sizes else 1, 3)) if draw(st.booleans()) or not sizes else 0
+    k = draw(st.one_of(st.integers(1, 70), st.just(300)))
+    n = draw(st.sampled_from([1, 7, 8, 9, 100, 520, 3000]))
+    kind = draw(st.sampled_from(["hamming", "shares", "huge", "signed"]))
+    root = draw(st.booleans()) and kind != "signed"
+    block = random_block(rng, axis, n, numeric, weighted=draw(st.booleans()))
+    first, other = (random_scores(rng, kind, axis, k, numeric, root=root) for _ in range(2))
+    return Case(block, [first, slightly_changed(rng, first), other])
+
+
+def slightly_changed(rng: np.random.Generator, fixed: FixedScores) -> FixedScores:
+    """The same scores with few entries changed, so that few rows move."""
+    table = np.where(rng.random(fixed.table.shape) < 0.01, fixed.table // 2, fixed.table)
+    return replace(fixed, table=table, prepared={})
+
+
+def assert_same_sums(one: Counts, other: Counts) -> None:
+    for name in ("by_category", "sizes", "sums", "squares", "seen"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+    assert one.cost == other.cost
+    assert one.moved == other.moved
+
+
+def run(core, case: Case, name: str) -> list[tuple[Counts, Memory]]:
+    """All passes of a case, each remembering the one before."""
+    memory, results = None, []
+    with core(name):
+        for fixed in case.passes:
+            counts, memory = assign_and_count(case.block, memory, fixed)
+            results.append((counts, memory))
+    return results
+
+
+@given(cases())
+@settings(max_examples=150)
+def test_every_instruction_set_gives_the_integers_of_the_reference(levels, core, case):
+    expected = run(core, case, "numpy")
+    for level in levels:
+        for (counts, memory), (wanted, remembered) in zip(run(core, case, level), expected, strict=True):
+            np.testing.assert_array_equal(memory.labels, remembered.labels)
+            assert_same_sums(counts, wanted)
+
+
+@given(cases())
+def test_predicted_labels_are_the_labels_of_a_pass(levels, core, case):
+    fixed = case.passes[0]
+    with core("numpy"):
+        expected = label_rows(case.block, fixed)
+    assert expected.dtype == np.int32
+    for level in levels:
+        with core(level):
+            found = label_rows(case.block, fixed)
+        assert found.dtype == np.int32
+        np.testing.assert_array_equal(found, expected)
+
+
+def passes_by_blocks(blocks: list[Block], case: Case, threads: int) -> list[tuple[Counts, np.ndarray]]:
+    memories: list[Memory | None] = [None] * len(blocks)
+    results = []
+    with ThreadPoolExecutor(threads) as pool:
+        for fixed in case.passes:
+            done = list(pool.map(assign_and_count, blocks, memories, [fixed] * len(blocks)))
+            memories = [memory for _, memory in done]
+            labels = np.concatenate([memory.labels for _, memory in done])
+            results.append((reduce(add, (counts for counts, _ in done)), labels))
+    return results
+
+
+@given(cases())
+@settings(max_examples=15)
+def test_blocks_and_threads_change_nothing(levels, core, case):
+    small = Case(case.block.cut(200)[0], case.passes)
+    expected = run(core, small, "numpy")
+    for rows, threads in zip(CUTS, (1, 2, 8), strict=True):
+        with core(levels[0]):
+            found = passes_by_blocks(small.block.cut(rows), small, threads)
+        for (counts, labels), (wanted, remembered) in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(labels, remembered.labels)
+            assert_same_sums(counts, wanted)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "k"), [((70_000, 3, 2), 3), ((5,) * 20, 5), ((5,) * 20, 100), ((2, 3), 5000)]
+)
+@pytest.mark.parametrize("kind", ["hamming", "shares"])
+def test_large_axes_blocks_and_cluster_numbers_agree_with_the_reference(levels, core, sizes, k, kind):
+    rng = np.random.default_rng(7)
+    axis = Axis(sizes)
+    block = random_block(rng, axis, 200 if k > 100 else 13_000 if k < 100 else 3_000, 0, weighted=False)
+    passes = [random_scores(rng, kind, axis, k, 0, root=False) for _ in range(2)]
+    case = Case(block, [passes[0], passes[0], passes[1]])
+    for level in levels:
+        for (counts, memory), (wanted, remembered) in zip(
+            run(core, case, level), run(core, case, "numpy"), strict=True
+        ):
+            np.testing.assert_array_equal(memory.labels, remembered.labels)
+            assert_same_sums(counts, wanted)
+
+
+def test_weights_of_two_to_the_36_and_huge_costs_do_not_overflow(levels, core):
+    rng = np.random.default_rng(3)
+    axis = Axis((5, 5, 5), holes=True)
+    plain = random_block(rng, axis, 50, 1, weighted=False)
+    block = Block(plain.codes, plain.numbers, np.full(50, (1 << 36) // 50))
+    case = Case(block, [random_scores(rng, "huge", axis, 4, 1, root=False)] * 2)
+    expected = run(core, case, "numpy")
+    assert expected[0][0].cost > 2**64
+    for level in levels:
+        for (counts, _), (wanted, _) in zip(run(core, case, level), expected, strict=True):
+            assert_same_sums(counts, wanted)
+
+
+def test_a_weight_of_two_is_the_row_twice(levels, core):
+    rng = np.random.default_rng(5)
+    axis = Axis((3, 4, 5))
+    block = random_block(rng, axis, 40, 2, weighted=False)
+    twice = Block(np.repeat(block.codes, 2, axis=0), np.repeat(block.numbers, 2, axis=0))
+    double = Block(block.codes, block.numbers, np.full(40, 2))
+    fixed = random_scores(rng, "shares", axis, 3, 2, root=True)
+    for level in [*levels, "numpy"]:
+        with core(level):
+            one, other = assign_and_count(double, None, fixed)[0], assign_and_count(twice, None, fixed)[0]
+        np.testing.assert_array_equal(one.by_category, other.by_category)
+        assert (one.cost, one.sums.tolist()) == (other.cost, other.sums.tolist())

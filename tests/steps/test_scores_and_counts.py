@@ -1,0 +1,78 @@
+"""Scores become integers with room to add; counts add and give shares."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from catalpa.steps.counts import Counts
+from catalpa.steps.scores import Scores, fix
+from catalpa.table.blocks import Axis
+
+
+def counts(by_category, **others) -> Counts:
+    by_category = np.array(by_category)
+    k = len(by_category)
+    empty = np.zeros((k, 1), dtype=np.int64)
+    parts = {
+        "sizes": np.ones(k, dtype=np.int64),
+        "sums": empty,
+        "squares": empty,
+        "seen": empty,
+        "cost": 0,
+        "moved": 0,
+    }
+    return Counts(by_category=by_category, **{**parts, **others})
+
+
+def test_counts_add_part_by_part():
+    one = counts([[1, 2]], cost=2**70, moved=3)
+    total = one + one
+    assert total.by_category.tolist() == [[2, 4]]
+    assert (total.cost, total.moved, total.sizes.tolist(), total.k) == (2**71, 6, [2], 1)
+
+
+def test_shares_are_of_the_rows_that_have_the_column():
+    axis = Axis((2, 2))
+    shares = counts([[1, 3, 0, 0], [0, 0, 2, 2]]).shares(axis)
+    assert shares.tolist() == [[0.25, 0.75, 0, 0], [0, 0, 0.5, 0.5]]
+
+
+def test_counts_of_one_column_are_its_slice():
+    assert counts([[1, 2, 3]]).of_column(slice(1, 3)).tolist() == [[2, 3]]
+
+
+def test_folding_drops_the_places_of_holes_and_nothing_else():
+    plain, holed = Axis((2, 1)), Axis((2, 1), holes=True)
+    full = counts([[1, 2, 3, 4, 5, 6, 7]])
+    assert full.folded(holed).by_category.tolist() == [[1, 2, 5]]
+    assert full.folded(plain) is full
+
+
+def test_means_are_zero_where_no_row_has_the_number():
+    found = counts([[1], [1]], sums=np.array([[3 << 23], [0]]), seen=np.array([[2], [0]]))
+    assert found.means().tolist() == [[0.75], [0.0]]
+
+
+def test_ordinary_scores_are_kept_to_2_to_the_minus_40():
+    fixed = fix(Scores.of(np.array([[0.5, 1.0]])), Axis((1,)))
+    assert fixed.table.tolist() == [[2**39, 2**40]]
+    assert (fixed.k, fixed.tie, fixed.quantum) == (2, 1, 2.0**-40)
+
+
+def test_scores_of_nothing_are_fine():
+    assert fix(Scores.of(np.zeros((2, 1))), Axis((2,))).table.tolist() == [[0], [0]]
+
+
+@pytest.mark.parametrize("largest", [1e3, 1e9, 1e30])
+def test_huge_scores_are_coarser_so_that_sums_fit(largest):
+    fixed = fix(Scores.of(np.full((40, 1), largest)), Axis((2,) * 20))
+    assert int(fixed.table[0, 0]) * 20 < 2**58
+    assert fixed.table[0, 0] * fixed.quantum == pytest.approx(largest)
+
+
+def test_scores_know_whether_a_pass_would_differ():
+    one = Scores.of(np.eye(2))
+    assert one.k == 2
+    assert one.same_as(Scores.of(np.eye(2), root=True))
+    assert not one.same_as(Scores.of(np.eye(2), anchor=np.array([0.0, 1.0])))
