@@ -15,6 +15,7 @@
     ├── UndefinedMetric (ValueError)        the method is not defined on this table
     ├── ModelFileError (ValueError)         a model file that cannot be read
     ├── DatasetError (OSError)              a data set that is not here and cannot be fetched
+    ├── OutputError (OSError)               a file that cannot, or must not, be written
     └── MissingDependency (ImportError)     an optional package is needed
 
     CatalpaWarning (UserWarning)
@@ -35,6 +36,7 @@ __all__ = [
     "MissingValues",
     "ModelFileError",
     "NumericColumns",
+    "OutputError",
     "ParameterError",
     "SlowCoreWarning",
     "TableError",
@@ -97,6 +99,10 @@ class ModelFileError(CatalpaError, ValueError):
 
 class DatasetError(CatalpaError, OSError):
     """A data set that is neither here nor can be fetched."""
+
+
+class OutputError(CatalpaError, OSError):
+    """A file that cannot be written, or must not be overwritten."""
 
 
 class MissingDependency(CatalpaError, ImportError):

@@ -1,0 +1,146 @@
+"""``catalpa cluster``: a table in, clusters out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from catalpa.cli.clusters import as_json, describe, show_clusters
+from catalpa.cli.options import AsJson, Delimiter, Encoding, Force, Quiet, TablePath, delimiter_of, listed
+from catalpa.cli.outputs import LABELS, MODEL, PROFILES, check_free, label_columns, write_results
+from catalpa.cli.terminal import Terminal
+from catalpa.errors import ParameterError
+
+if TYPE_CHECKING:
+    from catalpa.cluster.base import Clusterer
+    from catalpa.cluster.registry import MethodEntry
+
+__all__ = ["cluster", "fitted", "new_model"]
+
+
+class Missing(StrEnum):
+    """What to do with missing cells."""
+
+    CATEGORY = "category"
+    IGNORE = "ignore"
+    ERROR = "error"
+
+
+def cluster(
+    table: TablePath,
+    k: Annotated[int | None, typer.Option("-k", "--clusters", min=1, help="Number of clusters.")] = None,
+    method: Annotated[str, typer.Option("--method", "-m", help="See: catalpa methods.")] = "disc",
+    columns: Annotated[list[str] | None, typer.Option(help="Use only these columns: a,b,c.")] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="Leave these columns out: a,b,c.")] = None,
+    id: Annotated[  # noqa: A002 - the option is called --id
+        str | None, typer.Option(help="Column that names the rows: not clustered, kept in labels.csv.")
+    ] = None,
+    categorical: Annotated[
+        list[str] | None,
+        typer.Option(help="Exactly these columns hold categories: a,b,c. Decided by type if not given."),
+    ] = None,
+    missing: Annotated[
+        Missing, typer.Option(help="Missing cells are a category, are left out of the sum, or are refused.")
+    ] = Missing.CATEGORY,
+    bins: Annotated[
+        int | None, typer.Option(min=2, help="Cut numbers into this many bins, for methods without numbers.")
+    ] = None,
+    n_init: Annotated[int | None, typer.Option(min=1, help="Starts; the best is kept.")] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same clusters.")
+    ] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help=f"Folder for {LABELS}, {MODEL} and {PROFILES}.")
+    ] = None,
+    force: Force = False,
+    json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Cluster the rows of a table and say what sets each cluster apart.
+
+    For example:
+
+        catalpa cluster survey.csv -k 4
+
+        catalpa cluster survey.csv -k 4 --id person --drop name,street -o out/
+
+        cat log.tsv | catalpa cluster - -k 6 --method kmodes --json
+    """
+    from catalpa.cluster.registry import find_method
+
+    terminal = Terminal(quiet)
+    if output is not None:
+        check_free([output / name for name in (LABELS, MODEL, PROFILES)], force=force)
+    settings = {
+        "n_clusters": k,
+        "missing": missing.value,
+        "categorical_features": listed(categorical),
+        "bins": bins,
+        "n_init": n_init,
+        "n_jobs": jobs,
+        "random_state": seed,
+    }
+    model = new_model(find_method(method), settings)
+    with terminal.listening():
+        rows, identifiers = _read(table, listed(columns), listed(drop), id, delimiter_of(delimiter), encoding)
+        fitted(terminal, model, rows)
+        lines = describe(model)
+        files = write_results(output, model, label_columns(model.labels_, identifiers)) if output else []
+    if json:
+        terminal.show_json(as_json(model, lines, files, terminal.warnings))
+        return
+    show_clusters(terminal, lines)
+    for path in files:
+        terminal.say(f"wrote {path}")
+
+
+def new_model(entry: MethodEntry, settings: Mapping[str, Any]) -> Clusterer:
+    """An estimator with the settings that were given; None stands for the method's own default."""
+    given = {name: value for name, value in settings.items() if value is not None}
+    if "n_clusters" not in given and not entry.learns_k:
+        raise ParameterError(f"Say how many clusters {entry.name} should make, for example -k 4.")
+    foreign = [name for name in given if name not in entry.estimator._get_param_names()]
+    if foreign:
+        options = ", ".join("--" + name.replace("_", "-") for name in foreign)
+        raise ParameterError(f"The method {entry.name} has no setting for {options}. Leave it out.")
+    return entry.estimator(**given)
+
+
+def fitted(terminal: Terminal, model: Clusterer, rows: Any) -> Clusterer:
+    """Fit with one changing line of progress, and say how the columns were taken."""
+    from catalpa.loop.history import watching
+
+    with terminal.progress() as watch, watching(watch):
+        model.fit(rows)
+    for decision in model.schema_.decisions:
+        terminal.say(decision)
+    return model
+
+
+def _read(
+    path: str,
+    columns: list[str] | None,
+    drop: list[str] | None,
+    id: str | None,  # noqa: A002
+    delimiter: str | None,
+    encoding: str | None,
+) -> tuple[Any, Any]:
+    """The rows to cluster, and the column of identifiers as a table of its own, if one is named."""
+    from catalpa.table.sources import read_table
+
+    if id is None:
+        return read_table(path, delimiter=delimiter, encoding=encoding, columns=columns, drop=drop), None
+    # The identifier is read along, whatever --columns and --drop say, and then taken out.
+    wanted = [*columns, id] if columns and id not in columns else columns
+    unwanted = [name for name in drop or [] if name != id] or None
+    rows = read_table(path, delimiter=delimiter, encoding=encoding, columns=wanted, drop=unwanted)
+    if id not in rows.column_names:
+        raise ParameterError(f"--id names {id!r}, which is no column. The columns are {rows.column_names}.")
+    return rows.drop_columns([id]), rows.select([id])

@@ -1,0 +1,77 @@
+"""``catalpa datasets``: the tables that can be loaded by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from catalpa.cli.options import AsJson, Force, OutputFile, Quiet
+from catalpa.cli.outputs import check_free, csv_text, make_folder, write_text
+from catalpa.cli.terminal import Terminal
+
+__all__ = ["datasets"]
+
+
+def datasets(
+    name: Annotated[
+        str | None, typer.Argument(help="A data set to write as CSV; without it, all are listed.")
+    ] = None,
+    output: OutputFile = None,
+    force: Force = False,
+    json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """List the data sets, or write one as CSV with its known classes in the last column.
+
+    For example:
+
+        catalpa datasets
+
+        catalpa datasets zoo -o zoo.csv
+
+        catalpa datasets votes | catalpa cluster - -k 2 --drop class
+    """
+    terminal = Terminal(quiet)
+    if name is None:
+        _list(terminal, json)
+    else:
+        _write(terminal, name, output, force, json)
+
+
+def _list(terminal: Terminal, json: bool) -> None:
+    from catalpa.datasets import list_datasets
+
+    facts = list_datasets().to_dict("records")
+    if json:
+        terminal.show_json(facts)
+        return
+    head = ("name", "rows", "columns", "clusters", "available", "title")
+    rows = [[_plain(entry[title]) for title in head] for entry in facts]
+    terminal.table(head, rows)
+
+
+def _write(terminal: Terminal, name: str, output: Path | None, force: bool, json: bool) -> None:
+    from catalpa.datasets import load
+
+    if output is not None:
+        check_free([output], force=force)
+    found = load(name)
+    text = csv_text(found.frame.assign(**{"class": found.target}))
+    terminal.say(f"{found.title}: {found.citation}")
+    if output is not None:
+        make_folder(output.absolute().parent)
+        write_text(output, text)
+        terminal.say(f"wrote {output}")
+    if json:
+        rows, columns = found.frame.shape
+        files = [] if output is None else [str(output)]
+        facts = {"name": found.name, "rows": rows, "columns": columns, "clusters": found.n_clusters}
+        terminal.show_json({**facts, "title": found.title, "citation": found.citation, "files": files})
+    elif output is None:
+        print(text, end="")
+
+
+def _plain(value: object) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)

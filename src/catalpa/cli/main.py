@@ -1,0 +1,113 @@
+"""The ``catalpa`` command: its subcommands, and what becomes of errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+import traceback
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from catalpa import __version__
+from catalpa.cli.cluster import cluster
+from catalpa.cli.datasets import datasets
+from catalpa.cli.demo import demo
+from catalpa.cli.methods import methods
+from catalpa.cli.predict import predict
+from catalpa.errors import CatalpaError, DatasetError, MissingDependency
+
+__all__ = ["app", "main"]
+
+FAILED, WRONG_INPUT, INTERRUPTED = 1, 2, 130
+
+
+class Guarded(TyperGroup):
+    """Ends every command with an exit code and at most one paragraph, never with a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the subcommand."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+        except KeyboardInterrupt:
+            _complain("Interrupted. No half-written file is left.")
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            # The reader has what it wanted; the interpreter must not try to flush to it again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(FAILED) from None
+        except CatalpaError as error:
+            if ctx.params["debug"]:
+                traceback.print_exc()
+            _complain(f"Error: {error}")
+            elsewhere = isinstance(error, DatasetError | MissingDependency)
+            raise typer.Exit(FAILED if elsewhere else WRONG_INPUT) from None
+        except Exception as error:
+            if not _is_unexpected(error):
+                raise
+            if ctx.params["debug"]:
+                traceback.print_exc()
+            _complain(_unexpected(error))
+            raise typer.Exit(FAILED) from None
+
+
+def _is_unexpected(error: Exception) -> bool:
+    """Whether this is a mistake of the program, not typer's own way of ending or of explaining usage."""
+    return not (isinstance(error, typer.Exit | typer.Abort) or hasattr(error, "exit_code"))
+
+
+def _unexpected(error: Exception) -> str:
+    return (
+        f"Error: something went wrong inside Catalpa {__version__} ({type(error).__name__}: {error}). "
+        "This should not happen: please report it, with what `catalpa --debug ...` prints."
+    )
+
+
+def _complain(message: str) -> None:
+    paragraph = " ".join(message.split())
+    print(textwrap.fill(paragraph, 100, break_long_words=False, break_on_hyphens=False), file=sys.stderr)
+
+
+app = typer.Typer(
+    name="catalpa",
+    cls=Guarded,
+    help="Cluster tables made of categories, and see why rows belong together.",
+    epilog="Start with: catalpa demo",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (cluster, predict, demo, datasets, methods):
+    app.command()(command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"catalpa {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def catalpa(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", envvar="CATALPA_DEBUG", help="Show a traceback with every error.")
+    ] = False,
+) -> None:
+    """Cluster tables made of categories, and see why rows belong together."""
+
+
+def main() -> None:
+    """Run the command that the shell was given."""
+    app(prog_name="catalpa")
+
+
+if __name__ == "__main__":
+    main()

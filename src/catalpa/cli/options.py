@@ -1,0 +1,54 @@
+"""Options that several commands share, and how their texts are read."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["AsJson", "Delimiter", "Encoding", "Force", "Quiet", "TablePath", "listed"]
+
+TablePath = Annotated[
+    str,
+    typer.Argument(help="CSV, TSV, Parquet, Arrow, Feather or Excel file; - reads CSV from standard input."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and JSON if asked for.")
+]
+Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite files that are there.")]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(help=r"Between the fields of a CSV file, such as ';' or '\t'. Found if not given."),
+]
+Encoding = Annotated[str | None, typer.Option(help="Of a CSV file, such as latin-1. Found if not given.")]
+OutputFile = Annotated[Path | None, typer.Option("--output", "-o", help="File to write.")]
+
+
+def listed(texts: Sequence[str] | None) -> list[str] | None:
+    """Names given as ``a,b`` or by repeating the option; quotes protect a comma inside a name.
+
+    Examples
+    --------
+    >>> listed(["a,b", '"last, first"'])
+    ['a', 'b', 'last, first']
+    >>> listed(None) is None
+    True
+    """
+    if not texts:
+        return None
+    return [name.strip() for row in csv.reader(texts, skipinitialspace=True) for name in row]
+
+
+def delimiter_of(text: str | None) -> str | None:
+    r"""A delimiter as shells let one type it.
+
+    Examples
+    --------
+    >>> delimiter_of(r"\t") == "\t"
+    True
+    """
+    return "\t" if text in ("\\t", "tab") else text

@@ -1,0 +1,105 @@
+"""Files that a command writes: looked at before the work, written whole."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from catalpa.errors import OutputError
+
+if TYPE_CHECKING:
+    from catalpa.cluster.base import Clusterer
+
+__all__ = [
+    "LABELS",
+    "MODEL",
+    "PROFILES",
+    "check_free",
+    "csv_text",
+    "label_columns",
+    "write_results",
+    "write_text",
+]
+
+LABELS, MODEL, PROFILES = "labels.csv", "model.json", "profiles.csv"
+
+
+def check_free(paths: Sequence[Path], *, force: bool) -> None:
+    """Raise before the work begins if a file could not, or must not, be written after it."""
+    for path in paths:
+        folder = next(parent for parent in path.absolute().parents if parent.exists())
+        if not folder.is_dir():
+            raise OutputError(f"{str(path)!r} cannot be written: {str(folder)!r} is a file, not a folder.")
+        if not os.access(folder, os.W_OK):
+            raise OutputError(
+                f"{str(path)!r} cannot be written: the folder {str(folder)!r} is not yours to write."
+            )
+        if path.is_dir():
+            raise OutputError(f"{str(path)!r} cannot be written: it is a folder. Name a file.")
+    there = [str(path) for path in paths if path.exists()]
+    if there and not force:
+        raise OutputError(
+            f"Already there: {', '.join(there)}. Use --force to overwrite, or name another place with -o."
+        )
+
+
+def write_results(folder: Path, model: Clusterer, labels: Any) -> list[Path]:
+    """Write labels, model and profiles of a fitted model into ``folder``; gives their paths."""
+    make_folder(folder)
+    write_text(folder / LABELS, csv_text(labels))
+    model.save(folder / MODEL)
+    write_text(folder / PROFILES, csv_text(model.profiles_))
+    return [folder / name for name in (LABELS, MODEL, PROFILES)]
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it, if it is not there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"The folder {str(folder)!r} cannot be made: {error.strerror}.") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file that is there completely or not at all."""
+    from catalpa.model.atomic import write_atomically
+
+    try:
+        write_atomically(path, text.encode("utf-8"))
+    except OSError as error:
+        raise OutputError(f"{str(path)!r} cannot be written: {error.strerror}.") from error
+
+
+def label_columns(labels: Any, identifiers: Any = None) -> Any:
+    """The table of labels.csv: the column ``cluster``, after the identifiers where there are any.
+
+    Parameters
+    ----------
+    labels : array (n,)
+    identifiers : pyarrow.Table with one column, optional
+    """
+    import pyarrow as pa
+
+    cluster = pa.array(labels)
+    if identifiers is None:
+        return pa.table({"cluster": cluster})
+    # A user may have called the identifier "cluster"; Arrow allows the name twice, and both are wanted.
+    return identifiers.append_column("cluster", cluster)
+
+
+def csv_text(frame: Any) -> str:
+    r"""A frame of any library as CSV, whole numbers with gaps kept whole.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> csv_text(pa.table({"a": [1, None], "b": ["x", "y"]}))
+    'a,b\n1,x\n,y\n'
+    """
+    import narwhals.stable.v2 as nw
+    import pandas as pd
+
+    table = nw.from_native(frame).to_arrow()
+    return str(table.to_pandas(types_mapper=pd.ArrowDtype).to_csv(index=False, lineterminator="\n"))
