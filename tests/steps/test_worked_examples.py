@@ -128,6 +128,17 @@ def test_a_change_of_the_number_of_clusters_starts_counting_anew():
     assert counts.sizes.sum() == 6
 
 
+def test_an_axis_that_gains_holes_starts_counting_anew():
+    table = Scores.of(differs_from(ROWS[[1, 5]]))
+    _, memory = assign_and_count(block(ROWS), None, fix(table, AXIS))
+    counts, _ = assign_and_count(block(ROWS), memory, fix(table, AXIS.with_holes))
+    assert counts.moved == 6
+    assert counts.folded(AXIS.with_holes).by_category.tolist() == [
+        [3, 1, 2, 2, 0, 2, 2, 0],
+        [0, 2, 0, 1, 1, 0, 0, 2],
+    ]
+
+
 def test_a_memory_without_counts_counts_all_rows_and_those_that_moved():
     fixed = fix(Scores.of(differs_from(ROWS[[1, 5]])), AXIS)
     counts, _ = assign_and_count(block(ROWS), Memory(labels=np.array([0, 0, 0, 1, 1, 1])), fixed)

@@ -1,0 +1,1 @@
+"""What one pass computes on a block of rows: labels, counts, costs; pure steps that add up."""

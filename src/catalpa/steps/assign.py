@@ -29,15 +29,21 @@ def assign_and_count(block: Block, memory: Memory | None, fixed: FixedScores) ->
     Returns the block's full counts, whose ``moved`` says how many rows changed cluster since
     ``memory`` (all of them without one), and the block's new memory.
     """
-    if memory is not None and memory.counts is not None and memory.counts.k != fixed.k:
-        memory = Memory(packed=memory.packed)
+    memory = _still_true(memory or Memory(), fixed)
     if compiled.available():
-        return _compiled_pass(block, memory or Memory(), fixed)
+        return _compiled_pass(block, memory, fixed)
     labels, costs = _reference_rows(block, fixed)
-    before = None if memory is None else memory.labels
-    moved = len(block) if before is None else int((labels != before).sum())
+    moved = len(block) if memory.labels is None else int((labels != memory.labels).sum())
     counts = replace(reference.count(block, labels, fixed, costs), moved=moved)
     return counts, Memory(labels, counts)
+
+
+def _still_true(memory: Memory, fixed: FixedScores) -> Memory:
+    """What of a memory holds for these scores, whose axis or number of clusters may be new."""
+    packed = memory.packed if memory.packed is not None and memory.packed.axis == fixed.axis else None
+    if memory.counts is not None and memory.counts.by_category.shape != (fixed.k, fixed.axis.length):
+        return Memory(packed=packed)
+    return replace(memory, packed=packed)
 
 
 def _compiled_pass(block: Block, memory: Memory, fixed: FixedScores) -> tuple[Counts, Memory]:

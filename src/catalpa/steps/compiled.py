@@ -39,6 +39,8 @@ class Packed:
 
     Attributes
     ----------
+    axis : Axis
+        The axis that the codes were fused on.
     starts : tuple of int
         First column of each group, and the number of columns.
     fused : array (n rounded up to 8, groups), unsigned
@@ -47,6 +49,7 @@ class Packed:
         Cells of each row that are not left out; None where all are there.
     """
 
+    axis: Axis
     starts: tuple[int, ...]
     fused: IntArray
     present: IntArray | None
@@ -103,7 +106,7 @@ def pack(block: Block, axis: Axis, k: int) -> Packed:
             "A block holds codes beyond the categories of its columns. Encode the table with the schema "
             "that the axis was made from."
         )
-    return Packed(starts, fused, reference.present_cells(block, axis))
+    return Packed(axis, starts, fused, reference.present_cells(block, axis))
 
 
 def _plan(axis: Axis, k: int, n: int) -> tuple[int, ...]:
