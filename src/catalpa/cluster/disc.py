@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -159,13 +160,16 @@ class DISC(Clusterer):
         def run(rng: np.random.Generator) -> Settled[Lines]:
             state = begin.start(problem.seeds(rng))
             begun = settle(engine, begin, state, max_iter=self.max_iter, refill=refill, phase="start")
-            rounds = self.max_rounds if self.relearn else 1
+            if not self.relearn:
+                lines = learner.relearn(begun.after, begun.filled)
+                once = settle(engine, learner, lines, max_iter=self.max_iter, refill=refill, relearned=True)
+                return replace(once, history=begun.history + once.history)
             return alternate(
                 engine,
                 learner,
                 begun.after,
                 begun.filled,
-                max_rounds=rounds,
+                max_rounds=self.max_rounds,
                 max_iter=self.max_iter,
                 refill=refill,
                 before=begun.history,

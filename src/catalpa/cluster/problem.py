@@ -31,6 +31,7 @@ class Problem:
     n_clusters: int
     init: Any
     random_state: np.random.RandomState
+    units_per_weight: float = 1.0
 
     @property
     def start_is_fixed(self) -> bool:
@@ -52,8 +53,14 @@ class Problem:
         return as_counts(STARTS[self.init](self.engine, self.n_clusters, rng), self.engine.axis)
 
     def _given_centers(self) -> Found:
-        rows = encode(self.init, self.schema, handle_unknown="error").rows
-        block = self.scaling.apply(rows.blocks[0])
+        encoded = encode(self.init, self.schema, handle_unknown="error")
+        numeric = {column.name for column in self.schema.numeric}
+        blank = [name for name in encoded.missing if name in numeric or self.schema.missing == "ignore"]
+        if blank:
+            raise ParameterError(
+                f"init has missing cells in {blank}: a centre needs a value in every column. Fill them."
+            )
+        block = self.scaling.apply(encoded.rows.blocks[0])
         if len(block) != self.n_clusters:
             raise ParameterError(
                 f"init holds {len(block)} centres, but n_clusters is {self.n_clusters}: give one row per cluster."

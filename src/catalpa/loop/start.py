@@ -36,11 +36,17 @@ def random_rows(engine: Engine, k: int, rng: np.random.Generator) -> Found:
         found = _first_distinct(engine.total(pick_rows, before, drawn), k)
         if len(found) == k:
             return found
-    rest = engine.total(distinct_rows, len(found) + k)
-    missing = k - len(found)
+    return _completed(engine, found, k)
+
+
+def _completed(engine: Engine, found: Found, k: int) -> Found:
+    """Put the table's first other distinct rows behind those found, until there are k or no more."""
+    if len(found) >= k:
+        return found
+    rest = engine.total(distinct_rows, k)
     known = {row.tobytes() for row in _whole(found)}
-    fresh = [at for at, row in enumerate(_whole(rest)) if row.tobytes() not in known][:missing]
-    return _join(found, rest, fresh)
+    fresh = [at for at, row in enumerate(_whole(rest)) if row.tobytes() not in known]
+    return _join(found, rest, fresh[: k - len(found)])
 
 
 def _first_distinct(found: Found, k: int) -> Found:
@@ -70,7 +76,11 @@ def count_categories(block: Block, length: int, offsets: IntArray) -> IntArray: 
 
 
 def cao_rows(engine: Engine, k: int, rng: np.random.Generator) -> Found:
-    """Cao, Liang and Bai (2009): dense rows far from each other; no chance involved."""
+    """Cao, Liang and Bai (2009): dense rows far from each other; no chance involved.
+
+    Density and distance are those of the categories; where these run out, rows that differ in their
+    numbers follow.
+    """
     axis = engine.axis
     counts = engine.total(count_categories, axis.length, axis.offsets)
     if axis.holes:  # a left-out cell has no density
@@ -83,7 +93,7 @@ def cao_rows(engine: Engine, k: int, rng: np.random.Generator) -> Found:
         if not len(found) or found.keys[0] <= 0:
             break
         chosen = _join(chosen, found, [0])
-    return chosen
+    return _completed(engine, chosen, k)
 
 
 def _densest(block: Block, counts: IntArray, offsets: IntArray, chosen: IntArray) -> Found:
@@ -96,7 +106,10 @@ def _densest(block: Block, counts: IntArray, offsets: IntArray, chosen: IntArray
 
 
 def huang_rows(engine: Engine, k: int, rng: np.random.Generator) -> Found:
-    """Huang (1998): draw categories by their frequency, then take the nearest unused row to each draw."""
+    """Huang (1998): draw categories by their frequency, then take the nearest unused row to each draw.
+
+    Rows are told apart by their categories; where these run out, rows that differ in their numbers follow.
+    """
     axis = engine.axis
     counts = engine.total(count_categories, axis.length, axis.offsets)
     drawn = np.zeros((k, axis.n_columns), dtype=np.int64)
@@ -112,7 +125,7 @@ def huang_rows(engine: Engine, k: int, rng: np.random.Generator) -> Found:
             break
         chosen = found if chosen is None else _join(chosen, found, [0])
     assert chosen is not None
-    return chosen
+    return _completed(engine, chosen, k)
 
 
 def _nearest_unused(block: Block, row: IntArray, taken: IntArray) -> Found:

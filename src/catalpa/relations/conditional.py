@@ -43,7 +43,7 @@ class ClusterRelations:
         program) instead of the most frequent one.
     empty_is_zero : bool
         Treat the shares of an empty cluster as 0, as the published program does; it then attracts
-        every row. Otherwise its last shares stand.
+        every row. Otherwise its last shares stand, at first those of its centre alone.
     """
 
     axis: Axis
@@ -58,8 +58,9 @@ class ClusterRelations:
 
     def relearn(self, state: Prototypes, counts: Counts) -> Lines:
         shares = counts.shares(self.axis)
-        if not self.empty_is_zero and isinstance(state, Lines):
-            shares = np.where(counts.sizes[:, None] > 0, shares, state.positions)
+        if not self.empty_is_zero:
+            last = state.positions if isinstance(state, Lines) else self._at_centers(state.centers)
+            shares = np.where(counts.sizes[:, None] > 0, shares, last)
         return Lines(state.centers, state.means, shares)
 
     def update(self, state: Lines, counts: Counts) -> Lines:
@@ -84,6 +85,14 @@ class ClusterRelations:
             scale=scale,
             root=self.squared,
         )
+
+    def _at_centers(self, centers: IntArray) -> FloatArray:
+        """Shares of clusters that hold nothing but their centre, (k, V)."""
+        shares = np.zeros((len(centers), self.axis.base.length))
+        for column, part in enumerate(self.axis.base.slices()):
+            if part.stop > part.start:
+                shares[np.arange(len(centers)), part.start + centers[:, column]] = 1.0
+        return shares
 
     def _least_distant(self, state: Lines, counts: Counts) -> IntArray:
         """argmin over u of sum_s D(u, s) p_new(s), the relations in force and the shares of now."""

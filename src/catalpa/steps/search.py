@@ -99,8 +99,8 @@ def pick_rows(block: Block, before: dict[int, int], positions: IntArray) -> Foun
     position's place in ``positions``, so that the rows come back in the order asked.
     """
     weights = np.ones(len(block), dtype=np.int64) if block.weights is None else block.weights
-    ends = before[block.start] + np.cumsum(weights)
     first = before[block.start]
-    asked = np.flatnonzero((positions >= first) & (positions < ends[-1] if len(ends) else first))
+    ends = first + np.cumsum(weights)
+    asked = np.flatnonzero((positions >= first) & (positions < first + weights.sum()))
     rows = np.searchsorted(ends, positions[asked], side="right")
     return Found(-asked, rows + block.start, block.codes[rows], block.numbers[rows], len(positions)).best()

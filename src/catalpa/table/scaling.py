@@ -22,22 +22,26 @@ class Scaling:
     high: FloatArray  # (numeric,)
 
     @property
-    def span(self) -> FloatArray:
-        """Width of each column's range; 1 for a constant column, which then sits at 0."""
-        width = self.high - self.low
-        return np.where((width > 0) & np.isfinite(width), width, 1.0)
+    def half_span(self) -> FloatArray:
+        """Half the width of each column's range; a half for a constant column, which then sits at 0.
+
+        Halves, because the whole width of a column of the largest numbers is not a number.
+        """
+        half = self.high / 2 - self.low / 2
+        return np.where((half > 0) & np.isfinite(half), half, 0.5)
 
     def apply(self, block: Block) -> Block:
         """The block with its numbers on [0, 1], each a whole number of ticks."""
         if not len(self.low):
             return block
-        unit = (block.numbers - self.low) / self.span
+        unit = (block.numbers / 2 - self.low / 2) / self.half_span
         snapped = np.rint(np.clip(unit, -FARTHEST, FARTHEST) * 2.0**TICK_BITS) / 2.0**TICK_BITS
         return replace(block, numbers=np.ascontiguousarray(snapped))
 
     def restore(self, unit: FloatArray) -> FloatArray:
         """Numbers on [0, 1] back in the table's own units."""
-        return self.low + unit * self.span
+        half = unit * self.half_span
+        return self.low + half + half
 
 
 def ticks(numbers: FloatArray) -> IntArray:
