@@ -48,6 +48,7 @@ PUBLIC = {
         "MissingValues",
         "ModelFileError",
         "NumericColumns",
+        "OutputError",
         "ParameterError",
         "SlowCoreWarning",
         "TableError",
