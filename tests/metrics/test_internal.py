@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.metrics import silhouette_samples
 
-from catalpa.errors import MissingValues, ParameterError, UnsupportedTable
+from catalpa.errors import MissingValues, ParameterError, TableError, UnsupportedTable
 from catalpa.metrics import categorical_silhouette, categorical_silhouette_samples, compactness
 from catalpa.metrics import internal as internal_module
 
@@ -136,8 +136,21 @@ def test_a_sample_as_large_as_the_table_takes_every_row():
     "frame",
     [
         pd.DataFrame(ROWS, columns=["colour", "size"]),
+        pd.DataFrame(ROWS),
         pd.DataFrame(ROWS, columns=["colour", "size"]).astype("category"),
         pl.DataFrame(ROWS, schema=["colour", "size"], orient="row"),
+        pl.DataFrame(ROWS, schema=["colour", "size"], orient="row").cast(pl.Categorical),
+        pl.DataFrame(ROWS, schema=["colour", "size"], orient="row").cast(
+            {"colour": pl.Enum(["green", "red", "blue"]), "size": pl.Enum(["S", "L"])}
+        ),
+        pa.table(
+            {
+                "colour": pa.chunked_array(
+                    [pa.array(["red", "red"]).dictionary_encode(), pa.array(["blue"] * 2).dictionary_encode()]
+                ),
+                "size": pa.array(["S", "L", "L", "L"]).dictionary_encode(),
+            }
+        ),
         pa.table({"colour": ["red", "red", "blue", "blue"], "size": ["S", "L", "L", "L"]}),
         np.array(ROWS),
         np.array(ROWS, dtype=object),
@@ -156,6 +169,7 @@ def test_any_table_gives_the_same_measures(frame):
     [
         ["y", None, "n", None],
         pd.Series(["y", None, "n", None], dtype="category"),
+        pd.Series([1.5, None, 0.5, None], dtype="category"),
         pd.Series([1, pd.NA, 0, pd.NA], dtype="Int64"),
         pd.Series([1.0, float("nan"), 0.0, float("nan")]),
         [1, float("nan"), 0, None],
@@ -164,6 +178,12 @@ def test_any_table_gives_the_same_measures(frame):
 def test_missing_cells_are_one_category_of_their_own(column):
     frame = pd.DataFrame({"vote": column})
     assert compactness(frame, [0, 1, 0, 1]) == pytest.approx(0.5 * log(2) / log(3))
+
+
+@pytest.mark.parametrize("other", [float("nan"), np.nan, pd.NA, pd.NaT])
+def test_all_kinds_of_missing_are_the_same_category(other):
+    rows = [["y"], [None], ["n"], [other], [float("nan")]]
+    assert compactness(rows, [0, 1, 0, 1, 1]) == pytest.approx(0.5 * log(2) / log(3))
 
 
 def test_fewer_clusters_than_found_are_refused():
@@ -190,6 +210,11 @@ def test_tables_and_labels_must_fit_together(measure):
         measure(["a", "b"], [0, 1])
     with pytest.raises(MissingValues, match="labels has 1 missing"):
         measure(ROWS, [0, 1, None, 1])
+
+
+def test_columns_of_the_same_name_are_refused():
+    with pytest.raises(TableError, match="columns of the same name"):
+        compactness(pd.DataFrame(ROWS, columns=["size", "size"]), LABELS)
 
 
 def test_an_empty_sample_is_refused():

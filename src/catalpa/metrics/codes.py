@@ -13,7 +13,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from catalpa.errors import MissingValues, ParameterError, UnsupportedTable
+from catalpa.errors import MissingValues, ParameterError, TableError, UnsupportedTable
 
 __all__ = ["Codes", "column_codes", "label_codes", "paired_codes"]
 
@@ -57,9 +57,14 @@ def column_codes(frame: Any) -> list[tuple[Codes, int]]:
 
 
 def _columns(frame: Any) -> Iterator[NDArray[Any]]:
-    table = nw.from_native(frame, eager_only=True, pass_through=True)
+    try:
+        table = nw.from_native(frame, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise TableError(
+            "The table has columns of the same name. Give every column a name of its own."
+        ) from error
     if isinstance(table, nw.DataFrame):
-        return (_as_array(column.to_numpy()) for column in table.iter_columns())
+        return (_column_values(table.get_column(name)) for name in table.columns)
     array = _as_array(frame)
     if array.ndim != 2:
         raise UnsupportedTable(
@@ -68,6 +73,14 @@ def _columns(frame: Any) -> Iterator[NDArray[Any]]:
             "Give a pandas, polars or Arrow table, a two-dimensional array, or a list of rows."
         )
     return iter(array.T)
+
+
+def _column_values(column: nw.Series[Any]) -> NDArray[Any]:
+    if column.dtype in (nw.Categorical, nw.Enum):
+        # The codes that the frame already has serve as well as the texts behind them; -1 stands for missing.
+        positions = column.to_arrow().indices.cast("int64").fill_null(-1)
+        return _as_array(positions.to_numpy(zero_copy_only=False))
+    return _as_array(column.to_numpy())
 
 
 def _as_array(values: Any) -> NDArray[Any]:
@@ -95,20 +108,23 @@ def _factorize_small_integers(array: NDArray[Any]) -> tuple[Codes, int, int]:
 
 
 def _factorize_objects(array: NDArray[Any]) -> tuple[Codes, int, int]:
-    positions: dict[Any, int] = {}
-    codes = np.empty(array.size, dtype=np.int64)
-    n_missing = 0
-    for row, value in enumerate(array.tolist()):
-        if _is_missing(value):
-            value = None
-            n_missing += 1
-        codes[row] = positions.setdefault(value, len(positions))
+    positions = _Positions()
+    codes = np.fromiter(map(positions.__getitem__, array.tolist()), dtype=np.int64, count=array.size)
+    n_missing = int((codes == positions[None]).sum()) if None in positions else 0
     return codes, len(positions), n_missing
 
 
+class _Positions(dict[Any, int]):
+    """Position of each value among those met so far; every kind of missing value is met as None."""
+
+    def __missing__(self, value: Any) -> int:
+        if value is not None and _is_missing(value):
+            return self[None]
+        self[value] = len(self)
+        return self[value]
+
+
 def _is_missing(value: Any) -> bool:
-    if value is None:
-        return True
     try:
         return bool(value != value)
     except TypeError:  # pandas.NA answers comparisons with itself
