@@ -21,6 +21,7 @@ from catalpa.table.schema import Category, Dtype, Key, category_key
 __all__ = ["Cells", "Coded", "Family", "Numbers", "from_arrow", "from_objects"]
 
 MISSING_CODE = -1
+LARGEST_EXACT = 2**53  # beyond it a float skips whole numbers
 
 
 class Family(StrEnum):
@@ -107,7 +108,8 @@ Cells: TypeAlias = Coded | Numbers
 
 
 def _whole(value: float) -> int | float:
-    return int(value) if value == int(value) else value
+    """A whole number as int, where a float holds every whole number exactly; others as they are."""
+    return int(value) if abs(value) <= LARGEST_EXACT and value == int(value) else value
 
 
 def from_numbers(name: str, numbers: NDArray[Any], dtype: Dtype, absent: NDArray[np.bool_] | None) -> Numbers:
@@ -144,7 +146,7 @@ def from_numpy(name: str, cells: NDArray[Any], dtype: Dtype) -> Cells:
     try:
         return from_arrow(name, pa.array(cells, from_pandas=True), dtype)
     except pa.ArrowException as error:
-        raise _strange_cells(name, f"values of type {cells.dtype}") from error
+        raise strange_cells(name, f"values of type {cells.dtype}") from error
 
 
 def from_arrow(name: str, cells: Any, dtype: Dtype) -> Cells:
@@ -165,7 +167,7 @@ def from_arrow(name: str, cells: Any, dtype: Dtype) -> Cells:
     if pa.types.is_null(kind):
         return Coded(Family.EMPTY, dtype, (), np.full(len(array), MISSING_CODE, dtype=np.int8))
     if pa.types.is_duration(kind) or pa.types.is_nested(kind):
-        raise _strange_cells(name, f"values of type {kind}")
+        raise strange_cells(name, f"values of type {kind}")
     packed = array.dictionary_encode()
     family = Family.MOMENT if pa.types.is_temporal(kind) else Family.TEXT
     return Coded(family, dtype, dictionary_values(name, packed.dictionary), _indices(packed))
@@ -218,7 +220,7 @@ def dictionary_values(name: str, dictionary: pa.Array) -> list[Category]:
     values: list[Any] = dictionary.to_pylist()
     for value in values:
         if value is not None and not isinstance(value, str | bool | int | float):
-            raise _strange_cells(name, f"a {type(value).__name__}")
+            raise strange_cells(name, f"a {type(value).__name__}")
     if pa.types.is_floating(dictionary.type):
         return [None if value is None or value != value else _whole(value) for value in values]
     return values
@@ -243,7 +245,8 @@ def _decoded(name: str, value: bytes | None) -> str | None:
         ) from error
 
 
-def _strange_cells(name: str, what: str) -> UnsupportedTable:
+def strange_cells(name: str, what: str) -> UnsupportedTable:
+    """The error for cells that are no categories, numbers or moments."""
     if "complex" in what:
         return UnsupportedTable(f"Complex data not supported: column {name!r} holds {what}.")
     return UnsupportedTable(
@@ -262,9 +265,10 @@ def from_objects(name: str, cells: NDArray[Any], dtype: Dtype) -> Cells:
     # Arrow converts the second of [1.5, True], ["a", b"b"] and [date, datetime]: only take what it keeps.
     if len(kinds) <= 1 or kinds == {"text", "float"} or kinds == {"int", "float"}:
         try:
-            return from_arrow(name, pa.array(cells, from_pandas=True), dtype)
-        except (pa.ArrowException, OverflowError, UnicodeError):
-            pass
+            array = pa.array(cells, from_pandas=True)
+        except (pa.ArrowException, OverflowError, TypeError, ValueError):
+            return _factorized(name, cells, dtype)
+        return from_arrow(name, array, dtype)
     return _factorized(name, cells, dtype)
 
 
@@ -308,10 +312,12 @@ def _plain(name: str, cell: Any) -> Category:
         return _decoded(name, cell)
     if type(cell).__name__ in ("NAType", "NaTType"):
         return None
-    if isinstance(cell, datetime | date | Decimal):
-        return str(cell)
+    if isinstance(cell, datetime | date | np.datetime64):
+        return None if cell != cell else str(cell)
+    if isinstance(cell, Decimal):
+        cell = float(cell) if not cell.is_nan() else np.nan
     if not isinstance(cell, _NUMBERS):
-        raise _strange_cells(name, f"a {type(cell).__name__}")
+        raise strange_cells(name, f"a {type(cell).__name__}")
     number = cell.item() if isinstance(cell, np.generic) else cell
     if number != number:
         return None

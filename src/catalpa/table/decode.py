@@ -152,6 +152,9 @@ def _arrow_values(values: NDArray[Any], kind: pa.DataType) -> pa.Array:
             return pa.array(values, type=pa.string()).cast(kind)
         if pa.types.is_integer(kind) or pa.types.is_decimal(kind):
             return pa.array(values).cast(kind)
+        if pa.types.is_floating(kind):
+            floats = [None if value is None else float(value) for value in values]
+            return pa.array(floats, type=pa.float64()).cast(kind)
         return pa.array(values, type=kind)
     except pa.ArrowException:  # numbers beyond 2**53 do not all fit the type they came from
         return pa.array(values)

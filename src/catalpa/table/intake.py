@@ -11,6 +11,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
+from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from catalpa.errors import TableError, UnsupportedTable
@@ -90,12 +91,17 @@ def _refuse_what_is_no_table(X: Any) -> None:
             "Sparse data was passed, but categories need a dense table. Use .toarray() to convert the "
             "sparse matrix to a dense array."
         )
-    if isinstance(nw.from_native(X, pass_through=True, allow_series=True), nw.LazyFrame):
+    try:
+        opened = nw.from_native(X, pass_through=True, allow_series=True)
+    except DuplicateError as error:
+        labels = getattr(X, "column_names", None) or list(X.columns)
+        raise _same_names(labels) from error
+    if isinstance(opened, nw.LazyFrame):
         raise UnsupportedTable(
             f"The table is lazy ({type(X).__name__}): its rows are not there yet. "
             "Collect it first, for instance with .collect()."
         )
-    if isinstance(nw.from_native(X, series_only=True, pass_through=True), nw.Series):
+    if isinstance(opened, nw.Series):
         raise one_dimensional(X)
 
 
@@ -132,10 +138,12 @@ def _names(labels: Sequence[Any]) -> tuple[tuple[str, ...], bool]:
             f"{kinds} as feature name / column name types. Convert them all to strings, for example with "
             "X.columns = X.columns.astype(str)."
         )
-    twice = [name for name, times in Counter(labels).items() if times > 1]
-    if twice:
-        raise TableError(f"Several columns have the same name: {twice}. Give every column a name of its own.")
     return tuple(str(label) for label in labels), True
+
+
+def _same_names(labels: Sequence[Any]) -> TableError:
+    twice = [name for name, times in Counter(labels).items() if times > 1]
+    return TableError(f"Several columns have the same name: {twice}. Give every column a name of its own.")
 
 
 def _open_array(array: NDArray[Any]) -> Table:
@@ -151,7 +159,9 @@ def _open_array(array: NDArray[Any]) -> Table:
     if array.dtype.kind == "c":
         raise UnsupportedTable(f"Complex data not supported\n{array!r:.200}\n")
     if isinstance(array, np.ma.MaskedArray):
-        array = np.ma.filled(array.astype(object), None)
+        hidden = np.ma.getmaskarray(array)
+        array = np.array(array.data, dtype=object)
+        array[hidden] = None
     plain = np.asfortranarray(array)  # columns are read several times, so each shall lie together
     names = tuple(f"x{at}" for at in range(plain.shape[1]))
     return Table(names, False, "numpy", plain.shape[0], list(plain.T))
@@ -243,11 +253,11 @@ def _read_polars(name: str, series: Any) -> Cells:
         return Coded(Family.LISTED, Dtype("Enum", values), values, _physical_codes(series))
     if kind.startswith("Categorical"):
         return _read_polars_categorical(name, series)
-    try:
-        cells = series.to_arrow()
-    except Exception:  # polars raises errors of its own, some of them panics, for types Arrow lacks
+    if series.dtype.is_nested():
+        raise read.strange_cells(name, f"values of type {kind}")
+    if kind in ("Object", "Int128", "UInt128"):
         return read.from_objects(name, _objects(series.to_list()), Dtype(kind))
-    return read.from_arrow(name, cells, Dtype(kind))
+    return read.from_arrow(name, series.to_arrow(), Dtype(kind))
 
 
 def _read_polars_categorical(name: str, series: Any) -> Cells:

@@ -1,0 +1,266 @@
+"""What is taken as a table, what is not, and tables of other libraries and shapes at predict."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import sparse
+
+from catalpa.errors import ColumnMismatch, TableError, UnsupportedTable
+from catalpa.table import encode, infer, infer_batches, open_table
+
+
+@pytest.mark.parametrize(
+    ("X", "error", "told"),
+    [
+        (None, UnsupportedTable, "NoneType is not a table"),
+        ("abc", UnsupportedTable, "str is not a table"),
+        ({"a": [1]}, UnsupportedTable, "dict is not a table"),
+        (7, UnsupportedTable, "int is not a table"),
+        ([1, 2], UnsupportedTable, "Expected 2D array, got 1D array instead(.|\n)*Reshape your data"),
+        (["ab", "cd"], UnsupportedTable, "Expected 2D array, got 1D array instead"),
+        (np.arange(3), UnsupportedTable, "Reshape your data"),
+        (pd.Series([1]), UnsupportedTable, "Reshape your data"),
+        (pl.Series([1]), UnsupportedTable, "Reshape your data"),
+        (np.zeros((2, 2, 2)), UnsupportedTable, "dim 3"),
+        (sparse.csr_matrix(np.eye(2)), UnsupportedTable, "sparse"),
+        (sparse.coo_array(np.eye(2)), UnsupportedTable, "sparse"),
+        (np.ones((2, 2)) * 1j, UnsupportedTable, "Complex data not supported"),
+        (np.array([[1j]], dtype=object), UnsupportedTable, "Complex data not supported"),
+        (np.zeros(2, dtype=[("a", int)]), UnsupportedTable, "structured"),
+        (pl.DataFrame({"a": [1]}).lazy(), UnsupportedTable, r"\.collect\(\)"),
+        ([{1}, {2}], UnsupportedTable, "Row 0 is a set"),
+        ([["a"], {"a": 1}], UnsupportedTable, "Row 1 is a dict"),
+        ([["a"], ["a", "b"]], TableError, "Row 1 has 2 cells, but row 0 has 1"),
+        (np.zeros((0, 3)), TableError, r"0 sample\(s\).*minimum of 1 is required"),
+        ([], TableError, r"0 sample\(s\)"),
+        (pd.DataFrame({"a": []}), TableError, r"0 sample\(s\)"),
+        (
+            np.zeros((3, 0)),
+            TableError,
+            r"0 feature\(s\) \(shape=\(3, 0\)\) while a minimum of 1 is required\.",
+        ),
+        (pd.DataFrame(index=[1, 2]), TableError, r"0 feature\(s\)"),
+        ([[]], TableError, r"0 feature\(s\)"),
+        (np.array([[1.5], [np.inf]]), TableError, "infinity.*'x0'"),
+        (pl.DataFrame({"f": [1.5, -np.inf]}), TableError, "infinity.*'f'"),
+        (np.array([["a"], [np.inf]], dtype=object), TableError, "infinity.*'x0'"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), TableError, r"same name: \['a'\]"),
+        (pd.DataFrame([[1, 2]], columns=[0, 0]), TableError, r"same name: \[0\]"),
+        (pa.table([[1], [2]], names=["a", "a"]), TableError, r"same name: \['a'\]"),
+        (pd.DataFrame([[1, 2]], columns=["a", 1]), TypeError, "string names.*'int', 'str'"),
+        (
+            pd.DataFrame({"w": pd.to_timedelta([1, 2], unit="s")}),
+            UnsupportedTable,
+            "'w' holds values of type duration",
+        ),
+        (pl.DataFrame({"l": [[1], [2]]}), UnsupportedTable, "'l' holds"),
+        (pa.table({"s": [{"a": 1}]}), UnsupportedTable, "'s' holds"),
+        (np.array([["a"], [{"b": 1}]], dtype=object), UnsupportedTable, "'x0' holds a dict"),
+        ([[["a"]], ["b"]], UnsupportedTable, "'x0' holds a list"),
+        (np.array([[b"\xff"]]), UnsupportedTable, "not UTF-8"),
+        (pa.table({"b": pa.array([b"\xff"])}), UnsupportedTable, "not UTF-8"),
+        (
+            pd.DataFrame({"c": pd.Categorical.from_codes([0], [frozenset("a")])}),
+            UnsupportedTable,
+            "'c' holds a frozenset",
+        ),
+        (pl.DataFrame({"o": pl.Series([object()], dtype=pl.Object)}), UnsupportedTable, "'o' holds"),
+        (np.array([[np.void(b"a")]]), UnsupportedTable, "'x0' holds"),
+        (
+            pa.table(
+                {"d": pa.array([b"a"]).dictionary_encode().cast(pa.dictionary(pa.int32(), pa.binary()))}
+            ),
+            None,
+            "",
+        ),
+    ],
+)
+def test_what_is_no_table_is_told_clearly(X, error, told):
+    if error is None:
+        assert infer(X).columns[0].categories == ("a",)
+        return
+    with pytest.raises(error, match=told) as caught:
+        infer(X)
+    assert isinstance(caught.value, TableError)
+
+
+def test_arrays_have_no_names_and_frames_have_theirs():
+    assert (infer(np.array([["a", "b"]])).names, infer(np.array([["a", "b"]])).named) == (("x0", "x1"), False)
+    assert infer(pd.DataFrame({"u": ["a"]})).named
+    assert not infer(pd.DataFrame([["a"]])).named
+    assert infer([{"u": 1, "v": 2}, {"v": 3}]).names == ("u", "v")
+
+
+class ArrayLike:
+    def __array__(self, dtype=None, copy=None):
+        return np.array([["a", 1.5], ["b", 2.5]], dtype=object)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        ArrayLike(),
+        (("a", 1.5), ("b", 2.5)),
+        [np.array(["a", 1.5], dtype=object), ["b", 2.5]],
+        pa.RecordBatch.from_pydict({"x0": ["a", "b"], "x1": [1.5, 2.5]}),
+        pa.table({"x0": ["a", "b"], "x1": [1.5, 2.5]}),
+    ],
+)
+def test_many_things_are_tables(X):
+    block = encode(X, infer(X)).rows.blocks[0]
+    assert block.codes.ravel().tolist() == [0, 1]
+    assert block.numbers.ravel().tolist() == [1.5, 2.5]
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    ["int8", "uint64", ">i4", "float16", "float32", "longdouble", ">f8", "bool", "U3", "S3", "object"],
+)
+def test_arrays_of_every_type_encode(dtype):
+    X = np.array([[1, 0], [0, 1], [1, 1]]).astype(dtype)
+    schema = infer(X)
+    assert encode(X, schema).rows.blocks[0].codes.tolist() == [[1, 0], [0, 1], [1, 1]]
+
+
+@pytest.fixture
+def frame():
+    return pd.DataFrame(
+        {
+            "text": ["b", None, "a", "b"],
+            "flag": pd.array([True, None, False, True], dtype="boolean"),
+            "few": pd.array([2, 1, None, 2], dtype="Int64"),
+            "day": pd.to_datetime(["2024-01-02", None, "2024-01-01", "2024-01-02"]),
+            "share": [0.5, 1.25, np.nan, 3.0],
+            "level": pd.Categorical(["lo", "hi", None, "lo"], categories=["lo", "hi"], ordered=True),
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        pl.from_pandas,
+        pa.Table.from_pandas,
+        lambda frame: frame.to_numpy(dtype=object),
+        lambda frame: frame.astype(object),
+        lambda frame: frame.to_dict("records"),
+        lambda frame: frame.astype({"few": "float32", "text": "category", "day": "datetime64[s]"}),
+        lambda frame: pl.from_pandas(frame).with_columns(pl.col("text").cast(pl.Categorical)),
+        lambda frame: pa.Table.from_pandas(frame).replace_schema_metadata(None),
+    ],
+)
+def test_the_same_rows_of_another_library_get_the_same_codes(frame, convert):
+    schema = infer(frame)
+    expected, other = (encode(X, schema).rows.blocks[0] for X in (frame, convert(frame)))
+    assert other.codes.tolist() == expected.codes.tolist()
+    np.testing.assert_array_equal(other.numbers, expected.numbers)
+
+
+def test_a_wrong_number_of_columns_is_told():
+    with pytest.raises(ColumnMismatch, match="3 features, but the schema was made from 2"):
+        encode(np.zeros((1, 3)), infer(np.eye(2)))
+
+
+@pytest.mark.parametrize(
+    ("columns", "told"),
+    [
+        (["a", "c"], r"missing: \['b'\]; not there at fit: \['c'\]"),
+        (["a"], r"missing: \['b'\]\."),
+        (["a", "b", "c"], r"not there at fit: \['c'\]\."),
+        (["b", "a"], r"another order.*\['b', 'a'\].*\['a', 'b'\]"),
+    ],
+)
+def test_other_columns_than_at_fit_are_named(columns, told):
+    schema = infer(pd.DataFrame({"a": ["x"], "b": ["y"]}))
+    with pytest.raises(ColumnMismatch, match=told):
+        encode(pd.DataFrame({name: ["x"] for name in columns}), schema)
+
+
+@pytest.mark.parametrize("settings", [{}, {"bins": 2}])
+def test_text_where_numbers_were_is_told(settings):
+    schema = infer(pd.DataFrame({"share": [0.5, 0.25]}), **settings)
+    with pytest.raises(TableError, match="'share' held numbers at fit and holds text now"):
+        encode(pd.DataFrame({"share": ["much"]}), schema)
+
+
+def test_a_number_column_may_be_missing_throughout_at_predict():
+    schema = infer([[0.5], [0.25]])
+    assert np.isnan(encode([[None]], schema).rows.blocks[0].numbers).all()
+
+
+def test_one_and_the_text_one_are_different():
+    schema = infer([[1], [2], [1], [2]])
+    assert encode([["1"]], schema, handle_unknown="ignore").unseen == {"x0": 1}
+
+
+def test_an_opened_table_serves_both_steps():
+    table = open_table(pd.DataFrame({"a": ["x", "y"]}))
+    assert open_table(table) is table
+    assert encode(table, infer(table)).rows.blocks[0].codes.ravel().tolist() == [0, 1]
+
+
+def test_a_dictionary_with_a_value_twice_is_read_as_one_category():
+    doubled = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2], pa.uint64()), pa.array(["a", "a", "b"]))
+    table = pa.table({"a": doubled})
+    schema = infer(table)
+    assert schema.columns[0].categories == ("a", "b")
+    assert encode(table, schema).rows.blocks[0].codes.ravel().tolist() == [0, 0, 1]
+
+
+def test_chunks_with_dictionaries_of_their_own_are_joined():
+    chunks = pa.chunked_array([pa.array(["b"]).dictionary_encode(), pa.array(["a", "b"]).dictionary_encode()])
+    table = pa.table({"a": chunks})
+    assert encode(table, infer(table)).rows.blocks[0].codes.ravel().tolist() == [1, 0, 1]
+
+
+def test_categoricals_with_codes_far_apart_are_read():
+    many = pl.Series([f"w{at}" for at in range(5000)], dtype=pl.Categorical)
+    frame = pl.DataFrame({"a": many[4990:4999].append(many[:1])})
+    assert infer(frame).columns[0].size == 10
+    assert encode(frame, infer(frame)).rows.blocks[0].codes.ravel().tolist() == [*range(1, 10), 0]
+
+
+BATCHES = [
+    pd.DataFrame(
+        {"a": ["x", "y"], "n": [0.5, 1.0], "i": [1, 1], "c": pd.Categorical(["u", "v"], ordered=True)}
+    ),
+    pd.DataFrame(
+        {"a": ["z", None], "n": [7.5, np.nan], "i": [2, 2], "c": pd.Categorical(["w", "v"], ordered=True)}
+    ),
+    pd.DataFrame(
+        {"a": [None, None], "n": [np.nan, np.nan], "i": [1, 2], "c": pd.Categorical(["u", "u"], ordered=True)}
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"bins": 3}, {"missing": "ignore"}, {"categorical_features": ["n"]}]
+)
+def test_a_schema_over_batches_is_the_schema_of_all_rows(settings):
+    joined = pd.concat(BATCHES, ignore_index=True)
+    joined["c"] = joined["c"].astype(pd.CategoricalDtype(["u", "v", "w"], ordered=True))
+    whole, parts = infer(joined, **settings), infer_batches(iter(BATCHES), **settings)
+    for one, other in zip(whole.columns, parts.columns, strict=True):
+        assert (one.kind, one.categories, one.edges) == (other.kind, other.categories, other.edges)
+        assert (one.low, one.high) == (other.low, other.high)
+    assert whole.decisions == parts.decisions
+
+
+def test_batches_that_start_with_missing_cells_take_the_type_of_later_ones():
+    schema = infer_batches([[{"a": None}], [{"a": 1.5}], [{"a": 2.5}]])
+    assert [column.kind for column in schema.columns] == ["numeric"]
+
+
+def test_batches_of_several_texts_and_flags_are_mixed():
+    assert infer_batches([[["a"]], [[True]]]).columns[0].categories == (True, "a")
+
+
+def test_batches_that_disagree_are_told():
+    with pytest.raises(TableError, match="'x0' holds whole numbers in some rows and text in later ones"):
+        infer_batches([[[1]], [["a"]]])
+    with pytest.raises(TableError, match=r"columns \['x0', 'x1'\]"):
+        infer_batches([[[1]], [[1, 2]]])
+    with pytest.raises(TableError, match=r"0 sample\(s\)"):
+        infer_batches([])

@@ -1,0 +1,230 @@
+"""Files and streams become Arrow tables, or one clear sentence."""
+
+import gzip
+import io
+import sys
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from catalpa.errors import CatalpaError, MissingDependency, ParameterError, TableError, UnknownColumn
+from catalpa.table import encode, infer, read_table
+
+ROWS = {"colour": ["red", None, "blue"], "price": [1.5, 2.0, None], "id": ["007", "010", "100"]}
+TEXT = "colour,price,id\nred,1.5,007\n,2,010\nblue,NA,100\n"
+
+
+def stream(text, **settings):
+    content = text if isinstance(text, bytes) else text.encode()
+    return read_table(io.BytesIO(content), **settings)
+
+
+def is_text(table, name):
+    return pa.types.is_dictionary(table.schema.field(name).type)
+
+
+def test_a_csv_file_is_read_in_its_order(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(TEXT)
+    table = read_table(path)
+    assert table.to_pydict() == ROWS
+    assert [is_text(table, name) for name in ROWS] == [True, False, True]
+    assert read_table(str(path)).equals(table)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_the_delimiter_is_found(delimiter):
+    assert stream(TEXT.replace(",", delimiter)).to_pydict() == ROWS
+
+
+def test_a_comma_inside_numbers_or_quotes_does_not_mislead():
+    assert stream('a;b\n"1;2";x,y\n3,5;z\n').to_pydict() == {"a": ["1;2", "3,5"], "b": ["x,y", "z"]}
+
+
+def test_a_given_delimiter_is_used():
+    assert stream("a:b\n1:2\n", delimiter=":").to_pydict() == {"a": [1], "b": [2]}
+    with pytest.raises(ParameterError, match="delimiter is '::'"):
+        stream("a:b\n1:2\n", delimiter="::")
+
+
+def test_a_tsv_file_is_cut_at_tabs_only(tmp_path):
+    path = tmp_path / "t.TSV"
+    path.write_text("a\tb\nx,y\tz,w\n")
+    assert read_table(path).to_pydict() == {"a": ["x,y"], "b": ["z,w"]}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
+def test_the_encoding_is_found(encoding):
+    assert stream("name\nMüller\n".encode(encoding)).to_pydict() == {"name": ["Müller"]}
+
+
+def test_a_given_encoding_is_used_and_a_wrong_one_told():
+    assert stream("a\né\n".encode("cp437"), encoding="cp437").to_pydict() == {"a": ["é"]}
+    with pytest.raises(TableError, match="not written in ascii: line 2 holds the byte 0xc3"):
+        stream("a\né\n", encoding="ascii")
+    with pytest.raises(ParameterError, match="'klingon'"):
+        stream("a\nb\n", encoding="klingon")
+    with pytest.raises(TableError, match="line 1 holds the byte 0x81"):
+        stream(b"\x81\xff\n")
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        (["1", "2"], [1, 2]),
+        (["1.5", "-2e3"], [1.5, -2000.0]),
+        (["007", "8"], ["007", "8"]),
+        (["0", "0.5"], [0.0, 0.5]),
+        (["-01", "2"], ["-01", "2"]),
+        (["0x1F", "0x2F"], ["0x1F", "0x2F"]),
+        (["12345678901234567890", "1"], ["12345678901234567890", "1"]),
+        (["inf", "1.5"], ["inf", "1.5"]),
+        (["true", "false"], ["true", "false"]),
+        (["2024-01-01", "2024-01-02"], ["2024-01-01", "2024-01-02"]),
+        (["", "1"], [None, 1]),
+        (["NA", "x"], [None, "x"]),
+        (["null", "NaN"], [None, None]),
+        (["None", "none"], ["None", "none"]),
+        (["?", "1"], ["?", "1"]),
+        ([" a", "a "], [" a", "a "]),
+    ],
+)
+def test_fields_become_numbers_text_or_missing(fields, expected):
+    text = "row,field\n" + "".join(f"r{at},{field}\n" for at, field in enumerate(fields))
+    assert stream(text)["field"].to_pylist() == expected
+
+
+def test_an_empty_line_of_a_single_column_is_a_missing_cell():
+    assert stream("a\nx\n\ny\n").to_pydict() == {"a": ["x", None, "y"]}
+
+
+def test_quoted_fields_may_hold_line_breaks():
+    assert stream('a,b\n"one\ntwo",x\n').to_pydict() == {"a": ["one\ntwo"], "b": ["x"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "is empty"),
+        (" \n\n", "is empty"),
+        ("a,b\n", "no rows"),
+        ("a,b\n1,2\n3\n", "Line 3 of The stream has 1 fields, but the line of names has 2"),
+        ('a,b\n"x\ny",2\n3,4,5\n', "Line 4 of The stream has 3 fields"),
+        ("a,b,a\n1,2,3\n", r"same name: \['a'\]"),
+    ],
+)
+def test_a_text_that_is_no_table_is_told_in_one_sentence(text, told):
+    with pytest.raises(TableError, match=told):
+        stream(text)
+
+
+def test_columns_are_chosen_and_dropped():
+    assert stream(TEXT, columns=["id", "colour"]).column_names == ["id", "colour"]
+    assert stream(TEXT, drop=["id"]).column_names == ["colour", "price"]
+    with pytest.raises(UnknownColumn, match=r"no column 'prize'.*\['colour', 'price', 'id'\]"):
+        stream(TEXT, columns=["prize"])
+    with pytest.raises(UnknownColumn, match="'x'"):
+        stream(TEXT, drop=["x"])
+    with pytest.raises(TableError, match="No column"):
+        stream(TEXT, drop=list(ROWS))
+
+
+def test_gzip_is_unpacked(tmp_path):
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(TEXT.encode()))
+    assert read_table(path).to_pydict() == ROWS
+    assert stream(gzip.compress(TEXT.encode())).to_pydict() == ROWS
+    path.write_bytes(gzip.compress(TEXT.encode())[:20])
+    with pytest.raises(TableError, match="gzip"):
+        read_table(path)
+
+
+def write_stream(table, path):
+    with pa.ipc.new_stream(path, table.schema) as writer:
+        writer.write_table(table)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "write"),
+    [
+        (".parquet", pa.parquet.write_table),
+        (".feather", pa.feather.write_feather),
+        (".arrows", write_stream),
+    ],
+)
+def test_binary_forms_are_read_with_text_as_dictionaries(tmp_path, suffix, write):
+    path = tmp_path / f"t{suffix}"
+    write(pa.table(ROWS), str(path))
+    table = read_table(path)
+    assert table.to_pydict() == ROWS
+    assert is_text(table, "colour")
+    assert stream(path.read_bytes()).equals(table)
+    path.write_bytes(path.read_bytes()[:30])
+    with pytest.raises(TableError, match="cannot be read as"):
+        read_table(path)
+
+
+def test_the_first_sheet_of_an_excel_file_is_read(tmp_path):
+    pytest.importorskip("openpyxl")
+    path = tmp_path / "t.xlsx"
+    pd.DataFrame(ROWS | {"mix": [1, "a", None]}).to_excel(path, index=False)
+    assert read_table(path).to_pydict() == ROWS | {"mix": ["1", "a", None]}
+    pd.DataFrame([["x", "y"]], columns=["a", "a"]).to_excel(path, index=False)
+    with pytest.raises(TableError, match=r"same name: \['a'\]"):
+        read_table(path)
+    pd.DataFrame({"a": []}).to_excel(path, index=False)
+    with pytest.raises(TableError, match="first sheet"):
+        read_table(path)
+    path.write_bytes(b"PK\x03\x04 no workbook")
+    with pytest.raises(TableError, match="as Excel"):
+        read_table(path)
+
+
+def test_excel_without_its_reader_names_the_command(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    path = tmp_path / "t.xlsx"
+    path.write_bytes(b"")
+    with pytest.raises(MissingDependency, match=r"pip install 'catalpa\[excel\]'"):
+        read_table(path)
+
+
+def test_files_that_are_not_there_or_not_known_are_told(tmp_path):
+    with pytest.raises(TableError, match="There is no file"):
+        read_table(tmp_path / "nowhere.csv")
+    with pytest.raises(TableError, match="cannot be read: Is a directory"):
+        read_table(tmp_path)
+    for name in ("t.xyz", "t"):
+        (tmp_path / name).write_text(TEXT)
+        with pytest.raises(TableError, match=r"Known are \.csv"):
+            read_table(tmp_path / name)
+    with pytest.raises(TableError, match="binary mode"):
+        read_table(io.StringIO(TEXT))
+
+
+def test_a_dash_is_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TEXT.encode())))
+    assert read_table("-").to_pydict() == ROWS
+
+
+@given(st.text(max_size=60) | st.lists(st.sampled_from(list('a1,;\n"\t0.\x00é')), max_size=40).map("".join))
+@pytest.mark.filterwarnings("ignore::catalpa.errors.CatalpaWarning")
+def test_any_text_ends_in_a_table_or_in_our_own_error(text):
+    try:
+        table = stream(text.encode("utf-8", "surrogatepass"))
+        encode(table, infer(table))
+    except CatalpaError:
+        pass
+
+
+@pytest.mark.parametrize("name", ["CV", "ZO", "CA"])
+def test_published_tables_are_read_whole(data_home, name):
+    paths = sorted((data_home / "paper").rglob(f"{name}.csv"))
+    if not paths:
+        pytest.skip(f"no {name}.csv in the folder")
+    expected = pd.read_csv(paths[0], dtype=str, keep_default_na=False)
+    assert read_table(paths[0]).shape == expected.shape
