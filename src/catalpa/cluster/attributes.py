@@ -39,14 +39,14 @@ def profiles_frame(schema: Schema, outcome: Outcome) -> Any:
     return frame_in(schema.library, profile_columns(counts.by_category, counts.sizes, schema))
 
 
-def history_frame(schema: Schema, outcome: Outcome, units_per_weight: float) -> Any:
+def history_frame(schema: Schema, outcome: Outcome) -> Any:
     """One line per pass."""
     passes = outcome.history
     return frame_in(
         schema.library,
         {
             "phase": [event.phase for event in passes],
-            "cost": [event.cost / units_per_weight for event in passes],
+            "cost": [event.cost for event in passes],
             "moved": [event.moved for event in passes],
             "relearned": [event.relearned for event in passes],
             "clusters": [event.clusters for event in passes],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,12 +20,12 @@ from catalpa.cluster.attributes import balance, centers_frame, history_frame, pr
 from catalpa.cluster.outcome import Outcome
 from catalpa.cluster.parameters import Rule, check_parameters, rules_with
 from catalpa.cluster.problem import Problem
-from catalpa.cluster.saving import restored, saved
+from catalpa.cluster.saving import saved
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import ParameterError
 from catalpa.steps.assign import label_rows, measure_rows
 from catalpa.steps.scores import FixedScores, fix
-from catalpa.table import encode, infer
+from catalpa.table import encode, infer, open_table
 from catalpa.table.blocks import Block, FloatArray, Rows
 from catalpa.table.scaling import Scaling
 from catalpa.table.schema import Schema
@@ -67,9 +68,11 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
             self._clusters_for(len(rows)),
             getattr(self, "init", "random"),
             check_random_state(self.random_state),
+            units_per_weight,
         )
         outcome = self._solve(problem)
         self._publish(schema, scaling, outcome, units_per_weight, len(rows))
+        _warn_if_short(self.n_clusters, self._outcome)
         self.labels_ = engine.each(label_rows, fix(self._outcome.scores, engine.axis))
         return self
 
@@ -102,7 +105,6 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
     def _publish(
         self, schema: Schema, scaling: Scaling, outcome: Outcome, units_per_weight: float, n_rows: int
     ) -> None:
-        asked = self.n_clusters if isinstance(self.n_clusters, (int, np.integer)) else outcome.k
         outcome = outcome.without_empty()
         self.schema_ = schema
         if schema.named:
@@ -114,13 +116,12 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         self._n_features_out = outcome.k
         self.n_clusters_ = outcome.k
         self.n_iter_ = len(outcome.history)
-        self.cost_ = outcome.cost / units_per_weight
+        self.cost_ = outcome.cost
         self.cluster_sizes_ = _in_weights(outcome.counts.sizes, units_per_weight)
         for name, value in outcome.facts.items():
             setattr(self, f"{name}_", value)
         if schema.numeric and schema.categorical:
             self.balance_ = balance(outcome)
-        _warn_if_short(asked, outcome)
 
     @property
     def centers_(self) -> Any:
@@ -135,7 +136,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
     @property
     def history_(self) -> Any:
         """Phase, cost, moved rows, relearnings and clusters of every pass."""
-        return history_frame(self.schema_, self._outcome, self._units_per_weight)
+        return history_frame(self.schema_, self._outcome)
 
     @property
     def _learned(self) -> Mapping[str, FloatArray]:
@@ -153,14 +154,12 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean cost of a row in its cluster; higher is better."""
-        return float(-np.asarray(self._distances(X)).min(axis=1).mean())
-
-    def _distances(self, X: Any) -> FloatArray:
         engine, fixed = self._measure(X)
-        return engine.each(measure_rows, fixed)
+        return float(-engine.each(measure_rows, fixed).min(axis=1).mean())
 
     def _measure(self, X: Any) -> tuple[LocalEngine, FixedScores]:
         check_is_fitted(self)
+        open_table(X)  # what is no table is said before its columns are counted
         validate_data(self, X, reset=False, skip_check_array=True)
         encoded = encode(X, self.schema_, handle_unknown=self.handle_unknown)
         rows = encoded.rows.map(self._scaling.apply)
@@ -200,8 +199,8 @@ def _in_weights(units: NDArray[Any], units_per_weight: float) -> NDArray[Any]:
     return units if units_per_weight == 1.0 else units / units_per_weight
 
 
-def _warn_if_short(asked: int, outcome: Outcome) -> None:
-    if outcome.k < asked:
+def _warn_if_short(asked: Any, outcome: Outcome) -> None:
+    if isinstance(asked, Integral) and outcome.k < asked:
         warnings.warn(
             f"Only {outcome.k} of {asked} clusters hold rows: the table has too few rows that differ for "
             "this distance, or clusters were kept empty. Ask for fewer clusters.",

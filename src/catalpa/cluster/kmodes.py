@@ -123,4 +123,5 @@ class KModes(Clusterer):
             refill = REFILLS[self.empty_clusters]
             return settle(problem.engine, method, state, max_iter=self.max_iter, refill=refill)
 
-        return Outcome.of(best_of(problem.starts(self.n_init), problem.random_state, run))
+        rest = best_of(problem.starts(self.n_init), problem.random_state, run)
+        return Outcome.of(rest, problem.units_per_weight)

@@ -48,18 +48,20 @@ class Outcome:
     @staticmethod
     def of(
         rest: Settled[Any],
+        units_per_weight: float,
         *,
         learned: Mapping[str, FloatArray] | None = None,
         shared: Mapping[str, FloatArray] | None = None,
         facts: Mapping[str, float] | None = None,
     ) -> Outcome:
-        """The outcome of an iteration that came to rest at centres."""
+        """The outcome of an iteration that came to rest at centres; costs in the user's weights."""
+        history = tuple(replace(event, cost=event.cost / units_per_weight) for event in rest.history)
         return Outcome(
             rest.scores,
             rest.counts,
             rest.state.centers,
-            rest.cost,
-            rest.history,
+            rest.cost / units_per_weight,
+            history,
             rest.converged,
             learned or {},
             shared or {},

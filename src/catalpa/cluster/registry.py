@@ -63,7 +63,11 @@ def find_method(name: str) -> MethodEntry:
     """
     wanted = name.strip().lower()
     for entry in METHODS.values():
-        if wanted in (entry.name, entry.estimator.__name__.lower(), *(alias.lower() for alias in entry.aliases)):
+        if wanted in (
+            entry.name,
+            entry.estimator.__name__.lower(),
+            *(alias.lower() for alias in entry.aliases),
+        ):
             return entry
     near = difflib.get_close_matches(wanted, METHODS, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""

@@ -33,6 +33,7 @@ class LocalEngine:
     """Blocks in this process, visited by a pool of threads."""
 
     def __init__(self, rows: Rows, n_jobs: int | None = None, rows_per_block: int = ROWS_PER_BLOCK) -> None:
+        self.rows = rows
         self.axis: Axis = rows.axis
         self.blocks: Sequence[Block] = [part for block in rows for part in block.cut(rows_per_block)]
         self.n_rows: int = len(rows)

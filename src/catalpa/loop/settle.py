@@ -78,4 +78,3 @@ def settle(
         if number + 1 < max_iter:
             state, scores = after, next_scores
     return Settled(state, after, scores, counts, filled, cost, tuple(history), False)
-

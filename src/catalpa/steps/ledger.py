@@ -1,0 +1,225 @@
+"""Prices of a description, as integers: what it costs a cluster to take in one more row.
+
+The description length of a partition is a sum of logarithms of Gamma functions of counts. Its
+differences are sums of ln(count + prior), kept here as cumulative integers, so that moves are priced by
+look-ups, sums do not depend on their order, and the length itself is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from catalpa.steps.counts import SQUARE_BITS, Counts
+from catalpa.table.blocks import Axis, FloatArray, IntArray
+from catalpa.table.scaling import TICK_BITS
+
+__all__ = ["Bells", "Ledger", "log_gamma", "make_ledger"]
+
+FINEST_SHIFT = 36
+ROOM_BITS = 61
+MOST_PRICES = 60_000_000  # entries of the cumulative tables; beyond, prices are worked out one by one
+
+
+@dataclass(frozen=True, eq=False)
+class Bells:
+    """Weak normal-inverse-gamma priors of the numeric columns, centred on each column."""
+
+    means: FloatArray  # (numeric,)
+    rates: FloatArray  # (numeric,) spread of the column: the prior sees one row that far out
+    rows: float = 1.0
+    shape: float = 1.0
+
+    def as_array(self) -> FloatArray:  # (numeric, 4)
+        m = len(self.means)
+        return np.stack([self.means, np.full(m, self.rows), np.full(m, self.shape), self.rates], axis=1)
+
+    def description(self, column: int, n: float, total: float, square: float) -> float:
+        """Minus the log marginal likelihood of n numbers, without the constant n/2 ln(2 pi)."""
+        if n <= 0.0:
+            return 0.0
+        centre = total / n
+        spread = max(square - n * centre * centre, 0.0)
+        away = centre - float(self.means[column])
+        rate = float(self.rates[column])
+        rows_after = self.rows + n
+        shape_after = self.shape + 0.5 * n
+        rate_after = rate + 0.5 * spread + 0.5 * self.rows * n * away * away / rows_after
+        return (
+            log_gamma(self.shape)
+            - log_gamma(shape_after)
+            - self.shape * math.log(rate)
+            + shape_after * math.log(rate_after)
+            + 0.5 * (math.log(rows_after) - math.log(self.rows))
+        )
+
+
+def log_gamma(x: float) -> float:
+    """Logarithm of the Gamma function by Stirling's series; the compiled core does the same steps."""
+    shift = 0.0
+    while x < 10.0:
+        shift += math.log(x)
+        x += 1.0
+    inverse = 1.0 / x
+    square = inverse * inverse
+    series = inverse * (1.0 / 12.0 - square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square / 1680.0)))
+    return (x - 0.5) * math.log(x) - x + 0.9189385332046727 + series - shift
+
+
+@dataclass(frozen=True, eq=False)
+class Ledger:
+    """Cumulative prices: entry c of a table is the price of the first c units.
+
+    Attributes
+    ----------
+    prices : array of int64
+        All tables one after the other, in quanta of ``2 ** -shift`` nats; empty where they would be too
+        long (fractional weights), and prices are then worked out from the priors.
+    category_start, column_start, size_start
+        Where each table begins, -1 without tables.
+    category_prior, column_prior : arrays (V,), (columns,)
+        A_r q_r(v) and A_r.
+    size_weight : float
+        Weight of the sizes' part.
+    units_per_weight : float
+    bells : Bells
+    """
+
+    axis: Axis
+    prices: IntArray
+    category_start: IntArray
+    category_prior: FloatArray
+    column_start: IntArray
+    column_prior: FloatArray
+    size_start: int
+    size_weight: float
+    shift: int
+    units_per_weight: float
+    total_units: int
+    bells: Bells
+
+    @property
+    def quanta(self) -> float:
+        return float(2.0**self.shift)
+
+    @property
+    def tie(self) -> int:
+        return self.axis.n_columns + len(self.bells.means)
+
+    def of_category(self, place: int, count: int, more: int) -> int:
+        return self._rise(int(self.category_start[place]), float(self.category_prior[place]), count, more)
+
+    def of_column(self, column: int, count: int, more: int) -> int:
+        return self._rise(int(self.column_start[column]), float(self.column_prior[column]), count, more)
+
+    def of_size(self, count: int, more: int) -> int:
+        return round(self.size_weight * self._rise(self.size_start, 0.5, count, more))
+
+    def _rise(self, start: int, prior: float, count: int, more: int) -> int:
+        if start >= 0:
+            return int(self.prices[start + count + more] - self.prices[start + count])
+        unit = 1.0 / self.units_per_weight
+        low, high = count * unit + prior, (count + more) * unit + prior
+        return round((log_gamma(high) - log_gamma(low)) * self.quanta)
+
+    def of_numbers(self, column: int, heard: int, total: int, square: int) -> float:
+        """Description of a cluster's numbers of one column, in nats."""
+        unit = 1.0 / self.units_per_weight
+        return self.bells.description(
+            column, heard * unit, total * 2.0**-TICK_BITS * unit, square * 2.0**-SQUARE_BITS * unit
+        )
+
+    def length(self, counts: Counts) -> float:
+        """F: the description length of a partition with these counts, in nats."""
+        numbers = sum(
+            self.of_numbers(column, *(int(part[cluster, column]) for part in (counts.seen, counts.sums, counts.squares)))
+            for cluster in range(counts.k)
+            for column in range(counts.sums.shape[1])
+        )
+        return self._quanta(counts) / self.quanta + numbers + self._size_constant(counts.k)
+
+    def _quanta(self, counts: Counts) -> int:
+        """Prices of all categories and sizes together."""
+        base = self.axis.base
+        by_column = np.stack([counts.by_category[:, part].sum(axis=1) for part in base.slices()], axis=1)
+        if self.size_start >= 0:
+            columns = self.prices[self.column_start + by_column] - self.prices[self.column_start]
+            cells = self.prices[self.category_start + counts.by_category] - self.prices[self.category_start]
+            quanta = int(columns.sum()) - int(cells.sum())
+        else:
+            quanta = sum(
+                self.of_column(at, 0, int(count)) for row in by_column for at, count in enumerate(row)
+            ) - sum(
+                self.of_category(at, 0, int(count)) for row in counts.by_category for at, count in enumerate(row)
+            )
+        return quanta - sum(self.of_size(0, int(size)) for size in counts.sizes)
+
+    def _size_constant(self, k: int) -> float:
+        rows = self.total_units / self.units_per_weight
+        return self.size_weight * (log_gamma(rows + k / 2) - log_gamma(k / 2))
+
+
+def make_ledger(
+    axis: Axis,
+    totals: Counts,
+    *,
+    prior_rows: float,
+    size_weight: float,
+    units_per_weight: float,
+    bells: Bells,
+) -> Ledger:
+    """Prices for a table whose ``totals`` are counts of one cluster that holds every row."""
+    base = axis.base
+    by_category = totals.by_category[0]
+    shares = totals.shares(base)[0]
+    column_prior = np.array([max(prior_rows * size, prior_rows) for size in base.sizes], dtype=np.float64)
+    category_prior = shares * column_prior[base.column_of] if base.length else np.zeros(0)
+    n_units = int(totals.sizes[0])
+    shift = _shift(n_units / units_per_weight, base.n_columns)
+    tables, starts = [np.zeros(0, dtype=np.int64)], []
+    endless = units_per_weight != 1.0 or (base.n_columns + 2) * n_units > MOST_PRICES
+    if not endless:
+        at = 0
+        needs = [
+            *zip(category_prior, by_category, strict=True),
+            *((prior, n_units) for prior in column_prior),
+            (0.5, n_units),
+        ]
+        known: dict[tuple[float, int], int] = {}
+        for prior, most in needs:
+            key = (float(prior), int(most))
+            if key not in known:
+                known[key] = at
+                tables.append(_cumulative(float(prior), int(most), shift))
+                at += len(tables[-1])
+            starts.append(known[key])
+    else:
+        starts = [-1] * (base.length + base.n_columns + 1)
+    v, columns = base.length, base.n_columns
+    return Ledger(
+        axis=axis,
+        prices=np.concatenate(tables),
+        category_start=np.asarray(starts[:v], dtype=np.int64),
+        category_prior=category_prior,
+        column_start=np.asarray(starts[v : v + columns], dtype=np.int64),
+        column_prior=column_prior,
+        size_start=int(starts[-1]),
+        size_weight=size_weight,
+        shift=shift,
+        units_per_weight=units_per_weight,
+        total_units=n_units,
+        bells=bells,
+    )
+
+
+def _cumulative(prior: float, most: int, shift: int) -> IntArray:
+    """Price of the first c rows for c = 0 .. most: sums of ln(t + prior), rounded one by one."""
+    steps = np.rint(np.log(np.arange(most, dtype=np.float64) + max(prior, 1e-300)) * 2.0**shift)
+    return np.concatenate([[0], np.cumsum(steps.astype(np.int64))])
+
+
+def _shift(rows: float, columns: int) -> int:
+    largest = max(rows, 2.0) * (columns + 2) * max(math.log(max(rows, 2.0)), 1.0)
+    return min(FINEST_SHIFT, math.floor(ROOM_BITS - math.log2(largest)))
