@@ -73,7 +73,10 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         outcome = self._solve(problem)
         self._publish(schema, scaling, outcome, units_per_weight, len(rows))
         _warn_if_short(self.n_clusters, self._outcome)
-        self.labels_ = engine.each(label_rows, fix(self._outcome.scores, engine.axis))
+        labels = self._outcome.labels
+        if labels is None:
+            labels = engine.each(label_rows, fix(self._outcome.scores, engine.axis))
+        self.labels_ = labels
         return self
 
     def _solve(self, problem: Problem) -> Outcome:

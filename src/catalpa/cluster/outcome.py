@@ -33,6 +33,8 @@ class Outcome:
         What it learned for all clusters together.
     facts : mapping of numbers
         Settings that were worked out from the data, published as ``<name>_``.
+    labels : array (n,) or None
+        Labels where they are not simply those that ``scores`` give.
     """
 
     scores: Scores
@@ -44,6 +46,7 @@ class Outcome:
     learned: Mapping[str, FloatArray] = field(default_factory=dict)
     shared: Mapping[str, FloatArray] = field(default_factory=dict)
     facts: Mapping[str, float] = field(default_factory=dict)
+    labels: IntArray | None = None
 
     @staticmethod
     def of(
@@ -97,4 +100,5 @@ class Outcome:
             ),
             centers=self.centers[kept],
             learned={name: values[kept] for name, values in self.learned.items()},
+            labels=None if self.labels is None else np.searchsorted(kept, self.labels).astype(np.int32),
         )
