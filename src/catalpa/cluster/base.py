@@ -67,12 +67,12 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
             scaling,
             self._clusters_for(len(rows)),
             getattr(self, "init", "random"),
-            check_random_state(self.random_state),
+            check_random_state(getattr(self, "random_state", None)),
             units_per_weight,
         )
         outcome = self._solve(problem)
         self._publish(schema, scaling, outcome, units_per_weight, len(rows))
-        _warn_if_short(self.n_clusters, self._outcome)
+        _warn_if_short(getattr(self, "n_clusters", None), self._outcome)
         labels = self._outcome.labels
         if labels is None:
             labels = engine.each(label_rows, fix(self._outcome.scores, engine.axis))

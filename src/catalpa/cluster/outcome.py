@@ -56,6 +56,7 @@ class Outcome:
         learned: Mapping[str, FloatArray] | None = None,
         shared: Mapping[str, FloatArray] | None = None,
         facts: Mapping[str, float] | None = None,
+        labels: IntArray | None = None,
     ) -> Outcome:
         """The outcome of an iteration that came to rest at centres; costs in the user's weights."""
         history = tuple(replace(event, cost=event.cost / units_per_weight) for event in rest.history)
@@ -69,6 +70,7 @@ class Outcome:
             learned or {},
             shared or {},
             facts or {},
+            labels,
         )
 
     @property
