@@ -115,6 +115,8 @@ def test_quoted_fields_may_hold_line_breaks():
         ("a,b\n", "no rows"),
         ("a,b\n1,2\n3\n", "Line 3 of The stream has 1 fields, but the line of names has 2"),
         ('a,b\n"x\ny",2\n3,4,5\n', "Line 4 of The stream has 3 fields"),
+        ("x" * 140_000 + ",b\n1,2\n", "no line with the names"),
+        ("a,b\n1," + "x" * 140_000 + "\n2\n", "cannot be read as delimited text with the delimiter ','"),
         ("a,b,a\n1,2,3\n", r"same name: \['a'\]"),
     ],
 )
@@ -174,6 +176,8 @@ def test_the_first_sheet_of_an_excel_file_is_read(tmp_path):
     path = tmp_path / "t.xlsx"
     pd.DataFrame(ROWS | {"mix": [1, "a", None]}).to_excel(path, index=False)
     assert read_table(path).to_pydict() == ROWS | {"mix": ["1", "a", None]}
+    pd.DataFrame({"big": [10**25, 1]}).to_excel(path, index=False)
+    assert read_table(path)["big"].to_pylist() in ([str(10**25), "1"], [1e25, 1.0])
     pd.DataFrame([["x", "y"]], columns=["a", "a"]).to_excel(path, index=False)
     with pytest.raises(TableError, match=r"same name: \['a'\]"):
         read_table(path)

@@ -178,8 +178,6 @@ def _one_chunk(cells: Any) -> pa.Array:
         if pa.types.is_dictionary(cells.type):
             cells = cells.unify_dictionaries()
         cells = cells.combine_chunks() if cells.num_chunks != 1 else cells.chunk(0)
-    if isinstance(cells, pa.ChunkedArray):
-        cells = cells.chunk(0)
     return cells.storage if isinstance(cells, pa.ExtensionArray) else cells
 
 

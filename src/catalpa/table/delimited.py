@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 from collections import Counter
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -91,16 +92,8 @@ def find_delimiter(sample: str) -> str:
 
 def _record_lengths(sample: str, delimiter: str) -> list[int]:
     records = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
-    lengths: list[int] = []
-    try:
-        for record in records:
-            if record:
-                lengths.append(len(record))
-            if len(lengths) == SAMPLE_RECORDS:
-                break
-    except csv.Error:  # a field longer than the module allows: this is not the delimiter
-        return []
-    return lengths
+    lengths = (len(record) for record in records if record)
+    return list(islice(lengths, SAMPLE_RECORDS))
 
 
 def _header(text: str, name: str, delimiter: str) -> list[str]:
@@ -151,7 +144,7 @@ def _ragged(content: bytes, name: str, delimiter: str, expected: int) -> TableEr
 
 def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if column.null_count == len(column):
-        return column.cast(pa.null())
+        return pa.chunked_array([pa.nulls(len(column))])
     for kind in (pa.int64(), pa.float64()):
         try:
             numbers = column.cast(kind)

@@ -167,10 +167,7 @@ def _read_excel(content: bytes, name: str) -> pa.Table:
 def _cells(cells: list[Any]) -> pa.Array:
     kinds = {type(cell) for cell in cells if cell is not None}
     if len(kinds) <= 1 or kinds == {int, float}:
-        try:
-            return pa.array(cells)
-        except (pa.ArrowException, OverflowError):
-            pass
+        return pa.array(cells)
     return pa.array([None if cell is None else str(cell) for cell in cells])
 
 
