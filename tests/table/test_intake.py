@@ -278,6 +278,11 @@ def test_batches_that_start_with_missing_cells_take_the_type_of_later_ones():
     assert [column.kind for column in schema.columns] == ["numeric"]
 
 
+def test_whole_numbers_stay_whole_beside_a_batch_of_missing_cells():
+    batches = [[{"a": 1}, {"a": 2}], [{"a": None}], [{"a": 2}]]
+    assert infer_batches(batches).columns[0].categories == (1, 2, None)
+
+
 def test_batches_of_several_texts_and_flags_are_mixed():
     assert infer_batches([[["a"]], [[True]]]).columns[0].categories == (True, "a")
 

@@ -1,5 +1,7 @@
 """Which columns are categories, which are numbers, and what is said about it."""
 
+import datetime as dt
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -163,6 +165,18 @@ def test_values_of_several_types_are_sorted_by_type_then_value():
     schema = infer(np.array([["b"], [2], [True], ["a"], [1.5], [False]], dtype=object))
     assert schema.columns[0].categories == (False, True, 1.5, 2, "a", "b")
     assert "several types" in schema.decisions[0]
+
+
+@pytest.mark.parametrize(
+    ("cells", "categories"),
+    [
+        ([1.5, True], (True, 1.5)),
+        (["a", b"b", b"a"], ("a", "b")),
+        ([dt.date(2024, 1, 1), dt.datetime(2024, 1, 1, 3)], ("2024-01-01", "2024-01-01 03:00:00")),
+    ],
+)
+def test_values_of_related_types_are_not_merged(cells, categories):
+    assert infer([[cell] for cell in cells]).columns[0].categories == categories
 
 
 def test_true_and_one_are_two_categories_but_one_and_one_point_zero_are_one():
