@@ -10,7 +10,7 @@ import sys
 import pytest
 
 PUBLIC = {
-    "catalpa": ["DISC", "KModes", "__version__", "datasets", "load", "metrics"],
+    "catalpa": ["DISC", "KModes", "KPrototypes", "__version__", "datasets", "load", "metrics"],
     "catalpa.datasets": [
         "Dataset",
         "Planted",

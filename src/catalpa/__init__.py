@@ -9,15 +9,17 @@ if TYPE_CHECKING:
     from catalpa import datasets, metrics
     from catalpa.cluster.disc import DISC
     from catalpa.cluster.kmodes import KModes
+    from catalpa.cluster.kprototypes import KPrototypes
     from catalpa.cluster.registry import load
 
 __version__ = "0.1.0"
 
-__all__ = ["DISC", "KModes", "__version__", "datasets", "load", "metrics"]
+__all__ = ["DISC", "KModes", "KPrototypes", "__version__", "datasets", "load", "metrics"]
 
 _HOMES = {
     "DISC": "catalpa.cluster.disc",
     "KModes": "catalpa.cluster.kmodes",
+    "KPrototypes": "catalpa.cluster.kprototypes",
     "load": "catalpa.cluster.registry",
 }
 _ROOMS = ("datasets", "metrics")

@@ -10,6 +10,7 @@ from pathlib import Path
 from catalpa.cluster.base import Clusterer
 from catalpa.cluster.disc import DISC
 from catalpa.cluster.kmodes import KModes
+from catalpa.cluster.kprototypes import KPrototypes
 from catalpa.cluster.saving import restored
 from catalpa.errors import ModelFileError, ParameterError
 from catalpa.model import read
@@ -49,6 +50,13 @@ METHODS: Mapping[str, MethodEntry] = {
     for entry in (
         MethodEntry("disc", DISC, "every cluster learns its own relations between categories", mixed=True),
         MethodEntry("kmodes", KModes, "most frequent categories as centres", aliases=("k-modes", "kmd")),
+        MethodEntry(
+            "kprototypes",
+            KPrototypes,
+            "means of numbers and most frequent categories as centres",
+            aliases=("k-prototypes", "kpt"),
+            mixed=True,
+        ),
     )
 }
 

@@ -10,7 +10,8 @@ from catalpa.table.blocks import Axis, FloatArray, IntArray
 
 __all__ = ["Dependence", "column_dependence", "margins"]
 
-GRID = 2.0**40  # uncertainties are kept to 2**-40, so that equal dependences are equal and none is 0
+GRID = 2.0**40  # uncertainties are kept to 2**-40, so that equal dependences are equal
+NOTHING = 2.0**-40  # bits below this are rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,8 @@ class Dependence:
     @property
     def mutual_information(self) -> FloatArray:  # (columns, columns)
         """H(r) + H(s) - H(r, s) in bits, never negative; the entropies themselves on the diagonal."""
-        return np.maximum(self.own + self.own.T - self.joint, 0.0)
+        shared = self.own + self.own.T - self.joint
+        return np.where(shared < NOTHING, 0.0, shared)
 
     @property
     def symmetric_uncertainty(self) -> FloatArray:  # (columns, columns)
@@ -88,4 +90,5 @@ def _weighed_logs(counts: FloatArray | IntArray) -> FloatArray:
 def _entropies(weighed_logs: FloatArray, rows: FloatArray) -> FloatArray:
     """log2 n - (1 / n) sum c log2 c; 0 where there is no row."""
     some = np.maximum(rows, 1)
-    return np.asarray(np.maximum(np.log2(some) - weighed_logs / some, 0.0))
+    entropies = np.log2(some) - weighed_logs / some
+    return np.where(entropies < NOTHING, 0.0, entropies)

@@ -45,12 +45,13 @@ def center_places(centers: IntArray, axis: Axis) -> IntArray:  # (k, columns)
 class Matching:
     """A cell costs ``category_weight`` unless it matches the centre; a number its squared distance.
 
-    Huang (1997, 1998). Without numbers this is k-modes, with them k-prototypes.
+    Huang (1997, 1998). Without numbers this is k-modes, with them k-prototypes. ``number_weight``
+    multiplies the squared distances, one factor for all numeric columns or one for each.
     """
 
     axis: Axis
     category_weight: float = 1.0
-    number_weight: float = 1.0
+    number_weight: float | tuple[float, ...] = 1.0
 
     def start(self, counts: Counts) -> Prototypes:
         return Prototypes(most_frequent(counts.by_category, self.axis), counts.means())

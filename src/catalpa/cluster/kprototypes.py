@@ -1,0 +1,185 @@
+"""k-prototypes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from catalpa.cluster.base import Clusterer, Problem
+from catalpa.cluster.outcome import Outcome
+from catalpa.cluster.parameters import Choice, Either, Number, rules_with
+from catalpa.errors import ColumnWarning, ParameterError
+from catalpa.loop.refill import REFILLS
+from catalpa.loop.restarts import best_of
+from catalpa.loop.settle import Settled, settle
+from catalpa.relations.matching import Matching, Prototypes
+from catalpa.steps.moments import number_moments
+from catalpa.table.blocks import FloatArray
+
+__all__ = ["KPrototypes"]
+
+DOMINATES = 100.0  # a column that spreads this many times as wide as another decides alone
+
+
+class KPrototypes(Clusterer):
+    """Cluster mixed tables around means and most frequent categories.
+
+    k-means on the numbers and k-modes on the categories share one partition: a row costs its squared
+    distance to the cluster's means plus ``gamma`` for every category that differs from the cluster's most
+    frequent one.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters. A table with fewer distinct rows gives fewer clusters and a warning.
+    gamma : float or None, default=None
+        Cost of a category that differs. None takes half the average standard deviation of the numeric
+        columns after scaling, which gives a single category little weight; 1 makes it as heavy as
+        the full range of a number under ``scale="minmax"``. Without numeric columns None is 1.
+    scale : {"minmax", "zscore", None}, default="minmax"
+        Numbers are brought to [0, 1], to a standard deviation of 1, or left in their own units.
+    init : {"random", "huang", "cao"} or table, default="random"
+        Rows to start from: distinct random rows, Huang's or Cao's choice by the categories, or a table
+        of centres in original values with the columns of ``X``.
+    n_init : int, default=10
+        Starts; the one of least cost is kept. Cao's start and given centres leave nothing to chance
+        and are run once.
+    max_iter : int, default=100
+        Most passes of one start.
+    empty_clusters : {"reseed", "keep"}, default="reseed"
+        What happens to a cluster that loses all its rows: it takes the row that fits worst, or its
+        centre stays where it was.
+    missing, handle_unknown, categorical_features, n_jobs, random_state
+        As in :class:`KModes`. A missing number is left out of the sum.
+
+    Attributes
+    ----------
+    labels_ : array (n,) of int32
+    centers_ : frame of the table's library, one row per cluster, in original values
+        Most frequent categories, and means in the table's own units.
+    cost_ : float
+        Summed cost of the rows, in scaled units.
+    gamma_ : float
+        The cost of a differing category that was used.
+    balance_ : dict
+        Share of the final cost that comes from categories and from numbers.
+    n_iter_ : int
+        Passes of the kept start.
+    history_ : frame
+        Cost, moved rows and clusters of every pass.
+    cluster_sizes_ : array (k,)
+    profiles_ : frame
+        Share, share overall and lift of every category per cluster and column.
+    schema_ : Schema
+        The columns as fit saw them.
+
+    References
+    ----------
+    Z. Huang, "Clustering large data sets with mixed numeric and categorical values", Proceedings of the
+    First Pacific-Asia Conference on Knowledge Discovery and Data Mining, 1997.
+    Z. Huang, "Extensions to the k-means algorithm for clustering large data sets with categorical
+    values", Data Mining and Knowledge Discovery 2(3), 1998.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from catalpa import KPrototypes
+    >>> visits = pd.DataFrame({
+    ...     "age": [21.5, 23.0, 24.0, 61.0, 65.5, 70.0],
+    ...     "plan": ["basic", "basic", "plus", "plus", "plus", "plus"],
+    ... })
+    >>> model = KPrototypes(n_clusters=2, random_state=0).fit(visits)
+    >>> sorted(model.cluster_sizes_.tolist())
+    [3, 3]
+    >>> round(model.gamma_, 3)
+    0.219
+    """
+
+    _numbers = "keep"
+    _rules = rules_with(
+        {
+            "gamma": Either((Choice((None,)), Number(0.0))),
+            "scale": Choice(("minmax", "zscore", None)),
+        }
+    )
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        gamma: float | None = None,
+        scale: str | None = "minmax",
+        init: Any = "random",
+        n_init: int = 10,
+        max_iter: int = 100,
+        empty_clusters: str = "reseed",
+        missing: str = "category",
+        handle_unknown: str = "warn",
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.gamma = gamma
+        self.scale = scale
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.empty_clusters = empty_clusters
+        self.missing = missing
+        self.handle_unknown = handle_unknown
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _solve(self, problem: Problem) -> Outcome:
+        variances = problem.engine.total(number_moments).variances()
+        weights = self._number_weights(problem, variances)
+        gamma = _half_spread(variances * weights) if self.gamma is None else float(self.gamma)
+        method = Matching(problem.engine.axis, gamma, tuple(weights.tolist()))
+        refill = REFILLS[self.empty_clusters]
+
+        def run(rng: np.random.Generator) -> Settled[Prototypes]:
+            state = method.start(problem.seeds(rng))
+            return settle(problem.engine, method, state, max_iter=self.max_iter, refill=refill)
+
+        rest = best_of(problem.starts(self.n_init), problem.random_state, run)
+        return Outcome.of(rest, problem.units_per_weight, facts={"gamma": gamma})
+
+    def _number_weights(self, problem: Problem, variances: FloatArray) -> FloatArray:
+        """What turns squared distances on [0, 1] into those of the scale asked for, (numeric,)."""
+        if self.scale == "minmax":
+            return np.ones_like(variances)
+        if self.scale == "zscore":
+            return np.where(variances > 0, 1.0 / np.maximum(variances, np.finfo(float).tiny), 1.0)
+        with np.errstate(over="ignore"):
+            weights = (2.0 * problem.scaling.half_span) ** 2
+        names = [column.name for column in problem.schema.numeric]
+        if not np.isfinite(weights).all():
+            raise ParameterError(
+                f"scale=None cannot be used: squares of the numbers in {names} are too large to compute "
+                "with. Use scale='minmax' or 'zscore'."
+            )
+        _warn_if_one_dominates(names, np.sqrt(variances * weights))
+        return weights
+
+
+def _half_spread(variances: FloatArray) -> float:
+    """Half the mean standard deviation of the numeric columns; 1 where no number varies."""
+    return float(0.5 * np.sqrt(variances).mean()) if variances.any() else 1.0
+
+
+def _warn_if_one_dominates(names: list[str], spreads: FloatArray) -> None:
+    varied = np.flatnonzero(spreads > 0)
+    if not len(varied):
+        return
+    widest, narrowest = (varied[pick(spreads[varied])] for pick in (np.argmax, np.argmin))
+    if spreads[widest] > DOMINATES * spreads[narrowest]:
+        warnings.warn(
+            f"Column {names[widest]!r} spreads {spreads[widest] / spreads[narrowest]:.0f} times as wide as "
+            f"{names[narrowest]!r} and decides almost alone. Use scale='minmax' or 'zscore'.",
+            ColumnWarning,
+            stacklevel=4,
+        )
