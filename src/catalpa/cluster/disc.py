@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from catalpa.cluster.anchored import Settings, describe
 from catalpa.cluster.base import Clusterer, Problem
 from catalpa.cluster.outcome import Outcome
 from catalpa.cluster.parameters import Choice, Either, Number, Whole, rules_with
@@ -26,36 +28,52 @@ class DISC(Clusterer):
 
     In each cluster the categories of a column lie on a line, placed by their share in that cluster;
     the distance of two categories is the way along that line. Rows go to the cluster whose centre
-    they are nearest to, the lines are made anew from the clusters, and both alternate until nothing
-    moves. Numeric columns join with their squared distance to the cluster's mean.
+    they are nearest to, and the lines are made anew from the clusters.
+
+    By default (``learning="anchored"``) the lines are logarithms of smoothed shares and every cluster
+    has an anchor, how uncertain its centre is and how rare the cluster. The rows' costs then add up to a
+    description length that every move shortens, no cluster is ever empty, and the result hardly depends
+    on the start. ``learning="paper"`` follows the publication to the letter.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters. A table with fewer distinct rows gives fewer clusters and a warning.
-    learning : {"paper"}, default="paper"
-        How the relations are learned; "paper" follows the publication.
+    learning : {"anchored", "paper"}, default="anchored"
+        How the relations are learned; see above.
+    size_weight : float, default=1.0
+        Anchored learning: weight of the clusters' sizes. 1 is the full description length, which prefers
+        few big clusters where there is little structure; 0 ignores sizes.
+    search : {"auto", "exchange", "batch"}, default="auto"
+        Anchored learning: exchange rows one by one (tables in memory, up to twenty million cells), or
+        reassign all rows at once, which runs on every engine and any size.
+    n_swaps : int or None, default=None
+        Anchored learning: tries to dissolve one cluster and split another, half of them spread over the
+        starts and half from the best. None means ``max(300, 30 * n_clusters)``, fewer for large tables.
     distance : {"sum", "euclidean"}, default="sum"
-        Over columns: the sum of distances (Eq. 9 of the paper), or the root of the sum of their
+        Learning of the paper. Over columns: the sum of distances (Eq. 9 of the paper), or the root of the sum of their
         squares, as in the program that the authors published.
     centers : {"mode", "nearest"}, default="mode"
-        A cluster's centre: its most frequent category, or (the published program) the category with
+        Learning of the paper. A cluster's centre: its most frequent category, or (the published program) the category with
         the least summed distance to the cluster's cells.
     relearn : bool, default=True
-        Relearn until the clusters repeat. False learns once, the paper's DISC-I.
+        Learning of the paper. Relearn until the clusters repeat. False learns once, the paper's DISC-I.
     gamma : float or None, default=None
-        Weight of the numeric part. None balances it so that over the whole table a numeric column
+        Learning of the paper. Weight of the numeric part. None balances it so that over the whole table a numeric column
         sets two random rows as far apart, on average, as a categorical one; the paper uses 1.
-    init : {"random", "huang", "cao"} or table, default="random"
-        Rows that the k-modes start begins with.
-    n_init : int, default=10
-        Starts; the one of least cost is kept.
+        The anchored learning weighs numbers by their likelihood and needs no such weight.
+    init : {"auto", "random", "huang", "cao"} or table, default="auto"
+        Rows to start from. "auto" draws rows far from each other for the anchored learning (greedy
+        k-means++ in the number of differing cells), and random distinct rows for the paper's.
+    n_init : int or "auto", default="auto"
+        Starts; the one of least cost is kept. "auto" is 10 for the anchored learning (3 or 1 for large
+        tables) and 1 for the paper's, whose objective rewards collapse and cannot judge between starts.
     max_iter : int, default=100
-        Most passes between two relearnings.
+        Learning of the paper. Most passes between two relearnings.
     max_rounds : int, default=50
-        Most relearnings.
+        Learning of the paper. Most relearnings.
     empty_clusters : {"reseed", "keep"}, default="reseed"
-        A cluster that loses all its rows takes the row that fits worst. "keep" is what the published
+        Learning of the paper. A cluster that loses all its rows takes the row that fits worst. "keep" is what the published
         program does: the empty cluster's distances become 0 and it may swallow the others.
     missing, handle_unknown, categorical_features, n_jobs, random_state
         As in :class:`KModes`.
@@ -67,15 +85,16 @@ class DISC(Clusterer):
         For a cluster and a column: the line of categories, edge lengths, distances, a drawing.
     centers_ : frame of the table's library, one row per cluster, in original values
     cost_ : float
+        Description length in nats (anchored), or the summed distance (paper).
     n_iter_ : int
-        Passes of the kept start, the k-modes start included.
+        Passes of the kept start.
     history_ : frame
         Phase, cost, moved rows, relearnings and clusters of every pass.
     cluster_sizes_ : array (k,)
     profiles_ : frame
         Share, share overall and lift of every category per cluster and column.
     gamma_ : float
-        The weight of the numeric part that was used.
+        Learning of the paper: the weight of the numeric part that was used.
     balance_ : dict
         Share of the final cost that comes from categories and from numbers.
     schema_ : Schema
@@ -98,7 +117,11 @@ class DISC(Clusterer):
     _numbers = "keep"
     _rules = rules_with(
         {
-            "learning": Choice(("paper",)),
+            "learning": Choice(("anchored", "paper")),
+            "size_weight": Number(0.0),
+            "search": Choice(("auto", "exchange", "batch")),
+            "n_swaps": Either((Choice((None,)), Whole(0))),
+            "n_init": Either((Choice(("auto",)), Whole(1))),
             "distance": Choice(("sum", "euclidean")),
             "centers": Choice(("mode", "nearest")),
             "relearn": Choice((True, False)),
@@ -111,13 +134,16 @@ class DISC(Clusterer):
         self,
         n_clusters: int = 8,
         *,
-        learning: str = "paper",
+        learning: str = "anchored",
+        size_weight: float = 1.0,
+        search: str = "auto",
+        n_swaps: int | None = None,
         distance: str = "sum",
         centers: str = "mode",
         relearn: bool = True,
         gamma: float | None = None,
-        init: Any = "random",
-        n_init: int = 10,
+        init: Any = "auto",
+        n_init: int | str = "auto",
         max_iter: int = 100,
         max_rounds: int = 50,
         empty_clusters: str = "reseed",
@@ -129,6 +155,9 @@ class DISC(Clusterer):
     ) -> None:
         self.n_clusters = n_clusters
         self.learning = learning
+        self.size_weight = size_weight
+        self.search = search
+        self.n_swaps = n_swaps
         self.distance = distance
         self.centers = centers
         self.relearn = relearn
@@ -145,6 +174,15 @@ class DISC(Clusterer):
         self.random_state = random_state
 
     def _solve(self, problem: Problem) -> Outcome:
+        return self._anchored(problem) if self.learning == "anchored" else self._paper(problem)
+
+    def _anchored(self, problem: Problem) -> Outcome:
+        settings = Settings(self.size_weight, self.search, self.n_init, self.n_swaps, self.n_jobs)
+        return describe(problem, settings)
+
+    def _paper(self, problem: Problem) -> Outcome:
+        problem = replace(problem, init="random") if isinstance(problem.init, str) and problem.init == "auto" else problem
+        starts = 1 if isinstance(self.n_init, str) else self.n_init
         engine = problem.engine
         gamma = problem.balanced_gamma() if self.gamma is None else float(self.gamma)
         begin = Matching(engine.axis, number_weight=gamma)
@@ -175,8 +213,9 @@ class DISC(Clusterer):
                 before=begun.history,
             )
 
-        rest = best_of(problem.starts(self.n_init), problem.random_state, run)
-        return Outcome.of(rest, learned={"positions": rest.state.positions}, facts={"gamma": gamma})
+        rest = best_of(problem.starts(starts), problem.random_state, run)
+        learned = {"positions": rest.state.positions}
+        return Outcome.of(rest, problem.units_per_weight, learned=learned, facts={"gamma": gamma})
 
     @property
     def relations_(self) -> Relations:

@@ -21,7 +21,7 @@ from catalpa.steps.ledger import Bells, Ledger, make_ledger
 from catalpa.steps.scores import fix
 from catalpa.table.blocks import Axis, Block, IntArray, Rows
 
-__all__ = ["Described", "Shortening"]
+__all__ = ["Described", "Shortening", "priced"]
 
 MAX_PASSES = 100
 PRIOR_ROWS = 1.0  # a of A_r = a o_r
@@ -64,19 +64,7 @@ class Shortening:
         """Collapse equal rows and price the table."""
         block, axis = collapse(joined(rows), rows.axis).block, rows.axis
         totals = count_places(block, np.zeros(len(block), dtype=np.int32), 1, axis)
-        bells = _bells(totals)
-        ledger = make_ledger(
-            axis,
-            totals,
-            prior_rows=PRIOR_ROWS,
-            size_weight=size_weight,
-            units_per_weight=units_per_weight,
-            bells=bells,
-        )
-        total = float(totals.sizes[0]) / units_per_weight
-        method = Anchored(
-            axis.base, totals.shares(axis.base)[0], PRIOR_ROWS, size_weight, total, units_per_weight, bells
-        )
+        ledger, method = priced(axis, totals, size_weight, units_per_weight)
         return Shortening(block, axis, ledger, method, number_weight, n_jobs)
 
     def started(self, k: int, rng: np.random.Generator) -> Described:
@@ -134,6 +122,24 @@ class Shortening:
             length += change
             history.append(report_pass(Pass("swap", length, 0, False, best.k)))
         return Described(labels, self._length(labels, best.k), tuple(history))
+
+
+def priced(
+    axis: Axis, totals: Counts, size_weight: float, units_per_weight: float
+) -> tuple[Ledger, Anchored]:
+    """Prices and batch method of a table whose ``totals`` are those of one cluster with every row."""
+    bells, base = _bells(totals), axis.base
+    ledger = make_ledger(
+        axis,
+        totals,
+        prior_rows=PRIOR_ROWS,
+        size_weight=size_weight,
+        units_per_weight=units_per_weight,
+        bells=bells,
+    )
+    total = float(totals.sizes[0]) / units_per_weight
+    overall = totals.shares(base)[0]
+    return ledger, Anchored(base, overall, PRIOR_ROWS, size_weight, total, units_per_weight, bells)
 
 
 def _bells(totals: Counts) -> Bells:

@@ -143,7 +143,9 @@ class Ledger:
     def _quanta(self, counts: Counts) -> int:
         """Prices of all categories and sizes together."""
         base = self.axis.base
-        by_column = np.stack([counts.by_category[:, part].sum(axis=1) for part in base.slices()], axis=1)
+        by_column = np.zeros((counts.k, base.n_columns), dtype=np.int64)
+        for column, part in enumerate(base.slices()):
+            by_column[:, column] = counts.by_category[:, part].sum(axis=1)
         if self.size_start >= 0:
             columns = self.prices[self.column_start + by_column] - self.prices[self.column_start]
             cells = self.prices[self.category_start + counts.by_category] - self.prices[self.category_start]

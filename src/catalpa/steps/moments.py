@@ -17,12 +17,15 @@ __all__ = ["Moments", "number_moments"]
 class Moments:
     """Weight, sum and sum of squares of every numeric column; integers, so that they add exactly."""
 
+    weight: int  # of all rows
     seen: IntArray  # (numeric,)
     sums: IntArray  # (numeric,) in ticks
     squares: IntArray  # (numeric,) in 2**-26
 
     def __add__(self, other: Moments) -> Moments:
-        return Moments(self.seen + other.seen, self.sums + other.sums, self.squares + other.squares)
+        return Moments(
+            self.weight + other.weight, self.seen + other.seen, self.sums + other.sums, self.squares + other.squares
+        )
 
     def variances(self) -> FloatArray:
         """Variance of each column (numeric,), 0 where nothing was seen."""
@@ -37,4 +40,4 @@ def number_moments(block: Block) -> Moments:
     whole = ticks(block.numbers)
     present = ~np.isnan(block.numbers)
     squares = whole * whole >> (2 * TICK_BITS - SQUARE_BITS)
-    return Moments(weights @ present, weights @ whole, weights @ squares)
+    return Moments(int(weights.sum()), weights @ present, weights @ whole, weights @ squares)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from catalpa.table.blocks import Axis, FloatArray, IntArray
+from catalpa.table.scaling import FARTHEST
 
 __all__ = ["FixedScores", "Scores", "fix"]
 
@@ -140,6 +141,8 @@ def _room(columns: int) -> int:
 def _shift(scores: Scores, axis: Axis) -> int:
     largest = sum(float(np.abs(scores.table[part]).max(initial=0.0)) for part in axis.base.slices())
     largest += float(np.abs(scores.anchor).max(initial=0.0))
+    # Room for the farthest number too: a capped cost would be the same in every cluster.
+    largest += float(np.abs(scores.scale).sum(axis=1).max(initial=0.0)) * (FARTHEST + 1.0) ** scores.power
     if largest <= 0.0:
         return FINEST_SHIFT
     room = _room(axis.n_columns + scores.means.shape[1])

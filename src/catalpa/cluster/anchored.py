@@ -1,0 +1,175 @@
+"""DISC's robust learning: the shortest description of the table, by exchange or in batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from catalpa.cluster.outcome import Outcome
+from catalpa.cluster.problem import Problem
+from catalpa.engines.local import LocalEngine
+from catalpa.errors import ParameterError
+from catalpa.loop.refill import as_counts, reseed_empty
+from catalpa.loop.restarts import generators
+from catalpa.loop.settle import Settled, settle
+from catalpa.loop.shorten import Described, Shortening, priced
+from catalpa.loop.spread import spread_rows
+from catalpa.loop.start import count_categories
+from catalpa.relations.description import Anchored, AnchoredState
+from catalpa.relations.matching import Matching
+from catalpa.steps.assign import label_rows
+from catalpa.steps.collapse import collapse, joined
+from catalpa.steps.counts import Counts
+from catalpa.steps.moments import number_moments
+from catalpa.steps.scores import fix
+
+__all__ = ["Settings", "describe", "shortening"]
+
+EXCHANGE_CELLS = 20_000_000  # cells of distinct rows up to which rows are exchanged one by one
+SMALL, MIDDLE = 5_000_000, 50_000_000  # cells times clusters: all restarts, a few, one
+BATCH_PASSES = 100
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the anchored learning searches."""
+
+    size_weight: float
+    search: str
+    n_init: int | str
+    n_swaps: int | None
+    n_jobs: int | None
+
+
+def describe(problem: Problem, settings: Settings) -> Outcome:
+    """The clustering with the shortest description that the search finds."""
+    if _exchanges(problem, settings):
+        return _by_exchange(problem, settings)
+    return _by_batches(problem, settings)
+
+
+def _exchanges(problem: Problem, settings: Settings) -> bool:
+    in_memory = isinstance(problem.engine, LocalEngine)
+    if settings.search == "exchange" and not in_memory:
+        raise ParameterError(
+            'search="exchange" needs the rows in memory. Use search="auto" or "batch" for this table.'
+        )
+    if settings.search != "auto":
+        return settings.search == "exchange"
+    return in_memory and problem.engine.n_rows * problem.engine.axis.n_columns <= EXCHANGE_CELLS
+
+
+def shortening(problem: Problem, settings: Settings) -> Shortening:
+    """The table's distinct rows with their prices."""
+    assert isinstance(problem.engine, LocalEngine)
+    return Shortening.of(
+        problem.engine.rows,
+        size_weight=settings.size_weight,
+        units_per_weight=problem.units_per_weight,
+        number_weight=problem.balanced_gamma(),
+        n_jobs=settings.n_jobs,
+    )
+
+
+def _by_exchange(problem: Problem, settings: Settings) -> Outcome:
+    search = shortening(problem, settings)
+    starts, swaps = _effort(len(search.block), problem, settings)
+    *rngs, last = generators(problem.random_state, starts + 1)
+    each = swaps // 2 // starts  # half of the tries are spread over the starts, the rest go to the best
+    best: Described | None = None
+    for rng in rngs:
+        if _automatic(problem):
+            found = search.started(problem.n_clusters, rng)
+        else:
+            found = search.from_seeds(problem.seeds(rng), rng)
+        found = search.improved(found, each, rng)
+        best = found if best is None or found.length < best.length else best
+    assert best is not None
+    return described_outcome(problem, search, search.improved(best, swaps - each * starts, last))
+
+
+def _automatic(problem: Problem) -> bool:
+    return isinstance(problem.init, str) and problem.init == "auto"
+
+
+def _effort(n_distinct: int, problem: Problem, settings: Settings) -> tuple[int, int]:
+    """Starts and swaps: fewer for large tables, as the user asked, or one where nothing is left to chance."""
+    k = problem.n_clusters
+    work = n_distinct * max(problem.engine.axis.n_columns, 1) * k
+    starts, swaps = (10, max(300, 30 * k)) if work <= SMALL else (3, 3 * k) if work <= MIDDLE else (1, k)
+    if not isinstance(settings.n_init, str):
+        starts = settings.n_init
+    if not _automatic(problem):
+        starts = problem.starts(starts)
+    return starts, swaps if settings.n_swaps is None else settings.n_swaps
+
+
+def described_outcome(problem: Problem, search: Shortening, best: Described) -> Outcome:
+    """A described partition as the outcome of a fit."""
+    counts = search.counts(best.labels, best.k)
+    state = search.method.start(counts)
+    outcome = _outcome(search.method, state, counts, best.length)
+    assert isinstance(problem.engine, LocalEngine)
+    collapsed = collapse(joined(problem.engine.rows), problem.engine.axis)
+    nearest = problem.engine.each(label_rows, fix(outcome.scores, problem.engine.axis))
+    # Rows without weight took no part in the search; they get their nearest cluster.
+    labels = np.where(collapsed.row_of < 0, nearest, best.labels[collapsed.row_of])
+    return replace(outcome, history=best.history, labels=labels.astype(np.int32))
+
+
+def _outcome(method: Anchored, state: AnchoredState, counts: Counts, length: float) -> Outcome:
+    return Outcome(
+        scores=method.scores(state),
+        counts=counts,
+        centers=state.centers,
+        cost=length,
+        history=(),
+        converged=True,
+        learned={"positions": state.positions},
+    )
+
+
+def _by_batches(problem: Problem, settings: Settings) -> Outcome:
+    """Counts frozen during a pass: runs on every engine, without the exchange that polishes it."""
+    engine, gamma = problem.engine, problem.balanced_gamma()
+    ledger, method = priced(engine.axis, _totals(problem), settings.size_weight, problem.units_per_weight)
+    begin = Matching(engine.axis, number_weight=gamma)
+    best: tuple[float, Settled[AnchoredState]] | None = None
+    starts, _ = _effort(engine.n_rows, problem, settings)
+    for rng in generators(problem.random_state, starts):
+        if _automatic(problem):
+            seeds = as_counts(spread_rows(engine, problem.n_clusters, rng, gamma), engine.axis)
+        else:
+            seeds = problem.seeds(rng)
+        begun = settle(
+            engine, begin, begin.start(seeds), max_iter=2, refill=reseed_empty, phase="start"
+        )
+        rest = settle(
+            engine, method, method.start(begun.filled), max_iter=BATCH_PASSES, refill=reseed_empty
+        )
+        rest = replace(rest, history=begun.history + rest.history)
+        length = ledger.length(rest.counts)
+        if best is None or length < best[0]:
+            best = (length, rest)
+    assert best is not None
+    length, rest = best
+    outcome = Outcome.of(rest, problem.units_per_weight, learned={"positions": rest.state.positions})
+    return replace(outcome, cost=length)
+
+
+def _totals(problem: Problem) -> Counts:
+    """Counts of one cluster that holds every row."""
+    engine = problem.engine
+    by_place = engine.total(count_categories, engine.axis.length, engine.axis.offsets)
+    moments = engine.total(number_moments)
+    return Counts(
+        by_category=engine.axis.fold(by_place[None, :]),
+        sizes=np.array([moments.weight], dtype=np.int64),
+        sums=moments.sums[None, :],
+        squares=moments.squares[None, :],
+        seen=moments.seen[None, :],
+        cost=0,
+        moved=0,
+    )
+
