@@ -10,7 +10,19 @@ import sys
 import pytest
 
 PUBLIC = {
-    "catalpa": ["DISC", "KModes", "KPrototypes", "__version__", "datasets", "load", "metrics"],
+    "catalpa": [
+        "CDCDR",
+        "CURE",
+        "CoForest",
+        "DISC",
+        "HDC",
+        "KModes",
+        "KPrototypes",
+        "__version__",
+        "datasets",
+        "load",
+        "metrics",
+    ],
     "catalpa.datasets": [
         "Dataset",
         "Planted",
@@ -39,6 +51,7 @@ PUBLIC = {
         "wilcoxon_holm",
     ],
     "catalpa.errors": [
+        "AmbiguousVectorsWarning",
         "CatalpaError",
         "CatalpaWarning",
         "ColumnMismatch",

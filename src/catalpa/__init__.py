@@ -7,19 +7,39 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from catalpa import datasets, metrics
+    from catalpa.cluster.cdcdr import CDCDR
+    from catalpa.cluster.coforest import CoForest
+    from catalpa.cluster.cure import CURE
     from catalpa.cluster.disc import DISC
+    from catalpa.cluster.hdc import HDC
     from catalpa.cluster.kmodes import KModes
     from catalpa.cluster.kprototypes import KPrototypes
     from catalpa.cluster.registry import load
 
 __version__ = "0.1.0"
 
-__all__ = ["DISC", "KModes", "KPrototypes", "__version__", "datasets", "load", "metrics"]
+__all__ = [
+    "CDCDR",
+    "CURE",
+    "DISC",
+    "HDC",
+    "CoForest",
+    "KModes",
+    "KPrototypes",
+    "__version__",
+    "datasets",
+    "load",
+    "metrics",
+]
 
 _HOMES = {
+    "CDCDR": "catalpa.cluster.cdcdr",
+    "CURE": "catalpa.cluster.cure",
     "DISC": "catalpa.cluster.disc",
     "KModes": "catalpa.cluster.kmodes",
     "KPrototypes": "catalpa.cluster.kprototypes",
+    "HDC": "catalpa.cluster.hdc",
+    "CoForest": "catalpa.cluster.coforest",
     "load": "catalpa.cluster.registry",
 }
 _ROOMS = ("datasets", "metrics")

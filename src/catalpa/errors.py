@@ -19,6 +19,7 @@
     └── MissingDependency (ImportError)     an optional package is needed
 
     CatalpaWarning (UserWarning)
+    ├── AmbiguousVectorsWarning             vectors of categories that may differ between computers
     ├── ColumnWarning                       a column looks like an identifier, or is very wide
     ├── UnseenCategoryWarning               predict met categories that fit never saw
     └── SlowCoreWarning                     the compiled core is not available
@@ -27,6 +28,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "AmbiguousVectorsWarning",
     "CatalpaError",
     "CatalpaWarning",
     "ColumnMismatch",
@@ -111,6 +113,10 @@ class MissingDependency(CatalpaError, ImportError):
 
 class CatalpaWarning(UserWarning):
     """Base of every warning that Catalpa gives."""
+
+
+class AmbiguousVectorsWarning(CatalpaWarning):
+    """The vectors learned for categories may differ between computers."""
 
 
 class ColumnWarning(CatalpaWarning):

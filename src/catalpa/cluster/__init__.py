@@ -1,8 +1,24 @@
 """The methods, one file each, as scikit-learn estimators."""
 
+from catalpa.cluster.cdcdr import CDCDR
+from catalpa.cluster.coforest import CoForest
+from catalpa.cluster.cure import CURE
 from catalpa.cluster.disc import DISC
+from catalpa.cluster.hdc import HDC
 from catalpa.cluster.kmodes import KModes
 from catalpa.cluster.kprototypes import KPrototypes
 from catalpa.cluster.registry import METHODS, MethodEntry, find_method, load
 
-__all__ = ["DISC", "METHODS", "KModes", "KPrototypes", "MethodEntry", "find_method", "load"]
+__all__ = [
+    "CDCDR",
+    "CURE",
+    "DISC",
+    "HDC",
+    "METHODS",
+    "CoForest",
+    "KModes",
+    "KPrototypes",
+    "MethodEntry",
+    "find_method",
+    "load",
+]

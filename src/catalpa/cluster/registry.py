@@ -8,7 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from catalpa.cluster.base import Clusterer
+from catalpa.cluster.cdcdr import CDCDR
+from catalpa.cluster.coforest import CoForest
+from catalpa.cluster.cure import CURE
 from catalpa.cluster.disc import DISC
+from catalpa.cluster.hdc import HDC
 from catalpa.cluster.kmodes import KModes
 from catalpa.cluster.kprototypes import KPrototypes
 from catalpa.cluster.saving import restored
@@ -56,6 +60,23 @@ METHODS: Mapping[str, MethodEntry] = {
             "means of numbers and most frequent categories as centres",
             aliases=("k-prototypes", "kpt"),
             mixed=True,
+        ),
+        MethodEntry("cure", CURE, "vectors of categories from groups at many sizes", aliases=("cde",)),
+        MethodEntry(
+            "cdcdr", CDCDR, "vectors of categories from the graph of their rows", aliases=("cdc_dr", "cdc-dr")
+        ),
+        MethodEntry(
+            "hdc",
+            HDC,
+            "nominal and ordered categories on one scale, weights learned per pair",
+            aliases=("hd-ndw", "hdndw"),
+            ordinal=True,
+        ),
+        MethodEntry(
+            "coforest",
+            CoForest,
+            "a tree of categories per column, shared by all clusters",
+            aliases=("co-forest", "cof"),
         ),
     )
 }

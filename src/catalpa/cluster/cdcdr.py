@@ -1,0 +1,215 @@
+"""CDC_DR: categories as the nodes of a graph."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from catalpa.cluster.base import Clusterer, Problem
+from catalpa.cluster.centroids import StartRule, settle_centroids, vector_relations, wide_vectors
+from catalpa.cluster.outcome import Outcome
+from catalpa.cluster.parameters import Choice, Either, Whole, rules_with
+from catalpa.errors import AmbiguousVectorsWarning
+from catalpa.loop.restarts import generators
+from catalpa.relations.embedding import InUse, JointVectors, MeanVectors, overall_shares
+from catalpa.relations.graph import SIMILARITIES, factors, spectrum, unit_rows, value_graph
+from catalpa.relations.relations import Relations
+from catalpa.steps.cooccur import cooccurrences
+from catalpa.steps.embed import join_vectors, mean_vectors
+from catalpa.table.blocks import FloatArray
+
+__all__ = ["CDCDR"]
+
+SAME_EIGENVALUE = 1e-8
+METHODS = {"joint": JointVectors, "mean": MeanVectors}
+
+
+class CDCDR(Clusterer):
+    """Cluster rows after learning a vector for every category from the graph of all categories.
+
+    The categories of all columns are the nodes of one graph; an edge says how much the rows of two
+    categories overlap. The graph's leading eigenvectors give categories that occur together similar
+    vectors, across columns too. A row is the vectors of its categories one after the other, or their
+    mean, and rows are clustered by k-means.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters. A table with fewer distinct rows gives fewer clusters and a warning.
+    similarity : {"ochiai", "jaccard", "overlap", "dice"}, default="ochiai"
+        Overlap of two categories' rows: their common rows divided by the geometric mean of their
+        counts, by the rows of either, by the smaller count, or by the sum of the counts.
+    embedding : {"spectral", "none", "nmf"}, default="spectral"
+        Vectors of the categories: eigenvectors of the normalised graph, the graph's own rows, or the
+        left factor of its non-negative factorisation.
+    n_components : int, "average" or None, default=None
+        Length of the vectors; None is ``n_clusters``, which the authors' program takes, "average" the
+        mean number of categories of a column, which their text says. Not used by ``embedding="none"``.
+    integration : {"joint", "mean"}, default="joint"
+        A row is the vectors of its categories one after the other, or their mean.
+    init : {"k-means++", "random", "huang", "cao"} or table, default="k-means++"
+        Rows to start from.
+    n_init : int, default=1
+        Starts of k-means; the one of least cost is kept. The publication's tables are means over
+        single starts; more find a lower cost.
+    max_iter : int, default=100
+        Most passes of one start.
+    empty_clusters, missing, handle_unknown, categorical_features, bins, n_jobs, random_state
+        As in :class:`KModes`.
+
+    Attributes
+    ----------
+    labels_ : array (n,) of int32
+    category_similarity_ : array (V, V)
+        The graph; categories in the order of the columns. Columns with a single category take no part.
+    category_vectors_ : array (V, p)
+    relations_ : Relations
+        Distances between the vectors of a column's categories, the same in every cluster.
+    cost_ : float
+        Summed squared distance of the rows to their cluster's centroid. With ``integration="mean"``
+        the mean squared distance of the row's categories to it, which is larger by a term that does
+        not depend on the clusters.
+    centers_ : frame of the table's library
+        The most frequent category of each column, one row per cluster.
+    n_iter_, history_, cluster_sizes_, profiles_, schema_
+        As in :class:`KModes`.
+
+    References
+    ----------
+    L. Bai, J. Liang, "A categorical data clustering framework on graph representation", Pattern
+    Recognition 128, 2022.
+
+    Examples
+    --------
+    >>> from catalpa import CDCDR
+    >>> rows = [["a", "u", "x"], ["a", "u", "y"], ["a", "v", "x"]]
+    >>> rows += [["b", "v", "z"], ["b", "v", "y"], ["b", "w", "z"]]
+    >>> model = CDCDR(n_clusters=2, random_state=0).fit(rows)
+    >>> model.labels_[0] == model.labels_[1], model.labels_[0] == model.labels_[5]
+    (np.True_, np.False_)
+    """
+
+    _numbers = "refuse"
+    _rules = rules_with(
+        {
+            "similarity": Choice(tuple(SIMILARITIES)),
+            "embedding": Choice(("spectral", "none", "nmf")),
+            "n_components": Either((Choice((None, "average")), Whole(1))),
+            "integration": Choice(tuple(METHODS)),
+            "init": StartRule(),
+        }
+    )
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        similarity: str = "ochiai",
+        embedding: str = "spectral",
+        n_components: int | str | None = None,
+        integration: str = "joint",
+        init: Any = "k-means++",
+        n_init: int = 1,
+        max_iter: int = 100,
+        empty_clusters: str = "reseed",
+        missing: str = "category",
+        handle_unknown: str = "warn",
+        categorical_features: Any = None,
+        bins: int | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.similarity = similarity
+        self.embedding = embedding
+        self.n_components = n_components
+        self.integration = integration
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.empty_clusters = empty_clusters
+        self.missing = missing
+        self.handle_unknown = handle_unknown
+        self.categorical_features = categorical_features
+        self.bins = bins
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _solve(self, problem: Problem) -> Outcome:
+        axis = problem.engine.axis
+        together = problem.engine.total(cooccurrences, axis)
+        overall = overall_shares(together, axis)
+        used = InUse.of(together, axis, fewest=2)
+        graph = value_graph(used.among(together), self.similarity)
+        vectors = used.whole(self._vectors(graph, used, problem), overall)
+        rest = settle_centroids(
+            problem,
+            METHODS[self.integration](axis, vectors, overall),
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            empty_clusters=self.empty_clusters,
+        )
+        every = np.zeros((axis.base.length, axis.base.length))
+        every[np.ix_(used.places, used.places)] = graph
+        shared = {"graph": every, "vectors": vectors, "overall": overall}
+        return Outcome.of(rest, problem.units_per_weight, shared=shared)
+
+    def _vectors(self, graph: FloatArray, used: InUse, problem: Problem) -> FloatArray:
+        """Unit vectors of the categories in use."""
+        if self.embedding == "none" or not len(graph):
+            return unit_rows(graph)
+        length = self._length(used, problem.n_clusters)
+        if self.embedding == "nmf":
+            return unit_rows(factors(graph, length, generators(problem.random_state, 1)[0]))
+        found = spectrum(graph, length)
+        if found.gap < SAME_EIGENVALUE:
+            _warn_ambiguous(length)
+        return unit_rows(found.vectors)
+
+    def _length(self, used: InUse, n_clusters: int) -> int:
+        if self.n_components is None:
+            return n_clusters
+        if self.n_components == "average":
+            sizes = np.asarray(used.own_axis.sizes)
+            return int(sizes.sum() // np.count_nonzero(sizes))
+        return int(self.n_components)
+
+    @property
+    def category_similarity_(self) -> FloatArray:
+        """The graph of categories, (V, V)."""
+        return self._outcome.shared["graph"]
+
+    @property
+    def category_vectors_(self) -> FloatArray:
+        """Vector of every category, (V, p)."""
+        return self._outcome.shared["vectors"]
+
+    @property
+    def relations_(self) -> Relations:
+        """How far apart the categories of every column are."""
+        return vector_relations(self.schema_, self._outcome.counts, self.category_vectors_)
+
+    def embed(self, X: Any) -> FloatArray:
+        """Vector of every row: (n, columns * p) where joint, (n, p) where the mean.
+
+        A category that fit never saw, or a cell that is left out, is at the mean of its column.
+        """
+        engine, _ = self._measure(X)
+        overall = self._outcome.shared["overall"]
+        wide = wide_vectors(self.category_vectors_, overall, engine.axis)
+        if self.integration == "joint":
+            return engine.each(join_vectors, engine.axis, wide)
+        counted = MeanVectors(engine.axis, self.category_vectors_, overall).counted
+        return engine.each(mean_vectors, engine.axis, wide, len(counted))
+
+
+def _warn_ambiguous(length: int) -> None:
+    warnings.warn(
+        f"The graph of categories has equal eigenvalues at places {length} and {length + 1}, and only the "
+        "first is taken: its vector, and with it the clusters, may differ between computers. This happens "
+        "where columns are independent. Change n_components to take both or neither.",
+        AmbiguousVectorsWarning,
+        stacklevel=5,
+    )

@@ -1,0 +1,107 @@
+"""Steps for rows whose categories have vectors: the rows' own vectors, and draws of rows far from others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+
+from catalpa.steps import reference
+from catalpa.steps.scores import FixedScores
+from catalpa.steps.search import Found
+from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
+
+__all__ = [
+    "Away",
+    "AwayByTable",
+    "AwayOfMeans",
+    "draw_far_row",
+    "join_vectors",
+    "mean_vectors",
+    "summed_away",
+]
+
+KEPT_BITS = 20  # of a distance: enough to draw by, and sums over 2**36 units of weight stay in 64 bits
+
+
+class Away(Protocol):
+    """How far each row is from the nearest of some rows, in whole units below ``2 ** KEPT_BITS``."""
+
+    def of(self, block: Block) -> IntArray: ...  # (n,) int64
+
+
+@dataclass(frozen=True, eq=False)
+class AwayByTable:
+    """Distances that are sums of table entries."""
+
+    chosen: FixedScores
+
+    def of(self, block: Block) -> IntArray:
+        parts = block.cut(reference.ROWS_AT_ONCE)
+        nearest = [reference.distances(part, self.chosen).min(axis=1) for part in parts]
+        return np.concatenate(nearest) >> self._dropped_bits()
+
+    def _dropped_bits(self) -> int:
+        table, offsets = self.chosen.table, self.chosen.axis.offsets
+        largest = sum(int(table[first:last].max(initial=0)) for first, last in pairwise(offsets))
+        return max(largest.bit_length() - KEPT_BITS, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class AwayOfMeans:
+    """Squared distances between mean vectors."""
+
+    axis: Axis
+    vectors: FloatArray  # (axis.length, p)
+    columns: int  # that the mean is taken over
+    chosen: FloatArray  # (rows, p)
+
+    def of(self, block: Block) -> IntArray:
+        means = mean_vectors(block, self.axis, self.vectors, self.columns)
+        nearest = np.full(len(block), np.inf)
+        for row in self.chosen:
+            nearest = np.minimum(nearest, ((means - row) ** 2).sum(axis=1))
+        return np.rint(nearest * self._units()).astype(np.int64)
+
+    def _units(self) -> float:
+        """Units per squared distance; no mean is farther from another than the diagonal of their box."""
+        diagonal = float((np.ptp(self.vectors, axis=0) ** 2).sum())
+        return 2.0**KEPT_BITS / diagonal if diagonal > 0 else 0.0
+
+
+def join_vectors(block: Block, axis: Axis, vectors: FloatArray) -> FloatArray:  # (n, columns * p)
+    """The vectors of each row's categories, one after the other."""
+    return np.asarray(vectors[block.codes + axis.offsets[:-1]].reshape(len(block), -1))
+
+
+def mean_vectors(block: Block, axis: Axis, vectors: FloatArray, columns: int) -> FloatArray:  # (n, p)
+    """Mean over ``columns`` columns of the vectors of each row's categories; the others have vectors of 0."""
+    summed = np.zeros((len(block), vectors.shape[1]))
+    for column, offset in enumerate(axis.offsets[:-1]):
+        summed += vectors[block.codes[:, column] + offset]
+    return summed / max(columns, 1)
+
+
+def summed_away(block: Block, away: Away) -> IntArray:  # (1, 2) int64
+    """First row of the block and the sum of its rows' distances, by weight."""
+    return np.array([[block.start, _weighted(block, away).sum()]], dtype=np.int64)
+
+
+def draw_far_row(block: Block, before: dict[int, int], away: Away, position: int) -> Found:
+    """The row at ``position`` of the line on which each row is as long as its distance times its weight.
+
+    ``before`` is the length of all earlier blocks, by the block's first row; a block that does not
+    hold the position finds nothing.
+    """
+    ends = before[block.start] + np.cumsum(_weighted(block, away))
+    held = before[block.start] <= position < ends[-1]
+    rows = np.searchsorted(ends, [position] if held else [], side="right").astype(np.int64)
+    return Found(
+        np.zeros(len(rows), dtype=np.int64), rows + block.start, block.codes[rows], block.numbers[rows], 1
+    )
+
+
+def _weighted(block: Block, away: Away) -> IntArray:
+    return away.of(block) if block.weights is None else away.of(block) * block.weights
