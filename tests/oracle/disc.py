@@ -69,9 +69,7 @@ def nearest_center(members: list[Row], center: Row, trees: list[Lengths], order:
     cells = []
     for column, categories in enumerate(order):
         share = shares(members, column, categories)
-        cells.append(
-            min(categories, key=lambda u: sum(trees[column][u, s] * share[s] for s in categories))  # noqa: B023
-        )
+        cells.append(min(categories, key=lambda u: sum(trees[column][u, s] * share[s] for s in categories)))
     return Row(tuple(cells), mean_of(members, center))
 
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kmodes.kmodes import KModes as OnlineKModes
+from tests.oracle.kmodes import cao, k_modes
+from tests.oracle.settling import Row, without_empty
 
 from catalpa import KModes
 from catalpa.datasets import load
-from tests.oracle.kmodes import cao, k_modes
-from tests.oracle.settling import Row, without_empty
 
 TOY = [[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 2], [1, 1, 1], [1, 2, 2]]
 
@@ -112,7 +112,7 @@ def test_mean_cost_is_not_worse_than_that_of_the_kmodes_package(name):
     codes = data.frame.apply(lambda column: column.cat.codes).to_numpy() + 1
     rng = np.random.default_rng(0)
     ours, theirs = [], []
-    for _ in range(20):
+    for _ in range(10):
         chosen = rng.choice(len(codes), data.n_clusters, replace=False)
         ours.append(fitted(data.frame, data.frame.iloc[chosen]).cost_)
         with warnings.catch_warnings():

@@ -8,10 +8,10 @@ import numpy as np
 
 from catalpa.table.blocks import Block, FloatArray, IntArray
 
-__all__ = ["TICK_BITS", "Scaling", "ticks"]
+__all__ = ["FARTHEST", "TICK_BITS", "Scaling", "ticks"]
 
 TICK_BITS = 24  # one tick is 2**-24 of a column's range
-FARTHEST = 2.0**16  # a number this many ranges away is as far as a number gets
+FARTHEST = 2.0**8  # a number this many ranges away is as far as a number gets
 
 
 @dataclass(frozen=True, eq=False)
