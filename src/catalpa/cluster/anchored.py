@@ -79,7 +79,7 @@ def _by_exchange(problem: Problem, settings: Settings) -> Outcome:
     each = swaps // 2 // starts  # half of the tries are spread over the starts, the rest go to the best
     best: Described | None = None
     for rng in rngs:
-        if _automatic(problem):
+        if problem.start_is_automatic:
             found = search.started(problem.n_clusters, rng)
         else:
             found = search.from_seeds(problem.seeds(rng), rng)
@@ -89,10 +89,6 @@ def _by_exchange(problem: Problem, settings: Settings) -> Outcome:
     return described_outcome(problem, search, search.improved(best, swaps - each * starts, last))
 
 
-def _automatic(problem: Problem) -> bool:
-    return isinstance(problem.init, str) and problem.init == "auto"
-
-
 def _effort(n_distinct: int, problem: Problem, settings: Settings) -> tuple[int, int]:
     """Starts and swaps: fewer for large tables, as the user asked, or one where nothing is left to chance."""
     k = problem.n_clusters
@@ -100,7 +96,7 @@ def _effort(n_distinct: int, problem: Problem, settings: Settings) -> tuple[int,
     starts, swaps = (10, max(300, 30 * k)) if work <= SMALL else (3, 3 * k) if work <= MIDDLE else (1, k)
     if not isinstance(settings.n_init, str):
         starts = settings.n_init
-    if not _automatic(problem):
+    if not problem.start_is_automatic:
         starts = problem.starts(starts)
     return starts, swaps if settings.n_swaps is None else settings.n_swaps
 
@@ -138,16 +134,12 @@ def _by_batches(problem: Problem, settings: Settings) -> Outcome:
     best: tuple[float, Settled[AnchoredState]] | None = None
     starts, _ = _effort(engine.n_rows, problem, settings)
     for rng in generators(problem.random_state, starts):
-        if _automatic(problem):
+        if problem.start_is_automatic:
             seeds = as_counts(spread_rows(engine, problem.n_clusters, rng, gamma), engine.axis)
         else:
             seeds = problem.seeds(rng)
-        begun = settle(
-            engine, begin, begin.start(seeds), max_iter=2, refill=reseed_empty, phase="start"
-        )
-        rest = settle(
-            engine, method, method.start(begun.filled), max_iter=BATCH_PASSES, refill=reseed_empty
-        )
+        begun = settle(engine, begin, begin.start(seeds), max_iter=2, refill=reseed_empty, phase="start")
+        rest = settle(engine, method, method.start(begun.filled), max_iter=BATCH_PASSES, refill=reseed_empty)
         rest = replace(rest, history=begun.history + rest.history)
         length = ledger.length(rest.counts)
         if best is None or length < best[0]:
@@ -172,4 +164,3 @@ def _totals(problem: Problem) -> Counts:
         cost=0,
         moved=0,
     )
-

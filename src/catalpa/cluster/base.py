@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar
@@ -21,20 +20,21 @@ from catalpa.cluster.outcome import Outcome
 from catalpa.cluster.parameters import Rule, check_parameters, rules_with
 from catalpa.cluster.problem import Problem
 from catalpa.cluster.saving import saved
-from catalpa.engines.local import LocalEngine
-from catalpa.errors import ParameterError
+from catalpa.engines.base import Engine
+from catalpa.engines.choose import opener_for
+from catalpa.engines.opening import TableSettings
+from catalpa.errors import ColumnMismatch, ParameterError
 from catalpa.steps.assign import label_rows, measure_rows
 from catalpa.steps.scores import FixedScores, fix
-from catalpa.table import encode, infer, open_table
-from catalpa.table.blocks import Block, FloatArray, Rows
+from catalpa.table import open_table
+from catalpa.table.blocks import FloatArray
 from catalpa.table.scaling import Scaling
 from catalpa.table.schema import Schema
-from catalpa.table.weights import weight_units
 
 __all__ = ["Clusterer", "Outcome", "Problem"]
 
 
-class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators: they differ in ``_solve`` and in their settings."""
 
     _numbers: ClassVar[str] = "keep"
@@ -56,39 +56,45 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         self
         """
         check_parameters(type(self).__name__, self.get_params(deep=False), self._rules)
-        schema = self._infer(X)
-        rows, scaling = self._prepare(X, schema)
+        opened = opener_for(X).for_fit(X, self._table_settings(), self._checked_weight(X, sample_weight))
         validate_data(self, X, skip_check_array=True)
-        rows, units_per_weight = _weighted(rows, X, sample_weight)
-        engine = LocalEngine(rows, self.n_jobs)
+        engine = opened.engine
         problem = Problem(
             engine,
-            schema,
-            scaling,
-            self._clusters_for(len(rows)),
+            opened.schema,
+            opened.scaling,
+            self._clusters_for(engine.n_rows),
             getattr(self, "init", "random"),
             check_random_state(getattr(self, "random_state", None)),
-            units_per_weight,
+            opened.units_per_weight,
         )
         outcome = self._solve(problem)
-        self._publish(schema, scaling, outcome, units_per_weight, len(rows))
+        self._publish(opened.schema, opened.scaling, outcome, opened.units_per_weight, engine.n_rows)
         _warn_if_short(getattr(self, "n_clusters", None), self._outcome)
         labels = self._outcome.labels
         if labels is None:
-            labels = engine.each(label_rows, fix(self._outcome.scores, engine.axis))
+            labels = engine.answer(label_rows, fix(self._outcome.scores, engine.axis))
         self.labels_ = labels
         return self
 
     def _solve(self, problem: Problem) -> Outcome:
         raise NotImplementedError
 
-    def _infer(self, X: Any) -> Schema:
-        return infer(
-            X,
+    def _table_settings(self) -> TableSettings:
+        return TableSettings(
             categorical_features=self.categorical_features,
             missing=self.missing,
-            numbers=self._numbers,  # type: ignore[arg-type]
+            handle_unknown=self.handle_unknown,
+            numbers=self._numbers,
             bins=getattr(self, "bins", None),
+            n_jobs=self.n_jobs,
+        )
+
+    def _checked_weight(self, X: Any, sample_weight: Any) -> Any:
+        if sample_weight is None:
+            return None
+        return _check_sample_weight(
+            sample_weight, np.zeros((len(open_table(X)), 1)), ensure_non_negative=True
         )
 
     def _clusters_for(self, n_rows: int) -> int:
@@ -98,12 +104,6 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
                 "ask for at most one cluster per row."
             )
         return int(self.n_clusters)
-
-    def _prepare(self, X: Any, schema: Schema) -> tuple[Rows, Scaling]:
-        low = np.array([column.low for column in schema.numeric], dtype=np.float64)
-        high = np.array([column.high for column in schema.numeric], dtype=np.float64)
-        scaling = Scaling(low, high)
-        return encode(X, schema, handle_unknown=self.handle_unknown).rows.map(scaling.apply), scaling
 
     def _publish(
         self, schema: Schema, scaling: Scaling, outcome: Outcome, units_per_weight: float, n_rows: int
@@ -145,28 +145,32 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
     def _learned(self) -> Mapping[str, FloatArray]:
         return self._outcome.learned
 
-    def predict(self, X: Any) -> NDArray[np.int32]:
+    def predict(self, X: Any) -> Any:
         """Cluster of every row of a table with the columns of fit."""
         engine, fixed = self._measure(X)
-        return engine.each(label_rows, fixed)
+        return engine.answer(label_rows, fixed)
 
-    def transform(self, X: Any) -> FloatArray:
+    def transform(self, X: Any) -> Any:
         """Cost of every row in every cluster, (n, k)."""
         engine, fixed = self._measure(X)
-        return engine.each(measure_rows, fixed)
+        return engine.answer(measure_rows, fixed)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean cost of a row in its cluster; higher is better."""
         engine, fixed = self._measure(X)
         return float(-engine.each(measure_rows, fixed).min(axis=1).mean())
 
-    def _measure(self, X: Any) -> tuple[LocalEngine, FixedScores]:
+    def _measure(self, X: Any) -> tuple[Engine, FixedScores]:
         check_is_fitted(self)
-        open_table(X)  # what is no table is said before its columns are counted
-        validate_data(self, X, reset=False, skip_check_array=True)
-        encoded = encode(X, self.schema_, handle_unknown=self.handle_unknown)
-        rows = encoded.rows.map(self._scaling.apply)
-        return LocalEngine(rows, self.n_jobs), fix(self._outcome.scores, rows.axis)
+        table = open_table(X)  # what is no table is said before its columns are counted
+        try:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        except ValueError as error:
+            if table.named and self.schema_.named:
+                raise ColumnMismatch(f"{error}{_elsewhere(table.names, self.schema_.names)}") from error
+            raise
+        engine = opener_for(X).for_predict(X, self.schema_, self._scaling, self._table_settings())
+        return engine, fix(self._outcome.scores, engine.axis)
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model as a JSON file that ``catalpa.load`` reads; no pickle involved."""
@@ -184,18 +188,10 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         return tags
 
 
-def _weighted(rows: Rows, X: Any, sample_weight: Any) -> tuple[Rows, float]:
-    if sample_weight is None:
-        return rows, 1.0
-    checked = _check_sample_weight(sample_weight, np.zeros((len(rows), 1)), ensure_non_negative=True)
-    units, per_weight = weight_units(checked, len(rows))
-    if units is None:
-        return rows, 1.0
-
-    def weigh(block: Block) -> Block:
-        return replace(block, weights=units[block.start : block.start + len(block)])
-
-    return rows.map(weigh), per_weight
+def _elsewhere(came: Sequence[str], expected: Sequence[str]) -> str:
+    """Names the columns that are there but not where fit had them; scikit-learn's message does not."""
+    moved = [name for name, other in zip(came, expected, strict=False) if name != other]
+    return f" These columns stand elsewhere than at fit: {moved}." if sorted(came) == sorted(expected) else ""
 
 
 def _in_weights(units: NDArray[Any], units_per_weight: float) -> NDArray[Any]:
@@ -203,7 +199,7 @@ def _in_weights(units: NDArray[Any], units_per_weight: float) -> NDArray[Any]:
 
 
 def _warn_if_short(asked: Any, outcome: Outcome) -> None:
-    if isinstance(asked, Integral) and outcome.k < asked:
+    if isinstance(asked, Integral) and outcome.k < int(asked):
         warnings.warn(
             f"Only {outcome.k} of {asked} clusters hold rows: the table has too few rows that differ for "
             "this distance, or clusters were kept empty. Ask for fewer clusters.",

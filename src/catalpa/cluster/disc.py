@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,16 +50,17 @@ class DISC(Clusterer):
         Anchored learning: tries to dissolve one cluster and split another, half of them spread over the
         starts and half from the best. None means ``max(300, 30 * n_clusters)``, fewer for large tables.
     distance : {"sum", "euclidean"}, default="sum"
-        Learning of the paper. Over columns: the sum of distances (Eq. 9 of the paper), or the root of the sum of their
-        squares, as in the program that the authors published.
+        Learning of the paper. Over columns: the sum of distances (Eq. 9), or the root of the sum of
+        their squares, as in the program that the authors published.
     centers : {"mode", "nearest"}, default="mode"
-        Learning of the paper. A cluster's centre: its most frequent category, or (the published program) the category with
-        the least summed distance to the cluster's cells.
+        Learning of the paper. A cluster's centre: its most frequent category, or (the published program)
+        the category with the least summed distance to the cluster's cells.
     relearn : bool, default=True
         Learning of the paper. Relearn until the clusters repeat. False learns once, the paper's DISC-I.
     gamma : float or None, default=None
-        Learning of the paper. Weight of the numeric part. None balances it so that over the whole table a numeric column
-        sets two random rows as far apart, on average, as a categorical one; the paper uses 1.
+        Learning of the paper. Weight of the numeric part. None balances it so that over the whole table
+        a numeric column sets two random rows as far apart, on average, as a categorical one; the paper
+        uses 1.
         The anchored learning weighs numbers by their likelihood and needs no such weight.
     init : {"auto", "random", "huang", "cao"} or table, default="auto"
         Rows to start from. "auto" draws rows far from each other for the anchored learning (greedy
@@ -73,8 +73,9 @@ class DISC(Clusterer):
     max_rounds : int, default=50
         Learning of the paper. Most relearnings.
     empty_clusters : {"reseed", "keep"}, default="reseed"
-        Learning of the paper. A cluster that loses all its rows takes the row that fits worst. "keep" is what the published
-        program does: the empty cluster's distances become 0 and it may swallow the others.
+        Learning of the paper. A cluster that loses all its rows takes the row that fits worst. "keep" is
+        what the published program does: the empty cluster's distances become 0 and it may swallow the
+        others.
     missing, handle_unknown, categorical_features, n_jobs, random_state
         As in :class:`KModes`.
 
@@ -181,7 +182,8 @@ class DISC(Clusterer):
         return describe(problem, settings)
 
     def _paper(self, problem: Problem) -> Outcome:
-        problem = replace(problem, init="random") if isinstance(problem.init, str) and problem.init == "auto" else problem
+        if problem.start_is_automatic:
+            problem = replace(problem, init="random")
         starts = 1 if isinstance(self.n_init, str) else self.n_init
         engine = problem.engine
         gamma = problem.balanced_gamma() if self.gamma is None else float(self.gamma)
@@ -205,7 +207,7 @@ class DISC(Clusterer):
             return alternate(
                 engine,
                 learner,
-                begun.after,
+                learner.relearn(begun.after, begun.filled),
                 begun.filled,
                 max_rounds=self.max_rounds,
                 max_iter=self.max_iter,

@@ -22,4 +22,4 @@ def frame_in(library: str, columns: Mapping[str, Any]) -> Any:
     """
     backend = library if library in EAGER else "pandas"
     plain = {name: list(values) for name, values in columns.items()}
-    return nw.from_dict(plain, backend=backend).to_native()
+    return nw.from_dict(plain, backend=backend).to_native()  # type: ignore[arg-type]

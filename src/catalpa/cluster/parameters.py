@@ -40,7 +40,7 @@ class Whole:
     least: int
 
     def allows(self, value: Any) -> bool:
-        return isinstance(value, Integral) and not isinstance(value, bool) and value >= self.least
+        return isinstance(value, Integral) and value is not True and value is not False and int(value) >= self.least
 
     def says(self) -> str:
         return f"a whole number of at least {self.least}"
@@ -79,7 +79,9 @@ class Threads:
     """scikit-learn's ``n_jobs``: None, or a whole number other than 0."""
 
     def allows(self, value: Any) -> bool:
-        return value is None or (isinstance(value, Integral) and not isinstance(value, bool) and value != 0)
+        if value is None:
+            return True
+        return isinstance(value, Integral) and value is not True and value is not False and int(value) != 0
 
     def says(self) -> str:
         return "None, a number of threads, or -1 for all cores"

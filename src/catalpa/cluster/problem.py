@@ -34,6 +34,11 @@ class Problem:
     units_per_weight: float = 1.0
 
     @property
+    def start_is_automatic(self) -> bool:
+        """Whether the method chooses how to start."""
+        return isinstance(self.init, str) and self.init == "auto"
+
+    @property
     def start_is_fixed(self) -> bool:
         """Whether every start would begin at the same rows."""
         return not isinstance(self.init, str) or self.init == "cao"
@@ -63,7 +68,8 @@ class Problem:
         block = self.scaling.apply(encoded.rows.blocks[0])
         if len(block) != self.n_clusters:
             raise ParameterError(
-                f"init holds {len(block)} centres, but n_clusters is {self.n_clusters}: give one row per cluster."
+                f"init holds {len(block)} centres, but n_clusters is {self.n_clusters}: "
+                "give one row per cluster."
             )
         order = np.arange(len(block))
         return Found(-order, order, block.codes.astype(self.engine.axis.dtype), block.numbers, len(block))

@@ -12,6 +12,7 @@ import numpy as np
 
 import catalpa
 from catalpa.cluster.outcome import Outcome
+from catalpa.engines.opening import scaling_of
 from catalpa.errors import ModelFileError, ParameterError, TableError
 from catalpa.loop.history import Pass
 from catalpa.model import (
@@ -24,7 +25,6 @@ from catalpa.model import (
     scores_to_json,
     write,
 )
-from catalpa.table.scaling import Scaling
 from catalpa.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -83,14 +83,12 @@ def restored(document: Mapping[str, Any], kind: type[Clusterer]) -> Clusterer:
         schema = Schema.from_dict(document["schema"])
         outcome = _outcome(document)
         fit = document["fit"]
-        low = np.array([column.low for column in schema.numeric], dtype=np.float64)
-        high = np.array([column.high for column in schema.numeric], dtype=np.float64)
         if outcome.scores.table.shape[0] != schema.axis.length:
             raise ModelFileError(
                 "The model file is damaged: its cost table does not fit its columns. Save the model again."
             )
         model.n_features_in_ = len(schema.columns)
-        model._publish(schema, Scaling(low, high), outcome, float(fit["units_per_weight"]), int(fit["rows"]))
+        model._publish(schema, scaling_of(schema), outcome, float(fit["units_per_weight"]), int(fit["rows"]))
     except (KeyError, TypeError, AttributeError, TableError, ParameterError) as error:
         raise ModelFileError(
             f"The model file is damaged ({type(error).__name__}: {error}). Save the model again."

@@ -1,0 +1,1 @@
+"""Where a pass runs: one protocol, and the engines that follow it."""

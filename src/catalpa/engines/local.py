@@ -53,6 +53,9 @@ class LocalEngine:
     def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
         return np.concatenate(self._visit(lambda at: step(self.blocks[at], *args)))
 
+    def answer(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
+        return self.each(step, *args)
+
     def _visit(self, visit: Callable[[int], Result]) -> list[Result]:
         if self._threads == 1:
             return [visit(at) for at in range(len(self.blocks))]

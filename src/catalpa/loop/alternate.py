@@ -57,6 +57,6 @@ def same_partition(one: Counts, other: Counts) -> bool:
     return np.array_equal(_sorted_rows(one), _sorted_rows(other))
 
 
-def _sorted_rows(counts: Counts) -> np.ndarray:  # type: ignore[type-arg]
+def _sorted_rows(counts: Counts) -> np.ndarray:
     rows = np.concatenate([counts.by_category, counts.sizes[:, None], counts.sums, counts.seen], axis=1)
     return rows[np.lexsort(rows.T[::-1])]

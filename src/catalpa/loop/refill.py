@@ -41,7 +41,7 @@ def reseed_empty(engine: Engine, fixed: FixedScores, counts: Counts) -> Counts:
     return _put(counts, seeds, empty[:usable])
 
 
-def _put(counts: Counts, seeds: Counts, clusters: np.ndarray) -> Counts:  # type: ignore[type-arg]
+def _put(counts: Counts, seeds: Counts, clusters: np.ndarray) -> Counts:
     changed = {}
     for name in ("by_category", "sizes", "sums", "squares", "seen"):
         whole = getattr(counts, name).copy()

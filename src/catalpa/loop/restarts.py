@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from catalpa.loop.settle import Settled
 
 __all__ = ["best_of", "generators"]
 
-Rest = TypeVar("Rest", bound="Settled[object]")
+Rest = TypeVar("Rest", bound="Settled[Any]")
 
 
 def generators(random_state: np.random.RandomState, n_init: int) -> list[np.random.Generator]:

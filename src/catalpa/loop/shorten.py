@@ -14,8 +14,8 @@ from catalpa.loop.spread import spread_rows
 from catalpa.relations.description import Anchored
 from catalpa.relations.matching import Matching
 from catalpa.steps.assign import label_rows
-from catalpa.steps.counts import SQUARE_BITS, Counts
 from catalpa.steps.collapse import collapse, joined
+from catalpa.steps.counts import SQUARE_BITS, Counts
 from catalpa.steps.exchange import Rooms, count_places
 from catalpa.steps.ledger import Bells, Ledger, make_ledger
 from catalpa.steps.scores import fix
@@ -84,13 +84,20 @@ class Shortening:
                 engine, matching, matching.start(seeds), max_iter=5, refill=reseed_empty, phase="start"
             )
             rest = settle(
-                engine, self.method, self.method.start(begun.filled), max_iter=20, refill=reseed_empty, phase="batch"
+                engine,
+                self.method,
+                self.method.start(begun.filled),
+                max_iter=20,
+                refill=reseed_empty,
+                phase="batch",
             )
             scores, history = rest.scores, begun.history
         labels = _no_gaps(engine.each(label_rows, fix(scores, self.axis)))
         return self.settled(labels, rng, history)
 
-    def settled(self, labels: IntArray, rng: np.random.Generator, history: tuple[Pass, ...] = ()) -> Described:
+    def settled(
+        self, labels: IntArray, rng: np.random.Generator, history: tuple[Pass, ...] = ()
+    ) -> Described:
         """Exchange passes from given labels, one by one, until none moves."""
         k = int(labels.max()) + 1
         order = rng.permutation(len(self.block))

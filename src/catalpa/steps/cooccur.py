@@ -27,4 +27,4 @@ def cooccurrences(block: Block, axis: Axis) -> IntArray:  # (V, V) int64
             together[rows, columns] = counted
             together[columns, rows] = counted.T
     kept = axis.category_places
-    return together[np.ix_(kept, kept)]
+    return np.ascontiguousarray(together[np.ix_(kept, kept)])

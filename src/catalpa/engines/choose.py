@@ -1,0 +1,29 @@
+"""The one place that looks at what kind of table came, and picks the engine for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from catalpa.engines.base import Engine
+from catalpa.engines.local import LocalEngine
+from catalpa.engines.opening import Opened, Opener, TableSettings, in_memory, prepared
+from catalpa.table.scaling import Scaling
+from catalpa.table.schema import Schema
+
+__all__ = ["InMemory", "opener_for"]
+
+
+class InMemory:
+    """Frames, arrays and lists: the rows are here."""
+
+    def for_fit(self, X: Any, settings: TableSettings, sample_weight: Any) -> Opened:
+        schema, scaling, rows, units_per_weight = in_memory(X, settings, sample_weight)
+        return Opened(schema, scaling, LocalEngine(rows, settings.n_jobs), units_per_weight)
+
+    def for_predict(self, X: Any, schema: Schema, scaling: Scaling, settings: TableSettings) -> Engine:
+        return LocalEngine(prepared(X, schema, scaling, settings), settings.n_jobs)
+
+
+def opener_for(X: Any) -> Opener:
+    """The opener of a table's kind."""
+    return InMemory()

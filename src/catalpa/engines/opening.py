@@ -1,0 +1,96 @@
+"""How a table becomes an engine: what is asked of it, and what comes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from catalpa.engines.base import Engine
+from catalpa.table import encode, infer, open_table
+from catalpa.table.blocks import Block, Rows
+from catalpa.table.scaling import Scaling
+from catalpa.table.schema import Schema
+from catalpa.table.weights import weight_units
+
+__all__ = ["Opened", "Opener", "TableSettings", "prepared", "scaling_of"]
+
+
+@dataclass(frozen=True)
+class TableSettings:
+    """An estimator's settings that concern the table."""
+
+    categorical_features: Any = None
+    missing: str = "category"
+    handle_unknown: str = "warn"
+    numbers: str = "keep"
+    bins: int | None = None
+    n_jobs: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A table that an engine holds, encoded and scaled.
+
+    Attributes
+    ----------
+    units_per_weight : float
+        Units of the blocks' weights that make a row's weight of 1.
+    """
+
+    schema: Schema
+    scaling: Scaling
+    engine: Engine
+    units_per_weight: float = 1.0
+
+
+class Opener(Protocol):
+    """Opens one kind of table; one per engine."""
+
+    def for_fit(self, X: Any, settings: TableSettings, sample_weight: Any) -> Opened:
+        """Learn the schema of a table and hold its rows."""
+
+    def for_predict(self, X: Any, schema: Schema, scaling: Scaling, settings: TableSettings) -> Engine:
+        """Hold the rows of a table in the codes of a schema."""
+
+
+def scaling_of(schema: Schema) -> Scaling:
+    """The range of every numeric column at fit."""
+    low = np.array([column.low for column in schema.numeric], dtype=np.float64)
+    high = np.array([column.high for column in schema.numeric], dtype=np.float64)
+    return Scaling(low, high)
+
+
+def inferred(X: Any, settings: TableSettings) -> Schema:
+    """The schema of a table in memory."""
+    return infer(
+        X,
+        categorical_features=settings.categorical_features,
+        missing=settings.missing,  # type: ignore[arg-type]
+        numbers=settings.numbers,  # type: ignore[arg-type]
+        bins=settings.bins,
+    )
+
+
+def prepared(X: Any, schema: Schema, scaling: Scaling, settings: TableSettings) -> Rows:
+    """Encoded and scaled rows of a table in memory."""
+    encoded = encode(X, schema, handle_unknown=settings.handle_unknown)  # type: ignore[arg-type]
+    return encoded.rows.map(scaling.apply)
+
+
+def in_memory(X: Any, settings: TableSettings, sample_weight: Any) -> tuple[Schema, Scaling, Rows, float]:
+    """Schema, scaling and weighted rows of a table in memory, which is read once."""
+    table = open_table(X)
+    schema = inferred(table, settings)
+    scaling = scaling_of(schema)
+    rows = prepared(table, schema, scaling, settings)
+    if sample_weight is None:
+        return schema, scaling, rows, 1.0
+    units, per_weight = weight_units(sample_weight, len(rows))
+
+    def weigh(block: Block) -> Block:
+        own = None if units is None else units[block.start : block.start + len(block)]
+        return replace(block, weights=own)
+
+    return schema, scaling, rows.map(weigh), per_weight
