@@ -11,6 +11,7 @@ import pytest
 
 PUBLIC = {
     "catalpa": [
+        "CBDM",
         "CDCDR",
         "CURE",
         "CoForest",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from catalpa import datasets, metrics
+    from catalpa.cluster.cbdm import CBDM
     from catalpa.cluster.cdcdr import CDCDR
     from catalpa.cluster.coforest import CoForest
     from catalpa.cluster.cure import CURE
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "CBDM",
     "CDCDR",
     "CURE",
     "DISC",
@@ -33,6 +35,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "CBDM": "catalpa.cluster.cbdm",
     "CDCDR": "catalpa.cluster.cdcdr",
     "CURE": "catalpa.cluster.cure",
     "DISC": "catalpa.cluster.disc",

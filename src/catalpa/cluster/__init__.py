@@ -3,6 +3,7 @@
 from catalpa.cluster.cdcdr import CDCDR
 from catalpa.cluster.coforest import CoForest
 from catalpa.cluster.cure import CURE
+from catalpa.cluster.cbdm import CBDM
 from catalpa.cluster.disc import DISC
 from catalpa.cluster.hdc import HDC
 from catalpa.cluster.kmodes import KModes
@@ -10,6 +11,7 @@ from catalpa.cluster.kprototypes import KPrototypes
 from catalpa.cluster.registry import METHODS, MethodEntry, find_method, load
 
 __all__ = [
+    "CBDM",
     "CDCDR",
     "CURE",
     "DISC",

@@ -94,7 +94,7 @@ class KPrototypes(Clusterer):
     >>> sorted(model.cluster_sizes_.tolist())
     [3, 3]
     >>> round(model.gamma_, 3)
-    0.219
+    0.222
     """
 
     _numbers = "keep"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from catalpa.cluster.base import Clusterer
+from catalpa.cluster.cbdm import CBDM
 from catalpa.cluster.cdcdr import CDCDR
 from catalpa.cluster.coforest import CoForest
 from catalpa.cluster.cure import CURE
@@ -61,6 +62,7 @@ METHODS: Mapping[str, MethodEntry] = {
             aliases=("k-prototypes", "kpt"),
             mixed=True,
         ),
+        MethodEntry("cbdm", CBDM, "distances of categories from their context", aliases=("dilca",)),
         MethodEntry("cure", CURE, "vectors of categories from groups at many sizes", aliases=("cde",)),
         MethodEntry(
             "cdcdr", CDCDR, "vectors of categories from the graph of their rows", aliases=("cdc_dr", "cdc-dr")

@@ -1,0 +1,256 @@
+"""CBDM: distances between categories learned from their context, also known as DILCA."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from catalpa.cluster.base import Clusterer, Problem
+from catalpa.cluster.merging import merge_rows
+from catalpa.cluster.outcome import Outcome
+from catalpa.cluster.parameters import Choice, Number, rules_with
+from catalpa.errors import ColumnWarning, UndefinedMetric
+from catalpa.loop.method import Method
+from catalpa.loop.refill import REFILLS
+from catalpa.loop.restarts import best_of
+from catalpa.loop.settle import Settled, settle
+from catalpa.relations.category_distances import CategoryDistances
+from catalpa.relations.context import ColumnContexts, learn_contexts
+from catalpa.relations.embedding import JointVectors, overall_shares
+from catalpa.relations.relations import Relations
+from catalpa.steps.cooccur import cooccurrences
+from catalpa.table.blocks import Axis, FloatArray, IntArray
+from catalpa.table.schema import Schema
+
+__all__ = ["CBDM"]
+
+
+class CBDM(Clusterer):
+    """Cluster categories by distances learned from their context (DILCA).
+
+    Two categories of a column are close if the rows that hold them look alike in other columns: those
+    that tell something about the column, its context. The distances are learned once from the whole
+    table and are the same in all clusters. They are not defined where no column tells anything about
+    another, as in a table that lists every combination once.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters. A table with fewer distinct rows gives fewer clusters and a warning.
+    context : {"RR", "M"}, default="RR"
+        How the context of a column is chosen, by symmetric uncertainty: the columns that tell more about
+        it than about each other (RR, relevant and not redundant), or those that tell at least ``sigma``
+        times what the others tell on average (M).
+    sigma : float, default=1.0
+        Threshold of ``context="M"``; 0 takes every column that tells anything.
+    clusterer : {"kmodes", "ward", "embedding"}, default="kmodes"
+        What is done with the distances: k-modes with them in place of mismatches; Ward's hierarchical
+        clustering, as in the publication, for at most 10 000 distinct rows; or k-means on the points
+        whose Euclidean distances they are.
+    distance : {"sum", "euclidean"}, default="sum"
+        Of rows under ``clusterer="kmodes"``: the sum over columns, or the root of the sum of squares.
+        The two other clusterers are Euclidean.
+    centers : {"mode", "nearest"}, default="mode"
+        A cluster's centre under ``clusterer="kmodes"``: its most frequent category, or the category with
+        the least summed distance to the cluster's cells.
+    init : {"random", "huang", "cao"} or table, default="random"
+        Rows to start from, as in :class:`KModes`; Ward's clustering has no start.
+    n_init : int, default=10
+        Starts; the one of least cost is kept.
+    max_iter : int, default=100
+        Most passes of one start.
+    empty_clusters : {"reseed", "keep"}, default="reseed"
+        What happens to a cluster that loses all its rows: it takes the row that fits worst, or its
+        centre stays where it was.
+    missing, handle_unknown, categorical_features, bins, n_jobs, random_state
+        As in :class:`KModes`. With ``missing="ignore"`` two columns are compared over the rows that have
+        both.
+
+    Attributes
+    ----------
+    labels_ : array (n,) of int32
+        Under ``clusterer="ward"`` those of the hierarchy, while ``predict`` gives the cluster whose mean
+        is nearest: it may differ for rows at a border.
+    relations_ : Relations
+        Distances of the categories of every column, the same in all clusters.
+    contexts_ : dict of str to list of str
+        The context of every column, the most telling column first.
+    dependence_ : array (columns, columns)
+        Symmetric uncertainty of every two columns, on [0, 1].
+    centers_ : frame of the table's library, one row per cluster, in original values
+        The centres of k-modes; the most frequent categories otherwise.
+    cost_ : float
+        Summed distance to the centres; summed squared distance to the means for Ward and embedding.
+    n_iter_ : int
+        Passes of the kept start.
+    history_ : frame
+        Cost, moved rows and clusters of every pass.
+    cluster_sizes_ : array (k,)
+    profiles_ : frame
+        Share, share overall and lift of every category per cluster and column.
+    schema_ : Schema
+        The columns as fit saw them.
+
+    References
+    ----------
+    D. Ienco, R. G. Pensa, R. Meo, "From context to distance: learning dissimilarity for categorical data
+    clustering", ACM Transactions on Knowledge Discovery from Data 6(1), 2012.
+    D. Ienco, R. G. Pensa, R. Meo, "Context-based distance learning for categorical data clustering",
+    Advances in Intelligent Data Analysis VIII, 2009.
+
+    Examples
+    --------
+    >>> from catalpa import CBDM, datasets
+    >>> zoo = datasets.load("zoo")
+    >>> model = CBDM(n_clusters=7, clusterer="ward").fit(zoo.frame)
+    >>> model.contexts_["breathes"]
+    ['aquatic', 'legs']
+    >>> print(model.relations_[0, "breathes"])
+    breathes in cluster 0
+    0 0 % ────────────0.74──────────── 1 100 %
+    """
+
+    _numbers = "refuse"
+    _rules = rules_with(
+        {
+            "context": Choice(("RR", "M")),
+            "sigma": Number(0.0),
+            "clusterer": Choice(("kmodes", "ward", "embedding")),
+            "distance": Choice(("sum", "euclidean")),
+            "centers": Choice(("mode", "nearest")),
+        }
+    )
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        context: str = "RR",
+        sigma: float = 1.0,
+        clusterer: str = "kmodes",
+        distance: str = "sum",
+        centers: str = "mode",
+        init: Any = "random",
+        n_init: int = 10,
+        max_iter: int = 100,
+        empty_clusters: str = "reseed",
+        missing: str = "category",
+        handle_unknown: str = "warn",
+        categorical_features: Any = None,
+        bins: int | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.context = context
+        self.sigma = sigma
+        self.clusterer = clusterer
+        self.distance = distance
+        self.centers = centers
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.empty_clusters = empty_clusters
+        self.missing = missing
+        self.handle_unknown = handle_unknown
+        self.categorical_features = categorical_features
+        self.bins = bins
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _solve(self, problem: Problem) -> Outcome:
+        axis = problem.engine.axis
+        together = problem.engine.total(cooccurrences, axis)
+        least_share = float(self.sigma) if self.context == "M" else None
+        contexts = learn_contexts(together, axis, least_share=least_share)
+        _check_defined(contexts, problem.schema, together)
+        shared = {
+            "distances": np.concatenate([matrix.ravel() for matrix in contexts.distances]),
+            "members": contexts.members.astype(np.int64),
+            "uncertainty": contexts.uncertainty,
+        }
+        if self.clusterer == "ward":
+            return merge_rows(problem, contexts.coordinates, _means(contexts, together, axis), shared)
+        rest = self._settled(problem, self._method(contexts, together, axis))
+        return Outcome.of(rest, problem.units_per_weight, shared=shared)
+
+    def _method(self, contexts: ColumnContexts, together: IntArray, axis: Axis) -> Method[Any]:
+        if self.clusterer == "embedding":
+            return _means(contexts, together, axis)
+        return CategoryDistances(
+            axis,
+            contexts.distances,
+            squared=self.distance == "euclidean",
+            nearest_center=self.centers == "nearest",
+        )
+
+    def _settled(self, problem: Problem, method: Method[Any]) -> Settled[Any]:
+        refill = REFILLS[self.empty_clusters]
+
+        def run(rng: np.random.Generator) -> Settled[Any]:
+            state = method.start(problem.seeds(rng))
+            return settle(problem.engine, method, state, max_iter=self.max_iter, refill=refill)
+
+        return best_of(problem.starts(self.n_init), problem.random_state, run)
+
+    @property
+    def relations_(self) -> Relations:
+        """Distances of the categories of every column."""
+        sizes = [column.size for column in self.schema_.categorical]
+        ends = np.cumsum([size * size for size in sizes])[:-1]
+        flat = np.split(self._outcome.shared["distances"], ends)
+        matrices = [part.reshape(size, size) for part, size in zip(flat, sizes, strict=True)]
+        shares = self._outcome.counts.shares(self.schema_.axis)
+        return Relations.from_distances(self.schema_, matrices, n_clusters=self._outcome.k, shares=shares)
+
+    @property
+    def contexts_(self) -> dict[str, list[str]]:
+        """The columns that each column's distances were learned from, the most telling first."""
+        names = [column.name for column in self.schema_.categorical]
+        order = np.argsort(-self.dependence_, axis=1, kind="stable")
+        members = self._outcome.shared["members"]
+        return {
+            name: [names[other] for other in order[column] if members[column, other]]
+            for column, name in enumerate(names)
+        }
+
+    @property
+    def dependence_(self) -> FloatArray:
+        """Symmetric uncertainty of every two columns, (columns, columns)."""
+        return self._outcome.shared["uncertainty"]
+
+
+def _means(contexts: ColumnContexts, together: IntArray, axis: Axis) -> JointVectors:
+    """k-means on the points of the categories."""
+    coordinates = contexts.coordinates
+    vectors = np.zeros((axis.base.length, max(points.shape[1] for points in coordinates)))
+    for part, points in zip(axis.base.slices(), coordinates, strict=True):
+        vectors[part, : points.shape[1]] = points
+    return JointVectors(axis, vectors, overall_shares(together, axis))
+
+
+def _check_defined(contexts: ColumnContexts, schema: Schema, together: IntArray) -> None:
+    """Raise where all categories would be the same; name the columns that add nothing."""
+    names = [column.name for column in schema.categorical]
+    if len(names) == 1:
+        raise UndefinedMetric(
+            "CBDM learns the distances of a column from the other columns, but the table has one "
+            "(n_features = 1). Use KModes."
+        )
+    silent = contexts.silent
+    if len(silent) == len(names):
+        raise UndefinedMetric(
+            "CBDM is not defined on this table: no column tells anything about another, so all categories "
+            "of a column would be the same. Use KModes or DISC."
+        )
+    varies = [(np.diag(together)[part] > 0).sum() > 1 for part in schema.axis.slices()]
+    unheard = [names[column] for column in silent if varies[column]]
+    if unheard:
+        warnings.warn(
+            f"The other columns tell nothing about {unheard}, so these have no influence on the clusters. "
+            "Use KModes or DISC if they should.",
+            ColumnWarning,
+            stacklevel=4,
+        )
