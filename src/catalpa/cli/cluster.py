@@ -13,7 +13,7 @@ from catalpa.cli.clusters import as_json, describe, show_clusters
 from catalpa.cli.options import AsJson, Delimiter, Encoding, Force, Quiet, TablePath, delimiter_of, listed
 from catalpa.cli.outputs import LABELS, MODEL, PROFILES, check_free, label_columns, write_results
 from catalpa.cli.terminal import Terminal
-from catalpa.errors import ParameterError
+from catalpa.errors import ParameterError, UnknownColumn
 
 if TYPE_CHECKING:
     from catalpa.cluster.base import Clusterer
@@ -91,7 +91,7 @@ def cluster(
     with terminal.listening():
         rows, identifiers = _read(table, listed(columns), listed(drop), id, delimiter_of(delimiter), encoding)
         fitted(terminal, model, rows)
-        lines = describe(model)
+        lines = describe(model, rows)
         files = write_results(output, model, label_columns(model.labels_, identifiers)) if output else []
     if json:
         terminal.show_json(as_json(model, lines, files, terminal.warnings))
@@ -142,5 +142,5 @@ def _read(
     unwanted = [name for name in drop or [] if name != id] or None
     rows = read_table(path, delimiter=delimiter, encoding=encoding, columns=wanted, drop=unwanted)
     if id not in rows.column_names:
-        raise ParameterError(f"--id names {id!r}, which is no column. The columns are {rows.column_names}.")
+        raise UnknownColumn(f"--id names {id!r}, which is no column. The columns are {rows.column_names}.")
     return rows.drop_columns([id]), rows.select([id])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from catalpa.cli.terminal import Terminal
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["ClusterLine", "as_json", "describe", "show_clusters"]
 
 CATEGORIES_NAMED = 3
+NUMBERS_NAMED = 2
+FAR = 0.1  # of a column's range: a mean that is nearer to the mean of all rows is not worth a word
 
 
 @dataclass(frozen=True)
@@ -26,23 +29,37 @@ class ClusterLine:
     sets_apart: str
 
 
-def describe(model: Clusterer) -> list[ClusterLine]:
-    """One line per cluster, in the order of their numbers."""
+def describe(model: Clusterer, rows: Any) -> list[ClusterLine]:
+    """One line per cluster of a model that was fitted to ``rows``, in the order of their numbers."""
     import narwhals.stable.v2 as nw
 
     from catalpa.relations.profiles import distinctive, sentence
 
     profile = nw.from_native(model.profiles_).to_dict(as_series=False)
-    sizes = model.cluster_sizes_
-    return [
-        ClusterLine(
-            cluster,
-            int(size),
-            float(size / sizes.sum()),
-            sentence(distinctive(profile, cluster, top=CATEGORIES_NAMED)),
-        )
-        for cluster, size in enumerate(sizes)
-    ]
+    sizes, lines = model.cluster_sizes_, []
+    for cluster, numbers in enumerate(_means_apart(model, rows)):
+        records = distinctive(profile, cluster, top=CATEGORIES_NAMED)
+        words = [sentence(records)] if records or not numbers else []
+        share = float(sizes[cluster] / sizes.sum())
+        lines.append(ClusterLine(cluster, int(sizes[cluster]), share, "; ".join([*words, *numbers])))
+    return lines
+
+
+def _means_apart(model: Clusterer, rows: Any) -> list[list[str]]:
+    """For each cluster the numeric columns whose mean lies far from that of all rows, in words."""
+    import narwhals.stable.v2 as nw
+
+    centers, table = nw.from_native(model.centers_), nw.from_native(rows)
+    found: list[list[tuple[float, str]]] = [[] for _ in model.cluster_sizes_]
+    for column in model.schema_.numeric:
+        overall = table.select(nw.col(column.name).cast(nw.Float64).fill_nan(None).mean()).item()
+        for cluster, mean in enumerate(centers[column.name].to_list()):
+            # A cluster in which the number is missing throughout has no mean, and a constant no range.
+            if mean is None or overall is None or not abs(mean - overall) > FAR * (column.high - column.low):
+                continue
+            away = abs(mean - overall) / (column.high - column.low)
+            found[cluster].append((away, f"mean {column.name} {mean:.4g} ({overall:.4g} overall)"))
+    return [[text for _, text in sorted(of_one, reverse=True)[:NUMBERS_NAMED]] for of_one in found]
 
 
 def show_clusters(terminal: Terminal, lines: Sequence[ClusterLine]) -> None:
@@ -54,7 +71,7 @@ def show_clusters(terminal: Terminal, lines: Sequence[ClusterLine]) -> None:
 
 
 def as_json(
-    model: Clusterer, lines: Sequence[ClusterLine], files: Sequence[Any], warnings: Sequence[str]
+    model: Clusterer, lines: Sequence[ClusterLine], files: Sequence[Path], warnings: Sequence[str]
 ) -> dict[str, Any]:
     """What a program wants to know about a fit."""
     return {

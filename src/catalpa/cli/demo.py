@@ -48,7 +48,7 @@ def demo(
     with terminal.listening():
         model = DISC(n_clusters=zoo.n_clusters, random_state=0)
         fitted(terminal, model, zoo.frame)
-        lines = describe(model)
+        lines = describe(model, zoo.frame)
         files = write_results(output, model, label_columns(model.labels_))
     relation = most_telling_relation(model)
     if json:

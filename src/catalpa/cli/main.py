@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import textwrap
 import traceback
@@ -22,6 +23,13 @@ from catalpa.errors import CatalpaError, DatasetError, MissingDependency
 __all__ = ["app", "main"]
 
 FAILED, WRONG_INPUT, INTERRUPTED = 1, 2, 130
+OPTIONS = {
+    "n_clusters": "-k",
+    "categorical_features": "--categorical",
+    "bins": "--bins",
+    "missing": "--missing",
+    "n_jobs": "--jobs",
+}
 
 
 class Guarded(TyperGroup):
@@ -43,7 +51,7 @@ class Guarded(TyperGroup):
         except CatalpaError as error:
             if ctx.params["debug"]:
                 traceback.print_exc()
-            _complain(f"Error: {error}")
+            _complain(f"Error: {error} {_in_options(str(error))}")
             elsewhere = isinstance(error, DatasetError | MissingDependency)
             raise typer.Exit(FAILED if elsewhere else WRONG_INPUT) from None
         except Exception as error:
@@ -53,6 +61,14 @@ class Guarded(TyperGroup):
                 traceback.print_exc()
             _complain(_unexpected(error))
             raise typer.Exit(FAILED) from None
+
+
+def _in_options(message: str) -> str:
+    """How the settings that a message names are given on the command line."""
+    named = [name for name in OPTIONS if re.search(rf"\b{name}=" if name.isalpha() else name, message)]
+    if not named:
+        return ""
+    return f"On the command line {', '.join(f'{name} is {OPTIONS[name]}' for name in named)}."
 
 
 def _is_unexpected(error: Exception) -> bool:

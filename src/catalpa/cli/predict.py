@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from catalpa.cli.drift import as_at_fit
 from catalpa.cli.options import AsJson, Delimiter, Encoding, Force, OutputFile, Quiet, TablePath, delimiter_of
 from catalpa.cli.outputs import check_free, csv_text, label_columns, make_folder, write_text
 from catalpa.cli.terminal import Terminal
@@ -49,7 +50,7 @@ def predict(
         names = list(fitted.schema_.names)
         wanted = names if id is None or id in names else [*names, id]
         rows = read_table(table, delimiter=delimiter_of(delimiter), encoding=encoding, columns=wanted)
-        labels = fitted.predict(rows.select(names))
+        labels = fitted.predict(as_at_fit(rows, fitted.schema_))
     text = csv_text(label_columns(labels, None if id is None else rows.select([id])))
     if output is not None:
         make_folder(output.absolute().parent)

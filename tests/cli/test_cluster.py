@@ -1,0 +1,307 @@
+"""``catalpa cluster``: what it reads, prints, writes and refuses."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+from typer.testing import CliRunner
+
+import catalpa
+from catalpa.cli.cluster import new_model
+from catalpa.cli.main import app
+from catalpa.cluster.kmodes import KModes
+from catalpa.cluster.registry import MethodEntry
+from catalpa.errors import ParameterError
+
+TWO_HALVES = [0, 0, 0, 1, 1, 1]
+
+
+def halves(labels):
+    """The labels with the first row's cluster called 0."""
+    return [int(label != labels[0]) for label in labels]
+
+
+def test_a_table_of_clusters_is_printed_and_nothing_is_written_without_an_output(run, fruit, tmp_path):
+    ended = run("cluster", fruit, "-k", 2, "--drop", "person")
+    assert ended.code == 0
+    head, *lines = ended.out.splitlines()
+    assert head.split("\t") == ["cluster", "size", "share", "what sets it apart"]
+    assert [line.split("\t")[:3] for line in lines] == [["0", "3", "50 %"], ["1", "3", "50 %"]]
+    assert "colour=red (nowhere else)" in ended.out
+    assert list(tmp_path.iterdir()) == [fruit]
+
+
+def test_labels_model_and_profiles_are_written_in_the_order_of_the_rows(run, fruit, tmp_path):
+    ended = run("cluster", fruit, "-k", 2, "--id", "person", "-o", "deep/out")
+    assert ended.code == 0
+    out = tmp_path / "deep" / "out"
+    assert sorted(path.name for path in out.iterdir()) == ["labels.csv", "model.json", "profiles.csv"]
+    labels = pd.read_csv(out / "labels.csv")
+    assert labels.columns.tolist() == ["person", "cluster"]
+    assert labels["person"].tolist() == ["p1", "p2", "p3", "p4", "p5", "p6"]
+    assert halves(labels["cluster"]) == TWO_HALVES
+    model = catalpa.load(out / "model.json")
+    assert list(model.schema_.names) == ["colour", "shape", "price"]
+    profiles = pd.read_csv(out / "profiles.csv")
+    assert set(profiles["column"]) == {"colour", "shape"}
+    assert profiles.groupby(["cluster", "column"])["share"].sum().tolist() == pytest.approx([1.0] * 4)
+    assert f"wrote {'deep/out/labels.csv'}" in ended.err
+
+
+def test_without_an_id_labels_have_one_column(run, fruit, tmp_path):
+    assert run("cluster", fruit, "-k", 2, "--drop", "person", "-o", "out").code == 0
+    assert (tmp_path / "out" / "labels.csv").read_text().splitlines()[0] == "cluster"
+
+
+def test_an_id_keeps_its_leading_zeros_and_its_gaps(run, tmp_path):
+    (tmp_path / "t.csv").write_text("id,n,c\n007,1,a\n008,,b\n009,3,a\n")
+    assert run("cluster", "t.csv", "-k", 2, "--id", "id", "--drop", "n", "-o", "text").code == 0
+    assert (tmp_path / "text" / "labels.csv").read_text().splitlines()[1].startswith("007,")
+    assert run("cluster", "t.csv", "-k", 2, "--id", "n", "--drop", "id", "-o", "whole").code == 0
+    assert [line.split(",")[0] for line in (tmp_path / "whole" / "labels.csv").read_text().splitlines()] == [
+        "n",
+        "1",
+        "",
+        "3",
+    ]
+
+
+def test_an_id_is_read_whatever_columns_and_drop_say(run, fruit, tmp_path):
+    ended = run(
+        "cluster",
+        fruit,
+        "-k",
+        2,
+        "--columns",
+        "colour,shape",
+        "--id",
+        "person",
+        "--drop",
+        "person",
+        "-o",
+        "o",
+    )
+    assert ended.code == 0
+    assert catalpa.load(tmp_path / "o" / "model.json").schema_.names == ("colour", "shape")
+
+
+def test_an_unknown_id_is_an_error_that_lists_the_columns(run, fruit):
+    ended = run("cluster", fruit, "-k", 2, "--id", "who")
+    assert ended.code == 2
+    assert "'who'" in ended.err
+    assert "'person'" in ended.err
+    assert run("cluster", fruit, "-k", 2, "--columns", "colour", "--id", "who").code == 2
+
+
+def test_json_is_one_object_with_sizes_sentences_files_cost_and_warnings(run, fruit):
+    ended = run("cluster", fruit, "-k", 2, "--drop", "person", "--json", "-o", "out")
+    document = json.loads(ended.out)
+    assert document["method"] == "DISC"
+    assert document["rows"] == 6
+    assert [one["size"] for one in document["clusters"]] == [3, 3]
+    assert "colour=" in document["clusters"][0]["sets_apart"]
+    assert document["files"] == ["out/labels.csv", "out/model.json", "out/profiles.csv"]
+    assert document["cost"] >= 0
+    assert document["n_iter"] >= 1
+    assert document["warnings"] == []
+
+
+def test_a_warning_is_one_line_on_standard_error_and_in_the_json(run, tmp_path):
+    (tmp_path / "same.csv").write_text("a,b\n" + "x,y\n" * 6 + "z,y\n")
+    ended = run("cluster", "same.csv", "-k", 4, "--json")
+    assert ended.code == 0
+    (warning,) = json.loads(ended.out)["warnings"]
+    assert "Only 2 of 4 clusters" in warning
+    assert f"warning: {warning}" in ended.err.splitlines()
+
+
+def test_column_decisions_are_said_on_standard_error(run, tmp_path):
+    (tmp_path / "t.csv").write_text("flag,c\n" + "0,a\n1,b\n" * 10)
+    ended = run("cluster", "t.csv", "-k", 2)
+    assert [line for line in ended.err.splitlines() if "'flag'" in line]
+    assert "'flag'" not in ended.out
+
+
+def test_quiet_prints_nothing_and_still_writes(run, tmp_path):
+    (tmp_path / "same.csv").write_text("flag,b\n" + "0,y\n" * 6 + "1,y\n")
+    ended = run("cluster", "same.csv", "-k", 4, "--quiet", "-o", "out")
+    assert (ended.code, ended.out, ended.err) == (0, "", "")
+    assert (tmp_path / "out" / "model.json").is_file()
+
+
+def test_quiet_json_prints_the_object_alone(run, tmp_path):
+    (tmp_path / "same.csv").write_text("flag,b\n" + "0,y\n" * 6 + "1,y\n")
+    ended = run("cluster", "same.csv", "-k", 4, "--quiet", "--json")
+    assert ended.err == ""
+    assert json.loads(ended.out)["warnings"]
+
+
+def test_the_same_seed_gives_the_same_labels(run, tmp_path):
+    assert run("datasets", "zoo", "-o", "zoo.csv").code == 0
+    for folder in ("one", "two"):
+        assert (
+            run(
+                "cluster", "zoo.csv", "-k", 7, "--seed", 3, "--n-init", 2, "--drop", "class", "-o", folder
+            ).code
+            == 0
+        )
+    one, two = ((tmp_path / folder / "labels.csv").read_bytes() for folder in ("one", "two"))
+    assert one == two
+
+
+def test_numbers_are_said_in_words_where_means_lie_apart(run, fruit):
+    out = run("cluster", fruit, "-k", 2, "--columns", "colour,price").out
+    assert "mean price 1.5 (5.167 overall)" in out
+    assert "mean price 8.833 (5.167 overall)" in out
+
+
+def test_a_table_of_numbers_alone_is_described_by_its_means(run, tmp_path):
+    (tmp_path / "t.csv").write_text("x,y\n1.5,0.5\n1.25,0.5\n8.5,0.5\n8.75,0.5\n")
+    out = run("cluster", "t.csv", "-k", 2).out
+    assert "\tmean x 1.375 (5 overall)" in out
+    assert "mean y" not in out
+
+
+def test_gaps_in_a_number_are_left_out_of_its_means(run, tmp_path):
+    (tmp_path / "t.csv").write_text("c,x\n" + "red,1.5\nred,\nblue,8.5\nblue,9.5\n")
+    ended = run("cluster", "t.csv", "-k", 2)
+    assert ended.code == 0
+    assert "mean x 1.5 (6.5 overall)" in ended.out
+
+
+@pytest.mark.parametrize("text", ["person;colour;shape;price\n", "person\tcolour\tshape\tprice\n"])
+def test_the_delimiter_is_found(run, fruit, tmp_path, text):
+    delimiter = ";" if ";" in text else "\t"
+    (tmp_path / "other.csv").write_text(fruit.read_text().replace(",", delimiter))
+    assert "colour=red" in run("cluster", "other.csv", "-k", 2, "--drop", "person").out
+
+
+@pytest.mark.parametrize("spelling", ["\\t", "tab", "\t"])
+def test_a_tab_can_be_typed(run, fruit, tmp_path, spelling):
+    (tmp_path / "other.csv").write_text(fruit.read_text().replace(",", "\t"))
+    assert run("cluster", "other.csv", "-k", 2, "--delimiter", spelling, "--drop", "person").code == 0
+
+
+def test_a_latin_1_file_is_read_with_its_letters(run, tmp_path):
+    (tmp_path / "t.csv").write_bytes("größe,farbe\nklein,grün\ngroß,rot\nklein,grün\n".encode("latin-1"))
+    for options in ((), ("--encoding", "latin-1")):
+        assert "farbe=grün" in run("cluster", "t.csv", "-k", 2, *options).out
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".feather", ".xlsx", ".tsv"])
+def test_other_formats_give_the_same_labels_as_csv(run, fruit, tmp_path, suffix):
+    frame = pd.read_csv(fruit)
+    path = tmp_path / f"fruit{suffix}"
+    if suffix == ".xlsx":
+        pytest.importorskip("openpyxl")
+        frame.to_excel(path, index=False)
+    elif suffix == ".tsv":
+        frame.to_csv(path, sep="\t", index=False)
+    else:
+        table = pa.Table.from_pandas(frame)
+        {".parquet": pa.parquet.write_table, ".feather": pa.feather.write_feather}[suffix](table, path)
+    assert run("cluster", path, "-k", 2, "--drop", "person", "-o", "out").code == 0
+    assert halves(pd.read_csv(tmp_path / "out" / "labels.csv")["cluster"]) == TWO_HALVES
+
+
+def test_standard_input_is_a_table_too(fruit):
+    result = CliRunner().invoke(
+        app, ["cluster", "-", "-k", "2", "--drop", "person"], input=fruit.read_bytes()
+    )
+    assert result.exit_code == 0
+    assert "colour=red" in result.output
+
+
+def test_existing_files_are_kept_without_force(run, fruit, tmp_path):
+    (tmp_path / "out").mkdir()
+    kept = tmp_path / "out" / "labels.csv"
+    kept.write_text("mine")
+    ended = run("cluster", fruit, "-k", 2, "-o", "out")
+    assert ended.code == 2
+    assert "--force" in ended.err
+    assert kept.read_text() == "mine"
+    assert list((tmp_path / "out").iterdir()) == [kept]
+    assert run("cluster", fruit, "-k", 2, "-o", "out", "--force").code == 0
+    assert kept.read_text().startswith("cluster")
+
+
+def test_existing_files_are_noticed_before_the_table_is_read(run, tmp_path):
+    (tmp_path / "labels.csv").write_text("mine")
+    ended = run("cluster", "absent.csv", "-k", 2, "-o", ".")
+    assert "Already there" in ended.err
+    assert "absent.csv" not in ended.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["absent.csv", "-k", 2], "no file absent.csv"),
+        (["fruit.csv"], "-k 4"),
+        (["fruit.csv", "-k", 0], "greater than or equal"),
+        (["fruit.csv", "-k", 7], "at most one cluster per row"),
+        (["fruit.csv", "-k", 7], "n_clusters is -k"),
+        (["fruit.csv", "-k", 2, "--method", "kmods"], "Did you mean 'kmodes'?"),
+        (["fruit.csv", "-k", 2, "--bins", 3], "no setting for --bins"),
+        (["fruit.csv", "-k", 2, "--columns", "colour,size"], "'size'"),
+        (["fruit.csv", "-k", 2, "--drop", "size"], "'size'"),
+        (["fruit.csv", "-k", 2, "--missing", "often"], "often"),
+        (["fruit.csv", "-k", 2, "--method", "kmodes"], "bins is --bins"),
+        (["fruit.csv", "-k", 2, "-o", "fruit.csv"], "is a file, not a folder"),
+        (["ragged.csv", "-k", 2], "Line 3"),
+        (["empty.csv", "-k", 2], "empty.csv is empty"),
+        (["gap.csv", "-k", 2, "--missing", "error"], "missing"),
+        (["fruit.csv", "-k", 2, "--nonsense"], "--nonsense"),
+    ],
+)
+@pytest.mark.usefixtures("fruit")
+def test_what_cannot_work_is_one_readable_message_and_exit_code_2(run, tmp_path, arguments, said):
+    (tmp_path / "ragged.csv").write_text("a,b\n1,2\n1,2,3\n")
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "gap.csv").write_text("a,b\nx,\ny,z\n")
+    ended = run("cluster", *arguments)
+    assert ended.code == 2
+    assert said in " ".join(ended.err.replace("│", " ").split())
+    assert "Traceback" not in ended.err
+    assert ended.out == ""
+
+
+def test_numbers_are_binned_when_asked_for(run, fruit):
+    ended = run("cluster", fruit, "-k", 2, "--method", "kmodes", "--bins", 2, "--drop", "person")
+    assert ended.code == 0
+    assert "price=[" in ended.out
+
+
+def test_columns_can_be_declared_categorical(run, fruit):
+    ended = run(
+        "cluster",
+        fruit,
+        "-k",
+        2,
+        "-m",
+        "kmodes",
+        "--drop",
+        "person",
+        "--categorical",
+        "colour,shape",
+        "--categorical",
+        "price",
+    )
+    assert ended.code == 0
+
+
+def test_missing_cells_can_be_ignored(run, tmp_path):
+    (tmp_path / "gap.csv").write_text("a,b\n" + "x,\ny,z\n" * 4 + "y,w\n")
+    assert "(missing)" in run("cluster", "gap.csv", "-k", 2).out
+    assert "(missing)" not in run("cluster", "gap.csv", "-k", 2, "--missing", "ignore").out
+
+
+def test_a_method_that_finds_the_number_of_clusters_needs_none():
+    finds = MethodEntry("finder", KModes, "stands for a method that finds k", learns_k=True)
+    assert new_model(finds, {"n_clusters": None}).n_clusters == KModes().n_clusters
+    with pytest.raises(ParameterError, match="how many clusters"):
+        new_model(MethodEntry("kmodes", KModes, ""), {"n_clusters": None})

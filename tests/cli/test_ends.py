@@ -1,0 +1,154 @@
+"""How a command ends: interrupted, cut off, with an error of ours or one that nobody foresaw."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import time
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from catalpa.cli import outputs
+from catalpa.cli.main import app
+from catalpa.cli.terminal import Terminal
+from catalpa.datasets import make_categorical
+from catalpa.errors import OutputError
+from catalpa.loop.history import Pass
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of this kind are not for Windows")
+def test_an_interrupt_during_a_long_fit_leaves_no_file_and_ends_with_130(program, tmp_path):
+    rows = make_categorical(20_000, columns=12, categories=6, clusters=20, noise=0.9, seed=0).frame
+    rows.to_csv(tmp_path / "long.csv", index=False)
+    with program("cluster", "long.csv", "-k", 60, "--n-init", 100_000, "-o", "out") as running:
+        time.sleep(4)
+        assert running.poll() is None
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert out == ""
+    assert "Interrupted" in err
+    assert "Traceback" not in err
+    assert [path.name for path in tmp_path.rglob("*")] == ["long.csv"]
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(program):
+    with program("datasets", "zoo", "--quiet") as running:
+        running.stdout.close()
+        assert running.stderr.read() == ""
+    assert running.returncode == 1
+
+
+def test_a_pipe_gets_plain_lines_and_no_colours(program, fruit):
+    with program("cluster", "-", "-k", 2, "--drop", "person") as running:
+        out, err = running.communicate(fruit.read_text())
+    assert running.returncode == 0
+    assert "\x1b" not in out + err
+    assert len(out.splitlines()) == 3
+    assert err == ""
+
+
+def test_an_error_nobody_foresaw_is_a_sentence_that_asks_for_a_report(run, fruit, monkeypatch):
+    def break_down(*_, **__):
+        raise ZeroDivisionError("odd")
+
+    monkeypatch.setattr("catalpa.table.sources.read_table", break_down)
+    ended = run("cluster", fruit, "-k", 2)
+    assert ended.code == 1
+    assert "ZeroDivisionError: odd" in ended.err
+    assert "report" in ended.err
+    assert "Traceback" not in ended.err
+    ended = run("--debug", "cluster", fruit, "-k", 2)
+    assert ended.code == 1
+    assert "Traceback" in ended.err
+
+
+def test_debug_shows_where_an_error_of_ours_came_from(run, monkeypatch):
+    assert "Traceback" in run("--debug", "cluster", "absent.csv", "-k", 2).err
+    monkeypatch.setenv("CATALPA_DEBUG", "1")
+    ended = run("cluster", "absent.csv", "-k", 2)
+    assert ended.code == 2
+    assert "Traceback" in ended.err
+
+
+def test_a_disk_that_refuses_a_file_is_an_error_of_ours(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="cannot be made"):
+        outputs.make_folder(tmp_path / "file" / "folder")
+    with pytest.raises(OutputError, match="cannot be written"):
+        outputs.write_text(tmp_path / "absent" / "file", "x")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(OutputError, match="not yours to write"):
+        outputs.check_free([tmp_path / "new"], force=False)
+
+
+class Screen:
+    """A stream that says it is a terminal."""
+
+    encoding = "utf-8"
+
+    def __init__(self):
+        self.text = ""
+
+    def isatty(self):
+        return True
+
+    def write(self, text):
+        self.text += text
+        return len(text)
+
+    def flush(self):
+        pass
+
+
+def plain(text):
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+
+
+def test_a_terminal_gets_a_drawn_table_with_numbers_to_the_right(monkeypatch):
+    screen = Screen()
+    monkeypatch.setattr(sys, "stdout", screen)
+    monkeypatch.setenv("COLUMNS", "60")
+    Terminal().table(("size", "words"), [("5", "[red]a[/red]"), ("12", "b")])
+    lines = [line for line in plain(screen.text).splitlines() if line.strip()]
+    assert re.match(r"\s+5\s+\[red\]a\[/red\]", lines[2])
+    assert re.match(r"\s+12\s+b", lines[3])
+
+
+def test_no_color_takes_the_colours_out(monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    screen = Screen()
+    monkeypatch.setattr(sys, "stdout", screen)
+    Terminal().table(("size",), [("5",)])
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", screen.text)
+
+
+def test_a_terminal_sees_progress_pass_by_pass(monkeypatch):
+    screen = Screen()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    with Terminal().progress() as watch:
+        watch(Pass("start", 10.0, 5, False, 2))
+        time.sleep(0.3)  # the line is drawn a few times a second
+    assert "pass 1: cost 10, 5 rows moved" in plain(screen.text)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(text=st.text(max_size=80) | st.text(alphabet='a1,;\t"\n\r .-é', max_size=60), k=st.integers(1, 4))
+@example(text="a\n\n", k=1)
+@example(text='a,"b\nc', k=1)
+@example(text="a,a\n1,2\n", k=1)
+@example(text="\x00,\x00\n", k=1)
+@example(text="a,b\n1e999,inf\n2,3\n", k=2)
+def test_no_csv_text_gives_a_traceback(text, k):
+    content = text.encode("utf-8", "surrogatepass")
+    result = CliRunner().invoke(app, ["cluster", "-", "-k", str(k), "--n-init", "1"], input=content)
+    assert result.exit_code in (0, 2), result.output
+    assert "something went wrong" not in result.output
+    assert "Traceback" not in result.output

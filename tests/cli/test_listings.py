@@ -1,0 +1,120 @@
+"""``catalpa datasets``, ``methods``, ``demo``, and the command itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+import catalpa
+from catalpa import datasets
+from catalpa.cluster.registry import METHODS
+
+
+def test_the_data_sets_are_listed(run):
+    lines = [line.split("\t") for line in run("datasets").out.splitlines()]
+    assert [line[0] for line in lines[1:]] == datasets.list_datasets()["name"].tolist()
+    assert lines[1][:5] == ["zoo", "101", "16", "7", "yes"]
+    assert json.loads(run("datasets", "--json").out)[0]["alias"] == "ZO"
+
+
+def test_a_data_set_is_written_with_its_classes_last(run, tmp_path):
+    assert run("datasets", "votes", "-o", "data/votes.csv").out == ""
+    written = pd.read_csv(tmp_path / "data" / "votes.csv", dtype=str)
+    votes = datasets.load("votes")
+    assert written.columns.tolist() == [*votes.frame.columns, "class"]
+    assert written.isna().sum().sum() == votes.frame.isna().sum().sum()
+    assert written["class"].tolist() == votes.target.tolist()
+    assert run("datasets", "votes", "-o", "data/votes.csv").code == 2
+
+
+def test_a_data_set_goes_to_standard_output_and_its_citation_to_standard_error(run):
+    ended = run("datasets", "zoo")
+    assert len(ended.out.splitlines()) == 102
+    assert "Forsyth" in ended.err
+    assert run("datasets", "zoo", "--quiet").err == ""
+
+
+def test_a_data_set_in_json_is_its_facts(run):
+    document = json.loads(run("datasets", "ZO", "-o", "zoo.csv", "--json").out)
+    assert document["name"] == "zoo"
+    assert document["files"] == ["zoo.csv"]
+    assert json.loads(run("datasets", "ZO", "--json").out)["files"] == []
+
+
+def test_an_unknown_data_set_is_refused(run):
+    ended = run("datasets", "zooo")
+    assert ended.code == 2
+    assert "zoo" in ended.err
+
+
+def test_a_data_set_that_cannot_be_fetched_is_exit_code_1(run, monkeypatch, tmp_path):
+    monkeypatch.setenv("CATALPA_DATA", str(tmp_path / "absent"))
+    ended = run("datasets", "nursery")
+    assert ended.code == 1
+    assert "CATALPA_DATA" in ended.err
+
+
+def test_the_methods_are_listed(run):
+    names = [line.split("\t")[0] for line in run("methods").out.splitlines()]
+    assert names == ["method", *METHODS]
+    document = json.loads(run("methods", "--json").out)
+    assert [entry["name"] for entry in document] == list(METHODS)
+
+
+def test_the_demo_shows_clusters_and_a_relation_and_writes_its_files_twice(run, tmp_path):
+    for _ in range(2):
+        ended = run("demo")
+        assert ended.code == 0
+        assert "feathers=1" in ended.out
+        assert "legs in cluster" in ended.out
+        assert "──" in ended.out
+    labels = pd.read_csv(tmp_path / "demo-output" / "labels.csv")
+    assert len(labels) == 101
+    assert catalpa.load(tmp_path / "demo-output" / "model.json").n_clusters_ == labels["cluster"].nunique()
+    assert (tmp_path / "demo-output" / "profiles.csv").is_file()
+
+
+def test_the_demo_overwrites_a_folder_of_the_user_only_when_told(run):
+    assert run("demo", "-o", "mine", "--quiet").code == 0
+    assert run("demo", "-o", "mine").code == 2
+    document = json.loads(run("demo", "-o", "mine", "--force", "--json").out)
+    assert sum(one["size"] for one in document["clusters"]) == 101
+    assert "legs" in document["relation"]
+
+
+def test_the_version_is_that_of_the_package(run):
+    assert run("--version").out == f"catalpa {catalpa.__version__}\n"
+
+
+@pytest.mark.parametrize("command", ["cluster", "predict", "demo", "datasets", "methods"])
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_every_command_has_help_with_examples(run, command, flag):
+    ended = run(command, flag)
+    assert ended.code == 0
+    assert f"catalpa {command} " in ended.out
+    assert "For example" in ended.out
+
+
+def test_without_a_command_the_help_is_shown(run):
+    ended = run()
+    assert "cluster" in ended.out + ended.err
+
+
+def test_help_and_version_do_not_wait_for_heavy_libraries(source_folder):
+    code = (
+        "import sys, catalpa.cli.main; "
+        "print([name for name in ('pandas', 'sklearn', 'numpy', 'pyarrow', 'scipy') if name in sys.modules])"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(source_folder)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout == "[]\n"
