@@ -40,7 +40,7 @@ class Whole:
     least: int
 
     def allows(self, value: Any) -> bool:
-        return isinstance(value, Integral) and value is not True and value is not False and int(value) >= self.least
+        return isinstance(value, Integral) and type(value) is not bool and int(value) >= self.least
 
     def says(self) -> str:
         return f"a whole number of at least {self.least}"
@@ -81,7 +81,7 @@ class Threads:
     def allows(self, value: Any) -> bool:
         if value is None:
             return True
-        return isinstance(value, Integral) and value is not True and value is not False and int(value) != 0
+        return isinstance(value, Integral) and type(value) is not bool and int(value) != 0
 
     def says(self) -> str:
         return "None, a number of threads, or -1 for all cores"
