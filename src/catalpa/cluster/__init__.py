@@ -1,9 +1,9 @@
 """The methods, one file each, as scikit-learn estimators."""
 
+from catalpa.cluster.cbdm import CBDM
 from catalpa.cluster.cdcdr import CDCDR
 from catalpa.cluster.coforest import CoForest
 from catalpa.cluster.cure import CURE
-from catalpa.cluster.cbdm import CBDM
 from catalpa.cluster.disc import DISC
 from catalpa.cluster.hdc import HDC
 from catalpa.cluster.kmodes import KModes
