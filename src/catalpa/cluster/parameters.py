@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from catalpa.errors import ParameterError
 
-__all__ = ["Choice", "Either", "Number", "Rule", "Whole", "check_parameters"]
+__all__ = ["Begin", "Choice", "Either", "Number", "Rule", "Whole", "check_parameters"]
 
 
 class Rule(Protocol):
@@ -18,6 +18,11 @@ class Rule(Protocol):
     def allows(self, value: Any) -> bool: ...
 
     def says(self) -> str: ...
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number; True and False are not."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class Whole:
     least: int
 
     def allows(self, value: Any) -> bool:
-        return isinstance(value, Integral) and type(value) is not bool and int(value) >= self.least
+        return is_whole(value) and int(value) >= self.least
 
     def says(self) -> str:
         return f"a whole number of at least {self.least}"
@@ -75,13 +80,26 @@ class Either:
 
 
 @dataclass(frozen=True)
+class Begin:
+    """One of some words, or a table of centres."""
+
+    options: tuple[str, ...]
+
+    def allows(self, value: Any) -> bool:
+        return value in self.options if isinstance(value, str) else value is not None
+
+    def says(self) -> str:
+        return f"{', '.join(map(repr, self.options))}, or a table of centres"
+
+
+@dataclass(frozen=True)
 class Threads:
     """scikit-learn's ``n_jobs``: None, or a whole number other than 0."""
 
     def allows(self, value: Any) -> bool:
         if value is None:
             return True
-        return isinstance(value, Integral) and type(value) is not bool and int(value) != 0
+        return is_whole(value) and int(value) != 0
 
     def says(self) -> str:
         return "None, a number of threads, or -1 for all cores"
