@@ -1,0 +1,193 @@
+"""HDC: distances of nominal and ordered categories on one scale, with learned weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from catalpa.cluster.base import Clusterer, Problem
+from catalpa.cluster.frames import frame_in
+from catalpa.cluster.outcome import Outcome
+from catalpa.cluster.parameters import Choice, Whole, rules_with
+from catalpa.loop.alternate import alternate
+from catalpa.loop.refill import REFILLS
+from catalpa.loop.restarts import best_of
+from catalpa.loop.settle import Settled, settle
+from catalpa.relations.conditional_shares import Contexts, ranked_categories
+from catalpa.relations.homogeneous import Described, PairWeights, homogeneous_distances
+from catalpa.relations.names import category_names
+from catalpa.relations.relations import Relations
+from catalpa.steps.cooccur import cooccurrences
+from catalpa.table.blocks import FloatArray, IntArray
+
+__all__ = ["HDC"]
+
+
+class HDC(Clusterer):
+    """Cluster nominal and ordered categories with homogeneous distances and learned weights.
+
+    Two categories are far apart when the rows that hold them differ in all columns. Ordered categories
+    lie on a line, nominal ones do not, and both are measured on one scale. A cluster is described by the
+    shares of its categories. Every pair of categories has a weight that grows with how well the pair
+    separates the clusters; weights and clusters alternate until nothing moves.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters. A table with fewer distinct rows gives fewer clusters and a warning.
+    weighting : {"ndw", "none"}, default="ndw"
+        Learn a weight for every pair of categories, or use the distances as they are.
+    descriptor : {"distribution", "medoid"}, default="distribution"
+        A cluster is described by the shares of its categories, or by the category of each column with
+        the least summed distance to the others.
+    init : {"random", "huang", "cao"} or table, default="random"
+        Rows to start from.
+    n_init : int, default=10
+        Starts; the one of least cost is kept.
+    max_iter : int, default=51
+        Most passes between two relearnings.
+    max_rounds : int, default=51
+        Most relearnings.
+    empty_clusters : {"reseed", "keep"}, default="reseed"
+        A cluster that loses all its rows takes the row that fits worst. "keep" is what the published
+        program does: it stays empty.
+    missing, handle_unknown, categorical_features, bins, n_jobs, random_state
+        As in :class:`KModes`. The bins of a numeric column are ordered. A missing cell of an ordered
+        column has no rank: it is as far from every category as the two ends are from each other.
+
+    Attributes
+    ----------
+    labels_ : array (n,) of int32
+    relations_ : Relations
+        For a column (the same in all clusters): the weighted distances of its categories and their tree.
+    weights_ : frame
+        Distance and weight of every two categories of a column; weights have the mean 1.
+    centers_ : frame
+        The most frequent category of each column, one row per cluster.
+    cost_, n_iter_, history_, cluster_sizes_, profiles_, schema_
+        As in :class:`KModes`.
+
+    References
+    ----------
+    Y. Zhang, Y.-m. Cheung, "Learnable Weighting of Intra-Attribute Distances for Categorical Data
+    Clustering with Nominal and Ordinal Attributes", IEEE Transactions on Pattern Analysis and Machine
+    Intelligence 44(7), 2022.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from catalpa import HDC
+    >>> answers = pd.Categorical(["low", "low", "mid", "high", "high"], ["low", "mid", "high"], ordered=True)
+    >>> table = pd.DataFrame({"pain": answers, "drug": ["a", "a", "a", "b", "b"]})
+    >>> model = HDC(n_clusters=2, random_state=0).fit(table)
+    >>> model.cluster_sizes_.tolist()
+    [3, 2]
+    >>> model.relations_[0, "pain"].order
+    ('low', 'mid', 'high')
+    """
+
+    _numbers = "refuse"
+    _rules = rules_with(
+        {
+            "weighting": Choice(("ndw", "none")),
+            "descriptor": Choice(("distribution", "medoid")),
+            "max_rounds": Whole(1),
+        }
+    )
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        weighting: str = "ndw",
+        descriptor: str = "distribution",
+        init: Any = "random",
+        n_init: int = 10,
+        max_iter: int = 51,
+        max_rounds: int = 51,
+        empty_clusters: str = "reseed",
+        missing: str = "category",
+        handle_unknown: str = "warn",
+        categorical_features: Any = None,
+        bins: int | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.weighting = weighting
+        self.descriptor = descriptor
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.max_rounds = max_rounds
+        self.empty_clusters = empty_clusters
+        self.missing = missing
+        self.handle_unknown = handle_unknown
+        self.categorical_features = categorical_features
+        self.bins = bins
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _solve(self, problem: Problem) -> Outcome:
+        engine = problem.engine
+        together = engine.total(cooccurrences, engine.axis)
+        contexts = Contexts.of(together, engine.axis, ranked_categories(problem.schema.categorical))
+        overall = _column_shares(np.diag(together), contexts)
+        method = PairWeights(
+            engine.axis, homogeneous_distances(contexts), overall, self.descriptor == "medoid"
+        )
+        refill = REFILLS[self.empty_clusters]
+
+        def run(rng: np.random.Generator) -> Settled[Described]:
+            state = method.start(problem.seeds(rng))
+            begun = settle(engine, method, state, max_iter=self.max_iter, refill=refill)
+            if self.weighting == "none":
+                return begun
+            return alternate(
+                engine,
+                method,
+                begun.after,
+                begun.filled,
+                max_rounds=self.max_rounds,
+                max_iter=self.max_iter,
+                refill=refill,
+                before=begun.history,
+            )
+
+        rest = best_of(problem.starts(self.n_init), problem.random_state, run)
+        shared = {f"distances_{at}": matrix for at, matrix in enumerate(method.distances)}
+        shared |= {f"weights_{at}": matrix for at, matrix in enumerate(rest.state.weights)}
+        return Outcome.of(rest, problem.units_per_weight, shared=shared)
+
+    def _matrices(self, name: str) -> list[FloatArray]:
+        return [self._outcome.shared[f"{name}_{at}"] for at in range(len(self.schema_.categorical))]
+
+    @property
+    def relations_(self) -> Relations:
+        """Weighted distances of the categories of every column, the same in all clusters."""
+        pairs = zip(self._matrices("distances"), self._matrices("weights"), strict=True)
+        matrices = [distances * weights for distances, weights in pairs]
+        return Relations.from_distances(self.schema_, matrices, n_clusters=self.n_clusters_)
+
+    @property
+    def weights_(self) -> Any:
+        """One row for every two categories of a column: their distance and their weight."""
+        found: dict[str, list[Any]] = {"column": [], "from": [], "to": [], "distance": [], "weight": []}
+        matrices = zip(self._matrices("distances"), self._matrices("weights"), strict=True)
+        for column, (distances, weights) in zip(self.schema_.categorical, matrices, strict=True):
+            names = category_names(column.categories)
+            lower, upper = np.triu_indices(len(names), 1)
+            found["column"] += [column.name] * len(lower)
+            found["from"] += [names[at] for at in lower]
+            found["to"] += [names[at] for at in upper]
+            found["distance"] += distances[lower, upper].tolist()
+            found["weight"] += weights[lower, upper].tolist()
+        return frame_in(self.schema_.library, found)
+
+
+def _column_shares(counts: IntArray, contexts: Contexts) -> FloatArray:
+    shares = np.zeros(len(counts))
+    for part in contexts.axis.slices():
+        shares[part] = counts[part] / max(int(counts[part].sum()), 1)
+    return shares
