@@ -85,6 +85,8 @@ struct Table {
     Rise of_size;
     double size_weight, quanta, weight_of_unit, number_weight;
     std::vector<Bell> bells;
+    std::vector<std::int64_t> category_units;  // (length,) weight of the rows that hold each category
+    std::int64_t total_units;
 };
 
 constexpr std::uint32_t ABSENT = std::numeric_limits<std::uint32_t>::max();
@@ -104,6 +106,9 @@ class Exchange {
           join_category(table.length * table.k, 0),
           join_column(table.columns * table.k, 0),
           join_cluster(table.k, 0),
+          stay_category(table.length * table.k, 0),
+          stay_column(table.columns * table.k, 0),
+          stay_cluster(table.k, 0),
           price(table.k, 0) {
         for (std::size_t row = 0; row < t->n; ++row) put(row, labels[row], +1);
         for (std::size_t v = 0; v < t->length; ++v)
@@ -111,10 +116,11 @@ class Exchange {
         for (std::size_t j = 0; j < t->k; ++j) refresh_cluster(j);
     }
 
-    // One pass in the given order; how many rows moved, and by how much the description changed.
-    std::pair<std::int64_t, std::int64_t> pass(const std::int64_t* order, std::int64_t tie) {
+    // One pass in the given order; how many rows moved, and by how much the description changed. `still` counts
+    // the visits since the last move: after one per row all of them would stay, and the pass may end.
+    std::pair<std::int64_t, std::int64_t> pass(const std::int64_t* order, std::int64_t tie, std::size_t& still) {
         std::int64_t moved = 0, change = 0;
-        for (std::size_t at = 0; at < t->n; ++at) {
+        for (std::size_t at = 0; at < t->n && still < t->n; ++at, ++still) {
             const std::size_t row = static_cast<std::size_t>(order[at]);
             const std::size_t own = static_cast<std::size_t>(labels[row]);
             if (members[own] == 1) continue;  // the last row of a cluster stays
@@ -128,6 +134,7 @@ class Exchange {
             move(row, best);
             change += least - here;
             ++moved;
+            still = 0;
         }
         return {moved, change};
     }
@@ -136,8 +143,9 @@ class Exchange {
     std::pair<std::int64_t, std::int64_t> settle(const std::int64_t* order, std::int64_t tie, std::int64_t max_passes,
                                                  std::int64_t& change) {
         std::int64_t passes = 0, moves = 0;
+        std::size_t still = 0;
         while (passes < max_passes) {
-            const auto [moved, changed] = pass(order, tie);
+            const auto [moved, changed] = pass(order, tie, still);
             ++passes;
             moves += moved;
             change += changed;
@@ -185,7 +193,9 @@ class Exchange {
     const Table* t;
     std::int32_t* labels;
     std::vector<std::int64_t> by_category, by_column, sizes, members, sums, squares, heard;
-    std::vector<std::int64_t> join_category, join_column, join_cluster, price;  // prices of one unit
+    // Prices of one unit, kept up to date: for a row that would join, and for one that is there already.
+    std::vector<std::int64_t> join_category, join_column, join_cluster, stay_category, stay_column, stay_cluster;
+    std::vector<std::int64_t> price;  // (k,) of the row last asked about
 
     void move(std::size_t row, std::size_t to) {
         const std::size_t own = static_cast<std::size_t>(labels[row]);
@@ -240,15 +250,29 @@ class Exchange {
     }
 
     void refresh_category(std::size_t v, std::size_t j) {
-        if (t->of_category[v].cumulative) join_category[v * t->k + j] = t->of_category[v](by_category[v * t->k + j], 1);
+        const Rise& rise = t->of_category[v];
+        if (!rise.cumulative) return;
+        const std::size_t at = v * t->k + j;
+        const std::int64_t count = by_category[at];
+        // The table ends where the category does: nobody else can join a cluster that has all its rows.
+        if (count < t->category_units[v]) join_category[at] = rise(count, 1);
+        if (count > 0) stay_category[at] = rise(count - 1, 1);
     }
 
     void refresh_cluster(std::size_t j) {
         if (!t->of_size.cumulative) return;
-        std::int64_t total = -of_size(sizes[j], 1);
-        for (std::size_t c = 0; c < t->columns; ++c)
-            total += join_column[c * t->k + j] = t->of_column[c](by_column[c * t->k + j], 1);
-        join_cluster[j] = total;
+        if (sizes[j] < t->total_units) {
+            join_cluster[j] = -of_size(sizes[j], 1);
+            for (std::size_t c = 0; c < t->columns; ++c)
+                join_cluster[j] += join_column[c * t->k + j] = t->of_column[c](by_column[c * t->k + j], 1);
+        }
+        if (sizes[j] > 0) {
+            stay_cluster[j] = -of_size(sizes[j] - 1, 1);
+            for (std::size_t c = 0; c < t->columns; ++c) {
+                const std::int64_t count = by_column[c * t->k + j];
+                stay_cluster[j] += stay_column[c * t->k + j] = count > 0 ? t->of_column[c](count - 1, 1) : 0;
+            }
+        }
     }
 
     std::int64_t of_size(std::int64_t c, std::int64_t w) const {
@@ -277,6 +301,14 @@ class Exchange {
     // What the row's own cluster would charge it, were it not there.
     std::int64_t leave(std::size_t row, std::size_t own) const {
         const std::int64_t w = t->weights[row];
+        if (w == 1 && t->of_size.cumulative && !t->numeric) {
+            std::int64_t total = stay_cluster[own];
+            for (std::size_t c = 0; c < t->columns; ++c) {
+                const std::uint32_t v = place(row, c);
+                total -= v == ABSENT ? stay_column[c * t->k + own] : stay_category[v * t->k + own];
+            }
+            return total;
+        }
         std::int64_t total = -of_size(sizes[own] - w, w);
         for (std::size_t c = 0; c < t->columns; ++c) {
             const std::uint32_t v = place(row, c);
@@ -362,6 +394,15 @@ class Prices {
         for (std::size_t c = 0; c < table.columns; ++c)
             table.of_column.push_back(rise(column_start.data()[c], column_prior.data()[c]));
         table.of_size = rise(size_start, 0.5);
+        table.category_units.assign(table.length, 0);
+        table.total_units = 0;
+        for (std::size_t row = 0; row < table.n; ++row) {
+            table.total_units += table.weights[row];
+            for (std::size_t c = 0; c < table.columns; ++c) {
+                const std::uint32_t v = table.codes[row * table.columns + c];
+                if (v != ABSENT) table.category_units[v] += table.weights[row];
+            }
+        }
         for (std::size_t m = 0; m < table.numeric; ++m) {
             const double* bell = bells.data() + 4 * m;
             table.bells.push_back({bell[0], bell[1], bell[2], bell[3]});
