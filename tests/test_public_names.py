@@ -19,6 +19,7 @@ PUBLIC = {
         "HDC",
         "KModes",
         "KPrototypes",
+        "WOCIL",
         "__version__",
         "datasets",
         "load",

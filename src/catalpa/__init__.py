@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from catalpa.cluster.kmodes import KModes
     from catalpa.cluster.kprototypes import KPrototypes
     from catalpa.cluster.registry import load
+    from catalpa.cluster.wocil import WOCIL
 
 __version__ = "0.1.0"
 
@@ -25,6 +26,7 @@ __all__ = [
     "CURE",
     "DISC",
     "HDC",
+    "WOCIL",
     "CoForest",
     "KModes",
     "KPrototypes",
@@ -43,6 +45,7 @@ _HOMES = {
     "KPrototypes": "catalpa.cluster.kprototypes",
     "HDC": "catalpa.cluster.hdc",
     "CoForest": "catalpa.cluster.coforest",
+    "WOCIL": "catalpa.cluster.wocil",
     "load": "catalpa.cluster.registry",
 }
 _ROOMS = ("datasets", "metrics")

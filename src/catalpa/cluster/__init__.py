@@ -9,6 +9,7 @@ from catalpa.cluster.hdc import HDC
 from catalpa.cluster.kmodes import KModes
 from catalpa.cluster.kprototypes import KPrototypes
 from catalpa.cluster.registry import METHODS, MethodEntry, find_method, load
+from catalpa.cluster.wocil import WOCIL
 
 __all__ = [
     "CBDM",
@@ -17,6 +18,7 @@ __all__ = [
     "DISC",
     "HDC",
     "METHODS",
+    "WOCIL",
     "CoForest",
     "KModes",
     "KPrototypes",

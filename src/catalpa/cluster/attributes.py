@@ -14,7 +14,7 @@ from catalpa.table.blocks import FloatArray
 from catalpa.table.scaling import Scaling
 from catalpa.table.schema import Column, Kind, Schema
 
-__all__ = ["balance", "centers_frame", "history_frame", "profiles_frame"]
+__all__ = ["balance", "centers_frame", "history_frame", "profiles_frame", "weights_frame"]
 
 
 def centers_frame(schema: Schema, scaling: Scaling, outcome: Outcome) -> Any:
@@ -37,6 +37,15 @@ def profiles_frame(schema: Schema, outcome: Outcome) -> Any:
     """Tidy table of every category's share in every cluster."""
     counts = outcome.counts
     return frame_in(schema.library, profile_columns(counts.by_category, counts.sizes, schema))
+
+
+def weights_frame(schema: Schema, weights: FloatArray) -> Any:
+    """One row per cluster, one column per column of the table; ``weights`` has categories first."""
+    categories, numbers = iter(weights.T), iter(weights.T[len(schema.categorical) :])
+    columns = {}
+    for column in schema.columns:
+        columns[column.name] = next(numbers if column.kind is Kind.NUMERIC else categories).tolist()
+    return frame_in(schema.library, columns)
 
 
 def history_frame(schema: Schema, outcome: Outcome) -> Any:

@@ -8,17 +8,19 @@ from typing import Any
 import numpy as np
 
 from catalpa.engines.base import Engine
-from catalpa.errors import ParameterError
+from catalpa.engines.local import LocalEngine
+from catalpa.errors import ParameterError, UnsupportedTable
 from catalpa.loop.refill import as_counts
 from catalpa.loop.start import STARTS, count_categories
 from catalpa.steps.counts import Counts
 from catalpa.steps.moments import number_moments
 from catalpa.steps.search import Found
 from catalpa.table import encode
+from catalpa.table.blocks import Rows
 from catalpa.table.scaling import Scaling
 from catalpa.table.schema import Schema
 
-__all__ = ["Problem"]
+__all__ = ["Problem", "rows_in_memory"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,3 +94,13 @@ class Problem:
         if np.mean(differ) <= 0 or spread.mean() <= 0:
             return 1.0
         return float(np.mean(differ) / spread.mean())
+
+
+def rows_in_memory(engine: Engine, method: str) -> Rows:
+    """All rows of the table, for a method that visits them in order."""
+    if not isinstance(engine, LocalEngine):
+        raise UnsupportedTable(
+            f"{method} visits the rows one by one in their order, so they must be in memory together. "
+            "Give it a frame or an array, or use DISC, which takes this table."
+        )
+    return engine.rows

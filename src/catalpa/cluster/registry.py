@@ -17,6 +17,7 @@ from catalpa.cluster.hdc import HDC
 from catalpa.cluster.kmodes import KModes
 from catalpa.cluster.kprototypes import KPrototypes
 from catalpa.cluster.saving import restored
+from catalpa.cluster.wocil import WOCIL
 from catalpa.errors import ModelFileError, ParameterError
 from catalpa.model import read
 
@@ -79,6 +80,15 @@ METHODS: Mapping[str, MethodEntry] = {
             CoForest,
             "a tree of categories per column, shared by all clusters",
             aliases=("co-forest", "cof"),
+        ),
+        MethodEntry(
+            "wocil",
+            WOCIL,
+            "every cluster weighs the columns for itself; may find the number of clusters",
+            aliases=("ocil",),
+            mixed=True,
+            learns_k=True,
+            streams=False,
         ),
     )
 }

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
-from catalpa.loop.settle import Settled
-
 __all__ = ["best_of", "generators"]
 
-Rest = TypeVar("Rest", bound="Settled[Any]")
+
+class Priced(Protocol):
+    """Anything that came to rest at a cost."""
+
+    @property
+    def cost(self) -> float: ...
+
+
+Rest = TypeVar("Rest", bound=Priced)
 
 
 def generators(random_state: np.random.RandomState, n_init: int) -> list[np.random.Generator]:

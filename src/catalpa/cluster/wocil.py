@@ -1,0 +1,234 @@
+"""WOCIL: every cluster weighs the columns for itself, and changes with every row."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from catalpa.cluster.attributes import weights_frame
+from catalpa.cluster.base import Clusterer, Problem
+from catalpa.cluster.outcome import Outcome
+from catalpa.cluster.parameters import Begin, Choice, Either, Number, Whole, rules_with
+from catalpa.cluster.problem import rows_in_memory
+from catalpa.engines.base import Engine
+from catalpa.loop.online import Visited, settle_online
+from catalpa.loop.restarts import best_of
+from catalpa.relations.matching import most_frequent
+from catalpa.relations.separation import difference, separating_weights
+from catalpa.steps.assign import label_rows
+from catalpa.steps.counts import Counts
+from catalpa.steps.inside import Inside, dissimilarities
+from catalpa.steps.online import InOrder, Rivalry
+from catalpa.steps.oriented import oriented_rows
+from catalpa.steps.scores import FixedScores, Scores
+from catalpa.steps.strangers import charge_strangers
+from catalpa.table.blocks import Block, FloatArray, IntArray
+
+__all__ = ["WOCIL"]
+
+TIE = 1e-12  # exact ties of similarities are common, and rounding must not decide them
+
+
+class WOCIL(Clusterer):
+    """Cluster by weighted similarity of rows to clusters; the number of clusters may be learned.
+
+    There are no centres: a row belongs where its categories are most frequent. Each cluster weighs the
+    columns for itself, more where its rows differ from all others and are alike. Clusters change with
+    every row that joins them, so **the order of the rows matters** and the rows must fit into memory.
+    Runs in the compiled core where that is installed.
+
+    Parameters
+    ----------
+    n_clusters : int or None, default=8
+        Number of clusters. None begins with too many and lets them compete until the weak ones have
+        died out; take the number that remains as an indication.
+    init : {"oi", "random", "huang", "cao"} or table, default="oi"
+        Rows to start from: the paper's oriented initialisation (common rows that differ from each
+        other; no chance involved), random rows (the published comparisons), Huang's or Cao's choice, or
+        a table of centres in original values.
+    n_init : int, default=10
+        Random starts; the one of least cost is kept. Starts that leave nothing to chance, and
+        competitions, are run once.
+    max_iter : int, default=100
+        Most passes of one start.
+    learning_rate : float, default=0.03
+        Reward of the winner and penalty of the runner-up in a competition.
+    k_init : int or None, default=None
+        Clusters at the beginning of a competition; None takes the root of the number of rows.
+    relaunch : bool, default=False
+        Compete again from new seeds with as many clusters as survived, until their number stays.
+    shuffle : bool, default=False
+        Visit the rows in a random order instead of the table's.
+    missing, handle_unknown, categorical_features, n_jobs, random_state
+        As in :class:`KModes`. A left-out cell or unseen category is similar to nothing.
+
+    Attributes
+    ----------
+    labels_ : array (n,) of int32
+    n_clusters_ : int
+    weights_ : frame of the table's library
+        Weight of every column in every cluster; each row sums to 1.
+    centers_ : frame
+        Most frequent categories and means, for reading; the method does not use them.
+    cost_ : float
+        Sum over rows of 1 minus their similarity to their cluster.
+    n_iter_, history_, cluster_sizes_, profiles_, schema_
+        As in :class:`KModes`.
+
+    Notes
+    -----
+    ``predict`` gives new rows to the most similar cluster under the final counts and weights, without
+    changing them. For the rows of a converged fit with a given number of clusters these are their
+    labels; after a competition, which handicaps frequent winners, they may differ.
+
+    References
+    ----------
+    H. Jia, Y.-m. Cheung, "Subspace clustering of categorical and numerical data with an unknown number
+    of clusters", IEEE Transactions on Neural Networks and Learning Systems 29(8), 2018.
+    Y.-m. Cheung, H. Jia, "Categorical-and-numerical-attribute data clustering based on a unified
+    similarity metric without knowing cluster number", Pattern Recognition 46(8), 2013.
+
+    Examples
+    --------
+    >>> from catalpa import WOCIL
+    >>> rows = [["red", "round"], ["red", "oval"], ["blue", "square"], ["blue", "square"]]
+    >>> model = WOCIL(n_clusters=2).fit(rows)
+    >>> model.labels_.tolist()
+    [1, 1, 0, 0]
+    >>> model.predict([["red", "square"]]).tolist() == [int(model.transform([["red", "square"]]).argmin())]
+    True
+    """
+
+    _numbers = "keep"
+    _rules = rules_with(
+        {
+            "n_clusters": Either((Choice((None,)), Whole(1))),
+            "init": Begin(("oi", "random", "huang", "cao")),
+            "learning_rate": Number(0.0),
+            "k_init": Either((Choice((None,)), Whole(1))),
+            "relaunch": Choice((True, False)),
+            "shuffle": Choice((True, False)),
+        }
+    )
+
+    def __init__(
+        self,
+        n_clusters: int | None = 8,
+        *,
+        init: Any = "oi",
+        n_init: int = 10,
+        max_iter: int = 100,
+        learning_rate: float = 0.03,
+        k_init: int | None = None,
+        relaunch: bool = False,
+        shuffle: bool = False,
+        missing: str = "category",
+        handle_unknown: str = "warn",
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
+        self.k_init = k_init
+        self.relaunch = relaunch
+        self.shuffle = shuffle
+        self.missing = missing
+        self.handle_unknown = handle_unknown
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _clusters_for(self, n_rows: int) -> int:
+        if self.n_clusters is not None:
+            return super()._clusters_for(n_rows)
+        return min(n_rows, self.k_init or round(n_rows**0.5))
+
+    def _solve(self, problem: Problem) -> Outcome:
+        rows = InOrder.of(rows_in_memory(problem.engine, "WOCIL"), problem.units_per_weight)
+        order = np.arange(len(rows))
+        if self.shuffle:
+            order = problem.random_state.permutation(len(rows))
+            rows = rows.permuted(order)
+        by_chance = isinstance(self.init, str) and self.init != "oi" and self.n_clusters is not None
+        starts = problem.starts(self.n_init) if by_chance else 1
+        rest = best_of(starts, problem.random_state, lambda rng: self._run(problem, rows, rng))
+        labels = np.empty_like(rest.labels)
+        labels[order] = rest.labels
+        return _outcome(rows, replace(rest, labels=labels))
+
+    def _run(self, problem: Problem, rows: InOrder, rng: np.random.Generator) -> Visited:
+        def weigh(inside: Inside) -> FloatArray:
+            apart = difference(inside.counts, inside.spread, rows.axis, rows.units)
+            return separating_weights(apart, inside.alike, 1.0 / max(rows.n_columns, 1))
+
+        def settled(seeds: Counts) -> Visited:
+            rivalry = Rivalry.fresh(seeds.k, self.learning_rate) if self.n_clusters is None else None
+            return settle_online(rows, seeds, weigh, max_iter=self.max_iter, tie=TIE, rivalry=rivalry)
+
+        rest = settled(self._seeds(problem, rows, rng))
+        while self.n_clusters is None and self.relaunch and rest.survivors < rest.k:
+            fewer = replace(problem, n_clusters=rest.survivors)
+            rest = settled(self._seeds(fewer, rows, rng)).after(rest)
+        return rest
+
+    def _seeds(self, problem: Problem, rows: InOrder, rng: np.random.Generator) -> Counts:
+        if isinstance(self.init, str) and self.init == "oi":
+            return rows.seeds(oriented_rows(rows, problem.n_clusters))
+        return problem.seeds(rng)
+
+    @property
+    def weights_(self) -> Any:
+        """Weight of every column in every cluster, in the table's own frame library."""
+        return weights_frame(self.schema_, self._learned["weights"])
+
+    def _measure(self, X: Any) -> tuple[Engine, FixedScores]:
+        engine, fixed = super()._measure(X)
+        return engine, charge_strangers(fixed, self._learned["weights"].T)
+
+    def transform(self, X: Any) -> Any:
+        """1 minus the similarity of every row to every cluster, (n, k)."""
+        engine, fixed = self._measure(X)
+        return engine.answer(dissimilarities, fixed, self._learned["weights"])
+
+    def predict(self, X: Any) -> Any:
+        """Most similar cluster of every row of a table with the columns of fit."""
+        engine, fixed = self._measure(X)
+        if not fixed.n_numeric:
+            return engine.answer(label_rows, fixed)
+        return engine.answer(_most_similar, fixed, self._learned["weights"])
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean similarity of a row to its cluster, minus 1; higher is better."""
+        engine, fixed = self._measure(X)
+        costs = engine.each(dissimilarities, fixed, self._learned["weights"])
+        return float(-costs.min(axis=1).mean())
+
+
+def _most_similar(block: Block, fixed: FixedScores, weights: FloatArray) -> IntArray:  # (n,) int32
+    costs = dissimilarities(block, fixed, weights)
+    return np.asarray((costs <= costs.min(axis=1, keepdims=True) + TIE).argmax(axis=1), dtype=np.int32)
+
+
+def _outcome(rows: InOrder, rest: Visited) -> Outcome:
+    counts, weights = rest.inside.counts, rest.weights
+    categorical = rows.axis.n_columns
+    shares = counts.shares(rows.axis)
+    table = np.ascontiguousarray((weights[:, rows.axis.column_of] * (1.0 - shares)).T)
+    # To second order, 1 - exp(-distance**2 / 2) is half the squared distance.
+    scores = Scores.of(table, means=counts.means(), scale=weights[:, categorical:] / 2)
+    return Outcome(
+        scores,
+        counts,
+        most_frequent(counts.by_category, rows.axis),
+        rest.cost / rows.units,
+        tuple(replace(event, cost=event.cost / rows.units) for event in rest.history),
+        rest.converged,
+        learned={"weights": weights},
+        labels=rest.labels,
+    )

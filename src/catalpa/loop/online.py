@@ -1,0 +1,89 @@
+"""The iteration of methods that change clusters row by row: visit all rows, weigh the columns, repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from catalpa.loop.history import Pass, report_pass
+from catalpa.steps.counts import Counts
+from catalpa.steps.inside import Inside, look_inside
+from catalpa.steps.online import InOrder, Rivalry, compete, join, visit
+from catalpa.table.blocks import FloatArray, IntArray
+
+__all__ = ["Visited", "Weigh", "settle_online"]
+
+Weigh: TypeAlias = Callable[[Inside], FloatArray]  # a look inside the clusters -> weights (k, columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Visited:
+    """Where visits row by row came to rest.
+
+    ``weights`` are those of the last pass; ``cost`` is the sum over rows of 1 minus their similarity to
+    their cluster under these weights, in units of the rows' weights.
+    """
+
+    labels: IntArray  # (n,) int32
+    weights: FloatArray  # (k, columns)
+    inside: Inside
+    cost: float
+    history: tuple[Pass, ...]
+    converged: bool
+
+    @property
+    def k(self) -> int:
+        return len(self.weights)
+
+    @property
+    def survivors(self) -> int:
+        """Clusters that hold rows."""
+        return int((self.inside.counts.sizes > 0).sum())
+
+    def after(self, earlier: Visited) -> Visited:
+        """The same, with the passes that led here in front of the history."""
+        return replace(self, history=earlier.history + self.history)
+
+
+def settle_online(
+    rows: InOrder,
+    seeds: Counts,
+    weigh: Weigh,
+    *,
+    max_iter: int,
+    tie: float,
+    rivalry: Rivalry | None = None,
+    phase: str = "learn",
+) -> Visited:
+    """Visit the rows in order until a pass moves none; the columns are weighed anew between passes.
+
+    The first pass gives every row a cluster, beginning with those that hold the seeds. With a
+    ``rivalry`` the clusters compete in the passes after it.
+    """
+    k = seeds.k
+    weights = np.full((k, rows.n_columns), 1.0 / max(rows.n_columns, 1))
+    labels = join(rows, seeds, weights, tie)
+    inside = look_inside(rows, labels, k)
+    history = [_event(phase, inside, weights, len(rows))]
+    moved = 1
+    while moved and len(history) <= max_iter:
+        if len(history) > 1:
+            weights = weigh(inside)
+        if rivalry is None:
+            labels, moved = visit(rows, labels, weights, tie)
+        else:
+            labels, moved, rivalry = compete(rows, labels, weights, rivalry, tie)
+        inside = look_inside(rows, labels, k) if moved else inside
+        history.append(_event(phase, inside, weights, moved))
+    cost = history[-1].cost
+    return Visited(labels, weights, inside, cost, tuple(history), moved == 0)
+
+
+def _event(phase: str, inside: Inside, weights: FloatArray, moved: int) -> Pass:
+    sizes = inside.counts.sizes
+    similar = float((sizes[:, None] * weights * inside.alike).sum())
+    cost = float(sizes.sum()) - similar
+    return report_pass(Pass(phase, cost, moved, False, int((sizes > 0).sum())))

@@ -1,0 +1,74 @@
+"""What the rows of a cluster say about it: counts, and how alike they are inside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from catalpa.steps import reference
+from catalpa.steps.counts import Counts
+from catalpa.steps.online import TICK, InOrder
+from catalpa.steps.scores import FixedScores
+from catalpa.steps.visits import ABSENT
+from catalpa.table.blocks import Block, FloatArray, IntArray
+
+__all__ = ["Inside", "dissimilarities", "look_inside"]
+
+
+@dataclass(frozen=True, eq=False)
+class Inside:
+    """A labelled table, looked at from inside its clusters.
+
+    Attributes
+    ----------
+    counts : Counts
+    alike : array (k, columns + numeric)
+        Mean over the cluster's rows of their similarity to it in each column; 0 for an empty cluster.
+    spread : array (k, numeric)
+        Sum of squared distances of the numbers to the cluster's mean.
+    """
+
+    counts: Counts
+    alike: FloatArray
+    spread: FloatArray
+
+
+def look_inside(rows: InOrder, labels: IntArray, k: int) -> Inside:
+    """Counts, likeness and spread of clusters."""
+    counts = rows.counts(labels, k)
+    sizes = counts.sizes.astype(np.float64)
+    alike, spread = np.zeros((k, rows.n_columns)), np.zeros(counts.sums.shape)
+    # Added row by row in the order of the table: competitions end in ties that rounding decides.
+    for column, part in enumerate(rows.axis.slices()):
+        totals = counts.by_category[:, part].sum(axis=1)
+        there = rows.places[:, column] != ABSENT
+        own, held = labels[there], rows.places[there, column]
+        shares = counts.by_category[own, held] / np.maximum(totals[own], 1)
+        alike[:, column] = np.bincount(own, shares * rows.weights[there], k)
+    for column in range(rows.ticks.shape[1]):
+        there = rows.seen[:, column] > 0
+        own, weights = labels[there], rows.weights[there]
+        away = (rows.ticks[there, column] * TICK - counts.means()[own, column]) ** 2
+        spread[:, column] = np.bincount(own, away * weights, k)
+        alike[:, rows.axis.n_columns + column] = np.bincount(own, np.exp(-0.5 * away) * weights, k)
+    np.divide(alike, sizes[:, None], out=alike, where=sizes[:, None] > 0)
+    return Inside(counts, alike, spread)
+
+
+def dissimilarities(block: Block, fixed: FixedScores, weights: FloatArray) -> FloatArray:  # (n, k)
+    """1 minus the similarity of every row to every cluster.
+
+    The table of ``fixed`` holds what categories cost; a number costs its column's weight (of
+    ``weights``, (k, columns + numeric)) times ``1 - exp(-(number - mean)**2 / 2)``, a missing one the
+    whole weight.
+    """
+    bare = replace(fixed, means=fixed.means[:, :0], scale=fixed.scale[:, :0])
+    categories = replace(block, numbers=block.numbers[:, :0])
+    parts = [reference.distances(part, bare) for part in categories.cut(reference.ROWS_AT_ONCE)]
+    costs = np.concatenate(parts) * fixed.quantum
+    for column in range(fixed.n_numeric):
+        away = block.numbers[:, column, None] - fixed.means[None, :, column]
+        similar = np.nan_to_num(np.exp(-0.5 * (away * away)), nan=0.0)
+        costs += weights[:, fixed.axis.n_columns + column] * (1.0 - similar)
+    return np.asarray(costs)

@@ -1,0 +1,247 @@
+// Passes that visit rows in order and change the clusters at once: a row sees what the rows before it did.
+// Inherently sequential, hence compiled. The compiled twin of online.py: the same operations on doubles in
+// the same order (a share first, times its weight, added column by column), as rounding may decide a tie.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace nb = nanobind;
+
+namespace {
+
+template <class T>
+using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+constexpr std::uint32_t ABSENT = std::numeric_limits<std::uint32_t>::max();
+constexpr double TICK = 1.0 / (1 << 24);
+constexpr double STEEPEST = 700.0;  // exp of more is no number
+constexpr std::size_t REFRESH_FACTOR = 4;  // kept products must not cost more to refresh than to work out
+
+struct Table {
+    Matrix<const std::uint32_t> places;  // (n, columns): place on the axis, or ABSENT
+    Vector<const std::int64_t> starts;   // (columns + 1,)
+    Matrix<const std::int64_t> ticks;    // (n, numeric)
+    Matrix<const std::uint8_t> seen;     // (n, numeric)
+    Vector<const std::int64_t> weights;  // (n,)
+
+    std::size_t rows() const { return places.shape(0); }
+    std::size_t columns() const { return places.shape(1); }
+    std::size_t numeric() const { return ticks.shape(1); }
+    std::size_t length() const { return static_cast<std::size_t>(starts.data()[columns()]); }
+};
+
+class Clusters {
+  public:
+    Clusters(const Table& table, Matrix<const double> column_weights)
+        : t(table),
+          k(column_weights.shape(0)),
+          column_weights((table.columns() + table.numeric()) * k),
+          by_category(table.length() * k, 0),
+          by_column(table.columns() * k, 0),
+          sums(table.numeric() * k, 0),
+          heard(table.numeric() * k, 0),
+          similar(k, 0.0),
+          kept(table.length() <= REFRESH_FACTOR * k * table.columns()) {
+        for (std::size_t j = 0; j < k; ++j)
+            for (std::size_t r = 0; r < t.columns() + t.numeric(); ++r) this->column_weights[r * k + j] = column_weights(j, r);
+        if (kept) worth.assign(table.length() * k, 0.0);
+    }
+
+    // Count rows that are there already; `refresh_all` must follow.
+    void hold(std::size_t row, std::size_t j) { count(row, j, +1); }
+    void hold_categories(std::size_t place, std::size_t column, std::size_t j, std::int64_t weight) {
+        by_category[place * k + j] += weight;
+        by_column[column * k + j] += weight;
+    }
+    void hold_number(std::size_t m, std::size_t j, std::int64_t sum, std::int64_t weight) {
+        sums[m * k + j] += sum;
+        heard[m * k + j] += weight;
+    }
+    void refresh_all() {
+        for (std::size_t j = 0; j < k; ++j) refresh(j);
+    }
+
+    void join(std::size_t row, std::size_t j) {
+        count(row, j, +1);
+        refresh(j);
+    }
+    void move(std::size_t row, std::size_t from, std::size_t to) {
+        count(row, from, -1);
+        count(row, to, +1);
+        refresh(from);
+        refresh(to);
+    }
+
+    // Weighted similarity of a row to every cluster.
+    const std::vector<double>& similarity(std::size_t row) {
+        for (std::size_t j = 0; j < k; ++j) similar[j] = 0.0;
+        for (std::size_t c = 0; c < t.columns(); ++c) {
+            const std::uint32_t place = t.places(row, c);
+            if (place == ABSENT) continue;
+            if (kept) {
+                const double* entries = &worth[place * k];
+                for (std::size_t j = 0; j < k; ++j) similar[j] += entries[j];
+            } else {
+                for (std::size_t j = 0; j < k; ++j) similar[j] += product(place, c, j);
+            }
+        }
+        for (std::size_t m = 0; m < t.numeric(); ++m)
+            if (t.seen(row, m)) add_number(m, static_cast<double>(t.ticks(row, m)) * TICK);
+        return similar;
+    }
+
+  private:
+    const Table& t;
+    std::size_t k;
+    std::vector<double> column_weights;  // (columns + numeric, k)
+    std::vector<std::int64_t> by_category, by_column, sums, heard;
+    std::vector<double> similar;
+    std::vector<double> worth;  // (length, k): weight times share, kept up to date
+    bool kept;
+
+    void count(std::size_t row, std::size_t j, std::int64_t sign) {
+        const std::int64_t w = sign * t.weights(row);
+        for (std::size_t c = 0; c < t.columns(); ++c)
+            if (t.places(row, c) != ABSENT) hold_categories(t.places(row, c), c, j, w);
+        for (std::size_t m = 0; m < t.numeric(); ++m)
+            if (t.seen(row, m)) hold_number(m, j, w * t.ticks(row, m), w);
+    }
+
+    double product(std::size_t place, std::size_t column, std::size_t j) const {
+        const std::int64_t total = by_column[column * k + j];
+        if (total <= 0) return 0.0;
+        const double share = static_cast<double>(by_category[place * k + j]) / static_cast<double>(total);
+        return column_weights[column * k + j] * share;
+    }
+
+    void refresh(std::size_t j) {
+        if (!kept) return;
+        for (std::size_t c = 0; c < t.columns(); ++c)
+            for (std::size_t v = static_cast<std::size_t>(t.starts(c)); v < static_cast<std::size_t>(t.starts(c + 1)); ++v)
+                worth[v * k + j] = product(v, c, j);
+    }
+
+    void add_number(std::size_t m, double number) {
+        const double* weight = &column_weights[(t.columns() + m) * k];
+        for (std::size_t j = 0; j < k; ++j) {
+            if (heard[m * k + j] <= 0) continue;
+            const double mean = static_cast<double>(sums[m * k + j]) * TICK / static_cast<double>(heard[m * k + j]);
+            const double away = number - mean;
+            similar[j] += weight[j] * std::exp(-0.5 * (away * away));
+        }
+    }
+};
+
+// The cluster of the largest value; a later one must exceed it by more than `tie`. `but` is left out.
+std::size_t best(const std::vector<double>& values, double tie, std::size_t but) {
+    std::size_t winner = but == 0 ? 1 : 0;
+    for (std::size_t j = winner + 1; j < values.size(); ++j)
+        if (j != but && values[j] > values[winner] + tie) winner = j;
+    return winner;
+}
+
+constexpr std::size_t NONE = std::numeric_limits<std::size_t>::max();
+
+Clusters holding(const Table& table, Matrix<const double> column_weights, const std::int32_t* labels) {
+    Clusters clusters(table, column_weights);
+    for (std::size_t row = 0; row < table.rows(); ++row) clusters.hold(row, static_cast<std::size_t>(labels[row]));
+    clusters.refresh_all();
+    return clusters;
+}
+
+// Give every row to the most similar cluster, beginning with clusters that hold the seeds.
+void join(const Table& table, Matrix<const double> column_weights, Matrix<const std::int64_t> by_category,
+          Matrix<const std::int64_t> sums, Matrix<const std::int64_t> heard, double tie, Vector<std::int32_t> labels) {
+    nb::gil_scoped_release release;
+    Clusters clusters(table, column_weights);
+    for (std::size_t j = 0; j < column_weights.shape(0); ++j) {
+        for (std::size_t c = 0; c < table.columns(); ++c)
+            for (std::size_t v = static_cast<std::size_t>(table.starts(c)); v < static_cast<std::size_t>(table.starts(c + 1)); ++v)
+                clusters.hold_categories(v, c, j, by_category(j, v));
+        for (std::size_t m = 0; m < table.numeric(); ++m) clusters.hold_number(m, j, sums(j, m), heard(j, m));
+    }
+    clusters.refresh_all();
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        const std::size_t winner = best(clusters.similarity(row), tie, NONE);
+        labels(row) = static_cast<std::int32_t>(winner);
+        clusters.join(row, winner);
+    }
+}
+
+// One pass in which every row moves to the most similar cluster; how many did.
+std::int64_t visit(const Table& table, Matrix<const double> column_weights, double tie, Vector<std::int32_t> labels) {
+    nb::gil_scoped_release release;
+    Clusters clusters = holding(table, column_weights, labels.data());
+    std::int64_t moved = 0;
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        const auto own = static_cast<std::size_t>(labels(row));
+        const std::size_t winner = best(clusters.similarity(row), tie, NONE);
+        if (winner == own) continue;
+        clusters.move(row, own, winner);
+        labels(row) = static_cast<std::int32_t>(winner);
+        ++moved;
+    }
+    return moved;
+}
+
+double vigour(double strength) { return 1.0 / (1.0 + std::exp(std::fmin(5.0 - 10.0 * strength, STEEPEST))); }
+
+// One pass of the competition: the winner is rewarded, the runner-up penalised. `wins` and `strength` go on.
+std::int64_t compete(const Table& table, Matrix<const double> column_weights, double tie, double rate, double unit,
+                     Vector<double> wins, Vector<double> strength, Vector<std::int32_t> labels) {
+    nb::gil_scoped_release release;
+    const std::size_t k = column_weights.shape(0);
+    Clusters clusters = holding(table, column_weights, labels.data());
+    std::vector<double> vigours(k), scores(k);
+    double total = 0.0;
+    for (std::size_t j = 0; j < k; ++j) {
+        vigours[j] = vigour(strength(j));
+        total += wins(j);
+    }
+    std::int64_t moved = 0;
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        const std::vector<double>& similar = clusters.similarity(row);
+        for (std::size_t j = 0; j < k; ++j) scores[j] = (1.0 - wins(j) / total) * vigours[j] * similar[j];
+        const std::size_t winner = best(scores, tie, NONE);
+        const double weight = static_cast<double>(table.weights(row)) * unit;
+        wins(winner) += weight;
+        total += weight;
+        strength(winner) += rate * weight;
+        vigours[winner] = vigour(strength(winner));
+        if (k > 1) {
+            const std::size_t rival = best(scores, tie, winner);
+            strength(rival) -= rate * similar[rival] * weight;
+            vigours[rival] = vigour(strength(rival));
+        }
+        const auto own = static_cast<std::size_t>(labels(row));
+        if (winner == own) continue;
+        clusters.move(row, own, winner);
+        labels(row) = static_cast<std::int32_t>(winner);
+        ++moved;
+    }
+    return moved;
+}
+
+}  // namespace
+
+NB_MODULE(_online, m) {
+    nb::class_<Table>(m, "Table")
+        .def("__init__",
+             [](Table* self, Matrix<const std::uint32_t> places, Vector<const std::int64_t> starts,
+                Matrix<const std::int64_t> ticks, Matrix<const std::uint8_t> seen, Vector<const std::int64_t> weights) {
+                 new (self) Table{places, starts, ticks, seen, weights};
+             },
+             nb::arg("places"), nb::arg("starts"), nb::arg("ticks"), nb::arg("seen"), nb::arg("weights"))
+        .def("join", &join, nb::arg("column_weights"), nb::arg("by_category"), nb::arg("sums"), nb::arg("heard"),
+             nb::arg("tie"), nb::arg("labels"))
+        .def("visit", &visit, nb::arg("column_weights"), nb::arg("tie"), nb::arg("labels"))
+        .def("compete", &compete, nb::arg("column_weights"), nb::arg("tie"), nb::arg("rate"), nb::arg("unit"),
+             nb::arg("wins"), nb::arg("strength"), nb::arg("labels"));
+}

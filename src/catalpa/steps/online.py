@@ -1,0 +1,283 @@
+"""Passes that visit rows in order and change the clusters at once.
+
+A row sees what the rows before it did, so the order of the rows matters and the rows must be in memory.
+Compiled where a compiler was; the plain twin below gives the same labels.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from catalpa.steps import compiled
+from catalpa.steps.collapse import joined, row_weights
+from catalpa.steps.counts import Counts
+from catalpa.steps.exchange import count_places, places
+from catalpa.steps.visits import ABSENT
+from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
+from catalpa.table.scaling import TICK_BITS, ticks
+
+try:
+    from catalpa.steps import _online
+except ImportError:  # pragma: no cover - an installation without a compiler
+    _online = None  # type: ignore[assignment]
+
+__all__ = ["InOrder", "Rivalry", "compete", "join", "visit"]
+
+TICK = 2.0**-TICK_BITS
+STEEPEST = 700.0  # exp of more is no number
+
+
+@dataclass(frozen=True, eq=False)
+class InOrder:
+    """All rows of a table, ready to be visited one by one.
+
+    Attributes
+    ----------
+    block : Block
+        The rows in the table's order.
+    coded : Axis
+        The axis of the block's codes.
+    units : float
+        How many units of the rows' weights make a weight of 1.
+    """
+
+    block: Block
+    coded: Axis
+    units: float = 1.0
+
+    @staticmethod
+    def of(rows: Rows, units: float = 1.0) -> InOrder:
+        """The rows of a table, joined into one block."""
+        return InOrder(joined(rows), rows.axis, units)
+
+    def __len__(self) -> int:
+        return len(self.block)
+
+    @property
+    def axis(self) -> Axis:
+        """The axis of the true categories."""
+        return self.coded.base
+
+    @property
+    def n_columns(self) -> int:
+        """Categorical and numeric columns together."""
+        return int(self.block.codes.shape[1] + self.block.numbers.shape[1])
+
+    @cached_property
+    def places(self) -> IntArray:  # (n, columns) uint32
+        """Place of every cell on the axis; ABSENT for a cell that is left out."""
+        return places(self.block, self.coded)
+
+    @cached_property
+    def ticks(self) -> IntArray:  # (n, numeric) int64
+        return np.ascontiguousarray(ticks(self.block.numbers))
+
+    @cached_property
+    def seen(self) -> IntArray:  # (n, numeric) uint8
+        return np.ascontiguousarray(~np.isnan(self.block.numbers)).view(np.uint8)
+
+    @cached_property
+    def weights(self) -> IntArray:  # (n,) int64
+        return np.ascontiguousarray(row_weights(self.block))
+
+    @cached_property
+    def core(self) -> _online.Table | None:
+        """The rows as the compiled passes take them; None where these are not installed."""
+        if not compiled.available() or _online is None:
+            return None
+        return _online.Table(self.places, self.axis.offsets, self.ticks, self.seen, self.weights)
+
+    def permuted(self, order: IntArray) -> InOrder:
+        """The same rows in another order."""
+        weights = None if self.block.weights is None else self.block.weights[order]
+        return replace(self, block=Block(self.block.codes[order], self.block.numbers[order], weights))
+
+    def counts(self, labels: IntArray, k: int) -> Counts:
+        """Counts of the labelled rows."""
+        return count_places(self.block, labels, k, self.coded)
+
+    def seeds(self, chosen: IntArray) -> Counts:
+        """Counts of clusters that hold one of these rows each."""
+        block = Block(self.block.codes[chosen], self.block.numbers[chosen])
+        return count_places(block, np.arange(len(chosen)), len(chosen), self.coded)
+
+
+@dataclass(frozen=True, eq=False)
+class Rivalry:
+    """What clusters carry through a competition.
+
+    Attributes
+    ----------
+    wins : array (k,)
+        Rows won so far, beginning at 1; a frequent winner has a handicap.
+    strength : array (k,)
+        Raised by ``rate`` with every row won, lowered with every row nearly won; beginning at 1.
+    """
+
+    wins: FloatArray
+    strength: FloatArray
+    rate: float
+
+    @staticmethod
+    def fresh(k: int, rate: float) -> Rivalry:
+        """A competition that has not begun."""
+        return Rivalry(np.ones(k), np.ones(k), rate)
+
+
+def join(rows: InOrder, seeds: Counts, column_weights: FloatArray, tie: float) -> IntArray:  # (n,) int32
+    """Give every row to the most similar cluster and count it there at once.
+
+    The clusters begin with the counts of ``seeds``. Similarity is the sum over columns of a cluster's
+    weight for the column, ``column_weights`` (k, columns), times the share of the row's category in the
+    cluster; for numbers, times ``exp(-(number - mean)**2 / 2)``. Of clusters within ``tie`` of each
+    other the lowest wins.
+    """
+    labels = np.zeros(len(rows), dtype=np.int32)
+    units = int(rows.units)
+    by_category, sums, seen = seeds.by_category * units, seeds.sums * units, seeds.seen * units
+    column_weights = np.ascontiguousarray(column_weights)
+    if rows.core is not None:
+        rows.core.join(column_weights, by_category, sums, seen, tie, labels)
+        return labels
+    standing = _Standing(rows, column_weights)
+    standing.hold(by_category, sums, seen)
+    for row in range(len(rows)):
+        labels[row] = winner = _best(standing.similarity(row), tie)
+        standing.count(row, winner, 1)
+    return labels
+
+
+def visit(rows: InOrder, labels: IntArray, column_weights: FloatArray, tie: float) -> tuple[IntArray, int]:
+    """One pass in which every row moves to the most similar cluster; the labels, and how many moved."""
+    labels = np.array(labels, dtype=np.int32)
+    column_weights = np.ascontiguousarray(column_weights)
+    if rows.core is not None:
+        return labels, rows.core.visit(column_weights, tie, labels)
+    standing, moved = _Standing.of(rows, column_weights, labels), 0
+    for row in range(len(rows)):
+        moved += standing.move(row, labels, _best(standing.similarity(row), tie))
+    return labels, moved
+
+
+def compete(
+    rows: InOrder, labels: IntArray, column_weights: FloatArray, rivalry: Rivalry, tie: float
+) -> tuple[IntArray, int, Rivalry]:
+    """One pass of rival penalised competition: labels, how many moved, and how the rivals stand after it.
+
+    Similarities are multiplied by ``1 - wins / all wins`` and by ``1 / (1 + exp(5 - 10 strength))``. The
+    best cluster takes the row and grows stronger by the rate, the second best grows weaker by the rate
+    times its similarity.
+    """
+    labels = np.array(labels, dtype=np.int32)
+    column_weights = np.ascontiguousarray(column_weights)
+    wins, strength, rate = rivalry.wins.copy(), rivalry.strength.copy(), rivalry.rate
+    after = Rivalry(wins, strength, rate)
+    if rows.core is not None:
+        unit = 1.0 / rows.units
+        return labels, rows.core.compete(column_weights, tie, rate, unit, wins, strength, labels), after
+    return labels, _compete_by_reference(rows, labels, column_weights, after, tie), after
+
+
+def _compete_by_reference(
+    rows: InOrder, labels: IntArray, column_weights: FloatArray, rivalry: Rivalry, tie: float
+) -> int:
+    """The plain twin; labels and rivalry change in place."""
+    wins, strength, rate = rivalry.wins, rivalry.strength, rivalry.rate
+    standing, moved, total = _Standing.of(rows, column_weights, labels), 0, float(sum(wins))
+    vigours = np.array([_vigour(each) for each in strength])
+    for row in range(len(rows)):
+        similar = standing.similarity(row)
+        scores = (1.0 - wins / total) * vigours * similar
+        winner = _best(scores, tie)
+        weight = float(rows.weights[row]) * (1.0 / rows.units)
+        wins[winner] += weight
+        total += weight
+        strength[winner] += rate * weight
+        vigours[winner] = _vigour(strength[winner])
+        if len(wins) > 1:
+            rival = _best(scores, tie, winner)
+            strength[rival] -= rate * similar[rival] * weight
+            vigours[rival] = _vigour(strength[rival])
+        moved += standing.move(row, labels, winner)
+    return moved
+
+
+def _vigour(strength: float) -> float:
+    return 1.0 / (1.0 + math.exp(min(5.0 - 10.0 * strength, STEEPEST)))
+
+
+def _best(values: FloatArray, tie: float, but: int = -1) -> int:
+    """The largest value's index; a later one must exceed it by more than ``tie``. ``but`` is left out."""
+    winner = 1 if but == 0 else 0
+    for at in range(winner + 1, len(values)):
+        if at != but and values[at] > values[winner] + tie:
+            winner = at
+    return winner
+
+
+class _Standing:
+    """Counts of clusters that change with every row."""
+
+    def __init__(self, rows: InOrder, column_weights: FloatArray) -> None:
+        k, numeric = len(column_weights), rows.ticks.shape[1]
+        self.rows = rows
+        self.column_weights = column_weights.T
+        self.by_category = np.zeros((rows.axis.length, k), dtype=np.int64)
+        self.by_column = np.zeros((rows.axis.n_columns, k), dtype=np.int64)
+        self.sums = np.zeros((numeric, k), dtype=np.int64)
+        self.heard = np.zeros((numeric, k), dtype=np.int64)
+
+    @staticmethod
+    def of(rows: InOrder, column_weights: FloatArray, labels: IntArray) -> _Standing:
+        standing = _Standing(rows, column_weights)
+        for row, label in enumerate(labels):
+            standing.count(row, label, 1)
+        return standing
+
+    def hold(self, by_category: IntArray, sums: IntArray, seen: IntArray) -> None:
+        self.by_category += by_category.T
+        for column, part in enumerate(self.rows.axis.slices()):
+            self.by_column[column] += by_category.T[part].sum(axis=0)
+        self.sums += sums.T
+        self.heard += seen.T
+
+    def count(self, row: int, cluster: int, sign: int) -> None:
+        weight = sign * self.rows.weights[row]
+        for column, place in enumerate(self.rows.places[row]):
+            if place != ABSENT:
+                self.by_category[place, cluster] += weight
+                self.by_column[column, cluster] += weight
+        for column in np.flatnonzero(self.rows.seen[row]).tolist():
+            self.sums[column, cluster] += weight * self.rows.ticks[row, column]
+            self.heard[column, cluster] += weight
+
+    def move(self, row: int, labels: IntArray, to: int) -> bool:
+        own = int(labels[row])
+        if own == to:
+            return False
+        self.count(row, own, -1)
+        self.count(row, to, 1)
+        labels[row] = to
+        return True
+
+    def similarity(self, row: int) -> FloatArray:  # (k,)
+        similar = np.zeros(self.column_weights.shape[1])
+        for column, place in enumerate(self.rows.places[row]):
+            if place != ABSENT:
+                total = self.by_column[column]
+                share = np.where(total > 0, self.by_category[place] / np.maximum(total, 1), 0.0)
+                similar += self.column_weights[column] * share
+        for column in np.flatnonzero(self.rows.seen[row]).tolist():
+            self._add_number(similar, column, float(self.rows.ticks[row, column]) * TICK)
+        return similar
+
+    def _add_number(self, similar: FloatArray, column: int, number: float) -> None:
+        weights = self.column_weights[len(self.by_column) + column]
+        for cluster in np.flatnonzero(self.heard[column] > 0):
+            mean = float(self.sums[column, cluster]) * TICK / float(self.heard[column, cluster])
+            away = number - mean
+            similar[cluster] += weights[cluster] * math.exp(-0.5 * (away * away))
