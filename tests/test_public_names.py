@@ -19,6 +19,7 @@ PUBLIC = {
         "HDC",
         "KModes",
         "KPrototypes",
+        "MCDC",
         "WOCIL",
         "__version__",
         "datasets",

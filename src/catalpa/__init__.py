@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from catalpa.cluster.hdc import HDC
     from catalpa.cluster.kmodes import KModes
     from catalpa.cluster.kprototypes import KPrototypes
+    from catalpa.cluster.mcdc import MCDC
     from catalpa.cluster.registry import load
     from catalpa.cluster.wocil import WOCIL
 
@@ -26,6 +27,7 @@ __all__ = [
     "CURE",
     "DISC",
     "HDC",
+    "MCDC",
     "WOCIL",
     "CoForest",
     "KModes",
@@ -46,6 +48,7 @@ _HOMES = {
     "HDC": "catalpa.cluster.hdc",
     "CoForest": "catalpa.cluster.coforest",
     "WOCIL": "catalpa.cluster.wocil",
+    "MCDC": "catalpa.cluster.mcdc",
     "load": "catalpa.cluster.registry",
 }
 _ROOMS = ("datasets", "metrics")

@@ -8,6 +8,7 @@ from catalpa.cluster.disc import DISC
 from catalpa.cluster.hdc import HDC
 from catalpa.cluster.kmodes import KModes
 from catalpa.cluster.kprototypes import KPrototypes
+from catalpa.cluster.mcdc import MCDC
 from catalpa.cluster.registry import METHODS, MethodEntry, find_method, load
 from catalpa.cluster.wocil import WOCIL
 
@@ -17,6 +18,7 @@ __all__ = [
     "CURE",
     "DISC",
     "HDC",
+    "MCDC",
     "METHODS",
     "WOCIL",
     "CoForest",

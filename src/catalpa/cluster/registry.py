@@ -16,6 +16,7 @@ from catalpa.cluster.disc import DISC
 from catalpa.cluster.hdc import HDC
 from catalpa.cluster.kmodes import KModes
 from catalpa.cluster.kprototypes import KPrototypes
+from catalpa.cluster.mcdc import MCDC
 from catalpa.cluster.saving import restored
 from catalpa.cluster.wocil import WOCIL
 from catalpa.errors import ModelFileError, ParameterError
@@ -87,6 +88,14 @@ METHODS: Mapping[str, MethodEntry] = {
             "every cluster weighs the columns for itself; may find the number of clusters",
             aliases=("ocil",),
             mixed=True,
+            learns_k=True,
+            streams=False,
+        ),
+        MethodEntry(
+            "mcdc",
+            MCDC,
+            "clusters compete at several granularities; may find the number of clusters",
+            aliases=("mgcpl",),
             learns_k=True,
             streams=False,
         ),

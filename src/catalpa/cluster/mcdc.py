@@ -1,0 +1,293 @@
+"""MCDC: competition at several granularities, and clusters of the rows that stay together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from catalpa.cluster.base import Clusterer, Problem
+from catalpa.cluster.outcome import Outcome
+from catalpa.cluster.parameters import Choice, Either, Number, Whole, rules_with
+from catalpa.cluster.problem import rows_in_memory
+from catalpa.engines.local import LocalEngine
+from catalpa.loop.alternate import alternate
+from catalpa.loop.granularity import Granularities, coarsen, nearest_granules
+from catalpa.loop.refill import keep_empty
+from catalpa.loop.restarts import best_of
+from catalpa.loop.settle import Settled, settle
+from catalpa.relations.agreement import Agreement, WeightedModes
+from catalpa.relations.matching import most_frequent
+from catalpa.relations.separation import difference, separating_weights
+from catalpa.steps.assign import label_rows
+from catalpa.steps.inside import Inside, look_inside
+from catalpa.steps.online import InOrder
+from catalpa.steps.oriented import oriented_rows
+from catalpa.steps.scores import Scores, fix
+from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
+
+__all__ = ["MCDC"]
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """One start: the granularities, and the clusters of rows that they put together."""
+
+    stages: Granularities
+    rest: Settled[WeightedModes]
+    labels: IntArray
+
+    @property
+    def cost(self) -> float:
+        return self.rest.cost
+
+
+class MCDC(Clusterer):
+    """Cluster by competition at several granularities.
+
+    About as many clusters as the root of the number of rows compete for the rows one by one: the winner
+    is rewarded, the runner-up penalised, weak clusters die out, and as many as survive compete again. The
+    labels of all these partitions are a new table, which k-modes with learned column weights clusters.
+    Clusters change with every row, so **the order of the rows matters** and the rows must fit into
+    memory. Runs in the compiled core where that is installed.
+
+    Parameters
+    ----------
+    n_clusters : int or None, default=8
+        Number of clusters. None takes the number of the coarsest granularity of more than one cluster.
+    granular_init : {"oi", "random"}, default="oi"
+        Seeds of each competition: the oriented initialisation of the authors' program (common rows that
+        differ from each other; no chance involved), or random rows, as in the article's algorithm.
+    came_init : {"oi", "random"}, default="oi"
+        Seeds of the final k-modes, likewise; published comparisons were made with "random", which may
+        lose clusters to equal seeds.
+    n_init : int, default=10
+        Starts; the one of least cost is kept. Where nothing is left to chance there is one.
+    max_iter : int, default=100
+        Most passes of one competition, which may cycle for ever, and of one k-modes.
+    learning_rate : float, default=0.03
+        Reward of the winner and penalty of the runner-up.
+    k_init : int or None, default=None
+        Clusters of the first competition; None takes the root of the number of rows.
+    missing, handle_unknown, categorical_features, bins, n_jobs, random_state
+        As in :class:`KModes`. A left-out cell or unseen category is similar to nothing.
+
+    Attributes
+    ----------
+    labels_ : array (n,) of int32
+    n_clusters_ : int
+    granularities_ : list of int
+        Number of clusters of every partition, from fine to coarse.
+    granularity_labels_ : array (n, partitions)
+        Labels of the rows in every partition; not part of a saved model.
+    granularity_weights_ : array (partitions,)
+        What each partition weighs in the final clusters.
+    centers_ : frame
+        Most frequent categories, for reading; the method does not use them.
+    cost_ : float
+        Sum over rows of the weights of the partitions in which they differ from their cluster's centre.
+    n_iter_, history_, cluster_sizes_, profiles_, schema_
+        As in :class:`KModes`.
+
+    Notes
+    -----
+    ``predict`` gives a new row the most similar cluster of every partition, by the final counts and
+    column weights, and then the nearest of the final weighted modes. A row of the fit may have been won
+    by a less similar cluster, so a few rows may be predicted elsewhere than their label.
+
+    References
+    ----------
+    S. Cai, Y. Zhang, X. Luo, Y.-M. Cheung, H. Jia, P. Liu, "Robust categorical data clustering guided by
+    multi-granular competitive learning", IEEE International Conference on Distributed Computing Systems,
+    2024.
+
+    Examples
+    --------
+    >>> from catalpa import MCDC, datasets
+    >>> zoo = datasets.load("zoo")
+    >>> model = MCDC(n_clusters=7).fit(zoo.frame)
+    >>> model.granularities_
+    [8, 5]
+    """
+
+    _numbers = "refuse"
+    _rules = rules_with(
+        {
+            "n_clusters": Either((Choice((None,)), Whole(1))),
+            "granular_init": Choice(("oi", "random")),
+            "came_init": Choice(("oi", "random")),
+            "learning_rate": Number(0.0),
+            "k_init": Either((Choice((None,)), Whole(1))),
+        }
+    )
+
+    def __init__(
+        self,
+        n_clusters: int | None = 8,
+        *,
+        granular_init: str = "oi",
+        came_init: str = "oi",
+        n_init: int = 10,
+        max_iter: int = 100,
+        learning_rate: float = 0.03,
+        k_init: int | None = None,
+        missing: str = "category",
+        handle_unknown: str = "warn",
+        categorical_features: Any = None,
+        bins: int | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.granular_init = granular_init
+        self.came_init = came_init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
+        self.k_init = k_init
+        self.missing = missing
+        self.handle_unknown = handle_unknown
+        self.categorical_features = categorical_features
+        self.bins = bins
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _clusters_for(self, n_rows: int) -> int:
+        return n_rows if self.n_clusters is None else super()._clusters_for(n_rows)
+
+    def _solve(self, problem: Problem) -> Outcome:
+        rows = InOrder.of(rows_in_memory(problem.engine, "MCDC"), problem.units_per_weight)
+        by_chance = "random" in (self.granular_init, self.came_init)
+        fixed = self._coarsened(rows, None) if self.granular_init == "oi" else None
+
+        def run(rng: np.random.Generator) -> _Run:
+            return self._aggregated(rows, fixed or self._coarsened(rows, rng), rng)
+
+        best = best_of(self.n_init if by_chance else 1, problem.random_state, run)
+        self.granularity_labels_ = np.stack([level.labels for level in best.stages.levels], axis=1)
+        return _outcome(rows, best)
+
+    def _coarsened(self, rows: InOrder, rng: np.random.Generator | None) -> Granularities:
+        """The first stage (MGCPL): partitions from fine to coarse."""
+        first = min(len(rows), self.k_init or round(len(rows) ** 0.5))
+        if rng is None:
+            oriented = oriented_rows(rows, first, repeats="allow")
+        return coarsen(
+            rows,
+            lambda k: rows.seeds(oriented[:k] if rng is None else _drawn(rows, k, rng)),
+            lambda inside: _weights(rows, inside),
+            first=first,
+            rate=self.learning_rate,
+            max_iter=self.max_iter,
+        )
+
+    def _aggregated(self, rows: InOrder, stages: Granularities, rng: np.random.Generator) -> _Run:
+        """The second stage (CAME): clusters of rows whose labels agree."""
+        table = _stacked(stages, rows)
+        coarsest = [level.k for level in stages.levels if level.k > 1][-1:]
+        k = self.n_clusters or (coarsest[0] if coarsest else 1)
+        by_oi = self.came_init == "oi"
+        seeds = oriented_rows(table, k, repeats="allow") if by_oi else _drawn(table, k, rng)
+        engine, method = LocalEngine(Rows(table.axis, [table.block])), Agreement(table.axis)
+        begin = method.start(table.seeds(seeds))
+        begun = settle(engine, method, begin, max_iter=self.max_iter, refill=keep_empty, phase="agree")
+        rest = alternate(
+            engine,
+            method,
+            begun.after,
+            begun.filled,
+            max_rounds=self.max_iter,
+            max_iter=self.max_iter,
+            refill=keep_empty,
+            before=begun.history,
+        )
+        return _Run(stages, rest, engine.each(label_rows, fix(rest.scores, engine.axis)))
+
+    @property
+    def _granules(self) -> list[FloatArray]:
+        shared = self._outcome.shared
+        return [shared[f"granules_{level}"] for level in range(len(shared["granularity_weights"]))]
+
+    @property
+    def granularities_(self) -> list[int]:
+        """Number of clusters of every partition, from fine to coarse."""
+        return [int(table.shape[1]) for table in self._granules]
+
+    @property
+    def granularity_weights_(self) -> FloatArray:
+        """What each partition weighs in the final clusters."""
+        return self._outcome.shared["granularity_weights"]
+
+    def _answer(self, X: Any, step: Any) -> Any:
+        engine, _ = self._measure(X)
+        return engine.answer(
+            step, engine.axis, self._granules, self._learned["modes"], self.granularity_weights_
+        )
+
+    def predict(self, X: Any) -> Any:
+        """Cluster of every row of a table with the columns of fit."""
+        return self._answer(X, _nearest_mode)
+
+    def transform(self, X: Any) -> Any:
+        """Weight of the partitions in which a row differs from a cluster's centre, (n, k)."""
+        return self._answer(X, _disagreements)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Minus the mean cost of a row in its cluster; higher is better."""
+        return float(-np.asarray(self._answer(X, _disagreements)).min(axis=1).mean())
+
+
+def _weights(rows: InOrder, inside: Inside) -> FloatArray:
+    apart = difference(inside.counts, inside.spread, rows.axis, rows.units)
+    return separating_weights(apart, inside.alike, 0.0)
+
+
+def _drawn(rows: InOrder, k: int, rng: np.random.Generator) -> IntArray:
+    """Random rows; two of them may be equal."""
+    weighty = np.flatnonzero(rows.weights > 0)
+    return rng.choice(weighty, size=k, replace=k > len(weighty))
+
+
+def _stacked(stages: Granularities, rows: InOrder) -> InOrder:
+    """The labels of all partitions as a table."""
+    axis = Axis(tuple(level.k for level in stages.levels))
+    codes = np.stack([level.labels for level in stages.levels], axis=1).astype(axis.dtype)
+    return InOrder(Block(codes, np.zeros((len(rows), 0)), rows.block.weights), axis, rows.units)
+
+
+def _disagreements(
+    block: Block, axis: Axis, granules: list[FloatArray], modes: IntArray, weights: FloatArray
+) -> FloatArray:  # (n, k)
+    rows = InOrder(block, axis)
+    total = np.zeros((len(block), len(modes)))
+    for level, table in enumerate(granules):
+        total += weights[level] * (nearest_granules(rows, table)[:, None] != modes[None, :, level])
+    return total
+
+
+def _nearest_mode(
+    block: Block, axis: Axis, granules: list[FloatArray], modes: IntArray, weights: FloatArray
+) -> IntArray:  # (n,) int32
+    costs = _disagreements(block, axis, granules, modes, weights)
+    return np.asarray((costs <= costs.min(axis=1, keepdims=True) + 1e-12).argmax(axis=1), dtype=np.int32)
+
+
+def _outcome(rows: InOrder, best: _Run) -> Outcome:
+    rest, k = best.rest, len(best.rest.state.centers)
+    inside = look_inside(rows, best.labels, k)
+    shares = inside.counts.shares(rows.axis)
+    table = np.ascontiguousarray((_weights(rows, inside)[:, rows.axis.column_of] * (1.0 - shares)).T)
+    history = best.stages.history + rest.history
+    granules = {f"granules_{at}": level.similarity for at, level in enumerate(best.stages.levels)}
+    return Outcome(
+        Scores.of(table),
+        inside.counts,
+        most_frequent(inside.counts.by_category, rows.axis),
+        rest.cost / rows.units,
+        tuple(replace(event, cost=event.cost / rows.units) for event in history),
+        best.stages.converged and rest.converged,
+        learned={"modes": rest.state.centers},
+        shared={**granules, "granularity_weights": rest.state.weights},
+        labels=best.labels,
+    )

@@ -1,0 +1,107 @@
+"""Ever coarser partitions by competition: clusters that win too few rows die out, and the rest begin anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+
+from catalpa.loop.history import Pass
+from catalpa.loop.online import Visited, Weigh, settle_online
+from catalpa.steps.counts import Counts
+from catalpa.steps.inside import look_inside
+from catalpa.steps.online import InOrder, Rivalry
+from catalpa.steps.visits import ABSENT
+from catalpa.table.blocks import FloatArray, IntArray
+
+__all__ = ["Granularities", "Granularity", "coarsen", "nearest_granules"]
+
+TIE = 0.0  # competitions are decided by the exact sums, as published
+
+
+@dataclass(frozen=True, eq=False)
+class Granularity:
+    """One partition: its labels, and weight times share of every category in every cluster."""
+
+    labels: IntArray  # (n,) int32
+    similarity: FloatArray  # (V, k)
+
+    @property
+    def k(self) -> int:
+        return int(self.similarity.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Granularities:
+    """Partitions from fine to coarse, and the passes that led to them."""
+
+    levels: tuple[Granularity, ...]
+    history: tuple[Pass, ...]
+    converged: bool
+
+
+def coarsen(
+    rows: InOrder, seeds: Callable[[int], Counts], weigh: Weigh, *, first: int, rate: float, max_iter: int
+) -> Granularities:
+    """Multi-granular competitive penalisation learning.
+
+    Compete with ``first`` clusters; as many as survive compete again from new seeds, until their number
+    no longer falls.
+    """
+    levels: list[Granularity] = []
+    history: list[Pass] = []
+    converged, k = True, first
+    for stage in count(1):
+        visited = settle_online(
+            rows,
+            seeds(k),
+            weigh,
+            max_iter=max_iter,
+            tie=TIE,
+            rivalry=Rivalry.fresh(k, rate),
+            phase=f"level {stage}",
+        )
+        history += visited.history
+        converged = converged and visited.converged
+        level = _survivors(rows, visited, weigh)
+        if levels and level.k == levels[-1].k:
+            break
+        levels.append(level)
+        k = level.k
+        if k == 1:
+            break
+    return Granularities(tuple(levels), tuple(history), converged)
+
+
+def _survivors(rows: InOrder, visited: Visited, weigh: Weigh) -> Granularity:
+    """The partition without clusters of a single row, whose row goes to the most similar of the others."""
+    sizes = visited.inside.counts.sizes
+    members = np.bincount(visited.labels[rows.weights > 0], minlength=visited.k)
+    alive = np.flatnonzero((members > 1) | (sizes > rows.units))
+    if not len(alive):
+        alive = np.flatnonzero(members > 0)
+    new_name = np.full(visited.k, -1)
+    new_name[alive] = np.arange(len(alive))
+    labels = new_name[visited.labels]
+    homeless = np.flatnonzero(labels < 0)
+    if len(homeless):
+        table = _weighted_shares(rows, visited.inside.counts, weigh(visited.inside))[:, alive]
+        labels[homeless] = nearest_granules(rows.permuted(homeless), table)
+    inside = look_inside(rows, labels, len(alive))
+    return Granularity(labels.astype(np.int32), _weighted_shares(rows, inside.counts, weigh(inside)))
+
+
+def _weighted_shares(rows: InOrder, counts: Counts, weights: FloatArray) -> FloatArray:  # (V, k)
+    return np.ascontiguousarray((weights[:, rows.axis.column_of] * counts.shares(rows.axis)).T)
+
+
+def nearest_granules(rows: InOrder, similarity: FloatArray) -> IntArray:  # (n,) int64
+    """Most similar cluster of every row by a table (V, k) of weighted shares; the lowest on ties."""
+    total = np.zeros((len(rows), similarity.shape[1]))
+    for column in range(rows.axis.n_columns):
+        places = rows.places[:, column]
+        there = places != ABSENT
+        total[there] += similarity[places[there]]
+    return np.asarray(total.argmax(axis=1))
