@@ -112,7 +112,7 @@ def test_mean_cost_is_not_worse_than_that_of_the_kmodes_package(name):
     codes = data.frame.apply(lambda column: column.cat.codes).to_numpy() + 1
     rng = np.random.default_rng(0)
     ours, theirs = [], []
-    for _ in range(10):
+    for _ in range(20):
         chosen = rng.choice(len(codes), data.n_clusters, replace=False)
         ours.append(fitted(data.frame, data.frame.iloc[chosen]).cost_)
         with warnings.catch_warnings():
