@@ -21,6 +21,8 @@
     CatalpaWarning (UserWarning)
     ├── AmbiguousVectorsWarning             vectors of categories that may differ between computers
     ├── ColumnWarning                       a column looks like an identifier, or is very wide
+    ├── LopsidedClustersWarning             one big cluster, and crumbs
+    ├── NoStructureWarning                  no number of clusters describes the table better than one
     ├── UnseenCategoryWarning               predict met categories that fit never saw
     └── SlowCoreWarning                     the compiled core is not available
 """
@@ -34,9 +36,11 @@ __all__ = [
     "ColumnMismatch",
     "ColumnWarning",
     "DatasetError",
+    "LopsidedClustersWarning",
     "MissingDependency",
     "MissingValues",
     "ModelFileError",
+    "NoStructureWarning",
     "NumericColumns",
     "OutputError",
     "ParameterError",
@@ -121,6 +125,14 @@ class AmbiguousVectorsWarning(CatalpaWarning):
 
 class ColumnWarning(CatalpaWarning):
     """A column looks like an identifier, or has very many categories."""
+
+
+class LopsidedClustersWarning(CatalpaWarning):
+    """One cluster holds nearly all rows, and the others are crumbs."""
+
+
+class NoStructureWarning(CatalpaWarning):
+    """No number of clusters describes the table better than one cluster does."""
 
 
 class UnseenCategoryWarning(CatalpaWarning):

@@ -16,19 +16,18 @@ from catalpa.loop.settle import Settled, settle
 from catalpa.loop.shorten import Described, Shortening, priced
 from catalpa.loop.spread import spread_rows
 from catalpa.loop.start import count_categories
-from catalpa.relations.description import Anchored, AnchoredState
+from catalpa.relations.description import AnchoredState
 from catalpa.relations.matching import Matching
 from catalpa.steps.assign import label_rows
-from catalpa.steps.collapse import collapse, joined
 from catalpa.steps.counts import Counts
 from catalpa.steps.moments import number_moments
 from catalpa.steps.scores import fix
+from catalpa.table.blocks import Axis
 
-__all__ = ["Settings", "describe", "shortening"]
+__all__ = ["Settings", "by_batches", "describe", "described_outcome", "exchanges", "saved_by", "shortening"]
 
 EXCHANGE_CELLS = 20_000_000  # cells of distinct rows up to which rows are exchanged one by one
 SMALL, MIDDLE = 5_000_000, 50_000_000  # cells times clusters: all restarts, a few, one
-BATCH_PASSES = 100
 
 
 @dataclass(frozen=True)
@@ -39,17 +38,19 @@ class Settings:
     search: str
     n_init: int | str
     n_swaps: int | None
+    max_iter: int
     n_jobs: int | None
 
 
 def describe(problem: Problem, settings: Settings) -> Outcome:
     """The clustering with the shortest description that the search finds."""
-    if _exchanges(problem, settings):
+    if exchanges(problem, settings):
         return _by_exchange(problem, settings)
-    return _by_batches(problem, settings)
+    return by_batches(problem, settings)
 
 
-def _exchanges(problem: Problem, settings: Settings) -> bool:
+def exchanges(problem: Problem, settings: Settings) -> bool:
+    """Whether rows are exchanged one by one, as asked or because the table is small enough."""
     in_memory = isinstance(problem.engine, LocalEngine)
     if settings.search == "exchange" and not in_memory:
         raise ParameterError(
@@ -68,6 +69,7 @@ def shortening(problem: Problem, settings: Settings) -> Shortening:
         size_weight=settings.size_weight,
         units_per_weight=problem.units_per_weight,
         number_weight=problem.balanced_gamma(),
+        max_passes=settings.max_iter,
         n_jobs=settings.n_jobs,
     )
 
@@ -105,28 +107,25 @@ def described_outcome(problem: Problem, search: Shortening, best: Described) -> 
     """A described partition as the outcome of a fit."""
     counts = search.counts(best.labels, best.k)
     state = search.method.start(counts)
-    outcome = _outcome(search.method, state, counts, best.length)
-    assert isinstance(problem.engine, LocalEngine)
-    collapsed = collapse(joined(problem.engine.rows), problem.engine.axis)
-    nearest = problem.engine.each(label_rows, fix(outcome.scores, problem.engine.axis))
-    # Rows without weight took no part in the search; they get their nearest cluster.
-    labels = np.where(collapsed.row_of < 0, nearest, best.labels[collapsed.row_of])
-    return replace(outcome, history=best.history, labels=labels.astype(np.int32))
-
-
-def _outcome(method: Anchored, state: AnchoredState, counts: Counts, length: float) -> Outcome:
+    scores, row_of = search.method.scores(state), search.collapsed.row_of
+    labels = best.labels[row_of]
+    if (row_of < 0).any():
+        # Rows without weight took no part in the search; they get their nearest cluster.
+        nearest = problem.engine.each(label_rows, fix(scores, problem.engine.axis))
+        labels = np.where(row_of < 0, nearest, labels)
     return Outcome(
-        scores=method.scores(state),
+        scores=scores,
         counts=counts,
         centers=state.centers,
-        cost=length,
-        history=(),
-        converged=True,
+        cost=best.length,
+        history=best.history,
+        converged=best.converged,
         learned={"positions": state.positions},
+        labels=labels.astype(np.int32),
     )
 
 
-def _by_batches(problem: Problem, settings: Settings) -> Outcome:
+def by_batches(problem: Problem, settings: Settings) -> Outcome:
     """Counts frozen during a pass: runs on every engine, without the exchange that polishes it."""
     engine, gamma = problem.engine, problem.balanced_gamma()
     ledger, method = priced(engine.axis, _totals(problem), settings.size_weight, problem.units_per_weight)
@@ -139,7 +138,9 @@ def _by_batches(problem: Problem, settings: Settings) -> Outcome:
         else:
             seeds = problem.seeds(rng)
         begun = settle(engine, begin, begin.start(seeds), max_iter=2, refill=reseed_empty, phase="start")
-        rest = settle(engine, method, method.start(begun.filled), max_iter=BATCH_PASSES, refill=reseed_empty)
+        rest = settle(
+            engine, method, method.start(begun.filled), max_iter=settings.max_iter, refill=reseed_empty
+        )
         rest = replace(rest, history=begun.history + rest.history)
         length = ledger.length(rest.counts)
         if best is None or length < best[0]:
@@ -163,4 +164,22 @@ def _totals(problem: Problem) -> Counts:
         seen=moments.seen[None, :],
         cost=0,
         moved=0,
+    )
+
+
+def saved_by(axis: Axis, counts: Counts, units_per_weight: float) -> tuple[float, float]:
+    """Nats that knowing the clusters saves in describing the categories, and in describing the numbers."""
+    whole = Counts(
+        by_category=counts.by_category.sum(axis=0, keepdims=True),
+        sizes=counts.sizes.sum(keepdims=True),
+        sums=counts.sums.sum(axis=0, keepdims=True),
+        squares=counts.squares.sum(axis=0, keepdims=True),
+        seen=counts.seen.sum(axis=0, keepdims=True),
+        cost=0,
+        moved=0,
+    )
+    ledger, _ = priced(axis, whole, 1.0, units_per_weight)
+    return (
+        ledger.of_all_categories(whole) - ledger.of_all_categories(counts),
+        ledger.of_all_numbers(whole) - ledger.of_all_numbers(counts),
     )

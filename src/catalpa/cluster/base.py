@@ -56,29 +56,40 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         self
         """
         check_parameters(type(self).__name__, self.get_params(deep=False), self._rules)
-        opened = opener_for(X).for_fit(X, self._table_settings(), self._checked_weight(X, sample_weight))
-        validate_data(self, X, skip_check_array=True)
-        engine = opened.engine
-        problem = Problem(
-            engine,
-            opened.schema,
-            opened.scaling,
-            self._clusters_for(engine.n_rows),
-            getattr(self, "init", "random"),
-            check_random_state(getattr(self, "random_state", None)),
-            opened.units_per_weight,
-        )
+        problem = self._pose(X, sample_weight)
         outcome = self._solve(problem)
-        self._publish(opened.schema, opened.scaling, outcome, opened.units_per_weight, engine.n_rows)
+        engine = problem.engine
+        self._publish(problem.schema, problem.scaling, outcome, problem.units_per_weight, engine.n_rows)
         _warn_if_short(getattr(self, "n_clusters", None), self._outcome)
+        self._warn_if_odd()
         labels = self._outcome.labels
         if labels is None:
             labels = engine.answer(label_rows, fix(self._outcome.scores, engine.axis))
         self.labels_ = labels
         return self
 
+    def _pose(self, X: Any, sample_weight: Any = None) -> Problem:
+        """The table made ready to be solved."""
+        opened = opener_for(X).for_fit(X, self._table_settings(), self._checked_weight(X, sample_weight))
+        validate_data(self, X, skip_check_array=True)
+        return Problem(
+            opened.engine,
+            opened.schema,
+            opened.scaling,
+            self._clusters_for(opened.engine.n_rows),
+            getattr(self, "init", "random"),
+            check_random_state(getattr(self, "random_state", None)),
+            opened.units_per_weight,
+        )
+
     def _solve(self, problem: Problem) -> Outcome:
         raise NotImplementedError
+
+    def _warn_if_odd(self) -> None:
+        """Say what a method knows to be odd about its fit; by default nothing."""
+
+    def _balance(self, outcome: Outcome) -> dict[str, float]:
+        return balance(outcome)
 
     def _table_settings(self) -> TableSettings:
         return TableSettings(
@@ -124,7 +135,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         for name, value in outcome.facts.items():
             setattr(self, f"{name}_", value)
         if schema.numeric and schema.categorical:
-            self.balance_ = balance(outcome)
+            self.balance_ = self._balance(outcome)
 
     @property
     def centers_(self) -> Any:
@@ -134,7 +145,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
     @property
     def profiles_(self) -> Any:
         """Share, share overall and lift of every category, per cluster and column."""
-        return profiles_frame(self.schema_, self._outcome)
+        return profiles_frame(self.schema_, self._outcome, self._units_per_weight)
 
     @property
     def history_(self) -> Any:
@@ -209,7 +220,7 @@ def _warn_if_short(asked: Any, outcome: Outcome) -> None:
     elif not outcome.converged:
         warnings.warn(
             f"Stopped after {len(outcome.history)} passes before the clusters came to rest. "
-            "Raise max_iter, or look at history_.",
+            "Raise max_iter (or max_rounds), or look at history_.",
             ConvergenceWarning,
             stacklevel=3,
         )

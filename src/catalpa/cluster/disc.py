@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
-from catalpa.cluster.anchored import Settings, describe
+from catalpa.cluster.anchored import Settings, describe, saved_by
 from catalpa.cluster.base import Clusterer, Problem
+from catalpa.cluster.growing import MOST_CLUSTERS, Candidate, best_candidate, candidates
 from catalpa.cluster.outcome import Outcome
 from catalpa.cluster.parameters import Choice, Either, Number, Whole, rules_with
+from catalpa.errors import LopsidedClustersWarning, NoStructureWarning, ParameterError
 from catalpa.loop.alternate import alternate
 from catalpa.loop.refill import REFILLS
 from catalpa.loop.restarts import best_of
@@ -18,8 +23,22 @@ from catalpa.loop.settle import Settled, settle
 from catalpa.relations.conditional import ClusterRelations, Lines
 from catalpa.relations.matching import Matching
 from catalpa.relations.relations import Relations
+from catalpa.steps.assign import label_rows
+from catalpa.steps.likelihood import label_likely_rows, lack_numbers, log_mixture, posterior
+from catalpa.table.blocks import FloatArray
 
 __all__ = ["DISC"]
+
+BIG, CRUMB = 0.9, 0.05  # shares of the rows: one cluster above, all others below, is worth a warning
+
+
+def _is_anchored(model: DISC) -> bool:
+    if model.learning != "anchored":
+        raise AttributeError(
+            f"Probabilities need learning='anchored'; this model has learning={model.learning!r}, whose "
+            "distances are no probabilities."
+        )
+    return True
 
 
 class DISC(Clusterer):
@@ -36,8 +55,10 @@ class DISC(Clusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters. A table with fewer distinct rows gives fewer clusters and a warning.
+    n_clusters : int or "auto", default=8
+        Number of clusters. A table with fewer distinct rows gives fewer clusters and a warning. "auto"
+        (anchored learning) takes the number from 1 to 20 with the shortest description, the smallest of
+        those about as short; see :func:`catalpa.choose_k` for the reasons behind it.
     learning : {"anchored", "paper"}, default="anchored"
         How the relations are learned; see above.
     size_weight : float, default=1.0
@@ -69,7 +90,7 @@ class DISC(Clusterer):
         Starts; the one of least cost is kept. "auto" is 10 for the anchored learning (3 or 1 for large
         tables) and 1 for the paper's, whose objective rewards collapse and cannot judge between starts.
     max_iter : int, default=100
-        Learning of the paper. Most passes between two relearnings.
+        Most passes of one start (anchored), or between two relearnings (paper).
     max_rounds : int, default=50
         Learning of the paper. Most relearnings.
     empty_clusters : {"reseed", "keep"}, default="reseed"
@@ -97,7 +118,8 @@ class DISC(Clusterer):
     gamma_ : float
         Learning of the paper: the weight of the numeric part that was used.
     balance_ : dict
-        Share of the final cost that comes from categories and from numbers.
+        Shares of categories and of numbers in what the clusters save in description (anchored), or in the
+        final cost (paper); for tables that have both.
     schema_ : Schema
         The columns as fit saw them.
 
@@ -118,6 +140,7 @@ class DISC(Clusterer):
     _numbers = "keep"
     _rules = rules_with(
         {
+            "n_clusters": Either((Choice(("auto",)), Whole(1))),
             "learning": Choice(("anchored", "paper")),
             "size_weight": Number(0.0),
             "search": Choice(("auto", "exchange", "batch")),
@@ -133,7 +156,7 @@ class DISC(Clusterer):
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         learning: str = "anchored",
         size_weight: float = 1.0,
@@ -174,12 +197,33 @@ class DISC(Clusterer):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _solve(self, problem: Problem) -> Outcome:
-        return self._anchored(problem) if self.learning == "anchored" else self._paper(problem)
+    def _clusters_for(self, n_rows: int) -> int:
+        if not self._finds_k:
+            return super()._clusters_for(n_rows)
+        if self.learning != "anchored":
+            raise ParameterError(
+                'n_clusters="auto" needs learning="anchored": the costs of the paper\'s learning cannot be '
+                "compared between numbers of clusters. Give a number, or see catalpa.choose_k."
+            )
+        return min(MOST_CLUSTERS, n_rows)
 
-    def _anchored(self, problem: Problem) -> Outcome:
-        settings = Settings(self.size_weight, self.search, self.n_init, self.n_swaps, self.n_jobs)
-        return describe(problem, settings)
+    @property
+    def _finds_k(self) -> bool:
+        return isinstance(self.n_clusters, str)
+
+    def _solve(self, problem: Problem) -> Outcome:
+        if self.learning == "paper":
+            return self._paper(problem)
+        if self._finds_k:
+            return best_candidate(problem, self._settings()).finish()
+        return describe(problem, self._settings())
+
+    def _settings(self) -> Settings:
+        return Settings(self.size_weight, self.search, self.n_init, self.n_swaps, self.max_iter, self.n_jobs)
+
+    def _candidates(self, problem: Problem, most: int) -> Iterator[Candidate]:
+        """Anchored clusterings with 1, 2, ... clusters, with description lengths to compare."""
+        return candidates(problem, replace(self._settings(), size_weight=1.0), most)
 
     def _paper(self, problem: Problem) -> Outcome:
         if problem.start_is_automatic:
@@ -218,6 +262,81 @@ class DISC(Clusterer):
         rest = best_of(problem.starts(starts), problem.random_state, run)
         learned = {"positions": rest.state.positions}
         return Outcome.of(rest, problem.units_per_weight, learned=learned, facts={"gamma": gamma})
+
+    def _balance(self, outcome: Outcome) -> dict[str, float]:
+        if self.learning == "paper":
+            return super()._balance(outcome)
+        axis = self.schema_.axis
+        saved = [max(part, 0.0) for part in saved_by(axis, outcome.counts, self._units_per_weight)]
+        total = sum(saved) or 1.0
+        return {"categorical": saved[0] / total, "numeric": saved[1] / total}
+
+    def _warn_if_odd(self) -> None:
+        if self.learning == "paper":
+            return
+        shares = np.sort(self.cluster_sizes_ / self.cluster_sizes_.sum())[::-1]
+        if len(shares) > 1 and shares[0] > BIG and shares[1] < CRUMB:
+            warnings.warn(
+                f"One cluster holds {shares[0]:.0%} of the rows and no other holds {CRUMB:.0%}: "
+                f"this table shows little structure at {len(shares)} clusters. catalpa.choose_k says which "
+                "number pays for itself; size_weight=0 makes clusters of more equal size.",
+                LopsidedClustersWarning,
+                stacklevel=3,
+            )
+        elif self._finds_k and len(shares) == 1:
+            warnings.warn(
+                "There is no cluster structure that pays for itself: describing all rows together is shorter "
+                "than telling any clusters apart, so all rows are in one cluster.",
+                NoStructureWarning,
+                stacklevel=3,
+            )
+
+    def predict(self, X: Any) -> Any:
+        """Cluster of every row of a table with the columns of fit."""
+        engine, fixed = self._measure(X)
+        if self.learning == "anchored" and self.schema_.numeric and engine.each(lack_numbers).any():
+            return engine.answer(label_likely_rows, fixed, self.size_weight * self._log_sizes())
+        return engine.answer(label_rows, fixed)
+
+    @available_if(_is_anchored)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """Probability of every cluster for every row, (n, k): the posterior under the smoothed shares.
+
+        Cells that are left out add nothing. A category that fit never saw counts as the rarest of its
+        column. For ``learning="anchored"`` only.
+
+        Examples
+        --------
+        >>> from catalpa import DISC
+        >>> rows = [["a", "x"], ["a", "x"], ["b", "y"], ["b", "y"], ["a", "y"]]
+        >>> model = DISC(2, random_state=0).fit(rows)
+        >>> model.predict_proba(rows).shape
+        (5, 2)
+        """
+        engine, fixed = self._measure(X)
+        return engine.answer(posterior, fixed, self.size_weight * self._log_sizes())
+
+    @available_if(_is_anchored)  # type: ignore[untyped-decorator]
+    def score_samples(self, X: Any) -> Any:
+        """How typical every row is, (n,): log density under all clusters together; low for outliers.
+
+        Numbers count on the scale on which each column runs from 0 to 1 at fit. For
+        ``learning="anchored"`` only.
+
+        Examples
+        --------
+        >>> from catalpa import DISC
+        >>> rows = [["a", "x"]] * 5 + [["b", "y"]] * 4 + [["a", "y"]]
+        >>> int(DISC(2, random_state=0).fit(rows).score_samples(rows).argmin())
+        9
+        """
+        engine, fixed = self._measure(X)
+        return engine.answer(log_mixture, fixed, self._log_sizes())
+
+    def _log_sizes(self) -> FloatArray:  # (k,)
+        """Log of each cluster's share of the rows, smoothed by half a row."""
+        sizes = np.asarray(self.cluster_sizes_, dtype=np.float64)
+        return np.asarray(np.log((sizes + 0.5) / (sizes.sum() + len(sizes) / 2)))
 
     @property
     def relations_(self) -> Relations:

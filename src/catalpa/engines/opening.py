@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from catalpa.engines.base import Engine
 from catalpa.table import encode, infer, open_table
@@ -83,14 +84,37 @@ def in_memory(X: Any, settings: TableSettings, sample_weight: Any) -> tuple[Sche
     """Schema, scaling and weighted rows of a table in memory, which is read once."""
     table = open_table(X)
     schema = inferred(table, settings)
+    if sample_weight is None:
+        scaling = scaling_of(schema)
+        return schema, scaling, prepared(table, schema, scaling, settings), 1.0
+    units, per_weight = weight_units(sample_weight, len(table))
+    if units is not None and schema.numeric and not units.all():
+        schema = _ranged(table, schema, settings, units > 0)
     scaling = scaling_of(schema)
     rows = prepared(table, schema, scaling, settings)
-    if sample_weight is None:
-        return schema, scaling, rows, 1.0
-    units, per_weight = weight_units(sample_weight, len(rows))
 
     def weigh(block: Block) -> Block:
         own = None if units is None else units[block.start : block.start + len(block)]
         return replace(block, weights=own)
 
     return schema, scaling, rows.map(weigh), per_weight
+
+
+def _ranged(table: Any, schema: Schema, settings: TableSettings, weighed: NDArray[np.bool_]) -> Schema:
+    """The schema with the ranges of its numbers taken over the rows that weigh something."""
+    rows = encode(table, schema, handle_unknown=settings.handle_unknown).rows  # type: ignore[arg-type]
+    numbers = np.concatenate([block.numbers for block in rows])[weighed]
+    seen = ~np.isnan(numbers)
+    low = np.min(numbers, axis=0, initial=np.inf, where=seen)
+    high = np.max(numbers, axis=0, initial=-np.inf, where=seen)
+    empty = ~seen.any(axis=0)
+    ranges = dict(
+        zip([column.name for column in schema.numeric], zip(low, high, empty, strict=True), strict=True)
+    )
+    columns = tuple(
+        column
+        if column.name not in ranges or ranges[column.name][2]
+        else replace(column, low=float(ranges[column.name][0]), high=float(ranges[column.name][1]))
+        for column in schema.columns
+    )
+    return replace(schema, columns=columns)

@@ -38,8 +38,8 @@ class Anchored:
     ----------
     overall : array (V,)
         Share of every category in the whole table, q_r(v).
-    prior_rows : float
-        a of A_r = a o_r: how many rows of the whole table smooth a cluster, per category.
+    prior_rows : array (columns,)
+        A_r: how many rows of the whole table smooth a cluster.
     size_weight : float
         lambda: 1 for the full description length, 0 to ignore sizes.
     total : float
@@ -48,7 +48,7 @@ class Anchored:
 
     axis: Axis
     overall: FloatArray
-    prior_rows: float
+    prior_rows: FloatArray
     size_weight: float
     total: float
     units_per_weight: float
@@ -84,9 +84,8 @@ class Anchored:
     def smoothed(self, counts: Counts) -> FloatArray:  # (k, V)
         """p_jr(v) = (c_jr(v) + A_r q_r(v)) / (n_jr + A_r), never 0."""
         shares = np.ones(counts.by_category.shape)
-        for part in self.axis.base.slices():
+        for mass, part in zip(self.prior_rows, self.axis.base.slices(), strict=True):
             of_column = counts.by_category[:, part] / self.units_per_weight
-            mass = self.prior_rows * max(part.stop - part.start, 1)
             total = of_column.sum(axis=1, keepdims=True)
             shares[:, part] = (of_column + mass * self.overall[part]) / (total + mass)
         return np.maximum(shares, 1e-300)

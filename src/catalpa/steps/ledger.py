@@ -21,6 +21,8 @@ __all__ = ["Bells", "Ledger", "log_gamma", "make_ledger"]
 FINEST_SHIFT = 36
 ROOM_BITS = 61
 MOST_PRICES = 60_000_000  # entries of the cumulative tables; beyond, prices are worked out one by one
+MANTISSA_BITS = 48  # of 52: what is left of a difference after the rounding of its parts
+_NO_PRICES = np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,15 +135,10 @@ class Ledger:
 
     def length(self, counts: Counts) -> float:
         """F: the description length of a partition with these counts, in nats."""
-        numbers = sum(
-            self.of_numbers(column, *(int(part[cluster, column]) for part in (counts.seen, counts.sums, counts.squares)))
-            for cluster in range(counts.k)
-            for column in range(counts.sums.shape[1])
-        )
-        return self._quanta(counts) / self.quanta + numbers + self._size_constant(counts.k)
+        return self.of_all_categories(counts) + self.of_all_numbers(counts) + self._of_sizes(counts)
 
-    def _quanta(self, counts: Counts) -> int:
-        """Prices of all categories and sizes together."""
+    def of_all_categories(self, counts: Counts) -> float:
+        """The part of F that describes the categories, given the clusters."""
         base = self.axis.base
         by_column = np.zeros((counts.k, base.n_columns), dtype=np.int64)
         for column, part in enumerate(base.slices()):
@@ -149,14 +146,25 @@ class Ledger:
         if self.size_start >= 0:
             columns = self.prices[self.column_start + by_column] - self.prices[self.column_start]
             cells = self.prices[self.category_start + counts.by_category] - self.prices[self.category_start]
-            quanta = int(columns.sum()) - int(cells.sum())
-        else:
-            quanta = sum(
-                self.of_column(at, 0, int(count)) for row in by_column for at, count in enumerate(row)
-            ) - sum(
-                self.of_category(at, 0, int(count)) for row in counts.by_category for at, count in enumerate(row)
-            )
-        return quanta - sum(self.of_size(0, int(size)) for size in counts.sizes)
+            return (int(columns.sum()) - int(cells.sum())) / self.quanta
+        told = [self.of_column(at, 0, int(count)) for row in by_column for at, count in enumerate(row)]
+        saved = [
+            self.of_category(at, 0, int(count)) for row in counts.by_category for at, count in enumerate(row)
+        ]
+        return (sum(told) - sum(saved)) / self.quanta
+
+    def of_all_numbers(self, counts: Counts) -> float:
+        """The part of F that describes the numbers, given the clusters."""
+        parts = (counts.seen, counts.sums, counts.squares)
+        return sum(
+            self.of_numbers(column, *(int(part[cluster, column]) for part in parts))
+            for cluster in range(counts.k)
+            for column in range(counts.sums.shape[1])
+        )
+
+    def _of_sizes(self, counts: Counts) -> float:
+        saved = sum(self.of_size(0, int(size)) for size in counts.sizes)
+        return self._size_constant(counts.k) - saved / self.quanta
 
     def _size_constant(self, k: int) -> float:
         rows = self.total_units / self.units_per_weight
@@ -167,46 +175,34 @@ def make_ledger(
     axis: Axis,
     totals: Counts,
     *,
-    prior_rows: float,
+    prior_rows: FloatArray,
     size_weight: float,
     units_per_weight: float,
     bells: Bells,
 ) -> Ledger:
-    """Prices for a table whose ``totals`` are counts of one cluster that holds every row."""
-    base = axis.base
-    by_category = totals.by_category[0]
-    shares = totals.shares(base)[0]
-    column_prior = np.array([max(prior_rows * size, prior_rows) for size in base.sizes], dtype=np.float64)
-    category_prior = shares * column_prior[base.column_of] if base.length else np.zeros(0)
-    n_units = int(totals.sizes[0])
+    """Prices for a table whose ``totals`` are counts of one cluster that holds every row.
+
+    ``prior_rows`` (columns,) is A_r, how many rows of the whole table smooth a cluster.
+    """
+    base, n_units = axis.base, int(totals.sizes[0])
+    category_prior = totals.shares(base)[0] * prior_rows[base.column_of]
     shift = _shift(n_units / units_per_weight, base.n_columns)
-    tables, starts = [np.zeros(0, dtype=np.int64)], []
     endless = units_per_weight != 1.0 or (base.n_columns + 2) * n_units > MOST_PRICES
-    if not endless:
-        at = 0
-        needs = [
-            *zip(category_prior, by_category, strict=True),
-            *((prior, n_units) for prior in column_prior),
-            (0.5, n_units),
-        ]
-        known: dict[tuple[float, int], int] = {}
-        for prior, most in needs:
-            key = (float(prior), int(most))
-            if key not in known:
-                known[key] = at
-                tables.append(_cumulative(float(prior), int(most), shift))
-                at += len(tables[-1])
-            starts.append(known[key])
-    else:
-        starts = [-1] * (base.length + base.n_columns + 1)
-    v, columns = base.length, base.n_columns
+    if endless or len(bells.means):
+        shift = min(shift, _real_shift(n_units / units_per_weight, float(prior_rows.max(initial=1.0))))
+    needs = [
+        *zip(category_prior.tolist(), totals.by_category[0].tolist(), strict=True),
+        *((prior, n_units) for prior in prior_rows.tolist()),
+        (0.5, n_units),
+    ]
+    prices, starts = (_NO_PRICES, np.full(len(needs), -1)) if endless else _tables(needs, shift)
     return Ledger(
         axis=axis,
-        prices=np.concatenate(tables),
-        category_start=np.asarray(starts[:v], dtype=np.int64),
+        prices=prices,
+        category_start=starts[: base.length],
         category_prior=category_prior,
-        column_start=np.asarray(starts[v : v + columns], dtype=np.int64),
-        column_prior=column_prior,
+        column_start=starts[base.length : -1],
+        column_prior=prior_rows,
         size_start=int(starts[-1]),
         size_weight=size_weight,
         shift=shift,
@@ -216,6 +212,19 @@ def make_ledger(
     )
 
 
+def _tables(needs: list[tuple[float, int]], shift: int) -> tuple[IntArray, IntArray]:
+    """Cumulative prices for every (prior, most units), and where each begins; equal needs share one."""
+    tables: list[IntArray] = []
+    begins: dict[tuple[float, int], int] = {}
+    at = 0
+    for need in needs:
+        if need not in begins:
+            begins[need] = at
+            tables.append(_cumulative(*need, shift))
+            at += len(tables[-1])
+    return np.concatenate(tables), np.array([begins[need] for need in needs], dtype=np.int64)
+
+
 def _cumulative(prior: float, most: int, shift: int) -> IntArray:
     """Price of the first c rows for c = 0 .. most: sums of ln(t + prior), rounded one by one."""
     steps = np.rint(np.log(np.arange(most, dtype=np.float64) + max(prior, 1e-300)) * 2.0**shift)
@@ -223,5 +232,11 @@ def _cumulative(prior: float, most: int, shift: int) -> IntArray:
 
 
 def _shift(rows: float, columns: int) -> int:
+    """Bits after the point, so that the price of everything together fits 64 bits."""
     largest = max(rows, 2.0) * (columns + 2) * max(math.log(max(rows, 2.0)), 1.0)
     return min(FINEST_SHIFT, math.floor(ROOM_BITS - math.log2(largest)))
+
+
+def _real_shift(rows: float, prior: float) -> int:
+    """Bits after the point that a price keeps where it is a difference of two logarithms of Gamma."""
+    return MANTISSA_BITS - math.ceil(math.log2(max(log_gamma(rows + prior + 10.0), 2.0)))

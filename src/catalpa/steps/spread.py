@@ -25,7 +25,9 @@ def _weighted(block: Block, away: IntArray, fixed: FixedScores) -> IntArray:
     return kept if block.weights is None else kept * block.weights
 
 
-def potentials(block: Block, chosen: FixedScores | None, candidates: FixedScores) -> IntArray:  # (1 + t,) int64
+def potentials(
+    block: Block, chosen: FixedScores | None, candidates: FixedScores
+) -> IntArray:  # (1 + t,) int64
     """Summed potential of the chosen rows alone, then with each candidate added to them."""
     sums = np.zeros(1 + candidates.k, dtype=np.int64)
     for part in block.cut(reference.ROWS_AT_ONCE):
