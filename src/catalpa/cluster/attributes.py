@@ -19,7 +19,9 @@ __all__ = ["balance", "centers_frame", "history_frame", "profiles_frame", "weigh
 
 def centers_frame(schema: Schema, scaling: Scaling, outcome: Outcome) -> Any:
     """Centres in original values: a category per column, the mean of each number."""
-    codes, means = iter(outcome.centers.T), iter(scaling.restore(outcome.scores.means).T)
+    counts = outcome.counts
+    own = np.where(counts.seen > 0, counts.means(), outcome.scores.means)
+    codes, means = iter(outcome.centers.T), iter(scaling.restore(own).T)
     columns = {}
     for column in schema.columns:
         if column.kind is Kind.NUMERIC:
@@ -33,10 +35,14 @@ def _category(column: Column, code: int) -> Any:
     return column.categories[code] if column.categories else None
 
 
-def profiles_frame(schema: Schema, outcome: Outcome) -> Any:
-    """Tidy table of every category's share in every cluster."""
+def profiles_frame(schema: Schema, outcome: Outcome, units_per_weight: float) -> Any:
+    """Tidy table of every category's share in every cluster; counts in the user's weights."""
     counts = outcome.counts
-    return frame_in(schema.library, profile_columns(counts.by_category, counts.sizes, schema))
+    columns = profile_columns(counts.by_category, counts.sizes, schema)
+    if units_per_weight != 1.0:
+        for name in ("count", "size"):
+            columns[name] = np.asarray(columns[name]) / units_per_weight
+    return frame_in(schema.library, columns)
 
 
 def weights_frame(schema: Schema, weights: FloatArray) -> Any:

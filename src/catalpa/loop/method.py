@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
+from catalpa.table.blocks import IntArray
 
-__all__ = ["Learner", "Method", "State"]
+__all__ = ["Learner", "Method", "Reseeds", "State"]
 
 State = TypeVar("State")
 
@@ -30,3 +31,11 @@ class Learner(Method[State], Protocol[State]):
 
     def relearn(self, state: State, counts: Counts) -> State:
         """State with what was learned made anew from these counts."""
+
+
+@runtime_checkable
+class Reseeds(Protocol[State]):
+    """A method whose slower part must begin anew in a cluster that was empty and was given a row."""
+
+    def reseed(self, state: State, counts: Counts, clusters: IntArray) -> State:
+        """State in which these clusters have learned from their one row."""

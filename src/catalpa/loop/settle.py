@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic
 
+import numpy as np
+
 from catalpa.engines.base import Engine
 from catalpa.loop.history import Pass, report_pass
-from catalpa.loop.method import Method, State
+from catalpa.loop.method import Method, Reseeds, State
 from catalpa.loop.refill import Refill
 from catalpa.steps.assign import assign_and_count
 from catalpa.steps.counts import Counts
@@ -72,6 +74,9 @@ def settle(
         history.append(report_pass(event))
         filled = refill(engine, fixed, counts)
         after = method.update(state, filled)
+        fresh = np.flatnonzero((counts.sizes == 0) & (filled.sizes > 0))
+        if len(fresh) and isinstance(method, Reseeds):
+            after = method.reseed(after, filled, fresh)
         next_scores = method.scores(after)
         if next_scores.same_as(scores):
             return Settled(state, after, scores, counts, filled, cost, tuple(history), True)

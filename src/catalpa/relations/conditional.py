@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from catalpa.relations.matching import Prototypes, center_places, most_frequent
 from catalpa.steps.counts import Counts
@@ -60,8 +61,20 @@ class ClusterRelations:
         shares = counts.shares(self.axis)
         if not self.empty_is_zero:
             last = state.positions if isinstance(state, Lines) else self._at_centers(state.centers)
-            shares = np.where(counts.sizes[:, None] > 0, shares, last)
+            shares = np.where(self._held(counts), shares, last)
         return Lines(state.centers, state.means, shares)
+
+    def reseed(self, state: Lines, counts: Counts, clusters: IntArray) -> Lines:
+        positions = state.positions.copy()
+        positions[clusters] = counts.shares(self.axis)[clusters]
+        return replace(state, positions=positions)
+
+    def _held(self, counts: Counts) -> NDArray[np.bool_]:  # (k, V)
+        """Where a cluster holds any row that has the column."""
+        held = np.zeros(counts.by_category.shape, dtype=bool)
+        for part in self.axis.base.slices():
+            held[:, part] = counts.by_category[:, part].any(axis=1, keepdims=True)
+        return held
 
     def update(self, state: Lines, counts: Counts) -> Lines:
         if self.nearest_center:
