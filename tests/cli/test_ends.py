@@ -142,6 +142,8 @@ def test_a_terminal_sees_progress_pass_by_pass(monkeypatch):
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(text=st.text(max_size=80) | st.text(alphabet='a1,;\t"\n\r .-é', max_size=60), k=st.integers(1, 4))
 @example(text="a\n\n", k=1)
+@example(text="\n0", k=1)
+@example(text="\n0\n1", k=1)
 @example(text='a,"b\nc', k=1)
 @example(text="a,a\n1,2\n", k=1)
 @example(text="\x00,\x00\n", k=1)

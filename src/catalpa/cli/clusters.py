@@ -48,17 +48,20 @@ def describe(model: Clusterer, rows: Any) -> list[ClusterLine]:
 def _means_apart(model: Clusterer, rows: Any) -> list[list[str]]:
     """For each cluster the numeric columns whose mean lies far from that of all rows, in words."""
     import narwhals.stable.v2 as nw
+    import numpy as np
 
-    centers, table = nw.from_native(model.centers_), nw.from_native(rows)
+    table = nw.from_native(rows)
     found: list[list[tuple[float, str]]] = [[] for _ in model.cluster_sizes_]
     for column in model.schema_.numeric:
-        overall = table.select(nw.col(column.name).cast(nw.Float64).fill_nan(None).mean()).item()
-        for cluster, mean in enumerate(centers[column.name].to_list()):
-            # A cluster in which the number is missing throughout has no mean, and a constant no range.
-            if mean is None or overall is None or not abs(mean - overall) > FAR * (column.high - column.low):
-                continue
-            away = abs(mean - overall) / (column.high - column.low)
-            found[cluster].append((away, f"mean {column.name} {mean:.4g} ({overall:.4g} overall)"))
+        numbers = table[column.name].cast(nw.Float64).to_numpy()
+        seen = ~np.isnan(numbers)
+        overall, spread = numbers[seen].mean(), column.high - column.low
+        for cluster, phrases in enumerate(found):
+            # A method's centre may be drawn towards the other rows; the mean is that of the rows alone.
+            inside = numbers[seen & (model.labels_ == cluster)]
+            if len(inside) and abs(inside.mean() - overall) > FAR * spread:
+                away = abs(inside.mean() - overall) / spread
+                phrases.append((away, f"mean {column.name} {inside.mean():.4g} ({overall:.4g} overall)"))
     return [[text for _, text in sorted(of_one, reverse=True)[:NUMBERS_NAMED]] for of_one in found]
 
 

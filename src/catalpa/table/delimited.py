@@ -119,10 +119,16 @@ def _parse(content: bytes, name: str, delimiter: str, names: list[str]) -> pa.Ta
     parse = arrow_csv.ParseOptions(
         delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1
     )
+    # Arrow's reading threads now and then abort a short program while it ends.
+    read = arrow_csv.ReadOptions(use_threads=False)
+    begun = io.BytesIO(content.lstrip(b"\r\n"))  # an empty line is no line of names
     try:
-        return arrow_csv.read_csv(io.BytesIO(content), parse_options=parse, convert_options=convert)
+        table = arrow_csv.read_csv(begun, read_options=read, parse_options=parse, convert_options=convert)
     except pa.ArrowInvalid as error:
         raise _ragged(content, name, delimiter, len(names)) from error
+    if table.column_names != names:  # quotes that Arrow reads in another way
+        raise _ragged(content, name, delimiter, len(names))
+    return table
 
 
 def _ragged(content: bytes, name: str, delimiter: str, expected: int) -> TableError:
