@@ -100,13 +100,13 @@ def test_costs_from_the_same_centres_are_those_of_the_kmodes_package(seed, gamma
     frame = mixed(seed)
     numbers, cells = package_parts(frame)
     start = frame.iloc[:4]
+    low, high = frame[["y0", "y1"]].min(), frame[["y0", "y1"]].max()
     for passes in (1, 100):
-        model = quietly(
-            KPrototypes(4, gamma=gamma, init=start, max_iter=passes, empty_clusters="keep"), frame
-        )
-        modes = model.centers_[list("pqr")].to_numpy(dtype=object)
-        low, high = frame[["y0", "y1"]].min(), frame[["y0", "y1"]].max()
-        means = ((model.centers_[["y0", "y1"]] - low) / (high - low)).to_numpy()
+        settings = {"gamma": gamma, "init": start, "max_iter": passes, "empty_clusters": "keep"}
+        model = quietly(KPrototypes(4, **settings), frame)
+        centers = start if passes == 1 else model.centers_
+        modes = centers[list("pqr")].to_numpy(dtype=object)
+        means = ((centers[["y0", "y1"]] - low) / (high - low)).to_numpy()
         labels, cost = labels_cost(numbers, cells, [means, modes], euclidean_dissim, matching_dissim, gamma)
         assert model.labels_.tolist() == labels.tolist()
         assert model.cost_ == pytest.approx(cost, rel=1e-6)

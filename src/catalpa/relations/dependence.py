@@ -71,7 +71,7 @@ def column_dependence(together: IntArray, axis: Axis) -> Dependence:
     rows = margins(by_column.T, axis).T  # (columns, columns): rows that have both
     own = _entropies(margins(_weighed_logs(by_column).T, axis).T, rows)
     joint = _entropies(margins(margins(_weighed_logs(together), axis).T, axis).T, rows)
-    return Dependence(own, joint)
+    return Dependence(own, (joint + joint.T) / 2)  # sums over rows and over columns round differently
 
 
 def margins(values: FloatArray | IntArray, axis: Axis) -> FloatArray:

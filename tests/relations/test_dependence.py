@@ -1,0 +1,75 @@
+"""Entropies and symmetric uncertainty, by hand and against SciPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import entropy
+
+from catalpa.relations.dependence import column_dependence, margins
+from catalpa.steps.cooccur import cooccurrences
+from catalpa.table.blocks import Axis, Block
+
+TOY = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 2], [1, 1, 1], [1, 2, 2]], dtype=np.uint8)
+
+
+def dependence(codes, axis):
+    return column_dependence(cooccurrences(Block(codes, np.zeros((len(codes), 0))), axis), axis)
+
+
+def test_uncertainties_worked_by_hand():
+    shares = dependence(TOY, Axis((2, 3, 3))).symmetric_uncertainty
+    expected = [[1, 0.439870, 0.515804], [0.439870, 1, 0.301663], [0.515804, 0.301663, 1]]
+    np.testing.assert_allclose(shares, expected, atol=1e-6)
+
+
+@given(st.integers(0, 2**31), st.integers(1, 40))
+def test_entropies_are_those_of_scipy(seed, n):
+    sizes = (2, 3, 5)
+    codes = np.random.default_rng(seed).integers(sizes, size=(n, 3)).astype(np.uint8)
+    measured = dependence(codes, Axis(sizes))
+    for one in range(3):
+        for other in range(3):
+            pair = codes[:, one].astype(int) * 5 + codes[:, other]
+            assert measured.own[one, other] == pytest.approx(
+                entropy(np.bincount(codes[:, one]), base=2), abs=1e-12
+            )
+            assert measured.joint[one, other] == pytest.approx(entropy(np.bincount(pair), base=2), abs=1e-12)
+    information = measured.mutual_information
+    np.testing.assert_array_equal(information, information.T)
+    assert (information >= 0).all()
+
+
+@pytest.mark.parametrize("times", [1, 7, 1000])
+def test_columns_of_a_full_list_of_combinations_tell_exactly_nothing(times):
+    codes = np.array(
+        [[a, b, c] for a in range(3) for b in range(4) for c in range(5)] * times, dtype=np.uint8
+    )
+    shares = dependence(codes, Axis((3, 4, 5))).symmetric_uncertainty
+    assert (shares[~np.eye(3, dtype=bool)] == 0).all()
+
+
+@pytest.mark.parametrize("n", [3, 49, 1001])
+def test_constant_columns_tell_exactly_nothing_even_about_each_other(n):
+    codes = np.zeros((n, 3), dtype=np.uint8)
+    codes[: n // 2, 2] = 1
+    shares = dependence(codes, Axis((1, 1, 2))).symmetric_uncertainty
+    assert shares[0, 1] == shares[0, 2] == shares[0, 0] == 0
+    assert shares[2, 2] == 1
+
+
+def test_left_out_cells_are_compared_over_rows_that_have_both():
+    axis = Axis((2, 2), holes=True)
+    codes = np.array(
+        [[0, 0], [1, 1], [0, 0], [1, 1], [2, 0], [2, 0], [0, 2]], dtype=np.uint8
+    )  # 2 is left out
+    measured = dependence(codes, axis)
+    assert measured.symmetric_uncertainty[0, 1] == 1
+    assert measured.own[0, 1] == 1
+    assert measured.own[0, 0] == pytest.approx(entropy([3, 2], base=2))
+
+
+def test_margins_sum_over_columns_and_give_0_for_a_column_without_categories():
+    assert margins(np.array([[1, 2, 3]]), Axis((1, 0, 2))).tolist() == [[1.0, 0.0, 5.0]]
