@@ -26,7 +26,8 @@ OF_CATEGORIES_ONLY = {"check_clustering": FRACTIONS, "check_positive_only_tag_du
 
 def expected_to_fail(estimator):
     entry = next(entry for entry in METHODS.values() if type(estimator) is entry.estimator)
-    drawn = {"check_sample_weight_equivalence_on_dense_data": BY_POSITION}
+    by_content = type(estimator).__name__ == "DISC"  # sorts equal rows together before it draws
+    drawn = {} if by_content else {"check_sample_weight_equivalence_on_dense_data": BY_POSITION}
     return drawn if entry.mixed else {**drawn, **OF_CATEGORIES_ONLY}
 
 
