@@ -17,6 +17,8 @@ from catalpa.errors import ParameterError, TableError
 
 __all__ = ["MISSING_SPELLINGS", "read_delimited"]
 
+THREADS_FROM = 1 << 24  # bytes of a text file from which it is read by several threads
+
 MISSING_SPELLINGS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "<NA>")
 DELIMITERS = (",", ";", "\t", "|")
 SAMPLE_CHARACTERS = 65_536
@@ -119,8 +121,8 @@ def _parse(content: bytes, name: str, delimiter: str, names: list[str]) -> pa.Ta
     parse = arrow_csv.ParseOptions(
         delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1
     )
-    # Arrow's reading threads now and then abort a short program while it ends.
-    read = arrow_csv.ReadOptions(use_threads=False)
+    # Arrow's reading threads now and then abort a short program while it ends; large files need them.
+    read = arrow_csv.ReadOptions(use_threads=len(content) > THREADS_FROM)
     begun = io.BytesIO(content.lstrip(b"\r\n"))  # an empty line is no line of names
     try:
         table = arrow_csv.read_csv(begun, read_options=read, parse_options=parse, convert_options=convert)
