@@ -62,15 +62,13 @@ def spectrum(graph: FloatArray, n_components: int) -> Spectrum:
     """
     degree = graph.sum(axis=1)
     normed = graph / np.sqrt(degree[:, None] * degree[None, :])
-    size = len(graph)
-    taken = min(n_components + 1, size)
-    values, vectors = eigh((normed + normed.T) / 2.0, subset_by_index=[size - taken, size - 1])
-    values, vectors = values[::-1], vectors[:, ::-1]
+    kept = min(n_components, len(graph))
+    values, vectors = eigh((normed + normed.T) / 2.0)
+    values, vectors = values[::-1], vectors[:, ::-1][:, :kept]
     largest = np.abs(vectors).argmax(axis=0)
-    vectors = vectors * np.where(vectors[largest, np.arange(taken)] < 0, -1.0, 1.0)
-    kept = min(n_components, size)
-    gap = float(values[kept - 1] - values[kept]) if taken > kept else np.inf
-    return Spectrum(np.ascontiguousarray(vectors[:, :kept]), values[:kept], gap)
+    signs = np.where(vectors[largest, np.arange(kept)] < 0, -1.0, 1.0)
+    gap = float(values[kept - 1] - values[kept]) if kept < len(values) else np.inf
+    return Spectrum(vectors * signs, values[:kept], gap)
 
 
 def factors(graph: FloatArray, n_components: int, rng: np.random.Generator) -> FloatArray:  # (V, p)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial.distance import cdist
+from scipy.sparse import csr_array
 
 from catalpa.table.blocks import FloatArray, IntArray
 
 __all__ = ["group_points"]
 
 MAX_ITER = 100
+ROUNDING = 1e-13  # of the summed squared lengths
 
 
 def group_points(points: FloatArray, k: int, rng: np.random.Generator) -> IntArray:  # (points,) int64
     """Group of every point: k-means++ with one draw per centre, then batches until nothing moves.
 
-    A group that loses its points takes the point farthest from its own centre. Fewer groups than k
-    hold points where fewer points differ.
+    A point moves only to a centre that is nearer than its own. A group without points takes the point
+    farthest from its own centre, even where equal points are parted by that: so does the k-means that
+    the published results were made with. There are at least k points.
 
     Examples
     --------
@@ -26,28 +28,39 @@ def group_points(points: FloatArray, k: int, rng: np.random.Generator) -> IntArr
     True
     """
     centers = _spread_centers(points, k, rng)
-    groups = np.full(len(points), -1)
+    away = _squared_distances(points, centers)
+    groups = _filled(away, away.argmin(axis=1))
     for _ in range(MAX_ITER):
-        away = cdist(points, centers, "sqeuclidean")
-        nearest = _filled(away, away.argmin(axis=1))
-        if np.array_equal(nearest, groups):
+        away = _squared_distances(points, _means(points, groups, k))
+        own = away[np.arange(len(points)), groups]
+        moved = _filled(away, np.where(away.min(axis=1) < own, away.argmin(axis=1), groups))
+        if np.array_equal(moved, groups):
             break
-        groups = nearest
-        sizes = np.bincount(groups, minlength=len(centers))
-        held = sizes > 0
-        summed = np.zeros(centers.shape)
-        np.add.at(summed, groups, points)
-        centers = np.where(held[:, None], summed / np.maximum(sizes, 1)[:, None], centers)
+        groups = moved
     return groups
 
 
 def _spread_centers(points: FloatArray, k: int, rng: np.random.Generator) -> FloatArray:
     chosen = [int(rng.integers(len(points)))]
     nearest = ((points - points[chosen[0]]) ** 2).sum(axis=1)
-    while len(chosen) < k and nearest.sum() > 0:
-        chosen.append(int(rng.choice(len(points), p=nearest / nearest.sum())))
+    while len(chosen) < k:
+        chance = nearest / nearest.sum() if nearest.sum() > 0 else None
+        chosen.append(int(rng.choice(len(points), p=chance)))
         nearest = np.minimum(nearest, ((points - points[chosen[-1]]) ** 2).sum(axis=1))
     return points[chosen]
+
+
+def _means(points: FloatArray, groups: IntArray, k: int) -> FloatArray:  # (k, dimensions)
+    members = csr_array((np.ones(len(points)), (groups, np.arange(len(points)))), shape=(k, len(points)))
+    return np.asarray((members @ points) / np.bincount(groups, minlength=k)[:, None])
+
+
+def _squared_distances(points: FloatArray, centers: FloatArray) -> FloatArray:  # (points, centres)
+    """By one matrix product; what rounding leaves between a point and itself counts as 0."""
+    length, center_length = (points**2).sum(axis=1), (centers**2).sum(axis=1)
+    both = length[:, None] + center_length
+    away = both - 2.0 * points @ centers.T
+    return np.where(away < ROUNDING * both, 0.0, away)
 
 
 def _filled(away: FloatArray, groups: IntArray) -> IntArray:
@@ -57,7 +70,5 @@ def _filled(away: FloatArray, groups: IntArray) -> IntArray:
     for empty in np.flatnonzero(np.bincount(groups, minlength=away.shape[1]) == 0):
         alone = np.bincount(groups, minlength=away.shape[1])[groups] == 1
         farthest = int(np.where(alone, -1.0, own).argmax())
-        if alone[farthest] or own[farthest] <= 0:
-            break
         groups[farthest], own[farthest] = empty, 0.0
     return groups
