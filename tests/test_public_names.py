@@ -25,6 +25,7 @@ PUBLIC = {
         "datasets",
         "load",
         "metrics",
+        "plot",
     ],
     "catalpa.datasets": [
         "Dataset",
@@ -53,6 +54,18 @@ PUBLIC = {
         "rank_groups",
         "wilcoxon_holm",
     ],
+    "catalpa.plot": [
+        "choosing_k",
+        "cluster_sizes",
+        "cost_per_pass",
+        "profile_map",
+        "relation_comparison",
+        "relation_grid",
+        "relation_tree",
+        "row_map",
+        "silhouettes",
+    ],
+    "catalpa.report": ["Report", "report"],
     "catalpa.errors": [
         "AmbiguousVectorsWarning",
         "CatalpaError",

@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from catalpa import datasets, metrics
+    from catalpa import datasets, metrics, plot
     from catalpa.cluster.cbdm import CBDM
     from catalpa.cluster.cdcdr import CDCDR
     from catalpa.cluster.coforest import CoForest
@@ -36,6 +36,7 @@ __all__ = [
     "datasets",
     "load",
     "metrics",
+    "plot",
 ]
 
 _HOMES = {
@@ -51,7 +52,7 @@ _HOMES = {
     "MCDC": "catalpa.cluster.mcdc",
     "load": "catalpa.cluster.registry",
 }
-_ROOMS = ("datasets", "metrics")
+_ROOMS = ("datasets", "metrics", "plot")
 
 
 def __getattr__(name: str) -> Any:

@@ -20,6 +20,7 @@ from catalpa.cluster.outcome import Outcome
 from catalpa.cluster.parameters import Rule, check_parameters, rules_with
 from catalpa.cluster.problem import Problem
 from catalpa.cluster.saving import saved
+from catalpa.cluster.showing import Shown
 from catalpa.engines.base import Engine
 from catalpa.engines.choose import opener_for
 from catalpa.engines.opening import TableSettings
@@ -34,7 +35,7 @@ from catalpa.table.schema import Schema
 __all__ = ["Clusterer", "Outcome", "Problem"]
 
 
-class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator):
+class Clusterer(Shown, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators: they differ in ``_solve`` and in their settings."""
 
     _numbers: ClassVar[str] = "keep"

@@ -1,0 +1,104 @@
+"""How a fit went, pass by pass, and how a number of clusters was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from catalpa.errors import ParameterError
+from catalpa.plot.theme import INK, PALETTE, dressed, needs_altair
+from catalpa.plot.view import model_counts
+
+if TYPE_CHECKING:
+    from catalpa.cluster.base import Clusterer
+
+__all__ = ["choosing_k", "cost_per_pass", "draw_passes"]
+
+
+def cost_per_pass(model: Clusterer, *, width: int = 420, height: int = 220) -> Any:
+    """Cost after every pass; passes before which relations were learned anew are marked.
+
+    Examples
+    --------
+    >>> import catalpa
+    >>> zoo = catalpa.datasets.load("zoo").frame
+    >>> chart = cost_per_pass(catalpa.DISC(4, random_state=0).fit(zoo))
+    """
+    model_counts(model)
+    return dressed(draw_passes([asdict(event) for event in model._outcome.history], width, height))
+
+
+def draw_passes(passes: Sequence[Mapping[str, Any]], width: int = 420, height: int = 220) -> Any:
+    """Chart of passes given as plain values."""
+    alt = needs_altair()
+    points = [
+        {
+            "pass": at,
+            "cost": event["cost"],
+            "phase": event["phase"],
+            "kind": "relearned" if event["relearned"] else "pass",
+            "told": f"pass {at} ({event['phase']}): cost {event['cost']:.6g}, {event['moved']:,} rows moved",
+        }
+        for at, event in enumerate(passes, start=1)
+    ]
+    base = alt.Chart(alt.Data(values=points)).encode(
+        x=alt.X("pass:Q", title="pass", axis=alt.Axis(tickMinStep=1, format="d", grid=False)),
+        y=alt.Y("cost:Q", title="cost", scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4)),
+    )
+    line = base.mark_line(color=PALETTE[0], strokeWidth=2)
+    dots = base.mark_point(filled=True, size=58, opacity=1).encode(
+        color=alt.Color(
+            "kind:N",
+            title=None,
+            scale=alt.Scale(domain=["pass", "relearned"], range=[PALETTE[0], PALETTE[5]]),
+            legend=alt.Legend(orient="top") if any(event["relearned"] for event in passes) else None,
+        ),
+        shape=alt.Shape(
+            "kind:N", scale=alt.Scale(domain=["pass", "relearned"], range=["circle", "diamond"]), legend=None
+        ),
+        tooltip=["pass:Q", "phase:N", "cost:Q"],
+        description="told:N",
+    )
+    return alt.layer(line, dots).properties(width=width, height=height)
+
+
+def choosing_k(
+    scores: Mapping[int, float], *, chosen: int | None = None, name: str = "score", width: int = 420
+) -> Any:
+    """A score for every number of clusters that was tried, with the chosen one marked.
+
+    Parameters
+    ----------
+    scores : mapping of int to float
+        Score of each k.
+    chosen : int, optional
+    name : str
+        What the score is called.
+    width : int
+
+    Examples
+    --------
+    >>> chart = choosing_k({2: 0.31, 3: 0.44, 4: 0.4}, chosen=3, name="silhouette")
+    """
+    alt = needs_altair()
+    if not scores:
+        raise ParameterError("scores is empty; give a score for at least one number of clusters.")
+    if chosen is not None and chosen not in scores:
+        raise ParameterError(f"chosen={chosen}, which is none of the numbers tried: {sorted(scores)}.")
+    points = [{"k": int(k), "score": float(scores[k])} for k in sorted(scores)]
+    base = alt.Chart(alt.Data(values=points)).encode(
+        x=alt.X("k:Q", title="clusters", axis=alt.Axis(values=sorted(scores), format="d", grid=False)),
+        y=alt.Y("score:Q", title=name, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4)),
+    )
+    layers = [
+        base.mark_line(color=PALETTE[0], strokeWidth=2),
+        base.mark_circle(color=PALETTE[0], size=50, opacity=1),
+    ]
+    if chosen is not None:
+        mark = base.transform_filter(alt.datum.k == chosen)
+        layers += [
+            mark.mark_point(color=PALETTE[5], size=190, strokeWidth=2.5),
+            mark.mark_text(dy=-16, color=INK, fontWeight=600).encode(text=alt.value(f"k = {chosen}")),
+        ]
+    return dressed(alt.layer(*layers).properties(width=width, height=220))

@@ -1,0 +1,132 @@
+"""Where the categories of a tree stand on paper: one line for each, as far right as they are far away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from catalpa.relations.drawing import edge_length
+from catalpa.relations.relations import Relation
+from catalpa.relations.tree import Tree
+from catalpa.table.blocks import FloatArray
+
+__all__ = ["Layout", "TreeRow", "lay_out"]
+
+MOST_ROWS = 40
+SAME_PLACE = 1e-9  # of the longest way: categories nearer than this share a row
+
+
+@dataclass(frozen=True)
+class TreeRow:
+    """One line of the drawing.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The category, and those at distance zero from it.
+    share : float
+        Of the cluster's rows that have the column.
+    place : float
+        Length of the way through the tree from the first row.
+    parent : int
+        Line of the category it hangs on; -1 for the first.
+    """
+
+    names: tuple[str, ...]
+    share: float
+    place: float
+    parent: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A tree as lines, the cluster's most common category first.
+
+    Attributes
+    ----------
+    rows : tuple of TreeRow
+    left_out : int
+        Rare categories that are not drawn, because there are too many.
+    """
+
+    rows: tuple[TreeRow, ...]
+    left_out: int
+
+
+def lay_out(relation: Relation, shares: Sequence[float] | FloatArray, most_rows: int = MOST_ROWS) -> Layout:
+    """Lay a relation's tree out in lines.
+
+    Parameters
+    ----------
+    relation : Relation
+    shares : sequence of float
+        Of each category in the cluster; the largest is the root, and the smallest are left out first.
+    most_rows : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from catalpa.relations import Relations
+    >>> from catalpa.table import infer
+    >>> schema = infer([["low"], ["med"], ["high"]])
+    >>> relation = Relations.on_lines(schema, np.array([[0.7, 0.1, 0.2]]))[0, "x0"]
+    >>> [(row.names, round(row.place, 2)) for row in lay_out(relation, [0.7, 0.1, 0.2]).rows]
+    [(('high',), 0.0), (('med',), 0.5), (('low',), 0.6)]
+    """
+    if not len(relation.tree):
+        return Layout((), 0)
+    weights = np.asarray(shares, dtype=np.float64)
+    root = int(weights.argmax())
+    places = _places(relation.tree, root)
+    near = SAME_PLACE * float(places.max())
+    groups = _groups(relation, root, places, near)
+    kept = _heaviest([float(weights[members].sum()) for members, _ in groups], most_rows)
+    names = relation.names
+    rows, line_of = list[TreeRow](), dict[int, int]()
+    for at in kept:
+        members, parent = groups[at]
+        while parent >= 0 and parent not in line_of:
+            parent = groups[parent][1]
+        line_of[at] = len(rows)
+        told = sorted(members, key=lambda member: -weights[member])
+        rows.append(
+            TreeRow(
+                tuple(names[member] for member in told),
+                float(weights[members].sum()),
+                float(places[members[0]]),
+                line_of.get(parent, -1),
+            )
+        )
+    return Layout(
+        tuple(rows), sum(len(members) for members, _ in groups) - sum(len(row.names) for row in rows)
+    )
+
+
+def _places(tree: Tree, root: int) -> FloatArray:
+    """Length of the way from the root to every category."""
+    places = np.zeros(len(tree))
+    for vertex, before in tree.walk(root)[1:]:
+        places[vertex] = places[before] + edge_length(tree, before, vertex)
+    return places
+
+
+def _groups(relation: Relation, root: int, places: FloatArray, near: float) -> list[tuple[list[int], int]]:
+    """Categories that no edge sets apart, with the group that each hangs on; depth first."""
+    groups: list[tuple[list[int], int]] = []
+    group_of: dict[int, int] = {}
+    for vertex, before in relation.tree.walk(root):
+        if before >= 0 and abs(places[vertex] - places[before]) <= near:
+            group_of[vertex] = group_of[before]
+            groups[group_of[before]][0].append(vertex)
+        else:
+            group_of[vertex] = len(groups)
+            groups.append(([vertex], group_of.get(before, -1)))
+    return groups
+
+
+def _heaviest(weights: Sequence[float], most: int) -> list[int]:
+    """Places of the heaviest groups in their own order; the first, the root, always stays."""
+    rest = sorted(range(1, len(weights)), key=lambda at: -weights[at])[: most - 1]
+    return [0, *sorted(rest)]

@@ -1,0 +1,145 @@
+"""Cluster profiles as a heat map, and cluster sizes as bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from catalpa.errors import UnknownColumn
+from catalpa.plot.theme import INK, cluster_colour, dressed, needs_altair
+from catalpa.plot.view import model_counts
+from catalpa.relations.names import percent, shortened
+from catalpa.relations.profiles import profile_columns, telling_columns
+
+if TYPE_CHECKING:
+    from catalpa.cluster.base import Clusterer
+
+__all__ = ["cluster_sizes", "profile_map"]
+
+COLUMNS_SHOWN = 12
+CATEGORIES_SHOWN = 12
+
+
+def profile_map(model: Clusterer, columns: Sequence[str] | None = None) -> Any:
+    """Share of every category in every cluster as a heat map; point at a cell for its lift.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    columns : sequence of str, optional
+        Categorical columns in the order to show them. By default the twelve that tell the clusters apart
+        best, the best first. Of a column with many categories the twelve commonest are shown.
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
+    >>> import catalpa
+    >>> zoo = catalpa.datasets.load("zoo").frame
+    >>> chart = profile_map(catalpa.DISC(4, random_state=0).fit(zoo), ["legs", "tail"])
+    """
+    alt = needs_altair()
+    by_category, sizes = model_counts(model)
+    told = [found.column for found in telling_columns(by_category, sizes, model.schema_)]
+    unknown = [name for name in columns or () if name not in told]
+    if unknown:
+        raise UnknownColumn(f"columns names {unknown}; the categorical columns are {told}.")
+    shown = list(columns or told[:COLUMNS_SHOWN])
+    cells = _cells(profile_columns(by_category, sizes, model.schema_), shown)
+    parts = [
+        _part(name, [cell for cell in cells if cell["column"] == name], first=at == 0)
+        for at, name in enumerate(shown)
+    ]
+    return dressed(alt.vconcat(*parts, spacing=8).resolve_scale(color="shared"))
+
+
+def _part(column: str, cells: list[dict[str, Any]], *, first: bool) -> Any:
+    """The categories of one column; only the first part carries the clusters' numbers."""
+    alt = needs_altair()
+    quiet = {"domain": False, "ticks": False}
+    top = alt.Axis(orient="top", labelAngle=0, labels=first, title="cluster" if first else None, **quiet)
+    side = alt.Axis(
+        title=shortened(column, 24), titleAngle=0, titleAlign="right", titleAnchor="start", titleX=-128
+    )
+    for name, value in {"titleFontWeight": 600, "minExtent": 120, "maxExtent": 120, **quiet}.items():
+        side[name] = value
+    base = alt.Chart(alt.Data(values=cells)).encode(
+        x=alt.X("cluster:O", axis=top), y=alt.Y("category:N", sort=None, axis=side)
+    )
+    tiles = base.mark_rect(stroke="white", strokeWidth=1).encode(
+        color=alt.Color(
+            "share:Q",
+            scale=alt.Scale(domain=[0, 1], scheme="blues"),
+            legend=alt.Legend(title="share", format="%"),
+        ),
+        tooltip=["column:N", "category:N", "cluster:O", alt.Tooltip("share:Q", format=".1%"), "lift:N"],
+    )
+    texts = base.mark_text(fontSize=11).encode(
+        text="percent:N",
+        color=alt.condition("datum.share > 0.55", alt.value("white"), alt.value(INK)),
+    )
+    return alt.layer(tiles, texts).properties(width=alt.Step(38), height=alt.Step(20))
+
+
+def _cells(profile: Any, shown: list[str]) -> list[dict[str, Any]]:
+    """Cells of the map; the rarest categories of a wide column are left out."""
+    overall: dict[tuple[str, str], float] = {}
+    for column, category, share in zip(
+        profile["column"], profile["category"], profile["share_overall"], strict=True
+    ):
+        overall[column, category] = float(share)
+    kept = {
+        (name, category)
+        for name in shown
+        for category in sorted(
+            (category for column, category in overall if column == name),
+            key=lambda each: -overall[name, each],
+        )[:CATEGORIES_SHOWN]
+    }
+    keys = ("column", "category", "cluster", "share", "lift")
+    return [
+        {
+            "column": column,
+            "category": shortened(category, 28),
+            "cluster": int(cluster),
+            "share": float(share),
+            "percent": percent(float(share)).replace(" %", "") if share else "",
+            "lift": "" if np.isnan(lift) else f"{lift:.2f}",
+        }
+        for column, category, cluster, share, lift in zip(*(profile[key] for key in keys), strict=True)
+        if (column, category) in kept
+    ]
+
+
+def cluster_sizes(model: Clusterer, *, width: int = 420) -> Any:
+    """Rows per cluster as bars, by cluster number.
+
+    Examples
+    --------
+    >>> import catalpa
+    >>> zoo = catalpa.datasets.load("zoo").frame
+    >>> chart = cluster_sizes(catalpa.KModes(4, random_state=0).fit(zoo))
+    """
+    alt = needs_altair()
+    model_counts(model)
+    sizes = np.asarray(model.cluster_sizes_, dtype=np.float64)
+    bars = [
+        {
+            "cluster": cluster,
+            "rows": float(size),
+            "text": f"{size:,.6g}  ({percent(float(size / max(sizes.sum(), 1)))})",
+            "colour": cluster_colour(cluster),
+        }
+        for cluster, size in enumerate(sizes)
+    ]
+    base = alt.Chart(alt.Data(values=bars)).encode(
+        x=alt.X("rows:Q", title="rows", axis=alt.Axis(grid=False, tickCount=4)),
+        y=alt.Y("cluster:O", title="cluster", axis=alt.Axis(domain=False, ticks=False)),
+    )
+    drawn = base.mark_bar(cornerRadiusEnd=3).encode(color=alt.Color("colour:N", scale=None))
+    told = base.mark_text(align="left", dx=5, fontSize=12, color=INK).encode(text="text:N")
+    return dressed(alt.layer(drawn, told).properties(width=width, height=alt.Step(24)))

@@ -1,0 +1,174 @@
+"""Relation trees: how near a cluster takes the categories of a column to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from catalpa.errors import ParameterError
+from catalpa.plot.layout import lay_out
+from catalpa.plot.theme import INK, MUTED, cluster_colour, dressed, needs_altair
+from catalpa.plot.view import model_counts
+from catalpa.relations.names import percent, shortened
+from catalpa.relations.profiles import telling_columns
+from catalpa.relations.relations import Relations
+
+if TYPE_CHECKING:
+    from catalpa.cluster.base import Clusterer
+
+__all__ = ["relation_comparison", "relation_grid", "relation_tree", "relations_of"]
+
+LINE = 24  # pixels between two categories
+NAME_WIDTH = 26
+
+
+def relation_tree(model: Clusterer, cluster: int, column: str, *, width: int = 420) -> Any:
+    """How one cluster relates the categories of one column.
+
+    Every category has a line of its own. The cluster's most common one comes first, at the left; every
+    edge is as long as the distance that was learned, and a category's share in the cluster stands beside
+    its name. Categories at distance zero share a line, and beyond forty the rarest are left out.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        With ``relations_``.
+    cluster : int
+    column : str
+    width : int
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
+    >>> import catalpa
+    >>> zoo = catalpa.datasets.load("zoo").frame
+    >>> chart = relation_tree(catalpa.DISC(4, random_state=0).fit(zoo), 0, "legs")
+    """
+    return dressed(_charts(model, [(cluster, column)], width)[0])
+
+
+def relation_comparison(model: Clusterer, column: str, clusters: Sequence[int], *, width: int = 320) -> Any:
+    """The categories of one column in several clusters side by side, drawn to one scale.
+
+    Examples
+    --------
+    >>> import catalpa
+    >>> zoo = catalpa.datasets.load("zoo").frame
+    >>> chart = relation_comparison(catalpa.DISC(4, random_state=0).fit(zoo), "legs", [0, 1])
+    """
+    alt = needs_altair()
+    if not len(clusters):
+        raise ParameterError("clusters is empty; name two or more clusters to compare.")
+    return dressed(
+        alt.hconcat(*_charts(model, [(cluster, column) for cluster in clusters], width), spacing=36)
+    )
+
+
+def relation_grid(
+    model: Clusterer,
+    columns: Sequence[str] | None = None,
+    clusters: Sequence[int] | None = None,
+    *,
+    width: int = 150,
+) -> Any:
+    """Small trees, a row for each column and a place in it for each cluster; one scale per column.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        With ``relations_``.
+    columns : sequence of str, optional
+        By default the four that tell the clusters apart best.
+    clusters : sequence of int, optional
+        By default all.
+    width : int
+        Of one tree.
+
+    Examples
+    --------
+    >>> import catalpa
+    >>> zoo = catalpa.datasets.load("zoo").frame
+    >>> chart = relation_grid(catalpa.DISC(4, random_state=0).fit(zoo), ["legs", "tail"])
+    """
+    alt = needs_altair()
+    by_category, sizes = model_counts(model)
+    if columns is None:
+        columns = [found.column for found in telling_columns(by_category, sizes, model.schema_)[:4]]
+    shown = range(len(sizes)) if clusters is None else clusters
+    rows = [
+        alt.hconcat(*_charts(model, [(cluster, column) for cluster in shown], width), spacing=18)
+        for column in columns
+    ]
+    return dressed(alt.vconcat(*rows, spacing=24))
+
+
+def relations_of(model: Clusterer) -> Relations | None:
+    """What the model learned about categories; None where its method learns nothing of the kind."""
+    found = getattr(model, "relations_", None)
+    return found if isinstance(found, Relations) and len(found) else None
+
+
+def _charts(model: Clusterer, wanted: Sequence[tuple[int, str]], width: int) -> list[Any]:
+    """A chart for each cluster and column, all to one scale."""
+    relations = relations_of(model)
+    if relations is None:
+        raise ParameterError(
+            f"{type(model).__name__} learns no relations between categories. Use DISC, or another method "
+            "with relations_."
+        )
+    shares = model._outcome.counts.shares(model.schema_.axis)
+    offsets = model.schema_.axis.offsets
+    layouts = []
+    for cluster, column in wanted:
+        relation = relations[cluster, column]
+        at = relations.columns.index(relation.column)
+        layouts.append((relation, lay_out(relation, shares[relation.cluster, offsets[at] : offsets[at + 1]])))
+    longest = max((row.place for _, layout in layouts for row in layout.rows), default=0.0) or 1.0
+    return [_chart(relation, layout.rows, layout.left_out, longest, width) for relation, layout in layouts]
+
+
+def _chart(relation: Any, rows: Any, left_out: int, longest: float, width: int) -> Any:
+    alt = needs_altair()
+    dots = [
+        {
+            "line": at,
+            "place": row.place,
+            "text": f"{shortened(', '.join(row.names), NAME_WIDTH)} ({percent(row.share)})",
+            "share": row.share,
+        }
+        for at, row in enumerate(rows)
+    ]
+    edges = [part for at, row in enumerate(rows) if row.parent >= 0 for part in _edge(rows, at)]
+    scale = alt.Scale(domain=[0, longest * 1.001], nice=False)
+    x = alt.X("place:Q", scale=scale, axis=alt.Axis(title="distance", tickCount=3, grid=False))
+    lines = alt.Scale(domain=[-0.5, max(len(rows), 1) - 0.5], reverse=True, nice=False)
+    y = alt.Y("line:Q", scale=lines, axis=None)
+    colour = cluster_colour(relation.cluster)
+    drawn = (
+        alt.Chart(alt.Data(values=edges))
+        .mark_rule(color=colour, strokeWidth=1.5, opacity=0.7)
+        .encode(x=x, x2="to:Q", y=y, y2="line_to:Q")
+    )
+    base = alt.Chart(alt.Data(values=dots)).encode(x=x, y=y)
+    points = base.mark_circle(color=colour, opacity=1).encode(
+        size=alt.Size("share:Q", scale=alt.Scale(domain=[0, 1], range=[24, 220]), legend=None)
+    )
+    names = base.mark_text(align="left", dx=11, fontSize=12, color=INK).encode(text="text:N")
+    title = {"text": f"{shortened(relation.column, 40)} in cluster {relation.cluster}", "fontSize": 13}
+    if left_out:
+        title |= {"subtitle": f"{left_out} rarer categories not shown", "subtitleColor": MUTED}
+    return alt.layer(drawn, points, names).properties(
+        width=width, height=LINE * max(len(rows), 1), title=title
+    )
+
+
+def _edge(rows: Any, at: int) -> list[dict[str, float]]:
+    """Down from the parent's line, then right for the length of the edge."""
+    row, parent = rows[at], rows[rows[at].parent]
+    return [
+        {"line": row.parent, "line_to": at, "place": parent.place, "to": parent.place},
+        {"line": at, "line_to": at, "place": parent.place, "to": row.place},
+    ]

@@ -1,0 +1,179 @@
+"""A map of the rows: those that are alike lie together, coloured by cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from catalpa.errors import ParameterError
+from catalpa.plot.projection import Plane, correspondence, neighbourhoods
+from catalpa.plot.theme import INK, cluster_colour, cluster_shape, dressed, needs_altair
+from catalpa.plot.view import Sample, View, look
+from catalpa.plot.words import cell_texts
+from catalpa.relations.names import shortened
+
+if TYPE_CHECKING:
+    from catalpa.cluster.base import Clusterer
+
+__all__ = ["draw_map", "map_points", "row_map"]
+
+MOST_POINTS = 2_000
+CELLS_TOLD = 5
+MAPS = ("mca", "tsne")
+
+
+def row_map(
+    model: Clusterer,
+    X: Any,
+    *,
+    method: str = "mca",
+    random_state: int = 0,
+    width: int = 640,
+    height: int = 440,
+) -> Any:
+    """Rows as points, coloured by cluster; point at one to see its cells.
+
+    Tables with more than 2 000 rows are sampled, and the chart says so.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : table
+    method : {"mca", "tsne"}
+        Multiple correspondence analysis of the table (numbers standardised beside the categories), or
+        t-SNE of the rows' costs in every cluster, which shows what the model sees.
+    random_state : int
+        Decides which rows are drawn, and t-SNE's start.
+    width, height : int
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
+    >>> import catalpa
+    >>> zoo = catalpa.datasets.load("zoo").frame
+    >>> chart = row_map(catalpa.KModes(4, random_state=0).fit(zoo), zoo)
+    """
+    if method not in MAPS:
+        raise ParameterError(f"method={method!r}; a map can be made by {' or '.join(map(repr, MAPS))}.")
+    view = look(model, X, random_state=random_state)
+    record = map_points(view, list(view.schema.names), method=method, random_state=random_state)
+    chart = draw_map(record, width, height)
+    if record["rows"] < record["of"]:
+        said = f"{record['rows']:,} of {record['of']:,} rows, drawn at random"
+        chart = chart.properties(title={"text": "Map of rows", "subtitle": said})
+    return dressed(chart)
+
+
+def map_points(
+    view: View, columns: list[str], *, method: str = "mca", random_state: int = 0
+) -> dict[str, Any]:
+    """Points of the map as plain values, with the cells of ``columns`` that come first."""
+    sample = view.sample
+    drawn = np.arange(len(sample.rows))
+    if len(drawn) > MOST_POINTS:
+        drawn = np.sort(np.random.default_rng(random_state).choice(drawn, MOST_POINTS, replace=False))
+    plane = _plane(sample, drawn, method, random_state)
+    told = [_words(view, int(at), columns) for at in drawn]
+    return {
+        "method": method,
+        "rows": len(drawn),
+        "of": len(view.labels),
+        "explained": plane.explained,
+        "points": [
+            [round(float(x), 4), round(float(y), 4), int(sample.labels[at]), int(sample.rows[at]), words]
+            for (x, y), at, words in zip(plane.points, drawn, told, strict=True)
+        ],
+    }
+
+
+def _plane(sample: Sample, drawn: Any, method: str, random_state: int) -> Plane:
+    if method == "tsne" and len(drawn) > 1:
+        return neighbourhoods(sample.costs[drawn], random_state=random_state)
+    return correspondence(sample.codes[drawn], sample.numbers[drawn], sample.axis)
+
+
+def _words(view: View, at: int, columns: list[str]) -> str:
+    texts = cell_texts(view, at)
+    return ", ".join(f"{shortened(name, 24)} {shortened(texts[name], 24)}" for name in columns[:CELLS_TOLD])
+
+
+def draw_map(record: Mapping[str, Any], width: int = 640, height: int = 440) -> Any:
+    """Chart of points from :func:`map_points`, with each cluster's number in its middle."""
+    alt = needs_altair()
+    spread = _apart(record["points"], width, height)
+    points = [
+        {
+            "x": x,
+            "y": y,
+            "cluster": cluster,
+            "row": row,
+            "cells": words,
+            "told": f"row {row}, cluster {cluster}: {words}",
+        }
+        for (x, y), (_, _, cluster, row, words) in zip(spread, record["points"], strict=True)
+    ]
+    clusters = sorted({point["cluster"] for point in points})
+    colour = alt.Color(
+        "cluster:O",
+        legend=None,
+        scale=alt.Scale(domain=clusters, range=[cluster_colour(cluster) for cluster in clusters]),
+    )
+    shape = alt.Shape(
+        "cluster:O",
+        legend=None,
+        scale=alt.Scale(domain=clusters, range=[cluster_shape(cluster) for cluster in clusters]),
+    )
+    axis = alt.Axis(labels=False, ticks=False, grid=False, domain=False, title=None)
+    x, y = (
+        alt.X("x:Q", scale=alt.Scale(zero=False, nice=False, padding=14), axis=axis),
+        alt.Y("y:Q", scale=alt.Scale(zero=False, nice=False, padding=14), axis=axis),
+    )
+    dots = (
+        alt.Chart(alt.Data(values=points))
+        .mark_point(filled=True, size=84 if len(points) < 600 else 34, opacity=0.75)
+        .encode(
+            x=x,
+            y=y,
+            color=colour,
+            shape=shape,
+            tooltip=[alt.Tooltip("row:Q"), alt.Tooltip("cluster:O"), alt.Tooltip("cells:N")],
+            description="told:N",
+        )
+    )
+    middles = _middles(points)
+    base = alt.Chart(alt.Data(values=middles)).encode(x=x, y=y, text="cluster:N")
+    halo = base.mark_text(fontSize=15, fontWeight=700, stroke="white", strokeWidth=4, strokeJoin="round")
+    name = base.mark_text(fontSize=15, fontWeight=700, color=INK)
+    return alt.layer(dots, halo, name).properties(width=width, height=height)
+
+
+def _middles(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The median point of each cluster, where its number stands."""
+    middles = []
+    for cluster in sorted({point["cluster"] for point in points}):
+        own = np.array([(point["x"], point["y"]) for point in points if point["cluster"] == cluster])
+        x, y = np.median(own, axis=0)
+        middles.append({"x": float(x), "y": float(y), "cluster": str(cluster)})
+    return middles
+
+
+def _apart(points: list[list[Any]], width: int, height: int) -> list[tuple[float, float]]:
+    """Places with equal rows fanned out around their common point, so that every row can be seen."""
+    at = np.array([point[:2] for point in points], dtype=np.float64).reshape(-1, 2)
+    if not len(at):
+        return []
+    pixel = np.maximum(np.ptp(at, axis=0), 1e-9) / (width, height)
+    _, group = np.unique(np.round(at / (pixel * 2)), axis=0, return_inverse=True)
+    order = np.zeros(len(at), dtype=np.int64)
+    seen: dict[int, int] = {}
+    for row, of in enumerate(group.ravel().tolist()):
+        order[row] = seen[of] = seen.get(of, -1) + 1
+    # A sunflower: the angle between neighbours is the golden one, so no two rows meet.
+    radius, angle = 5.5 * np.sqrt(order), 2.399963 * order
+    moved = at + pixel * np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
+    return [(float(x), float(y)) for x, y in moved]

@@ -1,0 +1,74 @@
+"""How every chart looks: colours that colour-blind readers tell apart, quiet axes, one typeface."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["INK", "MUTED", "PALETTE", "SHAPES", "cluster_colour", "cluster_shape", "dressed", "needs_altair"]
+
+# Okabe and Ito's colours in an order in which neighbours differ in lightness too; grey for their black,
+# which would vanish on a dark page.
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A90A", "#7A7A7A")
+# Clusters beyond the eighth take the colours again, with another shape.
+SHAPES = ("circle", "square", "triangle-up", "diamond")
+INK, MUTED, GRID = "#1f2933", "#6b7785", "#dfe4ea"
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'DejaVu Sans', sans-serif"
+
+
+def cluster_colour(cluster: int) -> str:
+    """Colour of a cluster.
+
+    Examples
+    --------
+    >>> cluster_colour(0) == cluster_colour(8)
+    True
+    """
+    return PALETTE[cluster % len(PALETTE)]
+
+
+def cluster_shape(cluster: int) -> str:
+    """Shape of a cluster's points, which tells clusters of the same colour apart.
+
+    Examples
+    --------
+    >>> cluster_shape(0), cluster_shape(8)
+    ('circle', 'square')
+    """
+    return SHAPES[cluster // len(PALETTE) % len(SHAPES)]
+
+
+def needs_altair() -> Any:
+    """The module altair, or an error that says how to get it."""
+    from catalpa.errors import MissingDependency
+
+    try:
+        import altair
+    except ImportError as error:
+        raise MissingDependency(
+            'Charts and reports need Altair. Install it with: pip install "catalpa[report]"'
+        ) from error
+    return altair
+
+
+def dressed(chart: Any) -> Any:
+    """The chart with the house's axes, grid and type."""
+    settings: Mapping[str, Any] = {
+        "labelColor": MUTED,
+        "titleColor": INK,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "gridColor": GRID,
+        "domainColor": GRID,
+        "tickColor": GRID,
+        "labelLimit": 220,
+    }
+    return (
+        chart.configure(font=FONT)
+        .configure_view(stroke=None)
+        .configure_axis(**settings)
+        .configure_header(labelColor=INK, titleColor=INK, labelFontSize=12, titleFontSize=12)
+        .configure_legend(labelColor=INK, titleColor=MUTED, labelFontSize=12, titleFontSize=12)
+        .configure_title(color=INK, fontSize=14, fontWeight=600, anchor="start", subtitleColor=MUTED)
+    )

@@ -1,0 +1,192 @@
+"""A fitted model and a table, looked at together: labels, counts, and a sample for what is slow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted
+
+from catalpa.table import encode
+from catalpa.table.blocks import Axis, FloatArray, IntArray
+from catalpa.table.schema import Schema
+
+if TYPE_CHECKING:
+    from catalpa.cluster.base import Clusterer
+
+__all__ = ["NumberSums", "Sample", "View", "look", "model_counts"]
+
+SAMPLE_ROWS = 20_000  # rows whose distances and silhouettes are looked at
+
+
+@dataclass(frozen=True, eq=False)
+class NumberSums:
+    """Sums of the numeric columns per cluster, (k, numeric), in the table's own units."""
+
+    sums: FloatArray
+    squares: FloatArray
+    seen: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Some rows of the table, all of them if they are few.
+
+    Attributes
+    ----------
+    rows : array (m,)
+        Their places in the table.
+    codes : array (m, columns)
+    numbers : array (m, numeric)
+    labels : array (m,)
+    costs : array (m, k)
+        What each row costs in each cluster.
+    axis : Axis
+        Of the codes, with holes if cells were left out or unseen.
+    """
+
+    rows: IntArray
+    codes: IntArray
+    numbers: FloatArray
+    labels: IntArray
+    costs: FloatArray
+    axis: Axis
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What charts and pages need of a model and a table.
+
+    Attributes
+    ----------
+    labels : array (n,)
+        Cluster of every row: those of the fit if this is its table, else predicted.
+    by_category, sizes : arrays (k, V), (k,)
+        Rows of this table per cluster and category, and per cluster.
+    unseen, missing : dict
+        Cells per column.
+    is_fit_table : bool
+        Whether the rows are, as far as counts can tell, those that the model was fitted to.
+    """
+
+    model: Clusterer
+    labels: IntArray
+    by_category: IntArray
+    sizes: IntArray
+    numbers: NumberSums
+    sample: Sample
+    unseen: dict[str, int]
+    missing: dict[str, int]
+    is_fit_table: bool
+
+    @property
+    def schema(self) -> Schema:
+        return self.model.schema_
+
+    @property
+    def k(self) -> int:
+        return len(self.sizes)
+
+
+def look(model: Clusterer, X: Any, *, random_state: int = 0) -> View:
+    """Look at a table through a fitted model.
+
+    Examples
+    --------
+    >>> import catalpa
+    >>> table = [["a", "x"], ["a", "x"], ["b", "y"]]
+    >>> view = look(catalpa.KModes(2, random_state=0).fit(table), table)
+    >>> view.sizes.sum(), view.is_fit_table
+    (np.int64(3), True)
+    """
+    check_is_fitted(model)
+    schema = model.schema_
+    encoded = encode(X, schema, handle_unknown="ignore")
+    codes = np.concatenate([block.codes for block in encoded.rows])
+    numbers = np.concatenate([block.numbers for block in encoded.rows])
+    k = int(model.n_clusters_)
+
+    def count(labels: IntArray) -> IntArray:
+        return count_categories(codes, labels, encoded.rows.axis, k)
+
+    labels, is_fit_table = _labels(model, X, len(codes), count)
+    return View(
+        model,
+        labels,
+        count(labels),
+        np.bincount(labels, minlength=k),
+        _number_sums(numbers, labels, k),
+        _draw(model, X, codes, numbers, labels, encoded.rows.axis, random_state),
+        encoded.unseen,
+        encoded.missing,
+        is_fit_table,
+    )
+
+
+def model_counts(model: Clusterer) -> tuple[IntArray, IntArray]:
+    """Counts of categories (k, V) and sizes (k,) at fit."""
+    check_is_fitted(model)
+    counts = model._outcome.counts
+    return counts.by_category, counts.sizes
+
+
+def count_categories(codes: IntArray, labels: IntArray, axis: Axis, k: int) -> IntArray:  # (k, V)
+    """Rows per cluster and category; holes are not counted."""
+    parts = []
+    for column, (width, size) in enumerate(zip(axis.widths, axis.sizes, strict=True)):
+        places = labels.astype(np.int64) * width + codes[:, column]
+        parts.append(np.bincount(places, minlength=k * width).reshape(k, width)[:, :size])
+    return np.concatenate(parts, axis=1) if parts else np.zeros((k, 0), dtype=np.int64)
+
+
+def _labels(model: Clusterer, X: Any, n: int, count: Any) -> tuple[IntArray, bool]:
+    """Labels of the fit where they belong to these rows, else predicted ones."""
+    fitted = getattr(model, "labels_", None)
+    at_fit = model._outcome.counts.by_category
+    if fitted is not None and len(fitted) == n and np.array_equal(count(fitted), at_fit):
+        return np.asarray(fitted), True
+    predicted = np.asarray(model.predict(X))
+    return predicted, np.array_equal(count(predicted), at_fit)
+
+
+def _number_sums(numbers: FloatArray, labels: IntArray, k: int) -> NumberSums:
+    sums, squares = np.zeros((k, numbers.shape[1])), np.zeros((k, numbers.shape[1]))
+    seen = np.zeros((k, numbers.shape[1]), dtype=np.int64)
+    for at, values in enumerate(numbers.T):
+        there = np.isfinite(values)
+        of, present = labels[there], values[there]
+        sums[:, at] = np.bincount(of, present, minlength=k)
+        squares[:, at] = np.bincount(of, present * present, minlength=k)
+        seen[:, at] = np.bincount(of, minlength=k)
+    return NumberSums(sums, squares, seen)
+
+
+def _draw(
+    model: Clusterer,
+    X: Any,
+    codes: IntArray,
+    numbers: FloatArray,
+    labels: IntArray,
+    axis: Axis,
+    random_state: int,
+) -> Sample:
+    n = len(codes)
+    if n <= SAMPLE_ROWS:
+        return Sample(np.arange(n), codes, numbers, labels, _costs(model, X), axis)
+    rows = np.sort(np.random.default_rng(random_state).choice(n, SAMPLE_ROWS, replace=False))
+    costs = _costs(model, _safe_indexing(X, rows))
+    return Sample(rows, codes[rows], numbers[rows], labels[rows], costs, axis)
+
+
+def _costs(model: Clusterer, X: Any) -> FloatArray:
+    import warnings
+
+    from catalpa.errors import UnseenCategoryWarning
+
+    with warnings.catch_warnings():
+        # The view counts unseen categories itself.
+        warnings.simplefilter("ignore", UnseenCategoryWarning)
+        costs = model.transform(X)
+    return np.asarray(costs, dtype=np.float64)

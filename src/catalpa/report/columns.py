@@ -1,0 +1,90 @@
+"""Which columns tell the clusters apart, and where the means of numbers lie."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from catalpa.plot.view import View
+from catalpa.relations.profiles import telling_columns
+
+__all__ = ["column_records", "mean_records", "telling_text"]
+
+MEANS_NAMED = 2
+FAR = 0.1  # of a column's range: a mean that is nearer to the mean of all rows is not worth a word
+
+
+def column_records(view: View) -> list[dict[str, Any]]:
+    """Every column with the bits it shares with the clusters, the most telling first.
+
+    For a number these are the bits that a normally distributed column with the same share of explained
+    variance would have.
+    """
+    records = [
+        {
+            "column": found.column,
+            "kind": "categorical",
+            "bits": found.bits,
+            "explained": found.share_of_entropy,
+        }
+        for found in telling_columns(view.by_category, view.sizes, view.schema)
+    ]
+    for column, explained in zip(view.schema.numeric, _explained_variance(view), strict=True):
+        bits = -0.5 * math.log2(max(1.0 - explained, 1e-12))
+        records.append({"column": column.name, "kind": "numeric", "bits": bits, "explained": explained})
+    return sorted(records, key=lambda record: -record["bits"])
+
+
+def telling_text(columns: list[dict[str, Any]]) -> str:
+    """The few columns that do most, in words."""
+    total = sum(record["bits"] for record in columns)
+    if not total:
+        return "No column tells the clusters apart."
+    half, named = 0.0, []
+    for record in columns:
+        named.append(record["column"])
+        half += record["bits"]
+        if half >= total / 2:
+            break
+    if len(named) == 1:
+        return f"{named[0]} alone carries half of what the columns say about the clusters."
+    if len(named) > 6:
+        return (
+            f"{len(named)} of {len(columns)} columns together carry half of what is said about the clusters."
+        )
+    listed = f"{', '.join(named[:-1])} and {named[-1]}"
+    return f"{listed} carry half of what the {len(columns)} columns say about the clusters."
+
+
+def mean_records(view: View) -> list[list[dict[str, Any]]]:
+    """For each cluster the numeric columns whose mean lies far from that of all rows, farthest first."""
+    sums, seen = view.numbers.sums, view.numbers.seen
+    found: list[list[tuple[float, dict[str, Any]]]] = [[] for _ in range(view.k)]
+    for at, column in enumerate(view.schema.numeric):
+        total, span = int(seen[:, at].sum()), column.high - column.low
+        if not total or not span > 0:
+            continue
+        overall = float(sums[:, at].sum()) / total
+        for cluster in np.flatnonzero(seen[:, at]):
+            mean = float(sums[cluster, at] / seen[cluster, at])
+            away = abs(mean - overall) / span
+            if away > FAR:
+                found[cluster].append((away, {"column": column.name, "mean": mean, "overall": overall}))
+    return [
+        [record for _, record in sorted(of_one, key=lambda each: -each[0])[:MEANS_NAMED]] for of_one in found
+    ]
+
+
+def _explained_variance(view: View) -> list[float]:
+    """Share of each number's variance that lies between clusters."""
+    shares = []
+    for sums, squares, seen in zip(
+        view.numbers.sums.T, view.numbers.squares.T, view.numbers.seen.T, strict=True
+    ):
+        rows = max(int(seen.sum()), 1)
+        around_mean = float(squares.sum() - sums.sum() ** 2 / rows)
+        between = float((sums**2 / np.maximum(seen, 1)).sum() - sums.sum() ** 2 / rows)
+        shares.append(min(max(between / around_mean, 0.0), 1.0) if around_mean > 0 else 0.0)
+    return shares

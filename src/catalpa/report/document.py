@@ -1,0 +1,91 @@
+"""The report of a fitted model: a dict, JSON, or a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from catalpa.errors import OutputError
+from catalpa.model.atomic import write_atomically
+from catalpa.plot.theme import needs_altair
+from catalpa.plot.view import look
+from catalpa.report.html import page
+from catalpa.report.summary import summarise
+
+if TYPE_CHECKING:
+    from catalpa.cluster.base import Clusterer
+
+__all__ = ["Report", "report"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Report:
+    """What a model found in a table.
+
+    Attributes
+    ----------
+    summary : dict
+        Everything the page says, as plain values.
+    """
+
+    summary: Mapping[str, Any]
+
+    @cached_property
+    def html(self) -> str:
+        """The page as text: one file that opens without a network."""
+        return page(self.summary)
+
+    def to_json(self) -> str:
+        """The summary as JSON."""
+        return json.dumps(self.summary, ensure_ascii=False, allow_nan=False, indent=2)
+
+    def save(self, path: str | Path) -> None:
+        """Write the page, or the summary where the name ends in ``.json``."""
+        target = Path(path)
+        text = self.to_json() if target.suffix.lower() == ".json" else self.html
+        try:
+            write_atomically(target, text.encode("utf-8"))
+        except OSError as error:
+            raise OutputError(f"{str(path)!r} cannot be written: {error.strerror}.") from error
+
+    def __repr__(self) -> str:
+        return (
+            f"Report({self.summary['title']!r}: {self.summary['table']['rows']:,} rows in "
+            f"{len(self.summary['clusters'])} clusters; .save('report.html') writes the page)"
+        )
+
+    def _repr_html_(self) -> str:
+        frame = 'style="width: 100%; height: 720px; border: 1px solid #8884; border-radius: 8px"'
+        return f'<iframe {frame} title="Catalpa report" srcdoc="{escape(self.html)}"></iframe>'
+
+
+def report(model: Clusterer, X: Any, *, title: str = "Cluster report") -> Report:
+    """Look at a table through a fitted model and report what is there.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : table
+        The table of the fit, or another with the same columns. Rows beyond 20 000 are counted but only a
+        sample of them is measured, and beyond 2 000 a sample is mapped.
+    title : str
+        Heading of the page.
+
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
+    >>> import catalpa
+    >>> zoo = catalpa.datasets.load("zoo").frame
+    >>> report(catalpa.DISC(7, random_state=0).fit(zoo), zoo, title="Zoo")
+    Report('Zoo': 101 rows in 7 clusters; .save('report.html') writes the page)
+    """
+    needs_altair()
+    return Report(summarise(look(model, X), title))

@@ -1,0 +1,78 @@
+"""Rows that show a cluster: typical ones, and odd ones with the cells that make them odd."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from catalpa.plot.view import View
+from catalpa.plot.words import cell_texts
+
+__all__ = ["example_rows"]
+
+TYPICAL, ODD = 3, 3
+COLUMNS_SHOWN = 8
+SURPRISING = 0.15  # a category with a smaller share in the cluster is marked
+
+
+def example_rows(view: View, cluster: int, columns: list[str]) -> dict[str, Any]:
+    """A few rows of a cluster, those that fit best and those that fit worst.
+
+    Parameters
+    ----------
+    view : View
+    cluster : int
+    columns : list of str
+        Names, the most telling first; the first few are shown.
+    """
+    sample = view.sample
+    own = np.flatnonzero(sample.labels == cluster)
+    order = own[np.argsort(sample.costs[own, cluster], kind="stable")]
+    typical = _distinct(sample.codes, order, TYPICAL)
+    odd = [at for at in _distinct(sample.codes, order[::-1], ODD) if at not in typical]
+    shown = columns[:COLUMNS_SHOWN]
+    return {
+        "columns": shown,
+        "typical": [_row(view, at, cluster, shown) for at in typical],
+        "odd": [_row(view, at, cluster, shown) for at in odd],
+    }
+
+
+def _distinct(codes: Any, order: Any, most: int) -> list[int]:
+    """The first rows of an order that differ from each other."""
+    found: dict[bytes, int] = {}
+    for at in order:
+        found.setdefault(codes[at].tobytes(), int(at))
+        if len(found) == most:
+            break
+    return list(found.values())
+
+
+def _row(view: View, at: int, cluster: int, shown: list[str]) -> dict[str, Any]:
+    texts = cell_texts(view, at)
+    rare = _surprising(view, at, cluster)
+    costs = view.sample.costs[at].copy()
+    own = costs[cluster]
+    costs[cluster] = np.inf
+    runner_up = int(costs.argmin()) if view.k > 1 else None
+    return {
+        "row": int(view.sample.rows[at]),
+        "cells": [{"text": texts[name], "surprising": name in rare} for name in shown],
+        "also_surprising": [f"{name} = {texts[name]}" for name in rare if name not in shown],
+        "cost": float(own),
+        "next": runner_up,
+    }
+
+
+def _surprising(view: View, at: int, cluster: int) -> list[str]:
+    """Columns in which the row holds a category that few rows of its cluster hold."""
+    names = []
+    slices = view.schema.axis.slices()
+    for column, part, code in zip(view.schema.categorical, slices, view.sample.codes[at], strict=True):
+        counts = view.by_category[cluster, part]
+        total = int(counts.sum())
+        held = int(counts[code]) if code < column.size else 0
+        if total and held / total < SURPRISING:
+            names.append(column.name)
+    return names

@@ -1,0 +1,139 @@
+"""The summary becomes one HTML file that asks no network for anything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+from catalpa.errors import MissingDependency
+from catalpa.plot.fitting import draw_passes
+from catalpa.plot.row_map import draw_map
+from catalpa.plot.silhouettes import draw_silhouettes
+from catalpa.plot.theme import cluster_colour, cluster_shape, dressed
+from catalpa.relations.names import percent
+
+__all__ = ["page", "script_json"]
+
+PALE = ("#E69F00", "#56B4E9", "#CC79A7", "#B8A90A")  # white numbers would be hard to read on these
+PARTS = (
+    ("clusters", "Clusters"),
+    ("apart", "What sets them apart"),
+    ("columns", "Columns"),
+    ("relations", "Relations"),
+    ("map", "Map"),
+    ("rows", "Rows"),
+    ("fit", "Fit"),
+    ("reuse", "Reuse"),
+)
+
+
+def page(summary: Mapping[str, Any]) -> str:
+    """The whole page as text."""
+    jinja2, markup = _jinja()
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=False, keep_trailing_newline=True
+    )
+    sizes = [one["size"] for one in summary["clusters"]]
+    charts = {name: markup(svg) for name, svg in _drawn(summary).items()}
+    has_trees = bool(summary["relations"] and summary["relations"]["columns"])
+    return str(
+        environment.from_string(_text("report.html.jinja")).render(
+            s=summary,
+            css=markup(_text("report.css")),
+            js=markup(_text("report.js")),
+            data=markup(script_json(_script_data(summary))),
+            charts=charts,
+            parts=[part for part in PARTS if part[0] != "relations" or has_trees],
+            colours=_colours(summary),
+            chips=_chips(summary),
+            sizes=sizes,
+            largest=max([1, *sizes]),
+            most_bits=max([1e-12, *(one["bits"] for one in summary["columns"])]),
+            by_size=sorted(range(len(sizes)), key=lambda cluster: -sizes[cluster]),
+            first_tree=_first_tree(summary) if has_trees else 0,
+            percent=percent,
+            whole=lambda share: percent(share).removesuffix(" %") if share else "",
+        )
+    )
+
+
+def script_json(document: Any) -> str:
+    r"""JSON that no text inside it can break out of a script element.
+
+    Examples
+    --------
+    >>> script_json({"category": "</script>"})
+    '{"category": "\\u003c/script\\u003e"}'
+    """
+    text = json.dumps(document, ensure_ascii=True, allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _script_data(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """What the script needs: the trees, colours, and the cluster of every point of the map."""
+    return {
+        "relations": summary["relations"]
+        if summary["relations"] and summary["relations"]["columns"]
+        else None,
+        "colours": _colours(summary),
+        "chips": _chips(summary),
+        "map_clusters": [point[2] for point in summary["map"]["points"]],
+    }
+
+
+def _drawn(summary: Mapping[str, Any]) -> dict[str, str]:
+    """Charts as SVG text; those that would be empty are left out."""
+    charts = {"map": draw_map(summary["map"], 980, 520)}
+    if summary["fit"]["passes"]:
+        charts["passes"] = draw_passes(summary["fit"]["passes"], 380, 220)
+    if summary["clarity"]:
+        charts["silhouettes"] = draw_silhouettes(summary["clarity"]["values"], 400)
+    return {"passes": "", "silhouettes": ""} | {name: _svg(chart) for name, chart in charts.items()}
+
+
+def _svg(chart: Any) -> str:
+    try:
+        import vl_convert
+    except ImportError as error:
+        raise _missing("vl-convert-python") from error
+    spec = dressed(chart).properties(background="transparent").to_dict()
+    # Altair and vl-convert are released apart: the newest Vega-Lite that both know is used by default.
+    return str(vl_convert.vegalite_to_svg(spec))
+
+
+def _colours(summary: Mapping[str, Any]) -> list[str]:
+    return [cluster_colour(one["cluster"]) for one in summary["clusters"]]
+
+
+def _chips(summary: Mapping[str, Any]) -> list[str]:
+    """Class names of each cluster's round number."""
+    names = []
+    for one in summary["clusters"]:
+        colour, shape = cluster_colour(one["cluster"]), cluster_shape(one["cluster"])
+        names.append(" ".join(["chip", *["dark-ink"] * (colour in PALE), *[shape] * (shape != "circle")]))
+    return names
+
+
+def _first_tree(summary: Mapping[str, Any]) -> int:
+    """The column to begin with: the most telling one that has more than two categories, if any has."""
+    trees = summary["relations"]["trees"][0]
+    return next((at for at, tree in enumerate(trees) if len(tree["rows"]) > 2), 0)
+
+
+def _text(name: str) -> str:
+    return files("catalpa.report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+def _jinja() -> tuple[Any, Any]:
+    try:
+        import jinja2
+        import markupsafe
+    except ImportError as error:
+        raise _missing("Jinja2") from error
+    return jinja2, markupsafe.Markup
+
+
+def _missing(package: str) -> MissingDependency:
+    return MissingDependency(f'A report needs {package}. Install it with: pip install "catalpa[report]"')

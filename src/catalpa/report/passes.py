@@ -1,0 +1,75 @@
+"""How the fit went: passes, warnings, and what was met in the table."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from numbers import Integral
+from typing import Any
+
+from catalpa.plot.view import View
+
+__all__ = ["fit_record"]
+
+MOST_PASSES = 400
+
+
+def fit_record(view: View) -> dict[str, Any]:
+    """Passes of the kept start, cost, and everything a reader should be warned of."""
+    outcome = view.model._outcome
+    passes = [asdict(event) for event in outcome.history]
+    return {
+        "passes": passes[-MOST_PASSES:],
+        "earlier_passes": max(len(passes) - MOST_PASSES, 0),
+        "cost": float(outcome.cost),
+        "converged": bool(outcome.converged),
+        "rows": int(view.model._n_rows),
+        "sizes": [float(size) for size in view.model.cluster_sizes_],
+        "same_table": view.is_fit_table,
+        "warnings": _warnings(view),
+        "notes": _notes(view),
+    }
+
+
+def _warnings(view: View) -> list[str]:
+    """What may make the clusters less than they seem."""
+    outcome, told = view.model._outcome, []
+    asked = getattr(view.model, "n_clusters", None)
+    if isinstance(asked, Integral) and outcome.k < int(asked):
+        told.append(f"{asked} clusters were asked for and {outcome.k} hold rows.")
+    if not outcome.converged:
+        told.append(
+            f"The fit stopped after {len(outcome.history)} passes before the clusters came to rest. "
+            "Raise max_iter."
+        )
+    empty = [str(cluster) for cluster in range(view.k) if not view.sizes[cluster]]
+    if empty:
+        told.append(f"No row of this table falls into cluster {', '.join(empty)}.")
+    largest = float(view.sizes.max() / max(view.sizes.sum(), 1))
+    if view.k > 1 and largest > 0.9:
+        told.append(
+            f"One cluster holds {100 * largest:.0f} % of the rows: the others may be no more than exceptions."
+        )
+    return told + [
+        f"{cells:,} {'cell' if cells == 1 else 'cells'} of {name} with categories that the model never saw."
+        for name, cells in view.unseen.items()
+    ]
+
+
+def _notes(view: View) -> list[str]:
+    """What a reader may want to know about rows, missing cells and columns."""
+    told = []
+    if not view.is_fit_table:
+        told.append(
+            f"These rows are not exactly those of the fit ({view.model._n_rows:,} rows, or weighted): "
+            "clusters, shares and the map describe the rows given here, relations and passes come from fit."
+        )
+    if view.missing:
+        named = ", ".join(f"{name} ({cells:,})" for name, cells in list(view.missing.items())[:8])
+        more = f" and {len(view.missing) - 8} more columns" if len(view.missing) > 8 else ""
+        rule = {
+            "category": "they count as a category of their own",
+            "ignore": "they add nothing to a row's cost",
+            "error": "they are refused at fit",
+        }[view.schema.missing]
+        told.append(f"Missing cells: {named}{more}; {rule}.")
+    return [*told, *view.schema.decisions]
