@@ -187,6 +187,14 @@ def test_a_table_of_independent_columns_is_refused():
         CBDM(2).fit(frame)
 
 
+@pytest.mark.parametrize("clusterer", CLUSTERERS)
+@pytest.mark.parametrize("columns", [1, 3])
+def test_rows_that_are_all_equal_are_one_cluster(clusterer, columns):
+    model = quietly(CBDM(2, clusterer=clusterer), pd.DataFrame([["x"] * columns] * 4))
+    assert model.labels_.tolist() == [0] * 4
+    assert model.cost_ == 0.0
+
+
 def test_a_single_column_is_refused():
     with pytest.raises(UndefinedMetric, match="n_features = 1"):
         CBDM(2).fit(pd.DataFrame({"a": list("xxy")}))

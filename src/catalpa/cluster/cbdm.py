@@ -234,6 +234,9 @@ def _means(contexts: ColumnContexts, together: IntArray, axis: Axis) -> JointVec
 def _check_defined(contexts: ColumnContexts, schema: Schema, together: IntArray) -> None:
     """Raise where all categories would be the same; name the columns that add nothing."""
     names = [column.name for column in schema.categorical]
+    varies = [(np.diag(together)[part] > 0).sum() > 1 for part in schema.axis.slices()]
+    if not any(varies):
+        return  # all rows are equal, and a distance of 0 says so
     if len(names) == 1:
         raise UndefinedMetric(
             "CBDM learns the distances of a column from the other columns, but the table has one "
@@ -245,7 +248,6 @@ def _check_defined(contexts: ColumnContexts, schema: Schema, together: IntArray)
             "CBDM is not defined on this table: no column tells anything about another, so all categories "
             "of a column would be the same. Use KModes or DISC."
         )
-    varies = [(np.diag(together)[part] > 0).sum() > 1 for part in schema.axis.slices()]
     unheard = [names[column] for column in silent if varies[column]]
     if unheard:
         warnings.warn(
