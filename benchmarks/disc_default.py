@@ -5,8 +5,8 @@ Run from the root of the repository; tables that are not bundled are looked for 
     CATALPA_DATA=folder python benchmarks/disc_default.py --only ZO DT
 
 The reference, ``disc_default_reference.csv``, holds the means of an independent prototype of the same method
-over as many seeds. The labels of these tables were seen while the method was made, so the figures show that the
-library does what the prototype did; they are no held-out results.
+over as many seeds. The labels of these tables were seen while the method was made: the figures show that the
+library does what the prototype did, and are no held-out results.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from catalpa.metrics import adjusted_rand, clustering_accuracy
 
 REFERENCE = Path(__file__).with_name("disc_default_reference.csv")
 ALLOWED = 0.02
-HEAD = "set  seeds  ACC mean+-sd    ref   diff   ARI mean+-sd    ref   diff   cost mean+-sd            k     seconds"
+HEAD = "set  seeds  ACC mean+-sd    ref   diff   ARI mean+-sd    ref   diff   cost mean+-sd        k  seconds"
 
 
 @dataclass(frozen=True)

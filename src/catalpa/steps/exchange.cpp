@@ -319,8 +319,9 @@ class Exchange {
         return t->numeric ? total - numbers(row, own, -1) : total;
     }
 
-    // What every cluster would charge the row for joining.
+    // What every cluster but its own would charge the row for joining; its own has no price beyond all its rows.
     void quote(std::size_t row) {
+        const std::size_t own = static_cast<std::size_t>(labels[row]);
         const std::int64_t w = t->weights[row];
         if (w == 1 && t->of_size.cumulative) {
             for (std::size_t j = 0; j < t->k; ++j) price[j] = join_cluster[j];
@@ -331,6 +332,7 @@ class Exchange {
             }
         } else {
             for (std::size_t j = 0; j < t->k; ++j) {
+                if (j == own) continue;
                 price[j] = -of_size(sizes[j], w);
                 for (std::size_t c = 0; c < t->columns; ++c) {
                     const std::uint32_t v = place(row, c);
@@ -340,7 +342,8 @@ class Exchange {
             }
         }
         if (t->numeric)
-            for (std::size_t j = 0; j < t->k; ++j) price[j] += numbers(row, j, +1);
+            for (std::size_t j = 0; j < t->k; ++j)
+                if (j != own) price[j] += numbers(row, j, +1);
     }
 };
 

@@ -64,6 +64,8 @@ class Rooms:
         of the shortest description found, and by how many nats each success changed it.
         """
         labels, tie = np.array(labels, dtype=np.int32), self.ledger.tie
+        if self.k == 1:
+            return labels, []
         if self._core is not None:
             kept = self._core.improve(labels, tries, seed, tie, max_passes)
         else:

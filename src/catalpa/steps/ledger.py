@@ -122,6 +122,8 @@ class Ledger:
     def _rise(self, start: int, prior: float, count: int, more: int) -> int:
         if start >= 0:
             return int(self.prices[start + count + more] - self.prices[start + count])
+        if not more:  # a declared category without rows has a prior of 0, whose logarithm is none
+            return 0
         unit = 1.0 / self.units_per_weight
         low, high = count * unit + prior, (count + more) * unit + prior
         return round((log_gamma(high) - log_gamma(low)) * self.quanta)
