@@ -43,7 +43,7 @@ clean:
 
 # An editable install: Python files are read from src, so only what is compiled or declared asks for another.
 $(VENV)/installed: $(BUILD_INPUTS) | $(BIN)/python
-	$(PIP) install --editable .
+	$(PIP) install --editable ".[report]"
 	@touch $@
 
 $(VENV)/installed-test: $(BUILD_INPUTS) | $(BIN)/python

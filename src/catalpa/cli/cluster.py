@@ -12,6 +12,7 @@ import typer
 from catalpa.cli.clusters import as_json, describe, show_clusters
 from catalpa.cli.options import AsJson, Delimiter, Encoding, Force, Quiet, TablePath, delimiter_of, listed
 from catalpa.cli.outputs import LABELS, MODEL, PROFILES, check_free, label_columns, write_results
+from catalpa.cli.report import title_of, write_report
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError, UnknownColumn
 
@@ -59,6 +60,9 @@ def cluster(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help=f"Folder for {LABELS}, {MODEL} and {PROFILES}.")
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Page to write, with everything found; opens without a network.")
+    ] = None,
     force: Force = False,
     json: AsJson = False,
     quiet: Quiet = False,
@@ -69,15 +73,15 @@ def cluster(
 
         catalpa cluster survey.csv -k 4
 
-        catalpa cluster survey.csv -k 4 --id person --drop name,street -o out/
+        catalpa cluster survey.csv -k 4 --id person --drop name,street -o out/ --report out/report.html
 
         cat log.tsv | catalpa cluster - -k 6 --method kmodes --json
     """
     from catalpa.cluster.registry import find_method
 
     terminal = Terminal(quiet)
-    if output is not None:
-        check_free([output / name for name in (LABELS, MODEL, PROFILES)], force=force)
+    results = [output / name for name in (LABELS, MODEL, PROFILES)] if output else []
+    check_free([*results, *([report] if report else [])], force=force)
     settings = {
         "n_clusters": k,
         "missing": missing.value,
@@ -93,6 +97,7 @@ def cluster(
         fitted(terminal, model, rows)
         lines = describe(model, rows)
         files = write_results(output, model, label_columns(model.labels_, identifiers)) if output else []
+        files += [write_report(report, model, rows, title_of(table))] if report else []
     if json:
         terminal.show_json(as_json(model, lines, files, terminal.warnings))
         return

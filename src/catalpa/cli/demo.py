@@ -10,8 +10,10 @@ import typer
 from catalpa.cli.cluster import fitted
 from catalpa.cli.clusters import as_json, describe, show_clusters
 from catalpa.cli.options import AsJson, Force, Quiet
-from catalpa.cli.outputs import LABELS, MODEL, PROFILES, check_free, label_columns, write_results
+from catalpa.cli.outputs import LABELS, MODEL, PROFILES, REPORT, check_free, label_columns, write_results
+from catalpa.cli.report import write_report
 from catalpa.cli.terminal import Terminal
+from catalpa.errors import MissingDependency
 
 if TYPE_CHECKING:
     from catalpa.cluster.disc import DISC
@@ -24,7 +26,7 @@ FOLDER = Path("demo-output")
 
 def demo(
     output: Annotated[
-        Path, typer.Option("--output", "-o", help=f"Folder for {LABELS}, {MODEL} and {PROFILES}.")
+        Path, typer.Option("--output", "-o", help=f"Folder for {LABELS}, {MODEL}, {PROFILES} and {REPORT}.")
     ] = FOLDER,
     force: Force = False,
     json: AsJson = False,
@@ -43,13 +45,17 @@ def demo(
 
     terminal = Terminal(quiet)
     # The default folder belongs to the demo: a second run may replace what the first one wrote.
-    check_free([output / name for name in (LABELS, MODEL, PROFILES)], force=force or output == FOLDER)
+    check_free([output / name for name in (LABELS, MODEL, PROFILES, REPORT)], force=force or output == FOLDER)
     zoo = load("zoo")
     with terminal.listening():
         model = DISC(n_clusters=zoo.n_clusters, random_state=0)
         fitted(terminal, model, zoo.frame)
         lines = describe(model, zoo.frame)
         files = write_results(output, model, label_columns(model.labels_))
+        try:
+            files.append(write_report(output / REPORT, model, zoo.frame, zoo.title))
+        except MissingDependency as absent:
+            terminal.say(f"no {REPORT}: {absent}")
     relation = most_telling_relation(model)
     if json:
         document = as_json(model, lines, files, terminal.warnings)

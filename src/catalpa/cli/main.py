@@ -18,6 +18,7 @@ from catalpa.cli.datasets import datasets
 from catalpa.cli.demo import demo
 from catalpa.cli.methods import methods
 from catalpa.cli.predict import predict
+from catalpa.cli.report import report
 from catalpa.errors import CatalpaError, DatasetError, MissingDependency
 
 __all__ = ["app", "main"]
@@ -98,7 +99,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (cluster, predict, demo, datasets, methods):
+for command in (cluster, predict, report, demo, datasets, methods):
     app.command()(command)
 
 

@@ -16,6 +16,7 @@ __all__ = [
     "LABELS",
     "MODEL",
     "PROFILES",
+    "REPORT",
     "check_free",
     "csv_text",
     "label_columns",
@@ -23,7 +24,7 @@ __all__ = [
     "write_text",
 ]
 
-LABELS, MODEL, PROFILES = "labels.csv", "model.json", "profiles.csv"
+LABELS, MODEL, PROFILES, REPORT = "labels.csv", "model.json", "profiles.csv", "report.html"
 
 
 def check_free(paths: Sequence[Path], *, force: bool) -> None:

@@ -1,0 +1,81 @@
+"""``catalpa report``: what a model found in a table, as a page."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from catalpa.cli.drift import as_at_fit
+from catalpa.cli.options import Delimiter, Encoding, Force, Quiet, TablePath, delimiter_of
+from catalpa.cli.outputs import REPORT, check_free, make_folder, write_text
+from catalpa.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from catalpa.cluster.base import Clusterer
+
+__all__ = ["report", "title_of", "write_report"]
+
+
+def report(
+    model: Annotated[Path, typer.Argument(help="model.json that catalpa cluster wrote.")],
+    table: TablePath,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Page to write.")] = Path(REPORT),
+    title: Annotated[
+        str | None, typer.Option(help="Heading of the page; the table's name if not given.")
+    ] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    force: Force = False,
+    json: Annotated[
+        bool,
+        typer.Option("--json", help="Print what the page would say as one JSON object, and write no page."),
+    ] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a page that shows what a model found in a table; it opens without a network.
+
+    For example:
+
+        catalpa report out/model.json survey.csv -o report.html
+
+        catalpa report out/model.json survey.csv --json | jq .clusters
+    """
+    from catalpa.cluster.registry import load
+    from catalpa.table.sources import read_table
+
+    terminal = Terminal(quiet)
+    if not json:
+        check_free([output], force=force)
+    with terminal.listening():
+        fitted = load(model)
+        names = list(fitted.schema_.names)
+        rows = read_table(table, delimiter=delimiter_of(delimiter), encoding=encoding, columns=names)
+        rows = as_at_fit(rows, fitted.schema_)
+        heading = title or title_of(table)
+        if json:
+            sys.stdout.write(fitted.report(rows, title=heading).to_json() + "\n")
+            return
+        write_report(output, fitted, rows, heading)
+    terminal.say(f"wrote {output}")
+
+
+def write_report(path: Path, model: Clusterer, rows: Any, title: str) -> Path:
+    """Write the page of a fitted model; gives its path."""
+    text = model.report(rows, title=title).html
+    make_folder(path.absolute().parent)
+    write_text(path, text)
+    return path
+
+
+def title_of(table: str) -> str:
+    """A heading from the name of a file.
+
+    Examples
+    --------
+    >>> title_of("data/survey_2024.csv"), title_of("-")
+    ('survey 2024', 'Cluster report')
+    """
+    return "Cluster report" if table == "-" else Path(table).stem.replace("_", " ") or "Cluster report"
