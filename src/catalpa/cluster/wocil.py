@@ -172,8 +172,8 @@ class WOCIL(Clusterer):
             return settle_online(rows, seeds, weigh, max_iter=self.max_iter, tie=TIE, rivalry=rivalry)
 
         rest = settled(self._seeds(problem, rows, rng))
-        while self.n_clusters is None and self.relaunch and rest.survivors < rest.k:
-            fewer = replace(problem, n_clusters=rest.survivors)
+        while self.n_clusters is None and self.relaunch and rest.k < rest.begun:
+            fewer = replace(problem, n_clusters=rest.k)
             rest = settled(self._seeds(fewer, rows, rng)).after(rest)
         return rest
 

@@ -24,7 +24,8 @@ class Visited:
     """Where visits row by row came to rest.
 
     ``weights`` are those of the last pass; ``cost`` is the sum over rows of 1 minus their similarity to
-    their cluster under these weights, in units of the rows' weights.
+    their cluster under these weights, in units of the rows' weights. ``begun`` is the number of clusters
+    at the beginning; those that died out in a competition are not among the labels.
     """
 
     labels: IntArray  # (n,) int32
@@ -33,15 +34,11 @@ class Visited:
     cost: float
     history: tuple[Pass, ...]
     converged: bool
+    begun: int
 
     @property
     def k(self) -> int:
         return len(self.weights)
-
-    @property
-    def survivors(self) -> int:
-        """Clusters that hold rows."""
-        return int((self.inside.counts.sizes > 0).sum())
 
     def after(self, earlier: Visited) -> Visited:
         """The same, with the passes that led here in front of the history."""
@@ -76,10 +73,14 @@ def settle_online(
             labels, moved = visit(rows, labels, weights, tie)
         else:
             labels, moved, rivalry = compete(rows, labels, weights, rivalry, tie)
-        inside = look_inside(rows, labels, k) if moved else inside
+            alive = np.unique(labels)  # a cluster without rows is similar to none and never wins again
+            labels = np.searchsorted(alive, labels)
+            rivalry, weights = rivalry.among(alive), weights[alive]
+        if moved or len(weights) < inside.counts.k:
+            inside = look_inside(rows, labels, len(weights))
         history.append(_event(phase, inside, weights, moved))
     cost = history[-1].cost
-    return Visited(labels, weights, inside, cost, tuple(history), moved == 0)
+    return Visited(labels.astype(np.int32), weights, inside, cost, tuple(history), moved == 0, k)
 
 
 def _event(phase: str, inside: Inside, weights: FloatArray, moved: int) -> Pass:

@@ -27,7 +27,11 @@ class Table:
         tie: float,
         rate: float,
         unit: float,
+        total: float,
         wins: NDArray[Any],
         strength: NDArray[Any],
         labels: NDArray[Any],
     ) -> int: ...
+    def alike(
+        self, by_category: NDArray[Any], by_column: NDArray[Any], labels: NDArray[Any], sums: NDArray[Any]
+    ) -> None: ...

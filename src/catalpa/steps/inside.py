@@ -39,13 +39,7 @@ def look_inside(rows: InOrder, labels: IntArray, k: int) -> Inside:
     counts = rows.counts(labels, k)
     sizes = counts.sizes.astype(np.float64)
     alike, spread = np.zeros((k, rows.n_columns)), np.zeros(counts.sums.shape)
-    # Added row by row in the order of the table: competitions end in ties that rounding decides.
-    for column, part in enumerate(rows.axis.slices()):
-        totals = counts.by_category[:, part].sum(axis=1)
-        there = rows.places[:, column] != ABSENT
-        own, held = labels[there], rows.places[there, column]
-        shares = counts.by_category[own, held] / np.maximum(totals[own], 1)
-        alike[:, column] = np.bincount(own, shares * rows.weights[there], k)
+    alike[:, : rows.axis.n_columns] = _own_shares(rows, labels.astype(np.int32), counts)
     for column in range(rows.ticks.shape[1]):
         there = rows.seen[:, column] > 0
         own, weights = labels[there], rows.weights[there]
@@ -54,6 +48,25 @@ def look_inside(rows: InOrder, labels: IntArray, k: int) -> Inside:
         alike[:, rows.axis.n_columns + column] = np.bincount(own, np.exp(-0.5 * away) * weights, k)
     np.divide(alike, sizes[:, None], out=alike, where=sizes[:, None] > 0)
     return Inside(counts, alike, spread)
+
+
+def _own_shares(rows: InOrder, labels: IntArray, counts: Counts) -> FloatArray:  # (k, columns)
+    """Sum over the rows of each cluster of the shares of their own categories in it.
+
+    Added row by row in the order of the table: competitions end in ties that rounding decides.
+    """
+    parts = [counts.by_category[:, part].sum(axis=1) for part in rows.axis.slices()]
+    totals = np.stack(parts, axis=1) if parts else np.zeros((counts.k, 0), dtype=np.int64)
+    sums = np.zeros(totals.shape)
+    if rows.core is not None:
+        rows.core.alike(counts.by_category, np.ascontiguousarray(totals), labels, sums)
+        return sums
+    for column in range(sums.shape[1]):
+        there = rows.places[:, column] != ABSENT
+        own, held = labels[there], rows.places[there, column]
+        shares = counts.by_category[own, held] / np.maximum(totals[own, column], 1)
+        sums[:, column] = np.bincount(own, shares * rows.weights[there], counts.k)
+    return sums
 
 
 def dissimilarities(block: Block, fixed: FixedScores, weights: FloatArray) -> FloatArray:  # (n, k)

@@ -35,6 +35,7 @@ struct Table {
     std::size_t columns() const { return places.shape(1); }
     std::size_t numeric() const { return ticks.shape(1); }
     std::size_t length() const { return static_cast<std::size_t>(starts.data()[columns()]); }
+    const std::uint32_t* row(std::size_t at) const { return places.data() + at * columns(); }
 };
 
 class Clusters {
@@ -81,13 +82,15 @@ class Clusters {
 
     // Weighted similarity of a row to every cluster.
     const std::vector<double>& similarity(std::size_t row) {
-        for (std::size_t j = 0; j < k; ++j) similar[j] = 0.0;
+        double* out = similar.data();
+        for (std::size_t j = 0; j < k; ++j) out[j] = 0.0;
+        const std::uint32_t* cells = t.row(row);
         for (std::size_t c = 0; c < t.columns(); ++c) {
-            const std::uint32_t place = t.places(row, c);
+            const std::size_t place = cells[c];
             if (place == ABSENT) continue;
             if (kept) {
                 const double* entries = &worth[place * k];
-                for (std::size_t j = 0; j < k; ++j) similar[j] += entries[j];
+                for (std::size_t j = 0; j < k; ++j) out[j] += entries[j];
             } else {
                 for (std::size_t j = 0; j < k; ++j) similar[j] += product(place, c, j);
             }
@@ -108,8 +111,9 @@ class Clusters {
 
     void count(std::size_t row, std::size_t j, std::int64_t sign) {
         const std::int64_t w = sign * t.weights(row);
+        const std::uint32_t* cells = t.row(row);
         for (std::size_t c = 0; c < t.columns(); ++c)
-            if (t.places(row, c) != ABSENT) hold_categories(t.places(row, c), c, j, w);
+            if (cells[c] != ABSENT) hold_categories(cells[c], c, j, w);
         for (std::size_t m = 0; m < t.numeric(); ++m)
             if (t.seen(row, m)) hold_number(m, j, w * t.ticks(row, m), w);
     }
@@ -142,8 +146,9 @@ class Clusters {
 // The cluster of the largest value; a later one must exceed it by more than `tie`. `but` is left out.
 std::size_t best(const std::vector<double>& values, double tie, std::size_t but) {
     std::size_t winner = but == 0 ? 1 : 0;
+    double bar = values[winner] + tie;
     for (std::size_t j = winner + 1; j < values.size(); ++j)
-        if (j != but && values[j] > values[winner] + tie) winner = j;
+        if (values[j] > bar && j != but) bar = values[winner = j] + tie;
     return winner;
 }
 
@@ -195,20 +200,17 @@ double vigour(double strength) { return 1.0 / (1.0 + std::exp(std::fmin(5.0 - 10
 
 // One pass of the competition: the winner is rewarded, the runner-up penalised. `wins` and `strength` go on.
 std::int64_t compete(const Table& table, Matrix<const double> column_weights, double tie, double rate, double unit,
-                     Vector<double> wins, Vector<double> strength, Vector<std::int32_t> labels) {
+                     double total, Vector<double> wins, Vector<double> strength, Vector<std::int32_t> labels) {
     nb::gil_scoped_release release;
     const std::size_t k = column_weights.shape(0);
     Clusters clusters = holding(table, column_weights, labels.data());
     std::vector<double> vigours(k), scores(k);
-    double total = 0.0;
-    for (std::size_t j = 0; j < k; ++j) {
-        vigours[j] = vigour(strength(j));
-        total += wins(j);
-    }
+    for (std::size_t j = 0; j < k; ++j) vigours[j] = vigour(strength(j));
     std::int64_t moved = 0;
+    const double* won = wins.data();
     for (std::size_t row = 0; row < table.rows(); ++row) {
         const std::vector<double>& similar = clusters.similarity(row);
-        for (std::size_t j = 0; j < k; ++j) scores[j] = (1.0 - wins(j) / total) * vigours[j] * similar[j];
+        for (std::size_t j = 0; j < k; ++j) scores[j] = (1.0 - won[j] / total) * vigours[j] * similar[j];
         const std::size_t winner = best(scores, tie, NONE);
         const double weight = static_cast<double>(table.weights(row)) * unit;
         wins(winner) += weight;
@@ -229,6 +231,24 @@ std::int64_t compete(const Table& table, Matrix<const double> column_weights, do
     return moved;
 }
 
+// Sum over the rows of each cluster of the shares of their own categories in it, added in the order of the rows.
+void alike(const Table& table, Matrix<const std::int64_t> by_category, Matrix<const std::int64_t> by_column,
+           Vector<const std::int32_t> labels, Matrix<double> sums) {
+    nb::gil_scoped_release release;
+    const std::size_t length = table.length(), columns = table.columns();
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+        const auto own = static_cast<std::size_t>(labels.data()[row]);
+        const std::uint32_t* cells = table.row(row);
+        const double weight = static_cast<double>(table.weights.data()[row]);
+        for (std::size_t c = 0; c < columns; ++c) {
+            if (cells[c] == ABSENT) continue;
+            const double held = static_cast<double>(by_category.data()[own * length + cells[c]]);
+            const double total = static_cast<double>(by_column.data()[own * columns + c]);
+            if (total > 0.0) sums.data()[own * columns + c] += held / total * weight;
+        }
+    }
+}
+
 }  // namespace
 
 NB_MODULE(_online, m) {
@@ -243,5 +263,6 @@ NB_MODULE(_online, m) {
              nb::arg("tie"), nb::arg("labels"))
         .def("visit", &visit, nb::arg("column_weights"), nb::arg("tie"), nb::arg("labels"))
         .def("compete", &compete, nb::arg("column_weights"), nb::arg("tie"), nb::arg("rate"), nb::arg("unit"),
-             nb::arg("wins"), nb::arg("strength"), nb::arg("labels"));
+             nb::arg("total"), nb::arg("wins"), nb::arg("strength"), nb::arg("labels"))
+        .def("alike", &alike, nb::arg("by_category"), nb::arg("by_column"), nb::arg("labels"), nb::arg("sums"));
 }

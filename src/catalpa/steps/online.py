@@ -116,16 +116,23 @@ class Rivalry:
         Rows won so far, beginning at 1; a frequent winner has a handicap.
     strength : array (k,)
         Raised by ``rate`` with every row won, lowered with every row nearly won; beginning at 1.
+    total : float
+        Wins of all clusters, also of those that have died out.
     """
 
     wins: FloatArray
     strength: FloatArray
     rate: float
+    total: float
 
     @staticmethod
     def fresh(k: int, rate: float) -> Rivalry:
         """A competition that has not begun."""
-        return Rivalry(np.ones(k), np.ones(k), rate)
+        return Rivalry(np.ones(k), np.ones(k), rate, float(k))
+
+    def among(self, alive: IntArray) -> Rivalry:
+        """The competition of the clusters that are left."""
+        return replace(self, wins=self.wins[alive], strength=self.strength[alive])
 
 
 def join(rows: InOrder, seeds: Counts, column_weights: FloatArray, tie: float) -> IntArray:  # (n,) int32
@@ -175,11 +182,13 @@ def compete(
     labels = np.array(labels, dtype=np.int32)
     column_weights = np.ascontiguousarray(column_weights)
     wins, strength, rate = rivalry.wins.copy(), rivalry.strength.copy(), rivalry.rate
-    after = Rivalry(wins, strength, rate)
+    unit, before = 1.0 / rows.units, rivalry.total
+    after = Rivalry(wins, strength, rate, before + float(rows.weights.sum()) * unit)
     if rows.core is not None:
-        unit = 1.0 / rows.units
-        return labels, rows.core.compete(column_weights, tie, rate, unit, wins, strength, labels), after
-    return labels, _compete_by_reference(rows, labels, column_weights, after, tie), after
+        moved = rows.core.compete(column_weights, tie, rate, unit, before, wins, strength, labels)
+    else:
+        moved = _compete_by_reference(rows, labels, column_weights, replace(after, total=before), tie)
+    return labels, moved, after
 
 
 def _compete_by_reference(
@@ -187,7 +196,7 @@ def _compete_by_reference(
 ) -> int:
     """The plain twin; labels and rivalry change in place."""
     wins, strength, rate = rivalry.wins, rivalry.strength, rivalry.rate
-    standing, moved, total = _Standing.of(rows, column_weights, labels), 0, float(sum(wins))
+    standing, moved, total = _Standing.of(rows, column_weights, labels), 0, rivalry.total
     vigours = np.array([_vigour(each) for each in strength])
     for row in range(len(rows)):
         similar = standing.similarity(row)

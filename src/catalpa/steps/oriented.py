@@ -30,12 +30,13 @@ def oriented_rows(rows: InOrder, wanted: int, repeats: str = "skip") -> IntArray
     common = np.where(there, counts[at], 0).sum(axis=1)
     common = np.where(rows.weights > 0, common, -1)
     total = int(rows.weights.sum())
+    columns = np.ascontiguousarray(rows.places.T)
     chosen = [int(common.argmax())]
     familiar = np.zeros(len(rows), dtype=np.int64)
     while len(chosen) < wanted:
         newest = chosen[-1]
         for column in np.flatnonzero(there[newest]).tolist():
-            familiar += rows.places[:, column] == rows.places[newest, column]
+            familiar += columns[column] == rows.places[newest, column]
         criterion = len(chosen) * common - total * familiar
         criterion[rows.weights == 0] = NEVER
         if repeats == "skip":
