@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -13,7 +16,23 @@ from catalpa.loop.refill import Refill
 from catalpa.loop.settle import Settled, settle
 from catalpa.steps.counts import Counts
 
-__all__ = ["alternate", "same_partition"]
+__all__ = ["Before", "Enough", "alternate", "clusters_repeat", "same_partition"]
+
+
+@dataclass(frozen=True, eq=False)
+class Before:
+    """What a relearning began with: the counts it learned from, and the cost of the pass before."""
+
+    counts: Counts
+    cost: float
+
+
+Enough: TypeAlias = Callable[[Before, Settled[Any]], bool]
+
+
+def clusters_repeat(before: Before, settled: Settled[Any]) -> bool:
+    """Whether relearning led to the clusters it was learned from."""
+    return same_partition(before.counts, settled.counts)
 
 
 def alternate(
@@ -26,14 +45,16 @@ def alternate(
     max_iter: int,
     refill: Refill,
     before: tuple[Pass, ...] = (),
+    enough: Enough = clusters_repeat,
 ) -> Settled[State]:
     """Relearn from ``counts``, settle, and repeat until relearning would see the same clusters again.
 
-    ``before`` are the passes that led here; they stay in front of the history.
+    ``before`` are the passes that led here; they stay in front of the history. A method whose paper
+    stops by another rule gives it as ``enough``.
     """
     history = before
     for _ in range(max_rounds):
-        learned_from = counts
+        learned_from, cost = counts, history[-1].cost if history else math.inf
         settled = settle(
             engine,
             method,
@@ -44,7 +65,7 @@ def alternate(
         )
         history += settled.history
         state, counts = settled.after, settled.filled
-        if same_partition(learned_from, settled.counts):
+        if enough(Before(learned_from, cost), settled):
             return replace(settled, history=history)
     return replace(settled, history=history, converged=False)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 from catalpa.table.schema import Column, Kind
 
-__all__ = ["Contexts", "conditional_shares", "positions_along", "ranked_categories"]
+__all__ = ["Contexts", "conditional_shares", "distances_along", "positions_along", "ranked_categories"]
 
 
 def ranked_categories(columns: Sequence[Column]) -> tuple[int, ...]:
@@ -140,3 +140,14 @@ def positions_along(apart: FloatArray, seen: NDArray[np.bool_]) -> FloatArray:  
     places = np.concatenate([[0.0], np.cumsum(apart[held[:-1], held[1:]])])
     along = np.interp(np.arange(len(seen)), held, places)
     return np.asarray(along / along.max())
+
+
+def distances_along(positions: FloatArray, size: int) -> FloatArray:  # (size, size)
+    """Distances of categories on a line of length 1, the ranked ones first.
+
+    The others, missing cells, have no rank and are as far from everything as the ends are.
+    """
+    ranked = len(positions)
+    distances = 1.0 - np.eye(size)
+    distances[:ranked, :ranked] = np.abs(positions[:, None] - positions[None, :])
+    return distances

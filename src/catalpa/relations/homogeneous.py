@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from catalpa.relations.conditional_shares import Contexts, positions_along
+from catalpa.relations.conditional_shares import Contexts, distances_along, positions_along
 from catalpa.relations.matching import most_frequent
 from catalpa.relations.shares import shares_or_overall
 from catalpa.steps.counts import Counts
@@ -51,10 +51,7 @@ def _mean_difference(contexts: Contexts, column: int) -> FloatArray:  # (v, v)
 def _on_line(contexts: Contexts, column: int, ranked: int) -> FloatArray:
     apart = _mean_difference(contexts, column)
     line = positions_along(apart[:ranked, :ranked], contexts.seen(column)[:ranked])
-    distances = np.ones(apart.shape)
-    distances[:ranked, :ranked] = np.abs(line[:, None] - line[None, :])
-    np.fill_diagonal(distances, 0.0)
-    return distances
+    return distances_along(line, len(apart))
 
 
 def _medoids(shares: FloatArray, axis: Axis, distances: Matrices) -> FloatArray:

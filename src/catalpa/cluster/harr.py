@@ -1,0 +1,269 @@
+"""HARR: columns of all kinds unfolded into axes, whose weights are learned with the clusters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from catalpa.cluster.base import Clusterer, Problem
+from catalpa.cluster.frames import frame_in
+from catalpa.cluster.outcome import Outcome
+from catalpa.cluster.parameters import Choice, Whole, rules_with
+from catalpa.engines.base import Engine
+from catalpa.loop.alternate import Before, alternate
+from catalpa.loop.history import Pass
+from catalpa.loop.refill import REFILLS
+from catalpa.loop.restarts import best_of
+from catalpa.loop.settle import Settled, settle
+from catalpa.relations.axis_weights import AxisWeights, Placed, column_weights
+from catalpa.relations.conditional_shares import Contexts, ranked_categories
+from catalpa.relations.het2hom import Het2Hom, Launch
+from catalpa.relations.reconstruction import Space, check_sizes, unfold
+from catalpa.relations.relations import Relations
+from catalpa.steps.binned import binned_axis, cooccurrences_with_bins
+from catalpa.steps.deviations import summed_deviations
+from catalpa.steps.scores import Scores, fix
+from catalpa.table.blocks import FloatArray
+from catalpa.table.scaling import TICK_BITS
+
+__all__ = ["HARR"]
+
+LAUNCH_PASSES = 51
+SMALL_CHANGE = 0.001  # of the cost, at which Het2Hom stops
+
+
+class HARR(Clusterer):
+    """Cluster nominal, ordered and numeric columns in one space with learned weights.
+
+    The distance of two categories follows from what else their rows hold. A nominal column becomes an
+    axis for every two of its categories, onto which the others are projected; ordered and numeric
+    columns are axes already. On every axis a cluster has a prototype, rows go to the cluster with the
+    least weighted distance, and axes on which a cluster is compact and far from the others gain weight.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters. A table with fewer distinct rows gives fewer clusters and a warning.
+    variant : {"M", "V", "H2H"}, default="M"
+        Weights for every cluster apart (HARR-M), the same for all (HARR-V), or the rule of the
+        predecessor Het2Hom: squared distances, a launch that keeps clusters of one size, and weights
+        that shift within a column.
+    normalize : {"auto", "none", "space"}, default="auto"
+        "space" stretches every axis of categories to the length 1, "none" leaves it. "auto" stretches
+        where there are numeric columns, except for "H2H".
+    prototype : {"medoid", "mode"}, default="medoid"
+        On each axis the category with the least summed distance, or the column's most frequent one.
+    n_bins : int, default=5
+        Bins of equal width that numeric columns are cut into where they tell categories apart.
+    init : {"random", "huang", "cao"} or table, default="random"
+        Rows to start from.
+    n_init : int, default=10
+        Starts; the one of least cost is kept.
+    max_iter : int, default=100
+        Most passes between two relearnings.
+    max_rounds : int, default=100
+        Most relearnings.
+    empty_clusters : {"reseed", "keep"}, default="reseed"
+        A cluster that loses all its rows takes the row that fits worst, or stays as it was.
+    missing, handle_unknown, categorical_features, n_jobs, random_state
+        As in :class:`KModes`. A missing number adds nothing.
+
+    Attributes
+    ----------
+    labels_ : array (n,) of int32
+    weights_ : frame
+        Weight of every column in every cluster, summed over the column's axes.
+    relations_ : Relations
+        Distances of the categories of every column before any weight, the same in all clusters.
+    centers_ : frame
+        The most frequent category of each column and the mean of each number, one row per cluster.
+    cost_, n_iter_, history_, cluster_sizes_, profiles_, schema_
+        As in :class:`KModes`.
+    balance_ : dict
+        Share of the final cost that comes from categories and from numbers.
+
+    References
+    ----------
+    Y. Zhang, M. Zhao, Y. Chen, Y. Lu, Y.-m. Cheung, "Learning Unified Distance Metric for Heterogeneous
+    Attribute Data Clustering", Expert Systems with Applications 273, 2025.
+    Y. Zhang, Y.-m. Cheung, A. Zeng, "Het2Hom: Representation of Heterogeneous Attributes into Homogeneous
+    Concept Spaces for Categorical-and-Numerical-Attribute Data Clustering", IJCAI 2022.
+
+    Examples
+    --------
+    >>> from catalpa import HARR
+    >>> rows = [["red", 1.5], ["red", 1.25], ["red", 1.75], ["blue", 8.5], ["blue", 9.25], ["green", 8.75]]
+    >>> model = HARR(n_clusters=2, random_state=0).fit(rows)
+    >>> sorted(model.cluster_sizes_.tolist())
+    [3, 3]
+    >>> model.weights_.sum(axis=1).round(6).tolist()
+    [1.0, 1.0]
+    """
+
+    _numbers = "keep"
+    _rules = rules_with(
+        {
+            "variant": Choice(("M", "V", "H2H")),
+            "normalize": Choice(("auto", "none", "space")),
+            "prototype": Choice(("medoid", "mode")),
+            "n_bins": Whole(2),
+            "max_rounds": Whole(1),
+        }
+    )
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        variant: str = "M",
+        normalize: str = "auto",
+        prototype: str = "medoid",
+        n_bins: int = 5,
+        init: Any = "random",
+        n_init: int = 10,
+        max_iter: int = 100,
+        max_rounds: int = 100,
+        empty_clusters: str = "reseed",
+        missing: str = "category",
+        handle_unknown: str = "warn",
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.variant = variant
+        self.normalize = normalize
+        self.prototype = prototype
+        self.n_bins = n_bins
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.max_rounds = max_rounds
+        self.empty_clusters = empty_clusters
+        self.missing = missing
+        self.handle_unknown = handle_unknown
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _solve(self, problem: Problem) -> Outcome:
+        space = self._space(problem)
+
+        def run(rng: np.random.Generator) -> Settled[Placed]:
+            if self.variant == "H2H":
+                return self._het2hom(problem, space, rng)
+            return self._weighted(problem, space, rng)
+
+        rest = best_of(problem.starts(self.n_init), problem.random_state, run)
+        return Outcome.of(
+            rest,
+            problem.units_per_weight,
+            learned={"weights": column_weights(rest.state.weights, space)},
+            shared={f"distances_{at}": matrix for at, matrix in enumerate(space.distances)},
+        )
+
+    def _space(self, problem: Problem) -> Space:
+        columns, n_numeric = problem.schema.categorical, len(problem.schema.numeric)
+        ranks = ranked_categories(columns)
+        check_sizes(columns, ranks)
+        axis = binned_axis(problem.engine.axis, n_numeric, self.n_bins)
+        together = problem.engine.total(cooccurrences_with_bins, problem.engine.axis, self.n_bins)
+        contexts = Contexts.of(together, axis, ranks + (self.n_bins,) * n_numeric)
+        stretched = n_numeric > 0 and self.variant != "H2H"
+        return unfold(
+            contexts,
+            len(columns),
+            to_unit=self.normalize == "space" or (self.normalize == "auto" and stretched),
+        )
+
+    def _weighted(self, problem: Problem, space: Space, rng: np.random.Generator) -> Settled[Placed]:
+        """HARR-V and HARR-M."""
+        engine = problem.engine
+        n_axes = sum(space.n_axes) + len(problem.schema.numeric)
+        learner = AxisWeights(
+            engine.axis,
+            space,
+            np.full(n_axes, 1.0 / max(n_axes, 1)),
+            by_modes=self.prototype == "mode",
+            per_cluster=self.variant == "M",
+            deviations=lambda scores, means: _deviations(engine, scores, means),
+        )
+        refill = REFILLS[self.empty_clusters]
+        state = learner.start(problem.seeds(rng))
+        begun = settle(engine, learner, state, max_iter=self.max_iter, refill=refill)
+        return alternate(
+            engine,
+            learner,
+            begun.after,
+            begun.filled,
+            max_rounds=self.max_rounds,
+            max_iter=self.max_iter,
+            refill=refill,
+            before=begun.history,
+        )
+
+    def _het2hom(self, problem: Problem, space: Space, rng: np.random.Generator) -> Settled[Placed]:
+        """The launch (where there are no numbers), even weights, then weights that shift within columns."""
+        engine, refill = problem.engine, REFILLS[self.empty_clusters]
+        learner = Het2Hom(
+            engine.axis, space, _even_parts(problem, space), power=2, by_modes=self.prototype == "mode"
+        )
+        seeds = problem.seeds(rng)
+        state, launched = learner.start(seeds), tuple[Pass, ...]()
+        if not problem.schema.numeric:
+            launch = Launch(learner)
+            begun = settle(
+                engine, launch, launch.start(seeds), max_iter=LAUNCH_PASSES, refill=refill, phase="start"
+            )
+            state, launched = begun.after, begun.history
+        even = settle(engine, learner, state, max_iter=self.max_iter, refill=refill)
+        return alternate(
+            engine,
+            learner,
+            even.after,
+            even.filled,
+            max_rounds=self.max_rounds,
+            max_iter=self.max_iter,
+            refill=refill,
+            before=launched + even.history,
+            enough=_cost_rests,
+        )
+
+    def _balance(self, outcome: Outcome) -> dict[str, float]:
+        # Counts tell squared distances of numbers only, so their part is what the categories leave.
+        total = outcome.cost * self._units_per_weight
+        if total <= 0:
+            return {"categorical": 0.0, "numeric": 0.0}
+        categories = min(1.0, float((outcome.counts.by_category * outcome.scores.table.T).sum()) / total)
+        return {"categorical": categories, "numeric": 1.0 - categories}
+
+    @property
+    def relations_(self) -> Relations:
+        """Distances of the categories of every column before any weight, the same in all clusters."""
+        shared = self._outcome.shared
+        matrices = [shared[f"distances_{at}"] for at in range(len(self.schema_.categorical))]
+        return Relations.from_distances(self.schema_, matrices, n_clusters=self.n_clusters_)
+
+    @property
+    def weights_(self) -> Any:
+        """Weight of every column, one row per cluster."""
+        names = [column.name for column in (*self.schema_.categorical, *self.schema_.numeric)]
+        by_name = dict(zip(names, self._learned["weights"].T.tolist(), strict=True))
+        return frame_in(self.schema_.library, {name: by_name[name] for name in self.schema_.names})
+
+
+def _even_parts(problem: Problem, space: Space) -> FloatArray:  # (axes + numeric,)
+    """The same weight for every axis, or for every column where columns are of several kinds."""
+    n_axes = np.array([*space.n_axes, *[1] * len(problem.schema.numeric)], dtype=np.float64)
+    if len({column.kind for column in problem.schema.columns}) == 1:
+        return np.full(int(n_axes.sum()), 1.0 / n_axes.sum())
+    return np.repeat(1.0 / (len(n_axes) * n_axes), n_axes.astype(np.int64))
+
+
+def _deviations(engine: Engine, scores: Scores, means: FloatArray) -> FloatArray:
+    return engine.total(summed_deviations, fix(scores, engine.axis), means) * 2.0**-TICK_BITS
+
+
+def _cost_rests(before: Before, settled: Settled[Any]) -> bool:
+    return abs(before.cost - settled.cost) < SMALL_CHANGE * before.cost or before.cost <= 0
