@@ -315,3 +315,13 @@ def test_an_unseen_category_costs_as_much_as_the_farthest_of_its_column():
 
 def test_the_registry_knows_both_names():
     assert find_method("DILCA").estimator is find_method("cbdm").estimator is CBDM
+
+
+@pytest.mark.parametrize("clusterer", CLUSTERERS)
+def test_a_column_of_nothing_but_left_out_cells_changes_nothing(clusterer):
+    frame = survey(8)
+    model = CBDM(3, clusterer=clusterer, centers="nearest", missing="ignore", init="cao")
+    plain = quietly(clone(model), frame)
+    wider = quietly(clone(model), frame.assign(f=np.full(len(frame), None, dtype=object)))
+    assert wider.labels_.tolist() == plain.labels_.tolist()
+    assert wider.contexts_ == {**plain.contexts_, "f": []}
