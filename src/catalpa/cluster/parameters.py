@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from catalpa.errors import ParameterError
 
-__all__ = ["Begin", "Choice", "Either", "Number", "Rule", "Whole", "check_parameters"]
+__all__ = ["Begin", "Between", "Choice", "Either", "Number", "Rule", "Whole", "check_parameters"]
 
 
 class Rule(Protocol):
@@ -64,6 +64,22 @@ class Number:
 
     def says(self) -> str:
         return f"a number of at least {self.least:g}"
+
+
+@dataclass(frozen=True)
+class Between:
+    """A number above ``low`` and below ``high``."""
+
+    low: float
+    high: float
+
+    def allows(self, value: Any) -> bool:
+        if not isinstance(value, Real) or isinstance(value, bool):
+            return False
+        return self.low < float(value) < self.high
+
+    def says(self) -> str:
+        return f"a number between {self.low:g} and {self.high:g}"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,195 @@
+"""SigDT: a tree of significant splits, whose leaves are the clusters."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from catalpa.cluster.base import Clusterer, Problem
+from catalpa.cluster.frames import frame_in
+from catalpa.cluster.outcome import Outcome
+from catalpa.cluster.parameters import Between, Choice, Whole, rules_with
+from catalpa.engines.base import Engine
+from catalpa.loop.grow import Grown, grow
+from catalpa.relations.matching import most_frequent
+from catalpa.relations.significance import SplitTest
+from catalpa.relations.splits import SplitTree
+from catalpa.steps.assign import label_rows
+from catalpa.steps.branches import BranchCounts, FirstSeen, first_seen
+from catalpa.steps.counts import Counts
+from catalpa.steps.scores import FixedScores, Scores, fix
+from catalpa.steps.strangers import charge_strangers
+from catalpa.table.schema import Schema
+
+__all__ = ["SigDT"]
+
+LEAF = -1
+ARRAYS = ("places", "yes", "no", "labels", "log_p", "rows")
+
+
+class SigDT(Clusterer):
+    """Cluster by a decision tree whose splits are significant; the number of clusters is found.
+
+    Every split asks whether a row holds one category. Its two sides are compared in all categories of
+    the other columns, and the number of significant differences with what chance would give. The best
+    split is made if its p-value is below a threshold that falls with every branch visited. The leaves are
+    the clusters, and the way to each leaf is a rule that says why. Nothing is left to chance; the order
+    of rows and columns decides between equally good splits.
+
+    Parameters
+    ----------
+    alpha : float, default=0.01
+        Level of the comparison of one category, and of the first split.
+    min_leaf : int, default=6
+        Fewest rows on either side of a split.
+    force_root_split : bool, default=True
+        Split the whole table in any case, as the authors' program does; ``clusterable_`` says whether
+        that was significant. False gives one cluster where it is not.
+    missing, handle_unknown, categorical_features, bins, n_jobs
+        As in :class:`KModes`. A left-out cell or unseen category equals no category.
+
+    Attributes
+    ----------
+    labels_ : array (n,) of int32
+    n_clusters_ : int
+    tree_ : SplitTree
+        Print it to see it; ``to_networkx()`` gives a graph.
+    rules_ : frame of the table's library
+        For every cluster its rule, its rows, and the largest p-value of the rule's splits.
+    clusterable_ : bool
+        Whether the table's best split is significant, the authors' test for clusters at all.
+    centers_ : frame
+        Most frequent categories, for reading.
+    cost_ : float
+        Conditions of their cluster's rule that rows break: always 0.
+    n_iter_, history_, cluster_sizes_, profiles_, schema_
+        As in :class:`KModes`; one pass per split.
+
+    Notes
+    -----
+    ``transform`` counts the conditions of each cluster's rule that a row breaks; ``predict`` gives the
+    cluster whose rule it meets, which is the leaf that the row comes to.
+
+    References
+    ----------
+    L. Hu, M. Jiang, X. Liu, Z. He, "Significance-based decision tree for interpretable categorical data
+    clustering", Information Sciences 690, 2025.
+
+    Examples
+    --------
+    >>> from catalpa import SigDT, datasets
+    >>> model = SigDT().fit(datasets.load("zoo").frame)
+    >>> model.n_clusters_
+    6
+    >>> model.rules_["rule"][0]
+    'milk is yes'
+    """
+
+    _numbers = "refuse"
+    _rules = rules_with(
+        {"alpha": Between(0.0, 1.0), "min_leaf": Whole(1), "force_root_split": Choice((True, False))}
+    )
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 0.01,
+        min_leaf: int = 6,
+        force_root_split: bool = True,
+        missing: str = "category",
+        handle_unknown: str = "warn",
+        categorical_features: Any = None,
+        bins: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.alpha = alpha
+        self.min_leaf = min_leaf
+        self.force_root_split = force_root_split
+        self.missing = missing
+        self.handle_unknown = handle_unknown
+        self.categorical_features = categorical_features
+        self.bins = bins
+        self.n_jobs = n_jobs
+
+    def _clusters_for(self, n_rows: int) -> int:
+        return 1
+
+    def _solve(self, problem: Problem) -> Outcome:
+        engine, units = problem.engine, problem.units_per_weight
+        seen = engine.total(first_seen, engine.axis)
+        test = self._test(engine, seen)
+        threshold = math.log(self.alpha) - math.log(max(test.n_categories, 1))
+
+        def choose(counts: BranchCounts, visited: int) -> tuple[int, float]:
+            found = test.best(counts.together / units, counts.size / units)
+            place, log_p = (LEAF, 0.0) if found is None else found
+            if visited == 1 and self.force_root_split:
+                return (_forced(test, counts) if found is None else place), log_p
+            limit = math.log(self.alpha) - visited * math.log(max(test.n_categories, 1))
+            return (LEAF if log_p > limit else place), log_p
+
+        grown = grow(engine, choose)
+        tree = _tree(problem.schema, grown, units)
+        return _outcome(engine, grown, tree, bool(grown.log_p[0] <= threshold))
+
+    def _test(self, engine: Engine, seen: FirstSeen) -> SplitTest:
+        axis = engine.axis.base
+        never = np.iinfo(np.int64).max
+        order = np.empty(axis.length, dtype=np.int64)
+        order[np.lexsort((seen.rows, axis.column_of))] = np.arange(axis.length)
+        return SplitTest(axis.column_of, order, self.alpha, int((seen.rows < never).sum()), self.min_leaf)
+
+    def _measure(self, X: Any) -> tuple[Engine, FixedScores]:
+        engine, fixed = super()._measure(X)
+        return engine, charge_strangers(fixed, self.tree_.broken_by_strangers())
+
+    @property
+    def tree_(self) -> SplitTree:
+        """The tree of splits."""
+        return SplitTree(self.schema_, *(self._outcome.shared[name] for name in ARRAYS))
+
+    @property
+    def rules_(self) -> Any:
+        """One rule per cluster, in the table's own frame library."""
+        return frame_in(self.schema_.library, self.tree_.rules())
+
+    @property
+    def clusterable_(self) -> bool:
+        """Whether the table's best split is significant."""
+        return bool(self._outcome.shared["clusterable"][0])
+
+
+def _forced(test: SplitTest, counts: BranchCounts) -> int:
+    """Where nothing differs: the first category of the first column that holds two, or none."""
+    possible = np.flatnonzero(test.splits_of(np.diagonal(counts.together)))
+    return int(possible[test.order[possible].argmin()]) if len(possible) else LEAF
+
+
+def _tree(schema: Schema, grown: Grown, units: float) -> SplitTree:
+    return SplitTree(
+        schema, grown.places, grown.yes, grown.no, grown.labels, grown.log_p, grown.sizes / units
+    )
+
+
+def _outcome(engine: Engine, grown: Grown, tree: SplitTree, clusterable: bool) -> Outcome:
+    by_category = np.stack([np.diagonal(leaf.together) for leaf in grown.counts])
+    k = len(by_category)
+    none = np.zeros((k, 0), dtype=np.int64)
+    sizes = np.array([leaf.size for leaf in grown.counts], dtype=np.int64)
+    scores = Scores.of(tree.broken())
+    fixed = charge_strangers(fix(scores, engine.axis), tree.broken_by_strangers())
+    return Outcome(
+        scores,
+        Counts(by_category, sizes, none, none, none, cost=0, moved=0),
+        most_frequent(by_category, engine.axis),
+        0.0,
+        grown.history,
+        True,
+        shared={
+            **{name: getattr(tree, name) for name in ARRAYS},
+            "clusterable": np.array([clusterable]),
+        },
+        labels=engine.answer(label_rows, fixed),
+    )

@@ -1,0 +1,82 @@
+"""Whether two sides of a split differ by more than chance: many two-proportion tests, counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import erfc
+from scipy.stats import binom
+
+from catalpa.table.blocks import FloatArray, IntArray
+
+__all__ = ["SplitTest"]
+
+
+@dataclass(frozen=True, eq=False)
+class SplitTest:
+    """The test of Hu et al. (2025) for splits of the kind "has this category or not".
+
+    Attributes
+    ----------
+    column_of : array (V,)
+        Column of every category.
+    order : array (V,)
+        Rank of every category among equals: the lowest wins.
+    alpha : float
+        Level of the test of one category.
+    n_categories : int
+        Q: categories of the whole table, the size of the binomial distribution.
+    least : float
+        Fewest rows on either side.
+    """
+
+    column_of: IntArray
+    order: IntArray
+    alpha: float
+    n_categories: int
+    least: float
+
+    def best(self, together: IntArray, size: float) -> tuple[int, float] | None:
+        """The category whose split differs in most others, and the logarithm of its p-value.
+
+        None where no split is allowed or none differs in anything. ``together`` (V, V) counts rows of
+        the branch with two categories, ``size`` all its rows.
+        """
+        significant = self.significant(together, size)
+        held = np.diagonal(together)
+        allowed = self.splits_of(held) & (np.minimum(held, size - held) >= self.least) & (significant > 0)
+        if not allowed.any():
+            return None
+        most = np.flatnonzero(allowed & (significant == significant[allowed].max()))
+        place = int(most[self.order[most].argmin()])
+        return place, float(self.log_tails[significant[place]])
+
+    def splits_of(self, held: IntArray) -> IntArray:  # (V,) bool
+        """Categories that are there, in columns that hold at least two."""
+        distinct = np.bincount(self.column_of, held > 0, int(self.column_of.max(initial=0)) + 1)
+        return np.asarray((held > 0) & (distinct[self.column_of] >= 2))
+
+    def significant(self, together: IntArray, size: float) -> IntArray:  # (V,) int64
+        """For the split on each category: categories of other columns that differ significantly."""
+        held = np.diagonal(together).astype(np.float64)
+        rest = size - held
+        share = held / size  # of each category in the branch, p
+        with np.errstate(divide="ignore", invalid="ignore"):
+            inside = together / held[:, None]
+            outside = (held[None, :] - together) / rest[:, None]
+            deviation = np.sqrt(share * (1.0 - share) * (1.0 / held + 1.0 / rest)[:, None])
+            z = np.abs(inside - outside) / deviation
+        differs = erfc(np.nan_to_num(z, nan=0.0, posinf=0.0) / np.sqrt(2.0)) <= self.alpha
+        constant = (held <= 0) | (held >= size)
+        differs &= ~constant[None, :] & (self.column_of[:, None] != self.column_of[None, :])
+        return np.asarray(differs.sum(axis=1))
+
+    @property
+    def log_tails(self) -> FloatArray:  # (Q + 1,)
+        """ln P(at least s of Q tests are significant by chance), s = 0 .. Q.
+
+        Summed in logarithms: the chance of many is smaller than any float.
+        """
+        chances = binom.logpmf(np.arange(self.n_categories + 1), self.n_categories, self.alpha)
+        return np.asarray(np.minimum(np.logaddexp.accumulate(chances[::-1])[::-1], 0.0))

@@ -1,0 +1,186 @@
+"""A tree of splits "has this category or not", to read, draw and export."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from catalpa.errors import MissingDependency
+from catalpa.relations.names import category_names, shortened
+from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.table.schema import Schema
+
+__all__ = ["SplitTree"]
+
+NAME_WIDTH = 40
+Step = tuple[int, bool]  # a branch, and whether its category is held
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SplitTree:
+    """A binary tree whose leaves are clusters; the root is branch 0.
+
+    Attributes
+    ----------
+    schema : Schema
+    places : array (branches,)
+        Category, by its place among those of all columns, that a branch is split on; -1 for a leaf.
+    yes, no : arrays (branches,)
+        Branches of the rows that hold the category and of those that do not; -1 for a leaf.
+    labels : array (branches,)
+        Cluster of a leaf; -1 elsewhere.
+    log_p : array (branches,)
+        Logarithm of the p-value of a branch's best split, also of one that was not made.
+    rows : array (branches,)
+        Rows of the table, by weight.
+
+    Examples
+    --------
+    >>> from catalpa import SigDT
+    >>> tree = SigDT().fit([["a", "p", "x"]] * 10 + [["b", "q", "y"]] * 10).tree_
+    >>> print(tree)
+    x0 is a? 20 rows, p = 1.5e-07
+    ├─ yes: cluster 0, 10 rows
+    └─ no:  cluster 1, 10 rows
+    """
+
+    schema: Schema
+    places: IntArray
+    yes: IntArray
+    no: IntArray
+    labels: IntArray
+    log_p: FloatArray
+    rows: FloatArray
+
+    @property
+    def n_leaves(self) -> int:
+        return int((self.labels >= 0).sum())
+
+    @property
+    def depth(self) -> int:
+        """Splits on the longest way from the root to a leaf."""
+        return max(len(path) for _, path in self.paths())
+
+    def p_value(self, branch: int) -> float:
+        """p-value of a branch's split; 0 where it is smaller than any number."""
+        return math.exp(float(self.log_p[branch]))
+
+    def condition(self, branch: int, holds: bool) -> str:
+        """A split in words."""
+        name, category = self._names(branch)
+        return f"{name} is {category}" if holds else f"{name} is not {category}"
+
+    def paths(self) -> Iterator[tuple[int, tuple[Step, ...]]]:
+        """Every leaf's cluster with the branches on the way to it, in the order of the clusters."""
+        waiting: list[tuple[int, tuple[Step, ...]]] = [(0, ())]
+        while waiting:
+            branch, path = waiting.pop()
+            if self.places[branch] < 0:
+                yield int(self.labels[branch]), path
+            else:
+                waiting.append((int(self.no[branch]), (*path, (branch, False))))
+                waiting.append((int(self.yes[branch]), (*path, (branch, True))))
+
+    def rules(self) -> dict[str, list[Any]]:
+        """Every cluster with the conditions that its rows meet, its rows, and the largest p-value on the way."""
+        leaf_of = {int(label): branch for branch, label in enumerate(self.labels) if label >= 0}
+        rules: dict[str, list[Any]] = {"cluster": [], "rule": [], "rows": [], "p_value": []}
+        for cluster, path in self.paths():
+            conditions = [self.condition(branch, holds) for branch, holds in path]
+            rules["cluster"].append(cluster)
+            rules["rule"].append(" and ".join(conditions) or "every row")
+            rules["rows"].append(float(self.rows[leaf_of[cluster]]))
+            rules["p_value"].append(max((self.p_value(branch) for branch, _ in path), default=1.0))
+        return rules
+
+    def broken(self) -> FloatArray:  # (V, clusters)
+        """How many conditions of a cluster's rule a cell with each category breaks."""
+        axis = self.schema.axis
+        table = np.zeros((axis.length, self.n_leaves))
+        for cluster, path in self.paths():
+            for branch, holds in path:
+                place = int(self.places[branch])
+                if holds:
+                    table[axis.column_of == axis.column_of[place], cluster] += 1.0
+                table[place, cluster] += -1.0 if holds else 1.0
+        return table
+
+    def broken_by_strangers(self) -> FloatArray:  # (columns, clusters)
+        """The same for a cell that equals no category."""
+        axis = self.schema.axis
+        table = np.zeros((axis.n_columns, self.n_leaves))
+        for cluster, path in self.paths():
+            for branch, holds in path:
+                table[axis.column_of[self.places[branch]], cluster] += float(holds)
+        return table
+
+    def to_networkx(self) -> Any:
+        """The tree as a ``networkx.DiGraph``.
+
+        Branches have the attributes ``rows``, ``p_value``, and ``column`` and ``category`` or, for a
+        leaf, ``cluster``; edges have ``holds``.
+        """
+        try:
+            import networkx as nx
+        except ImportError as error:
+            raise MissingDependency(
+                "to_networkx needs the package networkx. Install it with: pip install networkx"
+            ) from error
+        graph = nx.DiGraph()
+        for branch, place in enumerate(self.places):
+            graph.add_node(branch, rows=float(self.rows[branch]), p_value=self.p_value(branch))
+            if place < 0:
+                graph.nodes[branch]["cluster"] = int(self.labels[branch])
+                continue
+            column, code = self._column(branch)
+            graph.nodes[branch].update(
+                column=self.schema.categorical[column].name,
+                category=self.schema.categorical[column].categories[code],
+            )
+            graph.add_edge(branch, int(self.yes[branch]), holds=True)
+            graph.add_edge(branch, int(self.no[branch]), holds=False)
+        return graph
+
+    def __str__(self) -> str:
+        lines = []
+        waiting = [(0, "", "", "")]
+        while waiting:
+            branch, before, lead, indent = waiting.pop()
+            lines.append(f"{before}{lead}{self._line(branch)}")
+            if self.places[branch] >= 0:
+                waiting.append((int(self.no[branch]), indent, "└─ no:  ", indent + "   "))
+                waiting.append((int(self.yes[branch]), indent, "├─ yes: ", indent + "│  "))
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<SplitTree of {self.n_leaves} clusters, depth {self.depth}>"
+
+    def _line(self, branch: int) -> str:
+        rows = f"{self.rows[branch]:g} row{'' if self.rows[branch] == 1 else 's'}"
+        if self.places[branch] < 0:
+            return f"cluster {self.labels[branch]}, {rows}"
+        return f"{self.condition(branch, True)}? {rows}, p = {_said(self.log_p[branch])}"
+
+    def _column(self, branch: int) -> tuple[int, int]:
+        axis = self.schema.axis
+        column = int(axis.column_of[self.places[branch]])
+        return column, int(self.places[branch] - axis.offsets[column])
+
+    def _names(self, branch: int) -> tuple[str, str]:
+        at, code = self._column(branch)
+        column = self.schema.categorical[at]
+        return shortened(column.name, NAME_WIDTH), shortened(
+            category_names(column.categories)[code], NAME_WIDTH
+        )
+
+
+def _said(log_p: float) -> str:
+    """A p-value in two digits, by its exponent where no number is that small."""
+    if log_p > math.log(1e-300):
+        return f"{math.exp(log_p):.2g}"
+    exponent = math.floor(log_p / math.log(10))
+    return f"{math.exp(log_p - exponent * math.log(10)):.2g}e{exponent}"
