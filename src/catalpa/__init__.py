@@ -12,11 +12,13 @@ if TYPE_CHECKING:
     from catalpa.cluster.coforest import CoForest
     from catalpa.cluster.cure import CURE
     from catalpa.cluster.disc import DISC
+    from catalpa.cluster.harr import HARR
     from catalpa.cluster.hdc import HDC
     from catalpa.cluster.kmodes import KModes
     from catalpa.cluster.kprototypes import KPrototypes
     from catalpa.cluster.mcdc import MCDC
     from catalpa.cluster.registry import load
+    from catalpa.cluster.sigdt import SigDT
     from catalpa.cluster.wocil import WOCIL
 
 __version__ = "0.1.0"
@@ -26,12 +28,14 @@ __all__ = [
     "CDCDR",
     "CURE",
     "DISC",
+    "HARR",
     "HDC",
     "MCDC",
     "WOCIL",
     "CoForest",
     "KModes",
     "KPrototypes",
+    "SigDT",
     "__version__",
     "datasets",
     "load",
@@ -50,6 +54,8 @@ _HOMES = {
     "CoForest": "catalpa.cluster.coforest",
     "WOCIL": "catalpa.cluster.wocil",
     "MCDC": "catalpa.cluster.mcdc",
+    "HARR": "catalpa.cluster.harr",
+    "SigDT": "catalpa.cluster.sigdt",
     "load": "catalpa.cluster.registry",
 }
 _ROOMS = ("datasets", "metrics", "plot")

@@ -13,11 +13,13 @@ from catalpa.cluster.cdcdr import CDCDR
 from catalpa.cluster.coforest import CoForest
 from catalpa.cluster.cure import CURE
 from catalpa.cluster.disc import DISC
+from catalpa.cluster.harr import HARR
 from catalpa.cluster.hdc import HDC
 from catalpa.cluster.kmodes import KModes
 from catalpa.cluster.kprototypes import KPrototypes
 from catalpa.cluster.mcdc import MCDC
 from catalpa.cluster.saving import restored
+from catalpa.cluster.sigdt import SigDT
 from catalpa.cluster.wocil import WOCIL
 from catalpa.errors import ModelFileError, ParameterError
 from catalpa.model import read
@@ -98,6 +100,20 @@ METHODS: Mapping[str, MethodEntry] = {
             aliases=("mgcpl",),
             learns_k=True,
             streams=False,
+        ),
+        MethodEntry(
+            "harr",
+            HARR,
+            "columns of all kinds as axes with learned weights",
+            aliases=("het2hom", "harr-m"),
+            mixed=True,
+            ordinal=True,
+        ),
+        MethodEntry(
+            "sigdt",
+            SigDT,
+            "a tree of significant splits with a rule per cluster; finds the number of clusters",
+            learns_k=True,
         ),
     )
 }

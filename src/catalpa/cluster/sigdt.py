@@ -84,7 +84,7 @@ class SigDT(Clusterer):
     >>> model.n_clusters_
     6
     >>> model.rules_["rule"][0]
-    'milk is yes'
+    'legs is 4 and eggs is 0'
     """
 
     _numbers = "refuse"

@@ -86,7 +86,7 @@ class SplitTree:
                 waiting.append((int(self.yes[branch]), (*path, (branch, True))))
 
     def rules(self) -> dict[str, list[Any]]:
-        """Every cluster with the conditions that its rows meet, its rows, and the largest p-value on the way."""
+        """Every cluster with the conditions that its rows meet, its rows, and the largest p-value."""
         leaf_of = {int(label): branch for branch, label in enumerate(self.labels) if label >= 0}
         rules: dict[str, list[Any]] = {"cluster": [], "rule": [], "rows": [], "p_value": []}
         for cluster, path in self.paths():
