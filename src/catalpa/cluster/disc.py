@@ -274,10 +274,11 @@ class DISC(Clusterer):
     def _warn_if_odd(self) -> None:
         if self.learning == "paper":
             return
-        shares = np.sort(self.cluster_sizes_ / self.cluster_sizes_.sum())[::-1]
+        largest, total = self.cluster_sizes_.max(), self.cluster_sizes_.sum()
+        shares = np.sort(self.cluster_sizes_ / total)[::-1]
         if len(shares) > 1 and shares[0] > BIG and shares[1] < CRUMB:
             warnings.warn(
-                f"One cluster holds {shares[0]:.0%} of the rows and no other holds {CRUMB:.0%}: "
+                f"One cluster holds {largest:,.0f} of {total:,.0f} rows and no other holds {CRUMB:.0%}: "
                 f"this table shows little structure at {len(shares)} clusters. catalpa.choose_k says which "
                 "number pays for itself; size_weight=0 makes clusters of more equal size.",
                 LopsidedClustersWarning,
