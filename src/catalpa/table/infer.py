@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from catalpa.errors import (
     ColumnWarning,
@@ -17,22 +18,19 @@ from catalpa.errors import (
     NumericColumns,
     ParameterError,
     TableError,
-    UnknownColumn,
 )
 from catalpa.table.binning import interval_labels, quantile_edges
 from catalpa.table.cells import Family
-from catalpa.table.intake import Table, open_table
+from catalpa.table.digest import CategoricalFeatures, Digest, NumbersPolicy, digest, listed_columns
 from catalpa.table.schema import Category, Column, Kind, Schema, category_key
-from catalpa.table.summary import FEW, Summary, summarize
+from catalpa.table.summary import FEW, Summary
 
-__all__ = ["IDENTIFIER_ROWS", "MAX_CATEGORIES", "infer", "infer_batches"]
+__all__ = ["IDENTIFIER_ROWS", "MAX_CATEGORIES", "check_settings", "infer", "infer_batches", "schema_of"]
 
 MAX_CATEGORIES = 1000  # a nominal column with more categories is warned about
 IDENTIFIER_ROWS = 20  # from this many rows on, all rows different looks like an identifier
 
 MissingPolicy: TypeAlias = Literal["category", "ignore", "error"]
-NumbersPolicy: TypeAlias = Literal["keep", "refuse"]
-CategoricalFeatures: TypeAlias = Sequence[Any] | NDArray[Any] | str | None
 
 
 def infer(
@@ -96,34 +94,45 @@ def infer_batches(
     >>> infer_batches([[["a", 1.5]], [["b", 2.5]]]).columns[0].categories
     ('a', 'b')
     """
-    _check_settings(missing, numbers, bins)
-    table: Table | None = None
-    summaries: list[Summary] = []
-    for batch in batches:
-        opened = open_table(batch)
-        if table is None:
-            table = opened
-            listed = listed_columns(opened.names, categorical_features)
-        elif opened.names != table.names:
-            raise TableError(f"A batch has the columns {list(opened.names)}, the first {list(table.names)}.")
-        every_value = bins is not None or numbers == "refuse"
-        fresh = [
-            summarize(name, cells, every_value=every_value or name in (listed or ()))
-            for name, cells in zip(opened.names, opened.columns, strict=True)
-        ]
-        summaries = fresh if not summaries else [a + b for a, b in zip(summaries, fresh, strict=True)]
-    if table is None:
+    check_settings(missing, numbers, bins)
+    digests = (
+        digest(batch, categorical_features=categorical_features, numbers=numbers, bins=bins)
+        for batch in batches
+    )
+    first = next(digests, None)
+    if first is None:
         raise TableError("There is no batch of rows: 0 sample(s) while a minimum of 1 is required.")
+    return schema_of(
+        reduce(add, digests, first),
+        categorical_features=categorical_features,
+        missing=missing,
+        numbers=numbers,
+        bins=bins,
+    )
+
+
+def schema_of(
+    digested: Digest,
+    *,
+    categorical_features: CategoricalFeatures = None,
+    missing: MissingPolicy = "category",
+    numbers: NumbersPolicy = "keep",
+    bins: int | None = None,
+) -> Schema:
+    """Decide as ``infer`` does, from the summed digests of all rows. See ``infer`` for the parameters."""
+    summaries = list(digested.summaries)
     _check_missing(summaries, missing)
+    listed = listed_columns(digested.names, categorical_features)
     rules = Rules(listed, categorical_features == "from_dtype", missing, numbers, bins)
     _check_fractions(summaries, rules)
     made = [rules.column(summary) for summary in summaries]
     _warn_of_odd_columns([column for column, _ in made], summaries)
     decisions = tuple(decision for _, said in made for decision in said)
-    return Schema(tuple(column for column, _ in made), missing, decisions, table.library, table.named)
+    return Schema(tuple(column for column, _ in made), missing, decisions, digested.library, digested.named)
 
 
-def _check_settings(missing: str, numbers: str, bins: int | None) -> None:
+def check_settings(missing: str, numbers: str, bins: int | None) -> None:
+    """Refuse settings that ``infer`` does not know."""
     if missing not in ("category", "ignore", "error"):
         raise ParameterError(f"missing is {missing!r}; it can be 'category', 'ignore' or 'error'.")
     if numbers not in ("keep", "refuse"):
@@ -131,47 +140,6 @@ def _check_settings(missing: str, numbers: str, bins: int | None) -> None:
     whole = isinstance(bins, int | np.integer) and not isinstance(bins, bool)
     if bins is not None and not (whole and bins >= 2):
         raise ParameterError(f"bins is {bins!r}; it has to be None or a whole number of at least 2.")
-
-
-def listed_columns(names: tuple[str, ...], features: CategoricalFeatures) -> frozenset[str] | None:
-    """Names that ``categorical_features`` lists; None when it leaves the decision to the values."""
-    if features is None:
-        return None
-    if isinstance(features, str):
-        if features == "from_dtype":
-            return frozenset()
-        raise ParameterError(
-            f"categorical_features is {features!r}; it can be a list of names or indices, a boolean mask, "
-            f"'from_dtype' or None. For one column write [{features!r}]."
-        )
-    if not isinstance(features, Iterable):
-        raise ParameterError(f"categorical_features is {features!r}; it has to be a list, a mask or a word.")
-    wanted = list(features)
-    if wanted and all(isinstance(item, bool | np.bool_) for item in wanted):
-        if len(wanted) != len(names):
-            raise ParameterError(
-                f"categorical_features is a mask of {len(wanted)} entries, but the table has "
-                f"{len(names)} columns."
-            )
-        return frozenset(name for name, chosen in zip(names, wanted, strict=True) if chosen)
-    return frozenset(_one_listed(names, item) for item in wanted)
-
-
-def _one_listed(names: tuple[str, ...], item: Any) -> str:
-    if isinstance(item, str):
-        if item in names:
-            return item
-    elif isinstance(item, int | np.integer) and not isinstance(item, bool):
-        if -len(names) <= item < len(names):
-            return names[int(item)]
-    else:
-        raise ParameterError(
-            f"categorical_features holds {item!r}; name columns by text or by whole-number index, "
-            "or give a mask."
-        )
-    raise UnknownColumn(
-        f"categorical_features names {item!r}, which the table does not have. Its columns are {list(names)}."
-    )
 
 
 def _check_missing(summaries: list[Summary], missing: str) -> None:
