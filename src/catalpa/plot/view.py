@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from catalpa.relations.names import category_names
 from catalpa.table import encode
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 from catalpa.table.schema import Schema
@@ -88,6 +90,11 @@ class View:
     @property
     def k(self) -> int:
         return len(self.sizes)
+
+    @cached_property
+    def names(self) -> tuple[tuple[str, ...], ...]:
+        """Text of every category of every categorical column."""
+        return tuple(category_names(column.categories) for column in self.schema.categorical)
 
 
 def look(model: Clusterer, X: Any, *, random_state: int = 0) -> View:

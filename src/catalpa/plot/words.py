@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from catalpa.plot.view import View
-from catalpa.relations.names import category_names
 
 __all__ = ["cell_texts"]
 
@@ -25,8 +24,8 @@ def cell_texts(view: View, at: int) -> dict[str, str]:
     """
     schema, sample = view.schema, view.sample
     texts = {}
-    for column, code in zip(schema.categorical, sample.codes[at], strict=True):
-        texts[column.name] = category_names(column.categories)[code] if code < column.size else HOLE
+    for column, names, code in zip(schema.categorical, view.names, sample.codes[at], strict=True):
+        texts[column.name] = names[code] if code < column.size else HOLE
     for column, number in zip(schema.numeric, sample.numbers[at], strict=True):
         texts[column.name] = "(missing)" if math.isnan(number) else f"{number:.6g}"
     return {name: texts[name] for name in schema.names}

@@ -10,7 +10,7 @@ import catalpa
 from catalpa.plot.row_map import map_points
 from catalpa.plot.silhouettes import silhouette_values
 from catalpa.plot.view import View
-from catalpa.relations.names import category_names, percent
+from catalpa.relations.names import percent
 from catalpa.relations.profiles import Distinction, Profile, distinctive, profile_columns, sentence
 from catalpa.report.columns import column_records, mean_records, telling_text
 from catalpa.report.examples import example_rows
@@ -175,11 +175,11 @@ def _profile(view: View, names: list[str]) -> list[dict[str, Any]]:
     """Shares per column and category, columns that tell most first."""
     order = {name: at for at, name in enumerate(names)}
     records = []
-    for column, part in zip(view.schema.categorical, view.schema.axis.slices(), strict=True):
+    slices = view.schema.axis.slices()
+    for column, texts, part in zip(view.schema.categorical, view.names, slices, strict=True):
         counts = view.by_category[:, part]
         kept = np.argsort(-counts.sum(axis=0), kind="stable")[:MOST_CATEGORIES]
         kept = kept[counts.sum(axis=0)[kept] > 0]
-        texts = category_names(column.categories)
         totals = counts.sum(axis=1, keepdims=True)
         shares = counts / np.maximum(totals, 1)  # (k, categories)
         overall = counts.sum(axis=0) / max(int(counts.sum()), 1)

@@ -1,0 +1,78 @@
+"""Where categories stand in a drawn tree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from catalpa.plot.layout import lay_out
+from catalpa.relations import Relations, line_tree
+from catalpa.table import infer
+
+
+def relation_on_a_line(positions):
+    schema = infer([[f"c{at:02}"] for at in range(len(positions)) for _ in range(2)])
+    return Relations.on_lines(schema, np.array([positions]))[0, "x0"]
+
+
+def test_the_commonest_category_comes_first_and_edges_are_true():
+    relation = relation_on_a_line([0.1, 0.7, 0.2])
+    rows = lay_out(relation, [0.1, 0.7, 0.2]).rows
+    assert [row.names for row in rows] == [("c01",), ("c02",), ("c00",)]
+    assert [row.place for row in rows] == pytest.approx([0.0, 0.5, 0.6])
+    assert [row.parent for row in rows] == [-1, 0, 1]
+    assert [row.share for row in rows] == [0.7, 0.2, 0.1]
+
+
+def test_categories_at_the_same_place_share_a_line():
+    rows = lay_out(relation_on_a_line([0.8, 0.1, 0.1]), [0.8, 0.05, 0.15]).rows
+    assert [row.names for row in rows] == [("c00",), ("c02", "c01")]
+    assert rows[1].share == pytest.approx(0.2)
+
+
+def test_a_branching_tree_hangs_each_category_on_its_neighbour():
+    star = np.array([[0, 1, 2, 3], [1, 0, 3, 4], [2, 3, 0, 5], [3, 4, 5, 0]], dtype=float)
+    schema = infer([["a"], ["b"], ["c"], ["d"]])
+    relation = Relations.from_distances(schema, [star], n_clusters=1)[0, "x0"]
+    rows = {row.names[0]: row for row in lay_out(relation, [0.1, 0.6, 0.2, 0.1]).rows}
+    lines = [row.names[0] for row in lay_out(relation, [0.1, 0.6, 0.2, 0.1]).rows]
+    assert lines[0] == "b"
+    assert {name: row.place for name, row in rows.items()} == {"b": 0, "a": 1, "c": 3, "d": 4}
+    assert rows["c"].parent == rows["d"].parent == lines.index("a")
+
+
+def test_the_rarest_categories_are_left_out_and_counted():
+    positions = np.linspace(0, 1, 100)
+    layout = lay_out(relation_on_a_line(positions), positions, most_rows=10)
+    assert len(layout.rows) == 10
+    assert layout.left_out == 90
+    assert layout.rows[0].names == ("c99",)
+    assert layout.rows[-1].names == ("c90",)
+
+
+def test_what_hung_on_a_category_that_is_left_out_hangs_on_the_next_one():
+    # c2 is the root; c1 lies between it and c0, and is rarer than c0.
+    layout = lay_out(relation_on_a_line([0.0, 0.4, 1.0]), [0.3, 0.1, 0.6], most_rows=2)
+    assert [(row.names[0], row.parent, row.place) for row in layout.rows] == [
+        ("c02", -1, 0.0),
+        ("c00", 0, 1.0),
+    ]
+
+
+def test_a_column_without_categories_has_no_lines():
+    nothing = relation_on_a_line([0.5])
+    empty = replace(nothing, categories=(), tree=line_tree(np.zeros(0)))
+    assert lay_out(empty, []).rows == ()
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+def test_every_category_is_drawn_once_or_counted(positions):
+    layout = lay_out(relation_on_a_line(positions), positions, most_rows=7)
+    drawn = [name for row in layout.rows for name in row.names]
+    assert len(set(drawn)) == len(drawn)
+    assert len(drawn) + layout.left_out == len(positions)
+    assert all(row.parent < at for at, row in enumerate(layout.rows))
