@@ -10,7 +10,8 @@ from catalpa.table.blocks import FloatArray, IntArray
 __all__ = ["group_points"]
 
 MAX_ITER = 100
-ROUNDING = 1e-13  # of the summed squared lengths
+KEPT_BITS = 36  # of squared distances, below the largest squared length
+TINY = 1e-300
 
 
 def group_points(points: FloatArray, k: int, rng: np.random.Generator) -> IntArray:  # (points,) int64
@@ -52,15 +53,15 @@ def _spread_centers(points: FloatArray, k: int, rng: np.random.Generator) -> Flo
 
 def _means(points: FloatArray, groups: IntArray, k: int) -> FloatArray:  # (k, dimensions)
     members = csr_array((np.ones(len(points)), (groups, np.arange(len(points)))), shape=(k, len(points)))
-    return np.asarray((members @ points) / np.bincount(groups, minlength=k)[:, None])
+    return np.asarray(members @ points) / np.bincount(groups, minlength=k)[:, None]
 
 
 def _squared_distances(points: FloatArray, centers: FloatArray) -> FloatArray:  # (points, centres)
-    """By one matrix product; what rounding leaves between a point and itself counts as 0."""
+    """By one product, on a grid: its last digits differ between processors and must not break ties."""
     length, center_length = (points**2).sum(axis=1), (centers**2).sum(axis=1)
-    both = length[:, None] + center_length
-    away = both - 2.0 * points @ centers.T
-    return np.where(away < ROUNDING * both, 0.0, away)
+    away = length[:, None] + center_length - 2.0 * points @ centers.T
+    grid = 2.0 ** np.floor(np.log2(max(float(length.max()), TINY)) - KEPT_BITS)
+    return np.asarray(np.maximum(np.rint(away / grid), 0.0) * grid)
 
 
 def _filled(away: FloatArray, groups: IntArray) -> IntArray:
