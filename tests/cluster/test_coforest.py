@@ -14,7 +14,10 @@ from tests.oracle.settling import Row, without_empty
 
 import catalpa
 from catalpa import CoForest
-from catalpa.relations.forest import cluster_distances
+from catalpa.loop.refill import as_counts
+from catalpa.relations.forest import OrderForest, cluster_distances
+from catalpa.steps.search import Found
+from catalpa.table.blocks import Axis
 
 TOY = pd.DataFrame(
     [[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 1], [1, 2, 1], [1, 2, 0]], columns=["a", "b", "c"]
@@ -99,3 +102,19 @@ def test_fewer_distinct_rows_than_clusters_give_fewer_clusters_and_a_warning():
     with pytest.warns(Warning, match="Only 2 of 4 clusters"):
         model = CoForest(4, random_state=0).fit([["a", "x"]] * 3 + [["b", "y"]] * 3)
     assert model.n_clusters_ == 2
+
+
+def test_a_column_without_any_cell_says_nothing():
+    table = TOY.assign(blank=pd.Series([None] * 6, dtype=object))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = CoForest(2, missing="ignore", random_state=0).fit(table)
+    assert sorted(model.cluster_sizes_.tolist()) == [3, 3]
+
+
+def test_a_forest_can_begin_at_single_rows():
+    axis = Axis((2,))
+    rows = Found(np.arange(2), np.arange(2), np.array([[0], [1]]), np.zeros((2, 0)), 2)
+    state = OrderForest(axis).start(as_counts(rows, axis))
+    assert state.shares.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert state.trees[0][0, 1] == pytest.approx(np.sqrt(2) / 2)

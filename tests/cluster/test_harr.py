@@ -23,6 +23,8 @@ from catalpa.relations.reconstruction import unfold
 from catalpa.steps.binned import cooccurrences_with_bins
 from catalpa.steps.cooccur import cooccurrences
 from catalpa.steps.counts import Counts
+from catalpa.steps.deviations import summed_deviations
+from catalpa.steps.scores import Scores, fix
 from catalpa.table.blocks import Axis, Block
 
 CODES = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 1], [1, 2, 1], [1, 2, 0]])
@@ -198,3 +200,24 @@ def test_a_column_with_too_many_categories_is_refused_by_name():
         warnings.simplefilter("ignore")
         with pytest.raises(TableError, match="'city' has 150 categories"):
             HARR(2).fit(table)
+
+
+@variants
+def test_a_column_without_any_cell_says_nothing(variant):
+    table = TOY.assign(blank=pd.Series([None] * 6, dtype=object))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = HARR(2, variant=variant, missing="ignore", random_state=0).fit(table)
+    assert sorted(model.cluster_sizes_.tolist()) == [3, 3]
+
+
+def test_distances_of_numbers_are_summed_over_own_and_over_all_rows():
+    block = Block(
+        np.zeros((4, 0), np.uint8), np.array([[0.0], [0.25], [1.0], [np.nan]]), np.array([1, 2, 1, 1])
+    )
+    means = np.array([[0.25], [0.75]])
+    fixed = fix(Scores.of(np.zeros((0, 2)), means=means, power=1), Axis(()))
+    summed = summed_deviations(block, fixed, means) * 2.0**-24
+    # Rows 0 and 1 (twice) are nearest to the first mean, row 2 to the second.
+    assert summed[0].tolist() == [[0.25], [0.25]]
+    assert summed[1].tolist() == [[0.25 + 0.75], [0.75 + 2 * 0.5 + 0.25]]
