@@ -24,6 +24,7 @@ PUBLIC = {
         "SigDT",
         "WOCIL",
         "__version__",
+        "choose_k",
         "datasets",
         "load",
         "metrics",

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from catalpa import datasets, metrics, plot
     from catalpa.cluster.cbdm import CBDM
     from catalpa.cluster.cdcdr import CDCDR
+    from catalpa.cluster.choose import choose_k
     from catalpa.cluster.coforest import CoForest
     from catalpa.cluster.cure import CURE
     from catalpa.cluster.disc import DISC
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from catalpa.cluster.registry import load
     from catalpa.cluster.sigdt import SigDT
     from catalpa.cluster.wocil import WOCIL
+    from catalpa.table.scan import scan
 
 __version__ = "0.1.0"
 
@@ -37,10 +39,12 @@ __all__ = [
     "KPrototypes",
     "SigDT",
     "__version__",
+    "choose_k",
     "datasets",
     "load",
     "metrics",
     "plot",
+    "scan",
 ]
 
 _HOMES = {
@@ -56,7 +60,9 @@ _HOMES = {
     "MCDC": "catalpa.cluster.mcdc",
     "HARR": "catalpa.cluster.harr",
     "SigDT": "catalpa.cluster.sigdt",
+    "choose_k": "catalpa.cluster.choose",
     "load": "catalpa.cluster.registry",
+    "scan": "catalpa.table.scan",
 }
 _ROOMS = ("datasets", "metrics", "plot")
 

@@ -13,9 +13,11 @@ import typer
 from typer.core import TyperGroup
 
 from catalpa import __version__
+from catalpa.cli.choose_k import choose_k
 from catalpa.cli.cluster import cluster
 from catalpa.cli.datasets import datasets
 from catalpa.cli.demo import demo
+from catalpa.cli.lab import lab
 from catalpa.cli.methods import methods
 from catalpa.cli.predict import predict
 from catalpa.cli.report import report
@@ -99,8 +101,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (cluster, predict, report, demo, datasets, methods):
+for command in (cluster, choose_k, predict, report, demo, datasets, methods):
     app.command()(command)
+app.add_typer(lab, name="lab")
 
 
 def _print_version(wanted: bool) -> None:

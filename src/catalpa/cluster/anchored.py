@@ -28,6 +28,7 @@ __all__ = ["Settings", "by_batches", "describe", "described_outcome", "exchanges
 
 EXCHANGE_CELLS = 20_000_000  # cells of distinct rows up to which rows are exchanged one by one
 SMALL, MIDDLE = 5_000_000, 50_000_000  # cells times clusters: all restarts, a few, one
+SWAPPED, MOST_SWAPS = 20_000_000, 2000  # tries that cost next to nothing are worth making
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,10 @@ def _effort(n_distinct: int, problem: Problem, settings: Settings) -> tuple[int,
     """Starts and swaps: fewer for large tables, as the user asked, or one where nothing is left to chance."""
     k = problem.n_clusters
     work = n_distinct * max(problem.engine.axis.n_columns, 1) * k
-    starts, swaps = (10, max(300, 30 * k)) if work <= SMALL else (3, 3 * k) if work <= MIDDLE else (1, k)
+    if work <= SMALL:
+        starts, swaps = 10, max(300, 30 * k, min(MOST_SWAPS, SWAPPED // max(work, 1)))
+    else:
+        starts, swaps = (3, 3 * k) if work <= MIDDLE else (1, k)
     if not isinstance(settings.n_init, str):
         starts = settings.n_init
     if not problem.start_is_automatic:

@@ -69,7 +69,8 @@ class DISC(Clusterer):
         reassign all rows at once, which runs on every engine and any size.
     n_swaps : int or None, default=None
         Anchored learning: tries to dissolve one cluster and split another, half of them spread over the
-        starts and half from the best. None means ``max(300, 30 * n_clusters)``, fewer for large tables.
+        starts and half from the best. None means ``max(300, 30 * n_clusters)``, up to 2000 for tables
+        of few distinct rows, and fewer for large ones.
     distance : {"sum", "euclidean"}, default="sum"
         Learning of the paper. Over columns: the sum of distances (Eq. 9), or the root of the sum of
         their squares, as in the program that the authors published.

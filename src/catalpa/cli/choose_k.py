@@ -1,0 +1,95 @@
+"""``catalpa choose-k``: how many clusters a table has, and why."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from catalpa.cli.cluster import Missing, new_model
+from catalpa.cli.options import AsJson, Delimiter, Encoding, Quiet, TablePath, delimiter_of, listed
+from catalpa.cli.terminal import Terminal
+from catalpa.errors import ParameterError
+
+if TYPE_CHECKING:
+    from catalpa.cluster.choose import KChoice
+
+__all__ = ["choose_k"]
+
+
+def choose_k(
+    table: TablePath,
+    most: Annotated[int, typer.Option("--max", min=1, help="Largest number of clusters to try.")] = 10,
+    least: Annotated[int, typer.Option("--min", min=1, help="Smallest number of clusters to try.")] = 1,
+    method: Annotated[str, typer.Option("--method", "-m", help="See: catalpa methods.")] = "disc",
+    columns: Annotated[list[str] | None, typer.Option(help="Use only these columns: a,b,c.")] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="Leave these columns out: a,b,c.")] = None,
+    categorical: Annotated[
+        list[str] | None,
+        typer.Option(help="Exactly these columns hold categories: a,b,c. Decided by type if not given."),
+    ] = None,
+    missing: Annotated[
+        Missing, typer.Option(help="Missing cells are a category, are left out of the sum, or are refused.")
+    ] = Missing.CATEGORY,
+    bins: Annotated[
+        int | None, typer.Option(min=2, help="Cut numbers into this many bins, for methods without numbers.")
+    ] = None,
+    repeats: Annotated[int, typer.Option(min=0, help="Runs from which agreement is measured.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same answer.")] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Try several numbers of clusters and say which one to take, and why.
+
+    For example:
+
+        catalpa choose-k survey.csv --max 10
+
+        catalpa choose-k survey.csv --method kmodes --drop name,street --json
+    """
+    from catalpa.cluster.choose import choose_k as choose
+    from catalpa.cluster.registry import find_method
+    from catalpa.table.sources import read_table
+
+    if least > most:
+        raise ParameterError(f"--min {least} is larger than --max {most}: there is nothing to try.")
+    terminal = Terminal(quiet)
+    settings = {
+        "n_clusters": most,
+        "missing": missing.value,
+        "categorical_features": listed(categorical),
+        "bins": bins,
+        "n_jobs": jobs,
+        "random_state": seed,
+    }
+    model = new_model(find_method(method), settings)
+    with terminal.listening():
+        rows = read_table(
+            table,
+            delimiter=delimiter_of(delimiter),
+            encoding=encoding,
+            columns=listed(columns),
+            drop=listed(drop),
+        )
+        choice = choose(rows, range(least, most + 1), method=model, repeats=repeats, random_state=seed)
+    if json:
+        terminal.show_json(_as_json(choice))
+        return
+    terminal.table(choice.head, choice.rows)
+    terminal.say(choice.reason)
+
+
+def _as_json(choice: KChoice) -> dict[str, Any]:
+    columns = choice.table.to_pydict()
+    table = [
+        {
+            name: None if isinstance(cell, float) and math.isnan(cell) else cell
+            for name, cell in zip(columns, row, strict=True)
+        }
+        for row in zip(*columns.values(), strict=True)
+    ]
+    return {"k": choice.k, "structure": choice.structure, "reason": choice.reason, "table": table}

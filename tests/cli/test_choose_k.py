@@ -1,0 +1,41 @@
+"""``catalpa choose-k`` from a file to an answer."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from catalpa.datasets import make_categorical
+
+
+@pytest.fixture
+def planted(tmp_path):
+    path = tmp_path / "planted.csv"
+    made = make_categorical(200, columns=8, clusters=3, noise=0.2, seed=0)
+    made.frame.assign(name=[f"p{at}" for at in range(200)]).to_csv(path, index=False)
+    return path
+
+
+def test_the_number_and_the_reason_are_told(run, planted):
+    ended = run("choose-k", planted, "--max", 4, "--drop", "name", "--repeats", 2)
+    assert ended.code == 0
+    assert ended.out.splitlines()[0] == "k\tcost\tgain\trestarts\thalves\tsilhouette"
+    assert len(ended.out.splitlines()) == 5
+    assert "k = 3 gives the shortest description" in ended.err
+
+
+def test_a_program_gets_one_json_object(run, planted):
+    ended = run(
+        "choose-k", planted, "--max", 4, "--drop", "name", "--repeats", 0, "--method", "kmodes", "--json"
+    )
+    told = json.loads(ended.out)
+    assert (told["k"], told["structure"]) == (3, True)
+    assert [line["k"] for line in told["table"]] == [1, 2, 3, 4]
+    assert told["table"][0]["halves"] is None
+
+
+def test_a_range_without_numbers_is_refused(run, planted):
+    ended = run("choose-k", planted, "--min", 5, "--max", 4)
+    assert ended.code == 2
+    assert "nothing to try" in ended.err

@@ -1,0 +1,151 @@
+"""Choosing the number of clusters: what is chosen, why, and in what form it is told."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from catalpa import DISC, KModes, KPrototypes, SigDT, choose_k
+from catalpa.cluster.growing import shortest_k
+from catalpa.datasets import load, make_categorical
+from catalpa.errors import ParameterError
+
+PLANTED = make_categorical(400, columns=10, categories=4, clusters=3, noise=0.3, seed=0)
+
+
+def shuffled(frame):
+    rng = np.random.default_rng(0)
+    return frame.apply(lambda column: rng.permutation(column.to_numpy()))
+
+
+@pytest.mark.parametrize("method", ["disc", "kmodes", KModes(n_init=2), DISC(size_weight=0.5)], ids=str)
+def test_planted_clusters_are_found_and_the_reason_says_why(method):
+    choice = choose_k(PLANTED.frame, range(1, 6), method=method, repeats=2, random_state=0)
+    assert (choice.k, choice.structure) == (3, True)
+    assert choice.reason.startswith("k = 3 ")
+    assert choice.reason.count(".") - choice.reason.count("0.") - choice.reason.count("1.") <= 2
+
+
+def test_descriptions_do_not_depend_on_the_range_above_them_or_on_holes_in_it():
+    wide = choose_k(PLANTED.frame, range(1, 6), repeats=0, random_state=0).table
+    narrow = choose_k(PLANTED.frame, [5, 2, 3], repeats=0, random_state=0).table
+    assert narrow["k"].tolist() == [2, 3, 5]
+    assert narrow["cost"].tolist() == wide["cost"][[1, 2, 4]].tolist()
+    assert narrow["gain"].tolist() == wide["gain"][[1, 2, 4]].tolist()
+
+
+def test_the_gain_is_in_nats_per_row_and_agreement_is_complete_on_clear_clusters():
+    table = choose_k(PLANTED.frame, [1, 3], repeats=2, random_state=0).table
+    assert table["gain"][1] == pytest.approx((table["cost"][0] - table["cost"][1]) / 400)
+    assert table["restarts"][1] == 1.0
+    assert table["halves"][1] > 0.9
+    assert table["silhouette"][1] > 0.2
+    assert table[["restarts", "halves", "silhouette"]].iloc[0].isna().all()
+
+
+def test_shuffled_columns_have_no_structure():
+    choice = choose_k(shuffled(PLANTED.frame), range(1, 5), repeats=0, random_state=0)
+    assert (choice.k, choice.structure) == (1, False)
+    assert choice.reason.startswith("No cluster structure pays for itself")
+    without_one = choose_k(shuffled(PLANTED.frame), range(2, 4), repeats=0, random_state=0)
+    assert not without_one.structure
+    unstable = choose_k(shuffled(PLANTED.frame), range(1, 5), method="kmodes", repeats=2, random_state=0)
+    assert not unstable.structure
+    assert "no stable structure" in unstable.reason
+
+
+@pytest.mark.parametrize("noise", [0.3, 0.5])
+@pytest.mark.parametrize("k", [2, 5, 9])
+def test_auto_finds_the_planted_number(k, noise):
+    made = make_categorical(1000, columns=12, categories=4, clusters=k, noise=noise, seed=k)
+    assert DISC("auto", random_state=0).fit(made.frame).n_clusters_ == k
+
+
+def test_the_smallest_number_on_the_plateau_is_taken():
+    assert shortest_k({1: 100.0, 2: 53.0, 3: 50.0, 4: 51.0}) == 2
+    assert shortest_k({1: 100.0, 2: 53.1, 3: 50.0, 4: 51.0}) == 3
+    assert shortest_k({1: 52.0, 2: 50.0}) == 1
+    plateau = choose_k(load("zoo").frame, range(1, 8), repeats=0, random_state=0)
+    assert "with fewer clusters" in plateau.reason
+
+
+def test_the_largest_number_tried_is_called_so():
+    choice = choose_k(PLANTED.frame, range(1, 3), repeats=0, random_state=0)
+    assert choice.k == 2
+    assert "the largest number tried" in choice.reason
+
+
+def test_the_table_is_a_frame_of_the_users_library():
+    rows = PLANTED.frame.astype("str")
+    for make, kind in ((pl.from_pandas, pl.DataFrame), (pa.Table.from_pandas, pa.Table)):
+        choice = choose_k(make(rows), [1, 2], repeats=1, random_state=0)
+        assert isinstance(choice.table, kind)
+    listed = choose_k(rows.to_numpy().tolist(), [1, 2], repeats=1, random_state=0)
+    assert isinstance(listed.table, pd.DataFrame)
+    array = choose_k(rows.to_numpy(), [1, 2], repeats=1, random_state=0)
+    pd.testing.assert_frame_equal(array.table, listed.table)
+
+
+def test_text_and_page_tell_the_reason_and_every_number():
+    choice = choose_k(PLANTED.frame, range(1, 4), repeats=0, random_state=0)
+    assert str(choice).splitlines()[0] == choice.reason
+    assert len(str(choice).splitlines()) == 6
+    page = choice._repr_html_()
+    assert page.count("<tr>") == 4
+    assert "<th>3</th>" in page
+    assert repr(choice) == "KChoice(k=3, structure=True)"
+
+
+def test_mixed_tables_are_chosen_by_description_or_by_silhouette():
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(0, 3, 300)
+    frame = pd.DataFrame(
+        {
+            "height": rng.normal(5.0 * kinds, 0.5),
+            "a": np.array(list("xyz"))[kinds],
+            "b": np.array(list("uvw"))[kinds],
+        }
+    )
+    assert choose_k(frame, range(1, 6), repeats=0, random_state=0).k == 3
+    prototypes = choose_k(frame, range(1, 6), method=KPrototypes(scale="zscore"), repeats=2, random_state=0)
+    assert (prototypes.k, prototypes.structure) == (3, True)
+    numbers = choose_k(frame[["height"]], range(1, 5), method="kprototypes", repeats=2, random_state=0)
+    assert "has the largest halves" in numbers.reason
+
+
+def test_without_repeats_stability_is_said_to_be_unknown():
+    choice = choose_k(PLANTED.frame, [2, 3], method="kmodes", repeats=0, random_state=0)
+    assert "was not measured" in choice.reason
+    alone = choose_k(PLANTED.frame, [1], method="kmodes", repeats=0, random_state=0)
+    assert (alone.k, alone.structure) == (1, False)
+
+
+def test_agreement_of_large_tables_is_measured_on_some_of_their_rows(monkeypatch):
+    monkeypatch.setattr("catalpa.cluster.choose.SAMPLE", 200)
+    choice = choose_k(PLANTED.frame, [3], repeats=2, random_state=0)
+    assert choice.table["halves"][0] > 0.8
+
+
+def test_numbers_above_the_distinct_rows_are_left_out():
+    few = [["a", "x"]] * 9 + [["b", "y"]] * 9
+    assert choose_k(few, range(1, 5), repeats=1, random_state=0).table["k"].tolist() == [1, 2]
+    assert choose_k(few, range(1, 5), method="kmodes", repeats=1, random_state=0).table["k"].tolist() == [
+        1,
+        2,
+    ]
+    with pytest.raises(ParameterError, match="fewer rows that differ than 3"):
+        choose_k(few, [3], repeats=0, random_state=0)
+
+
+def test_what_cannot_be_tried_is_refused_in_plain_words():
+    with pytest.raises(ParameterError, match="k_range holds nothing"):
+        choose_k([["a"], ["b"]], [])
+    with pytest.raises(ParameterError, match=r"k_range holds \[0, 1\]"):
+        choose_k([["a"], ["b"]], [0, 1])
+    with pytest.raises(ParameterError, match="the table has only 2 rows"):
+        choose_k([["a"], ["b"]], [3])
+    with pytest.raises(ParameterError, match="SigDT finds the number of clusters itself"):
+        choose_k([["a"], ["b"]], method=SigDT())
