@@ -134,7 +134,7 @@ def test_a_large_table_is_sampled_and_the_map_says_so(kmodes, zoo):
 
 
 def test_the_map_by_neighbourhoods_has_every_row_too(kmodes, zoo):
-    assert drawn_values(plot.row_map(kmodes, zoo, method="tsne"), "row") == list(range(101))
+    assert drawn_values(plot.row_map(kmodes, zoo.head(12), method="tsne"), "row") == list(range(12))
 
 
 def test_an_unknown_kind_of_map_is_refused(kmodes, zoo):

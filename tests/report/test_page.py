@@ -1,0 +1,136 @@
+"""The page is one file that needs no network, and text from the data stays text."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+
+import pandas as pd
+import pytest
+
+import catalpa
+from catalpa.errors import MissingDependency, OutputError
+from catalpa.report.columns import telling_text
+from catalpa.report.html import script_json
+
+ATTACK = "<script>window.hacked = true</script>"
+
+
+@pytest.fixture(scope="module")
+def attacked():
+    table = pd.DataFrame({ATTACK: [ATTACK, "</script><b>", "b&b", '"quoted"'] * 5, "plain": ["x", "y"] * 10})
+    model = catalpa.DISC(2, learning="paper", random_state=0).fit(table)
+    return model.report(table, title=ATTACK).html
+
+
+def test_the_page_asks_no_network_for_anything(report):
+    places = re.findall(r"""(?:src|href)\s*=\s*["']([^"']*)["']""", report.html)
+    assert all(place.startswith(("#", "data:")) for place in places)
+    assert "@import" not in report.html
+    assert "default-src 'none'" in report.html
+
+
+def test_the_page_is_small(report):
+    assert len(report.html.encode()) < 4_000_000
+
+
+def test_the_page_has_a_part_for_every_question(report):
+    for part in ("clusters", "apart", "columns", "relations", "map", "rows", "fit", "reuse"):
+        assert f'<section id="{part}">' in report.html
+        assert f'href="#{part}"' in report.html
+
+
+def test_a_method_without_relations_has_no_part_for_them(zoo):
+    html = catalpa.KModes(3, random_state=0).fit(zoo).report(zoo).html
+    assert '<section id="relations">' not in html
+    assert 'href="#relations"' not in html
+
+
+def test_every_sentence_is_on_the_page(report):
+    for one in report.summary["clusters"]:
+        assert one["sets_apart"].replace(" %", "\u00a0%") in report.html
+
+
+def test_text_from_the_data_is_escaped_everywhere(attacked):
+    assert ATTACK not in attacked
+    assert "</script><b>" not in attacked
+    assert "&lt;script&gt;window.hacked" in attacked
+    assert attacked.count("<script") == 2
+    assert attacked.count("</script>") == 2
+
+
+def test_the_script_reads_the_same_categories_that_the_table_has(attacked):
+    text = re.search(r'id="report-data">(.*?)</script>', attacked, re.DOTALL)[1]
+    data = json.loads(text)
+    drawn = [row[0] for tree in data["relations"]["trees"][0] for row in tree["rows"]]
+    assert any(ATTACK in name for name in drawn)
+
+
+def test_script_json_hides_what_could_end_the_script():
+    assert not set("<>&") & set(script_json(["</script>", "<!--", "a&b"]))
+    assert json.loads(script_json(["</script>", "\u2028"])) == ["</script>", "\u2028"]
+
+
+def test_save_writes_the_page_or_the_summary(report, tmp_path):
+    report.save(tmp_path / "report.html")
+    report.save(tmp_path / "report.json")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == report.html
+    assert json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["title"] == "Animals"
+
+
+def test_a_place_that_cannot_be_written_is_said(report, tmp_path):
+    with pytest.raises(OutputError, match="cannot be written"):
+        report.save(tmp_path / "nowhere" / "report.html")
+
+
+def test_a_notebook_shows_the_page_in_a_frame(report):
+    shown = report._repr_html_()
+    assert shown.startswith("<iframe")
+    assert "<section" not in shown
+    assert repr(report) == "Report('Animals': 101 rows in 7 clusters; .save('report.html') writes the page)"
+
+
+@pytest.mark.parametrize("package", ["altair", "jinja2", "vl_convert"])
+def test_a_missing_package_is_named_with_the_command_to_run(package, model, zoo, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingDependency, match=r'pip install "catalpa\[report\]"'):
+        _ = model.report(zoo).html
+
+
+@pytest.mark.parametrize(
+    ("bits", "told"),
+    [
+        ([], "No column"),
+        ([0.0, 0.0], "No column"),
+        ([3.0, 1.0], "c0 alone carries half"),
+        ([1.0, 1.0, 0.5, 0.0], "c0 and c1 carry half"),
+        ([1.0] * 20, "10 of 20 columns"),
+    ],
+)
+def test_the_columns_that_do_most_are_named(bits, told):
+    columns = [{"column": f"c{at}", "bits": value} for at, value in enumerate(bits)]
+    assert told in telling_text(columns)
+
+
+def test_a_fitted_model_shows_a_card_in_notebooks(zoo):
+    model = catalpa.KModes(14, random_state=0)
+    assert "known by" not in model._repr_mimebundle_()["text/html"]
+    model.fit(zoo)
+    for shown in (model._repr_mimebundle_()["text/html"], model._repr_html_()):
+        assert "KModes: 14 clusters, 2 not shown" in shown
+        assert "sk-" in shown
+    assert "known by" in model._repr_mimebundle_()["text/html"]
+
+
+def test_the_card_is_not_shown_where_text_is_wanted(zoo):
+    import sklearn
+
+    model = catalpa.KModes(2, random_state=0).fit(zoo)
+    with sklearn.config_context(display="text"):
+        assert "text/html" not in model._repr_mimebundle_()
+
+
+def test_categories_on_the_card_stay_text():
+    model = catalpa.KModes(2, random_state=0).fit([[ATTACK]] * 3 + [["b"]] * 3)
+    assert ATTACK not in model._repr_mimebundle_()["text/html"]

@@ -1,0 +1,226 @@
+"""The summary says what is true of the model and the table."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import catalpa
+from catalpa.cluster.registry import METHODS
+from catalpa.errors import UnseenCategoryWarning
+from catalpa.plot.view import look
+from catalpa.report.summary import summarise
+
+
+def mixed_table() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "colour": ["red", "red", "red", "blue", "blue", None],
+            "shape": ["round", "round", "oval", "square", "square", "square"],
+            "price": [1.0, 1.5, np.nan, 9.0, 8.5, 9.5],
+        }
+    )
+
+
+def test_the_birds_can_be_told_from_the_zoo_report_alone(report):
+    feathered = [
+        one for one in report.summary["clusters"] if "feathers=1 (nowhere else)" in one["sets_apart"]
+    ]
+    assert len(feathered) == 1
+    assert 19 <= feathered[0]["size"] <= 22
+    assert "legs=2" in feathered[0]["sets_apart"]
+
+
+def test_sizes_and_shares_add_up_to_the_table(report, model):
+    sizes = [one["size"] for one in report.summary["clusters"]]
+    assert sizes == model.cluster_sizes_.tolist()
+    assert sum(one["share"] for one in report.summary["clusters"]) == pytest.approx(1.0)
+    assert report.summary["table"]["rows"] == 101
+
+
+def test_clarity_is_the_silhouette_of_the_table(report, model, zoo):
+    clarity = report.summary["clarity"]
+    values = catalpa.metrics.categorical_silhouette_samples(zoo, model.labels_)
+    assert clarity["silhouette"] == pytest.approx(values.mean())
+    assert clarity["nearest_own"] == pytest.approx((values > 0).mean())
+    assert report.summary["clusters"][2]["silhouette"] == pytest.approx(values[model.labels_ == 2].mean())
+    assert clarity["values"][2] == sorted(clarity["values"][2], reverse=True)
+
+
+def test_the_profile_is_that_of_the_model(report, model):
+    profile = model.profiles_.set_index(["cluster", "column", "category"])["share"]
+    for column in report.summary["profile"]:
+        for row in column["categories"]:
+            for cluster, share in enumerate(row["shares"]):
+                assert share == pytest.approx(profile[cluster, column["column"], row["category"]], abs=1e-4)
+
+
+def test_columns_that_tell_most_come_first(report):
+    bits = [one["bits"] for one in report.summary["columns"]]
+    assert bits == sorted(bits, reverse=True)
+    assert report.summary["telling"].startswith("legs, milk,")
+
+
+def test_typical_rows_cost_least_and_odd_rows_most(report, model, zoo):
+    costs = model.transform(zoo)
+    for one in report.summary["clusters"]:
+        own = costs[model.labels_ == one["cluster"], one["cluster"]]
+        examples = one["examples"]
+        assert examples["typical"][0]["cost"] == pytest.approx(own.min())
+        if examples["odd"]:
+            assert examples["odd"][0]["cost"] == pytest.approx(own.max())
+        for row in [*examples["typical"], *examples["odd"]]:
+            assert model.labels_[row["row"]] == one["cluster"]
+            told = [str(zoo.loc[row["row"], name]) for name in examples["columns"]]
+            assert [cell["text"] for cell in row["cells"]] == told
+
+
+def test_cells_that_few_rows_of_the_cluster_share_are_surprising(report, model):
+    shares = model.profiles_.set_index(["cluster", "column", "category"])["share"]
+    for one in report.summary["clusters"]:
+        for row in one["examples"]["odd"]:
+            for name, cell in zip(one["examples"]["columns"], row["cells"], strict=True):
+                assert cell["surprising"] == (shares[one["cluster"], name, cell["text"]] < 0.15)
+
+
+def test_trees_are_those_of_the_relations(report, model):
+    relations = report.summary["relations"]
+    at = relations["columns"].index("legs")
+    for cluster in range(7):
+        places = [row[2] for row in relations["trees"][cluster][at]["rows"]]
+        assert max(places) == pytest.approx(model.relations_[cluster, "legs"].distances.max(), abs=1e-4)
+    assert not relations["shared"]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_can_be_reported(name, zoo):
+    entry = METHODS[name]
+    offered = entry.estimator._get_param_names()
+    settings = {"random_state": 0} if "random_state" in offered else {}
+    settings |= {"n_clusters": 3} if "n_clusters" in offered else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = entry.estimator(**settings).fit(zoo.head(40))
+    summary = summarise(look(model, zoo.head(40)), "Zoo")
+    assert sum(one["size"] for one in summary["clusters"]) == 40
+    assert (summary["relations"] is not None) == hasattr(model, "relations_")
+    json.dumps(summary, allow_nan=False)
+
+
+def test_numbers_have_means_and_missing_cells_are_told():
+    table = mixed_table()
+    summary = catalpa.KPrototypes(2, random_state=0).fit(table).report(table).summary
+    means = {one["cluster"]: one["means"] for one in summary["clusters"]}
+    dear = next(one for one in summary["clusters"] if "shape=square" in one["sets_apart"])
+    assert means[dear["cluster"]][0]["mean"] == pytest.approx(9.0)
+    assert means[dear["cluster"]][0]["overall"] == pytest.approx(29.5 / 5)
+    assert "mean price 9 (5.9 overall)" in dear["sets_apart"]
+    assert summary["table"]["missing"] == {"colour": 1, "price": 1}
+    assert any(
+        "Missing cells: colour (1), price (1); they count as a category" in text
+        for text in summary["fit"]["notes"]
+    )
+    price = next(one for one in summary["columns"] if one["column"] == "price")
+    assert price["kind"] == "numeric"
+    assert 0.9 < price["explained"] <= 1.0
+
+
+def test_the_explained_share_of_a_number_is_its_correlation_ratio():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {"group": ["a"] * 50 + ["b"] * 50, "x": rng.normal(size=100) + np.repeat([0, 1], 50)}
+    )
+    model = catalpa.KPrototypes(2, random_state=0).fit(table)
+    summary = model.report(table).summary
+    groups = [part for _, part in table["x"].groupby(model.labels_)]
+    between = sum(len(part) * (part.mean() - table["x"].mean()) ** 2 for part in groups)
+    expected = between / ((table["x"] - table["x"].mean()) ** 2).sum()
+    found = next(one for one in summary["columns"] if one["column"] == "x")
+    assert found["explained"] == pytest.approx(expected)
+    assert found["bits"] == pytest.approx(-0.5 * np.log2(1 - expected))
+
+
+def test_a_table_of_numbers_alone_has_no_silhouette_and_no_trees():
+    table = pd.DataFrame({"x": [0.5, 0.25, 9.5, 9.25], "y": [1.5, 1.25, 0.5, 0.25]})
+    summary = catalpa.KPrototypes(2, random_state=0).fit(table).report(table).summary
+    assert summary["clarity"] is None
+    assert summary["relations"] is None
+    assert summary["profile"] == []
+
+
+def test_new_rows_are_described_as_they_are_and_unseen_categories_warned_of(model, zoo):
+    rows = zoo.head(20).astype(object)
+    rows.loc[0, "legs"] = 100
+    with pytest.warns(UnseenCategoryWarning, match="100"):
+        summary = model.report(rows).summary
+    assert summary["table"]["rows"] == 20
+    assert summary["table"]["unseen"] == {"legs": 1}
+    assert not summary["fit"]["same_table"]
+    assert "1 cell of legs with categories that the model never saw." in summary["fit"]["warnings"]
+    assert any("not exactly those of the fit" in text for text in summary["fit"]["notes"])
+    assert any("No row of this table falls into cluster" in text for text in summary["fit"]["warnings"])
+
+
+def test_a_model_from_a_file_gives_the_same_report(model, zoo, report, tmp_path):
+    model.save(tmp_path / "model.json")
+    again = catalpa.load(tmp_path / "model.json").report(zoo, title="Animals").summary
+    assert again["fit"]["passes"] == report.summary["fit"]["passes"]
+    assert again["columns"] == report.summary["columns"] or not again["fit"]["same_table"]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_clusters_that_were_asked_for_and_not_found_are_warned_of():
+    table = [["a", "x"]] * 5 + [["b", "y"]] * 5
+    summary = catalpa.KModes(4, random_state=0).fit(table).report(table).summary
+    assert "4 clusters were asked for and 2 hold rows." in summary["fit"]["warnings"]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_fit_that_was_cut_short_is_warned_of(zoo):
+    summary = catalpa.KModes(7, max_iter=1, n_init=1, random_state=0).fit(zoo).report(zoo).summary
+    assert not summary["fit"]["converged"]
+    assert any("before the clusters came to rest" in text for text in summary["fit"]["warnings"])
+
+
+def test_one_cluster_that_holds_nearly_all_is_warned_of():
+    table = [["a", "x"]] * 40 + [["b", "y"]]
+    summary = catalpa.KModes(2, random_state=0).fit(table).report(table).summary
+    assert any("One cluster holds 98 % of the rows" in text for text in summary["fit"]["warnings"])
+
+
+def test_settings_that_differ_from_the_defaults_are_told(report):
+    assert report.summary["made_by"]["settings"] == {"n_clusters": 7, "random_state": 0}
+
+
+def test_a_large_table_is_counted_whole_and_measured_in_part(model, zoo):
+    many = pd.concat([zoo] * 250, ignore_index=True)
+    summary = model.report(many).summary
+    assert summary["table"]["rows"] == sum(one["size"] for one in summary["clusters"]) == 25_250
+    assert summary["clarity"]["rows"] == 20_000
+    assert (summary["map"]["rows"], summary["map"]["of"]) == (2_000, 25_250)
+
+
+def test_a_model_must_be_fitted_before_it_is_reported(zoo):
+    with pytest.raises(NotFittedError):
+        catalpa.DISC(3).report(zoo)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_any_frame_library_gives_the_same_report(library, zoo):
+    module = pytest.importorskip(library)
+    texts = zoo.head(30).astype(str)
+    table = (
+        texts
+        if library == "pandas"
+        else (module.table if library == "pyarrow" else module.DataFrame)(
+            {name: texts[name].tolist() for name in texts}
+        )
+    )
+    summary = catalpa.KModes(3, random_state=0).fit(table).report(table).summary
+    expected = catalpa.KModes(3, random_state=0).fit(texts).report(texts).summary
+    assert summary["clusters"] == expected["clusters"]
