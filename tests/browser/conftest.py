@@ -1,0 +1,139 @@
+"""A headless Chromium, where there is one, and pages for it to open."""
+
+from __future__ import annotations
+
+import base64
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import catalpa
+
+ARTIFACTS = Path(__file__).resolve().parents[2] / "test-artifacts"
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+)
+ATTACK = "<script>window.hacked = true</script>"
+
+
+def new_driver(profile: Path) -> Any:
+    selenium = pytest.importorskip("selenium.webdriver")
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if chromium is None or driver is None:
+        pytest.skip("chromium and chromedriver are not installed")
+    options = selenium.ChromeOptions()
+    options.binary_location = chromium
+    for flag in (*FLAGS, f"--user-data-dir={profile}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    return selenium.Chrome(options=options, service=selenium.ChromeService(driver))
+
+
+@dataclass(frozen=True)
+class Page:
+    """An open page, asked with scripts."""
+
+    driver: Any
+
+    def ask(self, script: str) -> Any:
+        return self.driver.execute_script(f"return {script}")
+
+    def do(self, script: str) -> None:
+        self.driver.execute_script(script)
+
+    def choose(self, select: str, value: str) -> None:
+        from selenium.webdriver.support.ui import Select
+
+        Select(self.driver.find_element("id", select)).select_by_value(value)
+
+    def complaints(self) -> list[str]:
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def requests(self) -> list[str]:
+        """Addresses that anything on the page asked for."""
+        events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        sent = [event for event in events if event["method"] == "Network.requestWillBeSent"]
+        return [event["params"]["request"]["url"] for event in sent]
+
+    def shoot(self, name: str) -> None:
+        """Keep a picture of the whole page."""
+        ARTIFACTS.mkdir(exist_ok=True)
+        width, height = self.ask("[innerWidth, document.documentElement.scrollHeight]")
+        clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
+        shot = self.driver.execute_cdp_cmd(
+            "Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip}
+        )
+        (ARTIFACTS / f"{name}.png").write_bytes(base64.b64decode(shot["data"]))
+
+
+@pytest.fixture(scope="session")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    driver = new_driver(tmp_path_factory.mktemp("profile"))
+    yield driver
+    driver.quit()
+
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture
+def open_page(driver: Any) -> Iterator[Open]:
+    """Open a file at a width, in the light or in the dark."""
+
+    def opened(path: Path, *, width: int = 1280, scheme: str = "light") -> Page:
+        metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        driver.get("about:blank")
+        for kind in ("browser", "performance"):
+            driver.get_log(kind)
+        driver.get(path.as_uri())
+        return Page(driver)
+
+    yield opened
+    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.fixture(scope="session")
+def zoo_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("vl_convert")
+    path = tmp_path_factory.mktemp("zoo") / "report.html"
+    zoo = catalpa.datasets.load("zoo").frame
+    catalpa.DISC(7, random_state=0).fit(zoo).report(zoo, title="Zoo").save(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def wide_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Twenty clusters, a column of forty long names, numbers, and text that would like to be a script."""
+    pytest.importorskip("vl_convert")
+    path = tmp_path_factory.mktemp("wide") / "report.html"
+    planted = [at % 20 for at in range(400)]
+    table = pd.DataFrame(
+        {
+            ATTACK: [ATTACK if at < 10 else "</script><b>bold</b>" for at in planted],
+            "forty": [
+                f"a rather long name, number {2 * at + (row % 7 == 0)}" for row, at in enumerate(planted)
+            ],
+            "ten": [f"t{at % 10}" for at in planted],
+            "seven": [f"s{at % 7}" for at in planted],
+            "amount": [at + (row % 3) / 8 for row, at in enumerate(planted)],
+        }
+    )
+    model = catalpa.DISC(20, learning="paper", random_state=0).fit(table)
+    model.report(table, title=ATTACK).save(path)
+    return path

@@ -1,0 +1,165 @@
+"""The report in a real browser: drawn, quiet, offline, and doing what it is told."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+WIDTHS = (1280, 390)
+NAMES = "[...document.querySelectorAll('.trees figure:not([hidden]) text.category')].map(e => e.firstChild.data)"
+DOTS = "[...document.querySelectorAll('.trees figure:not([hidden]) circle')]"
+PLACES = f"{DOTS}.map(e => Number(e.getAttribute('cx')))"
+ORDER = "[...document.querySelectorAll('table.clusters tbody tr')].map(e => Number(e.cells[0].dataset.value))"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_opens_without_a_complaint_or_a_request(open_page, zoo_report, width, scheme):
+    page = open_page(zoo_report, width=width, scheme=scheme)
+    page.shoot(f"zoo-{width}-{scheme}")
+    assert page.complaints() == []
+    asked = page.requests()
+    assert asked
+    assert all(address.startswith(("file://", "data:")) for address in asked)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", ["zoo_report", "wide_report"])
+def test_nothing_is_wider_than_the_window(open_page, request, name, width):
+    page = open_page(request.getfixturevalue(name), width=width)
+    page.shoot(f"{name}-{width}")
+    assert page.ask("document.documentElement.scrollWidth") <= width
+
+
+def test_the_charts_are_drawn(open_page, zoo_report):
+    page = open_page(zoo_report)
+    assert page.ask("document.querySelectorAll('.map .mark-symbol path').length") == 101
+    assert page.ask("document.querySelectorAll('#fit svg').length") == 2
+    assert page.ask("document.querySelectorAll('#fit .mark-rect path').length") == 101
+    assert page.ask("document.querySelectorAll('#fit .mark-symbol path').length") > 2
+    assert page.ask("document.querySelectorAll('.trees figure circle').length") == 12
+    assert page.ask("document.querySelectorAll('table.heat td').length") == 8 * 36
+
+
+def option(page, name):
+    """Value of a column in the chooser."""
+    found = f"[...document.querySelectorAll('#choose-column option')].find(e => e.textContent === '{name}')"
+    return page.ask(f"{found}.value")
+
+
+def test_choosing_another_column_and_cluster_changes_the_tree(open_page, zoo_report):
+    page = open_page(zoo_report)
+    before = page.ask(NAMES)
+    assert sorted(before[:6]) == ["0", "2", "4", "5", "6", "8"]
+    page.choose(
+        "choose-column",
+        option(page, "hair"),
+    )
+    assert len(page.ask(NAMES)) == 4
+    places = page.ask(PLACES)
+    page.choose("choose-cluster", "1")
+    assert page.ask(PLACES) != places
+    assert page.ask("document.querySelector('.trees figcaption .told').textContent") == "hair in cluster 1"
+    page.choose("choose-other", "")
+    assert len(page.ask(NAMES)) == 2
+
+
+def test_the_table_of_clusters_sorts_both_ways(open_page, zoo_report):
+    page = open_page(zoo_report)
+    assert page.ask(ORDER) == list(range(7))
+    rows = (
+        "[...document.querySelectorAll('table.clusters tbody tr')].map(e => Number(e.cells[1].dataset.value))"
+    )
+    button = page.driver.find_elements("css selector", "table.clusters th button")[1]
+    button.click()
+    assert page.ask(rows) == sorted(page.ask(rows), reverse=True)
+    assert (
+        page.ask("document.querySelectorAll('table.clusters th')[1].getAttribute('aria-sort')")
+        == "descending"
+    )
+    button.click()
+    assert page.ask(rows) == sorted(page.ask(rows))
+
+
+def test_the_keyboard_reaches_sorting_choosing_and_rows(open_page, zoo_report):
+    from selenium.webdriver.common.keys import Keys
+
+    page = open_page(zoo_report)
+    head = page.driver.find_elements("css selector", "table.clusters th button")[1]
+    head.send_keys(Keys.ENTER)
+    assert page.ask(ORDER) != list(range(7))
+    page.driver.find_element("id", "choose-cluster").send_keys(Keys.HOME)
+    assert page.ask("document.querySelector('.trees figcaption .told').textContent").endswith("cluster 0")
+    shut = page.driver.find_elements("css selector", "#rows details:not([open]) summary")[0]
+    shut.send_keys(Keys.ENTER)
+    assert page.ask("document.querySelectorAll('#rows details[open]').length") == 2
+
+
+def test_a_press_on_a_number_shows_its_cluster_alone(open_page, zoo_report):
+    page = open_page(zoo_report)
+    page.do("document.querySelector('.legend').scrollIntoView({behavior: 'instant', block: 'center'})")
+    button = page.driver.find_elements("css selector", ".legend button")[6]
+    size = page.ask("Number(document.querySelectorAll('table.clusters tbody tr')[6].cells[1].dataset.value)")
+    button.click()
+    assert page.ask("document.querySelectorAll('.map .faded').length") == 101 - size
+    button.click()
+    assert page.ask("document.querySelectorAll('.map .faded').length") == 0
+
+
+def test_pointing_at_a_row_of_the_map_tells_its_cells(open_page, zoo_report):
+    from selenium.webdriver import ActionChains
+
+    page = open_page(zoo_report)
+    dot = page.driver.find_elements("css selector", ".map .mark-symbol path")[0]
+    page.do("document.querySelector('#map').scrollIntoView({behavior: 'instant'})")
+    ActionChains(page.driver).move_to_element(dot).perform()
+    assert page.ask("document.getElementById('tip').hidden") is False
+    assert "legs" in page.ask("document.getElementById('tip').textContent")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_text_from_the_data_stays_text(open_page, wide_report, width):
+    page = open_page(wide_report, width=width)
+    for column in range(page.ask("document.querySelectorAll('#choose-column option').length")):
+        page.choose("choose-column", str(column))
+    assert page.ask("window.hacked === undefined")
+    assert page.complaints() == []
+    assert page.ask("document.querySelector('h1').textContent") == "<script>window.hacked = true</script>"
+    bold = "[...document.querySelectorAll('b')].filter(e => e.textContent === 'bold').length"
+    assert page.ask(bold) == 0
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_names_in_a_tree_of_forty_categories_do_not_overlap(open_page, wide_report, width):
+    page = open_page(wide_report, width=width)
+    page.choose(
+        "choose-column",
+        option(page, "forty"),
+    )
+    boxes = page.ask(
+        "[...document.querySelectorAll('.trees figure:first-child svg text.category')]"
+        ".map(e => { const b = e.getBoundingClientRect(); return [b.top, b.bottom, b.left, b.right]; })"
+    )
+    left = page.ask("document.querySelector('.trees figure svg').getBoundingClientRect().left")
+    assert len(boxes) > 1
+    boxes.sort()
+    assert all(one[1] <= other[0] + 3 for one, other in itertools.pairwise(boxes))
+    assert all(box[2] >= left - 1 for box in boxes)
+    assert not page.ask(
+        "[...document.querySelectorAll('.trees figure:first-child svg circle')].some(c => "
+        "[...document.querySelectorAll('.trees figure:first-child svg text.category')].some(t => { "
+        "const a = c.getBoundingClientRect(), b = t.getBoundingClientRect(); "
+        "return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom; }))"
+    )
+
+
+def test_the_page_prints(open_page, zoo_report):
+    page = open_page(zoo_report)
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert page.ask("getComputedStyle(document.querySelector('nav')).display") == "none"
+    printed = page.driver.print_page()
+    assert len(printed) > 20_000
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
