@@ -29,6 +29,7 @@ PUBLIC = {
         "load",
         "metrics",
         "plot",
+        "scan",
     ],
     "catalpa.datasets": [
         "Dataset",

@@ -27,7 +27,6 @@ from catalpa.engines.opening import TableSettings
 from catalpa.errors import ColumnMismatch, ParameterError
 from catalpa.steps.assign import label_rows, measure_rows
 from catalpa.steps.scores import FixedScores, fix
-from catalpa.table import open_table
 from catalpa.table.blocks import FloatArray
 from catalpa.table.scaling import Scaling
 from catalpa.table.schema import Schema
@@ -71,8 +70,9 @@ class Clusterer(Shown, ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
 
     def _pose(self, X: Any, sample_weight: Any = None) -> Problem:
         """The table made ready to be solved."""
-        opened = opener_for(X).for_fit(X, self._table_settings(), self._checked_weight(X, sample_weight))
-        validate_data(self, X, skip_check_array=True)
+        opener = opener_for(X)
+        opened = opener.for_fit(X, self._table_settings(), self._checked_weight(X, sample_weight))
+        validate_data(self, opener.header(X).sample, skip_check_array=True)
         return Problem(
             opened.engine,
             opened.schema,
@@ -105,9 +105,10 @@ class Clusterer(Shown, ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
     def _checked_weight(self, X: Any, sample_weight: Any) -> Any:
         if sample_weight is None:
             return None
-        return _check_sample_weight(
-            sample_weight, np.zeros((len(open_table(X)), 1)), ensure_non_negative=True
-        )
+        n_rows = opener_for(X).header(X).n_rows
+        if n_rows is None:
+            return sample_weight
+        return _check_sample_weight(sample_weight, np.zeros((n_rows, 1)), ensure_non_negative=True)
 
     def _clusters_for(self, n_rows: int) -> int:
         if self.n_clusters > n_rows:
@@ -174,14 +175,15 @@ class Clusterer(Shown, ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
 
     def _measure(self, X: Any) -> tuple[Engine, FixedScores]:
         check_is_fitted(self)
-        table = open_table(X)  # what is no table is said before its columns are counted
+        opener = opener_for(X)
+        header = opener.header(X)  # what is no table is said before its columns are counted
         try:
-            validate_data(self, X, reset=False, skip_check_array=True)
+            validate_data(self, header.sample, reset=False, skip_check_array=True)
         except ValueError as error:
-            if table.named and self.schema_.named:
-                raise ColumnMismatch(f"{error}{_elsewhere(table.names, self.schema_.names)}") from error
+            if header.named and self.schema_.named:
+                raise ColumnMismatch(f"{error}{_elsewhere(header.names, self.schema_.names)}") from error
             raise
-        engine = opener_for(X).for_predict(X, self.schema_, self._scaling, self._table_settings())
+        engine = opener.for_predict(X, self.schema_, self._scaling, self._table_settings())
         return engine, fix(self._outcome.scores, engine.axis)
 
     def save(self, path: str | Path) -> None:

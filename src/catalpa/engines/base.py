@@ -39,7 +39,8 @@ class Engine(Protocol):
     def sweep(self, step: Sweep[Result], *args: Any) -> Result:
         """Sum of ``step(block, memory, *args)[0]``; each block's memory is kept for its next sweep.
 
-        An engine that cannot keep anything between sweeps gives None as memory every time.
+        What a step remembers depends on the block and the arguments of that sweep alone, so an engine
+        that lost or never kept a memory makes it again from the arguments of the sweep before.
         """
 
     def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:

@@ -9,13 +9,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalpa.engines.base import Engine
+from catalpa.errors import ParameterError
 from catalpa.table import encode, infer, open_table
 from catalpa.table.blocks import Block, Rows
+from catalpa.table.digest import Digest, digest
+from catalpa.table.infer import check_settings, schema_of
 from catalpa.table.scaling import Scaling
 from catalpa.table.schema import Schema
 from catalpa.table.weights import weight_units
 
-__all__ = ["Opened", "Opener", "TableSettings", "prepared", "scaling_of"]
+__all__ = [
+    "Header",
+    "Opened",
+    "Opener",
+    "TableSettings",
+    "decided",
+    "digested",
+    "encoded_part",
+    "in_memory",
+    "prepared",
+    "refuse_weights",
+    "scaling_of",
+]
 
 
 @dataclass(frozen=True)
@@ -46,8 +61,29 @@ class Opened:
     units_per_weight: float = 1.0
 
 
+@dataclass(frozen=True, eq=False)
+class Header:
+    """What can be said of a table without reading its rows.
+
+    Attributes
+    ----------
+    sample : Any
+        A table in memory with the same columns, maybe without rows.
+    n_rows : int or None
+        None where the rows have not been counted.
+    """
+
+    sample: Any
+    names: tuple[str, ...]
+    named: bool
+    n_rows: int | None = None
+
+
 class Opener(Protocol):
     """Opens one kind of table; one per engine."""
+
+    def header(self, X: Any) -> Header:
+        """Columns of a table; what is no table is refused."""
 
     def for_fit(self, X: Any, settings: TableSettings, sample_weight: Any) -> Opened:
         """Learn the schema of a table and hold its rows."""
@@ -72,6 +108,47 @@ def inferred(X: Any, settings: TableSettings) -> Schema:
         numbers=settings.numbers,  # type: ignore[arg-type]
         bins=settings.bins,
     )
+
+
+def digested(part: Any, settings: TableSettings) -> Digest:
+    """What some rows of a table that is in parts say about its columns."""
+    return digest(
+        part,
+        categorical_features=settings.categorical_features,
+        numbers=settings.numbers,  # type: ignore[arg-type]
+        bins=settings.bins,
+    )
+
+
+def decided(summed: Digest, settings: TableSettings) -> Schema:
+    """The schema of a table that is in parts."""
+    check_settings(settings.missing, settings.numbers, settings.bins)
+    return schema_of(
+        summed,
+        categorical_features=settings.categorical_features,
+        missing=settings.missing,  # type: ignore[arg-type]
+        numbers=settings.numbers,  # type: ignore[arg-type]
+        bins=settings.bins,
+    )
+
+
+def encoded_part(part: Any, schema: Schema, settings: TableSettings) -> Block:
+    """Some rows of a table that is in parts, scaled, in codes that fit the axis with holes.
+
+    Other parts may need places for holes that this one does not, and codes of all parts have one type.
+    """
+    rows = prepared(part, schema, scaling_of(schema), settings)
+    block = rows.blocks[0]
+    return replace(block, codes=block.codes.astype(schema.axis.with_holes.dtype, copy=False))
+
+
+def refuse_weights(sample_weight: Any) -> None:
+    """Weights go with rows in memory only."""
+    if sample_weight is not None:
+        raise ParameterError(
+            "sample_weight needs the rows in memory, and this table is in parts elsewhere. "
+            "Leave it out, repeat the rows that count more, or load the table first."
+        )
 
 
 def prepared(X: Any, schema: Schema, scaling: Scaling, settings: TableSettings) -> Rows:

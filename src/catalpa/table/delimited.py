@@ -15,7 +15,14 @@ from pyarrow import csv as arrow_csv
 
 from catalpa.errors import ParameterError, TableError
 
-__all__ = ["MISSING_SPELLINGS", "read_delimited"]
+__all__ = [
+    "MISSING_SPELLINGS",
+    "find_delimiter",
+    "header_names",
+    "looks_like_labels",
+    "marked_encoding",
+    "read_delimited",
+]
 
 THREADS_FROM = 1 << 24  # bytes of a text file from which it is read by several threads
 
@@ -50,7 +57,7 @@ def read_delimited(content: bytes, name: str, delimiter: str | None, encoding: s
     if delimiter is not None and len(delimiter) != 1:
         raise ParameterError(f"delimiter is {delimiter!r}; it has to be a single character.")
     chosen = delimiter or find_delimiter(text[:SAMPLE_CHARACTERS])
-    names = _header(text, name, chosen)
+    names = header_names(text, name, chosen)
     table = _parse(text.encode("utf-8"), name, chosen, names)
     if table.num_rows == 0:
         raise TableError(f"{name} has names of columns but no rows.")
@@ -58,7 +65,7 @@ def read_delimited(content: bytes, name: str, delimiter: str | None, encoding: s
 
 
 def _decode(content: bytes, name: str, encoding: str | None) -> str:
-    marked = next((codec for mark, codec in _BYTE_ORDER_MARKS.items() if content.startswith(mark)), None)
+    marked = marked_encoding(content)
     tried = [encoding] if encoding else [marked] if marked else ["utf-8", "cp1252"]
     for codec in tried:
         try:
@@ -72,6 +79,17 @@ def _decode(content: bytes, name: str, encoding: str | None) -> str:
         f"{name} is not written in {tried[-1]}: line {line} holds the byte 0x{content[byte]:02x}, "
         "which means nothing there. Give the encoding, for instance latin-1."
     ) from last
+
+
+def marked_encoding(content: bytes) -> str | None:
+    r"""The encoding that a byte order mark names, if the text begins with one.
+
+    Examples
+    --------
+    >>> marked_encoding(b"\xef\xbb\xbfa,b")
+    'utf-8-sig'
+    """
+    return next((codec for mark, codec in _BYTE_ORDER_MARKS.items() if content.startswith(mark)), None)
 
 
 def find_delimiter(sample: str) -> str:
@@ -98,7 +116,8 @@ def _record_lengths(sample: str, delimiter: str) -> list[int]:
     return list(islice(lengths, SAMPLE_RECORDS))
 
 
-def _header(text: str, name: str, delimiter: str) -> list[str]:
+def header_names(text: str, name: str, delimiter: str) -> list[str]:
+    """The names of the columns: the first record that is not empty."""
     try:
         names = next(
             record for record in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if record
@@ -158,11 +177,11 @@ def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
             numbers = column.cast(kind)
         except pa.ArrowInvalid:
             continue
-        return column.dictionary_encode() if _is_label(column) else numbers
+        return column.dictionary_encode() if looks_like_labels(column) else numbers
     return column.dictionary_encode()
 
 
-def _is_label(column: pa.ChunkedArray) -> bool:
+def looks_like_labels(column: pa.ChunkedArray) -> bool:
     """Whether some field would not be the same when written back: 007, 0x1f, more digits than are exact."""
     labels: Any = pc.match_substring_regex(column, r"^[+-]?0[0-9xX]|^[+-]?[0-9]{16,}$|[a-df-zA-DF-Z]")
     return bool(pc.any(labels).as_py())

@@ -50,7 +50,7 @@ def digest(
     --------
     >>> summed = digest([["a", 1.5]]) + digest([["b", 2.5]])
     >>> [sorted(summary.tally or ()) for summary in summed.summaries]
-    [[('str', 'a'), ('str', 'b')], []]
+    [[('text', 'a'), ('text', 'b')], []]
     """
     table = open_table(X)
     listed = listed_columns(table.names, categorical_features) or ()

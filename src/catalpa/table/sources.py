@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from catalpa.errors import MissingDependency, TableError, UnknownColumn
 from catalpa.table.delimited import read_delimited
 
-__all__ = ["SUFFIXES", "read_table"]
+__all__ = ["SUFFIXES", "is_text", "read_table", "with_dictionaries"]
 
 SUFFIXES = {
     ".csv": "text",
@@ -72,7 +72,7 @@ def read_table(
     else:
         table = _READERS[form](content, name)
     chosen = _chosen(table.column_names, name, columns, drop)
-    return _with_dictionaries(table.select(chosen))
+    return with_dictionaries(table.select(chosen))
 
 
 _TABBED = (".tsv", ".tab", ".tsv.gz", ".tab.gz")
@@ -128,7 +128,7 @@ def _recognized(name: str, content: bytes) -> tuple[str, bytes, str]:
 def _read_parquet(content: bytes, name: str) -> pa.Table:
     try:
         schema = pq.read_schema(io.BytesIO(content))
-        texts = [field.name for field in schema if _is_text(field.type)]
+        texts = [field.name for field in schema if is_text(field.type)]
         return pq.ParquetFile(io.BytesIO(content), read_dictionary=texts).read()
     except (pa.ArrowException, OSError) as error:
         raise _unreadable(name, "Parquet") from error
@@ -197,12 +197,14 @@ def _chosen(
     return kept
 
 
-def _is_text(kind: pa.DataType) -> bool:
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a type is plain text."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _with_dictionaries(table: pa.Table) -> pa.Table:
+def with_dictionaries(table: pa.Table) -> pa.Table:
+    """The table with its text columns as dictionaries."""
     for at, field in enumerate(table.schema):
-        if _is_text(field.type):
+        if is_text(field.type):
             table = table.set_column(at, field.name, table.column(at).dictionary_encode())
     return table

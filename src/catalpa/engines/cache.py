@@ -1,0 +1,143 @@
+"""Encoded rows and what blocks remember, in files of a temporary folder that removes itself."""
+
+from __future__ import annotations
+
+import mmap
+import pickle
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from typing import Any
+from weakref import finalize
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalpa.table.blocks import Block
+
+__all__ = ["ArrayFile", "BlockFiles", "Folder", "Shelf"]
+
+LARGE = 1 << 12  # bytes from which an array gets a file of its own
+
+
+class Folder:
+    """A temporary folder that goes with the last object that uses it, or with the program.
+
+    That holds for errors and for Ctrl-C too; only a program that is killed leaves it behind.
+    """
+
+    def __init__(self) -> None:
+        self.path = Path(mkdtemp(prefix="catalpa-"))
+        finalize(self, rmtree, self.path, ignore_errors=True)
+
+
+class ArrayFile:
+    """Rows of one array, appended to a file and mapped when they are read."""
+
+    def __init__(self, folder: Folder, name: str, width: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self.folder = folder
+        self.path = folder.path / name
+        self.width = width
+        self.dtype = dtype
+        self.n_rows = 0
+        self.path.touch()
+
+    def append(self, rows: NDArray[Any]) -> None:
+        """Put rows behind those that are there."""
+        with self.path.open("ab") as stream:
+            stream.write(np.ascontiguousarray(rows, dtype=self.dtype).data)
+        self.n_rows += len(rows)
+
+    def read(self, start: int, stop: int) -> NDArray[Any]:
+        """Rows as an array that may be changed without changing the file; it reads what it is asked for."""
+        shape = (stop - start, *self.width)
+        row_bytes = self.dtype.itemsize * int(np.prod(self.width))
+        if start == stop or row_bytes == 0:
+            return np.zeros(shape, dtype=self.dtype)
+        return np.memmap(self.path, self.dtype, "c", start * row_bytes, shape)
+
+
+class BlockFiles:
+    """The encoded rows of a table, read as blocks of equally many rows."""
+
+    def __init__(self, folder: Folder, rows_per_block: int, first: Block) -> None:
+        self.folder = folder
+        self.rows_per_block = rows_per_block
+        self._codes = ArrayFile(folder, "codes", first.codes.shape[1:], first.codes.dtype)
+        self._numbers = ArrayFile(folder, "numbers", first.numbers.shape[1:], first.numbers.dtype)
+
+    @property
+    def n_rows(self) -> int:
+        return self._codes.n_rows
+
+    def append(self, block: Block) -> None:
+        """Put a block's rows behind those that are there."""
+        self._codes.append(block.codes)
+        self._numbers.append(block.numbers)
+
+    def __len__(self) -> int:
+        return -(-self.n_rows // self.rows_per_block)
+
+    def __getitem__(self, at: int) -> Block:
+        start = at * self.rows_per_block
+        stop = min(start + self.rows_per_block, self.n_rows)
+        codes, numbers = self._codes.read(start, stop), self._numbers.read(start, stop)
+        return Block(codes.view(np.ndarray), numbers.view(np.ndarray), start=start)
+
+
+class Shelf:
+    """Objects put away one per place; their large arrays lie in files and are mapped, not read, to get them.
+
+    Only this program reads what it wrote itself a moment ago, so pickle is safe here.
+    """
+
+    def __init__(self, folder: Folder, places: int) -> None:
+        self.folder = folder
+        self._heads: list[bytes | None] = [None] * places
+        self._files: list[list[Path]] = [[] for _ in range(places)]
+        self._mapped: list[dict[int, Path]] = [{} for _ in range(places)]  # by address
+        self._written = 0
+
+    def get(self, at: int) -> Any:
+        """The object at a place, None where there is none."""
+        head = self._heads[at]
+        if head is None:
+            return None
+        maps = [_map(path) for path in self._files[at]]
+        self._mapped[at] = {_address(one): path for one, path in zip(maps, self._files[at], strict=True)}
+        return pickle.loads(head, buffers=maps)
+
+    def put(self, at: int, value: Any) -> None:
+        """Put an object at a place.
+
+        The object that ``get`` gave must still be alive: arrays that the two share are not written again.
+        """
+        buffers: list[pickle.PickleBuffer] = []
+
+        def keep_small(buffer: pickle.PickleBuffer) -> bool:
+            large = buffer.raw().nbytes >= LARGE
+            if large:
+                buffers.append(buffer)
+            return not large
+
+        head = pickle.dumps(value, protocol=5, buffer_callback=keep_small)
+        known = self._mapped[at]
+        files = [known.get(_address(buffer)) or self._write(at, buffer) for buffer in buffers]
+        for path in set(self._files[at]) - set(files):
+            path.unlink(missing_ok=True)
+        self._heads[at], self._files[at], self._mapped[at] = head, files, {}
+
+    def _write(self, at: int, buffer: pickle.PickleBuffer) -> Path:
+        self._written += 1
+        path = self.folder.path / f"memory-{at}-{self._written}"
+        path.write_bytes(buffer.raw())
+        return path
+
+
+def _map(path: Path) -> mmap.mmap:
+    with path.open("rb") as stream:
+        return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_COPY)
+
+
+def _address(buffer: Any) -> int:
+    return int(np.frombuffer(buffer, dtype=np.uint8).ctypes.data)

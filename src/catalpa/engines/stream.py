@@ -1,0 +1,130 @@
+"""The engine for files larger than memory: rows encoded once into a temporary folder, visited in blocks."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from functools import reduce
+from itertools import chain
+from operator import add
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalpa.engines.base import Engine, Step, Sweep
+from catalpa.engines.cache import ArrayFile, BlockFiles, Folder, Shelf
+from catalpa.engines.local import thread_count
+from catalpa.engines.opening import (
+    Header,
+    Opened,
+    TableSettings,
+    decided,
+    digested,
+    prepared,
+    refuse_weights,
+    scaling_of,
+)
+from catalpa.errors import TableError
+from catalpa.table.blocks import Axis
+from catalpa.table.digest import Digest
+from catalpa.table.scaling import Scaling
+from catalpa.table.scan import Scan
+from catalpa.table.schema import Schema
+
+__all__ = ["InFiles", "StreamEngine"]
+
+Result = TypeVar("Result")
+
+
+class StreamEngine:
+    """Blocks in files, mapped one at a time (one per thread), with what they remember in files too."""
+
+    def __init__(self, axis: Axis, blocks: BlockFiles, n_jobs: int | None = None) -> None:
+        self.axis = axis
+        self.n_rows: int = blocks.n_rows
+        self._blocks = blocks
+        self._memories = Shelf(blocks.folder, len(blocks))
+        self._threads = min(thread_count(n_jobs), len(blocks))
+
+    def total(self, step: Step[Result], *args: Any) -> Result:
+        return reduce(add, self._visit(lambda at: step(self._blocks[at], *args)))
+
+    def sweep(self, step: Sweep[Result], *args: Any) -> Result:
+        def visit(at: int) -> Result:
+            before = self._memories.get(at)
+            result, after = step(self._blocks[at], before, *args)
+            self._memories.put(at, after)
+            return result
+
+        return reduce(add, self._visit(visit))
+
+    def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
+        return np.concatenate(list(self._visit(lambda at: step(self._blocks[at], *args))))
+
+    def answer(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
+        """An array that lies in a file and is mapped; the file goes when the array goes."""
+        parts = self._visit(lambda at: step(self._blocks[at], *args))
+        first = next(parts)
+        file = ArrayFile(Folder(), "answer", first.shape[1:], first.dtype)
+        for part in chain([first], parts):
+            file.append(part)
+        return file.read(0, file.n_rows)
+
+    def _visit(self, visit: Callable[[int], Result]) -> Iterator[Result]:
+        """What the blocks give, in order; never more of it in hand than there are threads."""
+        if self._threads == 1:
+            yield from map(visit, range(len(self._blocks)))
+            return
+        with ThreadPoolExecutor(self._threads) as pool:
+            ahead: deque[Future[Result]] = deque()
+            for at in range(len(self._blocks)):
+                ahead.append(pool.submit(visit, at))
+                if len(ahead) > self._threads:
+                    yield ahead.popleft().result()
+            yield from (future.result() for future in ahead)
+
+
+class InFiles:
+    """Files named by ``catalpa.scan``: read once for the schema and once to encode them."""
+
+    def header(self, X: Scan) -> Header:
+        return Header(X.sample, X.names, True)
+
+    def for_fit(self, X: Scan, settings: TableSettings, sample_weight: Any) -> Opened:
+        refuse_weights(sample_weight)
+        schema = decided(_summed(X, settings), settings)
+        scaling = scaling_of(schema)
+        return Opened(schema, scaling, _encoded(X, schema, scaling, settings))
+
+    def for_predict(self, X: Scan, schema: Schema, scaling: Scaling, settings: TableSettings) -> Engine:
+        return _encoded(X, schema, scaling, settings)
+
+
+def _summed(files: Scan, settings: TableSettings) -> Digest:
+    digests = (digested(batch, settings) for batch in files.batches())
+    return reduce(add, digests, _first(digests, files))
+
+
+def _encoded(files: Scan, schema: Schema, scaling: Scaling, settings: TableSettings) -> StreamEngine:
+    """The rows in a folder of their own, on an axis with holes if any cell needs one."""
+    dtype = schema.axis.with_holes.dtype
+    parts = (prepared(batch, schema, scaling, settings) for batch in files.batches())
+    first = _first(parts, files)
+    holes, cache = False, None
+    for rows in chain([first], parts):
+        block = rows.blocks[0]
+        block = replace(block, codes=block.codes.astype(dtype, copy=False))
+        cache = cache or BlockFiles(Folder(), files.rows_per_batch, block)
+        cache.append(block)
+        holes = holes or rows.axis.holes
+    assert cache is not None
+    return StreamEngine(schema.axis.with_holes if holes else schema.axis, cache, settings.n_jobs)
+
+
+def _first(parts: Iterator[Result], files: Scan) -> Result:
+    for part in parts:
+        return part
+    raise TableError(f"There are no rows in {', '.join(map(str, files.paths[:3]))}.")
