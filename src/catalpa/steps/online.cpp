@@ -21,8 +21,50 @@ using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 constexpr std::uint32_t ABSENT = std::numeric_limits<std::uint32_t>::max();
 constexpr double TICK = 1.0 / (1 << 24);
+constexpr double OUT = -std::numeric_limits<double>::infinity();
 constexpr double STEEPEST = 700.0;  // exp of more is no number
 constexpr std::size_t REFRESH_FACTOR = 4;  // kept products must not cost more to refresh than to work out
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__linux__)
+#define FOR_EVERY_PROCESSOR __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define FOR_EVERY_PROCESSOR
+#endif
+
+constexpr std::size_t LANES = 8;
+
+// Work on whole rows of clusters, a few at a time in registers; the same on every processor, as each cluster's
+// sum is taken column by column and nothing is fused.
+FOR_EVERY_PROCESSOR void add_columns(double* out, const double* const* entries, std::size_t columns, std::size_t k) {
+    std::size_t at = 0;
+    for (; at + LANES <= k; at += LANES) {
+        double sums[LANES] = {};
+        for (std::size_t c = 0; c < columns; ++c)
+            for (std::size_t j = 0; j < LANES; ++j) sums[j] += entries[c][at + j];
+        for (std::size_t j = 0; j < LANES; ++j) out[at + j] = sums[j];
+    }
+    for (; at < k; ++at) {
+        double sum = 0.0;
+        for (std::size_t c = 0; c < columns; ++c) sum += entries[c][at];
+        out[at] = sum;
+    }
+}
+
+FOR_EVERY_PROCESSOR void handicapped(double* out, const double* won, double total, const double* vigours,
+                                     const double* similar, std::size_t k) {
+    for (std::size_t j = 0; j < k; ++j) out[j] = (1.0 - won[j] / total) * vigours[j] * similar[j];
+}
+
+FOR_EVERY_PROCESSOR double largest(const double* values, std::size_t k) {
+    double tops[LANES];
+    for (std::size_t j = 0; j < LANES; ++j) tops[j] = values[j < k ? j : 0];
+    std::size_t at = 0;
+    for (; at + LANES <= k; at += LANES)
+        for (std::size_t j = 0; j < LANES; ++j) tops[j] = values[at + j] > tops[j] ? values[at + j] : tops[j];
+    for (; at < k; ++at) tops[0] = values[at] > tops[0] ? values[at] : tops[0];
+    for (std::size_t j = 1; j < LANES; ++j) tops[0] = tops[j] > tops[0] ? tops[j] : tops[0];
+    return tops[0];
+}
 
 struct Table {
     Matrix<const std::uint32_t> places;  // (n, columns): place on the axis, or ABSENT
@@ -49,6 +91,7 @@ class Clusters {
           sums(table.numeric() * k, 0),
           heard(table.numeric() * k, 0),
           similar(k, 0.0),
+          entries(table.columns()),
           kept(table.length() <= REFRESH_FACTOR * k * table.columns()) {
         for (std::size_t j = 0; j < k; ++j)
             for (std::size_t r = 0; r < t.columns() + t.numeric(); ++r) this->column_weights[r * k + j] = column_weights(j, r);
@@ -82,18 +125,16 @@ class Clusters {
 
     // Weighted similarity of a row to every cluster.
     const std::vector<double>& similarity(std::size_t row) {
-        double* out = similar.data();
-        for (std::size_t j = 0; j < k; ++j) out[j] = 0.0;
         const std::uint32_t* cells = t.row(row);
-        for (std::size_t c = 0; c < t.columns(); ++c) {
-            const std::size_t place = cells[c];
-            if (place == ABSENT) continue;
-            if (kept) {
-                const double* entries = &worth[place * k];
-                for (std::size_t j = 0; j < k; ++j) out[j] += entries[j];
-            } else {
-                for (std::size_t j = 0; j < k; ++j) similar[j] += product(place, c, j);
-            }
+        if (kept) {
+            std::size_t present = 0;
+            for (std::size_t c = 0; c < t.columns(); ++c)
+                if (cells[c] != ABSENT) entries[present++] = &worth[cells[c] * k];
+            add_columns(similar.data(), entries.data(), present, k);
+        } else {
+            for (std::size_t j = 0; j < k; ++j) similar[j] = 0.0;
+            for (std::size_t c = 0; c < t.columns(); ++c)
+                for (std::size_t j = 0; j < k && cells[c] != ABSENT; ++j) similar[j] += product(cells[c], c, j);
         }
         for (std::size_t m = 0; m < t.numeric(); ++m)
             if (t.seen(row, m)) add_number(m, static_cast<double>(t.ticks(row, m)) * TICK);
@@ -106,6 +147,7 @@ class Clusters {
     std::vector<double> column_weights;  // (columns + numeric, k)
     std::vector<std::int64_t> by_category, by_column, sums, heard;
     std::vector<double> similar;
+    std::vector<const double*> entries;
     std::vector<double> worth;  // (length, k): weight times share, kept up to date
     bool kept;
 
@@ -143,16 +185,20 @@ class Clusters {
     }
 };
 
-// The cluster of the largest value; a later one must exceed it by more than `tie`. `but` is left out.
-std::size_t best(const std::vector<double>& values, double tie, std::size_t but) {
-    std::size_t winner = but == 0 ? 1 : 0;
-    double bar = values[winner] + tie;
-    for (std::size_t j = winner + 1; j < values.size(); ++j)
-        if (values[j] > bar && j != but) bar = values[winner = j] + tie;
+// The cluster of the largest value; a later one must exceed it by more than `tie`.
+std::size_t best(const std::vector<double>& values, double tie) {
+    if (tie == 0.0) {
+        const double top = largest(values.data(), values.size());
+        std::size_t winner = 0;
+        while (values[winner] != top) ++winner;
+        return winner;
+    }
+    std::size_t winner = 0;
+    double bar = values[0] + tie;
+    for (std::size_t j = 1; j < values.size(); ++j)
+        if (values[j] > bar) bar = values[winner = j] + tie;
     return winner;
 }
-
-constexpr std::size_t NONE = std::numeric_limits<std::size_t>::max();
 
 Clusters holding(const Table& table, Matrix<const double> column_weights, const std::int32_t* labels) {
     Clusters clusters(table, column_weights);
@@ -174,7 +220,7 @@ void join(const Table& table, Matrix<const double> column_weights, Matrix<const 
     }
     clusters.refresh_all();
     for (std::size_t row = 0; row < table.rows(); ++row) {
-        const std::size_t winner = best(clusters.similarity(row), tie, NONE);
+        const std::size_t winner = best(clusters.similarity(row), tie);
         labels(row) = static_cast<std::int32_t>(winner);
         clusters.join(row, winner);
     }
@@ -187,7 +233,7 @@ std::int64_t visit(const Table& table, Matrix<const double> column_weights, doub
     std::int64_t moved = 0;
     for (std::size_t row = 0; row < table.rows(); ++row) {
         const auto own = static_cast<std::size_t>(labels(row));
-        const std::size_t winner = best(clusters.similarity(row), tie, NONE);
+        const std::size_t winner = best(clusters.similarity(row), tie);
         if (winner == own) continue;
         clusters.move(row, own, winner);
         labels(row) = static_cast<std::int32_t>(winner);
@@ -210,15 +256,16 @@ std::int64_t compete(const Table& table, Matrix<const double> column_weights, do
     const double* won = wins.data();
     for (std::size_t row = 0; row < table.rows(); ++row) {
         const std::vector<double>& similar = clusters.similarity(row);
-        for (std::size_t j = 0; j < k; ++j) scores[j] = (1.0 - won[j] / total) * vigours[j] * similar[j];
-        const std::size_t winner = best(scores, tie, NONE);
+        handicapped(scores.data(), won, total, vigours.data(), similar.data(), k);
+        const std::size_t winner = best(scores, tie);
         const double weight = static_cast<double>(table.weights(row)) * unit;
         wins(winner) += weight;
         total += weight;
         strength(winner) += rate * weight;
         vigours[winner] = vigour(strength(winner));
         if (k > 1) {
-            const std::size_t rival = best(scores, tie, winner);
+            scores[winner] = OUT;
+            const std::size_t rival = best(scores, tie);
             strength(rival) -= rate * similar[rival] * weight;
             vigours[rival] = vigour(strength(rival));
         }
