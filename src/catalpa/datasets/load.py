@@ -17,7 +17,7 @@ from catalpa.datasets.fetch import UCI, cache_folder, check, fetch
 from catalpa.datasets.registry import Facts, Variant, facts_of, registry, table_path
 from catalpa.errors import DatasetError
 
-__all__ = ["Dataset", "list_datasets", "load"]
+__all__ = ["Dataset", "is_here", "list_datasets", "load"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -141,6 +141,20 @@ def list_datasets(*, data_home: str | os.PathLike[str] | None = None) -> pd.Data
         }
         for facts in registry().values()
     )
+
+
+def is_here(
+    name: str, *, variant: Variant = "paper", data_home: str | os.PathLike[str] | None = None
+) -> bool:
+    """Whether a data set can be loaded without a network.
+
+    Examples
+    --------
+    >>> is_here("zoo")
+    True
+    """
+    facts = facts_of(name)
+    return _find(facts, table_path(facts, variant), data_home) is not None
 
 
 def _find(facts: Facts, relative: str, data_home: str | os.PathLike[str] | None) -> Path | None:

@@ -1,0 +1,98 @@
+"""Any methods on the user's own table, with the same measures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pandas as pd
+
+from catalpa.errors import ParameterError, UnknownColumn
+from catalpa.lab.estimators import find_estimator, is_by_chance
+from catalpa.lab.measure import measured
+from catalpa.lab.protocol import Entry
+
+__all__ = ["compare", "summary"]
+
+MEASURES = ["ACC", "ARI", "NMI", "AMI", "CMP"]
+
+
+def compare(
+    frame: pd.DataFrame,
+    target: str,
+    methods: Sequence[str],
+    *,
+    seeds: int = 20,
+    n_clusters: int | None = None,
+    watch: Callable[[int, int], None] | None = None,
+) -> pd.DataFrame:
+    """Run methods with several seeds on a table with known classes.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table, with the classes in one of its columns.
+    target : str
+        That column; methods do not see it.
+    methods : list of str
+        Names of methods, or ``"package.module:Class"`` for any scikit-learn clusterer.
+    seeds : int
+        Seeds 0, 1, ..., seeds - 1; a method that takes no seed is run once.
+    n_clusters : int, optional
+        By default the number of classes.
+    watch : callable, optional
+        Called with the number of finished runs and of all runs.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per method and seed: ``method``, ``seed``, the measures, ``clusters_left``,
+        ``largest_share``, ``one_cluster`` (the ACC of all rows in one cluster), ``cost``, ``passes``,
+        ``seconds`` and ``error``.
+
+    Examples
+    --------
+    >>> import catalpa.datasets
+    >>> zoo = catalpa.datasets.load("zoo")
+    >>> runs = compare(zoo.frame.assign(kind=zoo.target), "kind", ["kmodes"], seeds=2)
+    >>> runs[["method", "seed", "clusters_left"]].values.tolist()
+    [['kmodes', 0, 7], ['kmodes', 1, 7]]
+    """
+    if target not in frame.columns:
+        raise UnknownColumn(
+            f"target={target!r} is not a column of the table. Its columns are {list(frame.columns)}."
+        )
+    if seeds < 1 or not methods:
+        raise ParameterError(f"seeds={seeds} and {len(methods)} methods: give at least one of each.")
+    if frame[target].isna().any():
+        raise ParameterError(
+            f"The column {target!r} has missing classes in {int(frame[target].isna().sum())} rows. "
+            "Leave those rows out first."
+        )
+    classes, table = frame[target], frame.drop(columns=target)
+    k = int(classes.nunique()) if n_clusters is None else n_clusters
+    for name in methods:
+        find_estimator(name)
+    plan = [(name, seed) for name in methods for seed in range(seeds if is_by_chance(name) else 1)]
+    rows = []
+    for name, seed in plan:
+        row = measured(Entry(name, "default"), table, classes, k, seed)
+        rows.append({"method": name, "seed": seed, **row})
+        if watch is not None:
+            watch(len(rows), len(plan))
+    wanted = ["method", "seed", *MEASURES, "clusters_left", "largest_share", "one_cluster"]
+    return pd.DataFrame(rows).reindex(columns=[*wanted, "cost", "passes", "seconds", "error"])
+
+
+def summary(runs: pd.DataFrame) -> pd.DataFrame:
+    """Mean and spread of each method over its seeds, best ARI first.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Indexed by method; ``ARI`` and so on are means, ``ARI_std`` their spread over seeds.
+    """
+    groups = runs.groupby("method", sort=False)
+    means = groups[[*MEASURES, "clusters_left", "largest_share", "one_cluster", "seconds"]].mean()
+    spreads = groups[MEASURES].std(ddof=0).add_suffix("_std")
+    counts = groups.agg(runs=("seed", "size"), failed=("error", lambda errors: int((errors != "").sum())))
+    return pd.concat([means, spreads, counts], axis=1).sort_values("ARI", ascending=False, kind="stable")

@@ -1,0 +1,89 @@
+"""Estimators by name: the library's own, and those that other packages bring."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from importlib.metadata import entry_points
+from typing import Any
+
+from catalpa.cluster.registry import METHODS, find_method
+from catalpa.errors import ParameterError
+
+__all__ = ["GROUP", "find_estimator", "is_by_chance", "make", "method_name"]
+
+GROUP = "catalpa.methods"  # entry points of other packages
+
+
+def find_estimator(name: str) -> type[Any]:
+    """The class behind a name.
+
+    Parameters
+    ----------
+    name : str
+        Name or alias of a method, name of an entry point in the group ``catalpa.methods``, or an import
+        path such as ``"package.module:Class"``.
+
+    Examples
+    --------
+    >>> find_estimator("k-modes").__name__
+    'KModes'
+    >>> find_estimator("sklearn.cluster:KMeans").__name__
+    'KMeans'
+    """
+    if ":" in name:
+        return _imported(name)
+    for point in entry_points(group=GROUP):
+        if point.name == name:
+            return _checked(name, point.load())
+    try:
+        return find_method(name).estimator
+    except ParameterError as error:
+        raise ParameterError(
+            f'{error} A class of another package is named by its path, as in "package.module:Class".'
+        ) from error
+
+
+def method_name(name: str) -> str:
+    """The registry's own name where this is an alias of it; the name itself for classes of other packages.
+
+    Examples
+    --------
+    >>> method_name("K-Modes"), method_name("sklearn.cluster:KMeans")
+    ('kmodes', 'sklearn.cluster:KMeans')
+    """
+    found = find_estimator(name)
+    return next((entry.name for entry in METHODS.values() if entry.estimator is found), name)
+
+
+def make(name: str, parameters: Mapping[str, Any], n_clusters: int, seed: int) -> Any:
+    """An estimator with these parameters, one thread, and the seed where it takes one."""
+    model = find_estimator(name)(**parameters)
+    # SigDT and others find the number of clusters themselves and have no such setting.
+    wanted = {"n_clusters": n_clusters, "random_state": seed, "n_jobs": 1}
+    takes = model.get_params(deep=False)
+    return model.set_params(**{key: value for key, value in wanted.items() if key in takes})
+
+
+def is_by_chance(name: str) -> bool:
+    """Whether an estimator takes a seed."""
+    return "random_state" in find_estimator(name)().get_params(deep=False)
+
+
+def _imported(path: str) -> type[Any]:
+    module, _, attribute = path.partition(":")
+    try:
+        return _checked(path, getattr(importlib.import_module(module), attribute))
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ParameterError(
+            f"The method {path!r} cannot be imported: {error}. Name one of {', '.join(METHODS)}, or "
+            '"package.module:Class" of an installed package.'
+        ) from error
+
+
+def _checked(name: str, found: Any) -> type[Any]:
+    if not (isinstance(found, type) and hasattr(found, "fit") and hasattr(found, "get_params")):
+        raise ParameterError(
+            f"The method {name!r} is no scikit-learn estimator: it must be a class with fit and get_params."
+        )
+    return found

@@ -1,0 +1,165 @@
+"""The data of the published figures."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from catalpa.datasets import load
+from catalpa.datasets.synthetic import make_categorical
+from catalpa.lab.estimators import make
+from catalpa.lab.protocol import Entry, Protocol
+from catalpa.lab.random_relations import STRATEGIES, cluster_with
+from catalpa.metrics import adjusted_rand, clustering_accuracy
+from catalpa.relations.relations import Relations
+from catalpa.table import encode
+from catalpa.table.blocks import FloatArray, IntArray
+
+__all__ = ["convergence", "embedding", "random_relations", "row_distances", "seconds", "slopes"]
+
+
+def random_relations(protocol: Protocol) -> pd.DataFrame:
+    """Figure 1: k-modes with relations drawn at random, a row per data set, strategy and draw."""
+    settings = protocol.figures["relations"]
+    rows: list[dict[str, Any]] = []
+    for name in settings["data"]:
+        data = load(name)
+        for strategy in STRATEGIES:
+            for draw in range(settings["draws"]):
+                labels = cluster_with(strategy, data.frame, data.n_clusters, draw)
+                scores = {
+                    "ACC": clustering_accuracy(data.target, labels),
+                    "ARI": adjusted_rand(data.target, labels),
+                }
+                rows.append({"dataset": name, "strategy": strategy, "draw": draw, **scores})
+    return pd.DataFrame(rows)
+
+
+def convergence(protocol: Protocol) -> pd.DataFrame:
+    """Figure 2: cost of every pass of DISC, in the reading of the equations and of the program."""
+    settings = protocol.figures["convergence"]
+    parts = []
+    for name in settings["data"]:
+        data = load(name)
+        for entry in protocol.entries:
+            if entry.method == "disc" and entry.variant in ("equations", "program"):
+                model = make(entry.method, entry.parameters, data.n_clusters, settings["seed"])
+                history = _silently(model, data.frame).history_
+                numbered = history.assign(
+                    dataset=name, variant=entry.variant, number=range(1, len(history) + 1)
+                )
+                parts.append(numbered)
+    columns = ["dataset", "variant", "number", "phase", "cost", "moved", "relearned", "clusters"]
+    return pd.DataFrame(pd.concat(parts, ignore_index=True), columns=columns)
+
+
+def seconds(protocol: Protocol) -> pd.DataFrame:
+    """Figure 3: seconds of a fit on planted clusters, against rows and against columns."""
+    settings = protocol.figures["seconds"]
+    sizes = [("rows", n, settings["rows_columns"]) for n in settings["rows"]]
+    sizes += [("columns", settings["columns_rows"], columns) for columns in settings["columns"]]
+    rows: list[dict[str, Any]] = []
+    for against, n, columns in sizes:
+        planted = make_categorical(
+            n, columns=columns, categories=settings["categories"], clusters=settings["clusters"]
+        )
+        for name, entry in _timed(protocol):
+            taken, error = _taken(entry, planted.frame, settings["clusters"])
+            facts = {"against": against, "method": name, "rows": n, "columns": columns}
+            rows.append({**facts, "seconds": taken, "error": error})
+    return pd.DataFrame(rows)
+
+
+def slopes(frame: pd.DataFrame) -> pd.DataFrame:
+    """Exponent of the growth of seconds for each method, by least squares on log axes.
+
+    Examples
+    --------
+    >>> rows = {"against": "rows", "method": "m", "rows": [10, 100], "columns": 2, "seconds": [1.0, 10.0]}
+    >>> float(slopes(pd.DataFrame(rows))["slope"].iloc[0].round(6))
+    1.0
+    """
+    found = []
+    for (against, method), part in frame.dropna(subset="seconds").groupby(["against", "method"], sort=False):
+        if part[against].nunique() > 1:
+            line = np.polyfit(np.log(part[against]), np.log(part["seconds"]), 1)
+            found.append({"against": against, "method": method, "slope": float(line[0])})
+    return pd.DataFrame(found, columns=["against", "method", "slope"])
+
+
+def embedding(protocol: Protocol) -> pd.DataFrame:
+    """Figure 4: rows in the plane by t-SNE of the distances that methods learned."""
+    from sklearn.manifold import TSNE
+
+    settings = protocol.figures["embedding"]
+    data = load(settings["data"])
+    parts = []
+    for name, entry in _timed(protocol):
+        if entry.method not in settings["methods"]:
+            continue
+        model = make(entry.method, entry.parameters, data.n_clusters, settings["seed"])
+        distances = row_distances(_silently(model, data.frame), data.frame)
+        tsne = TSNE(
+            metric="precomputed",
+            init="random",
+            random_state=settings["seed"],
+            perplexity=min(30.0, (len(distances) - 1) / 3),
+        )
+        places = tsne.fit_transform(distances)
+        points = {
+            "x": places[:, 0],
+            "y": places[:, 1],
+            "class": data.target.to_numpy(),
+            "cluster": model.labels_,
+        }
+        parts.append(pd.DataFrame(points).assign(method=name))
+    return pd.concat(parts, ignore_index=True)
+
+
+def row_distances(model: Any, frame: pd.DataFrame) -> FloatArray:  # (n, n)
+    """Distance of every two rows: learned distances of their categories, added over the columns.
+
+    Relations that differ between clusters are averaged with the clusters' sizes.
+    """
+    relations: Relations = model.relations_
+    codes = _codes(frame, model)
+    weights = np.asarray(model.cluster_sizes_, dtype=float) / np.sum(model.cluster_sizes_)
+    total = np.zeros((len(codes), len(codes)))
+    for column in range(codes.shape[1]):
+        averaged = sum(
+            weight * relations[cluster, column].distances for cluster, weight in enumerate(weights)
+        )
+        total += np.asarray(averaged)[np.ix_(codes[:, column], codes[:, column])]
+    return total
+
+
+def _codes(frame: pd.DataFrame, model: Any) -> IntArray:
+    return np.concatenate([block.codes for block in encode(frame, model.schema_).rows])
+
+
+def _timed(protocol: Protocol) -> Sequence[tuple[str, Entry]]:
+    """One variant of every method in Table 2, and DISC as the library runs it by default."""
+    ranked = [(place.label, entry) for place, entry in protocol.shown_in("2") if place.ranked]
+    default = [("DISC default", e) for e in protocol.entries if (e.method, e.variant) == ("disc", "default")]
+    return ranked + default
+
+
+def _taken(entry: Entry, frame: pd.DataFrame, n_clusters: int) -> tuple[float, str]:
+    model = make(entry.method, entry.parameters, n_clusters, 0)
+    began = time.perf_counter()
+    try:
+        _silently(model, frame)
+    except Exception as error:  # a method that cannot take a size leaves a gap in the figure
+        return float("nan"), f"{type(error).__name__}: {error}"
+    return time.perf_counter() - began, ""
+
+
+def _silently(model: Any, frame: pd.DataFrame) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(frame)

@@ -1,0 +1,108 @@
+r"""Tables of text for a terminal, Markdown and LaTeX, with the best and second best marked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+__all__ = ["FORMATS", "Cell", "Grid", "to_latex", "to_markdown", "to_plain"]
+
+_LATEX = {"&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "±": r"$\pm$"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A text and its place: 1 best, 2 second best, 0 any other."""
+
+    text: str
+    place: int = 0
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table to be read; the first column names the rows."""
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+
+
+def to_markdown(grid: Grid) -> str:
+    """The grid in Markdown: best bold, second best underlined.
+
+    Examples
+    --------
+    >>> print(to_markdown(Grid("scores", ["method", "ZO"], [[Cell("KMD"), Cell("0.69", 1)]])))
+    | method | ZO |
+    |---|--:|
+    | KMD | **0.69** |
+    """
+    marks = {0: "{}", 1: "**{}**", 2: "<u>{}</u>"}
+    rule = "|---|" + "--:|" * (len(grid.head) - 1)
+    lines = [_joined(grid.head), rule]
+    lines += [_joined([marks[cell.place].format(cell.text) for cell in row]) for row in grid.rows]
+    return "\n".join(lines)
+
+
+def to_latex(grid: Grid) -> str:
+    r"""The grid as a LaTeX tabular with booktabs rules.
+
+    Examples
+    --------
+    >>> print(to_latex(Grid("scores", ["method", "ZO"], [[Cell("KMD"), Cell("0.69±0.1", 2)]])))
+    % scores
+    \begin{tabular}{lr}
+    \toprule
+    method & ZO \\
+    \midrule
+    KMD & \underline{0.69$\pm$0.1} \\
+    \bottomrule
+    \end{tabular}
+    """
+    marks = {0: "{}", 1: r"\textbf{{{}}}", 2: r"\underline{{{}}}"}
+    body = [" & ".join(marks[cell.place].format(_escaped(cell.text)) for cell in row) for row in grid.rows]
+    return "\n".join(
+        [
+            f"% {grid.title}",
+            rf"\begin{{tabular}}{{l{'r' * (len(grid.head) - 1)}}}",
+            r"\toprule",
+            " & ".join(map(_escaped, grid.head)) + r" \\",
+            r"\midrule",
+            *(line + r" \\" for line in body),
+            r"\bottomrule",
+            r"\end{tabular}",
+        ]
+    )
+
+
+def to_plain(grid: Grid) -> str:
+    """The grid in aligned columns for a terminal: best marked ``*``, second best ``'``.
+
+    Examples
+    --------
+    >>> print(to_plain(Grid("scores", ["method", "ZO"], [[Cell("KMD"), Cell("0.69", 1)]])))
+    scores
+    method     ZO
+    KMD     0.69*
+    """
+    marks = {0: "", 1: "*", 2: "'"}
+    lines = [list(grid.head), *([cell.text + marks[cell.place] for cell in row] for row in grid.rows)]
+    widths = [max(len(line[at]) for line in lines) for at in range(len(grid.head))]
+    aligned = [
+        "  ".join(
+            [line[0].ljust(widths[0]), *(text.rjust(w) for text, w in zip(line[1:], widths[1:], strict=True))]
+        )
+        for line in lines
+    ]
+    return "\n".join([grid.title, *(line.rstrip() for line in aligned)])
+
+
+FORMATS: dict[str, Callable[[Grid], str]] = {"plain": to_plain, "markdown": to_markdown, "latex": to_latex}
+
+
+def _joined(texts: Sequence[str]) -> str:
+    return "| " + " | ".join(texts) + " |"
+
+
+def _escaped(text: str) -> str:
+    return "".join(_LATEX.get(letter, letter) for letter in text)

@@ -1,0 +1,203 @@
+"""The page of results: what reproduces, what does not, and why, all of it made from stored results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from string import Template
+
+import pandas as pd
+
+from catalpa.lab.grids import Cell, Grid, to_markdown
+from catalpa.lab.protocol import Protocol
+from catalpa.lab.published import MEASURES, contradictions, printed, printed_ranks, ranks_of, table_of
+from catalpa.lab.significance import Significance, significance
+from catalpa.lab.tables import Table, table
+
+__all__ = ["page", "tests_text"]
+
+NEAR = 0.03  # a mean this far from the print, or within its deviation, counts as reproduced
+
+
+def page(results: pd.DataFrame, protocol: Protocol) -> str:
+    """The page in Markdown.
+
+    Parameters
+    ----------
+    results : pandas.DataFrame
+        Rows of :func:`catalpa.lab.run`.
+    protocol : Protocol
+        That they were made with.
+    """
+    made = {
+        (number, measure): table(results, protocol, number, measure)
+        for number, measures in MEASURES.items()
+        for measure in measures
+    }
+    accuracy, rand = made["2", "ACC"], made["2", "ARI"]
+    template = Template(files("catalpa.lab").joinpath("results_template.md").read_text("utf-8"))
+    return template.substitute(
+        runs=_runs(results),
+        near=NEAR,
+        reproduced=_reproduced(accuracy, rand),
+        verdict=_verdict(accuracy),
+        one_cluster=_one_cluster(accuracy),
+        collapsed=_collapsed(accuracy),
+        tables="\n\n".join(text for one in made.values() for text in _section(one)),
+        ranks=_printed_ranks(),
+        contradictions=_contradictions(),
+    )
+
+
+def tests_text(found: Significance) -> str:
+    """The tests in words and one table."""
+    test = found.friedman
+    lines = [
+        f"On {found.n_sets} data sets with a score of all {len(found.methods)} methods: Friedman's "
+        f"chi-square {test.chi_square:.2f} (p = {test.chi_square_p_value:.2g}), Iman and Davenport's F "
+        f"{test.f_statistic:.2f} (p = {test.f_p_value:.2g}). Critical differences of average ranks at 0.05: "
+        f"{found.nemenyi:.2f} between any two (Nemenyi), {found.bonferroni_dunn:.2f} from {found.control} "
+        "(Bonferroni-Dunn).",
+        "",
+    ]
+    ranks = dict(zip(found.methods, test.average_ranks, strict=True))
+    rows = [
+        [
+            Cell(pair.second),
+            Cell(f"{ranks[pair.second]:.2f}"),
+            Cell(f"{ranks[pair.second] - ranks[found.control]:+.2f}"),
+            Cell(f"{pair.p_value:.3g}"),
+            Cell(f"{pair.adjusted_p_value:.3g}"),
+        ]
+        for pair in found.against_control
+    ]
+    first = [Cell(found.control), Cell(f"{ranks[found.control]:.2f}"), Cell(""), Cell(""), Cell("")]
+    head = ["method", "average rank", f"from {found.control}", "Wilcoxon p", "after Holm"]
+    return "\n".join(lines) + to_markdown(Grid("tests", head, [first, *rows]))
+
+
+def _section(one: Table) -> Iterator[str]:
+    yield f"## {one.title}"
+    yield "Ours, mean ± deviation over seeds:"
+    yield to_markdown(one.ours())
+    yield "Printed:"
+    yield to_markdown(one.printed())
+    yield "Ours minus printed:"
+    yield to_markdown(one.differences())
+    if one.measure == "ACC":
+        yield "Clusters left of those asked for, mean over seeds:"
+        yield to_markdown(one.clusters())
+        yield "From the worst seed to the best:"
+        yield to_markdown(one.spread())
+    if one.number == "2":
+        scores = table_of(one.cells[one.cells["ranked"]])
+        if len(scores.dropna()) > 1:
+            yield f"Tests on our means of {one.measure}:"
+            yield tests_text(significance(scores, one.measure, control="DISC"))
+
+
+def _runs(results: pd.DataFrame) -> str:
+    failed = results[results["error"] != ""]
+    versions = "; ".join(sorted(set(results["versions"]) - {""}))
+    text = (
+        f"{len(results):,} runs, {results['seconds'].sum() / 60:,.0f} minutes of computing, with {versions}. "
+        f"{len(failed)} runs have no result"
+    )
+    groups = failed.groupby(["method", "error"], sort=False)["dataset"]
+    reasons = [f"- {method} on {_listed(names)}: {error}" for (method, error), names in groups]
+    return text + (":\n\n" + "\n".join(reasons) if reasons else ".")
+
+
+def _reproduced(accuracy: Table, rand: Table) -> str:
+    """Per column of Table 2, on how many data sets our means are near the printed ones."""
+    rows = []
+    for column, part in accuracy.cells.groupby("column", sort=False):
+        other = rand.cells[rand.cells["column"] == column]
+        if part["printed"].notna().any():
+            away = part["difference"].abs().mean()
+            near, known = _near(part)
+            near_rand, _ = _near(other)
+            texts = [str(column), f"{near} of {known}", f"{near_rand} of {known}", f"{away:.3f}"]
+            texts.append(f"{part['difference'].mean():+.3f}")
+            rows.append([Cell(text) for text in texts])
+    head = ["method", "ACC near", "ARI near", "mean distance of ACC", "mean difference of ACC"]
+    return to_markdown(Grid("reproduced", head, rows))
+
+
+def _near(part: pd.DataFrame) -> tuple[int, int]:
+    known = part.dropna(subset=["difference"])
+    allowed = known["printed_std"].fillna(0).clip(lower=NEAR)
+    # Means are compared as they are printed, to four digits.
+    return int((known["difference"].abs().round(4) <= allowed).sum()), len(known)
+
+
+def _verdict(accuracy: Table) -> str:
+    cells = accuracy.cells[accuracy.cells["label"] == "DISC"]
+    lines = []
+    for variant, part in cells.dropna(subset=["difference"]).groupby("variant", sort=False):
+        below = part[part["difference"] < -NEAR]
+        above = part[part["difference"] > NEAR]
+        lines.append(
+            f"- DISC, {variant}: mean ACC {part['mean'].mean():.3f} where {part['printed'].mean():.3f} is "
+            f"printed; lower by more than {NEAR} on {_listed(below['dataset'])}, higher by more on "
+            f"{_listed(above['dataset'])}."
+        )
+    return "\n".join(lines)
+
+
+def _one_cluster(accuracy: Table) -> str:
+    cells = accuracy.cells
+    rows = []
+    for dataset, part in cells.groupby("dataset", sort=False):
+        alone, ours, there = part["one_cluster"].iloc[0], part["mean"].max(), part["printed"].max()
+        if alone > min(ours, there):
+            rows.append(
+                [Cell(text) for text in (str(dataset), f"{alone:.4f}", f"{ours:.4f}", f"{there:.4f}")]
+            )
+    head = ["data set", "all rows in one cluster", "best of ours", "best printed"]
+    return to_markdown(Grid("one cluster", head, rows)) if rows else "None."
+
+
+def _collapsed(accuracy: Table) -> str:
+    cells = accuracy.cells
+    lost = cells[(cells["clusters_left"] < cells["clusters_asked"] - 0.05) & (cells["label"] != "SigDT")]
+    lines = [
+        f"- {column}: "
+        + ", ".join(
+            f"{row.dataset} {row.clusters_left:.1f} of {row.clusters_asked}" for row in part.itertuples()
+        )
+        for column, part in lost.groupby("column", sort=False)
+    ]
+    return "\n".join(lines) or "Nowhere."
+
+
+def _printed_ranks() -> str:
+    """Average ranks recomputed from the printed means, beside the printed ranks."""
+    rows = []
+    for number, measure in (("2", "ACC"), ("2", "ARI"), ("2", "CMP"), ("3", "ACC")):
+        there = printed_ranks(number, measure)
+        again = ranks_of(table_of(printed(number, measure)), measure)
+        for label in there.index:
+            if abs(there[label] - again[label]) > 0.0051:
+                texts = (
+                    f"Table {number}, {measure}",
+                    str(label),
+                    f"{there[label]:.2f}",
+                    f"{again[label]:.2f}",
+                )
+                rows.append([Cell(text) for text in texts])
+    head = ["table", "method", "printed rank", "from the printed means"]
+    return to_markdown(Grid("ranks", head, rows))
+
+
+def _contradictions() -> str:
+    rows = [
+        [Cell(text) for text in (row[0], row[1], f"{row[2]:.4f}", f"{row[3]:.4f}", f"Table {row[4]}")]
+        for row in contradictions().itertuples(index=False, name=None)
+    ]
+    head = ["data set", "method", "Table 2", "elsewhere", "where"]
+    return to_markdown(Grid("differences", head, rows))
+
+
+def _listed(names: Sequence[str] | pd.Series) -> str:
+    return ", ".join(dict.fromkeys(map(str, names))) or "none"

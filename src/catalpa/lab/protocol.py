@@ -1,0 +1,230 @@
+"""What is run: the methods with their variants, the data sets and the seeds, read from a TOML file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from catalpa.datasets import list_datasets
+from catalpa.errors import ParameterError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Entry", "Job", "Protocol", "Shown", "read_protocol"]
+
+CATEGORICAL, MIXED = "categorical", "mixed"
+_KEYS = {"method", "variant", "parameters", "shown", "chance"}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A place in a printed table.
+
+    Attributes
+    ----------
+    table, label : str
+        Number of the table and name of its column.
+    columns : {"categorical", "mixed"}
+        The columns of the data used there.
+    ranked : bool
+        Whether this variant stands for its label when methods are ranked.
+    """
+
+    table: str
+    label: str
+    columns: str = CATEGORICAL
+    ranked: bool = False
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A method with its settings.
+
+    Attributes
+    ----------
+    method : str
+        Name in the registry, name of an entry point, or ``"package.module:Class"``.
+    variant : str
+        What tells these settings from others of the method.
+    parameters : mapping
+        Settings that are not the method's defaults.
+    shown : tuple of Shown
+    chance : bool
+        Whether seeds can matter.
+    """
+
+    method: str
+    variant: str
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    shown: tuple[Shown, ...] = ()
+    chance: bool = True
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The kinds of tables that it is run on."""
+        wanted = {place.columns for place in self.shown} or {CATEGORICAL}
+        return tuple(kind for kind in (CATEGORICAL, MIXED) if kind in wanted)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run: a method and variant on a data set with a seed."""
+
+    entry: Entry
+    dataset: str
+    columns: str
+    seed: int
+
+    @property
+    def key(self) -> tuple[str, str, str, str, int]:
+        return self.entry.method, self.entry.variant, self.dataset, self.columns, self.seed
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """Experiments as data.
+
+    Examples
+    --------
+    >>> protocol = read_protocol()
+    >>> protocol.seeds_on("CA"), protocol.seeds_on("BM")
+    (50, 10)
+    >>> small = protocol.restricted(methods=["kmodes"], datasets=["ZO"], repeats=2)
+    >>> [job.key for job in small.jobs()]
+    [('kmodes', 'paper', 'ZO', 'categorical', 0), ('kmodes', 'paper', 'ZO', 'categorical', 1)]
+    """
+
+    entries: tuple[Entry, ...]
+    categorical: tuple[str, ...]
+    mixed: tuple[str, ...]
+    repeats: int
+    quick_repeats: int
+    fewer: Mapping[str, int] = field(hash=False)
+    figures: Mapping[str, Any] = field(hash=False)
+
+    def seeds_on(self, dataset: str) -> int:
+        """How many seeds a method that depends on chance gets on a data set."""
+        return min(self.repeats, self.fewer.get(dataset, self.repeats))
+
+    def jobs(self) -> Iterator[Job]:
+        """Every run; the first seed of everything comes before the second of anything."""
+        for seed in range(self.repeats):
+            for columns, datasets in ((CATEGORICAL, self.categorical), (MIXED, self.mixed)):
+                for dataset in datasets:
+                    for entry in self.entries:
+                        seeds = self.seeds_on(dataset) if entry.chance else 1
+                        if columns in entry.columns and seed < seeds:
+                            yield Job(entry, dataset, columns, seed)
+
+    def quick(self) -> Protocol:
+        """Only the data sets that are bundled, and few seeds."""
+        known = list_datasets()
+        bundled = set(known.loc[known["bundled"], "alias"])
+        return replace(
+            self,
+            categorical=tuple(name for name in self.categorical if name in bundled),
+            mixed=(),
+            repeats=self.quick_repeats,
+        )
+
+    def restricted(
+        self,
+        *,
+        methods: Sequence[str] | None = None,
+        datasets: Sequence[str] | None = None,
+        repeats: int | None = None,
+    ) -> Protocol:
+        """The part with these methods and data sets, and at most so many seeds; None keeps all."""
+        return replace(
+            self,
+            entries=_among(self.entries, methods, lambda entry: entry.method, "methods"),
+            categorical=_among(self.categorical, datasets, str, "datasets"),
+            mixed=tuple(name for name in self.mixed if datasets is None or name in datasets),
+            repeats=self.repeats if repeats is None else min(repeats, self.repeats),
+        )
+
+    def with_method(self, method: str, variant: str = "default") -> Protocol:
+        """With one more method, shown as a column of its own in Tables 2 and 4."""
+        label = method.rpartition(":")[2]
+        shown = Shown("2", label), Shown("4", label, MIXED)
+        return replace(self, entries=(*self.entries, Entry(method, variant, shown=shown)))
+
+    def including(self, results: pd.DataFrame) -> Protocol:
+        """With every method that has results, also those that other packages brought."""
+        known = {(entry.method, entry.variant) for entry in self.entries}
+        found = results[["method", "variant"]].drop_duplicates().itertuples(index=False, name=None)
+        protocol = self
+        for method, variant in found:
+            if (method, variant) not in known:
+                protocol = protocol.with_method(method, variant)
+        return protocol
+
+    def shown_in(self, table: str) -> list[tuple[Shown, Entry]]:
+        """Columns of a table in their printed order, every variant of a label after another."""
+        return [(place, entry) for entry in self.entries for place in entry.shown if place.table == table]
+
+
+def read_protocol(path: str | Path | None = None) -> Protocol:
+    """Read a protocol, by default that of the published experiments."""
+    if path is None:
+        source, text = "protocol.toml", files("catalpa.lab").joinpath("protocol.toml").read_text("utf-8")
+    else:
+        source, text = str(path), _text(Path(path))
+    try:
+        document = tomllib.loads(text)
+        return Protocol(
+            entries=tuple(_entry(table) for table in document["methods"]),
+            categorical=tuple(document["data"]["categorical"]),
+            mixed=tuple(document["data"].get("mixed", ())),
+            repeats=int(document["seeds"]["repeats"]),
+            quick_repeats=int(document["seeds"].get("quick", 5)),
+            fewer=document["seeds"].get("fewer", {}),
+            figures=document.get("figures", {}),
+        )
+    except tomllib.TOMLDecodeError as error:
+        raise ParameterError(f"The protocol {source!r} is no TOML file: {error}.") from error
+    except KeyError as error:
+        raise ParameterError(
+            f"The protocol {source!r} lacks {error}. It needs [seeds] repeats, [data] categorical and "
+            "[[methods]] with method and variant."
+        ) from error
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except OSError as error:
+        raise ParameterError(f"The protocol {str(path)!r} cannot be read: {error.strerror}.") from error
+
+
+def _entry(table: Mapping[str, Any]) -> Entry:
+    unknown = sorted(set(table) - _KEYS)
+    if unknown:
+        raise ParameterError(
+            f"A method of the protocol has the keys {unknown}, which mean nothing. "
+            f"The keys are {', '.join(sorted(_KEYS))}."
+        )
+    return Entry(
+        method=table["method"],
+        variant=table["variant"],
+        parameters=table.get("parameters", {}),
+        shown=tuple(Shown(**place) for place in table.get("shown", ())),
+        chance=table.get("chance", True),
+    )
+
+
+def _among(all_of: tuple[Any, ...], wanted: Sequence[str] | None, name: Any, what: str) -> tuple[Any, ...]:
+    if wanted is None:
+        return all_of
+    names = [name(one) for one in all_of]
+    strangers = [one for one in wanted if one not in names]
+    if strangers:
+        raise ParameterError(
+            f"{what}={strangers} are not in the protocol. It has {', '.join(dict.fromkeys(names))}."
+        )
+    return tuple(one for one in all_of if name(one) in wanted)

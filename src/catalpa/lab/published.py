@@ -1,0 +1,107 @@
+"""The tables as they were printed, and how they agree with themselves."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import pandas as pd
+
+from catalpa.metrics import average_ranks
+
+__all__ = [
+    "HIGHER_IS_BETTER",
+    "MEASURES",
+    "contradictions",
+    "printed",
+    "printed_ranks",
+    "ranks_of",
+    "table_of",
+]
+
+MEASURES = {"2": ("ACC", "ARI", "CMP"), "3": ("ACC",), "4": ("ACC",)}
+HIGHER_IS_BETTER = {"ACC": True, "ARI": True, "NMI": True, "AMI": True, "CMP": False}
+# The same method under the names that the ablation gives it.
+SAME_METHOD = {"DISC-II": "KMD", "DISC": "DISC"}
+
+
+def printed(table: str, measure: str) -> pd.DataFrame:
+    """Printed means and deviations of a table, one row per data set and label.
+
+    Examples
+    --------
+    >>> two = printed("2", "ACC").set_index(["dataset", "label"])
+    >>> float(two.loc[("ZO", "DISC"), "mean"])
+    0.805
+    """
+    if table == "2":
+        rows = _read("table2.csv")
+        part = rows[rows["index"] == measure]
+        return part.rename(columns={"method": "label"})[["dataset", "label", "mean", "std"]]
+    if table == "3":
+        wide = _read("table3_ablation.csv").drop(columns="average_rank")
+        long = wide.melt("variant", var_name="dataset", value_name="mean")
+        long = long.rename(columns={"variant": "label"})
+    else:
+        long = _read("table4_mixed.csv").melt("dataset", var_name="label", value_name="mean")
+    return long.assign(std=float("nan"))[["dataset", "label", "mean", "std"]]
+
+
+def printed_ranks(table: str, measure: str) -> pd.Series:
+    """Printed average ranks by label; empty where a table prints none."""
+    if table == "2":
+        ranks = _read("table2_average_ranks.csv").set_index("index").T
+        return ranks[measure].astype(float)
+    if table == "3":
+        return _read("table3_ablation.csv").set_index("variant")["average_rank"].astype(float)
+    return pd.Series(dtype=float)
+
+
+def table_of(cells: pd.DataFrame, values: str = "mean", across: str = "label") -> pd.DataFrame:
+    """Data sets down, methods across, both in the order of the rows."""
+    wide = cells.pivot(index="dataset", columns=across, values=values)
+    return wide.reindex(index=cells["dataset"].unique(), columns=cells[across].unique())
+
+
+def ranks_of(scores: pd.DataFrame, measure: str) -> pd.Series:
+    """Average rank of each column; ties share their mean rank, and a gap is last.
+
+    Examples
+    --------
+    >>> scores = table_of(printed("2", "ACC"))
+    >>> round(float(ranks_of(scores, "ACC")["DISC"]), 2)
+    1.25
+    """
+    higher = HIGHER_IS_BETTER[measure]
+    filled = scores.astype(float).fillna(float("-inf") if higher else float("inf"))
+    return pd.Series(average_ranks(filled, higher_is_better=higher), index=scores.columns)
+
+
+def contradictions() -> pd.DataFrame:
+    """Means of the same method on the same data that the printed tables give differently.
+
+    Examples
+    --------
+    >>> contradictions()["dataset"].tolist()[:2]
+    ['SB', 'NU']
+    """
+    main = printed("2", "ACC").set_index(["dataset", "label"])["mean"]
+    rows: list[dict[str, Any]] = []
+    for table in ("3", "4"):
+        for dataset, label, mean in printed(table, "ACC")[["dataset", "label", "mean"]].itertuples(
+            index=False
+        ):
+            there = main.get((dataset, SAME_METHOD.get(label, "")))
+            if there is not None and there != mean:
+                name = SAME_METHOD[label]
+                rows.append(
+                    {"dataset": dataset, "method": name, "table 2": there, "other": mean, "table": table}
+                )
+    return pd.DataFrame(rows).sort_values(["table", "method"], ignore_index=True, kind="stable")
+
+
+@cache
+def _read(name: str) -> pd.DataFrame:
+    with files("catalpa.lab").joinpath("published", name).open("rb") as stream:
+        return pd.read_csv(stream)

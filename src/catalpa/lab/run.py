@@ -1,0 +1,193 @@
+"""All runs of a protocol: over processes, resumable at any moment, each run once."""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from threadpoolctl import threadpool_limits
+
+from catalpa.datasets.load import is_here
+from catalpa.datasets.registry import facts_of
+from catalpa.errors import ParameterError
+from catalpa.lab.journal import Journal
+from catalpa.lab.measure import run_job
+from catalpa.lab.protocol import CATEGORICAL, MIXED, Job, Protocol
+
+__all__ = ["Progress", "available", "run"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is.
+
+    Attributes
+    ----------
+    finished, total : int
+        Runs that have a row, also from before, and all runs.
+    failed : int
+        Failed runs since the start.
+    seconds_left : float
+        Guessed from the sizes of the tables that are still to come.
+    """
+
+    finished: int
+    total: int
+    failed: int
+    seconds_left: float
+
+
+class _Clock:
+    """Guesses the time left: a run on a table takes as long as the table has cells."""
+
+    def __init__(self, todo: Sequence[Job], total: int) -> None:
+        self._began = time.monotonic()
+        self._total, self._finished, self._failed = total, total - len(todo), 0
+        self._left = sum(map(_cells, todo))
+        self._through = 0
+
+    def tick(self, job: Job, row: dict[str, Any]) -> Progress:
+        cells = _cells(job)
+        self._left, self._through = self._left - cells, self._through + cells
+        self._finished, self._failed = self._finished + 1, self._failed + (row["error"] != "")
+        pace = (time.monotonic() - self._began) / self._through
+        return Progress(self._finished, self._total, self._failed, pace * self._left)
+
+
+def run(
+    protocol: Protocol,
+    results: str | Path,
+    *,
+    jobs: int = 1,
+    data_home: str | None = None,
+    watch: Callable[[Progress], None] | None = None,
+) -> pd.DataFrame:
+    """Run what has no row yet and give all rows.
+
+    Parameters
+    ----------
+    protocol : Protocol
+    results : path
+        The ``.parquet`` file that results are kept in. Runs with a row there are not repeated, so the same
+        call continues after an interruption of any kind.
+    jobs : int
+        Processes.
+    data_home : path, optional
+        Folder of data sets, as in :func:`catalpa.datasets.load`.
+    watch : callable, optional
+        Called with a :class:`Progress` after every run.
+
+    Returns
+    -------
+    pandas.DataFrame
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from catalpa.lab import read_protocol
+    >>> small = read_protocol().restricted(methods=["kmodes"], datasets=["ZO"], repeats=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rows = run(small, pathlib.Path(folder, "results.parquet"))
+    >>> rows[["dataset", "seed", "clusters_left"]].values.tolist()
+    [['ZO', 0, 7], ['ZO', 1, 7]]
+    """
+    if jobs < 1:
+        raise ParameterError(f"jobs={jobs}, but at least one process is needed.")
+    journal = Journal(results)
+    planned = list(protocol.jobs())
+    done = journal.done()
+    todo = [job for job in planned if job.key not in done]
+    clock = _Clock(todo, len(planned))
+    finishing = _here(todo, data_home) if jobs == 1 else _beside(todo, data_home, jobs)
+    for job, row in finishing:
+        journal.append(row)
+        progress = clock.tick(job, row)
+        if watch is not None:
+            watch(progress)
+    journal.gather()
+    return journal.rows()
+
+
+def available(protocol: Protocol, data_home: str | None = None) -> tuple[Protocol, list[str]]:
+    """The protocol on those of its data sets that are on this computer, and what is left out."""
+    here = {
+        CATEGORICAL: [name for name in protocol.categorical if is_here(name, data_home=data_home)],
+        MIXED: [name for name in protocol.mixed if is_here(name, variant="mixed", data_home=data_home)],
+    }
+    missing = [name for name in protocol.categorical if name not in here[CATEGORICAL]]
+    missing += [f"{name} with numbers" for name in protocol.mixed if name not in here[MIXED]]
+    return replace(protocol, categorical=tuple(here[CATEGORICAL]), mixed=tuple(here[MIXED])), missing
+
+
+def _here(todo: Sequence[Job], data_home: str | None) -> Iterator[tuple[Job, dict[str, Any]]]:
+    for job in todo:
+        yield job, run_job(job, data_home)
+
+
+def _beside(todo: Sequence[Job], data_home: str | None, jobs: int) -> Iterator[tuple[Job, dict[str, Any]]]:
+    """Runs in processes; when one of them dies, its jobs are run again, each alone."""
+    waiting = iter(todo)
+    suspects: list[Job] = []
+    while True:
+        lost = yield from _pooled(waiting, data_home, jobs)
+        suspects += lost
+        if not lost:
+            break
+    for job in suspects:
+        fallen = yield from _pooled(iter([job]), data_home, 1)
+        if fallen:
+            error = "ChildProcessError: the process of this run ended by itself, perhaps for want of memory"
+            yield job, _fallen(job, error)
+
+
+def _pooled(
+    waiting: Iterator[Job], data_home: str | None, jobs: int
+) -> Any:  # a generator of (job, row) that returns the jobs whose process died
+    under_way: dict[Future[dict[str, Any]], Job] = {}
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, context, initializer=_prepare) as pool:
+        while True:
+            for job in itertools.islice(waiting, 2 * jobs - len(under_way)):
+                under_way[pool.submit(run_job, job, data_home)] = job
+            if not under_way:
+                return []
+            for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+                try:
+                    row = future.result()
+                except BrokenProcessPool:
+                    return list(under_way.values())
+                yield under_way.pop(future), row
+
+
+def _prepare() -> None:
+    """In a worker: one thread, and an end when the process that hands out work is killed."""
+    # Several processes with as many threads as cores each would wait for each other.
+    threadpool_limits(1)
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def follow() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
+
+
+def _fallen(job: Job, error: str) -> dict[str, Any]:
+    names = ("method", "variant", "dataset", "columns", "seed")
+    return dict(zip(names, job.key, strict=True)) | {"error": error}
+
+
+def _cells(job: Job) -> int:
+    facts = facts_of(job.dataset)
+    return facts.rows * facts.columns

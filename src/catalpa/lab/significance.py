@@ -1,0 +1,97 @@
+"""Whether the methods of a table differ: Friedman, critical differences, Wilcoxon with Holm's correction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from catalpa.errors import ParameterError
+from catalpa.lab.published import HIGHER_IS_BETTER
+from catalpa.metrics import (
+    Comparison,
+    Friedman,
+    bonferroni_dunn_difference,
+    friedman,
+    nemenyi_difference,
+    rank_groups,
+    wilcoxon_holm,
+)
+
+__all__ = ["Significance", "significance"]
+
+
+@dataclass(frozen=True)
+class Significance:
+    """What the tests say about a table of scores.
+
+    Attributes
+    ----------
+    methods : tuple of str
+    n_sets : int
+        Data sets with a score of every method; the others are left out.
+    friedman : Friedman
+    nemenyi, bonferroni_dunn : float
+        Critical differences of average ranks: every pair, and one method against the others.
+    groups : list of tuple of str
+        Methods that Nemenyi's test does not tell apart, best first.
+    control : str
+        The method that is compared with each other one.
+    against_control : list of Comparison
+    """
+
+    methods: tuple[str, ...]
+    n_sets: int
+    friedman: Friedman
+    nemenyi: float
+    bonferroni_dunn: float
+    groups: list[tuple[str, ...]]
+    control: str
+    against_control: list[Comparison]
+
+
+def significance(
+    scores: pd.DataFrame, measure: str, *, control: str | None = None, alpha: float = 0.05
+) -> Significance:
+    """Test the methods of a table against each other.
+
+    Parameters
+    ----------
+    scores : pandas.DataFrame
+        Data sets down, methods across. Data sets with a gap are left out.
+    measure : str
+        Tells whether more is better.
+    control : str, optional
+        Method to compare with the others; the one with the best average rank by default.
+    alpha : float
+
+    Examples
+    --------
+    >>> from catalpa.lab.published import printed, table_of
+    >>> found = significance(table_of(printed("2", "ACC")), "ACC", control="DISC")
+    >>> found.n_sets, round(found.nemenyi, 2), found.friedman.chi_square_p_value < 0.001
+    (10, 4.77, True)
+    """
+    complete = scores.dropna().astype(float)
+    if complete.shape[0] < 2 or complete.shape[1] < 2:
+        raise ParameterError(
+            f"{complete.shape[0]} data sets have a score of each of {complete.shape[1]} methods. "
+            "Tests need at least two of both: run more of the protocol first."
+        )
+    methods = tuple(map(str, complete.columns))
+    higher = HIGHER_IS_BETTER[measure]
+    found = friedman(complete, higher_is_better=higher)
+    design = len(methods), len(complete)
+    nemenyi = nemenyi_difference(*design, alpha)
+    best = min(zip(found.average_ranks, methods, strict=True))[1]
+    chosen = best if control is None else control
+    return Significance(
+        methods,
+        len(complete),
+        found,
+        nemenyi,
+        bonferroni_dunn_difference(*design, alpha),
+        [tuple(methods[at] for at in group) for group in rank_groups(found.average_ranks, nemenyi)],
+        chosen,
+        wilcoxon_holm(complete, chosen),
+    )
