@@ -21,7 +21,10 @@ def shuffled(frame):
     return frame.apply(lambda column: rng.permutation(column.to_numpy()))
 
 
-@pytest.mark.parametrize("method", ["disc", "kmodes", KModes(n_init=2), DISC(size_weight=0.5)], ids=str)
+METHODS = ["disc", "kmodes", KModes(n_init=2), DISC(size_weight=0.5), DISC(search="batch")]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=str)
 def test_planted_clusters_are_found_and_the_reason_says_why(method):
     choice = choose_k(PLANTED.frame, range(1, 6), method=method, repeats=2, random_state=0)
     assert (choice.k, choice.structure) == (3, True)
@@ -57,10 +60,9 @@ def test_shuffled_columns_have_no_structure():
     assert "no stable structure" in unstable.reason
 
 
-@pytest.mark.parametrize("noise", [0.3, 0.5])
-@pytest.mark.parametrize("k", [2, 5, 9])
-def test_auto_finds_the_planted_number(k, noise):
-    made = make_categorical(1000, columns=12, categories=4, clusters=k, noise=noise, seed=k)
+@pytest.mark.parametrize("k", [3, 6, 8])
+def test_auto_finds_the_planted_number(k):
+    made = make_categorical(800, columns=12, categories=4, clusters=k, noise=0.5, seed=k)
     assert DISC("auto", random_state=0).fit(made.frame).n_clusters_ == k
 
 

@@ -361,3 +361,14 @@ def test_auto_needs_lengths_to_compare():
         DISC("auto", init=[["a"], ["b"]]).fit([["a"], ["b"]])
     with pytest.raises(ParameterError, match="n_clusters of DISC is 'auto' or a whole number"):
         DISC("some").fit([["a"], ["b"]])
+
+
+def test_large_tables_get_fewer_starts_and_batches_take_given_centres(monkeypatch):
+    monkeypatch.setattr("catalpa.cluster.anchored.SMALL", 10)
+    monkeypatch.setattr("catalpa.cluster.growing.SMALL", 10)
+    made = make_categorical(300, columns=8, clusters=3, noise=0.2, seed=0)
+    assert adjusted_rand(made.target, DISC(3, random_state=0).fit_predict(made.frame)) > 0.99
+    assert DISC("auto", random_state=0).fit(made.frame).n_clusters_ == 3
+    starts = made.frame.groupby(made.target, observed=True).head(1)
+    batch = DISC(3, init=starts, search="batch").fit(made.frame)
+    assert adjusted_rand(made.target, batch.labels_) > 0.99

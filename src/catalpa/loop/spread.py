@@ -39,7 +39,7 @@ def spread_rows(engine: Engine, k: int, rng: np.random.Generator, number_weight:
         before = dict(zip(blocks[:, 0].tolist(), (ends - blocks[:, 1]).tolist(), strict=True))
         drawn = rng.integers(int(ends[-1]), size=trials)
         candidates = engine.total(pick_far_rows, before, fixed, drawn)
-        left = engine.total(potentials, fixed, measured(candidates))[1:]
+        left = engine.total(potentials, fixed, measured(candidates))
         best = int(np.argmin(left))
         chosen = _with(chosen, candidates, best, k)
     return chosen

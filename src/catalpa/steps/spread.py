@@ -25,19 +25,14 @@ def _weighted(block: Block, away: IntArray, fixed: FixedScores) -> IntArray:
     return kept if block.weights is None else kept * block.weights
 
 
-def potentials(
-    block: Block, chosen: FixedScores | None, candidates: FixedScores
-) -> IntArray:  # (1 + t,) int64
-    """Summed potential of the chosen rows alone, then with each candidate added to them."""
-    sums = np.zeros(1 + candidates.k, dtype=np.int64)
+def potentials(block: Block, chosen: FixedScores, candidates: FixedScores) -> IntArray:  # (t,) int64
+    """Summed potential of the chosen rows with each candidate added to them."""
+    sums = np.zeros(candidates.k, dtype=np.int64)
     for part in block.cut(reference.ROWS_AT_ONCE):
-        away = reference.distances(part, candidates)
-        if chosen is not None:
-            nearest = reference.distances(part, chosen).min(axis=1)
-            sums[0] += _weighted(part, nearest, chosen).sum()
-            away = np.minimum(away, nearest[:, None])
+        nearest = reference.distances(part, chosen).min(axis=1)
+        away = np.minimum(reference.distances(part, candidates), nearest[:, None])
         for at in range(candidates.k):
-            sums[1 + at] += _weighted(part, away[:, at], candidates).sum()
+            sums[at] += _weighted(part, away[:, at], candidates).sum()
     return sums
 
 
