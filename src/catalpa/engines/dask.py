@@ -1,0 +1,255 @@
+"""The engine for Dask: blocks stay on the workers, a small table goes out, sums come back."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cached_property, reduce
+from operator import add
+from typing import Any, TypeVar
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+from dask.delayed import Delayed, delayed
+from dask.sizeof import sizeof
+from numpy.typing import NDArray
+
+from catalpa.engines.base import Step, Sweep
+from catalpa.engines.opening import (
+    Header,
+    Opened,
+    TableSettings,
+    decided,
+    digested,
+    encoded_part,
+    refuse_weights,
+    scaling_of,
+)
+from catalpa.errors import TableError, UnsupportedTable
+from catalpa.table.blocks import Axis, Block
+from catalpa.table.digest import Digest
+from catalpa.table.scaling import Scaling
+from catalpa.table.schema import Schema
+
+__all__ = ["DaskEngine", "InDask"]
+
+Result = TypeVar("Result")
+FAN_IN = 8  # results added by one task on the way to the sum
+LONGEST_CHAIN = 16  # sweeps after which memories are made afresh, so that the scheduler can forget old ones
+
+
+class InDask:
+    """Dask frames and arrays: the rows are on workers, or not read yet."""
+
+    def header(self, X: Any) -> Header:
+        if isinstance(X, dd.DataFrame):
+            labels = list(X.columns)
+            if not all(isinstance(label, str) for label in labels):
+                raise UnsupportedTable("Name the columns of the dask frame by strings: X.columns = [...].")
+            return Header(X._meta, tuple(labels), True)
+        if isinstance(X, da.Array) and X.ndim == 2 and not math.isnan(X.shape[1]):
+            sample = np.empty((0, X.shape[1]), dtype=X.dtype)
+            return Header(sample, tuple(f"x{at}" for at in range(X.shape[1])), False)
+        shape = f" of shape {X.shape}" if isinstance(X, da.Array) else ""
+        raise UnsupportedTable(
+            f"A dask {type(X).__name__}{shape} is not a table. Give a dask DataFrame, or a dask Array with "
+            "two dimensions and a known number of columns."
+        )
+
+    def for_fit(self, X: Any, settings: TableSettings, sample_weight: Any) -> Opened:
+        refuse_weights(sample_weight)
+        self.header(X)
+        parts = _parts(X)
+        schema = decided(_digest_of(parts, settings), settings)
+        encode = _held(schema, settings)
+        read = dask.persist(*(_later(_encoded)(part, encode) for part in parts))
+        facts = dask.compute(*(_later(_facts)(block, encode) for block in read))
+        lengths = [length for length, _ in facts]
+        starts = np.cumsum([0, *lengths[:-1]]).tolist()
+        axis = schema.axis.with_holes if any(holes for _, holes in facts) else schema.axis
+        placed = [
+            _later(_placed)(block, start, axis.dtype.str)
+            for block, start, length in zip(read, starts, lengths, strict=True)
+            if length
+        ]
+        engine = DaskEngine(X, schema, settings, axis, dask.persist(*placed), sum(lengths))
+        return Opened(schema, scaling_of(schema), engine)
+
+    def for_predict(self, X: Any, schema: Schema, scaling: Scaling, settings: TableSettings) -> DaskEngine:
+        encode = _held(schema, settings)
+        blocks = [_later(_encoded)(part, encode) for part in _parts(X)]
+        return DaskEngine(X, schema, settings, schema.axis.with_holes, blocks, None)
+
+
+class DaskEngine:
+    """Blocks that Dask holds: on the workers of a cluster, or in this process without one."""
+
+    def __init__(
+        self,
+        X: Any,
+        schema: Schema,
+        settings: TableSettings,
+        axis: Axis,
+        blocks: Sequence[Delayed],
+        n_rows: int | None,
+    ) -> None:
+        self.axis = axis
+        self._table = X
+        self._schema = schema
+        self._settings = settings
+        self._blocks = blocks
+        self._counted = n_rows
+        self._swept: Sequence[Delayed | None] = [None] * len(blocks)
+        self._sweeps = 0
+
+    @cached_property
+    def n_rows(self) -> int:
+        if self._counted is not None:
+            return self._counted
+        return int(sum(dask.compute(*(_later(len)(block) for block in self._blocks))))
+
+    def total(self, step: Step[Result], *args: Any) -> Result:
+        held = _held(step, args)
+        summed: Result = _sum([_later(_run)(block, held) for block in self._blocks]).compute()
+        return summed
+
+    def sweep(self, step: Sweep[Result], *args: Any) -> Result:
+        held = _held(step, args)
+        known = zip(self._blocks, self._swept, strict=True)
+        self._swept = dask.persist(*(_later(_remembering)(block, before, held) for block, before in known))
+        summed: Result = _sum([_later(_result)(swept) for swept in self._swept]).compute()
+        self._sweeps += 1
+        if self._sweeps % LONGEST_CHAIN == 0:
+            self._swept = dask.persist(*(_later(_remembering)(block, None, held) for block in self._blocks))
+        return summed
+
+    def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
+        held = _held(step, args)
+        return np.concatenate(dask.compute(*(_later(_run)(block, held) for block in self._blocks)))
+
+    def answer(self, step: Step[NDArray[Any]], *args: Any) -> Any:
+        """A dask Series, or an array where the table is one or the results have several columns; lazy."""
+        none = step(_no_rows(self._schema, self.axis), *args)  # tells the type and width of results
+        held = _held(self._schema, self._settings, self.axis.dtype.str, step, args)
+        parts = _parts(self._table)
+        if none.ndim == 1 and isinstance(self._table, dd.DataFrame):
+            series = [_later(_answered_series)(part, held) for part in parts]
+            divisions = self._table.divisions if self._table.known_divisions else None
+            meta = ("cluster", none.dtype)
+            return dd.from_delayed(series, meta=meta, divisions=divisions, verify_meta=False)
+        lengths = self._table.chunks[0] if isinstance(self._table, da.Array) else [math.nan] * len(parts)
+        arrays = [
+            da.from_delayed(_later(_answered)(part, held), (length, *none.shape[1:]), dtype=none.dtype)
+            for part, length in zip(parts, lengths, strict=True)
+        ]
+        return da.concatenate(arrays)
+
+
+def _later(work: Callable[..., Any]) -> Any:
+    return delayed(work, pure=False, traverse=False)
+
+
+def _held(*things: Any) -> Delayed:
+    """Things as one task, so that they travel once, workers pass them on, and none is lost with a worker."""
+    task: Delayed = _later(pickle.loads)(pickle.dumps(things, protocol=5))
+    return task
+
+
+def _parts(X: Any) -> list[Delayed]:
+    if isinstance(X, da.Array):
+        return list(X.rechunk({1: -1}).to_delayed().ravel())
+    return list(X.to_delayed())
+
+
+def _sum(results: list[Delayed]) -> Delayed:
+    while len(results) > 1:
+        groups = [results[at : at + FAN_IN] for at in range(0, len(results), FAN_IN)]
+        results = [_later(_added)(*group) for group in groups]
+    return results[0]
+
+
+def _digest_of(parts: list[Delayed], settings: TableSettings) -> Digest:
+    held = _held(settings)
+    summed: Digest | None = _sum([_later(_digested)(part, held) for part in parts]).compute()
+    if summed is None:
+        raise TableError("The dask table has no rows: 0 sample(s) while a minimum of 1 is required.")
+    return summed
+
+
+# What runs on the workers.
+
+
+def _added(*results: Any) -> Any:
+    there = [result for result in results if result is not None]
+    return reduce(add, there) if there else None
+
+
+def _digested(part: Any, held: tuple[TableSettings]) -> Digest | None:
+    return digested(part, held[0]) if len(part) else None
+
+
+def _encoded(part: Any, held: tuple[Schema, TableSettings]) -> Block:
+    schema, settings = held
+    return encoded_part(part, schema, settings) if len(part) else _no_rows(schema, schema.axis.with_holes)
+
+
+def _no_rows(schema: Schema, axis: Axis) -> Block:
+    return Block(np.zeros((0, axis.n_columns), dtype=axis.dtype), np.zeros((0, len(schema.numeric))))
+
+
+def _facts(block: Block, held: tuple[Schema, TableSettings]) -> tuple[int, bool]:
+    """Rows of a block, and whether a cell needs a place for holes."""
+    return len(block), bool((block.codes >= np.asarray(held[0].axis.sizes)).any())
+
+
+def _placed(block: Block, start: int, dtype: str) -> Block:
+    return replace(block, start=start, codes=block.codes.astype(dtype, copy=False))
+
+
+def _run(block: Block, held: tuple[Step[Any], tuple[Any, ...]]) -> Any:
+    step, args = held
+    return step(block, *args)
+
+
+@dataclass(frozen=True, eq=False)
+class Swept:
+    """What a sweep found in a block, and what it remembers."""
+
+    result: Any
+    memory: Any
+
+
+def _remembering(block: Block, before: Swept | None, held: tuple[Sweep[Any], tuple[Any, ...]]) -> Swept:
+    step, args = held
+    return Swept(*step(block, before.memory if before is not None else None, *args))
+
+
+def _result(swept: Swept) -> Any:
+    return swept.result
+
+
+def _bytes(thing: Any) -> int:
+    if isinstance(thing, np.ndarray):
+        return int(thing.nbytes)
+    if not is_dataclass(thing):
+        return 0
+    return sum(_bytes(getattr(thing, field.name)) for field in fields(thing))
+
+
+def _answered(part: Any, held: tuple[Schema, TableSettings, str, Step[Any], tuple[Any, ...]]) -> NDArray[Any]:
+    schema, settings, dtype, step, args = held
+    block = _placed(_encoded(part, (schema, settings)), 0, dtype)
+    return np.asarray(step(block, *args))
+
+
+def _answered_series(part: Any, held: tuple[Any, ...]) -> Any:
+    return part._constructor_sliced(_answered(part, held), index=part.index, name="cluster")
+
+
+# Dask measures only the shell of objects it does not know, and would take blocks for cheap to move.
+sizeof.register(Block, _bytes)
+sizeof.register(Swept, _bytes)
