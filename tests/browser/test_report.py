@@ -9,7 +9,8 @@ import pytest
 pytestmark = pytest.mark.browser
 
 WIDTHS = (1280, 390)
-NAMES = "[...document.querySelectorAll('.trees figure:not([hidden]) text.category')].map(e => e.firstChild.data)"
+LABELS = "[...document.querySelectorAll('.trees figure:not([hidden]) text.category')]"
+NAMES = f"{LABELS}.map(e => e.firstChild.data)"
 DOTS = "[...document.querySelectorAll('.trees figure:not([hidden]) circle')]"
 PLACES = f"{DOTS}.map(e => Number(e.getAttribute('cx')))"
 ORDER = "[...document.querySelectorAll('table.clusters tbody tr')].map(e => Number(e.cells[0].dataset.value))"

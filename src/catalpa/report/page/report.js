@@ -39,7 +39,9 @@
   const LINE = 26, TOP = 8, FOOT = 30;
 
   function shortened(text, most) {
-    return text.length > most ? text.slice(0, most - 1).trimEnd() + "…" : text;
+    // Names that begin alike often differ at their end, so both ends are kept.
+    const end = Math.floor(most * 0.35);
+    return text.length > most ? `${text.slice(0, most - end - 1)}…${text.slice(-end)}` : text;
   }
 
   function ticks(longest) {
@@ -53,8 +55,8 @@
   function drawTree(figure, cluster, column, longest) {
     const tree = data.relations.trees[cluster][column];
     const width = Math.max(260, Math.floor(figure.clientWidth));
-    const letters = Math.min(26, Math.max(...tree.rows.map((row) => row[0].length), 3));
-    const left = Math.min(width * 0.42, letters * 7.6 + 18), right = width - 62;
+    const letters = Math.min(34, Math.max(...tree.rows.map((row) => row[0].length), 3));
+    const left = Math.min(width * 0.46, letters * 7.6 + 18), right = width - 62;
     const height = TOP + LINE * tree.rows.length + FOOT;
     const x = (place) => left + 12 + (place / longest) * (right - left - 24);
     const y = (line) => TOP + LINE * (line + 0.5);
