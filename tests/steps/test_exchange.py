@@ -145,7 +145,7 @@ def test_costs_of_the_batch_step_without_the_row_differ_as_the_descriptions_do(t
 
 @pytest.mark.parametrize("units", [1.0, 2.0**20])
 @pytest.mark.parametrize("size_weight", [1.0, 0.3])
-@given(tables(holes=True, numeric=True, weighed=True), st.integers(0, 2**63 - 1))
+@given(st.booleans().flatmap(lambda numeric: tables(True, numeric, True)), st.integers(0, 2**63 - 1))
 def test_the_compiled_passes_are_the_python_passes(core, units, size_weight, table, seed):
     block, axis, labels, k = table
     block = replace(block, weights=block.weights * int(units))

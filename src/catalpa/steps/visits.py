@@ -63,8 +63,17 @@ class Visits:
             [counts.by_category[:, part].sum(axis=1) for part in ledger.axis.base.slices()]
             or [np.zeros(self.k, dtype=np.int64)]
         )
+        self.columns = [np.flatnonzero(row != ABSENT) for row in rows]
+        self.places = [row[there].astype(np.int64) for row, there in zip(rows, self.columns, strict=True)]
         self.members = np.bincount(labels, minlength=self.k)
         self.sums, self.squares, self.heard = counts.sums, counts.squares, counts.seen
+
+    def copy(self) -> Visits:
+        """The same rows in the same clusters, to be moved on their own."""
+        twin = copy.copy(self)
+        for name in ("labels", "by_category", "by_column", "sizes", "members", "sums", "squares", "heard"):
+            setattr(twin, name, getattr(self, name).copy())
+        return twin
 
     def settle(self, order: IntArray | list[int], tie: int, max_passes: int) -> tuple[int, int, int]:
         """Passes until none moves a row: how many, how many moves, and the change of F in quanta."""
@@ -135,8 +144,24 @@ class Visits:
         """Price of the row in every cluster, its own as if it were not there."""
         own = int(self.labels[row])
         self._put(row, own, -1)
-        prices = [self._join(row, cluster) for cluster in range(self.k)]
+        if self.ledger.size_start >= 0 and not self.ticks[row]:
+            prices = self._joins(row)
+        else:
+            prices = [self._join(row, cluster) for cluster in range(self.k)]
         self._put(row, own, +1)
+        return prices
+
+    def _joins(self, row: int) -> list[int]:
+        """Prices of the row in all clusters at once, by look-ups."""
+        ledger, weight, places, columns = self.ledger, self.weights[row], self.places[row], self.columns[row]
+        cells = ledger.category_start[places] + self.by_category[:, places]
+        rows = ledger.column_start[columns] + self.by_column[columns].T
+        look_up = ledger.prices
+        told = (look_up[rows + weight] - look_up[rows]).sum(axis=1)
+        saved = (look_up[cells + weight] - look_up[cells]).sum(axis=1)
+        sizes = ledger.size_start + self.sizes
+        kept = np.rint(ledger.size_weight * (look_up[sizes + weight] - look_up[sizes])).astype(np.int64)
+        prices: list[int] = (told - saved - kept).tolist()
         return prices
 
     def _move(self, row: int, cluster: int) -> None:
@@ -146,10 +171,8 @@ class Visits:
 
     def _put(self, row: int, cluster: int, sign: int) -> None:
         weight = sign * self.weights[row]
-        for column, place in enumerate(self.rows[row]):
-            if place != ABSENT:
-                self.by_category[cluster, place] += weight
-                self.by_column[column, cluster] += weight
+        self.by_category[cluster, self.places[row]] += weight
+        self.by_column[self.columns[row], cluster] += weight
         for column, tick in enumerate(self.ticks[row]):
             if self.seen[row, column]:
                 self.sums[cluster, column] += weight * tick
@@ -191,7 +214,7 @@ def improve_by_reference(
         gone = dice.below(visits.k)
         drawn = bisect.bisect_right(ends, dice.below(ends[-1]))
         order = dice.shuffled(len(ends))
-        trial = copy.deepcopy(visits)
+        trial = visits.copy()
         change = trial.dissolve(gone)
         cut = trial.split(gone, drawn, at)
         if cut is None:
