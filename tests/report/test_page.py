@@ -47,6 +47,19 @@ def test_a_method_without_relations_has_no_part_for_them(zoo):
     assert 'href="#relations"' not in html
 
 
+def test_a_table_of_numbers_alone_becomes_a_page_too():
+    table = pd.DataFrame({"x": [0.5, 0.25, 9.5, 9.25], "y": [1.5, 1.25, 0.5, 0.25]})
+    html = catalpa.KPrototypes(2, random_state=0).fit(table).report(table).html
+    assert "Silhouette" not in html
+    assert "mean x" in html
+
+
+def test_long_names_break_after_underscores_and_stay_text():
+    table = pd.DataFrame({"a_<b>": ["x"] * 3 + ["y"] * 3, "c": ["p"] * 3 + ["q"] * 3})
+    html = catalpa.KModes(2, random_state=0).fit(table).report(table).html
+    assert '<span class="name">a_<wbr>&lt;b&gt;</span>' in html
+
+
 def test_every_sentence_is_on_the_page(report):
     for one in report.summary["clusters"]:
         assert one["sets_apart"].replace(" %", "\u00a0%") in report.html

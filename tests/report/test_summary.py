@@ -153,6 +153,13 @@ def test_a_table_of_numbers_alone_has_no_silhouette_and_no_trees():
     assert summary["profile"] == []
 
 
+def test_a_constant_number_has_no_mean_worth_a_word():
+    table = pd.DataFrame({"a": ["x"] * 3 + ["y"] * 3, "same": [1.5] * 6})
+    summary = catalpa.KPrototypes(2, random_state=0).fit(table).report(table).summary
+    assert all(one["means"] == [] for one in summary["clusters"])
+    assert next(one for one in summary["columns"] if one["column"] == "same")["bits"] == 0
+
+
 def test_new_rows_are_described_as_they_are_and_unseen_categories_warned_of(model, zoo):
     rows = zoo.head(20).astype(object)
     rows.loc[0, "legs"] = 100

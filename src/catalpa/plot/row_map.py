@@ -117,39 +117,33 @@ def draw_map(record: Mapping[str, Any], width: int = 640, height: int = 440) -> 
         }
         for (x, y), (_, _, cluster, row, words) in zip(spread, record["points"], strict=True)
     ]
-    clusters = sorted({point["cluster"] for point in points})
-    colour = alt.Color(
-        "cluster:O",
-        legend=None,
-        scale=alt.Scale(domain=clusters, range=[cluster_colour(cluster) for cluster in clusters]),
-    )
-    shape = alt.Shape(
-        "cluster:O",
-        legend=None,
-        scale=alt.Scale(domain=clusters, range=[cluster_shape(cluster) for cluster in clusters]),
-    )
     axis = alt.Axis(labels=False, ticks=False, grid=False, domain=False, title=None)
-    x, y = (
-        alt.X("x:Q", scale=alt.Scale(zero=False, nice=False, padding=14), axis=axis),
-        alt.Y("y:Q", scale=alt.Scale(zero=False, nice=False, padding=14), axis=axis),
-    )
-    dots = (
+    scale = alt.Scale(zero=False, nice=False, padding=14)
+    x, y = alt.X("x:Q", scale=scale, axis=axis), alt.Y("y:Q", scale=scale, axis=axis)
+    numbers = alt.Chart(alt.Data(values=_middles(points))).encode(x=x, y=y, text="cluster:N")
+    halo = numbers.mark_text(fontSize=18, fontWeight=700, stroke="white", strokeWidth=5, strokeJoin="round")
+    name = numbers.mark_text(fontSize=18, fontWeight=700, color=INK)
+    return alt.layer(_dots(points, x, y), halo, name).properties(width=width, height=height)
+
+
+def _dots(points: list[dict[str, Any]], x: Any, y: Any) -> Any:
+    """A dot for every row, in the colour and shape of its cluster."""
+    alt = needs_altair()
+    clusters = sorted({point["cluster"] for point in points})
+    colours = alt.Scale(domain=clusters, range=[cluster_colour(cluster) for cluster in clusters])
+    shapes = alt.Scale(domain=clusters, range=[cluster_shape(cluster) for cluster in clusters])
+    return (
         alt.Chart(alt.Data(values=points))
         .mark_point(filled=True, size=84 if len(points) < 600 else 34, opacity=0.75)
         .encode(
             x=x,
             y=y,
-            color=colour,
-            shape=shape,
+            color=alt.Color("cluster:O", legend=None, scale=colours),
+            shape=alt.Shape("cluster:O", legend=None, scale=shapes),
             tooltip=[alt.Tooltip("row:Q"), alt.Tooltip("cluster:O"), alt.Tooltip("cells:N")],
             description="told:N",
         )
     )
-    middles = _middles(points)
-    base = alt.Chart(alt.Data(values=middles)).encode(x=x, y=y, text="cluster:N")
-    halo = base.mark_text(fontSize=15, fontWeight=700, stroke="white", strokeWidth=4, strokeJoin="round")
-    name = base.mark_text(fontSize=15, fontWeight=700, color=INK)
-    return alt.layer(dots, halo, name).properties(width=width, height=height)
 
 
 def _middles(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -165,8 +159,6 @@ def _middles(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _apart(points: list[list[Any]], width: int, height: int) -> list[tuple[float, float]]:
     """Places with equal rows fanned out around their common point, so that every row can be seen."""
     at = np.array([point[:2] for point in points], dtype=np.float64).reshape(-1, 2)
-    if not len(at):
-        return []
     pixel = np.maximum(np.ptp(at, axis=0), 1e-9) / (width, height)
     _, group = np.unique(np.round(at / (pixel * 2)), axis=0, return_inverse=True)
     order = np.zeros(len(at), dtype=np.int64)

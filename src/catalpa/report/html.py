@@ -54,6 +54,7 @@ def page(summary: Mapping[str, Any]) -> str:
             by_size=sorted(range(len(sizes)), key=lambda cluster: -sizes[cluster]),
             first_tree=_first_tree(summary) if has_trees else 0,
             percent=percent,
+            breakable=markup("_<wbr>"),
             whole=lambda share: percent(share).removesuffix(" %") if share else "",
         )
     )
