@@ -14,6 +14,7 @@
     │   └── UnknownCluster (IndexError)     a cluster number that the model does not have
     ├── UndefinedMetric (ValueError)        the method is not defined on this table
     ├── ModelFileError (ValueError)         a model file that cannot be read
+    ├── CheckpointError (ValueError)        a checkpoint of another fit, or one that cannot be used
     ├── DatasetError (OSError)              a data set that is not here and cannot be fetched
     ├── OutputError (OSError)               a file that cannot, or must not, be written
     └── MissingDependency (ImportError)     an optional package is needed
@@ -33,6 +34,7 @@ __all__ = [
     "AmbiguousVectorsWarning",
     "CatalpaError",
     "CatalpaWarning",
+    "CheckpointError",
     "ColumnMismatch",
     "ColumnWarning",
     "DatasetError",
@@ -101,6 +103,10 @@ class UndefinedMetric(CatalpaError, ValueError):
 
 class ModelFileError(CatalpaError, ValueError):
     """A model file that cannot be read."""
+
+
+class CheckpointError(CatalpaError, ValueError):
+    """A checkpoint that belongs to another fit, or cannot be read or written."""
 
 
 class DatasetError(CatalpaError, OSError):

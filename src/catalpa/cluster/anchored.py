@@ -55,7 +55,8 @@ def exchanges(problem: Problem, settings: Settings) -> bool:
     in_memory = isinstance(problem.engine, LocalEngine)
     if settings.search == "exchange" and not in_memory:
         raise ParameterError(
-            'search="exchange" needs the rows in memory. Use search="auto" or "batch" for this table.'
+            'search="exchange" needs the rows in memory, and keeps no checkpoint. '
+            'Use search="auto" or "batch".'
         )
     if settings.search != "auto":
         return settings.search == "exchange"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,10 +17,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from catalpa.cluster.attributes import balance, centers_frame, history_frame, profiles_frame
+from catalpa.cluster.checkpoint import CheckpointedEngine, checkpointed
 from catalpa.cluster.outcome import Outcome
 from catalpa.cluster.parameters import Rule, check_parameters, rules_with
 from catalpa.cluster.problem import Problem
-from catalpa.cluster.saving import saved
+from catalpa.cluster.saving import identity, saved
 from catalpa.cluster.showing import Shown
 from catalpa.engines.base import Engine
 from catalpa.engines.choose import opener_for
@@ -56,7 +58,7 @@ class Clusterer(Shown, ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         self
         """
         check_parameters(type(self).__name__, self.get_params(deep=False), self._rules)
-        problem = self._pose(X, sample_weight)
+        problem = self._kept(self._pose(X, sample_weight))
         outcome = self._solve(problem)
         engine = problem.engine
         self._publish(problem.schema, problem.scaling, outcome, problem.units_per_weight, engine.n_rows)
@@ -66,7 +68,17 @@ class Clusterer(Shown, ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         if labels is None:
             labels = engine.answer(label_rows, fix(self._outcome.scores, engine.axis))
         self.labels_ = labels
+        if isinstance(engine, CheckpointedEngine):
+            engine.finished()
         return self
+
+    def _kept(self, problem: Problem) -> Problem:
+        """The same problem with every pass kept, if the user named a folder for that."""
+        folder = getattr(self, "checkpoint", None)
+        if folder is None:
+            return problem
+        fit = identity(self, problem.schema)
+        return replace(problem, engine=checkpointed(problem.engine, Path(folder), fit))
 
     def _pose(self, X: Any, sample_weight: Any = None) -> Problem:
         """The table made ready to be solved."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,9 @@ from catalpa.cluster.anchored import Settings, describe, saved_by
 from catalpa.cluster.base import Clusterer, Problem
 from catalpa.cluster.growing import MOST_CLUSTERS, Candidate, best_candidate, candidates
 from catalpa.cluster.outcome import Outcome
+from catalpa.cluster.paper import PaperSettings, learn_as_published
 from catalpa.cluster.parameters import Choice, Either, Number, Whole, rules_with
 from catalpa.errors import LopsidedClustersWarning, NoStructureWarning, ParameterError
-from catalpa.loop.alternate import alternate
-from catalpa.loop.refill import REFILLS
-from catalpa.loop.restarts import best_of
-from catalpa.loop.settle import Settled, settle
-from catalpa.relations.conditional import ClusterRelations, Lines
-from catalpa.relations.matching import Matching
 from catalpa.relations.relations import Relations
 from catalpa.steps.assign import label_rows
 from catalpa.steps.likelihood import label_likely_rows, lack_numbers, log_mixture, posterior
@@ -98,8 +94,8 @@ class DISC(Clusterer):
         Learning of the paper. A cluster that loses all its rows takes the row that fits worst. "keep" is
         what the published program does: the empty cluster's distances become 0 and it may swallow the
         others.
-    missing, handle_unknown, categorical_features, n_jobs, random_state
-        As in :class:`KModes`.
+    missing, handle_unknown, categorical_features, n_jobs, random_state, checkpoint
+        As in :class:`KModes`. With a checkpoint ``search="auto"`` is "batch".
 
     Attributes
     ----------
@@ -177,6 +173,7 @@ class DISC(Clusterer):
         categorical_features: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        checkpoint: str | PathLike[str] | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.learning = learning
@@ -197,6 +194,7 @@ class DISC(Clusterer):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.checkpoint = checkpoint
 
     def _clusters_for(self, n_rows: int) -> int:
         if not self._finds_k:
@@ -214,7 +212,7 @@ class DISC(Clusterer):
 
     def _solve(self, problem: Problem) -> Outcome:
         if self.learning == "paper":
-            return self._paper(problem)
+            return learn_as_published(problem, self._paper_settings())
         if self._finds_k:
             return best_candidate(problem, self._settings()).finish()
         return describe(problem, self._settings())
@@ -222,47 +220,21 @@ class DISC(Clusterer):
     def _settings(self) -> Settings:
         return Settings(self.size_weight, self.search, self.n_init, self.n_swaps, self.max_iter, self.n_jobs)
 
+    def _paper_settings(self) -> PaperSettings:
+        return PaperSettings(
+            self.distance,
+            self.centers,
+            self.relearn,
+            self.gamma,
+            self.empty_clusters,
+            1 if isinstance(self.n_init, str) else self.n_init,
+            self.max_iter,
+            self.max_rounds,
+        )
+
     def _candidates(self, problem: Problem, most: int) -> Iterator[Candidate]:
         """Anchored clusterings with 1, 2, ... clusters, with description lengths to compare."""
         return candidates(problem, replace(self._settings(), size_weight=1.0), most)
-
-    def _paper(self, problem: Problem) -> Outcome:
-        if problem.start_is_automatic:
-            problem = replace(problem, init="random")
-        starts = 1 if isinstance(self.n_init, str) else self.n_init
-        engine = problem.engine
-        gamma = problem.balanced_gamma() if self.gamma is None else float(self.gamma)
-        begin = Matching(engine.axis, number_weight=gamma)
-        learner = ClusterRelations(
-            engine.axis,
-            squared=self.distance == "euclidean",
-            nearest_center=self.centers == "nearest",
-            empty_is_zero=self.empty_clusters == "keep",
-            number_weight=gamma,
-        )
-        refill = REFILLS[self.empty_clusters]
-
-        def run(rng: np.random.Generator) -> Settled[Lines]:
-            state = begin.start(problem.seeds(rng))
-            begun = settle(engine, begin, state, max_iter=self.max_iter, refill=refill, phase="start")
-            if not self.relearn:
-                lines = learner.relearn(begun.after, begun.filled)
-                once = settle(engine, learner, lines, max_iter=self.max_iter, refill=refill, relearned=True)
-                return replace(once, history=begun.history + once.history)
-            return alternate(
-                engine,
-                learner,
-                learner.relearn(begun.after, begun.filled),
-                begun.filled,
-                max_rounds=self.max_rounds,
-                max_iter=self.max_iter,
-                refill=refill,
-                before=begun.history,
-            )
-
-        rest = best_of(problem.starts(starts), problem.random_state, run)
-        learned = {"positions": rest.state.positions}
-        return Outcome.of(rest, problem.units_per_weight, learned=learned, facts={"gamma": gamma})
 
     def _balance(self, outcome: Outcome) -> dict[str, float]:
         if self.learning == "paper":

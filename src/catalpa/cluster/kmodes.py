@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,10 @@ class KModes(Clusterer):
     n_jobs : int or None, default=None
         Threads; labels do not depend on it.
     random_state : int, RandomState or None, default=None
+    checkpoint : path or None, default=None
+        Folder that keeps every pass of a long fit. A fit that was stopped, even killed, continues from there
+        with the same result when it is begun again with the same table and settings, of which
+        ``random_state`` has to be a whole number. The folder is removed when the fit is done.
 
     Attributes
     ----------
@@ -102,6 +107,7 @@ class KModes(Clusterer):
         bins: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        checkpoint: str | PathLike[str] | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.init = init
@@ -114,6 +120,7 @@ class KModes(Clusterer):
         self.bins = bins
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.checkpoint = checkpoint
 
     def _solve(self, problem: Problem) -> Outcome:
         method = Matching(problem.engine.axis)

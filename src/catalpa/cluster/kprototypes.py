@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ class KPrototypes(Clusterer):
     empty_clusters : {"reseed", "keep"}, default="reseed"
         What happens to a cluster that loses all its rows: it takes the row that fits worst, or its
         centre stays where it was.
-    missing, handle_unknown, categorical_features, n_jobs, random_state
+    missing, handle_unknown, categorical_features, n_jobs, random_state, checkpoint
         As in :class:`KModes`. A missing number is left out of the sum.
 
     Attributes
@@ -120,6 +121,7 @@ class KPrototypes(Clusterer):
         categorical_features: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        checkpoint: str | PathLike[str] | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.gamma = gamma
@@ -133,6 +135,7 @@ class KPrototypes(Clusterer):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.checkpoint = checkpoint
 
     def _solve(self, problem: Problem) -> Outcome:
         variances = problem.engine.total(number_moments).variances()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any, Protocol
 
 from catalpa.errors import ParameterError
@@ -121,6 +122,17 @@ class Threads:
         return "None, a number of threads, or -1 for all cores"
 
 
+@dataclass(frozen=True)
+class Place:
+    """None, or the path of a folder."""
+
+    def allows(self, value: Any) -> bool:
+        return value is None or isinstance(value, str | PathLike)
+
+    def says(self) -> str:
+        return "None or the path of a folder"
+
+
 def check_parameters(estimator: str, values: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
     """Raise one readable sentence for the first setting that cannot work."""
     for name, rule in rules.items():
@@ -145,6 +157,7 @@ TABLE_RULES: dict[str, Rule] = {
     "empty_clusters": Choice(("reseed", "keep")),
     "n_jobs": Threads(),
     "bins": Either((Choice((None,)), Whole(2))),
+    "checkpoint": Place(),
 }
 
 

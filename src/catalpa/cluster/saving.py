@@ -30,7 +30,7 @@ from catalpa.table.schema import Schema
 if TYPE_CHECKING:
     from catalpa.cluster.base import Clusterer
 
-__all__ = ["restored", "saved"]
+__all__ = ["identity", "restored", "saved"]
 
 
 def saved(model: Clusterer, path: str | Path) -> None:
@@ -74,6 +74,24 @@ def _plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
             continue
         plain[name] = value
     return plain
+
+
+def identity(model: Clusterer, schema: Schema) -> dict[str, Any]:
+    """What makes two fits the same fit, given the same rows, as JSON values."""
+    settings = _plain_parameters(model.get_params(deep=False))
+    seed = settings.get("random_state")
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise ParameterError(
+            f"checkpoint needs random_state to be a whole number, not {model.random_state!r}: otherwise "
+            "a fit that continues would draw other rows."
+        )
+    free = ("checkpoint", "n_jobs")  # they do not change the result
+    return {
+        "version": catalpa.__version__,
+        "method": type(model).__name__,
+        **{name: value for name, value in settings.items() if name not in free},
+        "columns": schema.to_dict(),
+    }
 
 
 def restored(document: Mapping[str, Any], kind: type[Clusterer]) -> Clusterer:
