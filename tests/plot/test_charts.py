@@ -175,6 +175,15 @@ def test_the_curve_for_k_refuses_what_was_not_tried():
         plot.choosing_k({})
 
 
+def test_a_choice_of_k_is_drawn_with_its_gains_and_its_k():
+    rows = catalpa.datasets.make_categorical(120, columns=6, clusters=3, noise=0.1, seed=0).frame
+    choice = catalpa.choose_k(rows, range(1, 5), random_state=0)
+    drawn = plot.choosing_k(choice).to_dict()
+    points = drawn["data"]["values"]
+    assert {point["k"]: point["score"] for point in points} == choice.gains
+    assert "k = 3" in str(drawn)
+
+
 @pytest.mark.parametrize("ending", ["svg", "png", "html"])
 def test_a_chart_saves_without_a_network(ending, kmodes, tmp_path):
     path = tmp_path / f"chart.{ending}"

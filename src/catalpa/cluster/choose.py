@@ -75,6 +75,11 @@ class KChoice:
     _lines: tuple[Measures, ...]
 
     @property
+    def gains(self) -> dict[int, float]:
+        """Gain over one cluster of every k that was tried."""
+        return {line.k: line.gain for line in self._lines}
+
+    @property
     def head(self) -> tuple[str, ...]:
         """Names of the table's columns."""
         return HEAD

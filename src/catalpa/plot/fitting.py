@@ -12,6 +12,7 @@ from catalpa.plot.view import model_counts
 
 if TYPE_CHECKING:
     from catalpa.cluster.base import Clusterer
+    from catalpa.cluster.choose import KChoice
 
 __all__ = ["choosing_k", "cost_per_pass", "draw_passes"]
 
@@ -64,14 +65,14 @@ def draw_passes(passes: Sequence[Mapping[str, Any]], width: int = 420, height: i
 
 
 def choosing_k(
-    scores: Mapping[int, float], *, chosen: int | None = None, name: str = "score", width: int = 420
+    scores: KChoice | Mapping[int, float], *, chosen: int | None = None, name: str = "score", width: int = 420
 ) -> Any:
     """A score for every number of clusters that was tried, with the chosen one marked.
 
     Parameters
     ----------
-    scores : mapping of int to float
-        Score of each k.
+    scores : KChoice or mapping of int to float
+        What ``catalpa.choose_k`` gave, whose gains are drawn, or a score of each k.
     chosen : int, optional
     name : str
         What the score is called.
@@ -82,6 +83,9 @@ def choosing_k(
     >>> chart = choosing_k({2: 0.31, 3: 0.44, 4: 0.4}, chosen=3, name="silhouette")
     """
     alt = needs_altair()
+    if not isinstance(scores, Mapping):
+        chosen, name = scores.k, "gain over one cluster"
+        scores = scores.gains
     if not scores:
         raise ParameterError("scores is empty; give a score for at least one number of clusters.")
     if chosen is not None and chosen not in scores:
