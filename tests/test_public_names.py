@@ -70,6 +70,7 @@ PUBLIC = {
         "silhouettes",
     ],
     "catalpa.report": ["Report", "report"],
+    "catalpa.spark": ["CatalpaEstimator", "CatalpaModel"],
     "catalpa.errors": [
         "AmbiguousVectorsWarning",
         "CatalpaError",

@@ -1,0 +1,266 @@
+"""The engine for Spark: encoded blocks are cached where Spark keeps them, only sums reach the driver."""
+
+from __future__ import annotations
+
+import pickle
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, partial, reduce
+from operator import add
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark import TaskContext
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import ArrayType, DataType, DoubleType, IntegerType, StructField, StructType
+
+from catalpa.engines.base import Step, Sweep
+from catalpa.engines.opening import (
+    Header,
+    Opened,
+    TableSettings,
+    decided,
+    digested,
+    encoded_part,
+    refuse_weights,
+    scaling_of,
+)
+from catalpa.errors import TableError, UnsupportedTable
+from catalpa.table.blocks import Axis, Block
+from catalpa.table.digest import Digest
+from catalpa.table.scaling import Scaling
+from catalpa.table.schema import Schema
+
+__all__ = ["InSpark", "SparkEngine", "append_column"]
+
+Result = TypeVar("Result")
+Place: TypeAlias = tuple[int, int]  # partition, and block inside it
+ROWS_PER_BLOCK = 1 << 18
+BLOCKS = "part int, place int, rows long, holes boolean, block binary"
+RESULTS = "part int, place int, result binary"
+
+
+class InSpark:
+    """Spark data frames, of a classic session or of Spark Connect."""
+
+    def header(self, X: Any) -> Header:
+        if not hasattr(X, "mapInArrow"):
+            hint = " Use .to_spark() first." if hasattr(X, "to_spark") else " Give a Spark DataFrame."
+            raise UnsupportedTable(f"A {type(X).__module__}.{type(X).__name__} is not a Spark table.{hint}")
+        return Header(to_arrow_schema(X.schema).empty_table(), tuple(X.columns), True)
+
+    def for_fit(self, X: Any, settings: TableSettings, sample_weight: Any) -> Opened:
+        refuse_weights(sample_weight)
+        self.header(X)
+        schema = decided(_digest_of(X, settings), settings)
+        blocks = X.mapInArrow(partial(_encode_part, schema, settings), BLOCKS).persist()
+        facts = sorted(tuple(row) for row in blocks.select("part", "place", "rows", "holes").collect())
+        starts = np.cumsum([0, *(rows for _, _, rows, _ in facts)]).tolist()
+        axis = schema.axis.with_holes if any(holes for *_, holes in facts) else schema.axis
+        places = {(part, place): start for (part, place, *_), start in zip(facts, starts, strict=False)}
+        engine = SparkEngine(X, schema, settings, axis, blocks, places)
+        # Spark keeps what is cached until it is told otherwise; the rows go when the engine goes.
+        weakref.finalize(engine, blocks.unpersist).atexit = False
+        return Opened(schema, scaling_of(schema), engine)
+
+    def for_predict(self, X: Any, schema: Schema, scaling: Scaling, settings: TableSettings) -> SparkEngine:
+        blocks = X.mapInArrow(partial(_encode_part, schema, settings), BLOCKS)
+        return SparkEngine(X, schema, settings, schema.axis.with_holes, blocks, {})
+
+
+class SparkEngine:
+    """Blocks in a data frame of Spark, one row per block.
+
+    Nothing is kept between sweeps; what a block would remember is made again from the arguments of the
+    sweep before, so a task that is run twice gives the same.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        schema: Schema,
+        settings: TableSettings,
+        axis: Axis,
+        blocks: Any,
+        starts: dict[Place, int],
+    ) -> None:
+        self.axis = axis
+        self._table = X
+        self._schema = schema
+        self._settings = settings
+        self._blocks = blocks
+        self._starts = starts
+        self._before: tuple[Any, ...] | None = None
+
+    @cached_property
+    def n_rows(self) -> int:
+        return int(sum(row.rows for row in self._blocks.select("rows").collect()))
+
+    def total(self, step: Step[Result], *args: Any) -> Result:
+        summed: Result = self._summed(_Plain(step, args))
+        return summed
+
+    def sweep(self, step: Sweep[Result], *args: Any) -> Result:
+        summed: Result = self._summed(_Remembering(step, args, self._before))
+        self._before = args
+        return summed
+
+    def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
+        found = sorted(
+            (row.part, row.place, bytes(row.result)) for row in self._run(_each, _Plain(step, args))
+        )
+        return np.concatenate([pickle.loads(result) for *_, result in found])
+
+    def answer(self, step: Step[NDArray[Any]], *args: Any) -> Any:
+        """The table with a column more: ``cluster``, or ``by_cluster`` where a row has one value for each."""
+        none = step(_no_rows(self._schema, self.axis), *args)  # tells the type and width of results
+        answered = partial(_answer, _Encode(self._schema, self._settings, self.axis.dtype.str), step, args)
+        if none.ndim == 2:
+            return append_column(self._table, "by_cluster", ArrayType(DoubleType()), answered)
+        if none.dtype.kind == "f":
+            return append_column(self._table, "score", DoubleType(), answered)
+        return append_column(self._table, "cluster", IntegerType(), answered)
+
+    def _summed(self, work: _Plain | _Remembering) -> Any:
+        return reduce(add, (pickle.loads(bytes(row.result)) for row in self._run(_total, work)))
+
+    def _run(self, visit: Callable[..., Iterator[pa.RecordBatch]], work: _Plain | _Remembering) -> list[Any]:
+        task = partial(visit, work, self._starts, self.axis.dtype.str)
+        rows: list[Any] = self._blocks.mapInArrow(task, RESULTS).collect()
+        return rows
+
+
+def append_column(X: Any, name: str, kind: DataType, answer: Callable[[pa.RecordBatch], Any]) -> Any:
+    """The Spark table with one column more, made from batches of its rows; lazy."""
+    if name in X.columns:
+        raise TableError(f"The table has a column {name!r} already, where the answer should go. Rename it.")
+    wide = StructType([*X.schema.fields, StructField(name, kind)])
+    return X.mapInArrow(partial(_appended, answer, to_arrow_schema(wide)), wide)
+
+
+def _digest_of(X: Any, settings: TableSettings) -> Digest:
+    found = X.mapInArrow(partial(_digest_part, settings), "result binary").collect()
+    if not found:
+        raise TableError("The Spark table has no rows: 0 sample(s) while a minimum of 1 is required.")
+    summed: Digest = reduce(add, (pickle.loads(bytes(row.result)) for row in found))
+    return summed
+
+
+# What runs on the executors.
+
+
+@dataclass(frozen=True, eq=False)
+class _Plain:
+    step: Step[Any]
+    args: tuple[Any, ...]
+
+    def __call__(self, block: Block) -> Any:
+        return self.step(block, *self.args)
+
+
+@dataclass(frozen=True, eq=False)
+class _Remembering:
+    step: Sweep[Any]
+    args: tuple[Any, ...]
+    before: tuple[Any, ...] | None
+
+    def __call__(self, block: Block) -> Any:
+        memory = None if self.before is None else self.step(block, None, *self.before)[1]
+        return self.step(block, memory, *self.args)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _Encode:
+    schema: Schema
+    settings: TableSettings
+    dtype: str
+
+    def __call__(self, batch: Any) -> Block:
+        block = encoded_part(batch, self.schema, self.settings)
+        return replace(block, codes=block.codes.astype(self.dtype, copy=False))
+
+
+def _gathered(batches: Iterable[pa.RecordBatch], at_least: int) -> Iterator[pa.Table]:
+    """Tables of at least so many rows, but for the last; never one without rows."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(map(len, held)) >= at_least:
+            yield pa.Table.from_batches(held)
+            held = []
+    if sum(map(len, held)):
+        yield pa.Table.from_batches(held)
+
+
+def _digest_part(settings: TableSettings, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    digests = [digested(table, settings) for table in _gathered(batches, ROWS_PER_BLOCK)]
+    if digests:
+        yield pa.record_batch({"result": [pickle.dumps(reduce(add, digests))]})
+
+
+def _encode_part(
+    schema: Schema, settings: TableSettings, batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    part = TaskContext.get().partitionId()
+    encode = _Encode(schema, settings, schema.axis.with_holes.dtype.str)
+    for place, table in enumerate(_gathered(batches, ROWS_PER_BLOCK)):
+        block = encode(table)
+        holes = bool((block.codes >= np.asarray(schema.axis.sizes)).any())
+        yield _rows(BLOCK_TYPES, (part, place, len(block), holes, pickle.dumps(block)))
+
+
+BLOCK_TYPES = pa.schema(
+    {"part": pa.int32(), "place": pa.int32(), "rows": pa.int64(), "holes": pa.bool_(), "block": pa.binary()}
+)
+RESULT_TYPES = pa.schema({"part": pa.int32(), "place": pa.int32(), "result": pa.binary()})
+
+
+def _rows(types: pa.Schema, row: tuple[Any, ...]) -> pa.RecordBatch:
+    return pa.record_batch(
+        [pa.array([cell], field.type) for cell, field in zip(row, types, strict=True)], types
+    )
+
+
+def _blocks(
+    starts: dict[Place, int], dtype: str, batches: Iterable[pa.RecordBatch]
+) -> Iterator[tuple[Place, Block]]:
+    for batch in batches:
+        for row in batch.select(["part", "place", "block"]).to_pylist():
+            place, block = (row["part"], row["place"]), pickle.loads(row["block"])
+            codes = block.codes.astype(dtype, copy=False)
+            yield place, replace(block, start=starts.get(place, 0), codes=codes)
+
+
+def _total(
+    work: Callable[[Block], Any], starts: dict[Place, int], dtype: str, batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    results = [work(block) for _, block in _blocks(starts, dtype, batches)]
+    if results:
+        yield _rows(RESULT_TYPES, (0, 0, pickle.dumps(reduce(add, results))))
+
+
+def _each(
+    work: Callable[[Block], Any], starts: dict[Place, int], dtype: str, batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    for place, block in _blocks(starts, dtype, batches):
+        yield _rows(RESULT_TYPES, (*place, pickle.dumps(work(block))))
+
+
+def _answer(encode: _Encode, step: Step[NDArray[Any]], args: tuple[Any, ...], batch: Any) -> NDArray[Any]:
+    return step(encode(batch), *args)
+
+
+def _appended(
+    answer: Callable[[Any], NDArray[Any]], types: pa.Schema, batches: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        if len(batch):
+            answers = pa.array(list(answer(batch)), types.field(len(types) - 1).type)
+            yield pa.record_batch([*batch.columns, answers], [*batch.schema.names, types.names[-1]])
+
+
+def _no_rows(schema: Schema, axis: Axis) -> Block:
+    return Block(np.zeros((0, axis.n_columns), dtype=axis.dtype), np.zeros((0, len(schema.numeric))))

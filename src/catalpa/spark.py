@@ -1,0 +1,205 @@
+"""Catalpa's methods as stages of a Spark ML pipeline."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from sklearn.base import clone
+
+from catalpa.cluster.base import Clusterer
+from catalpa.cluster.registry import find_method, load
+from catalpa.errors import MissingDependency, ParameterError
+
+try:
+    from pyspark.ml import Estimator, Model
+    from pyspark.ml.param.shared import HasInputCols, HasPredictionCol
+    from pyspark.ml.util import (
+        DefaultParamsReader,
+        DefaultParamsWriter,
+        MLReadable,
+        MLReader,
+        MLWritable,
+        MLWriter,
+    )
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import IntegerType
+except ImportError as error:
+    raise MissingDependency(
+        "Stages of a Spark pipeline need pyspark. Install it with: pip install 'catalpa[spark]'"
+    ) from error
+
+from catalpa.engines.spark import append_column
+
+__all__ = ["CatalpaEstimator", "CatalpaModel"]
+
+
+class CatalpaEstimator(Estimator, HasInputCols, HasPredictionCol, MLReadable, MLWritable):
+    """A clusterer as an estimator of Spark ML.
+
+    Parameters
+    ----------
+    clusterer : Clusterer
+        Any of Catalpa's methods that run on blocks of rows, with its settings.
+    input_cols : list of str, optional
+        The columns to cluster by; all of them by default.
+    prediction_col : str, default="cluster"
+        The column that the fitted model appends.
+
+    Examples
+    --------
+    ::
+
+        from pyspark.ml import Pipeline
+        from catalpa import DISC
+        from catalpa.spark import CatalpaEstimator
+
+        stage = CatalpaEstimator(DISC(8, random_state=0), input_cols=["plan", "region", "device"])
+        fitted = Pipeline(stages=[stage]).fit(customers)
+        fitted.transform(customers).groupBy("cluster").count().show()
+        fitted.write().overwrite().save("s3a://models/customers")
+    """
+
+    def __init__(
+        self, clusterer: Clusterer, input_cols: Sequence[str] | None = None, prediction_col: str = "cluster"
+    ) -> None:
+        super().__init__()
+        if not isinstance(clusterer, Clusterer):
+            raise ParameterError(
+                f"clusterer is a {type(clusterer).__name__}; give one of Catalpa's methods, such as DISC(8)."
+            )
+        self.clusterer = clusterer
+        self._set(predictionCol=prediction_col)
+        if input_cols is not None:
+            self._set(inputCols=list(input_cols))
+
+    def _fit(self, dataset: Any) -> CatalpaModel:
+        columns = self.getInputCols() if self.isSet(self.inputCols) else dataset.columns
+        fitted = clone(self.clusterer).fit(dataset.select(*columns))
+        return CatalpaModel(_text_of(fitted), columns, self.getPredictionCol())
+
+    def write(self) -> MLWriter:
+        """The writer that Spark ML saves stages with."""
+        return _EstimatorWriter(self)
+
+    @classmethod
+    def read(cls) -> MLReader:
+        """The reader that Spark ML loads stages with."""
+        return _EstimatorReader()
+
+
+class CatalpaModel(Model, HasInputCols, HasPredictionCol, MLReadable, MLWritable):
+    """A fitted clusterer as a model of Spark ML: appends the cluster of every row, keeps the other columns.
+
+    Attributes
+    ----------
+    clusterer : Clusterer
+        The fitted method, with its profiles, history and relations.
+    """
+
+    def __init__(self, document: str, input_cols: Sequence[str], prediction_col: str) -> None:
+        super().__init__()
+        self.document = document
+        self._set(inputCols=list(input_cols), predictionCol=prediction_col)
+
+    @cached_property
+    def clusterer(self) -> Clusterer:
+        return _from_text(self.document)
+
+    def _transform(self, dataset: Any) -> Any:
+        predict = _Predict(self.document, tuple(self.getInputCols()))
+        return append_column(dataset, self.getPredictionCol(), IntegerType(), predict)
+
+    def write(self) -> MLWriter:
+        """The writer that Spark ML saves stages with."""
+        return _ModelWriter(self)
+
+    @classmethod
+    def read(cls) -> MLReader:
+        """The reader that Spark ML loads stages with."""
+        return _ModelReader()
+
+
+class _Predict:
+    """Labels of batches; the model is read once per task."""
+
+    def __init__(self, document: str, columns: tuple[str, ...]) -> None:
+        self.document = document
+        self.columns = columns
+
+    def __getstate__(self) -> tuple[str, tuple[str, ...]]:
+        return self.document, self.columns
+
+    def __setstate__(self, state: tuple[str, tuple[str, ...]]) -> None:
+        self.document, self.columns = state
+
+    @cached_property
+    def model(self) -> Clusterer:
+        return _from_text(self.document)
+
+    def __call__(self, batch: Any) -> Any:
+        return self.model.predict(batch.select(list(self.columns)))
+
+
+class _EstimatorWriter(MLWriter):
+    def __init__(self, stage: CatalpaEstimator) -> None:
+        super().__init__()
+        self.stage = stage
+
+    def saveImpl(self, path: str) -> None:  # noqa: N802 - the name that Spark calls
+        clusterer = self.stage.clusterer
+        extra = {"method": type(clusterer).__name__, "settings": clusterer.get_params(deep=False)}
+        DefaultParamsWriter.saveMetadata(self.stage, path, _session(), {"clusterer": extra})
+
+
+class _EstimatorReader(MLReader):
+    def load(self, path: str) -> CatalpaEstimator:
+        metadata = DefaultParamsReader.loadMetadata(path, _session())
+        clusterer = metadata["clusterer"]
+        stage = CatalpaEstimator(find_method(clusterer["method"]).estimator(**clusterer["settings"]))
+        stage._resetUid(metadata["uid"])
+        DefaultParamsReader.getAndSetParams(stage, metadata)
+        return stage
+
+
+class _ModelWriter(MLWriter):
+    def __init__(self, stage: CatalpaModel) -> None:
+        super().__init__()
+        self.stage = stage
+
+    def saveImpl(self, path: str) -> None:  # noqa: N802 - the name that Spark calls
+        DefaultParamsWriter.saveMetadata(self.stage, path, _session())
+        # Written by Spark, as only Spark may know how to reach the path.
+        document = _session().createDataFrame([(self.stage.document,)], "value string")
+        document.coalesce(1).write.text(f"{path}/model")
+
+
+class _ModelReader(MLReader):
+    def load(self, path: str) -> CatalpaModel:
+        metadata = DefaultParamsReader.loadMetadata(path, _session())
+        document = _session().read.text(f"{path}/model", wholetext=True).first().value
+        stage = CatalpaModel(document, (), "cluster")
+        stage._resetUid(metadata["uid"])
+        DefaultParamsReader.getAndSetParams(stage, metadata)
+        return stage
+
+
+def _session() -> Any:
+    return SparkSession.builder.getOrCreate()
+
+
+def _text_of(model: Clusterer) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.json"
+        model.save(path)
+        return path.read_text(encoding="utf-8")
+
+
+def _from_text(document: str) -> Clusterer:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.json"
+        path.write_text(document, encoding="utf-8")
+        return load(path)

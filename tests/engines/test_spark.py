@@ -1,0 +1,180 @@
+"""Spark: the labels of memory, tasks that fail and run again, and stages of a pipeline."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from catalpa import DISC, WOCIL, KModes, KPrototypes
+from catalpa.errors import ColumnMismatch, ParameterError, TableError, UnsupportedTable
+from catalpa.steps.assign import assign_and_count
+from catalpa.steps.moments import number_moments
+from catalpa.steps.scores import fix
+
+pytest.importorskip("pyspark")
+
+# Spark warns of every pandas that is newer than itself.
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
+
+
+def planted(n: int, seed: int = 0) -> pd.DataFrame:
+    """Three noisy groups of rows with text and a number; a few cells are missing."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(3, size=n)
+    columns = {}
+    for at in range(4):
+        drawn = np.where(rng.random(n) < 0.7, group, rng.integers(4, size=n))
+        columns[f"c{at}"] = np.array(["low", "mid", "high", "other"], dtype=object)[drawn]
+    columns["c3"][rng.random(n) < 0.02] = None
+    return pd.DataFrame(columns | {"price": np.round(group + rng.normal(size=n), 3)}).astype({"c3": object})
+
+
+def in_spark(session, frame: pd.DataFrame):
+    """The frame in two partitions, rows in their order."""
+    cells = frame.astype(object).where(frame.notna(), None)
+    return session.createDataFrame(cells)
+
+
+def labels_of(table, column: str = "cluster") -> np.ndarray:
+    return np.array([row[column] for row in table.select(column).collect()])
+
+
+def same_fit(known, spread) -> None:
+    np.testing.assert_array_equal(known.labels_, labels_of(spread.labels_))
+    assert known.cost_ == spread.cost_
+    np.testing.assert_array_equal(known.cluster_sizes_, spread.cluster_sizes_)
+    assert known._outcome.history == spread._outcome.history
+
+
+@pytest.fixture(scope="module")
+def fitted(spark):
+    """A table of memory and of Spark, with a model of each."""
+    frame = planted(400)
+    table = in_spark(spark, frame)
+    settings = {"n_clusters": 3, "n_init": 1, "random_state": 0, "missing": "ignore"}
+    return frame, table, KPrototypes(**settings).fit(frame), KPrototypes(**settings).fit(table)
+
+
+def test_a_spark_table_gives_the_labels_of_memory(fitted):
+    _, _, known, spread = fitted
+    assert len(known.history_) > 2
+    same_fit(known, spread)
+
+
+def test_disc_in_batches_gives_the_labels_of_memory(spark):
+    frame = planted(300, seed=4)
+    settings = {"n_clusters": 3, "search": "batch", "n_init": 1, "random_state": 0}
+    same_fit(DISC(**settings).fit(frame), DISC(**settings).fit(in_spark(spark, frame)))
+
+
+def test_answers_are_columns_beside_the_rows(fitted):
+    frame, table, known, spread = fitted
+    predicted = spread.predict(table)
+    assert predicted.columns == [*frame.columns, "cluster"]
+    assert [row.price for row in predicted.collect()] == frame["price"].tolist()
+    np.testing.assert_array_equal(labels_of(predicted), known.predict(frame))
+    np.testing.assert_array_equal(labels_of(known.transform(table), "by_cluster"), known.transform(frame))
+    assert known.score(table) == known.score(frame)
+
+
+def test_an_anchored_model_scores_rows_in_spark(spark):
+    frame = planted(60)
+    model = DISC(2, random_state=0).fit(frame)
+    scores = labels_of(model.score_samples(in_spark(spark, frame)), "score")
+    np.testing.assert_array_equal(scores, model.score_samples(frame))
+
+
+def fail_once(block, marker: str):
+    """A step whose first attempt on any block dies, as a lost executor would."""
+    try:
+        os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return number_moments(block)
+    os._exit(1)
+
+
+def test_a_task_that_fails_once_runs_again_with_the_same_result(fitted, tmp_path):
+    frame, table, _, _ = fitted
+    engine = KPrototypes(3)._pose(table).engine
+    local = KPrototypes(3)._pose(frame).engine
+    marker = tmp_path / "failed"
+    again, expected = engine.total(fail_once, str(marker)), local.total(number_moments)
+    assert marker.exists()
+    assert again.weight == expected.weight
+    np.testing.assert_array_equal(again.sums, expected.sums)
+
+
+def test_what_travels_in_a_pass_does_not_grow_with_the_rows(spark):
+    def bytes_of_a_sweep(n: int) -> tuple[int, int]:
+        problem = KModes(3, random_state=0)._pose(in_spark(spark, planted(n).drop(columns="price")))
+        model = KModes(3, random_state=0).fit(planted(500).drop(columns="price"))
+        fixed = fix(model._outcome.scores, problem.engine.axis)
+        summed = problem.engine.sweep(assign_and_count, fixed)
+        assert int(summed.sizes.sum()) == n
+        out = len(pickle.dumps((assign_and_count, (fixed,), problem.engine._starts)))
+        return out, len(pickle.dumps(summed))
+
+    few, many = bytes_of_a_sweep(2_000), bytes_of_a_sweep(20_000)
+    assert max(many) < 20_000
+    assert many[0] <= few[0] + 16
+    assert many[1] <= few[1] + 16
+
+
+def test_what_spark_cannot_give_is_refused_in_words(fitted):
+    _, table, _, spread = fitted
+    with pytest.raises(ParameterError, match="sample_weight needs the rows in memory"):
+        KModes(2).fit(table, sample_weight=np.ones(400))
+    with pytest.raises(UnsupportedTable, match="WOCIL visits the rows one by one"):
+        WOCIL(2).fit(table)
+    with pytest.raises(UnsupportedTable, match="is not a Spark table"):
+        KModes(2).fit(table.schema)
+    with pytest.raises(TableError, match="no rows"):
+        KModes(2).fit(table.drop("price").limit(0))
+    with pytest.raises(ColumnMismatch, match="elsewhere"):
+        spread.predict(table.select("price", "c0", "c1", "c2", "c3"))
+    renamed = table.drop("price").withColumnRenamed("c0", "cluster")
+    with pytest.raises(TableError, match="has a column 'cluster' already"):
+        KModes(2, n_init=1, random_state=0).fit(renamed)
+
+
+def test_a_pipeline_with_a_clusterer_is_fitted_saved_and_loaded(fitted, tmp_path):
+    ml = pytest.importorskip("pyspark.ml")
+    from catalpa.spark import CatalpaEstimator
+
+    frame, table, _, _ = fitted
+    names = ["c0", "c1", "c2"]
+    stage = CatalpaEstimator(KModes(3, n_init=1, random_state=0), input_cols=names, prediction_col="group")
+    ml.Pipeline(stages=[stage]).write().save(str(tmp_path / "pipeline"))
+    again = ml.Pipeline.load(str(tmp_path / "pipeline"))
+    assert again.getStages()[0].clusterer.get_params() == stage.clusterer.get_params()
+    model = again.fit(table)
+    expected = KModes(3, n_init=1, random_state=0).fit(frame[names])
+    model.write().save(str(tmp_path / "model"))
+    loaded = ml.PipelineModel.load(str(tmp_path / "model"))
+    answered = loaded.transform(table)
+    assert answered.columns == [*frame.columns, "group"]
+    np.testing.assert_array_equal(labels_of(answered, "group"), expected.labels_)
+    assert loaded.stages[0].clusterer.cost_ == expected.cost_
+
+
+def test_a_stage_is_made_of_a_method_only():
+    from catalpa.spark import CatalpaEstimator
+
+    with pytest.raises(ParameterError, match="clusterer is a str"):
+        CatalpaEstimator("disc")
+
+
+def test_without_pyspark_the_command_to_install_it_is_told():
+    script = "import sys; sys.modules['pyspark'] = None; import catalpa.spark"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=False
+    )
+    assert "MissingDependency" in done.stderr
+    assert "pip install 'catalpa[spark]'" in done.stderr
