@@ -24,7 +24,16 @@ from catalpa.steps.moments import number_moments
 from catalpa.steps.scores import fix
 from catalpa.table.blocks import Axis
 
-__all__ = ["Settings", "by_batches", "describe", "described_outcome", "exchanges", "saved_by", "shortening"]
+__all__ = [
+    "Settings",
+    "by_batches",
+    "clusters_of",
+    "describe",
+    "described_outcome",
+    "exchanges",
+    "saved_by",
+    "shortening",
+]
 
 EXCHANGE_CELLS = 20_000_000  # cells of distinct rows up to which rows are exchanged one by one
 SMALL, MIDDLE = 5_000_000, 50_000_000  # cells times clusters: all restarts, a few, one
@@ -174,7 +183,27 @@ def _totals(problem: Problem) -> Counts:
 
 def saved_by(axis: Axis, counts: Counts, units_per_weight: float) -> tuple[float, float]:
     """Nats that knowing the clusters saves in describing the categories, and in describing the numbers."""
-    whole = Counts(
+    whole = _together(counts)
+    ledger, _ = priced(axis, whole, 1.0, units_per_weight)
+    return (
+        ledger.of_all_categories(whole) - ledger.of_all_categories(counts),
+        ledger.of_all_numbers(whole) - ledger.of_all_numbers(counts),
+    )
+
+
+def clusters_of(axis: Axis, counts: Counts, size_weight: float, units_per_weight: float) -> Outcome:
+    """The described clusters that hold these counts."""
+    ledger, method = priced(axis, _together(counts), size_weight, units_per_weight)
+    state = method.start(counts)
+    learned = {"positions": state.positions}
+    return Outcome(
+        method.scores(state), counts, state.centers, ledger.length(counts), (), True, learned=learned
+    )
+
+
+def _together(counts: Counts) -> Counts:
+    """Counts of one cluster that holds the rows of all."""
+    return Counts(
         by_category=counts.by_category.sum(axis=0, keepdims=True),
         sizes=counts.sizes.sum(keepdims=True),
         sums=counts.sums.sum(axis=0, keepdims=True),
@@ -182,9 +211,4 @@ def saved_by(axis: Axis, counts: Counts, units_per_weight: float) -> tuple[float
         seen=counts.seen.sum(axis=0, keepdims=True),
         cost=0,
         moved=0,
-    )
-    ledger, _ = priced(axis, whole, 1.0, units_per_weight)
-    return (
-        ledger.of_all_categories(whole) - ledger.of_all_categories(counts),
-        ledger.of_all_numbers(whole) - ledger.of_all_numbers(counts),
     )

@@ -27,6 +27,7 @@ from catalpa.engines.base import Engine
 from catalpa.engines.choose import opener_for
 from catalpa.engines.opening import TableSettings
 from catalpa.errors import ColumnMismatch, ParameterError
+from catalpa.loop.history import Batch
 from catalpa.steps.assign import label_rows, measure_rows
 from catalpa.steps.scores import FixedScores, fix
 from catalpa.table.blocks import FloatArray
@@ -141,6 +142,7 @@ class Clusterer(Shown, ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         self._outcome = outcome
         self._units_per_weight = units_per_weight
         self._n_rows = n_rows
+        self._batches: tuple[Batch, ...] = ()
         self._n_features_out = outcome.k
         self.n_clusters_ = outcome.k
         self.n_iter_ = len(outcome.history)
@@ -185,16 +187,20 @@ class Clusterer(Shown, ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         engine, fixed = self._measure(X)
         return float(-engine.each(measure_rows, fixed).min(axis=1).mean())
 
-    def _measure(self, X: Any) -> tuple[Engine, FixedScores]:
-        check_is_fitted(self)
-        opener = opener_for(X)
-        header = opener.header(X)  # what is no table is said before its columns are counted
+    def _check_columns(self, X: Any) -> None:
+        """Refuse a table that has other columns than at fit."""
+        header = opener_for(X).header(X)  # what is no table is said before its columns are counted
         try:
             validate_data(self, header.sample, reset=False, skip_check_array=True)
         except ValueError as error:
             if header.named and self.schema_.named:
                 raise ColumnMismatch(f"{error}{_elsewhere(header.names, self.schema_.names)}") from error
             raise
+
+    def _measure(self, X: Any) -> tuple[Engine, FixedScores]:
+        check_is_fitted(self)
+        self._check_columns(X)
+        opener = opener_for(X)
         engine = opener.for_predict(X, self.schema_, self._scaling, self._table_settings())
         return engine, fix(self._outcome.scores, engine.axis)
 

@@ -11,17 +11,19 @@ from typing import Any
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from catalpa.cluster.anchored import Settings, describe, saved_by
+from catalpa.cluster.anchored import Settings, clusters_of, describe, saved_by
 from catalpa.cluster.base import Clusterer, Problem
 from catalpa.cluster.growing import MOST_CLUSTERS, Candidate, best_candidate, candidates
+from catalpa.cluster.incremental import Incremental
 from catalpa.cluster.outcome import Outcome
 from catalpa.cluster.paper import PaperSettings, learn_as_published
 from catalpa.cluster.parameters import Choice, Either, Number, Whole, rules_with
 from catalpa.errors import LopsidedClustersWarning, NoStructureWarning, ParameterError
 from catalpa.relations.relations import Relations
 from catalpa.steps.assign import label_rows
+from catalpa.steps.counts import Counts
 from catalpa.steps.likelihood import label_likely_rows, lack_numbers, log_mixture, posterior
-from catalpa.table.blocks import FloatArray
+from catalpa.table.blocks import Axis, FloatArray
 
 __all__ = ["DISC"]
 
@@ -37,7 +39,7 @@ def _is_anchored(model: DISC) -> bool:
     return True
 
 
-class DISC(Clusterer):
+class DISC(Incremental, Clusterer):
     """Cluster categories with relations that every cluster learns for itself.
 
     In each cluster the categories of a column lie on a line, placed by their share in that cluster;
@@ -94,7 +96,7 @@ class DISC(Clusterer):
         Learning of the paper. A cluster that loses all its rows takes the row that fits worst. "keep" is
         what the published program does: the empty cluster's distances become 0 and it may swallow the
         others.
-    missing, handle_unknown, categorical_features, n_jobs, random_state, checkpoint
+    missing, handle_unknown, categorical_features, n_jobs, random_state, checkpoint, decay
         As in :class:`KModes`. With a checkpoint ``search="auto"`` is "batch".
 
     Attributes
@@ -174,6 +176,7 @@ class DISC(Clusterer):
         n_jobs: int | None = None,
         random_state: Any = None,
         checkpoint: str | PathLike[str] | None = None,
+        decay: float = 1.0,
     ) -> None:
         self.n_clusters = n_clusters
         self.learning = learning
@@ -195,6 +198,7 @@ class DISC(Clusterer):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.checkpoint = checkpoint
+        self.decay = decay
 
     def _clusters_for(self, n_rows: int) -> int:
         if not self._finds_k:
@@ -216,6 +220,15 @@ class DISC(Clusterer):
         if self._finds_k:
             return best_candidate(problem, self._settings()).finish()
         return describe(problem, self._settings())
+
+    def _check_batches(self) -> None:
+        if self.learning != "anchored":
+            raise ParameterError(
+                'partial_fit needs learning="anchored": the learning of the paper goes back to all rows.'
+            )
+
+    def _from_counts(self, axis: Axis, counts: Counts, units_per_weight: float) -> Outcome:
+        return clusters_of(axis, counts, self.size_weight, units_per_weight)
 
     def _settings(self) -> Settings:
         return Settings(self.size_weight, self.search, self.n_init, self.n_swaps, self.max_iter, self.n_jobs)

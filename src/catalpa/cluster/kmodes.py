@@ -8,17 +8,20 @@ from typing import Any
 import numpy as np
 
 from catalpa.cluster.base import Clusterer, Problem
+from catalpa.cluster.incremental import Incremental
 from catalpa.cluster.outcome import Outcome
 from catalpa.cluster.parameters import rules_with
 from catalpa.loop.refill import REFILLS
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled, settle
 from catalpa.relations.matching import Matching, Prototypes
+from catalpa.steps.counts import Counts
+from catalpa.table.blocks import Axis
 
 __all__ = ["KModes"]
 
 
-class KModes(Clusterer):
+class KModes(Incremental, Clusterer):
     """Cluster categories around their most frequent combination.
 
     k-means with the mean replaced by the most frequent category of each column and the squared
@@ -55,6 +58,9 @@ class KModes(Clusterer):
         Folder that keeps every pass of a long fit. A fit that was stopped, even killed, continues from there
         with the same result when it is begun again with the same table and settings, of which
         ``random_state`` has to be a whole number. The folder is removed when the fit is done.
+    decay : float, default=1.0
+        What rows weigh after each further batch of ``partial_fit``, as a share of what they weighed before:
+        1 never forgets, 0.9 has half-forgotten a batch after seven more.
 
     Attributes
     ----------
@@ -108,6 +114,7 @@ class KModes(Clusterer):
         n_jobs: int | None = None,
         random_state: Any = None,
         checkpoint: str | PathLike[str] | None = None,
+        decay: float = 1.0,
     ) -> None:
         self.n_clusters = n_clusters
         self.init = init
@@ -121,6 +128,7 @@ class KModes(Clusterer):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.checkpoint = checkpoint
+        self.decay = decay
 
     def _solve(self, problem: Problem) -> Outcome:
         method = Matching(problem.engine.axis)
@@ -132,3 +140,10 @@ class KModes(Clusterer):
 
         rest = best_of(problem.starts(self.n_init), problem.random_state, run)
         return Outcome.of(rest, problem.units_per_weight)
+
+    def _from_counts(self, axis: Axis, counts: Counts, units_per_weight: float) -> Outcome:
+        method = Matching(axis)
+        state = method.start(counts)
+        scores = method.scores(state)
+        cost = float((counts.by_category * scores.table.T).sum()) / units_per_weight
+        return Outcome(scores, counts, state.centers, cost, (), True)

@@ -123,6 +123,19 @@ class Threads:
 
 
 @dataclass(frozen=True)
+class Share:
+    """A number above 0, up to 1."""
+
+    def allows(self, value: Any) -> bool:
+        if not isinstance(value, Real) or isinstance(value, bool):
+            return False
+        return 0.0 < float(value) <= 1.0
+
+    def says(self) -> str:
+        return "a number above 0 and at most 1"
+
+
+@dataclass(frozen=True)
 class Place:
     """None, or the path of a folder."""
 
@@ -158,6 +171,7 @@ TABLE_RULES: dict[str, Rule] = {
     "n_jobs": Threads(),
     "bins": Either((Choice((None,)), Whole(2))),
     "checkpoint": Place(),
+    "decay": Share(),
 }
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-__all__ = ["Pass", "report_pass", "watching"]
+__all__ = ["Batch", "Pass", "report_pass", "watching"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,28 @@ class Pass:
     moved: int
     relearned: bool
     clusters: int
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What one call of ``partial_fit`` met.
+
+    Attributes
+    ----------
+    rows : int
+    cost_per_row : float
+        Mean cost of the batch's rows, in the clusters as they were before it.
+    unseen : float
+        Share of the cells with categories that no batch before had.
+    shift : float
+        How far the clusters moved: mean over clusters, by their weight, and columns of half the summed
+        change of the shares; 0 is not at all, 1 entirely.
+    """
+
+    rows: int
+    cost_per_row: float
+    unseen: float = 0.0
+    shift: float = 0.0
 
 
 _watcher: ContextVar[Callable[[Pass], None] | None] = ContextVar("catalpa_watcher", default=None)
