@@ -182,7 +182,7 @@ def figure_command(
     make_folder(folder)
     if data is None:
         with terminal.listening():
-            frame = figure.measure(figures_planned(terminal, read_protocol(protocol), quick))
+            frame = figure.measure(figures_planned(terminal, read_protocol(protocol), number, quick))
         write_text(files[0], frame.to_csv(index=False, lineterminator="\n"))
     else:
         frame = pd.read_csv(data)

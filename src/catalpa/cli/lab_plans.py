@@ -47,17 +47,19 @@ def planned(
     return plan
 
 
-def figures_planned(terminal: Terminal, protocol: Protocol, quick: bool) -> Protocol:
-    """The protocol with its figures on the data sets that are on this computer; says what is left out."""
+def figures_planned(terminal: Terminal, protocol: Protocol, number: int, quick: bool) -> Protocol:
+    """The protocol with a figure on the data sets that are on this computer; says what is left out."""
     from catalpa.datasets import list_datasets
     from catalpa.lab.figures import quick_settings
 
     known = list_datasets()
     here = list(known.loc[known["bundled" if quick else "available"], "alias"])
     settings = quick_settings(protocol.figures) if quick else dict(protocol.figures)
-    for name in ("relations", "convergence"):
-        missing = [one for one in settings[name]["data"] if one not in here]
-        settings[name] = {**settings[name], "data": [one for one in settings[name]["data"] if one in here]}
-        if missing:
-            terminal.say(f"left out of the figure on {name}, not on this computer: {', '.join(missing)}")
+    name = {1: "relations", 2: "convergence"}.get(number)
+    if name is not None:
+        wanted = settings[name]["data"]
+        missing = [one for one in wanted if one not in here]
+        settings[name] = {**settings[name], "data": [one for one in wanted if one in here]}
+        if missing and not quick:
+            terminal.say(f"left out, not on this computer: {', '.join(missing)}")
     return replace(protocol, figures=settings)

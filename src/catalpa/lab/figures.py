@@ -120,29 +120,29 @@ def critical_differences(found: Significance) -> Any:
     ranks = dict(zip(found.methods, found.friedman.average_ranks, strict=True))
     order = sorted(ranks, key=lambda name: ranks[name])
     points = pd.DataFrame({"method": order, "rank": [ranks[name] for name in order]})
+    beside = len(order) + 0.4  # the bars stand to the right of the worst rank there can be
     bars = pd.DataFrame(
-        [
-            {"method": name, "from": ranks[group[0]], "to": ranks[group[-1]], "bar": at}
-            for at, group in enumerate(found.groups)
-            for name in group
-        ],
-        columns=["method", "from", "to", "bar"],
+        [(beside + 0.4 * at, group[0], group[-1]) for at, group in enumerate(found.groups)],
+        columns=["place", "first", "last"],
     )
-    limit = [1, max(2.0, float(len(order)))]
-    x = alt.X("rank:Q", title="average rank (1 is best)", scale=alt.Scale(domain=limit))
-    dots = alt.Chart(points).mark_circle(size=80, color=PALETTE[0])
-    dots = dots.encode(x, alt.Y("method:N", sort=order, title=None))
-    reach = points.assign(end=points["rank"] + found.nemenyi).head(1)
-    limits = alt.Chart(reach).mark_rule(color=MUTED, strokeDash=[4, 3]).encode(alt.X("end:Q"))
+    rows = alt.Y("method:N", sort=order, title=None)
+    scale = alt.Scale(domain=[1, beside + 0.4 * max(1, len(bars))], zero=False, nice=False)
+    across = alt.X("rank:Q", title="average rank (1 is best)", scale=scale, axis=alt.Axis(tickMinStep=1))
+    dots = alt.Chart(points).mark_circle(size=80, color=PALETTE[0]).encode(across, rows)
     joined = (
         alt.Chart(bars)
-        .mark_rule(strokeWidth=3, color=INK, opacity=0.25)
-        .encode(alt.X("from:Q"), alt.X2("to:Q"), alt.Y("method:N", sort=order))
+        .mark_rule(strokeWidth=4, color=INK)
+        .encode(alt.X("place:Q"), alt.Y("first:N", sort=order), alt.Y2("last:N"))
     )
-    design = f"{found.n_sets} data sets; dashed: that far from the best"
+    layers = [dots, joined]
+    reach = min(ranks.values()) + found.nemenyi
+    if reach <= len(order):
+        limit = alt.Chart(pd.DataFrame({"place": [reach]})).mark_rule(color=MUTED, strokeDash=[4, 3])
+        layers.append(limit.encode(alt.X("place:Q")))
+    design = f"{found.n_sets} data sets (dashed: that far from the best)"
     subtitle = f"Nemenyi's critical difference is {found.nemenyi:.2f} on {design}"
     title = alt.TitleParams("Average ranks", subtitle=subtitle)
-    return dressed(alt.layer(joined, limits, dots).properties(width=420, title=title))
+    return dressed(alt.layer(*layers).properties(width=420, title=title))
 
 
 FIGURES: Mapping[int, Figure] = {

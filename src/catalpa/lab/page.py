@@ -43,7 +43,7 @@ def page(results: pd.DataFrame, protocol: Protocol) -> str:
         verdict=_verdict(accuracy),
         one_cluster=_one_cluster(accuracy),
         collapsed=_collapsed(accuracy),
-        tables="\n\n".join(text for one in made.values() for text in _section(one)),
+        tables="\n\n".join(text for one in made.values() if len(one.cells) for text in _section(one)),
         ranks=_printed_ranks(),
         contradictions=_contradictions(),
     )
@@ -58,6 +58,7 @@ def tests_text(found: Significance) -> str:
         f"{test.f_statistic:.2f} (p = {test.f_p_value:.2g}). Critical differences of average ranks at 0.05: "
         f"{found.nemenyi:.2f} between any two (Nemenyi), {found.bonferroni_dunn:.2f} from {found.control} "
         "(Bonferroni-Dunn).",
+        "",
         "",
     ]
     ranks = dict(zip(found.methods, test.average_ranks, strict=True))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -89,26 +91,19 @@ class Table:
         """Everything worth showing."""
         return [self.ours(), self.printed(), self.differences(), self.clusters(), self.spread()]
 
-    def _grid(self, what: str, text: object, place: str | None) -> Grid:
-        assert callable(text)
+    def _grid(self, what: str, text: Callable[[dict[Hashable, Any]], str], place: str | None) -> Grid:
         datasets = list(self.cells["dataset"].unique())
         ranks = self.ranks() if place else pd.DataFrame()
         head = ["method", *datasets] + (["average rank"] if len(ranks) else [])
         rows = []
         for column, part in self.cells.groupby("column", sort=False):
-            by_set = part.set_index("dataset")
-            cells = [Cell(str(column))]
-            for name in datasets:
-                row = by_set.loc[name]
-                cells.append(Cell(text(row), int(row[place]) if place else 0))
-            if len(ranks):
-                rank = ranks.get(what, pd.Series(dtype=float)).get(part["label"].iloc[0], float("nan"))
-                shows = what == "printed" or bool(part["ranked"].iloc[0])
-                cells.append(Cell(_fixed(rank, 2) if shows else ""))
-            rows.append(cells)
+            records = part.to_dict("records")
+            cells = [Cell(text(row), int(row[place]) if place else 0) for row in records]
+            rank = [Cell(_rank_text(ranks, what, records[0]))] if len(ranks) else []
+            rows.append([Cell(str(column)), *cells, *rank])
         if what == "ours" and self.measure == "ACC":
-            alone = self.cells.drop_duplicates("dataset").set_index("dataset")["one_cluster"]
-            line = [Cell("all rows in one cluster"), *(Cell(_fixed(alone[name], 4)) for name in datasets)]
+            alone = self.cells.drop_duplicates("dataset")["one_cluster"]
+            line = [Cell("all rows in one cluster"), *(Cell(_fixed(share, 4)) for share in alone)]
             rows.append(line + [Cell("")] * bool(len(ranks)))
         return Grid(f"{self.title}: {what}", head, rows)
 
@@ -133,49 +128,48 @@ def table(results: pd.DataFrame, protocol: Protocol, number: str, measure: str =
             f"measure={measure!r} is not known. The measures are {', '.join(HIGHER_IS_BETTER)}."
         )
     columns = protocol.shown_in(number)
-    names = _column_names(columns)
     datasets = protocol.mixed if number == "4" else protocol.categorical
-    parts = [
-        _column(results, place, entry, datasets, measure).assign(column=name)
-        for (place, entry), name in zip(columns, names, strict=True)
-    ]
-    cells = pd.concat(parts, ignore_index=True).merge(
-        _printed(number, measure), on=["dataset", "label"], how="left"
+    cells = (
+        _places_to_fill(columns, datasets)
+        .merge(_summary(results, measure), on=["method", "variant", "columns", "dataset"], how="left")
+        .merge(_printed(number, measure), on=["dataset", "label"], how="left")
+        .drop(columns=["method", "columns"])
     )
+    counts = ["runs", "failed", "clusters_asked"]
+    cells[counts] = cells[counts].fillna(0).astype(int)
     cells["difference"] = cells["mean"] - cells["printed"]
     cells["place"] = _places(cells, "mean", measure)
     alone = results.groupby("dataset")["one_cluster"].max()
     return Table(number, measure, cells.assign(one_cluster=cells["dataset"].map(alone)))
 
 
-def _column(
-    results: pd.DataFrame, place: Shown, entry: Entry, datasets: tuple[str, ...], measure: str
-) -> pd.DataFrame:
-    mine = results[
-        (results["method"] == entry.method)
-        & (results["variant"] == entry.variant)
-        & (results["columns"] == place.columns)
-    ]
-    found = (
-        mine.groupby("dataset")
-        .agg(
-            mean=(measure, "mean"),
-            std=(measure, lambda values: values.std(ddof=0)),
-            low=(measure, "min"),
-            high=(measure, "max"),
-            runs=(measure, "count"),
-            failed=("error", lambda errors: int((errors != "").sum())),
-            clusters_left=("clusters_left", "mean"),
-            clusters_asked=("clusters_asked", "max"),
-        )
-        .reindex(list(datasets))
-        .rename_axis("dataset")
-        .reset_index()
+def _places_to_fill(columns: list[tuple[Shown, Entry]], datasets: tuple[str, ...]) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            (dataset, place.label, entry.variant, name, place.ranked, entry.method, place.columns)
+            for (place, entry), name in zip(columns, _column_names(columns), strict=True)
+            for dataset in datasets
+        ],
+        columns=["dataset", "label", "variant", "column", "ranked", "method", "columns"],
+    ).astype({"ranked": bool})
+
+
+def _summary(results: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """Mean and spread over seeds of every method, variant and table."""
+    rows = results.assign(
+        failed=results["error"] != "", clusters_left=results["clusters_left"].astype("float64")
     )
-    found["clusters_left"] = found["clusters_left"].astype("Float64").astype("float64")
-    counts = ["runs", "failed", "clusters_asked"]
-    found[counts] = found[counts].fillna(0).astype(int)
-    return found.assign(label=place.label, variant=entry.variant, ranked=place.ranked)
+    groups = rows.groupby(["method", "variant", "columns", "dataset"])
+    found = groups.agg(
+        mean=(measure, "mean"),
+        low=(measure, "min"),
+        high=(measure, "max"),
+        runs=(measure, "count"),
+        failed=("failed", "sum"),
+        clusters_left=("clusters_left", "mean"),
+        clusters_asked=("clusters_asked", "max"),
+    )
+    return found.assign(std=groups[measure].std(ddof=0)).reset_index()
 
 
 def _printed(number: str, measure: str) -> pd.DataFrame:
@@ -199,6 +193,12 @@ def _places(cells: pd.DataFrame, values: str, measure: str) -> pd.Series:
     shown = cells[values].astype(float).round(4)
     places = shown.groupby(cells["dataset"]).rank(method="dense", ascending=not HIGHER_IS_BETTER[measure])
     return places.where(places <= 2, 0).fillna(0).astype(int)
+
+
+def _rank_text(ranks: pd.DataFrame, what: str, row: dict[Hashable, Any]) -> str:
+    """Average rank of a row's label, once per label: at the variant that stands for it."""
+    shown = what == "printed" or row["ranked"]
+    return _fixed(ranks[what].get(row["label"], float("nan")), 2) if shown else ""
 
 
 def _with_spread(mean: float, std: float) -> str:

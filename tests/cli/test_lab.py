@@ -1,0 +1,178 @@
+"""``catalpa lab`` as a user runs it."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+import catalpa
+from catalpa.cli.lab_progress import counted, showing_progress
+from catalpa.lab.run import Progress
+
+QUICK = ("lab", "run", "--quick", "--datasets", "ZO,TA", "--methods", "kmodes,sigdt", "--seeds", 2)
+
+
+@pytest.fixture
+def zoo(tmp_path):
+    """The zoo with its kinds in the last column."""
+    data = catalpa.datasets.load("zoo")
+    path = tmp_path / "zoo.csv"
+    data.frame.assign(kind=data.target).to_csv(path, index=False)
+    return path
+
+
+def test_a_run_leaves_results_and_says_how_many(run, tmp_path):
+    ended = run(*QUICK)
+    assert ended.code == 0
+    assert "6 runs in results/quick.parquet, 0 of them without a result." in ended.err
+    assert ended.out == ""
+    assert len(pd.read_parquet(tmp_path / "results/quick.parquet")) == 6
+
+
+def test_failed_runs_are_named_and_run_again_when_asked(run):
+    command = ("lab", "run", "--quick", "-d", "CA", "-m", "cbdm", "--seeds", 1)
+    first = run(*command)
+    assert first.code == 0
+    assert "1 of them without a result" in first.err
+    assert "cbdm on CA (1): UndefinedMetric" in first.err
+    assert "1 of them without a result" in run(*command, "--retry-failed").err
+
+
+def test_what_is_not_here_is_left_out_and_said(run, monkeypatch, tmp_path):
+    monkeypatch.delenv("CATALPA_DATA", raising=False)
+    monkeypatch.setenv("CATALPA_CACHE", str(tmp_path / "none"))
+    ended = run("lab", "run", "-d", "ZO,BM", "-m", "kmodes", "--seeds", 1)
+    assert ended.code == 0
+    assert "left out, not on this computer: BM, BM with numbers." in ended.err
+    nothing = run("lab", "run", "-d", "BM", "-m", "kmodes", "--seeds", 1)
+    assert nothing.code == 2
+    assert "nothing to run" in nothing.err
+
+
+def test_a_class_of_another_package_appears_in_the_table(run, tmp_path, monkeypatch):
+    (tmp_path / "theirs.py").write_text(
+        "from catalpa import KModes\nclass Theirs(KModes):\n    pass\n", encoding="utf-8"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    run(*QUICK)
+    assert run("lab", "run", "--quick", "-d", "ZO", "-m", "theirs:Theirs", "--seeds", 1).code == 0
+    ended = run("lab", "table", "2", "--results", "results/quick.parquet")
+    assert ended.code == 0
+    assert [line for line in ended.out.splitlines() if line.startswith("Theirs ")]
+
+
+def test_a_table_comes_in_every_format(run, tmp_path):
+    run(*QUICK)
+    command = ("lab", "table", "2", "--results", "results/quick.parquet")
+    assert "Table 2: categorical tables, ACC: ours minus printed" in run(*command).out
+    assert "| KMD |" in run(*command, "--format", "markdown", "--measure", "ari").out
+    assert run(*command, "--format", "latex", "-o", "out/table.tex").code == 0
+    assert r"\toprule" in (tmp_path / "out/table.tex").read_text("utf-8")
+    assert run(*command, "--format", "latex", "-o", "out/table.tex").code == 2
+    cells = run(*command, "--format", "csv").out
+    assert cells.startswith("dataset,label,variant,column,ranked,mean,low,high,runs,failed")
+
+
+def test_the_tests_are_printed_and_drawn(run, tmp_path):
+    run("lab", "run", "--quick", "-d", "ZO,TA", "--seeds", 1, "-q")
+    ended = run("lab", "significance", "--results", "results/quick.parquet", "--chart", "ranks.svg")
+    assert ended.code == 0
+    assert "On 2 data sets with a score of all 11 methods" in ended.out
+    assert "| HARR |" in ended.out
+    assert (tmp_path / "ranks.svg").exists()
+
+
+def test_a_figure_is_drawn_and_drawn_again_from_its_data(run, tmp_path):
+    assert run("lab", "figure", 2, "--quick").code == 0
+    folder = tmp_path / "figures"
+    assert {path.name for path in folder.iterdir()} == {"figure2.csv", "figure2.svg", "figure2.png"}
+    drawn = (folder / "figure2.svg").read_bytes()
+    assert run("lab", "figure", 2).code == 2
+    again = run("lab", "figure", 2, "--data", folder / "figure2.csv", "--force", "-q")
+    assert again.code == 0
+    assert (folder / "figure2.svg").read_bytes() == drawn
+
+
+def test_a_figure_says_which_data_sets_it_leaves_out(run, monkeypatch, tmp_path):
+    monkeypatch.delenv("CATALPA_DATA", raising=False)
+    monkeypatch.setenv("CATALPA_CACHE", str(tmp_path / "none"))
+    ended = run("lab", "figure", 2)
+    assert ended.code == 0
+    assert "left out, not on this computer: SB, NU" in ended.err
+
+
+def test_methods_are_compared_on_a_table_of_ones_own(run, zoo, tmp_path):
+    command = ("lab", "compare", zoo, "--target", "kind", "--methods", "kmodes,sigdt", "--seeds", 2)
+    ended = run(*command, "-o", "runs.csv")
+    assert ended.code == 0
+    lines = ended.out.splitlines()
+    assert lines[0].startswith("method\tACC\tARI")
+    assert {line.split("\t")[0] for line in lines[1:]} == {"kmodes", "sigdt"}
+    assert "All rows in one cluster would score ACC 0.406 and ARI 0." in ended.err
+    assert pd.read_csv(tmp_path / "runs.csv")["method"].tolist() == ["kmodes", "kmodes", "sigdt"]
+
+
+def test_a_method_that_fails_in_a_comparison_is_said(run, zoo):
+    ended = run("lab", "compare", zoo, "--target", "kind", "-m", "kmodes", "-k", 500, "--seeds", 1)
+    assert ended.code == 0
+    assert "without a result: ParameterError: n_clusters=500" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--target", "nothing", "-m", "kmodes"), "target='nothing' is not a column"),
+        (("--target", "kind", "-m", "no_such"), "There is no method 'no_such'"),
+    ],
+)
+def test_a_comparison_that_cannot_be_made_says_why(run, zoo, options, message):
+    ended = run("lab", "compare", zoo, *options)
+    assert ended.code == 2
+    assert message in " ".join(ended.err.split())
+
+
+def test_missing_classes_are_refused(run, zoo):
+    frame = pd.read_csv(zoo)
+    frame.loc[3, "kind"] = None
+    frame.to_csv(zoo, index=False)
+    ended = run("lab", "compare", zoo, "--target", "kind", "-m", "kmodes")
+    assert ended.code == 2
+    assert "missing classes in 1 rows" in " ".join(ended.err.split())
+
+
+def test_the_page_is_written_once_and_again_only_by_force(run, tmp_path):
+    run(*QUICK)
+    command = ("lab", "page", "--results", "results/quick.parquet", "-o", "results.md")
+    assert run(*command).code == 0
+    assert (tmp_path / "results.md").read_text("utf-8").startswith("# Results")
+    assert run(*command).code == 2
+    assert run(*command, "--force").code == 0
+
+
+def test_a_page_of_no_results_says_how_to_make_them(run):
+    ended = run("lab", "page")
+    assert ended.code == 2
+    assert "catalpa lab run" in ended.err
+
+
+def test_progress_is_silent_where_nobody_watches():
+    assert counted(None) is None
+
+
+def test_progress_counts_runs_and_guesses_the_rest():
+    seen: list[Progress] = []
+    tell = counted(seen.append)
+    assert tell is not None
+    tell(1, 2)
+    tell(2, 2)
+    assert [(one.finished, one.total) for one in seen] == [(1, 2), (2, 2)]
+    assert seen[1].seconds_left == 0
+
+
+def test_a_terminal_shows_how_far_a_run_is(monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with showing_progress(quiet=False) as watch:
+        assert watch is not None
+        watch(Progress(3, 10, 1, 75.4))
+    with showing_progress(quiet=True) as watch:
+        assert watch is None

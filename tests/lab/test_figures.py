@@ -1,0 +1,141 @@
+"""The figures: their data by hand, and files that open."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import catalpa
+from catalpa.lab import read_protocol
+from catalpa.lab.experiments import row_distances, seconds, slopes
+from catalpa.lab.figures import FIGURES, critical_differences, quick_settings, save
+from catalpa.lab.published import printed, table_of
+from catalpa.lab.random_relations import STRATEGIES, cluster_with
+from catalpa.lab.significance import significance
+from catalpa.metrics import adjusted_rand
+
+
+@pytest.fixture(scope="module")
+def protocol():
+    whole = read_protocol()
+    settings = quick_settings(whole.figures)
+    settings["relations"] = {"data": ["ZO"], "draws": 2}
+    settings["convergence"] = {"data": ["ZO"], "seed": 0}
+    settings["embedding"] = {**settings["embedding"], "data": "ZO", "methods": ["coforest"]}
+    settings["seconds"] = {**settings["seconds"], "rows": [50, 100], "columns": [4, 6]}
+    return replace(whole.restricted(methods=["kmodes", "coforest", "disc", "sigdt"]), figures=settings)
+
+
+@pytest.fixture(scope="module")
+def measured(protocol):
+    """Data of a figure, made once."""
+    return cache(lambda number: FIGURES[number].measure(protocol))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_drawn_relations_are_symmetric_and_zero_from_a_category_to_itself(strategy):
+    for matrices, size in zip(STRATEGIES[strategy](np.random.default_rng(0), 3, [2, 4]), [2, 4], strict=True):
+        assert matrices.shape == (3, size, size)
+        np.testing.assert_array_equal(matrices, np.swapaxes(matrices, 1, 2))
+        assert (np.diagonal(matrices, axis1=1, axis2=2) == 0).all()
+        same = all((one == matrices[0]).all() for one in matrices)
+        assert same == (strategy in ("Uniform", "Hamming"))
+
+
+def test_hamming_relations_are_plain_k_modes():
+    zoo = catalpa.datasets.load("zoo")
+    labels = cluster_with("Hamming", zoo.frame, 7, 5)
+    centres = [zoo.frame[labels == cluster].mode().iloc[0] for cluster in range(7)]
+    differing = np.array([(zoo.frame != centre).sum(axis=1) for centre in centres])  # (k, n)
+    # At rest: no row differs less from another centre than from its own.
+    assert (differing[labels, np.arange(101)] <= differing.min(axis=0)).mean() > 0.98
+
+
+def test_the_first_figure_has_a_row_per_draw(measured):
+    frame = measured(1)
+    assert len(frame) == 4 * 2
+    row = frame[frame["strategy"] == "Customized"].iloc[1]
+    zoo = catalpa.datasets.load("zoo")
+    labels = cluster_with("Customized", zoo.frame, 7, 1)
+    assert row["ARI"] == adjusted_rand(zoo.target, labels)
+
+
+def test_the_second_figure_follows_the_cost_of_disc(measured):
+    frame = measured(2)
+    assert set(frame["variant"]) == {"equations", "program"}
+    learned = frame[(frame["variant"] == "equations") & (frame["phase"] == "learn")]
+    assert learned["relearned"].any()
+    falls = learned["cost"].diff()[~learned["relearned"].astype(bool)].dropna()
+    assert (falls <= 1e-9).all()
+
+
+def test_the_third_figure_times_every_method_at_every_size(measured):
+    frame = measured(3)
+    assert set(frame["method"]) == {"KMD", "CoForest", "SigDT", "DISC", "DISC default"}
+    assert len(frame) == 5 * 4
+    assert (frame["seconds"] > 0).all()
+
+
+def test_slopes_are_exponents():
+    n = np.array([10.0, 100.0, 1000.0])
+    frame = pd.concat(
+        pd.DataFrame({"against": "rows", "method": name, "rows": n, "seconds": 3 * n**power})
+        for name, power in (("linear", 1), ("square", 2))
+    )
+    assert slopes(frame)["slope"].tolist() == pytest.approx([1.0, 2.0])
+    assert slopes(frame[frame["rows"] == 10]).empty
+
+
+def test_a_method_that_cannot_take_a_size_leaves_a_gap(protocol):
+    broken = replace(protocol, entries=(replace(protocol.entries[0], parameters={"init": "nonsense"}),))
+    frame = seconds(broken)
+    assert frame["seconds"].isna().all()
+    assert frame["error"].str.contains("init='nonsense'").all()
+
+
+def test_rows_are_as_far_apart_as_their_categories():
+    rows = pd.DataFrame({"a": ["x", "x", "y", "z"], "b": ["u", "v", "v", "v"]}, dtype="category")
+    model = catalpa.DISC(2, learning="paper", n_init=1, random_state=0).fit(rows)
+    found = row_distances(model, rows)
+    share = model.cluster_sizes_ / 4
+    by_hand = sum(
+        share[cluster] * model.relations_[cluster, column].distance_frame().loc[one, other]
+        for column, one, other in (("a", "x", "z"), ("b", "u", "v"))
+        for cluster in range(2)
+    )
+    assert found[0, 3] == pytest.approx(by_hand)
+    np.testing.assert_allclose(found, found.T)
+    assert (np.diag(found) == 0).all()
+
+
+def test_the_fourth_figure_places_every_row(measured):
+    frame = measured(4)
+    assert len(frame) == 101
+    assert set(frame["method"]) == {"CoForest"}
+    assert np.isfinite(frame[["x", "y"]]).all(axis=None)
+
+
+@pytest.mark.parametrize("number", FIGURES)
+def test_a_figure_is_written_as_svg_and_png(number, measured, tmp_path):
+    files = [tmp_path / "figure.svg", tmp_path / "figure.png"]
+    save(FIGURES[number].draw(measured(number)), files)
+    assert files[0].read_text("utf-8").startswith("<svg")
+    assert files[1].read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_critical_difference_diagram_names_every_method(tmp_path):
+    found = significance(table_of(printed("2", "ACC")), "ACC")
+    file = tmp_path / "ranks.svg"
+    save(critical_differences(found), [file])
+    drawn = file.read_text("utf-8")
+    assert all(name in drawn for name in found.methods)
+
+
+def test_quick_settings_are_smaller():
+    settings = read_protocol().figures
+    assert quick_settings(settings)["relations"]["draws"] < settings["relations"]["draws"]
+    assert max(quick_settings(settings)["seconds"]["rows"]) < min(settings["seconds"]["rows"])

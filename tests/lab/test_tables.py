@@ -1,0 +1,210 @@
+"""Our tables stand beside the printed ones, and the printed ones agree with themselves as the page says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scikit_posthocs
+from scipy import stats
+
+from catalpa.errors import ParameterError
+from catalpa.lab import read_protocol
+from catalpa.lab.grids import Cell, Grid, to_latex, to_markdown, to_plain
+from catalpa.lab.page import page
+from catalpa.lab.published import contradictions, printed, printed_ranks, ranks_of, table_of
+from catalpa.lab.significance import significance
+from catalpa.lab.tables import table
+
+# Demšar (2006), Table 6: AUC of C4.5 with four settings on fourteen data sets.
+DEMSAR = pd.DataFrame(
+    [
+        (0.763, 0.768, 0.771, 0.798),
+        (0.599, 0.591, 0.590, 0.569),
+        (0.954, 0.971, 0.968, 0.967),
+        (0.628, 0.661, 0.654, 0.657),
+        (0.882, 0.888, 0.886, 0.898),
+        (0.936, 0.931, 0.916, 0.931),
+        (0.661, 0.668, 0.609, 0.685),
+        (0.583, 0.583, 0.563, 0.625),
+        (0.775, 0.838, 0.866, 0.875),
+        (1.000, 1.000, 1.000, 1.000),
+        (0.940, 0.962, 0.965, 0.962),
+        (0.619, 0.666, 0.614, 0.669),
+        (0.972, 0.981, 0.9751, 0.975),
+        (0.957, 0.978, 0.946, 0.970),
+    ],
+    columns=["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"],
+)
+
+
+def test_printed_accuracy_ranks_follow_from_the_printed_means():
+    again = ranks_of(table_of(printed("2", "ACC")), "ACC")
+    assert (again - printed_ranks("2", "ACC")).abs().max() < 0.0051
+
+
+def test_printed_rand_ranks_follow_when_a_missing_score_counts_as_zero():
+    scores = table_of(printed("2", "ARI"))
+    again = ranks_of(scores, "ARI") - printed_ranks("2", "ARI")
+    assert again[again.abs() > 0.0051].round(2).to_dict() == {"CBDM": 0.08, "SigDT": -0.08}
+    on_car = scores.fillna({"CBDM": 0.0}).loc[["CA"]]
+    filled = pd.concat([on_car, scores.drop(index="CA")])
+    assert (ranks_of(filled, "ARI") - printed_ranks("2", "ARI")).abs().max() < 0.0051
+
+
+def test_printed_compactness_ranks_follow_when_ties_share_the_best_rank():
+    scores = table_of(printed("2", "CMP")).fillna(np.inf)
+    best = stats.rankdata(scores, axis=1, method="min").mean(axis=0)
+    assert np.abs(best - printed_ranks("2", "CMP")[scores.columns]).max() < 0.0051
+
+
+def test_printed_ablation_ranks_follow_when_ties_share_the_best_rank():
+    scores = table_of(printed("3", "ACC"))
+    best = stats.rankdata(-scores, axis=1, method="min").mean(axis=0)
+    assert np.abs(best - printed_ranks("3", "ACC")[scores.columns]).max() < 0.0051
+
+
+def test_the_printed_tables_contradict_each_other_in_four_places():
+    found = contradictions()[["dataset", "method"]].itertuples(index=False, name=None)
+    assert sorted(found) == [("NU", "DISC"), ("OB", "KMD"), ("SB", "DISC"), ("SB", "KMD")]
+
+
+def test_a_cell_is_the_mean_over_seeds_beside_the_print(results, small):
+    cells = table(results, small, "2", "ACC").cells.set_index(["dataset", "column"])
+    runs = results[(results["method"] == "kmodes") & (results["dataset"] == "ZO")]["ACC"]
+    cell = cells.loc[("ZO", "KMD")]
+    assert cell["mean"] == pytest.approx(runs.mean())
+    assert cell["std"] == pytest.approx(np.std(runs))
+    assert (cell["low"], cell["high"], cell["runs"]) == (runs.min(), runs.max(), 2)
+    assert cell["printed"] == 0.6970
+    assert cell["difference"] == pytest.approx(runs.mean() - 0.6970)
+    assert cell["one_cluster"] == pytest.approx(41 / 101)
+
+
+def test_a_method_without_a_result_is_a_gap(results, small):
+    cells = table(results, small, "2", "ARI").cells.set_index(["dataset", "column"])
+    cell = cells.loc[("CA", "CBDM")]
+    assert np.isnan(cell["mean"])
+    assert (cell["runs"], cell["failed"], cell["place"]) == (0, 2, 0)
+    assert "| - |" in to_markdown(table(results, small, "2", "ARI").ours())
+
+
+def test_the_best_and_second_best_of_a_data_set_are_marked(results, small):
+    for measure, ascending in (("ACC", False), ("CMP", True)):
+        cells = table(results, small, "2", measure).cells
+        for _, part in cells.groupby("dataset"):
+            values = np.unique(part["mean"].dropna().round(4))
+            best = values if ascending else values[::-1]
+            for place in (1, 2):
+                marked = part.loc[part["place"] == place, "mean"].round(4)
+                assert set(marked) == {best[place - 1]}
+
+
+def test_variants_of_one_label_stand_beside_the_same_print(results, small):
+    cells = table(results, small, "2").cells
+    disc = cells[(cells["label"] == "DISC") & (cells["dataset"] == "CA")]
+    assert disc["column"].tolist() == ["DISC: equations", "DISC: program", "DISC: default"]
+    assert set(disc["printed"]) == {0.5826}
+
+
+def test_the_score_of_one_cluster_stands_below_accuracy_only(results, small):
+    assert "all rows in one cluster" in to_plain(table(results, small, "2", "ACC").ours())
+    assert "all rows in one cluster" not in to_plain(table(results, small, "2", "ARI").ours())
+
+
+def test_a_measure_that_a_table_does_not_print_stands_alone(results, small):
+    cells = table(results, small, "3", "ARI").cells
+    assert cells["mean"].notna().any()
+    assert cells["printed"].isna().all()
+
+
+def test_ranks_are_those_of_the_ranked_variants(results, small):
+    made = table(results, small, "3")
+    scores = table_of(made.cells[made.cells["ranked"]])
+    by_hand = (-scores).rank(axis=1).mean()
+    assert made.ranks()["ours"].to_dict() == pytest.approx(by_hand.to_dict())
+    assert made.ranks()["printed"]["DISC"] == 1.08
+
+
+def test_a_table_of_results_that_are_not_there_is_full_of_gaps(results):
+    made = table(results, read_protocol(), "4")
+    assert made.cells["mean"].isna().all()
+    assert "0.4432" in to_plain(made.printed())
+
+
+@pytest.mark.parametrize(("number", "measure", "message"), [("5", "ACC", "no table '5'"), ("2", "X", "'X'")])
+def test_what_cannot_be_made_is_refused(results, small, number, measure, message):
+    with pytest.raises(ParameterError, match=message):
+        table(results, small, number, measure)
+
+
+def test_a_grid_is_written_for_every_reader():
+    grid = Grid("t", ["method", "A_1"], [[Cell("x"), Cell("0.5±0.1", 1)], [Cell("y"), Cell("0.4", 2)]])
+    assert "| x | **0.5±0.1** |" in to_markdown(grid)
+    assert "| y | <u>0.4</u> |" in to_markdown(grid)
+    assert r"method & A\_1 \\" in to_latex(grid)
+    assert r"x & \textbf{0.5$\pm$0.1} \\" in to_latex(grid)
+    assert to_plain(grid).splitlines()[2:] == ["x       0.5±0.1*", "y           0.4'"]
+
+
+def test_the_tests_agree_with_the_worked_example_of_the_literature():
+    found = significance(DEMSAR, "ACC", control="C4.5")
+    assert np.round(found.friedman.average_ranks, 3).tolist() == [3.143, 2.0, 2.893, 1.964]
+    assert found.friedman.chi_square == pytest.approx(9.28, abs=0.01)
+    assert found.friedman.f_statistic == pytest.approx(3.69, abs=0.01)
+    assert significance(DEMSAR, "ACC", alpha=0.10).nemenyi == pytest.approx(1.12, abs=0.01)
+    assert found.nemenyi == pytest.approx(1.25, abs=0.01)
+    assert found.bonferroni_dunn == pytest.approx(1.17, abs=0.01)
+    assert found.control == "C4.5"
+
+
+def test_groups_are_those_that_nemenyi_does_not_tell_apart():
+    scores = table_of(printed("2", "ACC"))
+    found = significance(scores, "ACC")
+    apart = scikit_posthocs.posthoc_nemenyi_friedman(-scores.dropna()) < 0.05
+    together = {frozenset(pair) for group in found.groups for pair in _pairs(group)}
+    for pair in _pairs(found.methods):
+        assert (frozenset(pair) in together) == (not apart.loc[pair])
+
+
+def _pairs(names):
+    return [(first, second) for at, first in enumerate(names) for second in names[at + 1 :]]
+
+
+def test_the_best_method_is_the_control_unless_another_is_named():
+    assert significance(table_of(printed("2", "ACC")), "ACC").control == "DISC"
+
+
+def test_tests_need_two_complete_data_sets():
+    scores = table_of(printed("2", "ACC")).head(1)
+    with pytest.raises(ParameterError, match="run more of the protocol"):
+        significance(scores, "ACC")
+
+
+def test_a_method_of_another_package_gets_a_column(results, small):
+    theirs = results[results["method"] == "kmodes"].assign(method="package.module:Theirs", variant="default")
+    both = pd.concat([results, theirs], ignore_index=True)
+    cells = table(both, small.including(both), "2").cells
+    assert "Theirs" in set(cells["column"])
+    kmodes, theirs_too = (cells.loc[cells["column"] == name, "mean"].tolist() for name in ("KMD", "Theirs"))
+    assert kmodes == theirs_too
+
+
+def test_the_page_is_made_from_the_results(results, small):
+    text = page(results, small)
+    assert "$" not in text.replace("$\\pm$", "")
+    mean = results.query("method == 'kmodes' and dataset == 'ZO'")["ACC"].mean()
+    assert f"{mean:.4f}" in text
+    assert "cbdm on CA: UndefinedMetric" in text
+    assert "CA | 0.7002 |" in text
+    # Another result, another page.
+    other = results.assign(ACC=results["ACC"] / 2)
+    assert f"{mean / 2:.4f}" in page(other, small)
+
+
+def test_the_page_tells_near_from_far(results, small):
+    printed_zoo = 0.6970
+    at_print = results.assign(ACC=results["ACC"].mask(results["method"] == "kmodes", printed_zoo))
+    line = next(line for line in page(at_print, small).splitlines() if line.startswith("| KMD |"))
+    # On CA the print is .3795 ± .04: far from .6970.
+    assert line.startswith("| KMD | 1 of 2 |")
