@@ -21,7 +21,7 @@ from catalpa.relations.agreement import Agreement
 from catalpa.relations.separation import difference, separating_weights
 from catalpa.steps.inside import look_inside
 from catalpa.steps.online import InOrder, Rivalry, compete
-from catalpa.steps.oriented import oriented_rows
+from catalpa.steps.oriented import oriented_rows_again
 from catalpa.table.blocks import Axis, Block, Rows
 
 TOY = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 1], [1, 2, 1], [1, 2, 0]])
@@ -43,7 +43,7 @@ def fitted(k, rows, **settings):
 
 
 def test_oriented_rows_of_the_worked_example():
-    assert oriented_rows(in_order(TOY), 3, repeats="allow").tolist() == [0, 3, 4]
+    assert oriented_rows_again(in_order(TOY), 3).tolist() == [0, 3, 4]
 
 
 def test_weights_of_the_worked_example():
@@ -86,15 +86,14 @@ def test_labels_follow_the_paper(rows, k):
     assert fitted(k, rows).labels_.tolist() == [kept.index(label) for label in labels]
 
 
-# Accuracy, adjusted Rand index and granularities from oriented starts. On DT the first seeds tie, and
-# the published program's rounding decides (0.6313, 0.4786); exact ties go to the lowest row here.
+# Accuracy, adjusted Rand index and granularities from oriented starts.
 OI = {
     "CA": (4, 0.2697, 0.0007, [13, 11, 9, 4]),
     "SB": (15, 0.5639, 0.3395, [10, 7, 6, 2]),
     "NU": (5, 0.2511, 0.0022, [27, 8, 7, 6]),
     "CC": (3, 0.4352, 0.0346, [18, 8, 5, 4, 3]),
     "AP": (2, 0.5767, 0.0082, [14]),
-    "DT": (6, 0.6480, 0.4737, [11, 9, 7]),
+    "DT": (6, 0.6313, 0.4786, [15, 9, 7]),
     "AV": (2, 0.5624, -0.0017, [13, 6, 3, 2]),
     "OB": (7, 0.3828, 0.1684, [9, 6, 4, 3, 2]),
     "TA": (3, 0.4238, 0.0477, [10, 8, 7, 6, 5, 3, 2]),

@@ -87,14 +87,13 @@ def test_oriented_rows_of_the_worked_example():
 @given(tables, st.integers(1, 5))
 def test_oriented_rows_follow_the_paper(rows, k):
     k = min(k, len(rows))
-    assert oriented_rows(in_order(rows), k).tolist() == oriented(rows, k, again=False)
-    assert oriented_rows(in_order(rows), k, repeats="allow").tolist() == oriented(rows, k, again=True)
+    assert oriented_rows(in_order(rows), k).tolist() == oriented(rows, k)
 
 
 @given(tables, st.integers(1, 4))
 def test_labels_and_weights_follow_the_paper(rows, k):
     k = min(k, len(rows))
-    labels, weights = wocil(rows, oriented(rows, k, again=False))
+    labels, weights = wocil(rows, oriented(rows, k))
     kept = sorted(set(labels))
     model = fitted(k, rows)
     assert model.labels_.tolist() == [kept.index(label) for label in labels]
@@ -104,7 +103,7 @@ def test_labels_and_weights_follow_the_paper(rows, k):
 @given(tables, st.integers(1, 4))
 def test_a_competition_follows_the_paper(rows, k):
     k = min(k, len(rows))
-    seeds = oriented(rows, k, again=False)
+    seeds = oriented(rows, k)
     labels, _ = competition(rows, seeds, tie=1e-12, fallback=1 / len(rows[0]))
     kept = sorted(set(labels))
     assert fitted(None, rows, k_init=k).labels_.tolist() == [kept.index(label) for label in labels]
@@ -141,7 +140,7 @@ def test_the_plain_passes_equal_the_compiled_ones(rows, k, left_out):
 
 def test_columns_of_many_categories_give_the_same_labels():
     rows = [[str(i // 2), "ab"[i % 2], "xy"[i % 2]] for i in range(60)]
-    labels, _ = wocil(rows, oriented(rows, 2, again=False))
+    labels, _ = wocil(rows, oriented(rows, 2))
     assert WOCIL(2).fit(rows).labels_.tolist() == labels
 
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 Table = Sequence[Sequence[object]]
 
 
-def oriented(rows: Table, k: int, *, again: bool) -> list[int]:
+def oriented(rows: Table, k: int) -> list[int]:
     n, d = len(rows), len(rows[0])
     counts = [Counter(row[r] for row in rows if row[r] is not None) for r in range(d)]
     common = [sum(Fraction(counts[r][row[r]], n) for r in range(d) if row[r] is not None) / d for row in rows]
@@ -21,13 +21,35 @@ def oriented(rows: Table, k: int, *, again: bool) -> list[int]:
     while len(chosen) < k:
         best, best_score = None, None
         for i, row in enumerate(rows):
-            if i in chosen and not again:
+            if i in chosen:
                 continue
             same = sum(rows[u][r] == row[r] for u in chosen for r in range(d) if row[r] is not None)
             score = 1 - Fraction(same, len(chosen) * d) + common[i]
             if best_score is None or score > best_score:
                 best, best_score = i, score
         chosen.append(best)
+    return chosen
+
+
+def oriented_again(rows: Table, k: int) -> list[int]:
+    """The same in floats, as MCDC's program has it; a row may be chosen again."""
+    d = len(rows[0])
+    counts = [Counter(row[r] for row in rows) for r in range(d)]
+
+    def mean(shares: Sequence[float]) -> float:
+        total = 0.0
+        for share in shares:
+            total += share
+        return total / d
+
+    common = [mean([counts[r][row[r]] / len(rows) for r in range(d)]) for row in rows]
+    chosen = [common.index(max(common))]
+    while len(chosen) < k:
+        scores = []
+        for i, row in enumerate(rows):
+            same = [sum(rows[u][r] == row[r] for u in chosen) / len(chosen) for r in range(d)]
+            scores.append((1 - mean(same)) + common[i])
+        chosen.append(scores.index(max(scores)))
     return chosen
 
 
@@ -169,7 +191,7 @@ def granularities(rows: Table, k: int) -> list[list[int]]:
     order = [sorted({row[r] for row in rows if row[r] is not None}) for r in range(d)]
     levels: list[list[int]] = []
     while True:
-        labels, _ = competition(rows, oriented(rows, k, again=True), tie=0.0, fallback=0.0)
+        labels, _ = competition(rows, oriented_again(rows, k), tie=0.0, fallback=0.0)
         weights = weigh(rows, labels, k, order, 0.0)
         clusters = counted(rows, labels, k)
         sizes = Counter(labels)
@@ -190,7 +212,7 @@ def granularities(rows: Table, k: int) -> list[list[int]]:
 def aggregated(levels: Table, k: int) -> list[int]:
     """MCDC's second stage: k-modes on rows of labels, with weights of the partitions."""
     table = list(zip(*levels, strict=True))
-    centers = [table[seed] for seed in oriented(table, k, again=True)]
+    centers = [table[seed] for seed in oriented_again(table, k)]
     weights, before = [Fraction(1)] * len(levels), None
     while True:
         while True:

@@ -12,18 +12,20 @@ from catalpa.cluster.outcome import Outcome
 from catalpa.cluster.parameters import Choice, Either, Number, Whole, rules_with
 from catalpa.cluster.problem import rows_in_memory
 from catalpa.engines.local import LocalEngine
+from catalpa.errors import SqlError
 from catalpa.loop.alternate import alternate
 from catalpa.loop.granularity import Granularities, coarsen, nearest_granules
 from catalpa.loop.refill import keep_empty
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled, settle
+from catalpa.model.scoring import Scoring
 from catalpa.relations.agreement import Agreement, WeightedModes
 from catalpa.relations.matching import most_frequent
 from catalpa.relations.separation import difference, separating_weights
 from catalpa.steps.assign import label_rows
 from catalpa.steps.inside import Inside, look_inside
 from catalpa.steps.online import InOrder
-from catalpa.steps.oriented import oriented_rows
+from catalpa.steps.oriented import oriented_rows_again
 from catalpa.steps.scores import Scores, fix
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
 
@@ -172,7 +174,7 @@ class MCDC(Clusterer):
         """The first stage (MGCPL): partitions from fine to coarse."""
         first = min(len(rows), self.k_init or round(len(rows) ** 0.5))
         if rng is None:
-            oriented = oriented_rows(rows, first, repeats="allow")
+            oriented = oriented_rows_again(rows, first)
         return coarsen(
             rows,
             lambda k: rows.seeds(oriented[:k] if rng is None else _drawn(rows, k, rng)),
@@ -188,7 +190,7 @@ class MCDC(Clusterer):
         coarsest = [level.k for level in stages.levels if level.k > 1][-1:]
         k = self.n_clusters or (coarsest[0] if coarsest else 1)
         by_oi = self.came_init == "oi"
-        seeds = oriented_rows(table, k, repeats="allow") if by_oi else _drawn(table, k, rng)
+        seeds = oriented_rows_again(table, k) if by_oi else _drawn(table, k, rng)
         engine, method = LocalEngine(Rows(table.axis, [table.block])), Agreement(table.axis)
         begin = method.start(table.seeds(seeds))
         begun = settle(engine, method, begin, max_iter=self.max_iter, refill=keep_empty, phase="agree")
@@ -223,6 +225,12 @@ class MCDC(Clusterer):
         engine, _ = self._measure(X)
         return engine.answer(
             step, engine.axis, self._granules, self._learned["modes"], self.granularity_weights_
+        )
+
+    def _scoring(self) -> Scoring:
+        raise SqlError(
+            "MCDC first places a row in several partitions: its clusters are no sum over columns, and there "
+            "is no query for them. Use predict, or fit a method such as DISC or KModes."
         )
 
     def predict(self, X: Any) -> Any:
