@@ -15,6 +15,7 @@
     ├── UndefinedMetric (ValueError)        the method is not defined on this table
     ├── ModelFileError (ValueError)         a model file that cannot be read
     ├── CheckpointError (ValueError)        a checkpoint of another fit, or one that cannot be used
+    ├── SqlError (ValueError)               a model that no SQL query can express
     ├── DatasetError (OSError)              a data set that is not here and cannot be fetched
     ├── OutputError (OSError)               a file that cannot, or must not, be written
     └── MissingDependency (ImportError)     an optional package is needed
@@ -47,6 +48,7 @@ __all__ = [
     "OutputError",
     "ParameterError",
     "SlowCoreWarning",
+    "SqlError",
     "TableError",
     "UndefinedMetric",
     "UnknownCluster",
@@ -107,6 +109,10 @@ class ModelFileError(CatalpaError, ValueError):
 
 class CheckpointError(CatalpaError, ValueError):
     """A checkpoint that belongs to another fit, or cannot be read or written."""
+
+
+class SqlError(CatalpaError, ValueError):
+    """A model that no SQL query can express."""
 
 
 class DatasetError(CatalpaError, OSError):

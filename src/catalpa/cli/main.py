@@ -21,6 +21,7 @@ from catalpa.cli.lab import lab
 from catalpa.cli.methods import methods
 from catalpa.cli.predict import predict
 from catalpa.cli.report import report
+from catalpa.cli.sql import sql
 from catalpa.errors import CatalpaError, DatasetError, MissingDependency
 
 __all__ = ["app", "main"]
@@ -101,7 +102,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (cluster, choose_k, predict, report, demo, datasets, methods):
+for command in (cluster, choose_k, predict, sql, report, demo, datasets, methods):
     app.command()(command)
 app.add_typer(lab, name="lab")
 

@@ -28,9 +28,10 @@ from catalpa.engines.choose import opener_for
 from catalpa.engines.opening import TableSettings
 from catalpa.errors import ColumnMismatch, ParameterError
 from catalpa.loop.history import Batch
+from catalpa.model.scoring import Scoring
 from catalpa.steps.assign import label_rows, measure_rows
 from catalpa.steps.scores import FixedScores, fix
-from catalpa.table.blocks import FloatArray
+from catalpa.table.blocks import Axis, FloatArray
 from catalpa.table.scaling import Scaling
 from catalpa.table.schema import Schema
 
@@ -202,7 +203,48 @@ class Clusterer(Shown, ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         self._check_columns(X)
         opener = opener_for(X)
         engine = opener.for_predict(X, self.schema_, self._scaling, self._table_settings())
-        return engine, fix(self._outcome.scores, engine.axis)
+        return engine, self._fixed(engine.axis)
+
+    def _fixed(self, axis: Axis) -> FixedScores:
+        """The integers that decide labels, with the costs of holes where the axis has places for them."""
+        return fix(self._outcome.scores, axis)
+
+    def to_sql(
+        self,
+        *,
+        dialect: str = "duckdb",
+        table: str | Sequence[str] = "rows",
+        keep: Sequence[str] | None = None,
+        label: str = "cluster",
+    ) -> str:
+        """One SQL query that gives the rows of a database table the labels of ``predict``.
+
+        A row that ``predict`` refuses, for a missing cell or an unseen category, gets no label: NULL.
+
+        Parameters
+        ----------
+        dialect : str, default="duckdb"
+            "duckdb", "postgres", "sqlite", or another that sqlglot knows.
+        table : str or sequence of str, default="rows"
+            Name of the table, or the parts of a qualified name such as ``("sales", "rows")``.
+        keep : sequence of str, optional
+            Columns to select beside the label, such as a key; the columns of fit if not given.
+        label : str, default="cluster"
+            Name of the column of labels.
+
+        Returns
+        -------
+        str
+        """
+        check_is_fitted(self)
+        from catalpa.model.sql import sql_query
+
+        return sql_query(self._scoring(), dialect=dialect, table=table, keep=keep, label=label)
+
+    def _scoring(self) -> Scoring:
+        """What decides labels, for a query; methods that are no sum over columns refuse."""
+        axis = self.schema_.axis.with_holes
+        return Scoring(self.schema_, self._scaling, self._fixed(axis), self.handle_unknown)
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model as a JSON file that ``catalpa.load`` reads; no pickle involved."""

@@ -19,10 +19,11 @@ from catalpa.cluster.outcome import Outcome
 from catalpa.cluster.paper import PaperSettings, learn_as_published
 from catalpa.cluster.parameters import Choice, Either, Number, Whole, rules_with
 from catalpa.errors import LopsidedClustersWarning, NoStructureWarning, ParameterError
+from catalpa.model.scoring import Scoring
 from catalpa.relations.relations import Relations
 from catalpa.steps.assign import label_rows
 from catalpa.steps.counts import Counts
-from catalpa.steps.likelihood import label_likely_rows, lack_numbers, log_mixture, posterior
+from catalpa.steps.likelihood import NumberDensity, label_likely_rows, lack_numbers, log_mixture, posterior
 from catalpa.table.blocks import Axis, FloatArray
 
 __all__ = ["DISC"]
@@ -278,10 +279,22 @@ class DISC(Incremental, Clusterer):
                 stacklevel=3,
             )
 
+    @property
+    def _weighs_densities(self) -> bool:
+        """Whether a row that lacks numbers goes to its most probable cluster."""
+        return self.learning == "anchored" and bool(self.schema_.numeric)
+
+    def _scoring(self) -> Scoring:
+        scoring = super()._scoring()
+        if not self._weighs_densities:
+            return scoring
+        density = NumberDensity.of(scoring.fixed, self.size_weight * self._log_sizes())
+        return replace(scoring, density=density)
+
     def predict(self, X: Any) -> Any:
         """Cluster of every row of a table with the columns of fit."""
         engine, fixed = self._measure(X)
-        if self.learning == "anchored" and self.schema_.numeric and engine.each(lack_numbers).any():
+        if self._weighs_densities and engine.each(lack_numbers).any():
             return engine.answer(label_likely_rows, fixed, self.size_weight * self._log_sizes())
         return engine.answer(label_rows, fixed)
 

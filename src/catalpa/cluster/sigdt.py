@@ -21,6 +21,7 @@ from catalpa.steps.branches import BranchCounts, FirstSeen, first_seen
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores, Scores, fix
 from catalpa.steps.strangers import charge_strangers
+from catalpa.table.blocks import Axis
 from catalpa.table.schema import Schema
 
 __all__ = ["SigDT"]
@@ -141,9 +142,8 @@ class SigDT(Clusterer):
         order[np.lexsort((seen.rows, axis.column_of))] = np.arange(axis.length)
         return SplitTest(axis.column_of, order, self.alpha, int((seen.rows < never).sum()), self.min_leaf)
 
-    def _measure(self, X: Any) -> tuple[Engine, FixedScores]:
-        engine, fixed = super()._measure(X)
-        return engine, charge_strangers(fixed, self.tree_.broken_by_strangers())
+    def _fixed(self, axis: Axis) -> FixedScores:
+        return charge_strangers(super()._fixed(axis), self.tree_.broken_by_strangers())
 
     @property
     def tree_(self) -> SplitTree:

@@ -12,9 +12,10 @@ from catalpa.cluster.base import Clusterer, Problem
 from catalpa.cluster.outcome import Outcome
 from catalpa.cluster.parameters import Begin, Choice, Either, Number, Whole, rules_with
 from catalpa.cluster.problem import rows_in_memory
-from catalpa.engines.base import Engine
+from catalpa.errors import SqlError
 from catalpa.loop.online import Visited, settle_online
 from catalpa.loop.restarts import best_of
+from catalpa.model.scoring import Scoring
 from catalpa.relations.matching import most_frequent
 from catalpa.relations.separation import difference, separating_weights
 from catalpa.steps.assign import label_rows
@@ -24,7 +25,7 @@ from catalpa.steps.online import InOrder, Rivalry
 from catalpa.steps.oriented import oriented_rows
 from catalpa.steps.scores import FixedScores, Scores
 from catalpa.steps.strangers import charge_strangers
-from catalpa.table.blocks import Block, FloatArray, IntArray
+from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 
 __all__ = ["WOCIL"]
 
@@ -187,9 +188,16 @@ class WOCIL(Clusterer):
         """Weight of every column in every cluster, in the table's own frame library."""
         return weights_frame(self.schema_, self._learned["weights"])
 
-    def _measure(self, X: Any) -> tuple[Engine, FixedScores]:
-        engine, fixed = super()._measure(X)
-        return engine, charge_strangers(fixed, self._learned["weights"].T)
+    def _fixed(self, axis: Axis) -> FixedScores:
+        return charge_strangers(super()._fixed(axis), self._learned["weights"].T)
+
+    def _scoring(self) -> Scoring:
+        if self.schema_.numeric:
+            raise SqlError(
+                "WOCIL measures numbers by an exponential, which databases do not round alike: there is "
+                "no query with the labels of predict. Give it categories only (bins=), or use predict."
+            )
+        return super()._scoring()
 
     def transform(self, X: Any) -> Any:
         """1 minus the similarity of every row to every cluster, (n, k)."""

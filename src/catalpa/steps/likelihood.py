@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from catalpa.steps import reference
 from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import Block, FloatArray, IntArray
 
-__all__ = ["label_likely_rows", "lack_numbers", "log_mixture", "posterior"]
+__all__ = ["NumberDensity", "label_likely_rows", "lack_numbers", "log_mixture", "posterior"]
 
 HALF_LOG_TWO_PI = 0.5 * float(np.log(2.0 * np.pi))
+
+
+@dataclass(frozen=True, eq=False)
+class NumberDensity:
+    """What a row that lacks numbers is weighed by, besides its cost."""
+
+    log_spread: FloatArray  # (k, numeric)
+    log_sizes: FloatArray  # (k,)
+
+    @staticmethod
+    def of(fixed: FixedScores, log_sizes: FloatArray) -> NumberDensity:
+        return NumberDensity(-0.5 * np.log(2.0 * fixed.scale) + HALF_LOG_TWO_PI, log_sizes)
 
 
 def log_densities(block: Block, fixed: FixedScores) -> FloatArray:  # (n, k)
@@ -19,8 +33,11 @@ def log_densities(block: Block, fixed: FixedScores) -> FloatArray:  # (n, k)
     Cells that are left out add nothing, and neither does the spread of a number that is missing.
     """
     cells = (fixed.anchor - reference.distances(block, fixed)) * fixed.quantum
-    log_spread = -0.5 * np.log(2.0 * fixed.scale) + HALF_LOG_TWO_PI  # (k, numeric)
-    return np.asarray(cells - (~np.isnan(block.numbers)).astype(np.float64) @ log_spread.T)
+    # Column by column: the order of a matrix product's sums differs between libraries and processors.
+    log_spread = np.zeros((len(block), fixed.k))
+    for column, spreads in enumerate(NumberDensity.of(fixed, np.zeros(fixed.k)).log_spread.T):
+        log_spread += np.where(np.isnan(block.numbers[:, column, None]), 0.0, spreads)
+    return np.asarray(cells - log_spread)
 
 
 def posterior(block: Block, fixed: FixedScores, log_sizes: FloatArray) -> FloatArray:  # (n, k)
@@ -35,8 +52,13 @@ def log_mixture(block: Block, fixed: FixedScores, log_sizes: FloatArray) -> Floa
 
 
 def label_likely_rows(block: Block, fixed: FixedScores, log_sizes: FloatArray) -> IntArray:  # (n,) int32
-    """Most probable cluster of every row; the lowest of equals."""
-    costs = np.rint(-_joint(block, fixed, log_sizes) / fixed.quantum).astype(np.int64)
+    """Most probable cluster of every row; the lowest of equals.
+
+    A row that has all its numbers gets its nearest cluster, which is the same: its label does not depend
+    on what other rows lack.
+    """
+    likely = np.rint(-_joint(block, fixed, log_sizes) / fixed.quantum).astype(np.int64)
+    costs = np.where(lack_numbers(block)[:, None], likely, reference.distances(block, fixed))
     return reference.nearest(costs, fixed.tie).astype(np.int32)
 
 

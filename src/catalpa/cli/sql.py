@@ -1,0 +1,55 @@
+"""``catalpa sql``: a model as a query for a database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from catalpa.cli.options import Force, OutputFile, Quiet, listed
+from catalpa.cli.outputs import check_free, make_folder, write_text
+from catalpa.cli.terminal import Terminal
+
+__all__ = ["sql"]
+
+
+def sql(
+    model: Annotated[Path, typer.Argument(help="model.json that catalpa cluster wrote.")],
+    dialect: Annotated[
+        str, typer.Option(help="duckdb, postgres, sqlite or another that sqlglot knows.")
+    ] = "duckdb",
+    table: Annotated[str, typer.Option(help="Table to label.")] = "rows",
+    schema: Annotated[str | None, typer.Option(help="Schema of the database that holds the table.")] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(help="Columns to select beside the cluster: a,b. The model's columns if not given."),
+    ] = None,
+    label: Annotated[str, typer.Option(help="Name of the column of clusters.")] = "cluster",
+    output: OutputFile = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a model as one SQL query that labels rows where they are.
+
+    The clusters are those of catalpa predict. The query goes to standard output, or to a file.
+
+    For example:
+
+        catalpa sql out/model.json --table people --keep person | duckdb people.db
+
+        catalpa sql out/model.json --dialect postgres --schema survey --table people -o label.sql
+    """
+    from catalpa.cluster.registry import load
+
+    terminal = Terminal(quiet)
+    if output is not None:
+        check_free([output], force=force)
+    path = table if schema is None else (schema, table)
+    query = load(model).to_sql(dialect=dialect, table=path, keep=listed(keep), label=label)
+    if output is None:
+        print(query)
+        return
+    make_folder(output.absolute().parent)
+    write_text(output, f"{query}\n")
+    terminal.say(f"wrote {output}")

@@ -1,0 +1,253 @@
+"""A fitted model as one SQL query whose labels are those of ``predict``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from catalpa.errors import ParameterError
+from catalpa.model.scoring import Scoring
+from catalpa.model.sql_cells import ColumnCosts
+from catalpa.model.sql_words import Words, rounded
+from catalpa.steps.likelihood import NumberDensity
+from catalpa.table.scaling import FARTHEST, TICK_BITS
+from catalpa.table.schema import Column
+
+__all__ = ["sql_query"]
+
+WIDE = 16  # a column of more categories is joined with a look-up table
+MOST_JOINS = 50  # SQLite joins 64 tables at most
+WITH_VALUES = ("duckdb", "postgres", "sqlite")  # dialects that take VALUES as a table
+NO_TICK = 2.0**-26  # a share of the range that rounds to no tick at all
+SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
+
+
+def sql_query(
+    scoring: Scoring,
+    *,
+    dialect: str = "duckdb",
+    table: str | Sequence[str] = "rows",
+    keep: Sequence[str] | None = None,
+    label: str = "cluster",
+) -> str:
+    """One query that gives every row of a table in a database its cluster.
+
+    Parameters
+    ----------
+    scoring : Scoring
+    dialect : str
+        A dialect that sqlglot knows.
+    table : str or sequence of str
+        Name of the table, or the parts of a qualified name such as ``("sales", "rows")``.
+    keep : sequence of str, optional
+        Columns of the table to select beside the label; the columns of the model if not given.
+    label : str
+        Name of the column of labels.
+
+    Returns
+    -------
+    str
+    """
+    kept = tuple(scoring.schema.names if keep is None else keep)
+    taken = [name.casefold() for name in (*kept, label)]
+    if len(set(taken)) < len(taken):
+        raise ParameterError(
+            f"The query would have two columns of one name: keep is {list(kept)} and label is {label!r}. "
+            "Databases do not tell upper and lower case apart; name other columns."
+        )
+    path = (table,) if isinstance(table, str) else tuple(table)
+    return _Query(scoring, Words(dialect.lower()), path, kept, label).text()
+
+
+@dataclass(frozen=True, eq=False)
+class _Query:
+    scoring: Scoring
+    words: Words
+    table: tuple[str, ...]
+    kept: tuple[str, ...]
+    label: str
+
+    def text(self) -> str:
+        """The parts of the query, each a table that the next one reads."""
+        parts = [column.lookup_table() for column in self.columns if column.joined]
+        parts.append(_part("catalpa_rows", self._entries(), ".".join(map(self.words.name, self.table))))
+        source = "catalpa_rows"
+        if self.numeric:
+            parts.append(_part("catalpa_numbers", self._passed(self._scaled()), source))
+            parts.append(_part("catalpa_distances", self._passed(self._distances()), "catalpa_numbers"))
+            source = "catalpa_distances"
+        joins = "".join(f"\n  {column.join()}" for column in self.columns if column.joined)
+        parts.append(_part("catalpa_costs", [*self._carried, *self._costs()], source + joins))
+        source = "catalpa_costs"
+        if self.numeric and self.scoring.density is not None:
+            density = self.scoring.density
+            parts.append(_part("catalpa_densities", ["*", *self._densities(density)], source))
+            parts.append(_part("catalpa_likely", [*self._kept, *self._likely()], "catalpa_densities"))
+            source = "catalpa_likely"
+        least = self.words.smallest([f"cost_{cluster}" for cluster in self.clusters])
+        parts.append(_part("catalpa_smallest", ["*", f"{least} AS smallest"], source))
+        return f"WITH {', '.join(parts)}\n{_select(self._labels(), 'catalpa_smallest', '')}"
+
+    @property
+    def clusters(self) -> range:
+        return range(self.scoring.fixed.k)
+
+    @property
+    def numeric(self) -> tuple[Column, ...]:
+        return self.scoring.schema.numeric
+
+    @cached_property
+    def columns(self) -> list[ColumnCosts]:
+        """The categorical columns, the widest of them with look-up tables."""
+        schema, fixed = self.scoring.schema, self.scoring.fixed
+        able = [column for column in schema.categorical if column.size > WIDE and _joinable(column)]
+        able = sorted(able, key=lambda column: -column.size)[:MOST_JOINS]
+        joined = {column.name for column in able if self.words.dialect in WITH_VALUES}
+        return [
+            ColumnCosts(
+                column,
+                at,
+                fixed.table[start:stop],
+                schema.missing,
+                self.scoring.handle_unknown,
+                self.words,
+                column.name in joined,
+            )
+            for at, (column, start, stop) in enumerate(
+                zip(schema.categorical, fixed.axis.offsets[:-1], fixed.axis.offsets[1:], strict=True)
+            )
+        ]
+
+    def _entries(self) -> list[str]:
+        """Cells under names of our own, and numbers as half their distance from the lowest at fit."""
+        name = self.words.name
+        entries = [f"{name(kept)} AS kept_{at}" for at, kept in enumerate(self.kept)]
+        entries += [f"{column.entry()} AS {column.cell}" for column in self.columns]
+        for at, (column, low) in enumerate(zip(self.numeric, self.scoring.scaling.low.tolist(), strict=True)):
+            cell = name(column.name)
+            half = f"CAST({cell} AS {self.words.double_type}) / 2 - {self.words.double(low / 2)}"
+            entries.append(f"CASE WHEN {cell} - {cell} = 0 THEN {half} END AS half_{at}")
+        return entries or ["1 AS nothing"]
+
+    @property
+    def _kept(self) -> list[str]:
+        return [f"kept_{at}" for at in range(len(self.kept))]
+
+    @property
+    def _numbers(self) -> list[str]:
+        return [f"number_{at}" for at in range(len(self.numeric))]
+
+    @property
+    def _carried(self) -> list[str]:
+        """What the costs hand on besides themselves."""
+        return self._kept + (self._numbers if self.scoring.density is not None else [])
+
+    def _passed(self, made: list[str]) -> list[str]:
+        return [*self._kept, *(column.cell for column in self.columns), *made]
+
+    def _scaled(self) -> list[str]:
+        """Numbers in ticks of their range, as ``Scaling.apply`` has them."""
+        double = self.words.double
+        scaled = []
+        for at, half_span in enumerate(self.scoring.scaling.half_span.tolist()):
+            name, far, near = f"half_{at}", FARTHEST * half_span, NO_TICK * half_span
+            whens = []
+            # PostgreSQL refuses quotients that overflow or underflow; both are known without dividing.
+            if np.isfinite(far):
+                whens.append(f"WHEN {name} >= {double(far)} THEN {double(FARTHEST * 2**TICK_BITS)}")
+                whens.append(f"WHEN {name} <= {double(-far)} THEN {double(-FARTHEST * 2**TICK_BITS)}")
+            if near >= SMALLEST_NORMAL:
+                whens.append(f"WHEN ABS({name}) <= {double(near)} THEN {double(0.0)}")
+            # Halves go to the even tick; a sum near 1.5 * 2**52 has no room for a fraction.
+            whole = 3 * 2**51
+            ticks = f"({name} / {double(half_span)} * {2**TICK_BITS} + {whole}) - {whole}"
+            scaled.append(
+                f"CASE WHEN {name} IS NULL THEN NULL {' '.join(whens)} ELSE {ticks} END / {2**TICK_BITS} "
+                f"AS number_{at}"
+            )
+        return scaled
+
+    def _distances(self) -> list[str]:
+        """The numbers, and their part of the cost in each cluster, in quanta but not yet whole."""
+        fixed, double = self.scoring.fixed, self.words.double
+        made = self._numbers
+        for cluster in self.clusters:
+            terms = [
+                self._number_term(at, float(mean), float(scale))
+                for at, (mean, scale) in enumerate(
+                    zip(fixed.means[cluster], fixed.scale[cluster], strict=True)
+                )
+            ]
+            total = "\n      + ".join(terms)
+            made = [*made, f"({total}) * {double(2.0**fixed.shift)} AS distance_{cluster}"]
+        return made
+
+    def _number_term(self, at: int, mean: float, scale: float) -> str:
+        double, name = self.words.double, f"number_{at}"
+        if np.isnan(mean):
+            term = double(0.0)
+        else:
+            away = f"ABS({name} - {double(mean)})"
+            term = f"{double(scale)} * ({f'{away} * {away}' if self.scoring.fixed.power == 2 else away})"
+        absent = "NULL" if self.scoring.schema.missing == "error" else double(0.0)
+        return f"CASE WHEN {name} IS NULL THEN {absent} ELSE {term} END"
+
+    def _costs(self) -> list[str]:
+        """The cost of the row in each cluster, in whole quanta."""
+        anchor = self.scoring.fixed.anchor.tolist()
+        costs = []
+        for cluster in self.clusters:
+            terms = [column.term(cluster) for column in self.columns]
+            if self.numeric:
+                whole = rounded(f"distance_{cluster}")
+                terms.append(f"CAST({whole} AS {self.words.whole_type})")
+            costs.append(f"{self.words.whole_sum(str(anchor[cluster]), terms)} AS cost_{cluster}")
+        return costs
+
+    def _densities(self, density: NumberDensity) -> list[str]:
+        """Minus the log of each cluster's share times the row's density in it, in quanta."""
+        fixed, double = self.scoring.fixed, self.words.double
+        made = []
+        for cluster, anchor in enumerate(fixed.anchor.tolist()):
+            spreads = " + ".join(
+                f"CASE WHEN {name} IS NULL THEN {double(0.0)} ELSE {double(spread)} END"
+                for name, spread in zip(self._numbers, density.log_spread[cluster].tolist(), strict=True)
+            )
+            cells = f"CAST({anchor} - cost_{cluster} AS {self.words.double_type}) * {double(fixed.quantum)}"
+            joint = f"{cells} - ({spreads}) + {double(float(density.log_sizes[cluster]))}"
+            made.append(f"-({joint}) * {double(2.0**fixed.shift)} AS density_{cluster}")
+        return made
+
+    def _likely(self) -> list[str]:
+        lacking = " OR ".join(f"{name} IS NULL" for name in self._numbers)
+        whole = self.words.whole_type
+        return [
+            f"CASE WHEN {lacking} THEN CAST({rounded(f'density_{cluster}')} AS {whole}) "
+            f"ELSE cost_{cluster} END AS cost_{cluster}"
+            for cluster in self.clusters
+        ]
+
+    def _labels(self) -> list[str]:
+        """The kept columns under their own names, and the lowest cluster that is as near as the nearest."""
+        name, tie = self.words.name, self.scoring.fixed.tie
+        kept = [f"kept_{at} AS {name(kept)}" for at, kept in enumerate(self.kept)]
+        whens = " ".join(f"WHEN cost_{j} <= smallest + {tie} THEN {j}" for j in self.clusters)
+        return [*kept, f"CASE {whens} END AS {name(self.label)}"]
+
+
+def _joinable(column: Column) -> bool:
+    """Whether the categories can stand in a table: text that means a date is only read beside a date."""
+    told = f"{column.dtype.name} {column.dtype.inner}".lower()
+    return not column.binned and "date" not in told and "time" not in told
+
+
+def _part(name: str, expressions: Sequence[str], source: str) -> str:
+    return f"{name} AS (\n{_select(expressions, source, '  ')}\n)"
+
+
+def _select(expressions: Sequence[str], source: str, indent: str) -> str:
+    listed = f",\n{indent}  ".join(expressions)
+    return f"{indent}SELECT\n{indent}  {listed}\n{indent}FROM {source}"

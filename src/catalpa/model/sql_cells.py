@@ -1,0 +1,134 @@
+"""What a categorical cell costs in each cluster, as SQL: a CASE, or a join with a look-up table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from catalpa.errors import SqlError
+from catalpa.model.sql_words import Words
+from catalpa.table.blocks import IGNORED, UNSEEN, IntArray
+from catalpa.table.schema import Category, Column, category_key
+
+__all__ = ["ColumnCosts", "is_missing"]
+
+
+def is_missing(name: str) -> str:
+    """Whether a number is NULL or no number: only a finite number minus itself is 0."""
+    return f"({name} IS NULL OR NOT {name} - {name} = 0)"
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnCosts:
+    """The costs of one column's cells.
+
+    Attributes
+    ----------
+    column : Column
+    at : int
+        Place among the categorical columns; the query calls the column ``column_<at>``.
+    table : array (size + holes, k)
+        Costs of the categories, of a left-out cell, and of an unseen category.
+    missing, handle_unknown : str
+        The model's rules; a cell that ``predict`` refuses costs NULL.
+    joined : bool
+        Whether the costs are looked up in a table of their own.
+    """
+
+    column: Column
+    at: int
+    table: IntArray
+    missing: str
+    handle_unknown: str
+    words: Words
+    joined: bool
+
+    @property
+    def cell(self) -> str:
+        return f"column_{self.at}"
+
+    @property
+    def lookup(self) -> str:
+        return f"catalpa_column_{self.at}"
+
+    @cached_property
+    def known(self) -> tuple[Category, ...]:
+        """The categories that are not the missing one, all of one type."""
+        known = tuple(value for value in self.column.categories if value is not None)
+        types = sorted({category_key(value)[0] for value in known})
+        if len(types) > 1:
+            raise SqlError(
+                f"Column {self.column.name!r} holds {' and '.join(types)} categories, and a column in a "
+                "database holds values of one type. Convert it to text and fit again."
+            )
+        return known
+
+    @property
+    def _numbers(self) -> bool:
+        return self.column.binned or any(category_key(value)[0] == "number" for value in self.known)
+
+    def entry(self) -> str:
+        """The cell as the first part of the query selects it."""
+        name = self.words.name(self.column.name)
+        return f"CAST({name} AS {self.words.double_type})" if self.column.binned else name
+
+    def term(self, cluster: int) -> str:
+        """The cost of the cell in a cluster."""
+        absent = is_missing(self.cell) if self._numbers else f"{self.cell} IS NULL"
+        whens = [f"WHEN {absent} THEN {self._missing_cost(cluster)}"]
+        if self.joined:
+            whens += [f"WHEN {self.lookup}.category IS NULL THEN {self._unseen_cost(cluster)}"]
+            otherwise = f"{self.lookup}.cost_{cluster}"
+        elif self.column.binned:
+            whens += self._bins(cluster)
+            otherwise = str(self.table[len(self.known) - 1, cluster])
+        else:
+            whens += self._groups(cluster)
+            otherwise = self._unseen_cost(cluster)
+        return f"CASE {' '.join(whens)} ELSE {otherwise} END"
+
+    def join(self) -> str:
+        """The join that finds the cell in its look-up table."""
+        return f"LEFT JOIN {self.lookup} ON {self.lookup}.category = {self.cell}"
+
+    def lookup_table(self) -> str:
+        """The look-up table: a category and its cost in each cluster per row."""
+        costs = ", ".join(f"cost_{cluster}" for cluster in range(self.table.shape[1]))
+        rows = ",\n    ".join(
+            f"({', '.join([self.words.category(value), *map(str, self.table[code].tolist())])})"
+            for code, value in enumerate(self.known)
+        )
+        return f"{self.lookup} (category, {costs}) AS (\n  VALUES\n    {rows}\n)"
+
+    def _missing_cost(self, cluster: int) -> str:
+        if self.column.missing_code is not None:
+            return str(self.table[self.column.missing_code, cluster])
+        if self.missing == "error":
+            return "NULL"
+        if self.missing == "ignore":
+            return str(self.table[self.column.size + IGNORED, cluster])
+        return self._unseen_cost(cluster)
+
+    def _unseen_cost(self, cluster: int) -> str:
+        if self.handle_unknown == "error":
+            return "NULL"
+        return str(self.table[self.column.size + UNSEEN, cluster])
+
+    def _groups(self, cluster: int) -> list[str]:
+        """Categories of one cost together; those that cost as much as an unseen one need no words."""
+        groups: dict[str, list[str]] = {}
+        for code, value in enumerate(self.known):
+            groups.setdefault(str(self.table[code, cluster]), []).append(self.words.category(value))
+        groups.pop(self._unseen_cost(cluster), None)
+        return [f"WHEN {self.cell} IN ({', '.join(values)}) THEN {cost}" for cost, values in groups.items()]
+
+    def _bins(self, cluster: int) -> list[str]:
+        edges: Sequence[float] = self.column.edges or ()
+        costs = self.table[: len(self.known), cluster].tolist()
+        return [
+            f"WHEN {self.cell} < {self.words.double(edge)} THEN {cost}"
+            for edge, (cost, above) in zip(edges, pairwise(costs), strict=True)
+            if cost != above
+        ]
