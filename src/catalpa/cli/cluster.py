@@ -10,11 +10,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from catalpa.cli.clusters import as_json, describe, show_clusters
-from catalpa.cli.options import AsJson, Delimiter, Encoding, Force, Quiet, TablePath, delimiter_of, listed
-from catalpa.cli.outputs import LABELS, MODEL, PROFILES, check_free, label_columns, write_results
+from catalpa.cli.inputs import Asked, take
+from catalpa.cli.options import (
+    AsJson,
+    Delimiter,
+    Encoding,
+    Force,
+    Memory,
+    Quiet,
+    Stream,
+    TablePath,
+    delimiter_of,
+    listed,
+)
+from catalpa.cli.outputs import LABELS, MODEL, PROFILES, check_free, write_results
 from catalpa.cli.report import title_of, write_report
 from catalpa.cli.terminal import Terminal
-from catalpa.errors import ParameterError, UnknownColumn
+from catalpa.errors import ParameterError
 
 if TYPE_CHECKING:
     from catalpa.cluster.base import Clusterer
@@ -57,6 +69,8 @@ def cluster(
     jobs: Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")] = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
+    stream: Stream = False,
+    memory: Memory = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help=f"Folder for {LABELS}, {MODEL} and {PROFILES}.")
     ] = None,
@@ -75,11 +89,14 @@ def cluster(
 
         catalpa cluster survey.csv -k 4 --id person --drop name,street -o out/ --report out/report.html
 
+        catalpa cluster "log/*.parquet" -k 6 --method kmodes --stream --memory 2GB -o out/
+
         cat log.tsv | catalpa cluster - -k 6 --method kmodes --json
     """
     from catalpa.cluster.registry import find_method
 
     terminal = Terminal(quiet)
+    _check_stream(find_method(method), stream=stream, report=report)
     results = [output / name for name in (LABELS, MODEL, PROFILES)] if output else []
     check_free([*results, *([report] if report else [])], force=force)
     settings = {
@@ -93,17 +110,28 @@ def cluster(
     }
     model = new_model(find_method(method), settings)
     with terminal.listening():
-        rows, identifiers = _read(table, listed(columns), listed(drop), id, delimiter_of(delimiter), encoding)
-        fitted(terminal, model, rows)
-        lines = describe(model, rows)
-        files = write_results(output, model, label_columns(model.labels_, identifiers)) if output else []
-        files += [write_report(report, model, rows, title_of(table))] if report else []
+        asked = Asked(table, listed(columns), listed(drop), id, delimiter_of(delimiter), encoding)
+        given = take(asked, stream=stream, memory=memory)
+        fitted(terminal, model, given.rows)
+        lines = describe(model, given.tables())
+        files = write_results(output, model, given.labels(model.labels_)) if output else []
+        files += [write_report(report, model, given.rows, title_of(table))] if report else []
     if json:
         terminal.show_json(as_json(model, lines, files, terminal.warnings))
         return
     show_clusters(terminal, lines)
     for path in files:
         terminal.say(f"wrote {path}")
+
+
+def _check_stream(entry: MethodEntry, *, stream: bool, report: Path | None) -> None:
+    if stream and not entry.streams:
+        raise ParameterError(
+            f"The method {entry.name} visits the rows one by one in their order, so they must be in memory "
+            "together. Leave out --stream, or use one that streams: see catalpa methods."
+        )
+    if stream and report is not None:
+        raise ParameterError("--report draws rows in memory. Leave it out with --stream.")
 
 
 def new_model(entry: MethodEntry, settings: Mapping[str, Any]) -> Clusterer:
@@ -127,25 +155,3 @@ def fitted(terminal: Terminal, model: Clusterer, rows: Any) -> Clusterer:
     for decision in model.schema_.decisions:
         terminal.say(decision)
     return model
-
-
-def _read(
-    path: str,
-    columns: list[str] | None,
-    drop: list[str] | None,
-    id: str | None,  # noqa: A002
-    delimiter: str | None,
-    encoding: str | None,
-) -> tuple[Any, Any]:
-    """The rows to cluster, and the column of identifiers as a table of its own, if one is named."""
-    from catalpa.table.sources import read_table
-
-    if id is None:
-        return read_table(path, delimiter=delimiter, encoding=encoding, columns=columns, drop=drop), None
-    # The identifier is read along, whatever --columns and --drop say, and then taken out.
-    wanted = [*columns, id] if columns and id not in columns else columns
-    unwanted = [name for name in drop or [] if name != id] or None
-    rows = read_table(path, delimiter=delimiter, encoding=encoding, columns=wanted, drop=unwanted)
-    if id not in rows.column_names:
-        raise UnknownColumn(f"--id names {id!r}, which is no column. The columns are {rows.column_names}.")
-    return rows.drop_columns([id]), rows.select([id])

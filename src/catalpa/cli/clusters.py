@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from catalpa.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from catalpa.cluster.base import Clusterer
+    from catalpa.table.blocks import FloatArray
 
 __all__ = ["ClusterLine", "as_json", "describe", "show_clusters"]
 
@@ -29,15 +30,15 @@ class ClusterLine:
     sets_apart: str
 
 
-def describe(model: Clusterer, rows: Any) -> list[ClusterLine]:
-    """One line per cluster of a model that was fitted to ``rows``, in the order of their numbers."""
+def describe(model: Clusterer, tables: Iterable[Any]) -> list[ClusterLine]:
+    """One line per cluster of a model that was fitted to the rows of ``tables``, in the order of numbers."""
     import narwhals.stable.v2 as nw
 
     from catalpa.relations.profiles import distinctive, sentence
 
     profile = nw.from_native(model.profiles_).to_dict(as_series=False)
     sizes, lines = model.cluster_sizes_, []
-    for cluster, numbers in enumerate(_means_apart(model, rows)):
+    for cluster, numbers in enumerate(_means_apart(model, tables)):
         records = distinctive(profile, cluster, top=CATEGORIES_NAMED)
         words = [sentence(records)] if records or not numbers else []
         share = float(sizes[cluster] / sizes.sum())
@@ -45,24 +46,46 @@ def describe(model: Clusterer, rows: Any) -> list[ClusterLine]:
     return lines
 
 
-def _means_apart(model: Clusterer, rows: Any) -> list[list[str]]:
+def _means_apart(model: Clusterer, tables: Iterable[Any]) -> list[list[str]]:
     """For each cluster the numeric columns whose mean lies far from that of all rows, in words."""
+    columns = model.schema_.numeric
+    found: list[list[tuple[float, str]]] = [[] for _ in model.cluster_sizes_]
+    if not columns:
+        return [[] for _ in found]
+    sums, seen = _sums(model, tables)
+    for at, column in enumerate(columns):
+        overall, spread = sums[:, at].sum() / max(seen[:, at].sum(), 1), column.high - column.low
+        for cluster, phrases in enumerate(found):
+            if not seen[cluster, at]:
+                continue
+            mean = sums[cluster, at] / seen[cluster, at]
+            if abs(mean - overall) > FAR * spread:
+                away = abs(mean - overall) / spread
+                phrases.append((away, f"mean {column.name} {mean:.4g} ({overall:.4g} overall)"))
+    return [[text for _, text in sorted(of_one, reverse=True)[:NUMBERS_NAMED]] for of_one in found]
+
+
+def _sums(model: Clusterer, tables: Iterable[Any]) -> tuple[FloatArray, FloatArray]:
+    """Sum and number of the numbers of each cluster and numeric column, (k, numeric) each.
+
+    A method's centre may be drawn towards the other rows; this is of the cluster's rows alone.
+    """
     import narwhals.stable.v2 as nw
     import numpy as np
 
-    table = nw.from_native(rows)
-    found: list[list[tuple[float, str]]] = [[] for _ in model.cluster_sizes_]
-    for column in model.schema_.numeric:
-        numbers = table[column.name].cast(nw.Float64).to_numpy()
-        seen = ~np.isnan(numbers)
-        overall, spread = numbers[seen].mean(), column.high - column.low
-        for cluster, phrases in enumerate(found):
-            # A method's centre may be drawn towards the other rows; the mean is that of the rows alone.
-            inside = numbers[seen & (model.labels_ == cluster)]
-            if len(inside) and abs(inside.mean() - overall) > FAR * spread:
-                away = abs(inside.mean() - overall) / spread
-                phrases.append((away, f"mean {column.name} {inside.mean():.4g} ({overall:.4g} overall)"))
-    return [[text for _, text in sorted(of_one, reverse=True)[:NUMBERS_NAMED]] for of_one in found]
+    k, columns = len(model.cluster_sizes_), model.schema_.numeric
+    sums, seen = np.zeros((k, len(columns))), np.zeros((k, len(columns)))
+    start = 0
+    for native in tables:
+        table = nw.from_native(native)
+        labels = np.asarray(model.labels_[start : start + len(table)])
+        start += len(table)
+        for at, column in enumerate(columns):
+            numbers = table[column.name].cast(nw.Float64).to_numpy()
+            there = ~np.isnan(numbers)
+            sums[:, at] += np.bincount(labels[there], numbers[there], minlength=k)
+            seen[:, at] += np.bincount(labels[there], minlength=k)
+    return sums, seen
 
 
 def show_clusters(terminal: Terminal, lines: Sequence[ClusterLine]) -> None:

@@ -10,7 +10,16 @@ import typer
 from catalpa.cli.cluster import fitted
 from catalpa.cli.clusters import as_json, describe, show_clusters
 from catalpa.cli.options import AsJson, Force, Quiet
-from catalpa.cli.outputs import LABELS, MODEL, PROFILES, REPORT, check_free, label_columns, write_results
+from catalpa.cli.outputs import (
+    LABELS,
+    MODEL,
+    PROFILES,
+    REPORT,
+    check_free,
+    csv_text,
+    label_columns,
+    write_results,
+)
 from catalpa.cli.report import write_report
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import MissingDependency
@@ -50,8 +59,8 @@ def demo(
     with terminal.listening():
         model = DISC(n_clusters=zoo.n_clusters, random_state=0)
         fitted(terminal, model, zoo.frame)
-        lines = describe(model, zoo.frame)
-        files = write_results(output, model, label_columns(model.labels_))
+        lines = describe(model, [zoo.frame])
+        files = write_results(output, model, [csv_text(label_columns(model.labels_))])
         try:
             files.append(write_report(output / REPORT, model, zoo.frame, zoo.title))
         except MissingDependency as absent:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["AsJson", "Delimiter", "Encoding", "Force", "Quiet", "TablePath", "listed"]
+__all__ = ["AsJson", "Delimiter", "Encoding", "Force", "Memory", "Quiet", "Stream", "TablePath", "listed"]
 
 TablePath = Annotated[
     str,
@@ -25,6 +25,11 @@ Delimiter = Annotated[
     typer.Option(help=r"Between the fields of a CSV file, such as ';' or '\t'. Found if not given."),
 ]
 Encoding = Annotated[str | None, typer.Option(help="Of a CSV file, such as latin-1. Found if not given.")]
+Stream = Annotated[
+    bool,
+    typer.Option("--stream", help="Read files larger than memory in batches; a folder or pattern will do."),
+]
+Memory = Annotated[str | None, typer.Option(help="With --stream: what rows may take, such as 500MB.")]
 OutputFile = Annotated[Path | None, typer.Option("--output", "-o", help="File to write.")]
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from catalpa.errors import OutputError
+from catalpa.errors import CatalpaError, OutputError
 
 if TYPE_CHECKING:
     from catalpa.cluster.base import Clusterer
@@ -22,6 +22,7 @@ __all__ = [
     "label_columns",
     "write_results",
     "write_text",
+    "write_texts",
 ]
 
 LABELS, MODEL, PROFILES, REPORT = "labels.csv", "model.json", "profiles.csv", "report.html"
@@ -46,10 +47,10 @@ def check_free(paths: Sequence[Path], *, force: bool) -> None:
         )
 
 
-def write_results(folder: Path, model: Clusterer, labels: Any) -> list[Path]:
-    """Write labels, model and profiles of a fitted model into ``folder``; gives their paths."""
+def write_results(folder: Path, model: Clusterer, labels: Iterable[str]) -> list[Path]:
+    """Write labels (as pieces of CSV), model and profiles into ``folder``; gives their paths."""
     make_folder(folder)
-    write_text(folder / LABELS, csv_text(labels))
+    write_texts(folder / LABELS, labels)
     model.save(folder / MODEL)
     write_text(folder / PROFILES, csv_text(model.profiles_))
     return [folder / name for name in (LABELS, MODEL, PROFILES)]
@@ -65,10 +66,19 @@ def make_folder(folder: Path) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file that is there completely or not at all."""
-    from catalpa.model.atomic import write_atomically
+    write_texts(path, [text])
+
+
+def write_texts(path: Path, texts: Iterable[str]) -> None:
+    """Write a text file as its pieces come; it is there completely or not at all."""
+    from catalpa.model.atomic import open_atomically
 
     try:
-        write_atomically(path, text.encode("utf-8"))
+        with open_atomically(path) as stream:
+            for text in texts:
+                stream.write(text.encode("utf-8"))
+    except CatalpaError:
+        raise  # what was wrong with the rows, not with the file
     except OSError as error:
         raise OutputError(f"{str(path)!r} cannot be written: {error.strerror}.") from error
 

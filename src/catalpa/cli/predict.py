@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from catalpa.cli.drift import as_at_fit
-from catalpa.cli.options import AsJson, Delimiter, Encoding, Force, OutputFile, Quiet, TablePath, delimiter_of
-from catalpa.cli.outputs import check_free, csv_text, label_columns, make_folder, write_text
+from catalpa.cli.inputs import Asked, Input, csv_parts, take
+from catalpa.cli.options import (
+    AsJson,
+    Delimiter,
+    Encoding,
+    Force,
+    Memory,
+    OutputFile,
+    Quiet,
+    Stream,
+    TablePath,
+    delimiter_of,
+)
+from catalpa.cli.outputs import check_free, label_columns, make_folder, write_texts
 from catalpa.cli.terminal import Terminal
+from catalpa.errors import ParameterError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from catalpa.cluster.base import Clusterer
 
 __all__ = ["predict"]
 
@@ -23,6 +42,8 @@ def predict(
     ] = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
+    stream: Stream = False,
+    memory: Memory = None,
     output: OutputFile = None,
     force: Force = False,
     json: AsJson = False,
@@ -38,26 +59,38 @@ def predict(
         catalpa predict out/model.json new.csv > labels.csv
 
         catalpa predict out/model.json new.csv --id person -o labels.csv
+
+        catalpa predict out/model.json "new/*.parquet" --stream -o labels.csv
     """
     from catalpa.cluster.registry import load
-    from catalpa.table.sources import read_table
 
     terminal = Terminal(quiet)
+    if stream and json:
+        raise ParameterError("--json holds all labels at once. Leave it out with --stream, or use -o.")
     if output is not None:
         check_free([output], force=force)
     with terminal.listening():
         fitted = load(model)
         names = list(fitted.schema_.names)
         wanted = names if id is None or id in names else [*names, id]
-        rows = read_table(table, delimiter=delimiter_of(delimiter), encoding=encoding, columns=wanted)
-        labels = fitted.predict(as_at_fit(rows, fitted.schema_))
-    text = csv_text(label_columns(labels, None if id is None else rows.select([id])))
-    if output is not None:
-        make_folder(output.absolute().parent)
-        write_text(output, text)
-        terminal.say(f"wrote {output}")
+        asked = Asked(table, wanted, delimiter=delimiter_of(delimiter), encoding=encoding)
+        labelled: Iterable[pa.Table] = _labelled(fitted, take(asked, stream=stream, memory=memory), id)
+        labelled = list(labelled) if json else labelled
+        if output is not None:
+            make_folder(output.absolute().parent)
+            write_texts(output, csv_parts(labelled))
+            terminal.say(f"wrote {output}")
+        elif not json:
+            for text in csv_parts(labelled):
+                print(text, end="")
     if json:
+        labels = [label for part in labelled for label in part.column(part.num_columns - 1).to_pylist()]
         files = [] if output is None else [str(output)]
-        terminal.show_json({"labels": labels.tolist(), "files": files, "warnings": terminal.warnings})
-    elif output is None:
-        print(text, end="")
+        terminal.show_json({"labels": labels, "files": files, "warnings": terminal.warnings})
+
+
+def _labelled(fitted: Clusterer, given: Input, id: str | None) -> Iterator[pa.Table]:  # noqa: A002
+    """The labels of a table's rows behind their identifiers, table by table."""
+    for rows in given.tables():
+        labels = fitted.predict(as_at_fit(rows, fitted.schema_))
+        yield label_columns(labels, None if id is None else rows.select([id]))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
-__all__ = ["write_atomically"]
+__all__ = ["open_atomically", "write_atomically"]
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
@@ -25,11 +27,31 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     ...     place.read_bytes()
     b'hello'
     """
+    with open_atomically(path) as stream:
+        stream.write(content)
+
+
+@contextlib.contextmanager
+def open_atomically(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """Open a file to be written that takes its place at ``path`` when the ``with`` block ends well.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = pathlib.Path(folder, "note.txt")
+    ...     with open_atomically(place) as stream:
+    ...         written = [stream.write(part) for part in (b"hel", b"lo")]
+    ...         place.exists()
+    ...     place.read_bytes()
+    False
+    b'hello'
+    """
     target = Path(os.path.realpath(path))
     draft = target.with_name(f".catalpa-{secrets.token_hex(8)}.tmp")
     try:
         with draft.open("xb") as stream:
-            stream.write(content)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         with contextlib.suppress(FileNotFoundError):

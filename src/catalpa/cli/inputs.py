@@ -1,0 +1,150 @@
+"""The rows that a command works on: a table in memory, or files that are read in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from catalpa.cli.outputs import csv_text, label_columns
+from catalpa.errors import ParameterError, UnknownColumn
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from catalpa.table.scan import Scan
+
+__all__ = ["Asked", "Input", "StreamedInput", "WholeInput", "csv_parts", "take"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which table the user named, and how to read it."""
+
+    path: str
+    columns: list[str] | None = None
+    drop: list[str] | None = None
+    id: str | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+
+    @property
+    def read(self) -> tuple[list[str] | None, list[str] | None]:
+        """Columns to keep and to drop such that the identifier is read along, whatever they say."""
+        if self.id is None:
+            return self.columns, self.drop
+        wanted = [*self.columns, self.id] if self.columns and self.id not in self.columns else self.columns
+        return wanted, [name for name in self.drop or [] if name != self.id] or None
+
+
+class Input(Protocol):
+    """What a command needs of its rows."""
+
+    @property
+    def rows(self) -> Any:
+        """What is given to ``fit``."""
+
+    def tables(self) -> Iterator[Any]:
+        """The same rows as tables in memory, one after another."""
+
+    def labels(self, labels: Any) -> Iterator[str]:
+        """The text of labels.csv, piece by piece."""
+
+
+@dataclass(frozen=True, eq=False)
+class WholeInput:
+    """A table in memory, and its column of identifiers as a table of its own, if one is named."""
+
+    rows: pa.Table
+    identifiers: pa.Table | None
+
+    def tables(self) -> Iterator[pa.Table]:
+        yield self.rows
+
+    def labels(self, labels: Any) -> Iterator[str]:
+        yield csv_text(label_columns(labels, self.identifiers))
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedInput:
+    """Files that are read in batches, and the same files with the identifiers alone."""
+
+    rows: Scan
+    identifiers: Scan | None
+
+    def tables(self) -> Iterator[pa.Table]:
+        return self.rows.batches()
+
+    def labels(self, labels: Any) -> Iterator[str]:
+        if self.identifiers is None:
+            step = self.rows.rows_per_batch
+            parts = (labels[start : start + step] for start in range(0, len(labels), step))
+            yield from csv_parts(label_columns(part) for part in parts)
+            return
+        yield from csv_parts(self._named(labels, self.identifiers))
+
+    def _named(self, labels: Any, identifiers: Scan) -> Iterator[pa.Table]:
+        start = 0
+        for batch in identifiers.batches():
+            yield label_columns(labels[start : start + batch.num_rows], batch)
+            start += batch.num_rows
+
+
+def take(asked: Asked, *, stream: bool, memory: str | None) -> Input:
+    """The rows that the user named, in memory or to be read in batches."""
+    if memory is not None and not stream:
+        raise ParameterError("--memory goes with --stream: without it all rows are in memory together.")
+    return _streamed(asked, memory or "500MB") if stream else _whole(asked)
+
+
+def _whole(asked: Asked) -> WholeInput:
+    from catalpa.table.sources import read_table
+
+    columns, drop = asked.read
+    rows = read_table(
+        asked.path, delimiter=asked.delimiter, encoding=asked.encoding, columns=columns, drop=drop
+    )
+    if asked.id is None:
+        return WholeInput(rows, None)
+    _check_identifier(asked.id, rows.column_names)
+    return WholeInput(rows.drop_columns([asked.id]), rows.select([asked.id]))
+
+
+def _streamed(asked: Asked, memory: str) -> StreamedInput:
+    from catalpa.table.scan import scan
+
+    columns, drop = asked.read
+    files = scan(
+        asked.path,
+        columns=columns,
+        drop=drop,
+        delimiter=asked.delimiter,
+        encoding=asked.encoding,
+        memory=memory,
+    )
+    if asked.id is None:
+        return StreamedInput(files, None)
+    _check_identifier(asked.id, files.names)
+    kept = tuple(name for name in files.names if name != asked.id)
+    return StreamedInput(replace(files, columns=kept), replace(files, columns=(asked.id,), drop=()))
+
+
+def _check_identifier(name: str, names: Iterable[str]) -> None:
+    if name not in names:
+        raise UnknownColumn(f"--id names {name!r}, which is no column. The columns are {list(names)}.")
+
+
+def csv_parts(tables: Iterable[pa.Table]) -> Iterator[str]:
+    r"""Tables with the same columns as the text of one CSV file, piece by piece.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> list(csv_parts([pa.table({"a": [1]}), pa.table({"a": [2, 3]})]))
+    ['a\n1\n', '2\n3\n']
+    """
+    head = ""
+    for table in tables:
+        text = csv_text(table)
+        yield text.removeprefix(head)
+        head = head or csv_text(table.slice(0, 0))
