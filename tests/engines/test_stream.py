@@ -20,6 +20,7 @@ import pytest
 
 import catalpa
 from catalpa import CDCDR, CURE, DISC, MCDC, WOCIL, KModes, KPrototypes, datasets
+from catalpa.cluster.registry import METHODS
 from catalpa.engines.cache import ArrayFile, Folder, Shelf
 from catalpa.errors import ParameterError, TableError, UnknownColumn, UnsupportedTable
 from catalpa.table import read_table
@@ -99,6 +100,24 @@ def test_a_streamed_fit_equals_the_fit_in_memory(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         same_fit(ESTIMATORS[name](None).fit(read_table(path)), ESTIMATORS[name](jobs).fit(files))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", [entry.name for entry in METHODS.values() if entry.streams])
+def test_every_method_that_says_so_streams(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small_batches(monkeypatch)
+    made = datasets.make_categorical(
+        900, columns=5, categories=[2, 3, 4, 3, 2], clusters=3, noise=0.4, seed=1
+    )
+    made.frame.astype(str).to_csv(tmp_path / "rows.csv", index=False)
+    method = METHODS[name].estimator
+    wanted = {"n_clusters": 3, "random_state": 0, "search": "batch", "n_init": 2}
+    known = method().get_params()
+    settings = {setting: value for setting, value in wanted.items() if setting in known}
+    tables = read_table(tmp_path / "rows.csv"), catalpa.scan(tmp_path / "rows.csv", memory=1)
+    same_fit(*(method(**settings).fit(X) for X in tables))
 
 
 @pytest.mark.parametrize("name", ["car", "votes", "zoo"])
