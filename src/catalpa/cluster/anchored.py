@@ -37,6 +37,7 @@ __all__ = [
 
 EXCHANGE_CELLS = 20_000_000  # cells of distinct rows up to which rows are exchanged one by one
 SMALL, MIDDLE = 5_000_000, 50_000_000  # cells times clusters: all restarts, a few, one
+NUMBER_WORK = 20  # columns of categories that take as long to price as one of numbers
 SWAPPED, MOST_SWAPS = 20_000_000, 2000  # tries that cost next to nothing are worth making
 
 
@@ -105,7 +106,8 @@ def _by_exchange(problem: Problem, settings: Settings) -> Outcome:
 def _effort(n_distinct: int, problem: Problem, settings: Settings) -> tuple[int, int]:
     """Starts and swaps: fewer for large tables, as the user asked, or one where nothing is left to chance."""
     k = problem.n_clusters
-    work = n_distinct * max(problem.engine.axis.n_columns, 1) * k
+    columns = problem.engine.axis.n_columns + NUMBER_WORK * len(problem.scaling.low)
+    work = n_distinct * columns * k
     if work <= SMALL:
         starts, swaps = 10, max(300, 30 * k, min(MOST_SWAPS, SWAPPED // max(work, 1)))
     else:

@@ -58,10 +58,31 @@ struct Rise {
     }
 };
 
-struct Bell {  // normal-inverse-gamma prior of one numeric column
-    double mean, rows, shape, rate;
+// Logarithms that depend on nothing but how many rows a cluster has, for whole numbers of rows.
+struct Logs {
+    std::vector<double> gamma_of_shape, of_rows;
 
-    double description(double n, double sum, double square) const {
+    void fill(double shape, double rows, std::int64_t most) {
+        for (std::int64_t n = 0; n <= most; ++n) {
+            gamma_of_shape.push_back(log_gamma(shape + 0.5 * static_cast<double>(n)));
+            of_rows.push_back(std::log(rows + static_cast<double>(n)));
+        }
+    }
+};
+
+struct Bell {  // normal-inverse-gamma prior of one numeric column
+    double mean, rows, shape, rate, gamma_of_shape, log_of_rate, log_of_rows;
+
+    Bell(const double* prior)
+        : mean(prior[0]),
+          rows(prior[1]),
+          shape(prior[2]),
+          rate(prior[3]),
+          gamma_of_shape(log_gamma(shape)),
+          log_of_rate(std::log(rate)),
+          log_of_rows(std::log(rows)) {}
+
+    double description(double n, double sum, double square, const Logs& logs) const {
         if (n <= 0.0) return 0.0;
         const double centre = sum / n;
         const double spread = std::fmax(square - n * centre * centre, 0.0);
@@ -69,8 +90,12 @@ struct Bell {  // normal-inverse-gamma prior of one numeric column
         const double rows_after = rows + n;
         const double shape_after = shape + 0.5 * n;
         const double rate_after = rate + 0.5 * spread + 0.5 * rows * n * away * away / rows_after;
-        return log_gamma(shape) - log_gamma(shape_after) - shape * std::log(rate) + shape_after * std::log(rate_after) +
-               0.5 * (std::log(rows_after) - std::log(rows));
+        const bool known = !logs.of_rows.empty();
+        const std::size_t at = known ? static_cast<std::size_t>(n) : 0;
+        const double gamma_after = known ? logs.gamma_of_shape[at] : log_gamma(shape_after);
+        const double log_of_rows_after = known ? logs.of_rows[at] : std::log(rows_after);
+        return gamma_of_shape - gamma_after - shape * log_of_rate + shape_after * std::log(rate_after) +
+               0.5 * (log_of_rows_after - log_of_rows);
     }
 };
 
@@ -85,6 +110,7 @@ struct Table {
     Rise of_size;
     double size_weight, quanta, weight_of_unit, number_weight;
     std::vector<Bell> bells;
+    Logs logs;
     std::vector<std::int64_t> category_units;  // (length,) weight of the rows that hold each category
     std::int64_t total_units;
 };
@@ -109,6 +135,7 @@ class Exchange {
           stay_category(table.length * table.k, 0),
           stay_column(table.columns * table.k, 0),
           stay_cluster(table.k, 0),
+          numbers_now(table.numeric * table.k, 0.0),
           price(table.k, 0) {
         for (std::size_t row = 0; row < t->n; ++row) put(row, labels[row], +1);
         for (std::size_t v = 0; v < t->length; ++v)
@@ -195,6 +222,7 @@ class Exchange {
     std::vector<std::int64_t> by_category, by_column, sizes, members, sums, squares, heard;
     // Prices of one unit, kept up to date: for a row that would join, and for one that is there already.
     std::vector<std::int64_t> join_category, join_column, join_cluster, stay_category, stay_column, stay_cluster;
+    std::vector<double> numbers_now;  // (numeric, k): description of each cluster's numbers
     std::vector<std::int64_t> price;  // (k,) of the row last asked about
 
     void move(std::size_t row, std::size_t to) {
@@ -260,6 +288,7 @@ class Exchange {
     }
 
     void refresh_cluster(std::size_t j) {
+        for (std::size_t m = 0; m < t->numeric; ++m) numbers_now[m * t->k + j] = described(m, j, 0, 0);
         if (!t->of_size.cumulative) return;
         if (sizes[j] < t->total_units) {
             join_cluster[j] = -of_size(sizes[j], 1);
@@ -279,22 +308,21 @@ class Exchange {
         return std::llrint(t->size_weight * static_cast<double>(t->of_size(c, w)));
     }
 
+    // Description of a cluster's numbers in one column, with `w` more rows that hold `tick`.
+    double described(std::size_t m, std::size_t j, std::int64_t w, std::int64_t tick) const {
+        const std::size_t at = m * t->k + j;
+        const double unit = t->weight_of_unit;
+        return t->bells[m].description(static_cast<double>(heard[at] + w) * unit,
+                                       static_cast<double>(sums[at] + w * tick) * TICK * unit,
+                                       static_cast<double>(squares[at] + w * ((tick * tick) >> SQUARE_DROP)) * SQUARE * unit,
+                                       t->logs);
+    }
+
     std::int64_t numbers(std::size_t row, std::size_t j, std::int64_t sign) const {
         double change = 0.0;
-        for (std::size_t m = 0; m < t->numeric; ++m) {
-            if (!t->seen[row * t->numeric + m]) continue;
-            const std::int64_t w = sign * t->weights[row], tick = t->ticks[row * t->numeric + m];
-            const std::size_t at = m * t->k + j;
-            const double unit = t->weight_of_unit;
-            const double before = t->bells[m].description(static_cast<double>(heard[at]) * unit,
-                                                         static_cast<double>(sums[at]) * TICK * unit,
-                                                         static_cast<double>(squares[at]) * SQUARE * unit);
-            const double after =
-                t->bells[m].description(static_cast<double>(heard[at] + w) * unit,
-                                       static_cast<double>(sums[at] + w * tick) * TICK * unit,
-                                       static_cast<double>(squares[at] + w * ((tick * tick) >> SQUARE_DROP)) * SQUARE * unit);
-            change += after - before;
-        }
+        for (std::size_t m = 0; m < t->numeric; ++m)
+            if (t->seen[row * t->numeric + m])
+                change += described(m, j, sign * t->weights[row], t->ticks[row * t->numeric + m]) - numbers_now[m * t->k + j];
         return std::llrint(change * t->quanta);
     }
 
@@ -406,10 +434,10 @@ class Prices {
                 if (v != ABSENT) table.category_units[v] += table.weights[row];
             }
         }
-        for (std::size_t m = 0; m < table.numeric; ++m) {
-            const double* bell = bells.data() + 4 * m;
-            table.bells.push_back({bell[0], bell[1], bell[2], bell[3]});
-        }
+        for (std::size_t m = 0; m < table.numeric; ++m) table.bells.emplace_back(bells.data() + 4 * m);
+        // The columns' priors differ in their place and width only.
+        if (table.numeric && weight_of_unit == 1.0 && size_start >= 0)
+            table.logs.fill(table.bells[0].shape, table.bells[0].rows, table.total_units);
     }
 
     // Passes in one order until none moves: passes, moves, change of the description.
