@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import subprocess
@@ -9,15 +10,19 @@ import sys
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
-from catalpa import DISC, WOCIL, KModes, KPrototypes
+from catalpa import DISC, WOCIL, KModes, KPrototypes, datasets
+from catalpa.engines.opening import TableSettings
 from catalpa.errors import ColumnMismatch, ParameterError, TableError, UnsupportedTable
 from catalpa.steps.assign import assign_and_count
 from catalpa.steps.moments import number_moments
 from catalpa.steps.scores import fix
+from catalpa.table.blocks import Block
 
 pytest.importorskip("pyspark")
+engine_module = pytest.importorskip("catalpa.engines.spark")
 
 # Spark warns of every pandas that is newer than itself.
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
@@ -178,3 +183,90 @@ def test_without_pyspark_the_command_to_install_it_is_told():
     )
     assert "MissingDependency" in done.stderr
     assert "pip install 'catalpa[spark]'" in done.stderr
+
+
+CONNECTED = """
+import json, sys
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from catalpa import KModes, datasets
+
+session = SparkSession.builder.remote("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+frame = datasets.load("zoo").frame
+table = session.createDataFrame(pa.table({name: frame[name].tolist() for name in frame.columns}))
+model = KModes(4, n_init=1, random_state=0).fit(table)
+labels = [row.cluster for row in model.labels_.select("cluster").collect()]
+print(json.dumps([type(table).__module__, labels, model.cost_]))
+session.stop()
+"""
+
+
+@pytest.mark.usefixtures("spark")
+def test_spark_connect_gives_the_labels_of_memory():
+    """In a process of its own, as a session is either classic or connected."""
+    pytest.importorskip("grpc")
+    # What the classic session of this process left in the environment would reach the other.
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith(("SPARK", "PYSPARK_"))
+    }
+    environment = inherited | {"PYSPARK_PYTHON": sys.executable}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", CONNECTED],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    module, labels, cost = json.loads(done.stdout.splitlines()[-1])
+    known = KModes(4, n_init=1, random_state=0).fit(datasets.load("zoo").frame)
+    assert module.startswith("pyspark.sql.connect")
+    assert labels == known.labels_.tolist()
+    assert cost == known.cost_
+
+
+def stored(blocks: list[tuple[int, int, Block]]) -> pa.RecordBatch:
+    """Blocks as the rows in which Spark keeps them."""
+    parts, places, kept = zip(*blocks, strict=True)
+    pickled = [pickle.dumps(block) for block in kept]
+    return pa.record_batch({"part": list(parts), "place": list(places), "block": pickled})
+
+
+def rows_of(block: Block) -> np.ndarray:
+    return np.stack([np.arange(len(block)) + block.start, block.codes[:, 0]], axis=1)
+
+
+def test_a_partition_adds_its_blocks_and_knows_where_they_start():
+    block = Block(np.array([[3], [4]], dtype=np.uint16), np.zeros((2, 0)))
+    batch = stored([(0, 1, block), (1, 0, block)])
+    starts = {(0, 1): 10, (1, 0): 20}
+    (summed,) = engine_module._total(rows_of, starts, "|u1", [batch])
+    assert pickle.loads(summed["result"][0].as_py()).tolist() == [[30, 6], [32, 8]]
+    apart = list(engine_module._each(rows_of, starts, "|u1", [batch]))
+    assert [(one["part"][0].as_py(), one["place"][0].as_py()) for one in apart] == [(0, 1), (1, 0)]
+    assert pickle.loads(apart[1]["result"][0].as_py()).tolist() == [[20, 3], [21, 4]]
+    assert list(engine_module._total(rows_of, starts, "|u1", [])) == []
+
+
+def test_batches_are_gathered_to_blocks_that_have_rows():
+    batches = [pa.record_batch({"a": pa.array(range(size), pa.int64())}) for size in (2, 0, 3, 1, 0)]
+    assert [len(table) for table in engine_module._gathered(batches, 4)] == [5, 1]
+    assert list(engine_module._gathered(batches[1:2], 4)) == []
+    digests = list(engine_module._digest_part(TableSettings(), batches))
+    assert pickle.loads(digests[0]["result"][0].as_py()).summaries[0].n == 6
+    assert list(engine_module._digest_part(TableSettings(), [])) == []
+
+
+def test_a_sweep_remembers_what_the_arguments_before_say():
+    def step(_, memory, now):
+        return (memory, now), f"saw {now}"
+
+    assert engine_module._Remembering(step, (2,), None)(None) == (None, 2)
+    assert engine_module._Remembering(step, (3,), (2,))(None) == ("saw 2", 3)
+
+
+def test_answers_go_behind_the_columns_of_a_batch():
+    types = pa.schema({"a": pa.string(), "cluster": pa.int32()})
+    batches = [pa.record_batch({"a": ["x", "y"]}), pa.record_batch({"a": pa.array([], pa.string())})]
+    (answered,) = engine_module._appended(lambda batch: np.arange(len(batch)), types, batches)
+    assert answered.to_pydict() == {"a": ["x", "y"], "cluster": [0, 1]}
