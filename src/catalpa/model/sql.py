@@ -73,23 +73,28 @@ class _Query:
     def text(self) -> str:
         """The parts of the query, each a table that the next one reads."""
         parts = [column.lookup_table() for column in self.columns if column.joined]
-        parts.append(_part("catalpa_rows", self._entries(), ".".join(map(self.words.name, self.table))))
+        parts.append(self._part("catalpa_rows", self._entries(), ".".join(map(self.words.name, self.table))))
         source = "catalpa_rows"
         if self.numeric:
-            parts.append(_part("catalpa_numbers", self._passed(self._scaled()), source))
-            parts.append(_part("catalpa_distances", self._passed(self._distances()), "catalpa_numbers"))
+            parts.append(self._part("catalpa_numbers", self._passed(self._scaled()), source))
+            parts.append(self._part("catalpa_distances", self._passed(self._distances()), "catalpa_numbers"))
             source = "catalpa_distances"
         joins = "".join(f"\n  {column.join()}" for column in self.columns if column.joined)
-        parts.append(_part("catalpa_costs", [*self._carried, *self._costs()], source + joins))
+        parts.append(self._part("catalpa_costs", [*self._carried, *self._costs()], source + joins))
         source = "catalpa_costs"
         if self.numeric and self.scoring.density is not None:
             density = self.scoring.density
-            parts.append(_part("catalpa_densities", ["*", *self._densities(density)], source))
-            parts.append(_part("catalpa_likely", [*self._kept, *self._likely()], "catalpa_densities"))
+            parts.append(self._part("catalpa_densities", ["*", *self._densities(density)], source))
+            parts.append(self._part("catalpa_likely", [*self._kept, *self._likely()], "catalpa_densities"))
             source = "catalpa_likely"
         least = self.words.smallest([f"cost_{cluster}" for cluster in self.clusters])
-        parts.append(_part("catalpa_smallest", ["*", f"{least} AS smallest"], source))
+        parts.append(self._part("catalpa_smallest", ["*", f"{least} AS smallest"], source))
         return f"WITH {', '.join(parts)}\n{_select(self._labels(), 'catalpa_smallest', '')}"
+
+    def _part(self, name: str, expressions: Sequence[str], source: str) -> str:
+        # PostgreSQL would otherwise write each part into the next, and work out a number once per mention.
+        made = "AS MATERIALIZED" if self.words.dialect == "postgres" else "AS"
+        return f"{name} {made} (\n{_select(expressions, source, '  ')}\n)"
 
     @property
     def clusters(self) -> range:
@@ -242,10 +247,6 @@ def _joinable(column: Column) -> bool:
     """Whether the categories can stand in a table: text that means a date is only read beside a date."""
     told = f"{column.dtype.name} {column.dtype.inner}".lower()
     return not column.binned and "date" not in told and "time" not in told
-
-
-def _part(name: str, expressions: Sequence[str], source: str) -> str:
-    return f"{name} AS (\n{_select(expressions, source, '  ')}\n)"
 
 
 def _select(expressions: Sequence[str], source: str, indent: str) -> str:

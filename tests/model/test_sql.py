@@ -1,0 +1,548 @@
+"""A query gives the labels of ``predict``: in DuckDB, in SQLite, and in a PostgreSQL server that is there."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import hypothesis.strategies as st
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from sklearn.exceptions import ConvergenceWarning
+
+import catalpa
+from catalpa import datasets
+from catalpa.errors import MissingDependency, ParameterError, SqlError
+
+duckdb = pytest.importorskip("duckdb")
+pytest.importorskip("sqlglot")
+
+from catalpa.model.sql_words import Words, rounded  # noqa: E402 - needs sqlglot
+
+pytestmark = pytest.mark.filterwarnings("ignore::catalpa.errors.CatalpaWarning", "ignore:Only:UserWarning")
+
+ID = "row id"
+TYPES = {"O": "TEXT", "T": "TEXT", "b": "BOOLEAN", "i": "BIGINT", "f": "DOUBLE PRECISION", "M": "TIMESTAMP"}
+
+
+class DuckDb:
+    dialect = "duckdb"
+
+    def labels(self, frame, make_query, table="rows"):
+        with duckdb.connect() as database:
+            _create(lambda text: database.execute(text), frame, table)
+            marks = ", ".join("?" * len(frame.columns))
+            for row in _cells(frame):
+                database.execute(f"INSERT INTO {_quoted(table)} VALUES ({marks})", row)
+            return _in_order(database.execute(make_query(self.dialect)).fetchall())
+
+    def numbers(self, expression):
+        with duckdb.connect() as database:
+            return database.execute(f"SELECT {expression}").fetchone()
+
+
+class Sqlite:
+    dialect = "sqlite"
+
+    def labels(self, frame, make_query, table="rows"):
+        database = sqlite3.connect(":memory:")
+        _create(database.execute, frame, table)
+        marks = ", ".join("?" * len(frame.columns))
+        database.executemany(f"INSERT INTO {_quoted(table)} VALUES ({marks})", _cells(frame))
+        found = database.execute(make_query(self.dialect)).fetchall()
+        database.close()
+        return _in_order(found)
+
+    def numbers(self, expression):
+        database = sqlite3.connect(":memory:")
+        found = database.execute(f"SELECT {expression}").fetchone()
+        database.close()
+        return found
+
+
+class Postgres:
+    dialect = "postgres"
+
+    def __init__(self, folder, as_user):
+        self.folder, self.as_user = folder, as_user
+
+    def run(self, script):
+        ended = subprocess.run(
+            [
+                *self.as_user,
+                "psql",
+                "-h",
+                str(self.folder),
+                "-d",
+                "postgres",
+                "-qAt",
+                "--csv",
+                "-v",
+                "ON_ERROR_STOP=1",
+            ],
+            input=script,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stderr[:2000]
+        return list(csv.reader(io.StringIO(ended.stdout)))
+
+    def labels(self, frame, make_query, table="rows"):
+        script = ["DROP TABLE IF EXISTS " + _quoted(table)]
+        _create(script.append, frame, table)
+        rows = ", ".join(f"({', '.join(map(_literal, row))})" for row in _cells(frame))
+        script.append(f"INSERT INTO {_quoted(table)} VALUES {rows}")
+        script.append(make_query(self.dialect))
+        return _in_order(
+            (int(row), int(label) if label else None) for row, label in self.run(";\n".join(script))
+        )
+
+    def numbers(self, expression):
+        return [float(cell) for cell in self.run(f"SELECT {expression}")[0]]
+
+
+def _quoted(name):
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _create(execute, frame, table):
+    columns = ", ".join(f"{_quoted(name)} {TYPES[kind.kind]}" for name, kind in frame.dtypes.items())
+    execute(f"CREATE TABLE {_quoted(table)} ({columns})")
+
+
+def _cells(frame):
+    plain = frame.astype(object)
+    plain = plain.where(frame.notna(), None)
+    return [
+        [cell.isoformat(sep=" ") if isinstance(cell, pd.Timestamp) else cell for cell in row]
+        for row in plain.itertuples(index=False, name=None)
+    ]
+
+
+def _literal(cell):
+    if cell is None:
+        return "NULL"
+    if isinstance(cell, str):
+        return "'" + cell.replace("'", "''") + "'"
+    return f"'{cell!r}'"
+
+
+def _in_order(pairs):
+    return [label for _, label in sorted(pairs)]
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A server of our own, on a socket in a folder of our own, ended with the tests."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin")) if sys.platform == "linux" else []
+    places = os.pathsep.join([os.environ.get("PATH", ""), *map(str, found)])
+    programs = {name: shutil.which(name, path=places) for name in ("initdb", "postgres", "pg_ctl", "psql")}
+    if not all(programs.values()):
+        pytest.skip("PostgreSQL's initdb, pg_ctl and psql are not on this machine")
+    # PostgreSQL refuses to run as root.
+    as_user = ["runuser", "-u", "postgres", "--"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    with tempfile.TemporaryDirectory(prefix="pg") as name:
+        folder = Path(name)
+        folder.chmod(0o777)
+        options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c fsync=off"
+        steps = [
+            [programs["initdb"], "-D", str(folder / "data"), "-E", "UTF8", "--locale=C", "-A", "trust"],
+            [
+                programs["pg_ctl"],
+                "-D",
+                str(folder / "data"),
+                "-l",
+                str(folder / "log"),
+                "-w",
+                "-o",
+                options,
+                "start",
+            ],
+        ]
+        for step in steps:
+            ended = subprocess.run([*as_user, *step], capture_output=True, text=True, check=False, cwd=folder)
+            if ended.returncode:
+                pytest.skip(f"PostgreSQL does not start here: {ended.stderr.strip()[-300:]}")
+        yield Postgres(folder, as_user)
+        stop = [*as_user, programs["pg_ctl"], "-D", str(folder / "data"), "-m", "immediate", "stop"]
+        subprocess.run(stop, capture_output=True, check=False, cwd=folder)
+
+
+@pytest.fixture(params=["duckdb", "sqlite", "postgres"])
+def database(request):
+    if request.param == "postgres":
+        return request.getfixturevalue("postgres")
+    return {"duckdb": DuckDb, "sqlite": Sqlite}[request.param]()
+
+
+def numbered(frame):
+    return frame.assign(**{ID: range(len(frame))})
+
+
+def check_equal(database, model, frame, expected=None):
+    """The query and ``predict`` give the rows of a frame the same labels."""
+    labels = model.predict(frame).tolist() if expected is None else expected
+    found = database.labels(numbered(frame), lambda dialect: model.to_sql(dialect=dialect, keep=[ID]))
+    assert found == labels
+
+
+def mixed_frame(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 3, n)
+    blank = rng.random(n) < 0.15
+    return pd.DataFrame(
+        {
+            "colour": np.where(rng.random(n) < 0.1, None, np.array(["red", "blue", "O'Brien"])[group]),
+            "town": [
+                f"town {(3 * place + at) % 40}"
+                for place, at in zip(rng.integers(0, 14, n), group, strict=True)
+            ],
+            "member": rng.random(n) < 0.3 + 0.3 * (group == 1),
+            "height": rng.normal(170 + 8 * group, 9.0),
+            "income": np.where(blank, np.nan, np.exp(rng.normal(8 + group, 1.0))),
+        }
+    )
+
+
+# ---- by hand
+
+
+def test_the_nearest_mode_is_found_by_hand(database):
+    model = catalpa.KModes(2, init=pd.DataFrame({"a": ["x", "y"], "b": ["u", "v"]}))
+    model.fit(pd.DataFrame({"a": ["x", "x", "y", "y"], "b": ["u", "u", "v", "v"]}))
+    # x,v and new,old are as near to either mode: the lowest cluster. new,v and y,u: 1, then a tie.
+    rows = pd.DataFrame({"a": ["x", "y", "x", "new", "new", "y"], "b": ["u", "v", "v", "old", "v", "u"]})
+    check_equal(database, model, rows, expected=[0, 1, 0, 0, 1, 0])
+
+
+def test_an_empty_table_has_no_labels(database):
+    model = catalpa.KModes(1).fit(pd.DataFrame({"a": ["x", "y"]}))
+    if database.dialect != "postgres":
+        rows = pd.DataFrame({"a": pd.Series([], dtype=object)})
+        query = lambda dialect: model.to_sql(dialect=dialect, keep=[ID])  # noqa: E731
+        assert database.labels(numbered(rows), query) == []
+
+
+# ---- whole methods on known tables
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        catalpa.DISC(7, n_init=1, n_swaps=0, random_state=0),
+        catalpa.DISC(7, learning="paper", random_state=0),
+        catalpa.KModes(7, random_state=0),
+        catalpa.HDC(4, random_state=0),
+        catalpa.CURE(4, random_state=0),
+        catalpa.SigDT(),
+        catalpa.WOCIL(4, random_state=0),
+    ],
+    ids=lambda model: f"{type(model).__name__}-{getattr(model, 'learning', '')}",
+)
+def test_zoo_gets_the_labels_of_predict(database, model):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        frame = datasets.load("zoo").frame.astype(str)
+        strange = frame.head(20).assign(legs="seven")
+        check_equal(database, model.fit(frame), pd.concat([frame, strange], ignore_index=True))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        catalpa.DISC(3, n_init=1, n_swaps=0, random_state=0),
+        catalpa.KPrototypes(3, random_state=0),
+        catalpa.DISC(3, learning="paper", random_state=0),
+        catalpa.HARR(3, random_state=0),
+        catalpa.KModes(3, bins=5, random_state=0),
+        catalpa.KPrototypes(3, missing="ignore", random_state=0),
+    ],
+    ids=["DISC", "KPrototypes", "DISC-paper", "HARR", "KModes-binned", "KPrototypes-ignoring"],
+)
+def test_mixed_tables_with_holes_get_the_labels_of_predict(database, model):
+    model.fit(mixed_frame())
+    fresh = mixed_frame(300, seed=1)
+    fresh.loc[::7, "town"] = "nowhere"
+    fresh.loc[::11, "height"] = np.nan
+    fresh.loc[3, "height"], fresh.loc[4, "height"], fresh.loc[5, "income"] = 1e300, -1e300, 5e-300
+    check_equal(database, model, fresh)
+
+
+def test_rows_may_come_from_a_model_file(database, tmp_path):
+    frame = mixed_frame()
+    model = catalpa.DISC(3, n_init=1, n_swaps=0, random_state=0).fit(frame)
+    model.save(tmp_path / "model.json")
+    again = catalpa.load(tmp_path / "model.json")
+    assert again.to_sql(dialect=database.dialect) == model.to_sql(dialect=database.dialect)
+    check_equal(database, again, frame)
+
+
+# ---- rules for cells
+
+
+def test_refused_rows_get_no_label(database):
+    model = catalpa.KPrototypes(2, missing="error", handle_unknown="error", random_state=0)
+    model.fit(pd.DataFrame({"a": ["x", "x", "y", "y"], "n": [0.0, 0.1, 0.9, 1.0]}))
+    rows = pd.DataFrame({"a": ["x", None, "y", "z", "y"], "n": [0.0, 0.0, np.nan, 1.0, 1.0]})
+    first, last = model.predict(rows.iloc[[0, 4]]).tolist()
+    check_equal(database, model, rows, expected=[first, None, None, None, last])
+
+
+def test_a_missing_cell_may_be_a_category_a_stranger_or_nothing(database):
+    rows = pd.DataFrame({"a": ["x", None, "y", "x", None], "b": ["u", "u", "v", None, None]})
+    for missing, known in (("category", rows), ("category", rows.dropna()), ("ignore", rows)):
+        check_equal(database, catalpa.KModes(2, missing=missing, random_state=0).fit(known), rows)
+
+
+def test_a_column_of_nothing_but_missing_cells_is_read(database):
+    rows = pd.DataFrame({"a": ["x", "x", "y", "y"], "b": pd.Series([None] * 4, dtype=object)})
+    fresh = rows.assign(b=["new", None, "new", None])
+    check_equal(database, catalpa.KModes(2, random_state=0).fit(rows), fresh)
+
+
+def test_numbers_and_truths_may_be_categories(database):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(
+        {
+            "whole": rng.integers(0, 5, 80),
+            "share": rng.choice([0.1, 0.25, 1 / 3, 2.0, np.nan], 80),
+            "truth": rng.random(80) < 0.5,
+        }
+    )
+    settings = {"categorical_features": ["whole", "share", "truth"], "random_state": 0}
+    model = catalpa.KModes(4, **settings).fit(rows)
+    fresh = rows.assign(share=rows["share"].replace(0.25, 0.75), whole=rows["whole"] + 1)
+    check_equal(database, model, fresh)
+
+
+def test_no_number_is_a_missing_number(postgres):
+    rows = pd.DataFrame({"a": list("xxyy"), "n": [0.0, 0.1, 0.9, 1.0]})
+    model = catalpa.KPrototypes(2, random_state=0).fit(rows)
+    expected = model.predict(pd.DataFrame({"a": ["x", "y"], "n": [np.nan, np.nan]})).tolist()
+    query = model.to_sql(dialect="postgres", keep=["a"])
+    values = "(VALUES ('x', float8 'NaN'), ('y', float8 '-inf')) AS t (\"a\", \"n\")"
+    made = f"CREATE TEMP TABLE rows AS SELECT * FROM {values}"
+    assert sorted(postgres.run(f"{made};\n{query}")) == [["x", str(expected[0])], ["y", str(expected[1])]]
+    with duckdb.connect() as database:
+        database.execute(made)
+        assert sorted(database.execute(model.to_sql(keep=["a"])).fetchall()) == [
+            ("x", expected[0]),
+            ("y", expected[1]),
+        ]
+
+
+def test_dates_are_categories(database):
+    days = pd.to_datetime(["2024-01-01 00:00:00", "2024-01-01 00:00:00", "2024-05-06 07:08:09", None])
+    rows = pd.DataFrame({"day": days, "a": ["x", "x", "y", "y"]})
+    model = catalpa.KModes(2, random_state=0).fit(rows)
+    fresh = rows.assign(a=["y", "x", "x", "y"])
+    check_equal(database, model, fresh)
+
+
+def test_names_and_categories_may_hold_anything_but_nul(database):
+    odd = ["O'Brien", 'say "hi"', "back\\slash", "--", "zażółć 🌳", "", " ", "%s {} ;", "line\nbreak", "NULL"]
+    name = 'odd "name"; DROP TABLE x -- ü'
+    rows = pd.DataFrame({name: odd * 2, "select": ["a"] * 10 + ["b"] * 10})
+    model = catalpa.KModes(6, random_state=0).fit(rows)
+    table = 'my "rows"'
+    found = database.labels(
+        numbered(rows), lambda dialect: model.to_sql(dialect=dialect, table=table, keep=[ID]), table=table
+    )
+    assert found == model.predict(rows).tolist()
+
+
+def test_more_clusters_than_a_function_takes_arguments(database):
+    rows = pd.DataFrame({"a": [f"c{at}" for at in range(110)], "b": ["u", "v"] * 55})
+    check_equal(database, catalpa.KModes(105, random_state=0).fit(rows), rows)
+
+
+def test_more_columns_than_a_database_joins(database):
+    rng = np.random.default_rng(0)
+    narrow = {f"c{at}": rng.integers(0, 3, 60).astype(str) for at in range(60)}
+    wide = {f"w{at}": rng.permutation(60).astype(str) for at in range(52)}
+    rows = pd.DataFrame({**narrow, **wide})
+    check_equal(database, catalpa.KModes(2, random_state=0).fit(rows), rows)
+
+
+# ---- numbers, exactly
+
+
+def doubles():
+    finite = st.floats(allow_nan=False, allow_infinity=False)
+    return st.one_of(finite, st.floats(-2.0, 2.0), st.integers(-(2**60), 2**60).map(float))
+
+
+@given(value=doubles())
+def test_a_double_is_written_exactly(value):
+    for database in (DuckDb(), Sqlite()):
+        assert database.numbers(Words(database.dialect).double(value)) == (value,)
+
+
+def test_doubles_are_written_exactly_for_postgresql(postgres):
+    rng = np.random.default_rng(0)
+    values = [0.1, 1 / 3, -2.5, 0.0, 1e308, -1e-308, 5e-324, 2.0**53, 2.0**900, *rng.normal(size=50).tolist()]
+    words = Words("postgres")
+    assert postgres.numbers(", ".join(map(words.double, values))) == values
+
+
+HALVES = [
+    0.5,
+    1.5,
+    2.5,
+    -0.5,
+    -1.5,
+    -2.5,
+    0.49999999999999994,
+    2.0**51 + 0.5,
+    -(2.0**51) - 1.5,
+    2.0**58,
+    3.7,
+    -0.2,
+]
+
+
+def test_halves_are_rounded_to_even(database):
+    words = Words(database.dialect)
+    expressions = ", ".join(rounded(words.double(value)) for value in HALVES)
+    assert list(database.numbers(expressions)) == np.rint(HALVES).tolist()
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=25)
+@given(data=st.data())
+def test_odd_tables_get_the_labels_of_predict(data):
+    texts = st.one_of(st.none(), st.sampled_from(["a", "A", "a ", "é", "e\u0301", "'", '"', "1", "true"]))
+    numbers = st.one_of(st.none(), st.floats(-1e6, 1e6), st.sampled_from([0.0, 0.1, 1e-300, 1e300, -1e300]))
+
+    def table(least):
+        rows = data.draw(st.lists(st.tuples(texts, texts, numbers), min_size=least, max_size=12))
+        frame = pd.DataFrame(rows, columns=["t", "u", "n"])
+        return frame.astype({"t": object, "u": object, "n": float})
+
+    kind = data.draw(st.sampled_from([catalpa.KPrototypes, catalpa.DISC]))
+    missing = data.draw(st.sampled_from(["category", "ignore"]))
+    known = table(3)
+    if known["n"].isna().all():
+        known.loc[0, "n"] = 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = kind(2, n_init=1, missing=missing, random_state=0).fit(known)
+        fresh = pd.concat([known, table(0)], ignore_index=True)
+        for database in (DuckDb(), Sqlite()):
+            check_equal(database, model, fresh)
+
+
+@pytest.mark.parametrize("size", [1.7e308, 1e-306, 1e-310, 1.0])
+def test_numbers_of_any_size_get_the_labels_of_predict(database, size):
+    shares = [-1.0, -0.9, 0.25, 0.9, 1.0, 0.0, 2.0**-25, -(2.0**-40)]
+    rows = pd.DataFrame({"a": list("xxyyxyxy"), "n": [size * share for share in shares]})
+    model = catalpa.KPrototypes(3, gamma=0.01, random_state=0).fit(rows)
+    check_equal(database, model, pd.concat([rows, rows.assign(n=np.roll(rows["n"], 3))], ignore_index=True))
+
+
+def test_a_cluster_may_have_no_number_at_all(database):
+    rows = pd.DataFrame({"a": list("xxyy"), "b": list("uuvv"), "n": [0.0, 1.0, np.nan, np.nan]})
+    for model in (catalpa.KPrototypes(2, random_state=0), catalpa.DISC(2, learning="paper", random_state=0)):
+        check_equal(database, model.fit(rows), rows.assign(n=[np.nan, 0.5, 1.0, np.nan]))
+
+
+def test_rows_half_way_between_ticks_and_clusters_go_where_predict_sends_them(database):
+    """Every number is half way between two ticks, and every sum of quanta near a tie."""
+    ticks = np.arange(-40, 40) + 0.5
+    known = pd.DataFrame({"a": ["x", "y"], "n": [0.0, 1.0]})
+    model = catalpa.KPrototypes(2, gamma=1.0, init=known).fit(known)
+    rows = pd.DataFrame({"a": ["x", "y"] * 40, "n": ticks / 2**24 + np.where(np.arange(80) % 2, 0.0, 1.0)})
+    check_equal(database, model, pd.concat([rows, rows.assign(n=rows["n"] - 0.5)], ignore_index=True))
+
+
+# ---- what is refused, and the shape of the query
+
+
+@pytest.fixture
+def small():
+    return catalpa.KModes(2, random_state=0).fit(pd.DataFrame({"a": ["x", "x", "y"], "b": ["u", "u", "v"]}))
+
+
+def test_the_columns_of_the_model_are_kept_unless_others_are_named(small):
+    with duckdb.connect() as database:
+        database.execute("CREATE TABLE rows AS SELECT 'x' AS a, 'u' AS b, 5 AS key")
+        assert [name for name, *_ in database.execute(small.to_sql()).description] == ["a", "b", "cluster"]
+        query = small.to_sql(keep=[], label="group")
+        assert [name for name, *_ in database.execute(query).description] == ["group"]
+
+
+def test_a_table_may_be_in_a_schema(small):
+    with duckdb.connect() as database:
+        database.execute("CREATE SCHEMA survey")
+        database.execute("CREATE TABLE survey.people AS SELECT 'y' AS a, 'v' AS b")
+        query = small.to_sql(table=("survey", "people"), keep=[])
+        assert database.execute(query).fetchall() == [
+            (int(small.predict(pd.DataFrame({"a": ["y"], "b": ["v"]}))[0]),)
+        ]
+
+
+def test_two_columns_of_one_name_are_refused(small):
+    with pytest.raises(ParameterError, match="two columns of one name"):
+        small.to_sql(keep=["Cluster"])
+
+
+def test_an_unknown_dialect_is_refused_with_those_there_are(small):
+    with pytest.raises(ParameterError, match=r"no dialect 'latin'; it can be .*duckdb.*postgres.*sqlite"):
+        small.to_sql(dialect="latin")
+
+
+def test_other_dialects_are_written_without_tables_of_values():
+    rows = pd.DataFrame({"a": [f"c{at}" for at in range(40)] * 2, "b": ["u", "v"] * 40})
+    query = catalpa.KModes(2, random_state=0).fit(rows).to_sql(dialect="BigQuery")
+    assert "`a`" in query
+    assert "VALUES" not in query
+
+
+@pytest.mark.parametrize("value", ["nul \0 inside"])
+def test_nul_is_refused_in_categories_and_names(value):
+    model = catalpa.KModes(2, random_state=0).fit(pd.DataFrame({"a": [value, "x", "y"]}))
+    with pytest.raises(SqlError, match="NUL"):
+        model.to_sql()
+    model = catalpa.KModes(2, random_state=0).fit(pd.DataFrame({value: ["x", "x", "y"]}))
+    with pytest.raises(SqlError, match="Rename"):
+        model.to_sql()
+
+
+def test_a_column_of_several_types_is_refused():
+    model = catalpa.KModes(2, random_state=0).fit(pd.DataFrame({"a": ["x", 1, True, "y"]}))
+    with pytest.raises(SqlError, match="'a' holds boolean and number and text categories"):
+        model.to_sql()
+
+
+def test_methods_that_are_no_sum_over_columns_refuse():
+    frame = mixed_frame(60)
+    with pytest.raises(SqlError, match="several partitions"):
+        catalpa.MCDC(2, random_state=0).fit(frame[["colour", "member"]]).to_sql()
+    with pytest.raises(SqlError, match="exponential"):
+        catalpa.WOCIL(2, random_state=0).fit(frame[["colour", "height"]]).to_sql()
+
+
+def test_a_lack_of_sqlglot_is_answered_with_the_command_to_run(small, monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("catalpa.model.sql")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "sqlglot", None)
+    with pytest.raises(MissingDependency, match=r"pip install \"catalpa\[sql\]\""):
+        small.to_sql()
+
+
+def test_a_row_does_not_change_cluster_for_what_other_rows_lack():
+    frame = mixed_frame()
+    model = catalpa.DISC(3, n_init=1, n_swaps=0, random_state=0).fit(frame)
+    full = frame.dropna(subset=["income"])
+    assert model.predict(frame)[full.index].tolist() == model.predict(full).tolist()
