@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gc
 import gzip
+import os
+import subprocess
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
@@ -179,17 +182,32 @@ def test_weights_are_refused_for_files(tmp_path: Path) -> None:
         KModes(2).fit(catalpa.scan(tmp_path / "rows.csv"), sample_weight=[1, 2])
 
 
-def test_an_error_in_the_middle_of_a_fit_leaves_no_folder(tmp_path: Path) -> None:
+INTERRUPTED = """
+import os, signal, tempfile
+from pathlib import Path
+import catalpa
+from catalpa.loop.history import watching
+
+def interrupt(_):
+    assert list(Path(tempfile.gettempdir()).glob("catalpa-*/codes"))
+    os.kill(os.getpid(), signal.SIGINT)
+
+with watching(interrupt):
+    catalpa.KModes(2, random_state=0).fit(catalpa.scan("rows.csv"))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a signal of its own is sent in another way there")
+def test_ctrl_c_in_the_middle_of_a_fit_leaves_no_folder(own_temporary_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("a,b\n" + "x,y\n" * 3 + "u,v\n" * 2)
-    with pytest.raises(KeyboardInterrupt):
-        KModes(2, init=_Interrupts()).fit(catalpa.scan(tmp_path / "rows.csv"))
-
-
-class _Interrupts:
-    """A table of centres whose reading is interrupted by Ctrl-C."""
-
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        raise KeyboardInterrupt
+    paths = os.pathsep.join(sys.path)
+    environment = {**os.environ, "PYTHONPATH": paths, "TMPDIR": str(own_temporary_folder)}
+    program = [sys.executable, "-c", INTERRUPTED]
+    ended = subprocess.run(
+        program, check=False, cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert "KeyboardInterrupt" in ended.stderr
+    assert list(own_temporary_folder.iterdir()) == []
 
 
 # What is read
