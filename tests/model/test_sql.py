@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -22,11 +23,18 @@ from sklearn.exceptions import ConvergenceWarning
 
 import catalpa
 from catalpa import datasets
+from catalpa.engines.opening import scaling_of
 from catalpa.errors import MissingDependency, ParameterError, SqlError
+from catalpa.model.scoring import Scoring
+from catalpa.steps.assign import label_rows
+from catalpa.steps.likelihood import NumberDensity, label_likely_rows
+from catalpa.steps.scores import FixedScores
+from catalpa.table import encode, infer
 
 duckdb = pytest.importorskip("duckdb")
 pytest.importorskip("sqlglot")
 
+from catalpa.model.sql import sql_query  # noqa: E402 - needs sqlglot
 from catalpa.model.sql_words import Words, rounded  # noqa: E402 - needs sqlglot
 
 pytestmark = pytest.mark.filterwarnings("ignore::catalpa.errors.CatalpaWarning", "ignore:Only:UserWarning")
@@ -233,6 +241,58 @@ def test_an_empty_table_has_no_labels(database):
         rows = pd.DataFrame({"a": pd.Series([], dtype=object)})
         query = lambda dialect: model.to_sql(dialect=dialect, keep=[ID])  # noqa: E731
         assert database.labels(numbered(rows), query) == []
+
+
+def scoring_of(frame, table, **numbers):
+    """A model made by hand: whole costs of categories, and of numbers what ``numbers`` says."""
+    schema = infer(frame)
+    k = np.shape(table)[1]
+    parts = {"anchor": np.zeros(k, dtype=np.int64), "means": np.zeros((k, 0)), "scale": np.zeros((k, 0))}
+    parts |= {"power": 2, "shift": 40} | numbers
+    fixed = FixedScores(axis=schema.axis.with_holes, table=np.asarray(table), root=False, **parts)
+    return Scoring(schema, scaling_of(schema), fixed, "ignore")
+
+
+def test_a_tie_is_as_wide_as_the_number_of_columns(database):
+    rows = pd.DataFrame({"a": ["x", "y", "z"]})
+    scoring = scoring_of(rows, [[5, 4], [6, 4], [3, 9], [0, 0], [9, 9]])
+    make = lambda dialect: sql_query(scoring, dialect=dialect, keep=[ID])  # noqa: E731
+    assert database.labels(numbered(rows), make) == [0, 1, 0]
+
+
+def test_numbers_half_way_between_ticks_go_to_the_even_tick(database):
+    # Cluster 0 costs the number's distance from 0, cluster 1 always two ticks: beyond them it is nearer.
+    numbers = {"means": np.array([[0.0], [np.nan]]), "scale": np.ones((2, 1)), "power": 1}
+    numbers["anchor"] = np.array([0, 2 * 2**16])
+    known = pd.DataFrame({"n": [0.0, 0.5, 0.25, 1.0]})
+    scoring = scoring_of(known, np.zeros((0, 2), dtype=np.int64), **numbers)
+    rows = pd.DataFrame({"n": np.array([0.5, 1.5, 2.5, 2.5000001, 3.0, 3.5, -2.5, -3.5]) / 2**24})
+    make = lambda dialect: sql_query(scoring, dialect=dialect, keep=[ID])  # noqa: E731
+    assert database.labels(numbered(rows), make) == [0, 0, 0, 1, 1, 1, 0, 1]
+
+
+def test_rows_that_lack_numbers_are_weighed_by_their_density(database):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(
+        {
+            "a": rng.choice(list("xyz"), 200),
+            "n": rng.random(200),
+            "m": np.where(rng.random(200) < 0.5, np.nan, 0.5),
+        }
+    )
+    rows.loc[::5, "n"] = np.nan
+    rows.loc[:1, "n"] = [0.0, 1.0]
+    costs = rng.integers(0, 2**40, (5, 3))
+    numbers = {"means": rng.random((3, 2)), "scale": 10.0 ** rng.uniform(0.0, 2.0, (3, 2))}
+    scoring = scoring_of(rows, costs, anchor=rng.integers(0, 2**40, 3), shift=38, **numbers)
+    log_sizes = np.log([0.5, 0.2, 0.3])
+    scoring = replace(scoring, density=NumberDensity.of(scoring.fixed, log_sizes))
+    block = scoring.scaling.apply(encode(rows, scoring.schema).rows.blocks[0])
+    # No cell needs a hole, so the codes are those of the axis with holes too.
+    expected = label_likely_rows(block, scoring.fixed, log_sizes)
+    assert (expected != label_rows(block, scoring.fixed)).any()
+    make = lambda dialect: sql_query(scoring, dialect=dialect, keep=[ID])  # noqa: E731
+    assert database.labels(numbered(rows), make) == expected.tolist()
 
 
 # ---- whole methods on known tables
@@ -452,18 +512,9 @@ def test_numbers_of_any_size_get_the_labels_of_predict(database, size):
 
 
 def test_a_cluster_may_have_no_number_at_all(database):
-    rows = pd.DataFrame({"a": list("xxyy"), "b": list("uuvv"), "n": [0.0, 1.0, np.nan, np.nan]})
+    rows = pd.DataFrame({"a": list("xxyy"), "b": list("uuvv"), "n": [0.25, 0.75, np.nan, np.nan]})
     for model in (catalpa.KPrototypes(2, random_state=0), catalpa.DISC(2, learning="paper", random_state=0)):
         check_equal(database, model.fit(rows), rows.assign(n=[np.nan, 0.5, 1.0, np.nan]))
-
-
-def test_rows_half_way_between_ticks_and_clusters_go_where_predict_sends_them(database):
-    """Every number is half way between two ticks, and every sum of quanta near a tie."""
-    ticks = np.arange(-40, 40) + 0.5
-    known = pd.DataFrame({"a": ["x", "y"], "n": [0.0, 1.0]})
-    model = catalpa.KPrototypes(2, gamma=1.0, init=known).fit(known)
-    rows = pd.DataFrame({"a": ["x", "y"] * 40, "n": ticks / 2**24 + np.where(np.arange(80) % 2, 0.0, 1.0)})
-    check_equal(database, model, pd.concat([rows, rows.assign(n=rows["n"] - 0.5)], ignore_index=True))
 
 
 # ---- what is refused, and the shape of the query
