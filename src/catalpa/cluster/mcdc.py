@@ -14,7 +14,7 @@ from catalpa.cluster.problem import rows_in_memory
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import SqlError
 from catalpa.loop.alternate import alternate
-from catalpa.loop.granularity import Granularities, coarsen, nearest_granules
+from catalpa.loop.granularity import LARGE, Granularities, coarsen, nearest_granules
 from catalpa.loop.refill import keep_empty
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled, settle
@@ -30,6 +30,8 @@ from catalpa.steps.scores import Scores, fix
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
 
 __all__ = ["MCDC"]
+
+LARGE_FIRST = 224
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,11 +69,13 @@ class MCDC(Clusterer):
     n_init : int, default=10
         Starts; the one of least cost is kept. Where nothing is left to chance there is one.
     max_iter : int, default=100
-        Most passes of one competition, which may cycle for ever, and of one k-modes.
+        Most passes of one competition, which may cycle for ever, and of one k-modes. A competition of more
+        than fifty thousand rows ends after ten passes.
     learning_rate : float, default=0.03
         Reward of the winner and penalty of the runner-up.
     k_init : int or None, default=None
-        Clusters of the first competition; None takes the root of the number of rows.
+        Clusters of the first competition; None takes the root of the number of rows, and 224 where there
+        are more than fifty thousand.
     missing, handle_unknown, categorical_features, bins, n_jobs, random_state
         As in :class:`KModes`. A left-out cell or unseen category is similar to nothing.
 
@@ -172,7 +176,8 @@ class MCDC(Clusterer):
 
     def _coarsened(self, rows: InOrder, rng: np.random.Generator | None) -> Granularities:
         """The first stage (MGCPL): partitions from fine to coarse."""
-        first = min(len(rows), self.k_init or round(len(rows) ** 0.5))
+        most = LARGE_FIRST if len(rows) > LARGE else len(rows)
+        first = min(len(rows), self.k_init or min(round(len(rows) ** 0.5), most))
         if rng is None:
             oriented = oriented_rows_again(rows, first)
         return coarsen(

@@ -16,8 +16,10 @@ from catalpa.steps.online import InOrder, Rivalry
 from catalpa.steps.visits import ABSENT
 from catalpa.table.blocks import FloatArray, IntArray
 
-__all__ = ["Granularities", "Granularity", "coarsen", "nearest_granules"]
+__all__ = ["LARGE", "Granularities", "Granularity", "coarsen", "nearest_granules"]
 
+LARGE = 50_000  # rows from which a competition, which may cycle, is cut short
+LARGE_PASSES = 10
 TIE = 0.0  # competitions are decided by the exact sums, as published
 
 
@@ -48,7 +50,8 @@ def coarsen(
     """Multi-granular competitive penalisation learning.
 
     Compete with ``first`` clusters; as many as survive compete again from new seeds, until their number
-    no longer falls.
+    no longer falls. A competition that cycles is ended after ``max_iter`` passes, and after ten where
+    there are more than fifty thousand rows.
     """
     levels: list[Granularity] = []
     history: list[Pass] = []
@@ -58,7 +61,7 @@ def coarsen(
             rows,
             seeds(k),
             weigh,
-            max_iter=max_iter,
+            max_iter=min(max_iter, LARGE_PASSES) if len(rows) > LARGE else max_iter,
             tie=TIE,
             rivalry=Rivalry.fresh(k, rate),
             phase=f"level {stage}",
