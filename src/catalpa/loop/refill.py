@@ -20,7 +20,7 @@ __all__ = ["REFILLS", "Refill", "as_counts", "keep_empty", "reseed_empty"]
 Refill: TypeAlias = Callable[[Engine, FixedScores, Counts], Counts]
 
 
-def keep_empty(engine: Engine, fixed: FixedScores, counts: Counts) -> Counts:
+def keep_empty(_engine: Engine, _fixed: FixedScores, counts: Counts) -> Counts:
     """Leave an empty cluster as it is."""
     return counts
 

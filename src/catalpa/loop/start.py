@@ -75,7 +75,7 @@ def count_categories(block: Block, length: int, offsets: IntArray) -> IntArray: 
     return counts
 
 
-def cao_rows(engine: Engine, k: int, rng: np.random.Generator) -> Found:
+def cao_rows(engine: Engine, k: int, _rng: np.random.Generator) -> Found:
     """Cao, Liang and Bai (2009): dense rows far from each other; no chance involved.
 
     Density and distance are those of the categories; where these run out, rows that differ in their

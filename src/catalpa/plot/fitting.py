@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from catalpa.errors import ParameterError
 from catalpa.plot.theme import INK, PALETTE, dressed, needs_altair
@@ -12,9 +12,18 @@ from catalpa.plot.view import model_counts
 
 if TYPE_CHECKING:
     from catalpa.cluster.base import Clusterer
-    from catalpa.cluster.choose import KChoice
 
-__all__ = ["choosing_k", "cost_per_pass", "draw_passes"]
+__all__ = ["Gains", "choosing_k", "cost_per_pass", "draw_passes"]
+
+
+class Gains(Protocol):
+    """A choice of k, as ``catalpa.choose_k`` makes it."""
+
+    @property
+    def k(self) -> int: ...
+
+    @property
+    def gains(self) -> Mapping[int, float]: ...
 
 
 def cost_per_pass(model: Clusterer, *, width: int = 420, height: int = 220) -> Any:
@@ -65,7 +74,7 @@ def draw_passes(passes: Sequence[Mapping[str, Any]], width: int = 420, height: i
 
 
 def choosing_k(
-    scores: KChoice | Mapping[int, float], *, chosen: int | None = None, name: str = "score", width: int = 420
+    scores: Gains | Mapping[int, float], *, chosen: int | None = None, name: str = "score", width: int = 420
 ) -> Any:
     """A score for every number of clusters that was tried, with the chosen one marked.
 

@@ -16,7 +16,9 @@ def cooccurrences(block: Block, axis: Axis) -> IntArray:  # (V, V) int64
     """
     together = np.zeros((axis.length, axis.length), dtype=np.int64)
     weights = None if block.weights is None else block.weights.astype(np.float64)  # exact below 2**53
-    codes = [np.ascontiguousarray(block.codes[:, column]).astype(np.int64) for column in range(axis.n_columns)]
+    codes = [
+        np.ascontiguousarray(block.codes[:, column]).astype(np.int64) for column in range(axis.n_columns)
+    ]
     for one in range(axis.n_columns):
         for other in range(one, axis.n_columns):
             pair = codes[one] * axis.widths[other] + codes[other]

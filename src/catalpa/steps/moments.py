@@ -24,7 +24,10 @@ class Moments:
 
     def __add__(self, other: Moments) -> Moments:
         return Moments(
-            self.weight + other.weight, self.seen + other.seen, self.sums + other.sums, self.squares + other.squares
+            self.weight + other.weight,
+            self.seen + other.seen,
+            self.sums + other.sums,
+            self.squares + other.squares,
         )
 
     def variances(self) -> FloatArray:

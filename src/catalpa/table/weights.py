@@ -34,7 +34,8 @@ def weight_units(sample_weight: ArrayLike, n_rows: int) -> tuple[IntArray | None
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.shape != (n_rows,):
         raise ParameterError(
-            f"sample_weight has shape {weights.shape}, but the table has {n_rows} rows: give one weight per row."
+            f"sample_weight has shape {weights.shape}, but the table has {n_rows} rows: "
+            "give one weight per row."
         )
     if not np.isfinite(weights).all() or (weights < 0).any():
         raise ParameterError(
