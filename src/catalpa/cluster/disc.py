@@ -23,7 +23,7 @@ from catalpa.model.scoring import Scoring
 from catalpa.relations.relations import Relations
 from catalpa.steps.assign import label_rows
 from catalpa.steps.counts import Counts
-from catalpa.steps.likelihood import NumberDensity, label_likely_rows, lack_numbers, log_mixture, posterior
+from catalpa.steps.likelihood import NumberDensity, label_likely_rows, log_mixture, posterior
 from catalpa.table.blocks import Axis, FloatArray
 
 __all__ = ["DISC"]
@@ -294,7 +294,7 @@ class DISC(Incremental, Clusterer):
     def predict(self, X: Any) -> Any:
         """Cluster of every row of a table with the columns of fit."""
         engine, fixed = self._measure(X)
-        if self._weighs_densities and engine.each(lack_numbers).any():
+        if self._weighs_densities:
             return engine.answer(label_likely_rows, fixed, self.size_weight * self._log_sizes())
         return engine.answer(label_rows, fixed)
 

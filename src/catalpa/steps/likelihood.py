@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from catalpa.steps import reference
+from catalpa.steps.assign import label_rows
 from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import Block, FloatArray, IntArray
 
-__all__ = ["NumberDensity", "label_likely_rows", "lack_numbers", "log_mixture", "posterior"]
+__all__ = ["NumberDensity", "label_likely_rows", "log_mixture", "posterior"]
 
 HALF_LOG_TWO_PI = 0.5 * float(np.log(2.0 * np.pi))
 
@@ -57,12 +58,15 @@ def label_likely_rows(block: Block, fixed: FixedScores, log_sizes: FloatArray) -
     A row that has all its numbers gets its nearest cluster, which is the same: its label does not depend
     on what other rows lack.
     """
+    lacking = _lack_numbers(block)
+    if not lacking.any():
+        return label_rows(block, fixed)
     likely = np.rint(-_joint(block, fixed, log_sizes) / fixed.quantum).astype(np.int64)
-    costs = np.where(lack_numbers(block)[:, None], likely, reference.distances(block, fixed))
+    costs = np.where(lacking[:, None], likely, reference.distances(block, fixed))
     return reference.nearest(costs, fixed.tie).astype(np.int32)
 
 
-def lack_numbers(block: Block) -> IntArray:  # (n,) bool
+def _lack_numbers(block: Block) -> IntArray:  # (n,) bool
     """Whether a number is missing in each row."""
     return np.asarray(np.isnan(block.numbers).any(axis=1))
 
