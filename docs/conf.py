@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from catalpa import __version__
+from catalpa.cluster.registry import METHODS, MethodEntry
 
 project = "Catalpa"
 author = "The Catalpa developers"
@@ -16,7 +17,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
 ]
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "substitution"]
 myst_heading_anchors = 3
 templates_path = ["_templates"]
 exclude_patterns = ["_build"]
@@ -27,6 +28,19 @@ autosummary_imported_members = True
 autodoc_typehints = "none"  # the docstrings say types in words
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
+
+
+def _line(entry: MethodEntry) -> str:
+    page = f"[{entry.estimator.__name__}]({entry.name}.md)"
+    abilities = (entry.mixed, entry.ordinal, entry.learns_k, entry.streams)
+    marks = " | ".join("yes" if able else "" for able in abilities)
+    return f"| {page} | {entry.summary} | {', '.join(entry.aliases)} | {marks} |"
+
+
+_HEAD = (
+    "| method | what it does | aliases | numbers | order | finds k | streams |\n|---|---|---|---|---|---|---|"
+)
+myst_substitutions = {"methods": "\n".join([_HEAD, *(_line(entry) for entry in METHODS.values())])}
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Catalpa"
