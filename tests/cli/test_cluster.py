@@ -15,7 +15,7 @@ import catalpa
 from catalpa.cli.cluster import new_model
 from catalpa.cli.main import app
 from catalpa.cluster.kmodes import KModes
-from catalpa.cluster.registry import MethodEntry
+from catalpa.cluster.registry import MethodEntry, find_method
 from catalpa.errors import ParameterError
 
 TWO_HALVES = [0, 0, 0, 1, 1, 1]
@@ -301,7 +301,8 @@ def test_missing_cells_can_be_ignored(run, tmp_path):
 
 
 def test_a_method_that_finds_the_number_of_clusters_needs_none():
-    finds = MethodEntry("finder", KModes, "stands for a method that finds k", learns_k=True)
-    assert new_model(finds, {"n_clusters": None}).n_clusters == KModes().n_clusters
+    assert new_model(find_method("disc"), {"n_clusters": None}).n_clusters == "auto"
+    assert new_model(find_method("wocil"), {"n_clusters": None}).n_clusters is None
+    assert "n_clusters" not in new_model(find_method("sigdt"), {"n_clusters": None}).get_params()
     with pytest.raises(ParameterError, match="how many clusters"):
         new_model(MethodEntry("kmodes", KModes, ""), {"n_clusters": None})

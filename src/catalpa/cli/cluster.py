@@ -45,7 +45,10 @@ class Missing(StrEnum):
 
 def cluster(
     table: TablePath,
-    k: Annotated[int | None, typer.Option("-k", "--clusters", min=1, help="Number of clusters.")] = None,
+    k: Annotated[
+        int | None,
+        typer.Option("-k", "--clusters", min=1, help="Number of clusters; found where the method can."),
+    ] = None,
     method: Annotated[str, typer.Option("--method", "-m", help="See: catalpa methods.")] = "disc",
     columns: Annotated[list[str] | None, typer.Option(help="Use only these columns: a,b,c.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Leave these columns out: a,b,c.")] = None,
@@ -137,9 +140,12 @@ def _check_stream(entry: MethodEntry, *, stream: bool, report: Path | None) -> N
 def new_model(entry: MethodEntry, settings: Mapping[str, Any]) -> Clusterer:
     """An estimator with the settings that were given; None stands for the method's own default."""
     given = {name: value for name, value in settings.items() if value is not None}
+    takes = entry.estimator._get_param_names()
     if "n_clusters" not in given and not entry.learns_k:
         raise ParameterError(f"Say how many clusters {entry.name} should make, for example -k 4.")
-    foreign = [name for name in given if name not in entry.estimator._get_param_names()]
+    if "n_clusters" not in given and "n_clusters" in takes:
+        given["n_clusters"] = entry.k_to_find
+    foreign = [name for name in given if name not in takes]
     if foreign:
         options = ", ".join("--" + name.replace("_", "-") for name in foreign)
         raise ParameterError(f"The method {entry.name} has no setting for {options}. Leave it out.")

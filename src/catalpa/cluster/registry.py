@@ -42,6 +42,8 @@ class MethodEntry:
     mixed, ordinal, learns_k, streams : bool
         Takes numeric columns; respects the order of ordered categories; finds the number of clusters;
         can run on blocks of rows that are never in memory together.
+    k_to_find : object
+        The ``n_clusters`` that asks a method which can find their number to do so.
     """
 
     name: str
@@ -52,12 +54,20 @@ class MethodEntry:
     ordinal: bool = False
     learns_k: bool = False
     streams: bool = True
+    k_to_find: str | None = None
 
 
 METHODS: Mapping[str, MethodEntry] = {
     entry.name: entry
     for entry in (
-        MethodEntry("disc", DISC, "every cluster learns its own relations between categories", mixed=True),
+        MethodEntry(
+            "disc",
+            DISC,
+            "every cluster learns its own relations between categories; may find the number of clusters",
+            mixed=True,
+            learns_k=True,
+            k_to_find="auto",
+        ),
         MethodEntry("kmodes", KModes, "most frequent categories as centres", aliases=("k-modes", "kmd")),
         MethodEntry(
             "kprototypes",
