@@ -119,8 +119,8 @@ def test_a_model_read_back_predicts_the_same(tmp_path_factory, frame, method, mi
 
 @pytest.mark.parametrize("method", everything)
 def test_a_missing_cell_that_is_left_out_costs_as_the_cells_that_are_there(method):
-    if "missing" not in method().get_params():
-        pytest.skip("takes no missing cells apart")
+    if "n_clusters" not in method().get_params():
+        pytest.skip("splits too few rows by force, at whatever category comes first")
     frame = pd.DataFrame({"p": list("aaabbb"), "q": list("xxxyyy"), "r": list("uuuvvv")})
     model = quietly(method(n_clusters=2, missing="ignore", random_state=0), frame)
     holed = pd.DataFrame({"p": ["a", None], "q": ["x", "y"], "r": [None, "v"]}, dtype="str")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catalpa.errors import CatalpaError
+from catalpa.errors import CatalpaError, TableError
 from catalpa.table import decode, encode, infer
 
 pytestmark = pytest.mark.filterwarnings("ignore::catalpa.errors.CatalpaWarning")
@@ -108,3 +108,11 @@ def test_shuffling_rows_shuffles_codes(rows, random):
     assert infer(table) == infer(shuffled)
     codes = encode(table, infer(table)).rows.blocks[0].codes
     assert (encode(shuffled, infer(table)).rows.blocks[0].codes == codes[order]).all()
+
+
+def test_bytes_that_read_like_a_text_of_their_column_cannot_be_given_back():
+    table = pd.DataFrame({"mixed": pd.Categorical([b"", ""], categories=[b"", ""])})
+    schema = infer(table)
+    block = encode(table, schema).rows.blocks[0]
+    with pytest.raises(TableError, match="cannot be given back as a table of pandas"):
+        decode(block, schema)

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from catalpa.errors import TableError
 from catalpa.table.blocks import Block
 from catalpa.table.schema import Category, Column, Dtype, Kind, Schema
 
@@ -38,6 +39,11 @@ def decode(block: Block, schema: Schema) -> Any:
     Holes (cells that were ignored, categories that fit never saw) come back as missing, binned columns as
     the text of their intervals.
 
+    Raises
+    ------
+    TableError
+        If the library takes the values apart only, such as bytes beside text in one column.
+
     Examples
     --------
     >>> from catalpa.table import encode, infer
@@ -46,6 +52,16 @@ def decode(block: Block, schema: Schema) -> Any:
     >>> decode(encode(table, schema).rows.blocks[0], schema)
     [['red', 0.5], ['blue', None]]
     """
+    try:
+        return _rebuilt(block, schema)
+    except Exception as error:  # every library refuses values in its own way
+        raise TableError(
+            f"The rows cannot be given back as a table of {schema.library}: a column holds values that it "
+            f"does not take together ({error})."
+        ) from error
+
+
+def _rebuilt(block: Block, schema: Schema) -> Any:
     columns = _restore(block, schema)
     if schema.library == "pandas":
         return _to_pandas(columns, schema.named, len(block))
