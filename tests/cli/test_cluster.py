@@ -241,7 +241,7 @@ def test_existing_files_are_noticed_before_the_table_is_read(run, tmp_path):
     ("arguments", "said"),
     [
         (["absent.csv", "-k", 2], "no file absent.csv"),
-        (["fruit.csv"], "-k 4"),
+        (["fruit.csv", "--method", "kmodes"], "-k 4"),
         (["fruit.csv", "-k", 0], "greater than or equal"),
         (["fruit.csv", "-k", 7], "at most one cluster per row"),
         (["fruit.csv", "-k", 7], "n_clusters is -k"),

@@ -119,13 +119,35 @@ class DaskEngine:
 
     def sweep(self, step: Sweep[Result], *args: Any) -> Result:
         held = _held(step, args)
-        known = zip(self._blocks, self._swept, strict=True)
-        self._swept = dask.persist(*(_later(_remembering)(block, before, held) for block, before in known))
+        self._swept = dask.persist(*self._visits(held, self._swept))
         summed: Result = _sum([_later(_result)(swept) for swept in self._swept]).compute()
         self._sweeps += 1
         if self._sweeps % LONGEST_CHAIN == 0:
-            self._swept = dask.persist(*(_later(_remembering)(block, None, held) for block in self._blocks))
+            self._swept = dask.persist(*self._visits(held, [None] * len(self._blocks)))
         return summed
+
+    def _visits(self, held: Delayed, before: Sequence[Delayed | None]) -> list[Delayed]:
+        """One task per block, wanted where the block is: rows stay, whatever else a worker has to do."""
+        visits = []
+        for block, known, home in zip(self._blocks, before, self._homes, strict=True):
+            with dask.annotate(**home):
+                visits.append(_later(_remembering)(block, known, held))
+        return visits
+
+    @cached_property
+    def _homes(self) -> list[dict[str, Any]]:
+        """Where each block is held, as a wish that a lost worker does not stand in the way of."""
+        try:
+            from distributed import futures_of, get_client, wait
+
+            client = get_client()
+        except (ImportError, ValueError):  # no cluster: everything is here
+            return [{}] * len(self._blocks)
+        futures = futures_of(self._blocks)
+        wait(futures)
+        holders = client.who_has(futures)
+        found = [list(holders.get(block.key, ())) for block in self._blocks]
+        return [{"workers": workers, "allow_other_workers": True} if workers else {} for workers in found]
 
     def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
         held = _held(step, args)
