@@ -1,7 +1,8 @@
 """Every method's mean ACC and ARI over unpicked starts, beside the paper's and those of independent checks.
 
 Reads the stored results that ``catalpa lab run`` makes; ``method_checks.csv`` holds the means of
-transcriptions of each method that share no code with this library, over 30 to 100 starts of their own.
+transcriptions of each method that share no code with this library, from starts of their own: 30 to 100 on
+most tables, as few as 5 on BM and 10 on NU, one where nothing is left to chance.
 
     python benchmarks/methods.py [--results results/protocol.parquet]
 """
