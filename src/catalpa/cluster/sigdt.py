@@ -174,16 +174,15 @@ def _tree(schema: Schema, grown: Grown, units: float) -> SplitTree:
 
 
 def _outcome(engine: Engine, grown: Grown, tree: SplitTree, clusterable: bool) -> Outcome:
-    by_category = np.stack([np.diagonal(leaf.together) for leaf in grown.counts])
-    k = len(by_category)
+    k = len(grown.by_category)
     none = np.zeros((k, 0), dtype=np.int64)
-    sizes = np.array([leaf.size for leaf in grown.counts], dtype=np.int64)
+    sizes = grown.sizes[grown.labels >= 0]  # labels are given in the order of the branches
     scores = Scores.of(tree.broken())
     fixed = charge_strangers(fix(scores, engine.axis), tree.broken_by_strangers())
     return Outcome(
         scores,
-        Counts(by_category, sizes, none, none, none, cost=0, moved=0),
-        most_frequent(by_category, engine.axis),
+        Counts(grown.by_category, sizes, none, none, none, cost=0, moved=0),
+        most_frequent(grown.by_category, engine.axis),
         0.0,
         grown.history,
         True,

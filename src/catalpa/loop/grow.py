@@ -33,7 +33,7 @@ class Grown:
     labels: IntArray
     log_p: FloatArray
     sizes: IntArray
-    counts: tuple[BranchCounts, ...]  # of the leaves, in the order of their labels
+    by_category: IntArray  # (leaves, V): weight of each leaf's rows by category, in the order of labels
     history: tuple[Pass, ...]
 
 
@@ -55,7 +55,7 @@ def grow(engine: Engine, choose: Choose) -> Grown:
     history = [report_pass(Pass("split", 0.0, root.size, False, 1))]
     waiting = [_Branch(root, (), -1, "")]
     nodes: list[dict[str, float]] = []
-    leaves: list[BranchCounts] = []
+    leaves: list[IntArray] = []
     while waiting:
         branch = waiting.pop()
         at = len(nodes)
@@ -67,7 +67,7 @@ def grow(engine: Engine, choose: Choose) -> Grown:
             nodes[branch.parent][branch.side] = at
         if place < 0:
             nodes[at]["label"] = len(leaves)
-            leaves.append(branch.counts)
+            leaves.append(np.diagonal(branch.counts.together).copy())
             continue
         yes, no = _sides(engine, branch, axis, place, at)
         waiting += [no, yes]
@@ -83,7 +83,7 @@ def _sides(engine: Engine, branch: _Branch, axis: Axis, place: int, at: int) -> 
     return _Branch(inside, holds, at, "yes"), _Branch(branch.counts - inside, lacks, at, "no")
 
 
-def _grown(nodes: list[dict[str, float]], leaves: list[BranchCounts], history: list[Pass]) -> Grown:
+def _grown(nodes: list[dict[str, float]], leaves: list[IntArray], history: list[Pass]) -> Grown:
     def whole(name: str) -> IntArray:
         return np.array([node[name] for node in nodes], dtype=np.int64)
 
@@ -94,6 +94,6 @@ def _grown(nodes: list[dict[str, float]], leaves: list[BranchCounts], history: l
         whole("label"),
         np.array([node["log_p"] for node in nodes], dtype=np.float64),
         whole("size"),
-        tuple(leaves),
+        np.stack(leaves),
         tuple(history),
     )
