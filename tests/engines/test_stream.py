@@ -241,6 +241,33 @@ def test_a_number_in_one_file_is_text_if_another_file_says_so(tmp_path: Path) ->
     assert read_all(catalpa.scan(tmp_path)).to_pydict() == {"a": ["1", "x"], "b": [2.0, 2.5]}
 
 
+def test_the_names_of_text_are_found_wherever_they_stand(tmp_path: Path) -> None:
+    texts = {
+        "windows": "taillé,b\nx,é\ny,w\n".encode("cp1252"),
+        "empty lines": b"\r\n\r\na\r\nx\r\n\r\ny\r\n",
+        "many": (",".join(f"column_{at}" for at in range(9000)) + "\n" + "x," * 8999 + "y\n").encode(),
+    }
+    for name, text in texts.items():
+        path = tmp_path / f"{name}.csv"
+        path.write_bytes(text)
+        assert read_all(catalpa.scan(path)).to_pydict() == read_table(path).to_pydict(), name
+
+
+def test_files_without_rows_are_nothing_beside_others(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("b,a")
+    (tmp_path / "b.csv").write_text("a,b\n")
+    (tmp_path / "c.csv").write_text("a,b\n1,2\n")
+    pq.write_table(pa.table({"a": pa.array([], pa.string()), "b": []}), tmp_path / "d.parquet")
+    assert read_all(catalpa.scan(tmp_path)).to_pydict() == {"b": [2], "a": [1]}
+
+
+def test_a_column_that_is_dropped_need_not_be_in_every_file(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "b.csv").write_text("b\n3\n")
+    assert read_all(catalpa.scan(tmp_path, drop=["a"])).to_pydict() == {"b": [2, 3]}
+    assert read_all(catalpa.scan(tmp_path, columns=["b"])).to_pydict() == {"b": [2, 3]}
+
+
 def test_files_of_a_folder_come_in_the_order_of_their_names_and_hidden_ones_never(tmp_path: Path) -> None:
     table = pa.table({"a": ["p", "q"], "n": [1.0, 2.0]})
     pq.write_table(table, tmp_path / "2.parquet")
@@ -287,7 +314,17 @@ BAD_SOURCES: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     "other columns": (
         lambda at: read_all(catalpa.scan([at / "a.csv", at / "c.csv"])),
         TableError,
-        "which the first file has",
+        r"c.csv lacks the columns \['a'\] of the first file, .*a.csv",
+    ),
+    "more columns": (
+        lambda at: read_all(catalpa.scan([at / "a.csv", at / "more.csv"])),
+        TableError,
+        r"more.csv has the columns \['c'\] more than the first file",
+    ),
+    "as many columns, but one of them another": (
+        lambda at: read_all(catalpa.scan([at / "more.csv", at / "d.parquet"], drop=["a"])),
+        TableError,
+        r"d.parquet has the columns \['d'\] more than",
     ),
     "other columns in Parquet": (
         lambda at: read_all(catalpa.scan([at / "a.csv", at / "c.parquet"])),
@@ -331,11 +368,12 @@ def test_what_cannot_be_scanned_is_refused_in_words(what: str, tmp_path: Path) -
     (tmp_path / "folder.csv").mkdir()
     pq.write_table(pa.table({"b": ["x"] * 1000, "c": ["y"] * 1000}), tmp_path / "c.parquet")
     pq.write_table(pa.table({"b": pa.array([], pa.string())}), tmp_path / "none.parquet")
+    pq.write_table(pa.table({"b": ["x"], "c": ["y"], "d": ["z"]}), tmp_path / "d.parquet")
     whole = (tmp_path / "c.parquet").read_bytes()
     texts = {
         "a.csv": b"a,b\n1,2\n", "c.csv": b"b,c\n1,2\n", "uneven.csv": b"a,b\n1,2\n3\n", "empty.csv": b" \n",
-        "names.csv": b"a,b\n", "bad.parquet": b"PAR1", "bad.arrow": b"no", "sheet.xlsx": b"",
-        "latin.csv": b"a\n\xe9\n", "cut.parquet": whole[:4] + b"\xff" * 60 + whole[64:],
+        "names.csv": b"a,b\n", "more.csv": b"c,b,a\n1,2,3\n", "bad.parquet": b"PAR1", "bad.arrow": b"no",
+        "sheet.xlsx": b"", "latin.csv": b"a\n\xe9\n", "cut.parquet": whole[:4] + b"\xff" * 60 + whole[64:],
     }  # fmt: skip
     for name, content in texts.items():
         (tmp_path / name).write_bytes(content)

@@ -31,6 +31,7 @@ OPTIONS = {
     "n_clusters": "-k",
     "categorical_features": "--categorical",
     "bins": "--bins",
+    "columns": "--columns",
     "missing": "--missing",
     "n_jobs": "--jobs",
 }

@@ -27,7 +27,6 @@ from catalpa.engines.opening import (
     refuse_weights,
     scaling_of,
 )
-from catalpa.errors import TableError
 from catalpa.table.blocks import Axis
 from catalpa.table.digest import Digest
 from catalpa.table.scaling import Scaling
@@ -105,16 +104,15 @@ class InFiles:
 
 def _summed(files: Scan, settings: TableSettings) -> Digest:
     digests = (digested(batch, settings) for batch in files.batches())
-    return reduce(add, digests, _first(digests, files))
+    return reduce(add, digests)
 
 
 def _encoded(files: Scan, schema: Schema, scaling: Scaling, settings: TableSettings) -> StreamEngine:
     """The rows in a folder of their own, on an axis with holes if any cell needs one."""
     dtype = schema.axis.with_holes.dtype
     parts = (prepared(batch, schema, scaling, settings) for batch in files.batches())
-    first = _first(parts, files)
     holes, cache = False, None
-    for rows in chain([first], parts):
+    for rows in parts:
         block = rows.blocks[0]
         block = replace(block, codes=block.codes.astype(dtype, copy=False))
         cache = cache or BlockFiles(Folder(), files.rows_per_batch, block)
@@ -122,9 +120,3 @@ def _encoded(files: Scan, schema: Schema, scaling: Scaling, settings: TableSetti
         holes = holes or rows.axis.holes
     assert cache is not None
     return StreamEngine(schema.axis.with_holes if holes else schema.axis, cache, settings.n_jobs)
-
-
-def _first(parts: Iterator[Result], files: Scan) -> Result:
-    for part in parts:
-        return part
-    raise TableError(f"There are no rows in {', '.join(map(str, files.paths[:3]))}.")

@@ -109,7 +109,7 @@ class Scan:
     def names(self) -> tuple[str, ...]:
         """The columns that are read."""
         first = self.paths[0]
-        there = self._text.names(first) if _form(first) == "text" else _arrow_schema(first).names
+        there = self._columns_of(first)
         for wanted in (self.columns or (), self.drop):
             unknown = [name for name in wanted if name not in there]
             if unknown:
@@ -134,22 +134,22 @@ class Scan:
 
     def batches(self) -> Iterator[pa.Table]:
         """The rows in order, text as dictionary columns, at most ``rows_per_batch`` at a time."""
+        found = False
         for path in self.paths:
             for table in self._file(path):
                 for start in range(0, table.num_rows, self.rows_per_batch):
+                    found = True
                     yield with_dictionaries(table.slice(start, self.rows_per_batch))
+        if not found:
+            raise TableError(
+                f"There are names of columns but no rows in {', '.join(map(str, self.paths[:3]))}."
+            )
 
     def _file(self, path: Path) -> Iterator[pa.Table]:
+        self._check_columns(path)
         if _form(path) == "text":
             yield from self._text.tables(path, self.names)
             return
-        there = _arrow_schema(path).names
-        absent = [name for name in self.names if name not in there]
-        if absent or (self.columns is None and len(there) != len(self.names) + len(self.drop)):
-            raise TableError(
-                f"{path} has the columns {there}, the first file {list(self.names)} that are read. "
-                "Files that are read together need the same columns."
-            )
         try:
             if _form(path) == "parquet":
                 yield from _parquet_tables(path, self.names, self.rows_per_batch)
@@ -157,6 +157,21 @@ class Scan:
                 yield from (table.select(list(self.names)) for table in _arrow_tables(path))
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(path) from error
+
+    def _columns_of(self, path: Path) -> list[str]:
+        return self._text.names(path) if _form(path) == "text" else list(_arrow_schema(path).names)
+
+    def _check_columns(self, path: Path) -> None:
+        """Refuse a file that lacks a column, or has one that the user neither chose nor dropped."""
+        there = self._columns_of(path)
+        absent = [name for name in self.names if name not in there]
+        further = [name for name in there if name not in (*self.names, *self.drop)]
+        if absent or (further and self.columns is None):
+            told = f"lacks the columns {absent} of" if absent else f"has the columns {further} more than"
+            raise TableError(
+                f"{path} {told} the first file, {self.paths[0]}. Files that are read together need the same "
+                "columns; where they differ, choose those that all have: columns=[...]."
+            )
 
     @cached_property
     def _text(self) -> TextFiles:

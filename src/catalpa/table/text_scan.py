@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -41,7 +42,6 @@ class TextFiles:
     def tables(self, path: Path, names: Sequence[str]) -> Iterator[pa.Table]:
         """The rows of one file in order, with the types that all files together ask for."""
         layouts, types = self._examined
-        _check_names(path, layouts[path].names, names)
         for batch in _records(path, layouts[path]):
             yield pa.table({name: _typed(batch[name], types[name]) for name in names})
 
@@ -68,6 +68,7 @@ class Layout:
     names: list[str]
     delimiter: str
     encoding: str
+    empty_lines: int  # before the names
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ def _layout(path: Path, delimiter: str | None, encoding: str | None) -> Layout:
     if delimiter is not None and len(delimiter) != 1:
         raise ParameterError(f"delimiter is {delimiter!r}; it has to be a single character.")
     begin = _beginning(path)
-    found = encoding or marked_encoding(begin) or "utf-8"
+    found = encoding or marked_encoding(begin) or _guessed(begin)
     try:
         text = begin.decode(found, errors="replace")
     except LookupError as error:
@@ -130,13 +131,30 @@ def _layout(path: Path, delimiter: str | None, encoding: str | None) -> Layout:
         raise TableError(f"{path} is empty. A table needs a line with the names of its columns, and rows.")
     tabbed = delimiter is None and path.name.lower().endswith(TABBED)
     chosen = "\t" if tabbed else delimiter or find_delimiter(text)
-    return Layout(header_names(text, str(path), chosen), chosen, found)
+    empty = len(text[: len(text) - len(text.lstrip("\r\n"))].splitlines())
+    return Layout(header_names(text, str(path), chosen), chosen, found, empty)
+
+
+def _guessed(begin: bytes) -> str:
+    """UTF-8, or Windows text where the beginning cannot be that; it may end inside a character."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(begin)
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
 
 
 def _beginning(path: Path) -> bytes:
+    """Enough of a file to hold the names of its columns, and usually some rows."""
     try:
         with pa.input_stream(str(path)) as stream:
-            return bytes(stream.read(SAMPLE_CHARACTERS))
+            begin = bytes(stream.read(SAMPLE_CHARACTERS))
+            while len(begin.splitlines()) < 2 and len(begin) < BLOCK_BYTES:
+                more = bytes(stream.read(SAMPLE_CHARACTERS))
+                if not more:
+                    break
+                begin += more
+            return begin
     except (OSError, pa.ArrowException) as error:
         raise TableError(f"{path} cannot be read: {error}.") from error
 
@@ -150,20 +168,14 @@ def _examined(path: Path, layout: Layout, *, guess: bool) -> tuple[Layout, dict[
             raise TableError(
                 f"{path} is not written in {layout.encoding}. Give the encoding, for instance latin-1."
             ) from error
-    text = _beginning(path).decode("cp1252", errors="replace")
-    other = Layout(header_names(text, str(path), layout.delimiter), layout.delimiter, "cp1252")
-    return _examined(path, other, guess=False)
+    return _examined(path, replace(layout, encoding="cp1252"), guess=False)
 
 
 def _seen(path: Path, layout: Layout) -> dict[str, Evidence]:
     found = {name: Evidence() for name in layout.names}
-    rows = 0
     for batch in _records(path, layout):
-        rows += batch.num_rows
         for name in layout.names:
             found[name] += _evidence(batch[name], found[name])
-    if rows == 0:
-        raise TableError(f"{path} has names of columns but no rows.")
     return found
 
 
@@ -177,7 +189,12 @@ def _records(path: Path, layout: Layout) -> Iterator[pa.RecordBatch]:
     parse = arrow_csv.ParseOptions(
         delimiter=layout.delimiter, newlines_in_values=True, ignore_empty_lines=len(layout.names) > 1
     )
-    read = arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES, encoding=layout.encoding)
+    read = arrow_csv.ReadOptions(
+        use_threads=False,
+        block_size=BLOCK_BYTES,
+        encoding=layout.encoding,
+        skip_rows=layout.empty_lines,
+    )
     try:
         with (
             pa.input_stream(str(path)) as stream,
@@ -187,16 +204,9 @@ def _records(path: Path, layout: Layout) -> Iterator[pa.RecordBatch]:
     except pa.ArrowInvalid as error:
         if "UTF8" in str(error):
             raise UnicodeDecodeError("utf-8", b"", 0, 0, str(error)) from error
+        if "Empty CSV" in str(error):  # names without an end of line
+            return
         raise TableError(
             f"{path} cannot be read as delimited text with the delimiter {layout.delimiter!r}: "
             f"{' '.join(str(error).split())[:300]}"
         ) from error
-
-
-def _check_names(path: Path, there: Sequence[str], wanted: Sequence[str]) -> None:
-    absent = [name for name in wanted if name not in there]
-    if absent:
-        raise TableError(
-            f"{path} has no column {', '.join(map(repr, absent))}, which the first file has. "
-            "Files that are read together need the same columns."
-        )
