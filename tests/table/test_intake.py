@@ -287,6 +287,26 @@ def test_batches_of_several_texts_and_flags_are_mixed():
     assert infer_batches([[["a"]], [[True]]]).columns[0].categories == (True, "a")
 
 
+def ordered_batch(*categories):
+    return pd.DataFrame({"a": pd.Categorical(categories[:1], categories=categories, ordered=True)})
+
+
+def test_an_order_that_batches_have_parts_of_is_put_together():
+    for orders in (
+        [("lo", "hi"), ("lo", "mid", "hi")],
+        [("mid", "hi"), ("lo", "mid")],
+        [("lo", "mid", "hi")],
+    ):
+        (column,) = infer_batches([ordered_batch(*order) for order in orders]).columns
+        assert (column.kind, column.categories) == ("ordinal", ("lo", "mid", "hi"))
+
+
+@pytest.mark.parametrize("other", [("hi", "mid", "lo"), ("mid", "lo"), ("far", "hi"), ("far",)])
+def test_orders_that_contradict_or_leave_open_are_told(other):
+    with pytest.raises(TableError, match=r"'a' are \['lo', 'mid', 'hi'\] in some rows and .* cannot be told"):
+        infer_batches([ordered_batch("lo", "mid", "hi"), ordered_batch(*other)])
+
+
 def test_batches_that_disagree_are_told():
     with pytest.raises(TableError, match="'x0' holds whole numbers in some rows and text in later ones"):
         infer_batches([[[1]], [["a"]]])

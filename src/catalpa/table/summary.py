@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 
 from catalpa.errors import TableError
 from catalpa.table.cells import Cells, Coded, Family, Numbers
-from catalpa.table.schema import Dtype, Key, category_key
+from catalpa.table.schema import Category, Dtype, Key, category_key
 
 __all__ = ["FEW", "Summary", "Tally", "summarize"]
 
@@ -80,7 +83,28 @@ def _joined_dtype(one: Summary, other: Summary) -> Dtype:
         return other.dtype
     if one.dtype.declared is None or other.dtype.declared is None:
         return one.dtype
+    if one.dtype.ordered and other.dtype.ordered:
+        return replace(one.dtype, declared=_one_order(one.name, one.dtype.declared, other.dtype.declared))
     return replace(one.dtype, declared=tuple(dict.fromkeys(one.dtype.declared + other.dtype.declared)))
+
+
+def _one_order(name: str, one: tuple[Category, ...], other: tuple[Category, ...]) -> tuple[Category, ...]:
+    """The only order of all the categories that keeps both orders."""
+    sorter = TopologicalSorter(dict.fromkeys((*one, *other), ()))
+    for earlier, later in (*pairwise(one), *pairwise(other)):
+        sorter.add(later, earlier)
+    joined: list[Category] = []
+    with suppress(CycleError):
+        sorter.prepare()
+        while len(ready := sorter.get_ready()) == 1:
+            joined += ready
+            sorter.done(*ready)
+    if len(joined) < len({*one, *other}):
+        raise TableError(
+            f"The ordered categories of column {name!r} are {list(one)} in some rows and {list(other)} in "
+            "others, and their common order cannot be told. Give all rows the same categories in one order."
+        )
+    return tuple(joined)
 
 
 def summarize(name: str, cells: Cells, *, every_value: bool) -> Summary:
