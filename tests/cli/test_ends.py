@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -53,17 +56,24 @@ def test_a_pipe_gets_plain_lines_and_no_colours(program, fruit):
     assert err == ""
 
 
-def test_an_error_nobody_foresaw_is_a_sentence_that_asks_for_a_report(run, fruit, monkeypatch):
-    def break_down(*_, **__):
+class Broken:
+    """A stream that fails in a way no stream should."""
+
+    def isatty(self):
+        return False
+
+    def write(self, _):
         raise ZeroDivisionError("odd")
 
-    monkeypatch.setattr("catalpa.table.sources.read_table", break_down)
-    ended = run("cluster", fruit, "-k", 2)
+
+def test_an_error_nobody_foresaw_is_a_sentence_that_asks_for_a_report(run, monkeypatch):
+    monkeypatch.setattr(sys, "stdout", Broken())
+    ended = run("methods")
     assert ended.code == 1
     assert "ZeroDivisionError: odd" in ended.err
     assert "report" in ended.err
     assert "Traceback" not in ended.err
-    ended = run("--debug", "cluster", fruit, "-k", 2)
+    ended = run("--debug", "methods")
     assert ended.code == 1
     assert "Traceback" in ended.err
 
@@ -76,15 +86,51 @@ def test_debug_shows_where_an_error_of_ours_came_from(run, monkeypatch):
     assert "Traceback" in ended.err
 
 
-def test_a_disk_that_refuses_a_file_is_an_error_of_ours(tmp_path, monkeypatch):
+def test_a_disk_that_refuses_a_file_is_an_error_of_ours(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError, match="cannot be made"):
         outputs.make_folder(tmp_path / "file" / "folder")
     with pytest.raises(OutputError, match="cannot be written"):
         outputs.write_text(tmp_path / "absent" / "file", "x")
-    monkeypatch.setattr(os, "access", lambda *_: False)
-    with pytest.raises(OutputError, match="not yours to write"):
-        outputs.check_free([tmp_path / "new"], force=False)
+
+
+@pytest.fixture
+def of_another_user():
+    """A folder that this user may look into but not write, and one that may not even be looked into."""
+    place = Path(tempfile.mkdtemp())
+    place.chmod(0o755)
+    for name in ("seen", "hidden"):
+        (place / name).mkdir()
+    (place / "seen").chmod(0o555)
+    (place / "hidden").chmod(0o000)
+    is_root = os.geteuid() == 0
+    if is_root:  # who may write everywhere
+        os.seteuid(65534)
+    yield place
+    if is_root:
+        os.seteuid(0)
+    (place / "hidden").chmod(0o700)
+    shutil.rmtree(place)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="users and rights are those of POSIX")
+def test_a_folder_of_another_user_is_said_before_the_work_begins(of_another_user):
+    with pytest.raises(OutputError, match="seen' is not yours to write"):
+        outputs.check_free([of_another_user / "seen" / "new"], force=False)
+    with pytest.raises(OutputError, match=r"cannot be written: Permission denied\."):
+        outputs.check_free([of_another_user / "hidden" / "deep" / "new"], force=False)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes with names are those of POSIX")
+def test_a_pipe_needs_no_force_and_gets_the_labels(run, fruit, tmp_path):
+    assert run("cluster", fruit, "-k", "2", "--drop", "price", "--id", "person", "-o", "out").code == 0
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        ended = run("predict", "out/model.json", fruit, "-o", "pipe")
+        assert (ended.code, os.read(reader, 1000).decode().split()[0]) == (0, "cluster")
+    finally:
+        os.close(reader)
 
 
 class Screen:

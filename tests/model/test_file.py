@@ -244,3 +244,15 @@ class TestWritingInOneStep:
         write_atomically(tmp_path / "link", b"new")
         assert (tmp_path / "link").is_symlink()
         assert (tmp_path / "real").read_bytes() == b"new"
+
+    @pytest.mark.skipif(os.name == "nt", reason="pipes with names are those of POSIX")
+    def test_a_pipe_is_written_to_and_stays_a_pipe(self, tmp_path):
+        os.mkfifo(tmp_path / "pipe")
+        reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            write_atomically(tmp_path / "pipe", b"new")
+            assert os.read(reader, 10) == b"new"
+        finally:
+            os.close(reader)
+        assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+        assert [file.name for file in tmp_path.iterdir()] == ["pipe"]

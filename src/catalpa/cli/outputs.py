@@ -31,20 +31,28 @@ LABELS, MODEL, PROFILES, REPORT = "labels.csv", "model.json", "profiles.csv", "r
 def check_free(paths: Sequence[Path], *, force: bool) -> None:
     """Raise before the work begins if a file could not, or must not, be written after it."""
     for path in paths:
-        folder = next(parent for parent in path.absolute().parents if parent.exists())
-        if not folder.is_dir():
-            raise OutputError(f"{str(path)!r} cannot be written: {str(folder)!r} is a file, not a folder.")
-        if not os.access(folder, os.W_OK):
-            raise OutputError(
-                f"{str(path)!r} cannot be written: the folder {str(folder)!r} is not yours to write."
-            )
-        if path.is_dir():
-            raise OutputError(f"{str(path)!r} cannot be written: it is a folder. Name a file.")
-    there = [str(path) for path in paths if path.exists()]
+        try:
+            _check_place(path)
+        except PermissionError as error:  # a folder above it that may not be looked into
+            raise OutputError(f"{str(path)!r} cannot be written: {error.strerror}.") from error
+    # A device or a pipe is written to, not overwritten.
+    there = [str(path) for path in paths if path.is_file()]
     if there and not force:
         raise OutputError(
             f"Already there: {', '.join(there)}. Use --force to overwrite, or name another place with -o."
         )
+
+
+def _check_place(path: Path) -> None:
+    folder = next(parent for parent in path.absolute().parents if parent.exists())
+    if not folder.is_dir():
+        raise OutputError(f"{str(path)!r} cannot be written: {str(folder)!r} is a file, not a folder.")
+    if not os.access(folder, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
+        raise OutputError(
+            f"{str(path)!r} cannot be written: the folder {str(folder)!r} is not yours to write."
+        )
+    if path.is_dir():
+        raise OutputError(f"{str(path)!r} cannot be written: it is a folder. Name a file.")
 
 
 def write_results(folder: Path, model: Clusterer, labels: Iterable[str]) -> list[Path]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -16,7 +17,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """Put ``content`` at ``path`` in one step: a reader sees the old file or the new one, never a part.
 
     The bytes go to a hidden file in the same folder, to the disk, and then take the place of the old file.
-    A link is followed, and the rights of a file that is replaced are kept.
+    A link is followed, and the rights of a file that is replaced are kept. A device or a pipe is written to.
 
     Examples
     --------
@@ -47,6 +48,10 @@ def open_atomically(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     False
     b'hello'
     """
+    if _takes_bytes_as_they_come(path):
+        with Path(path).open("wb") as stream:
+            yield stream
+        return
     target = Path(os.path.realpath(path))
     draft = target.with_name(f".catalpa-{secrets.token_hex(8)}.tmp")
     try:
@@ -61,6 +66,15 @@ def open_atomically(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         draft.unlink(missing_ok=True)
         raise
     _settle_folder(target.parent)
+
+
+def _takes_bytes_as_they_come(path: str | os.PathLike[str]) -> bool:
+    """Whether this is a device or a pipe: to put a file in its place would destroy it."""
+    try:
+        mode = Path(path).stat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _settle_folder(folder: Path) -> None:
