@@ -548,6 +548,24 @@ def test_two_columns_of_one_name_are_refused(small):
         small.to_sql(keep=["Cluster"])
 
 
+def test_a_column_that_the_table_lacks_is_no_text(small):
+    database = sqlite3.connect(":memory:")
+    database.execute('CREATE TABLE "rows" (a TEXT, b TEXT, key TEXT)')
+    with pytest.raises(sqlite3.OperationalError, match="no such column"):
+        database.execute(small.to_sql(dialect="sqlite", keep=["nothing"]))
+    database.execute('ALTER TABLE "rows" RENAME COLUMN a TO other')
+    with pytest.raises(sqlite3.OperationalError, match="no such column"):
+        database.execute(small.to_sql(dialect="sqlite", keep=["key"]))
+    database.close()
+
+
+def test_what_names_no_columns_and_no_table_is_refused(small):
+    with pytest.raises(ParameterError, match=r"write \['key'\]"):
+        small.to_sql(keep="key")
+    with pytest.raises(ParameterError, match="table has no parts"):
+        small.to_sql(table=())
+
+
 def test_an_unknown_dialect_is_refused_with_those_there_are(small):
     with pytest.raises(ParameterError, match=r"no dialect 'latin'; it can be .*duckdb.*postgres.*sqlite"):
         small.to_sql(dialect="latin")

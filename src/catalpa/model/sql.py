@@ -11,7 +11,7 @@ import numpy as np
 from catalpa.errors import ParameterError
 from catalpa.model.scoring import Scoring
 from catalpa.model.sql_cells import ColumnCosts
-from catalpa.model.sql_words import Words, rounded
+from catalpa.model.sql_words import GIVEN, Words, rounded
 from catalpa.steps.likelihood import NumberDensity
 from catalpa.table.scaling import FARTHEST, TICK_BITS
 from catalpa.table.schema import Column
@@ -51,6 +51,10 @@ def sql_query(
     -------
     str
     """
+    if isinstance(keep, str):
+        raise ParameterError(
+            f"keep is {keep!r}; it has to be a list of names. For one column write [{keep!r}]."
+        )
     kept = tuple(scoring.schema.names if keep is None else keep)
     taken = [name.casefold() for name in (*kept, label)]
     if len(set(taken)) < len(taken):
@@ -59,6 +63,8 @@ def sql_query(
             "Databases do not tell upper and lower case apart; name other columns."
         )
     path = (table,) if isinstance(table, str) else tuple(table)
+    if not path:
+        raise ParameterError("table has no parts; it has to be a name, or the parts of one.")
     return _Query(scoring, Words(dialect.lower()), path, kept, label).text()
 
 
@@ -73,7 +79,8 @@ class _Query:
     def text(self) -> str:
         """The parts of the query, each a table that the next one reads."""
         parts = [column.lookup_table() for column in self.columns if column.joined]
-        parts.append(self._part("catalpa_rows", self._entries(), ".".join(map(self.words.name, self.table))))
+        table = ".".join(map(self.words.name, self.table))
+        parts.append(self._part("catalpa_rows", self._entries(), f"{table} {GIVEN}"))
         source = "catalpa_rows"
         if self.numeric:
             parts.append(self._part("catalpa_numbers", self._passed(self._scaled()), source))
@@ -128,11 +135,11 @@ class _Query:
 
     def _entries(self) -> list[str]:
         """Cells under names of our own, and numbers as half their distance from the lowest at fit."""
-        name = self.words.name
-        entries = [f"{name(kept)} AS kept_{at}" for at, kept in enumerate(self.kept)]
+        given = self.words.given
+        entries = [f"{given(kept)} AS kept_{at}" for at, kept in enumerate(self.kept)]
         entries += [f"{column.entry()} AS {column.cell}" for column in self.columns]
         for at, (column, low) in enumerate(zip(self.numeric, self.scoring.scaling.low.tolist(), strict=True)):
-            cell = name(column.name)
+            cell = given(column.name)
             half = f"CAST({cell} AS {self.words.double_type}) / 2 - {self.words.double(low / 2)}"
             entries.append(f"CASE WHEN {cell} - {cell} = 0 THEN {half} END AS half_{at}")
         return entries or ["1 AS nothing"]

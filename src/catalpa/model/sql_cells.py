@@ -71,7 +71,7 @@ class ColumnCosts:
 
     def entry(self) -> str:
         """The cell as the first part of the query selects it."""
-        name = self.words.name(self.column.name)
+        name = self.words.given(self.column.name)
         return f"CAST({name} AS {self.words.double_type})" if self.column.binned else name
 
     def term(self, cluster: int) -> str:

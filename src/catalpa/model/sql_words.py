@@ -15,7 +15,9 @@ try:
 except ImportError as error:
     raise MissingDependency('SQL needs sqlglot. Install it with: pip install "catalpa[sql]"') from error
 
-__all__ = ["Words", "rounded"]
+__all__ = ["GIVEN", "Words", "rounded"]
+
+GIVEN = "catalpa_given"  # what the query calls the table that it labels
 
 WHOLE = 2**52  # from here on every double is a whole number
 LARGEST_STEP = 62  # 2**62 is the largest power of two that a BIGINT holds
@@ -53,6 +55,10 @@ class Words:
         if "\0" in text or not text:
             raise SqlError(f"SQL has no name {text!r}. Rename the column or table.")
         return exp.to_identifier(text, quoted=True).sql(self.dialect)
+
+    def given(self, column: str) -> str:
+        """A column of the table that is labelled, in full: SQLite takes a lone name it lacks for a text."""
+        return f"{GIVEN}.{self.name(column)}"
 
     def category(self, value: Category) -> str:
         """A literal for a category that is not the missing one."""
