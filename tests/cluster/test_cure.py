@@ -19,11 +19,12 @@ from catalpa.relations.coupling import (
     FREQUENCY_COUPLINGS,
     category_groups,
     frequency_coupling,
-    group_memberships,
+    groups_of_all_sizes,
+    memberships,
     occurrence_coupling,
     principal_scores,
 )
-from catalpa.relations.points import group_points
+from catalpa.relations.points import PointGroups
 from catalpa.steps.cooccur import cooccurrences
 from catalpa.steps.embed import join_vectors
 from catalpa.table.blocks import Axis, Block
@@ -65,7 +66,7 @@ def test_couplings_of_a_small_table_worked_by_hand():
 def test_distances_of_rows_for_two_given_groups_worked_by_hand():
     groups = np.zeros((8, 2), dtype=int)
     groups[[0, 2, 5, 6], 0] = groups[[1, 3, 4, 7], 1] = 1
-    vectors = principal_scores(groups, 1e-10)
+    vectors = principal_scores(groups @ groups.T, 1e-10)
     assert np.abs(vectors).round(6).tolist() == [[0.707107]] * 8
     rows = join_vectors(BLOCK, AXIS, vectors)
     assert ((rows - rows[0]) ** 2).sum(axis=1).round(9).tolist() == [0, 0, 2, 6, 4, 6]
@@ -112,15 +113,27 @@ def test_vectors_are_as_far_apart_as_memberships(table):
 def test_grouping_stops_after_too_many_groups_of_one():
     # Four pairs of equal points: 2 to 4 groups never leave one alone, 5 groups leave at least two.
     points = np.repeat(np.eye(4) * 10, 2, axis=0)
-    found = group_memberships(points, 10, np.random.default_rng(1))
+    found = memberships(groups_of_all_sizes(points, 10, np.random.default_rng(1))).toarray()
     assert found.sum(axis=0).min() > 1
     assert found.shape[1] >= 2 + 3 + 4
     assert (found[::2] == found[1::2])[:, :9].all()
 
 
+@given(st.integers(0, 10_000), st.integers(2, 9))
+def test_groups_of_points_are_at_rest(seed, k):
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(30, 3)) * [1.0, 10.0, 0.1] + 5.0
+    groups = PointGroups(points).into(k, rng)
+    assert np.bincount(groups, minlength=k).all()
+    centers = np.array([points[groups == group].mean(axis=0) for group in range(k)])
+    away = ((points[:, None] - centers) ** 2).sum(axis=2)
+    own = away[np.arange(30), groups]
+    np.testing.assert_allclose(own, away.min(axis=1), atol=1e-6)
+
+
 def test_a_group_without_points_takes_the_farthest():
     points = np.array([[0.0], [0.0], [0.0], [9.0]])
-    groups = group_points(points, 3, np.random.default_rng(0))
+    groups = PointGroups(points).into(3, np.random.default_rng(0))
     assert sorted(np.bincount(groups).tolist()) == [1, 1, 2]
 
 
@@ -128,7 +141,7 @@ def test_few_categories_are_their_own_groups():
     rng = np.random.default_rng(0)
     together = np.diag([2, 1, 1])
     groups = category_groups(together, Axis((3,)), couplings="program", alpha=10, rng=rng)
-    assert groups.tolist() == np.eye(3).tolist()
+    assert memberships(groups).toarray().tolist() == np.eye(3).tolist()
     # Four categories of one column: no group of two or more others remains.
     alone = category_groups(
         np.diag([1, 10, 100, 1000]), Axis((4,)), couplings="program", alpha=10, rng=np.random.default_rng(3)

@@ -11,7 +11,13 @@ from catalpa.cluster.centroids import StartRule, settle_centroids, vector_relati
 from catalpa.cluster.outcome import Outcome
 from catalpa.cluster.parameters import Choice, Number, rules_with
 from catalpa.loop.restarts import generators
-from catalpa.relations.coupling import FREQUENCY_COUPLINGS, category_groups, principal_scores
+from catalpa.relations.coupling import (
+    FREQUENCY_COUPLINGS,
+    category_groups,
+    column_points,
+    memberships,
+    principal_scores,
+)
 from catalpa.relations.embedding import InUse, JointVectors, overall_shares
 from catalpa.relations.relations import Relations
 from catalpa.steps.cooccur import cooccurrences
@@ -37,7 +43,8 @@ class CURE(Clusterer):
         Grouping goes on to larger numbers q of groups until more than ``q / alpha`` of them have a
         single category. A larger value stops earlier.
     beta : float, default=1e-10
-        Components of the vectors that range over less are left out.
+        Components of the vectors that range over less are left out of ``category_vectors_`` and
+        ``embed``. Clusters are found from the exact distances.
     couplings : {"program", "definition"}, default="program"
         Frequency ratio of two categories that never meet: as it is, which is what the authors'
         program computes, or weighted by the dependence of their columns, as the definition reads.
@@ -136,7 +143,7 @@ class CURE(Clusterer):
             used.among(together), used.own_axis, couplings=self.couplings, alpha=self.alpha, rng=rng
         )
         overall = overall_shares(together, axis)
-        vectors = used.whole(principal_scores(groups, self.beta), overall)
+        vectors = used.whole(column_points(groups, used.own_axis), overall)
         rest = settle_centroids(
             problem,
             JointVectors(axis, vectors, overall),
@@ -144,7 +151,7 @@ class CURE(Clusterer):
             max_iter=self.max_iter,
             empty_clusters=self.empty_clusters,
         )
-        every = np.zeros((axis.base.length, groups.shape[1]))
+        every = np.full((axis.base.length, groups.shape[1]), -1)
         every[used.places] = groups
         shared = {"groups": every, "vectors": vectors, "overall": overall}
         return Outcome.of(rest, problem.units_per_weight, shared=shared)
@@ -152,17 +159,24 @@ class CURE(Clusterer):
     @property
     def category_groups_(self) -> IntArray:
         """Which category is in which group, (V, groups)."""
-        return self._outcome.shared["groups"].astype(np.int64)
+        return np.asarray(memberships(self._groups).toarray())
 
     @property
     def category_vectors_(self) -> FloatArray:
         """Vector of every category, (V, p)."""
-        return self._outcome.shared["vectors"]
+        overall = self._outcome.shared["overall"]
+        used = InUse(self.schema_.axis, np.flatnonzero(overall))
+        members = memberships(self._groups[used.places])
+        return used.whole(principal_scores((members @ members.T).toarray(), self.beta), overall)
+
+    @property
+    def _groups(self) -> IntArray:  # (V, groupings), -1 for none
+        return self._outcome.shared["groups"].astype(np.int64)
 
     @property
     def relations_(self) -> Relations:
         """How far apart the categories of every column are."""
-        return vector_relations(self.schema_, self._outcome.counts, self.category_vectors_)
+        return vector_relations(self.schema_, self._outcome.counts, self._outcome.shared["vectors"])
 
     def embed(self, X: Any) -> FloatArray:
         """Vector of every row, (n, columns * p): those of its categories one after the other.
