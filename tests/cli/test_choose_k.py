@@ -39,3 +39,10 @@ def test_a_range_without_numbers_is_refused(run, planted):
     ended = run("choose-k", planted, "--min", 5, "--max", 4)
     assert ended.code == 2
     assert "nothing to try" in ended.err
+
+
+def test_a_method_that_takes_no_number_is_sent_to_cluster(run, planted):
+    ended = run("choose-k", planted, "--method", "sigdt")
+    assert ended.code == 2
+    assert "nothing to choose" in ended.err
+    assert "catalpa cluster with --method sigdt" in " ".join(ended.err.split())

@@ -15,7 +15,8 @@ import catalpa
 from catalpa.cli.cluster import new_model
 from catalpa.cli.main import app
 from catalpa.cluster.kmodes import KModes
-from catalpa.cluster.registry import MethodEntry, find_method
+from catalpa.cluster.registry import METHODS, MethodEntry, find_method
+from catalpa.cluster.sigdt import SigDT
 from catalpa.errors import ParameterError
 
 TWO_HALVES = [0, 0, 0, 1, 1, 1]
@@ -298,6 +299,30 @@ def test_missing_cells_can_be_ignored(run, tmp_path):
     (tmp_path / "gap.csv").write_text("a,b\n" + "x,\ny,z\n" * 4 + "y,w\n")
     assert "(missing)" in run("cluster", "gap.csv", "-k", 2).out
     assert "(missing)" not in run("cluster", "gap.csv", "-k", 2, "--missing", "ignore").out
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_can_be_asked_for(run, fruit, method):
+    settings = () if METHODS[method].estimator is SigDT else ("-k", "2")
+    ended = run("cluster", fruit, "--method", method, "--columns", "colour,shape", *settings)
+    assert ended.code == 0
+    assert len(ended.out.splitlines()) >= 2
+
+
+def test_an_option_that_a_method_does_not_have_is_named_as_it_is_typed(run, fruit):
+    ended = run("cluster", fruit, "--method", "sigdt", "-k", 2, "--jobs", 2)
+    assert ended.code == 2
+    assert "has no setting for -k" in ended.err
+
+
+def test_of_many_decisions_on_columns_the_first_are_said(run, tmp_path):
+    names = [f"c{at}" for at in range(14)]
+    rows = [",".join("1" if at % 2 else "0" for _ in names) for at in range(8)]
+    (tmp_path / "whole.csv").write_text("\n".join([",".join(names), *rows]))
+    ended = run("cluster", "whole.csv", "-k", 2, "--json")
+    assert ended.err.count("taken as categories") == 10
+    assert "and 4 more columns" in ended.err
+    assert len(json.loads(ended.out)["decisions"]) == 14
 
 
 def test_a_method_that_finds_the_number_of_clusters_needs_none():

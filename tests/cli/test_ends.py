@@ -56,6 +56,15 @@ def test_a_pipe_gets_plain_lines_and_no_colours(program, fruit):
     assert err == ""
 
 
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no disk that is always full")
+def test_a_full_disk_is_no_mistake_of_the_program(run, monkeypatch):
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        ended = run("datasets", "zoo", "--quiet")
+    assert ended.code == 2
+    assert ended.err == "Error: The output cannot be written: No space left on device.\n"
+
+
 class Broken:
     """A stream that fails in a way no stream should."""
 
@@ -164,6 +173,30 @@ def test_a_terminal_gets_a_drawn_table_with_numbers_to_the_right(monkeypatch):
     lines = [line for line in plain(screen.text).splitlines() if line.strip()]
     assert re.match(r"\s+5\s+\[red\]a\[/red\]", lines[2])
     assert re.match(r"\s+12\s+b", lines[3])
+
+
+def drawn(monkeypatch, width, *arguments, **options):
+    screen = Screen()
+    monkeypatch.setattr(sys, "stdout", screen)
+    monkeypatch.setenv("COLUMNS", str(width))
+    Terminal().table(*arguments, **options)
+    return plain(screen.text)
+
+
+def test_a_terminal_gets_a_bar_for_every_share(monkeypatch):
+    rows = [("0", "long words"), ("1", "b")]
+    lines = drawn(monkeypatch, 80, ("cluster", "words"), rows, bars=[0.8, 0.2]).splitlines()
+    lengths = [line.count("\u2588") for line in lines if line.strip() and line.split()[0] in "01"]
+    assert lengths == [8, 2]
+    assert "\u2588" not in drawn(monkeypatch, 60, ("cluster", "words"), rows, bars=[0.8, 0.2])
+
+
+def test_a_narrow_terminal_cuts_no_name_and_no_word(monkeypatch):
+    name, words = "a-name-that-is-needed-whole", "unbreakablewordsthatareverylongindeed"
+    text = drawn(monkeypatch, 50, ("name", "words"), [(name, words)])
+    assert name in text
+    assert "\u2026" not in text
+    assert words in "".join(text.split())
 
 
 def test_no_color_takes_the_colours_out(monkeypatch):

@@ -57,6 +57,12 @@ def choose_k(
 
     if least > most:
         raise ParameterError(f"--min {least} is larger than --max {most}: there is nothing to try.")
+    entry = find_method(method)
+    if "n_clusters" not in entry.estimator._get_param_names():
+        raise ParameterError(
+            f"The method {entry.name} takes no number of clusters, it finds it: there is nothing to choose. "
+            f"Run catalpa cluster with --method {entry.name}."
+        )
     terminal = Terminal(quiet)
     settings = {
         "n_clusters": most,
@@ -66,7 +72,7 @@ def choose_k(
         "n_jobs": jobs,
         "random_state": seed,
     }
-    model = new_model(find_method(method), settings)
+    model = new_model(entry, settings)
     with terminal.listening():
         rows = read_table(
             table,

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 __all__ = ["cluster", "fitted", "new_model"]
 
+DECISIONS_SAID = 10
+SPELLED = {"n_clusters": "-k", "categorical_features": "--categorical", "n_jobs": "--jobs"}
+
 
 class Missing(StrEnum):
     """What to do with missing cells."""
@@ -145,9 +148,11 @@ def new_model(entry: MethodEntry, settings: Mapping[str, Any]) -> Clusterer:
         raise ParameterError(f"Say how many clusters {entry.name} should make, for example -k 4.")
     if "n_clusters" not in given and "n_clusters" in takes:
         given["n_clusters"] = entry.k_to_find
+    if "random_state" not in takes:  # a method without chance gives the same clusters for every seed
+        given.pop("random_state", None)
     foreign = [name for name in given if name not in takes]
     if foreign:
-        options = ", ".join("--" + name.replace("_", "-") for name in foreign)
+        options = ", ".join(SPELLED.get(name, "--" + name.replace("_", "-")) for name in foreign)
         raise ParameterError(f"The method {entry.name} has no setting for {options}. Leave it out.")
     return entry.estimator(**given)
 
@@ -158,6 +163,9 @@ def fitted(terminal: Terminal, model: Clusterer, rows: Any) -> Clusterer:
 
     with terminal.progress() as watch, watching(watch):
         model.fit(rows)
-    for decision in model.schema_.decisions:
+    decisions = model.schema_.decisions
+    for decision in decisions[:DECISIONS_SAID]:
         terminal.say(decision)
+    if len(decisions) > DECISIONS_SAID:
+        terminal.say(f"and {len(decisions) - DECISIONS_SAID} more columns were decided on: --json lists them")
     return model

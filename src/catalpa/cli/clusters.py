@@ -90,9 +90,12 @@ def _sums(model: Clusterer, tables: Iterable[Any]) -> tuple[FloatArray, FloatArr
 
 def show_clusters(terminal: Terminal, lines: Sequence[ClusterLine]) -> None:
     """Print the table of clusters."""
+    from catalpa.relations.names import percent
+
     terminal.table(
         ("cluster", "size", "share", "what sets it apart"),
-        [(str(one.cluster), str(one.size), f"{100 * one.share:.0f} %", one.sets_apart) for one in lines],
+        [(str(one.cluster), str(one.size), percent(one.share), one.sets_apart) for one in lines],
+        bars=[one.share for one in lines],
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
@@ -27,6 +28,7 @@ from catalpa.errors import CatalpaError, DatasetError, MissingDependency
 __all__ = ["app", "main"]
 
 FAILED, WRONG_INPUT, INTERRUPTED = 1, 2, 130
+FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)  # what a disk says that takes no more
 OPTIONS = {
     "n_clusters": "-k",
     "categorical_features": "--categorical",
@@ -50,8 +52,7 @@ class Guarded(TyperGroup):
             _complain("Interrupted. No half-written file is left.")
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
-            # The reader has what it wanted; the interpreter must not try to flush to it again.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _forget_output()  # the reader has what it wanted
             raise typer.Exit(FAILED) from None
         except CatalpaError as error:
             if ctx.params["debug"]:
@@ -62,10 +63,19 @@ class Guarded(TyperGroup):
         except Exception as error:
             if not _is_unexpected(error):
                 raise
+            if isinstance(error, OSError) and error.errno in FULL:
+                _forget_output()
+                _complain(f"Error: The output cannot be written: {error.strerror}.")
+                raise typer.Exit(WRONG_INPUT) from None
             if ctx.params["debug"]:
                 traceback.print_exc()
             _complain(_unexpected(error))
             raise typer.Exit(FAILED) from None
+
+
+def _forget_output() -> None:
+    """Keep the interpreter from flushing to standard output once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _in_options(message: str) -> str:

@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from catalpa.loop.history import Pass
 
 __all__ = ["Terminal"]
+
+BAR_WIDTH = 8
+WIDE_ENOUGH_FOR_BARS = 72  # below this the words need the room
 
 
 class Terminal:
@@ -44,12 +47,22 @@ class Terminal:
         """The result for a program, whether quiet or not."""
         print(json.dumps(document, ensure_ascii=False, indent=2))
 
-    def table(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """A table of the result: drawn in a terminal, tab-separated where a program reads it."""
+    def table(
+        self, head: Sequence[str], rows: Sequence[Sequence[str]], *, bars: Sequence[float] = ()
+    ) -> None:
+        """A table of the result: drawn in a terminal, tab-separated where a program reads it.
+
+        Parameters
+        ----------
+        head, rows : texts
+        bars : sequence of float
+            One per row, drawn before the last column; a program gets none.
+        """
         if self.quiet:
             return
         if sys.stdout.isatty():
-            _console(sys.stdout).print(_drawn(head, rows))
+            console = _console(sys.stdout)
+            console.print(_drawn(head, rows, bars if console.width >= WIDE_ENOUGH_FOR_BARS else ()))
             return
         for row in (head, *rows):
             print("\t".join(" ".join(cell.split()) for cell in row))
@@ -94,15 +107,23 @@ def _console(stream: Any) -> Console:
     return Console(file=stream)
 
 
-def _drawn(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
+def _drawn(head: Sequence[str], rows: Sequence[Sequence[str]], bars: Sequence[float]) -> Any:
     from rich import box
+    from rich.bar import Bar
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=box.SIMPLE_HEAD)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for at, title in enumerate(head):
-        numbers = bool(rows) and all(row[at].rstrip(" %").replace(",", "").isdigit() for row in rows)
-        table.add_column(title, justify="right" if numbers else "left", no_wrap=numbers)
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        if bars and at == len(head) - 1:
+            table.add_column("", width=BAR_WIDTH, no_wrap=True)
+        numbers = bool(rows) and all(row[at].strip("<> %").replace(",", "").isdigit() for row in rows)
+        # The first column names the row: other cells give way before a name is cut.
+        side: Literal["right", "left"] = "right" if numbers else "left"
+        table.add_column(title, justify=side, no_wrap=numbers or at == 0, overflow="fold")
+    for at, row in enumerate(rows):
+        cells: list[Any] = [Text(cell) for cell in row]
+        if bars:
+            cells.insert(-1, Bar(max(bars) or 1.0, 0, bars[at], width=BAR_WIDTH, color="cyan"))
+        table.add_row(*cells)
     return table
