@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import gzip
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -210,6 +211,54 @@ def test_ctrl_c_in_the_middle_of_a_fit_leaves_no_folder(own_temporary_folder: Pa
     assert list(own_temporary_folder.iterdir()) == []
 
 
+BUSY = """
+import sys, tempfile, time
+from catalpa.engines.cache import Folder
+tempfile.tempdir = sys.argv[1]
+folder = Folder()
+(folder.path / "codes").write_bytes(b"rows")
+print(folder.path, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def busy(own_temporary_folder: Path) -> Iterator[Callable[[], tuple[Path, subprocess.Popen[str]]]]:
+    """Starts programs that hold a folder each, until they are killed."""
+    programs: list[subprocess.Popen[str]] = []
+
+    def begin() -> tuple[Path, subprocess.Popen[str]]:
+        program = [sys.executable, "-c", BUSY, str(own_temporary_folder)]
+        programs.append(subprocess.Popen(program, stdout=subprocess.PIPE, text=True))
+        assert programs[-1].stdout is not None
+        return Path(programs[-1].stdout.readline().strip()), programs[-1]
+
+    yield begin
+    for program in programs:
+        program.kill()
+        program.communicate()
+    Folder()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files are locked with flock")
+def test_what_a_killed_program_left_is_removed_by_the_next_and_nothing_else(
+    busy: Callable[[], tuple[Path, subprocess.Popen[str]]], own_temporary_folder: Path
+) -> None:
+    (left, killed), (held, _) = busy(), busy()
+    killed.kill()
+    killed.wait()
+    assert (left / "codes").exists()
+    foreign = own_temporary_folder / "catalpa-notes"
+    foreign.mkdir()
+    own, further = Folder(), Folder()
+    assert set(own_temporary_folder.iterdir()) == {own.path, further.path, held, foreign}
+    (foreign / "owner").write_text("another machine")
+    Folder()
+    assert set(own_temporary_folder.iterdir()) == {own.path, further.path, held, foreign}
+    assert (held / "codes").read_bytes() == b"rows"
+    shutil.rmtree(foreign)
+
+
 # What is read
 
 
@@ -394,12 +443,12 @@ def test_a_shelf_gives_back_what_was_put_and_writes_shared_arrays_once() -> None
     np.testing.assert_array_equal(first["large"], large)
     np.testing.assert_array_equal(first["small"], small)
     assert shelf.get(1) is None
-    (file,) = folder.path.iterdir()
+    (file,) = folder.path.glob("memory-*")
     shelf.put(0, {"large": first["large"], "more": np.ones(5000)})
-    assert len(list(folder.path.iterdir())) == 2
+    assert len(list(folder.path.glob("memory-*"))) == 2
     assert file.exists()
     shelf.put(0, None)
-    assert list(folder.path.iterdir()) == []
+    assert list(folder.path.glob("memory-*")) == []
 
 
 def test_an_array_file_gives_rows_that_may_be_changed_and_stay_as_written() -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import mmap
+import os
 import pickle
+import platform
+import sys
+from contextlib import suppress
 from pathlib import Path
 from shutil import rmtree
-from tempfile import mkdtemp
-from typing import Any
+from tempfile import gettempdir, mkdtemp
+from typing import Any, BinaryIO
 from weakref import finalize
 
 import numpy as np
@@ -15,20 +19,65 @@ from numpy.typing import NDArray
 
 from catalpa.table.blocks import Block
 
+if sys.platform != "win32":
+    import fcntl
+
 __all__ = ["ArrayFile", "BlockFiles", "Folder", "Shelf"]
 
+PREFIX, OWNER = "catalpa-", "owner"
 LARGE = 1 << 12  # bytes from which an array gets a file of its own
 
 
 class Folder:
     """A temporary folder that goes with the last object that uses it, or with the program.
 
-    That holds for errors and for Ctrl-C too; only a program that is killed leaves it behind.
+    That holds for errors and for Ctrl-C too. A program that is killed leaves it behind, and the next one
+    that makes a folder removes it.
     """
 
     def __init__(self) -> None:
-        self.path = Path(mkdtemp(prefix="catalpa-"))
-        finalize(self, rmtree, self.path, ignore_errors=True)
+        _remove_ownerless()
+        self.path = Path(mkdtemp(prefix=PREFIX))
+        finalize(self, _remove, self.path, _owner(self.path))
+
+
+def _owner(folder: Path) -> BinaryIO | None:
+    """A file that stays locked as long as this program lives; None where files cannot be locked."""
+    if sys.platform == "win32":
+        return None
+    unlocked = folder / f"{OWNER}-to-be"
+    stream = unlocked.open("wb")
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        stream.close()
+        return None
+    stream.write(_machine())
+    stream.flush()
+    unlocked.rename(folder / OWNER)  # only now, so that nobody meets it unlocked
+    return stream
+
+
+def _remove_ownerless() -> None:
+    """Remove our folders whose programs were killed: their owner's lock went with it."""
+    if sys.platform == "win32":
+        return
+    for folder in Path(gettempdir()).glob(f"{PREFIX}*"):
+        with suppress(OSError), (folder / OWNER).open("rb") as stream:
+            # Not every file system knows the locks of other machines.
+            if stream.read() == _machine() and folder.lstat().st_uid == os.getuid():
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                rmtree(folder, ignore_errors=True)
+
+
+def _remove(folder: Path, owner: BinaryIO | None) -> None:
+    rmtree(folder, ignore_errors=True)
+    if owner is not None:
+        owner.close()
+
+
+def _machine() -> bytes:
+    return platform.node().encode()
 
 
 class ArrayFile:
