@@ -76,7 +76,7 @@ def program(tmp_path) -> Callable[..., subprocess.Popen[str]]:
         environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
         environment.pop("CATALPA_DEBUG", None)
         return subprocess.Popen(
-            [sys.executable, "-m", "catalpa.cli.main", *map(str, arguments)],
+            [sys.executable, "-m", "catalpa", *map(str, arguments)],
             cwd=tmp_path,
             env=environment,
             stdin=subprocess.PIPE,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import pandas as pd
 import pytest
 
 import catalpa
 from catalpa.cli.lab_progress import counted, showing_progress
+from catalpa.lab.lines import whole_lines
 from catalpa.lab.run import Progress
 
 QUICK = ("lab", "run", "--quick", "--datasets", "ZO,TA", "--methods", "kmodes,sigdt", "--seeds", 2)
@@ -91,6 +94,23 @@ def test_a_figure_is_drawn_and_drawn_again_from_its_data(run, tmp_path):
     again = run("lab", "figure", 2, "--data", folder / "figure2.csv", "--force", "-q")
     assert again.code == 0
     assert (folder / "figure2.svg").read_bytes() == drawn
+
+
+def test_a_figure_that_was_killed_goes_on_where_it_was(run, program, tmp_path):
+    kept = tmp_path / "figures" / "figure3.jsonl"
+    with program("lab", "figure", 3, "--quick", "-q") as killed:
+        while killed.poll() is None and len(whole_lines(kept)) < 3:
+            time.sleep(0.02)
+        killed.kill()
+    before = [line["rows"][0] for line in whole_lines(kept)]
+    assert len(before) >= 3
+    ended = run("lab", "figure", 3, "--quick")
+    assert ended.code == 0
+    assert f"{len(before)} of 48 parts are in" in ended.err
+    assert not kept.exists()
+    rows = pd.read_csv(tmp_path / "figures" / "figure3.csv")
+    assert len(rows) == len(rows[["against", "method", "rows", "columns"]].drop_duplicates()) == 48
+    assert rows["seconds"].tolist()[: len(before)] == [row["seconds"] for row in before]
 
 
 def test_a_figure_says_which_data_sets_it_leaves_out(run, monkeypatch, tmp_path):

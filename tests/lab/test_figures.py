@@ -13,6 +13,7 @@ import catalpa
 from catalpa.lab import read_protocol
 from catalpa.lab.experiments import row_distances, seconds, slopes
 from catalpa.lab.figures import FIGURES, critical_differences, quick_settings, save
+from catalpa.lab.pieces import Piece, collected, kept_pieces
 from catalpa.lab.published import printed, table_of
 from catalpa.lab.random_relations import STRATEGIES, cluster_with
 from catalpa.lab.significance import significance
@@ -31,9 +32,15 @@ def protocol():
 
 
 @pytest.fixture(scope="module")
-def measured(protocol):
+def measured(protocol, tmp_path_factory):
     """Data of a figure, made once."""
-    return cache(lambda number: FIGURES[number].measure(protocol))
+    folder = tmp_path_factory.mktemp("figures")
+
+    @cache
+    def made(number):
+        return collected(FIGURES[number].pieces(protocol), folder / f"{number}.jsonl")
+
+    return made
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -80,6 +87,48 @@ def test_the_third_figure_times_every_method_at_every_size(measured):
     assert (frame["seconds"] > 0).all()
 
 
+def counting(name, asked):
+    """A piece that notes when it is measured."""
+
+    def measure():
+        asked.append(name)
+        return pd.DataFrame({"piece": [name], "value": [0.1 + len(name)], "note": [float("nan")]})
+
+    return Piece(name, measure)
+
+
+def test_pieces_that_were_measured_are_not_measured_again(tmp_path):
+    kept, asked = tmp_path / "figure.jsonl", []
+    pieces = [counting(name, asked) for name in ("one", "three", "seven")]
+    collected(pieces[1:2], kept)
+    ticks = []
+    frame = collected(pieces, kept, lambda *counts: ticks.append(counts))
+    assert asked == ["three", "one", "seven"]
+    assert ticks == [(1, 2), (2, 2)]
+    assert frame["piece"].tolist() == ["one", "three", "seven"]
+    assert frame["value"].tolist() == [3.1, 5.1, 5.1]
+    assert frame["note"].isna().all()
+
+
+def test_pieces_of_other_settings_and_torn_lines_are_passed_over(tmp_path):
+    kept, asked = tmp_path / "figure.jsonl", []
+    collected([counting("of other settings", asked)], kept)
+    with kept.open("a", encoding="utf-8") as lines:
+        lines.write('{"piece": "one", "rows": [{"pie')
+    pieces = [counting("one", asked)]
+    assert kept_pieces(pieces, kept) == {}
+    assert collected(pieces, kept)["piece"].tolist() == ["one"]
+    assert set(kept_pieces(pieces, kept)) == {"one"}
+
+
+@pytest.mark.parametrize("number", FIGURES)
+def test_pieces_have_names_of_their_own_that_change_with_the_settings(number, protocol):
+    names = [piece.name for piece in FIGURES[number].pieces(protocol)]
+    assert len(set(names)) == len(names) > 0
+    others = [piece.name for piece in FIGURES[number].pieces(read_protocol())]
+    assert set(names).isdisjoint(others) or number == 2  # zoo alone differs there
+
+
 def test_slopes_are_exponents():
     n = np.array([10.0, 100.0, 1000.0])
     frame = pd.concat(
@@ -90,9 +139,9 @@ def test_slopes_are_exponents():
     assert slopes(frame[frame["rows"] == 10]).empty
 
 
-def test_a_method_that_cannot_take_a_size_leaves_a_gap(protocol):
+def test_a_method_that_cannot_take_a_size_leaves_a_gap(protocol, tmp_path):
     broken = replace(protocol, entries=(replace(protocol.entries[0], parameters={"init": "nonsense"}),))
-    frame = seconds(broken)
+    frame = collected(seconds(broken), tmp_path / "figure.jsonl")
     assert frame["seconds"].isna().all()
     assert frame["error"].str.contains("init='nonsense'").all()
 

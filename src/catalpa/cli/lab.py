@@ -161,7 +161,7 @@ def figure_command(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make a published figure: its data as CSV, and the drawing as SVG and PNG.
+    """Make a published figure: its data as CSV, and the drawing as SVG and PNG; started again, it continues.
 
     For example:
 
@@ -172,6 +172,7 @@ def figure_command(
     import pandas as pd
 
     from catalpa.lab.figures import FIGURES, save
+    from catalpa.lab.pieces import collected, kept_pieces
     from catalpa.lab.protocol import read_protocol
 
     terminal = Terminal(quiet)
@@ -181,9 +182,15 @@ def figure_command(
     check_free([file for file in files if file != data], force=force)
     make_folder(folder)
     if data is None:
-        with terminal.listening():
-            frame = figure.measure(figures_planned(terminal, read_protocol(protocol), number, quick))
+        kept = stem.with_suffix(".jsonl")
+        pieces = figure.pieces(figures_planned(terminal, read_protocol(protocol), number, quick))
+        before = len(kept_pieces(pieces, kept))
+        if before:
+            terminal.say(f"{before} of {len(pieces)} parts are in {kept}; delete it to measure them again.")
+        with terminal.listening(), showing_progress(quiet) as watch:
+            frame = collected(pieces, kept, counted(watch))
         write_text(files[0], frame.to_csv(index=False, lineterminator="\n"))
+        kept.unlink(missing_ok=True)
     else:
         frame = pd.read_csv(data)
     save(figure.draw(frame), files[1:])

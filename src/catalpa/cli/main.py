@@ -139,7 +139,3 @@ def catalpa(
 def main() -> None:
     """Run the command that the shell was given."""
     app(prog_name="catalpa")
-
-
-if __name__ == "__main__":
-    main()

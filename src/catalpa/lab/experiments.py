@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pandas as pd
 from catalpa.datasets import load
 from catalpa.datasets.synthetic import make_categorical
 from catalpa.lab.estimators import make
+from catalpa.lab.pieces import Piece
 from catalpa.lab.protocol import Entry, Protocol
 from catalpa.lab.random_relations import STRATEGIES, cluster_with
 from catalpa.metrics import adjusted_rand, clustering_accuracy
@@ -22,57 +24,77 @@ from catalpa.table.blocks import FloatArray, IntArray
 
 __all__ = ["convergence", "embedding", "random_relations", "row_distances", "seconds", "slopes"]
 
+PASS_COLUMNS = ["dataset", "variant", "number", "phase", "cost", "moved", "relearned", "clusters"]
 
-def random_relations(protocol: Protocol) -> pd.DataFrame:
+
+def random_relations(protocol: Protocol) -> list[Piece]:
     """Figure 1: k-modes with relations drawn at random, a row per data set, strategy and draw."""
     settings = protocol.figures["relations"]
+    draws = settings["draws"]
+    return [
+        Piece(f"{name}, {strategy}, {draws} draws", partial(_drawn, name, strategy, draws))
+        for name in settings["data"]
+        for strategy in STRATEGIES
+    ]
+
+
+def _drawn(name: str, strategy: str, draws: int) -> pd.DataFrame:
+    data = load(name)
     rows: list[dict[str, Any]] = []
-    for name in settings["data"]:
-        data = load(name)
-        for strategy in STRATEGIES:
-            for draw in range(settings["draws"]):
-                labels = cluster_with(strategy, data.frame, data.n_clusters, draw)
-                scores = {
-                    "ACC": clustering_accuracy(data.target, labels),
-                    "ARI": adjusted_rand(data.target, labels),
-                }
-                rows.append({"dataset": name, "strategy": strategy, "draw": draw, **scores})
+    for draw in range(draws):
+        labels = cluster_with(strategy, data.frame, data.n_clusters, draw)
+        scores = {
+            "ACC": clustering_accuracy(data.target, labels),
+            "ARI": adjusted_rand(data.target, labels),
+        }
+        rows.append({"dataset": name, "strategy": strategy, "draw": draw, **scores})
     return pd.DataFrame(rows)
 
 
-def convergence(protocol: Protocol) -> pd.DataFrame:
+def convergence(protocol: Protocol) -> list[Piece]:
     """Figure 2: cost of every pass of DISC, in the reading of the equations and of the program."""
     settings = protocol.figures["convergence"]
-    parts = []
-    for name in settings["data"]:
-        data = load(name)
-        for entry in protocol.entries:
-            if entry.method == "disc" and entry.variant in ("equations", "program"):
-                model = make(entry.method, entry.parameters, data.n_clusters, settings["seed"])
-                history = _silently(model, data.frame).history_
-                numbered = history.assign(
-                    dataset=name, variant=entry.variant, number=range(1, len(history) + 1)
-                )
-                parts.append(numbered)
-    columns = ["dataset", "variant", "number", "phase", "cost", "moved", "relearned", "clusters"]
-    return pd.DataFrame(pd.concat(parts, ignore_index=True), columns=columns)
+    seed = settings["seed"]
+    return [
+        Piece(f"{name}, {entry.variant}, seed {seed}", partial(_passes, name, entry, seed))
+        for name in settings["data"]
+        for entry in protocol.entries
+        if entry.method == "disc" and entry.variant in ("equations", "program")
+    ]
 
 
-def seconds(protocol: Protocol) -> pd.DataFrame:
+def _passes(name: str, entry: Entry, seed: int) -> pd.DataFrame:
+    data = load(name)
+    model = make(entry.method, entry.parameters, data.n_clusters, seed)
+    history = _silently(model, data.frame).history_
+    facts = {"dataset": name, "variant": entry.variant, "number": range(1, len(history) + 1)}
+    return pd.DataFrame(history.assign(**facts), columns=PASS_COLUMNS)
+
+
+def seconds(protocol: Protocol) -> list[Piece]:
     """Figure 3: seconds of a fit on planted clusters, against rows and against columns."""
     settings = protocol.figures["seconds"]
     sizes = [("rows", n, settings["rows_columns"]) for n in settings["rows"]]
     sizes += [("columns", settings["columns_rows"], columns) for columns in settings["columns"]]
-    rows: list[dict[str, Any]] = []
-    for against, n, columns in sizes:
-        planted = make_categorical(
-            n, columns=columns, categories=settings["categories"], clusters=settings["clusters"]
+    shape = settings["categories"], settings["clusters"]
+    return [
+        Piece(
+            f"{name}, {n} rows, {columns} columns, {shape[0]} categories, {shape[1]} clusters, {against}",
+            partial(_timed_fit, name, entry, against, (n, columns), shape),
         )
-        for name, entry in _timed(protocol):
-            taken, error = _taken(entry, planted.frame, settings["clusters"])
-            facts = {"against": against, "method": name, "rows": n, "columns": columns}
-            rows.append({**facts, "seconds": taken, "error": error})
-    return pd.DataFrame(rows)
+        for against, n, columns in sizes
+        for name, entry in _shown(protocol)
+    ]
+
+
+def _timed_fit(
+    name: str, entry: Entry, against: str, size: tuple[int, int], shape: tuple[int, int]
+) -> pd.DataFrame:
+    (n, columns), (categories, clusters) = size, shape
+    planted = make_categorical(n, columns=columns, categories=categories, clusters=clusters)
+    taken, error = _taken(entry, planted.frame, clusters)
+    facts = {"against": against, "method": name, "rows": n, "columns": columns}
+    return pd.DataFrame([{**facts, "seconds": taken, "error": error}])
 
 
 def slopes(frame: pd.DataFrame) -> pd.DataFrame:
@@ -92,33 +114,32 @@ def slopes(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found, columns=["against", "method", "slope"])
 
 
-def embedding(protocol: Protocol) -> pd.DataFrame:
+def embedding(protocol: Protocol) -> list[Piece]:
     """Figure 4: rows in the plane by t-SNE of the distances that methods learned."""
+    settings = protocol.figures["embedding"]
+    data, seed = settings["data"], settings["seed"]
+    return [
+        Piece(f"{data}, {name}, seed {seed}", partial(_placed, data, name, entry, seed))
+        for name, entry in _shown(protocol)
+        if entry.method in settings["methods"]
+    ]
+
+
+def _placed(dataset: str, name: str, entry: Entry, seed: int) -> pd.DataFrame:
     from sklearn.manifold import TSNE
 
-    settings = protocol.figures["embedding"]
-    data = load(settings["data"])
-    parts = []
-    for name, entry in _timed(protocol):
-        if entry.method not in settings["methods"]:
-            continue
-        model = make(entry.method, entry.parameters, data.n_clusters, settings["seed"])
-        distances = row_distances(_silently(model, data.frame), data.frame)
-        tsne = TSNE(
-            metric="precomputed",
-            init="random",
-            random_state=settings["seed"],
-            perplexity=min(30.0, (len(distances) - 1) / 3),
-        )
-        places = tsne.fit_transform(distances)
-        points = {
-            "x": places[:, 0],
-            "y": places[:, 1],
-            "class": data.target.to_numpy(),
-            "cluster": model.labels_,
-        }
-        parts.append(pd.DataFrame(points).assign(method=name))
-    return pd.concat(parts, ignore_index=True)
+    data = load(dataset)
+    model = make(entry.method, entry.parameters, data.n_clusters, seed)
+    distances = row_distances(_silently(model, data.frame), data.frame)
+    tsne = TSNE(
+        metric="precomputed",
+        init="random",
+        random_state=seed,
+        perplexity=min(30.0, (len(distances) - 1) / 3),
+    )
+    places = tsne.fit_transform(distances)
+    points = {"x": places[:, 0], "y": places[:, 1], "class": data.target.to_numpy(), "cluster": model.labels_}
+    return pd.DataFrame(points).assign(method=name)
 
 
 def row_distances(model: Any, frame: pd.DataFrame) -> FloatArray:  # (n, n)
@@ -142,7 +163,7 @@ def _codes(frame: pd.DataFrame, model: Any) -> IntArray:
     return np.concatenate([block.codes for block in encode(frame, model.schema_).rows])
 
 
-def _timed(protocol: Protocol) -> Sequence[tuple[str, Entry]]:
+def _shown(protocol: Protocol) -> Sequence[tuple[str, Entry]]:
     """One variant of every method in Table 2, and DISC as the library runs it by default."""
     ranked = [(place.label, entry) for place, entry in protocol.shown_in("2") if place.ranked]
     default = [("DISC default", e) for e in protocol.entries if (e.method, e.variant) == ("disc", "default")]

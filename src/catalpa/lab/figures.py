@@ -11,6 +11,7 @@ import pandas as pd
 
 from catalpa.errors import OutputError
 from catalpa.lab import experiments
+from catalpa.lab.pieces import Piece
 from catalpa.lab.protocol import Protocol
 from catalpa.lab.significance import Significance
 from catalpa.plot.theme import INK, MUTED, PALETTE, dressed, needs_altair
@@ -22,9 +23,9 @@ DASHES = [[1, 0], [6, 3], [2, 2]]
 
 @dataclass(frozen=True)
 class Figure:
-    """How a figure's data are made, and how they are drawn."""
+    """The pieces that a figure's data are made of, and how they are drawn."""
 
-    measure: Callable[[Protocol], pd.DataFrame]
+    pieces: Callable[[Protocol], list[Piece]]
     draw: Callable[[pd.DataFrame], Any]
 
 

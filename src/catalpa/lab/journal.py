@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from catalpa.errors import ParameterError
+from catalpa.lab.lines import append_line, whole_lines
 from catalpa.model.atomic import write_atomically
 
 __all__ = ["COLUMNS", "KEY", "Journal", "read_results"]
@@ -67,21 +66,12 @@ class Journal:
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Write a row as one line that is on the disk when this returns."""
-        line = json.dumps(dict(row), ensure_ascii=False, allow_nan=True) + "\n"
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(self.lines, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-        try:
-            # What a killed run left of a line must not grow into the next one.
-            torn = os.lseek(handle, 0, os.SEEK_END) > 0 and os.pread(handle, 1, _last(handle)) != b"\n"
-            os.write(handle, (b"\n" if torn else b"") + line.encode("utf-8"))
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        append_line(self.lines, row)
 
     def rows(self) -> pd.DataFrame:
         """All rows, each key once (the newest), in the order of the keys."""
         gathered = pd.read_parquet(self.path) if self.path.exists() else pd.DataFrame()
-        newer = pd.DataFrame(_whole_lines(self.lines))
+        newer = pd.DataFrame([row for row in whole_lines(self.lines) if set(KEY) <= set(row)])
         both = [_typed(part) for part in (gathered, newer) if len(part)]
         if not both:
             return _typed(pd.DataFrame(columns=list(COLUMNS)))
@@ -115,23 +105,6 @@ def read_results(path: str | Path) -> pd.DataFrame:
             f"There are no results at {str(path)!r}. Make them with: catalpa lab run --results {path}"
         )
     return journal.rows()
-
-
-def _last(handle: int) -> int:
-    return os.fstat(handle).st_size - 1
-
-
-def _whole_lines(path: Path) -> list[dict[str, Any]]:
-    """The rows of a file of lines; what a killed run left of a line is passed over."""
-    rows = []
-    for line in path.read_text("utf-8", errors="replace").splitlines() if path.exists() else ():
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError:
-            continue
-        if isinstance(row, dict) and set(KEY) <= set(row):
-            rows.append(row)
-    return rows
 
 
 def _typed(rows: pd.DataFrame) -> pd.DataFrame:

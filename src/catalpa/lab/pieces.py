@@ -1,0 +1,65 @@
+"""A figure's data, measured piece by piece and kept, so that an interrupted figure goes on where it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from catalpa.lab.lines import append_line, whole_lines
+
+__all__ = ["Piece", "collected", "kept_pieces"]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows of a figure that are measured in one go.
+
+    Attributes
+    ----------
+    name : str
+        Tells the piece from all others of any settings of the figure.
+    measure : callable
+        Makes the rows.
+    """
+
+    name: str
+    measure: Callable[[], pd.DataFrame]
+
+
+def kept_pieces(pieces: Sequence[Piece], kept: Path) -> dict[str, pd.DataFrame]:
+    """Those of the pieces that an earlier run has left at ``kept``."""
+    wanted = {piece.name for piece in pieces}
+    lines = [line for line in whole_lines(kept) if line.get("piece") in wanted]
+    return {line["piece"]: pd.DataFrame(line["rows"]) for line in lines}
+
+
+def collected(
+    pieces: Sequence[Piece], kept: Path, watch: Callable[[int, int], None] | None = None
+) -> pd.DataFrame:
+    """Rows of all pieces in their order; each is written to ``kept`` when it is measured.
+
+    Pieces that are there already are not measured again.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> pieces = [
+    ...     Piece("one", lambda: pd.DataFrame({"a": [1]})),
+    ...     Piece("two", lambda: pd.DataFrame({"a": [2]})),
+    ... ]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     collected(pieces, Path(folder, "figure.jsonl"))["a"].tolist()
+    [1, 2]
+    """
+    done = kept_pieces(pieces, kept)
+    missing = [piece for piece in pieces if piece.name not in done]
+    for finished, piece in enumerate(missing, start=1):
+        rows = piece.measure()
+        append_line(kept, {"piece": piece.name, "rows": rows.to_dict("records")})
+        done[piece.name] = rows
+        if watch is not None:
+            watch(finished, len(missing))
+    return pd.concat([done[piece.name] for piece in pieces], ignore_index=True)
