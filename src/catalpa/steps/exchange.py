@@ -109,12 +109,14 @@ def _compiled(block: Block, k: int, ledger: Ledger, number_weight: float) -> _ex
 
 def count_places(block: Block, labels: IntArray, k: int, axis: Axis) -> Counts:
     """Counts of labelled rows over true categories."""
-    weights, length = row_weights(block), axis.base.length
-    at = places(block, axis).astype(np.int64)
-    by_category = np.zeros(k * length, dtype=np.int64)
-    for column in range(axis.n_columns):
-        there = at[:, column] != ABSENT
-        np.add.at(by_category, labels[there].astype(np.int64) * length + at[there, column], weights[there])
+    weights = row_weights(block)
+    keys = labels.astype(np.int64)[:, None] * axis.length + (block.codes + axis.offsets[:-1])
+    if block.weights is None:
+        every = np.bincount(keys.ravel(), minlength=k * axis.length)
+    else:
+        every = np.zeros(k * axis.length, dtype=np.int64)
+        np.add.at(every, keys, weights[:, None])
+    by_category = np.ascontiguousarray(every.reshape(k, -1)[:, axis.category_places])
     sizes = np.zeros(k, dtype=np.int64)
     np.add.at(sizes, labels, weights)
     whole, seen = ticks(block.numbers), ~np.isnan(block.numbers)
@@ -122,4 +124,4 @@ def count_places(block: Block, labels: IntArray, k: int, axis: Axis) -> Counts:
     sums = [np.zeros((k, whole.shape[1]), dtype=np.int64) for _ in range(3)]
     for total, values in zip(sums, (whole, squares, seen), strict=True):
         np.add.at(total, labels, values * weights[:, None])
-    return Counts(by_category.reshape(k, length), sizes, sums[0], sums[1], sums[2], cost=0, moved=0)
+    return Counts(by_category, sizes, sums[0], sums[1], sums[2], cost=0, moved=0)
