@@ -135,7 +135,10 @@ def test_methods_are_compared_on_a_table_of_ones_own(run, zoo, tmp_path):
 def test_a_method_that_fails_in_a_comparison_is_said(run, zoo):
     ended = run("lab", "compare", zoo, "--target", "kind", "-m", "kmodes", "-k", 500, "--seeds", 1)
     assert ended.code == 0
-    assert "without a result: ParameterError: n_clusters=500" in ended.err
+    assert "without a result: kmodes: ParameterError: n_clusters=500" in ended.err
+    line = ended.out.splitlines()[1]
+    assert "nan" not in line
+    assert line.endswith("\t0")
 
 
 @pytest.mark.parametrize(

@@ -237,8 +237,8 @@ def compare_command(
         )
     terminal.table(*_summary_lines(summary(runs)))
     terminal.say(f"All rows in one cluster would score ACC {runs['one_cluster'].iloc[0]:.3f} and ARI 0.")
-    for error in dict.fromkeys(runs.loc[runs["error"] != "", "error"]):
-        terminal.say(f"without a result: {error}")
+    for error, part in runs[runs["error"] != ""].groupby("error", sort=False):
+        terminal.say(f"without a result: {', '.join(dict.fromkeys(part['method']))}: {error}")
     if output is not None:
         write_text(output, runs.to_csv(index=False, lineterminator="\n"))
         terminal.say(f"wrote {output}")
@@ -269,9 +269,10 @@ def _summary_lines(table: Any) -> tuple[list[str], list[list[str]]]:
     head = ["method", *measures, "clusters left", "largest share", "seconds", "runs"]
     rows = []
     for name, line in table.iterrows():
-        scores = [f"{line[one]:.3f} ± {line[one + '_std']:.3f}" for one in measures]
-        facts = [f"{line['clusters_left']:.1f}", f"{line['largest_share']:.0%}", f"{line['seconds']:.2f}"]
-        rows.append([str(name), *scores, *facts, f"{line['runs']:.0f}"])
+        texts = [f"{line[one]:.3f} ± {line[one + '_std']:.3f}" for one in measures]
+        texts += [f"{line['clusters_left']:.1f}", f"{line['largest_share']:.0%}"]
+        known = ["-" if text.startswith("nan") else text for text in texts]
+        rows.append([str(name), *known, f"{line['seconds']:.2f}", f"{line['runs'] - line['failed']:.0f}"])
     return head, rows
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 
 from catalpa.errors import ParameterError, UnknownColumn
-from catalpa.lab.estimators import find_estimator, is_by_chance
+from catalpa.lab.estimators import is_by_chance, method_name
 from catalpa.lab.measure import measured
 from catalpa.lab.protocol import Entry
 
@@ -34,7 +34,8 @@ def compare(
     target : str
         That column; methods do not see it.
     methods : list of str
-        Names of methods, or ``"package.module:Class"`` for any scikit-learn clusterer.
+        Names of methods, or ``"package.module:Class"`` for any scikit-learn clusterer; each is run once,
+        however often and by whichever of its names it is given.
     seeds : int
         Seeds 0, 1, ..., seeds - 1; a method that takes no seed is run once.
     n_clusters : int, optional
@@ -69,10 +70,14 @@ def compare(
             "Leave those rows out first."
         )
     classes, table = frame[target], frame.drop(columns=target)
+    if classes.nunique() < 2:
+        raise ParameterError(
+            f"The column {target!r} has fewer than two classes, so that there is nothing for a clustering to "
+            "agree with. Name a column that tells rows apart."
+        )
     k = int(classes.nunique()) if n_clusters is None else n_clusters
-    for name in methods:
-        find_estimator(name)
-    plan = [(name, seed) for name in methods for seed in range(seeds if is_by_chance(name) else 1)]
+    names = list(dict.fromkeys(map(method_name, methods)))
+    plan = [(name, seed) for name in names for seed in range(seeds if is_by_chance(name) else 1)]
     rows = []
     for name, seed in plan:
         row = measured(Entry(name, "default"), table, classes, k, seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from catalpa.cluster.registry import METHODS, find_method
@@ -33,12 +33,13 @@ def find_estimator(name: str) -> type[Any]:
     """
     if ":" in name:
         return _imported(name)
-    for point in entry_points(group=GROUP):
-        if point.name == name:
-            return _checked(name, point.load())
     try:
+        # First, so that no other package changes what the library's own names mean.
         return find_method(name).estimator
     except ParameterError as error:
+        for point in entry_points(group=GROUP):
+            if point.name == name:
+                return _loaded(name, point)
         raise ParameterError(
             f'{error} A class of another package is named by its path, as in "package.module:Class".'
         ) from error
@@ -56,18 +57,36 @@ def method_name(name: str) -> str:
     return next((entry.name for entry in METHODS.values() if entry.estimator is found), name)
 
 
-def make(name: str, parameters: Mapping[str, Any], n_clusters: int, seed: int) -> Any:
-    """An estimator with these parameters, one thread, and the seed where it takes one."""
-    model = find_estimator(name)(**parameters)
+def make(
+    name: str,
+    parameters: Mapping[str, Any],
+    n_clusters: int,
+    seed: int,
+    categorical_features: str | None = None,
+) -> Any:
+    """An estimator with these parameters, one thread, and the other settings where it takes them."""
+    model = _made(name, parameters)
     # SigDT and others find the number of clusters themselves and have no such setting.
-    wanted = {"n_clusters": n_clusters, "random_state": seed, "n_jobs": 1}
+    wanted: dict[str, Any] = {"n_clusters": n_clusters, "random_state": seed, "n_jobs": 1}
+    if categorical_features is not None:
+        wanted["categorical_features"] = categorical_features
     takes = model.get_params(deep=False)
     return model.set_params(**{key: value for key, value in wanted.items() if key in takes})
 
 
 def is_by_chance(name: str) -> bool:
     """Whether an estimator takes a seed."""
-    return "random_state" in find_estimator(name)().get_params(deep=False)
+    return "random_state" in _made(name, {}).get_params(deep=False)
+
+
+def _made(name: str, parameters: Mapping[str, Any]) -> Any:
+    try:
+        return find_estimator(name)(**parameters)
+    except TypeError as error:
+        raise ParameterError(
+            f"The method {name!r} cannot be made: {error}. An estimator of scikit-learn's kind has a default "
+            "for each of its settings."
+        ) from error
 
 
 def _imported(path: str) -> type[Any]:
@@ -78,6 +97,16 @@ def _imported(path: str) -> type[Any]:
         raise ParameterError(
             f"The method {path!r} cannot be imported: {error}. Name one of {', '.join(METHODS)}, or "
             '"package.module:Class" of an installed package.'
+        ) from error
+
+
+def _loaded(name: str, point: EntryPoint) -> type[Any]:
+    try:
+        return _checked(name, point.load())
+    except (ImportError, AttributeError) as error:
+        raise ParameterError(
+            f"The method {name!r} is the entry point {point.value!r}, which cannot be imported: {error}. "
+            "Install its package again, or name another method."
         ) from error
 
 

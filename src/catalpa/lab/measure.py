@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import platform
 import time
 import warnings
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,7 @@ from catalpa.metrics import (
     compactness,
     normalized_mutual_information,
 )
+from catalpa.table import infer
 
 __all__ = ["measured", "run_job"]
 
@@ -34,11 +36,18 @@ def run_job(job: Job, data_home: str | None = None) -> dict[str, Any]:
         data = _table(job.dataset, job.columns, data_home)
     except Exception as error:
         return _identity(job) | _failure(error)
-    return _identity(job) | measured(job.entry, data.frame, data.target, data.n_clusters, job.seed)
+    # The data sets say by their dtypes what is a number, also where it has few different values.
+    row = measured(job.entry, data.frame, data.target, data.n_clusters, job.seed, "from_dtype")
+    return _identity(job) | row
 
 
 def measured(
-    entry: Entry, frame: pd.DataFrame, target: pd.Series, n_clusters: int, seed: int
+    entry: Entry,
+    frame: pd.DataFrame,
+    target: pd.Series,
+    n_clusters: int,
+    seed: int,
+    categorical_features: Literal["from_dtype"] | None = None,
 ) -> dict[str, Any]:
     """Fit a method and measure its labels against known classes and from the table alone."""
     known = {
@@ -46,26 +55,47 @@ def measured(
         "one_cluster": float(target.value_counts(normalize=True).iloc[0]),
         "versions": _versions(),
     }
+    own = frame.copy()  # a method may change its table, and the next one must not see that
     began = time.perf_counter()
     try:
         with warnings.catch_warnings():
             # What a fit warns about is in its row: clusters left, passes, the largest share.
             warnings.simplefilter("ignore")
-            model = make(entry.method, entry.parameters, n_clusters, seed).fit(frame)
+            model = make(entry.method, entry.parameters, n_clusters, seed, categorical_features).fit(own)
         seconds = time.perf_counter() - began
         # A method that finds the number of clusters itself left none of them empty.
         asked = n_clusters if "n_clusters" in model.get_params(deep=False) else 0
-        found = _judged(frame, target, np.asarray(model.labels_), asked)
-    except Exception as error:  # whatever a method does, the other runs go on
+        categories = [
+            column.name for column in infer(frame, categorical_features=categorical_features).categorical
+        ]
+        found = _judged(frame[categories], target, np.asarray(model.labels_), asked)
+    except (Exception, SystemExit) as error:  # whatever a method does, the other runs go on
         return known | _failure(error) | {"seconds": time.perf_counter() - began}
-    passes = getattr(model, "n_iter_", None)
-    cost = getattr(model, "cost_", getattr(model, "inertia_", np.nan))
-    return known | found | {"cost": float(cost), "passes": passes, "seconds": seconds, "error": ""}
+    passes = _number(getattr(model, "n_iter_", None))
+    cost = _number(getattr(model, "cost_", getattr(model, "inertia_", None)))
+    return (
+        known
+        | found
+        | {
+            "cost": np.nan if cost is None else cost,
+            "passes": None if passes is None else int(passes),
+            "seconds": seconds,
+            "error": "",
+        }
+    )
 
 
-def _judged(frame: pd.DataFrame, target: pd.Series, labels: Any, asked: int) -> dict[str, Any]:
+def _number(value: Any) -> float | None:
+    """What a method of any package left, where it is one number."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _judged(categories: pd.DataFrame, target: pd.Series, labels: Any, asked: int) -> dict[str, Any]:
     sizes = np.unique_counts(labels).counts
-    categories = frame.select_dtypes(exclude="number")
     return {
         "ACC": clustering_accuracy(target, labels),
         "ARI": adjusted_rand(target, labels),
@@ -81,7 +111,7 @@ def _identity(job: Job) -> dict[str, Any]:
     return dict(zip(("method", "variant", "dataset", "columns", "seed"), job.key, strict=True))
 
 
-def _failure(error: Exception) -> dict[str, Any]:
+def _failure(error: BaseException) -> dict[str, Any]:
     return {"error": f"{type(error).__name__}: {' '.join(str(error).split())}", "versions": _versions()}
 
 
