@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -32,6 +33,7 @@ Methods = Annotated[
 Datasets = Annotated[list[str] | None, typer.Option("--datasets", "-d", help="Only these: ZO,CV.")]
 RESULTS = Path("results/protocol.parquet")
 QUICK = Path("results/quick.parquet")
+FIGURES = Path("results/figures")
 
 
 class Format(StrEnum):
@@ -247,21 +249,25 @@ def compare_command(
 @lab.command("page")
 def page_command(
     results: Results = RESULTS,
+    figures: Annotated[Path, typer.Option(help="Folder with the data and drawings of figures.")] = FIGURES,
     protocol: ProtocolFile = None,
     output: OutputFile = None,
     force: Force = False,
 ) -> None:
-    """Write the page of results in Markdown, made from the stored results alone.
+    """Write the page of results in Markdown, made from stored results and figures alone.
 
     For example:
 
         catalpa lab page -o docs/results.md --force
     """
+    from catalpa.lab.figure_notes import figures_text
     from catalpa.lab.journal import read_results
     from catalpa.lab.page import page
     from catalpa.lab.protocol import read_protocol
 
-    _put(page(read_results(results), read_protocol(protocol)), output, force)
+    beside = Path.cwd() if output is None else output.absolute().parent
+    link = Path(os.path.relpath(figures.absolute(), beside)).as_posix()
+    _put(page(read_results(results), read_protocol(protocol), figures_text(figures, link)), output, force)
 
 
 def _summary_lines(table: Any) -> tuple[list[str], list[list[str]]]:

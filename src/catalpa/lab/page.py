@@ -19,7 +19,7 @@ __all__ = ["page", "tests_text"]
 NEAR = 0.03  # a mean this far from the print, or within its deviation, counts as reproduced
 
 
-def page(results: pd.DataFrame, protocol: Protocol) -> str:
+def page(results: pd.DataFrame, protocol: Protocol, figures: str = "") -> str:
     """The page in Markdown.
 
     Parameters
@@ -28,6 +28,8 @@ def page(results: pd.DataFrame, protocol: Protocol) -> str:
         Rows of :func:`catalpa.lab.run`.
     protocol : Protocol
         That they were made with.
+    figures : str
+        What :func:`catalpa.lab.figure_notes.figures_text` says of the stored figures.
     """
     made = {
         (number, measure): table(results, protocol, number, measure)
@@ -44,6 +46,7 @@ def page(results: pd.DataFrame, protocol: Protocol) -> str:
         one_cluster=_one_cluster(accuracy),
         collapsed=_collapsed(accuracy),
         tables="\n\n".join(text for one in made.values() if len(one.cells) for text in _section(one)),
+        figures=figures or "## Figures\n\nNo data of figures are stored.",
         ranks=_printed_ranks(),
         contradictions=_contradictions(),
     )

@@ -1,0 +1,86 @@
+"""What the page says of the figures, and that the page in the docs is made from what is stored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from catalpa.lab import read_protocol
+from catalpa.lab.figure_notes import figures_text
+from catalpa.lab.journal import read_results
+from catalpa.lab.page import page
+
+PROJECT = Path(__file__).parents[2]
+
+
+def lines_of(folder, number, frame, *, drawn=False):
+    frame.to_csv(folder / f"figure{number}.csv", index=False)
+    if drawn:
+        (folder / f"figure{number}.svg").write_text("<svg/>", "utf-8")
+    return figures_text(folder, "there").splitlines()
+
+
+def test_the_leader_of_every_data_set_is_named(tmp_path):
+    scores = {("ZO", "Customized"): [0.1, 0.3, 0.5], ("ZO", "Hamming"): [0.2, 0.4, 0.3]}
+    scores |= {("TA", "Customized"): [0.9, 0.1, 0.2], ("TA", "Hamming"): [0.3, 0.4, 0.3]}
+    rows = [
+        {"dataset": data, "strategy": strategy, "draw": draw, "ACC": score}
+        for (data, strategy), values in scores.items()
+        for draw, score in enumerate(values)
+    ]
+    lines = lines_of(tmp_path, 1, pd.DataFrame(rows), drawn=True)
+    assert "![Figure 1: k-modes with relations drawn at random](there/figure1.svg)" in lines
+    assert "| ZO | **0.300 (0.100 to 0.500)** | **0.300 (0.200 to 0.400)** |" in lines
+    assert "| TA | 0.200 (0.100 to 0.900) | **0.300 (0.300 to 0.400)** |" in lines
+    assert any("over 3 draws here: Customized on ZO, Hamming on TA." in line for line in lines)
+
+
+def test_relearnings_after_which_the_cost_is_higher_are_counted(tmp_path):
+    facts = {"dataset": "ZO", "variant": "program"}
+    cost, relearned = [9.0, 5.0, 6.0, 4.0, 4.5], [False, True, True, False, False]
+    frame = pd.DataFrame({**facts, "number": range(1, 6), "cost": cost, "relearned": relearned})
+    lines = lines_of(tmp_path, 2, frame)
+    assert "| ZO | program | 5 | 2 | 1 |" in lines
+    assert not any(line.startswith("![") for line in lines)
+
+
+def test_growth_is_told_and_gaps_are_named(tmp_path):
+    rows = [
+        {"against": "rows", "method": name, "rows": n, "columns": 2, "seconds": n**power / 100, "error": ""}
+        for name, power in (("linear", 1), ("square", 2))
+        for n in (10, 100)
+    ]
+    rows += [
+        {
+            "against": "columns",
+            "method": name,
+            "rows": 5,
+            "columns": c,
+            "seconds": float("nan") if name == "square" else c,
+            "error": "MemoryError: too wide" if name == "square" else "",
+        }
+        for name in ("linear", "square")
+        for c in (1, 10)
+    ]
+    lines = lines_of(tmp_path, 3, pd.DataFrame(rows))
+    head = "| method | seconds at 100 rows | slope in rows | seconds at 10 columns | slope in columns |"
+    assert head in lines
+    assert "| linear | 1.00 | 1.00 | 10.00 | 1.00 |" in lines
+    assert "| square | 100.00 | 2.00 | - | - |" in lines
+    assert "- square, 5 rows and 10 columns: MemoryError: too wide" in lines
+
+
+def test_a_folder_without_figures_says_nothing(tmp_path):
+    assert figures_text(tmp_path, "there") == ""
+    text = page(read_results(PROJECT / "results" / "protocol.parquet"), read_protocol())
+    assert "No data of figures are stored." in text
+
+
+@pytest.mark.skipif(not (PROJECT / "results" / "protocol.parquet").exists(), reason="results are not here")
+def test_the_page_in_the_docs_is_made_from_the_stored_results():
+    results = PROJECT / "results"
+    notes = figures_text(results / "figures", "../results/figures")
+    made = page(read_results(results / "protocol.parquet"), read_protocol(), notes)
+    assert (PROJECT / "docs" / "results.md").read_text("utf-8") == made
