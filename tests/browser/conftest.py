@@ -137,3 +137,25 @@ def wide_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     model = catalpa.DISC(20, learning="paper", random_state=0).fit(table)
     model.report(table, title=ATTACK).save(path)
     return path
+
+
+@pytest.fixture(scope="session")
+def split_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tree of splits over names without a place to break them."""
+    pytest.importorskip("vl_convert")
+    path = tmp_path_factory.mktemp("split") / "report.html"
+    zoo = catalpa.datasets.load("zoo").frame.astype(str)
+    table = zoo.rename(columns={"legs": "legs" * 60}).replace({"hair": {"1": "hairy" * 80}})
+    catalpa.SigDT().fit(table).report(table, title="Splits").save(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def weighed_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Weights of columns in twenty clusters, two names from right to left among them."""
+    pytest.importorskip("vl_convert")
+    path = tmp_path_factory.mktemp("weighed") / "report.html"
+    zoo = catalpa.datasets.load("zoo").frame.astype(str)
+    table = zoo.rename(columns={"legs": "\u05e8\u05d2\u05dc\u05d9\u05d9\u05dd", "tail": "\u202etail"})
+    catalpa.HARR(20, random_state=0).fit(table).report(table, title="Weights").save(path)
+    return path

@@ -28,7 +28,7 @@ def test_the_page_opens_without_a_complaint_or_a_request(open_page, zoo_report, 
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", ["zoo_report", "wide_report"])
+@pytest.mark.parametrize("name", ["zoo_report", "wide_report", "split_report", "weighed_report"])
 def test_nothing_is_wider_than_the_window(open_page, request, name, width):
     page = open_page(request.getfixturevalue(name), width=width)
     page.shoot(f"{name}-{width}")
@@ -43,6 +43,21 @@ def test_the_charts_are_drawn(open_page, zoo_report):
     assert page.ask("document.querySelectorAll('#fit .mark-symbol path').length") > 2
     assert page.ask("document.querySelectorAll('.trees figure circle').length") == 12
     assert page.ask("document.querySelectorAll('table.heat td').length") == 8 * 36
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_branches_stand_further_in_than_those_above_and_their_bars_in_line(open_page, split_report, width):
+    page = open_page(split_report, width=width, scheme="dark")
+    page.shoot(f"splits-{width}-dark")
+    places = page.ask(
+        "[...document.querySelectorAll('.splits li')].map(e => [Number(getComputedStyle(e)"
+        ".getPropertyValue('--d')), e.querySelector('.asked').getBoundingClientRect().left, "
+        "e.querySelector('.bar').getBoundingClientRect().left])"
+    )
+    assert len(places) == 11
+    assert len({depth for depth, _, _ in places}) == len({round(left) for _, left, _ in places}) == 4
+    assert sorted(places) == sorted(places, key=lambda place: place[1:2] + place[:1])
+    assert len({round(left) for _, _, left in places}) == 1
 
 
 def option(page, name):

@@ -142,6 +142,21 @@ def test_an_unknown_kind_of_map_is_refused(kmodes, zoo):
         plot.row_map(kmodes, zoo, method="umap")
 
 
+def test_equal_rows_stay_together_where_all_rows_lie_on_a_line():
+    table = [["a", "x"]] * 6 + [["b", "y"]] * 6
+    chart = plot.row_map(catalpa.KModes(2, random_state=0).fit(table), table, width=600, height=400).to_dict()
+    scale = chart["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    heights = [value["y"] for value in chart["layer"][0]["data"]["values"]]
+    assert (max(heights) - min(heights)) / (scale[1] - scale[0]) < 0.1
+
+
+def test_the_number_of_a_cluster_stands_beside_its_row():
+    table = [["a", "x"]] + [["b", "y"]] * 6
+    chart = plot.row_map(catalpa.KModes(2, random_state=0).fit(table), table).to_dict()
+    for layer in chart["layer"][1:]:
+        assert abs(layer["mark"]["dy"]) >= 12
+
+
 def test_silhouettes_are_those_of_the_metric(kmodes, zoo):
     chart = plot.silhouettes(kmodes, zoo)
     expected = catalpa.metrics.categorical_silhouette_samples(zoo, kmodes.labels_)

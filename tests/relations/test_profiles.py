@@ -196,3 +196,9 @@ def test_a_column_that_half_of_the_rows_lack_tells_half_as_much(schema_of):
     schema = schema_of(a=["x", "y"])
     found = telling_columns(np.array([[4, 0], [0, 4]]), np.array([8, 8]), schema)[0]
     assert (found.bits, found.share_of_entropy) == (0.5, 1.0)
+
+
+def test_a_sentence_cuts_long_names_and_shows_no_control_characters():
+    told = sentence([Distinction("c" * 200, "\x1b[31mred\u202e", 0.9, 0.5, 0.3, 1.8, 10.0)])
+    assert "c" * 59 + "\u2026=" in told
+    assert not {"\x1b", "\u202e"} & set(told)

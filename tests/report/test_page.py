@@ -57,7 +57,66 @@ def test_a_table_of_numbers_alone_becomes_a_page_too():
 def test_long_names_break_after_underscores_and_stay_text():
     table = pd.DataFrame({"a_<b>": ["x"] * 3 + ["y"] * 3, "c": ["p"] * 3 + ["q"] * 3})
     html = catalpa.KModes(2, random_state=0).fit(table).report(table).html
-    assert '<span class="name">a_<wbr>&lt;b&gt;</span>' in html
+    assert '<span class="name" title="a_&lt;b&gt;">a_<wbr>&lt;b&gt;</span>' in html
+
+
+def test_very_long_names_are_cut_and_kept_whole_in_titles():
+    column, category = "c" * 300, "k" * 300
+    table = pd.DataFrame({column: [category] * 3 + ["y"] * 3})
+    html = catalpa.KModes(2, random_state=0).fit(table).report(table).html
+    shown = re.sub(r"<script.*?</script>|<[^>]*>", "", html, flags=re.DOTALL)
+    assert "c" * 59 + "\u2026" in shown
+    assert "c" * 61 not in shown
+    assert f'title="{column} = {category}"' in html
+
+
+def test_one_row_is_not_called_rows():
+    table = pd.DataFrame({"a": ["x"]})
+    html = catalpa.KModes(1).fit(table).report(table).html
+    assert "1 row with 1 column in 1 cluster, found by KModes" in html
+    assert "1 pass, came to rest" in html
+    assert not re.search(r"\b1 (rows|columns|clusters|passes)\b", html)
+
+
+def test_a_tree_of_splits_is_on_the_page(zoo):
+    html = catalpa.SigDT().fit(zoo).report(zoo).html
+    part = html[html.index('<section id="splits">') : html.index('<section id="columns">')]
+    assert 'href="#splits"' in html
+    assert part.count("<li") == 11
+    assert "<bdi>legs is 4</bdi>?" in part
+    assert "legs is not 4 and toothed is 1 and hair is not 1" in part
+
+
+def test_weights_are_on_the_page_for_every_column_and_cluster(zoo):
+    html = catalpa.WOCIL(7, random_state=0).fit(zoo).report(zoo).html
+    part = html[html.index('<section id="weights">') : html.index('<section id="map">')]
+    assert 'href="#weights"' in html
+    assert part.count("<td") == 7 * 16
+
+
+def test_of_many_weighed_columns_the_heaviest_are_shown():
+    table = pd.DataFrame({f"c{at}": ["x", "y"] * 4 for at in range(33)})
+    html = catalpa.WOCIL(2, random_state=0).fit(table).report(table).html
+    assert "and 3 columns that count less" in html
+
+
+@pytest.mark.parametrize("part", ["splits", "weights"])
+def test_a_method_without_splits_or_weights_has_no_part_for_them(report, part):
+    assert f'<section id="{part}">' not in report.html
+    assert f'href="#{part}"' not in report.html
+
+
+@pytest.mark.parametrize("method", [catalpa.SigDT(), catalpa.WOCIL(2, random_state=0)])
+def test_text_in_splits_and_weights_stays_text(method):
+    table = pd.DataFrame({ATTACK: [ATTACK] * 20 + ["b"] * 20, "other": ["x"] * 20 + ["y"] * 20})
+    html = method.fit(table).report(table).html
+    assert ATTACK not in html
+    assert html.count("<script") == 2
+
+
+def test_a_cost_that_never_changes_is_not_drawn(zoo):
+    html = catalpa.SigDT().fit(zoo).report(zoo).html
+    assert "Cost after every pass" not in html
 
 
 def test_every_sentence_is_on_the_page(report):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 
 import numpy as np
@@ -95,6 +96,101 @@ def test_trees_are_those_of_the_relations(report, model):
         places = [row[2] for row in relations["trees"][cluster][at]["rows"]]
         assert max(places) == pytest.approx(model.relations_[cluster, "legs"].distances.max(), abs=1e-4)
     assert not relations["shared"]
+
+
+def test_splits_hold_the_rows_that_answer_their_questions(zoo):
+    model = catalpa.SigDT().fit(zoo)
+    branches = model.report(zoo).summary["splits"]
+    assert [branch["rows"] for branch in branches] == [101, 38, 30, 8, 63, 26, 8, 18, 37, 31, 6]
+    assert [branch["depth"] for branch in branches] == [0, 1, 2, 2, 1, 2, 3, 3, 2, 3, 3]
+    for branch in branches:
+        if branch["cluster"] is None:
+            continue
+        held = pd.Series(True, index=zoo.index)
+        for condition in branch["rule"].split(" and "):
+            column, negated, category = re.fullmatch(r"(\w+) is (not )?(\w+)", condition).groups()
+            held &= (zoo[column].astype(str) == category) != bool(negated)
+        assert (model.labels_[held] == branch["cluster"]).all()
+        assert held.sum() == branch["rows"]
+
+
+def test_splits_count_the_rows_that_are_given(zoo):
+    branches = catalpa.SigDT().fit(zoo).report(zoo[zoo["legs"].astype(str) == "4"]).summary["splits"]
+    assert [branch["rows"] for branch in branches] == [38, 38, 30, 8, 0, 0, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("method", [catalpa.WOCIL, catalpa.HARR])
+def test_weights_are_those_of_the_model_the_heaviest_column_first(method, zoo):
+    model = method(4, random_state=0).fit(zoo)
+    records = model.report(zoo).summary["weights"]
+    assert sorted(record["column"] for record in records) == sorted(zoo.columns)
+    for record in records:
+        assert record["weights"] == pytest.approx(model.weights_[record["column"]].tolist(), abs=1e-6)
+    sums = [sum(record["weights"]) for record in records]
+    assert sums == sorted(sums, reverse=True)
+
+
+def test_weights_of_pairs_of_categories_are_no_weights_of_columns(zoo):
+    model = catalpa.HDC(3, random_state=0).fit(zoo)
+    assert hasattr(model, "weights_")
+    assert model.report(zoo).summary["weights"] is None
+
+
+def test_a_table_without_clusters_is_warned_of():
+    rng = np.random.default_rng(0)
+    noise = pd.DataFrame({f"c{at}": rng.integers(0, 3, 300).astype(str) for at in range(6)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = catalpa.DISC("auto", random_state=0).fit(noise).report(noise).summary["fit"]["warnings"]
+    split = catalpa.SigDT().fit(noise).report(noise).summary["fit"]["warnings"]
+    assert any("All rows are in one cluster" in text for text in found)
+    assert any("first split is no clearer than chance" in text for text in split)
+
+
+def test_equal_rows_are_not_typical_and_odd_at_once():
+    table = [["a", "x"]] * 5 + [["b", "y"]] * 5
+    summary = catalpa.KModes(2, random_state=0).fit(table).report(table).summary
+    assert [len(one["examples"]["typical"]) for one in summary["clusters"]] == [1, 1]
+    assert [one["examples"]["odd"] for one in summary["clusters"]] == [[], []]
+
+
+def test_rows_that_cost_the_same_are_typical_by_their_common_categories():
+    table = [["a", "x"]] * 2 + [["b", "y"]] * 3 + [["b", "x"], ["c", "z"]]
+    model = catalpa.SigDT(force_root_split=False).fit(table)
+    assert (model.transform(table) == 0).all()
+    examples = model.report(table).summary["clusters"][0]["examples"]
+    assert [cell["text"] for cell in examples["typical"][0]["cells"]] in (["b", "y"], ["y", "b"])
+    assert [cell["text"] for cell in examples["odd"][0]["cells"]] in (["c", "z"], ["z", "c"])
+
+
+def test_rows_of_numbers_alone_have_several_examples():
+    table = pd.DataFrame({"x": [0.5, 0.25, 0.125, 0.75, 0.625, 0.875, 90.5, 91.25]})
+    summary = catalpa.KPrototypes(2, random_state=0).fit(table).report(table).summary
+    largest = max(summary["clusters"], key=lambda one: one["size"])
+    assert [len(largest["examples"][kind]) for kind in ("typical", "odd")] == [3, 3]
+
+
+@pytest.mark.parametrize("start", [0.0, 1e9, 1e12])
+def test_where_numbers_begin_does_not_change_what_clusters_explain(start):
+    numbers = 0.25 + np.array([0, 1, 2, 3] * 5 + [10, 11, 12, 13] * 5)
+    table = pd.DataFrame({"x": start + numbers, "a": ["p"] * 20 + ["q"] * 20})
+    summary = catalpa.KPrototypes(2, random_state=0).fit(table).report(table).summary
+    column = next(one for one in summary["columns"] if one["column"] == "x")
+    assert column["explained"] == pytest.approx(25 / 26.25)
+
+
+def test_numbers_near_the_limits_of_floats_become_json():
+    table = pd.DataFrame({"x": [1e300, -1e300, 1e-300, 0.0] * 5, "a": list("pqrs") * 5})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = catalpa.DISC(2, random_state=0).fit(table).report(table)
+    assert json.loads(found.to_json())["columns"]
+
+
+def test_a_category_without_letters_can_be_seen():
+    table = pd.DataFrame({"a": [""] * 3 + ["y"] * 3})
+    summary = catalpa.KModes(2, random_state=0).fit(table).report(table).summary
+    assert any('a=""' in one["sets_apart"] for one in summary["clusters"])
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -89,5 +89,7 @@ def _standardised(numbers: FloatArray) -> FloatArray:
     seen = np.maximum(there.sum(axis=0), 1)
     filled = np.where(there, numbers, 0.0)
     centred = np.where(there, filled - filled.sum(axis=0) / seen, 0.0)
+    largest = np.abs(centred).max(axis=0)
+    centred = centred / np.where(largest > 0, largest, 1.0)  # squares of very large numbers would overflow
     deviation = np.sqrt((centred**2).sum(axis=0) / seen)
     return np.asarray(centred / np.where(deviation > 0, deviation, 1.0))

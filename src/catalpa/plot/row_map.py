@@ -13,6 +13,7 @@ from catalpa.plot.theme import INK, cluster_colour, cluster_shape, dressed, need
 from catalpa.plot.view import Sample, View, look
 from catalpa.plot.words import cell_texts
 from catalpa.relations.names import shortened
+from catalpa.table.blocks import FloatArray
 
 if TYPE_CHECKING:
     from catalpa.cluster.base import Clusterer
@@ -22,6 +23,8 @@ __all__ = ["draw_map", "map_points", "row_map"]
 MOST_POINTS = 2_000
 CELLS_TOLD = 5
 MAPS = ("mca", "tsne")
+MARGIN = 28  # pixels around the rows
+FLAT = 1e-3  # of the other direction's spread: with less, rows lie on a line
 
 
 def row_map(
@@ -105,7 +108,9 @@ def _words(view: View, at: int, columns: list[str]) -> str:
 def draw_map(record: Mapping[str, Any], width: int = 640, height: int = 440) -> Any:
     """Chart of points from :func:`map_points`, with each cluster's number in its middle."""
     alt = needs_altair()
-    spread = _apart(record["points"], width, height)
+    at = np.array([point[:2] for point in record["points"]], dtype=np.float64).reshape(-1, 2)
+    pixel = _pixel(at, width, height)
+    spread = _apart(at, pixel)
     points = [
         {
             "x": x,
@@ -118,11 +123,15 @@ def draw_map(record: Mapping[str, Any], width: int = 640, height: int = 440) -> 
         for (x, y), (_, _, cluster, row, words) in zip(spread, record["points"], strict=True)
     ]
     axis = alt.Axis(labels=False, ticks=False, grid=False, domain=False, title=None)
-    scale = alt.Scale(zero=False, nice=False, padding=14)
-    x, y = alt.X("x:Q", scale=scale, axis=axis), alt.Y("y:Q", scale=scale, axis=axis)
+    x, y = (
+        alt.X("x:Q", scale=alt.Scale(nice=False, domain=_shown(at[:, 0], pixel[0], width)), axis=axis),
+        alt.Y("y:Q", scale=alt.Scale(nice=False, domain=_shown(at[:, 1], pixel[1], height)), axis=axis),
+    )
     numbers = alt.Chart(alt.Data(values=_middles(points))).encode(x=x, y=y, text="cluster:N")
-    halo = numbers.mark_text(fontSize=18, fontWeight=700, stroke="white", strokeWidth=5, strokeJoin="round")
-    name = numbers.mark_text(fontSize=18, fontWeight=700, color=INK)
+    # Above the middle: a cluster of one row would vanish behind its number.
+    letters = {"fontSize": 18, "fontWeight": 700, "dy": -16}
+    halo = numbers.mark_text(stroke="white", strokeWidth=5, strokeJoin="round", **letters)
+    name = numbers.mark_text(color=INK, **letters)
     return alt.layer(_dots(points, x, y), halo, name).properties(width=width, height=height)
 
 
@@ -156,10 +165,21 @@ def _middles(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return middles
 
 
-def _apart(points: list[list[Any]], width: int, height: int) -> list[tuple[float, float]]:
+def _pixel(at: FloatArray, width: int, height: int) -> FloatArray:  # (2,)
+    """What one pixel stands for; a direction in which rows hardly differ is not blown up."""
+    span = np.ptp(at, axis=0)
+    return np.where(span > FLAT * span.max(), span, span.max() or 1.0) / (width, height)
+
+
+def _shown(places: FloatArray, pixel: float, length: int) -> list[float]:
+    """Both ends of an axis: all places, with room for dots and numbers around them."""
+    middle = float(places.min() + places.max()) / 2
+    half = max(float(np.ptp(places)) / 2 + MARGIN * pixel, length * pixel / 2)
+    return [middle - half, middle + half]
+
+
+def _apart(at: FloatArray, pixel: FloatArray) -> list[tuple[float, float]]:
     """Places with equal rows fanned out around their common point, so that every row can be seen."""
-    at = np.array([point[:2] for point in points], dtype=np.float64).reshape(-1, 2)
-    pixel = np.maximum(np.ptp(at, axis=0), 1e-9) / (width, height)
     _, group = np.unique(np.round(at / (pixel * 2)), axis=0, return_inverse=True)
     order = np.zeros(len(at), dtype=np.int64)
     seen: dict[int, int] = {}

@@ -25,10 +25,25 @@ SAMPLE_ROWS = 20_000  # rows whose distances and silhouettes are looked at
 
 @dataclass(frozen=True, eq=False)
 class NumberSums:
-    """Sums of the numeric columns per cluster, (k, numeric), in the table's own units."""
+    """Means of the numeric columns per cluster, and how far cells lie from the mean of all rows.
 
-    sums: FloatArray
-    squares: FloatArray
+    Attributes
+    ----------
+    means : array (k, numeric)
+        In the table's own units; 0 where no cell is there.
+    overall : array (numeric,)
+        Mean of all rows.
+    between, around : arrays (numeric,)
+        Sums of the squared distances of the clusters' means, and of all cells, from that mean, in units
+        of the largest distance.
+    seen : array (k, numeric)
+        Cells.
+    """
+
+    means: FloatArray
+    overall: FloatArray
+    between: FloatArray
+    around: FloatArray
     seen: IntArray
 
 
@@ -159,15 +174,26 @@ def _labels(model: Clusterer, X: Any, n: int, count: Any) -> tuple[IntArray, boo
 
 
 def _number_sums(numbers: FloatArray, labels: IntArray, k: int) -> NumberSums:
-    sums, squares = np.zeros((k, numbers.shape[1])), np.zeros((k, numbers.shape[1]))
-    seen = np.zeros((k, numbers.shape[1]), dtype=np.int64)
+    means, seen = np.zeros((k, numbers.shape[1])), np.zeros((k, numbers.shape[1]), dtype=np.int64)
+    overall, between, around = np.zeros((3, numbers.shape[1]))
     for at, values in enumerate(numbers.T):
         there = np.isfinite(values)
         of, present = labels[there], values[there]
-        sums[:, at] = np.bincount(of, present, minlength=k)
-        squares[:, at] = np.bincount(of, present * present, minlength=k)
+        if not len(present):
+            continue
+        # Measured from the middle and in units of the range, so that neither large numbers that differ
+        # little nor those near the limits of floats lose what is between them.
+        low, high = float(present.min()), float(present.max())
+        middle, half = low / 2 + high / 2, high / 2 - low / 2 or 1.0
+        placed = (present - middle) / half
         seen[:, at] = np.bincount(of, minlength=k)
-    return NumberSums(sums, squares, seen)
+        own = np.bincount(of, placed, minlength=k) / np.maximum(seen[:, at], 1)
+        mean = float(placed.mean())
+        means[:, at] = np.where(seen[:, at] > 0, middle + half * own, 0.0)
+        overall[at] = middle + half * mean
+        between[at] = float((seen[:, at] * (own - mean) ** 2).sum())
+        around[at] = float(((placed - mean) ** 2).sum())
+    return NumberSums(means, overall, between, around, seen)
 
 
 def _draw(

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 __all__ = ["category_names", "decimals", "percent", "shortened"]
 
 MISSING = "(missing)"
+JOINERS = "\u200c\u200d"  # without width, but part of how letters and emoji are written
 
 
 def category_names(categories: Sequence[object]) -> tuple[str, ...]:
@@ -19,8 +20,10 @@ def category_names(categories: Sequence[object]) -> tuple[str, ...]:
     ('low', '3', '(missing)')
     >>> category_names(["1", 1])
     ('1 (str)', '1 (int)')
+    >>> category_names(["", "x"])
+    ('""', 'x')
     """
-    names = [MISSING if category is None else str(category) for category in categories]
+    names = [MISSING if category is None else _visible(str(category)) for category in categories]
     times = Counter(names)
     return tuple(
         name if times[name] == 1 else f"{name} ({type(category).__name__})"
@@ -28,9 +31,13 @@ def category_names(categories: Sequence[object]) -> tuple[str, ...]:
     )
 
 
+def _visible(name: str) -> str:
+    return name if name.strip() else f'"{name}"'
+
+
 def shortened(name: str, width: int) -> str:
     """The name on one line, cut with … where it is longer than ``width``."""
-    flat = "".join(letter if letter.isprintable() else " " for letter in name)
+    flat = "".join(letter if letter.isprintable() or letter in JOINERS else " " for letter in name)
     return flat if len(flat) <= width else flat[: width - 1].rstrip() + "…"
 
 

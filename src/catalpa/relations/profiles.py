@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from catalpa.relations.names import category_names, percent
+from catalpa.relations.names import category_names, percent, shortened
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Schema
 
@@ -21,6 +21,8 @@ __all__ = [
     "telling_columns",
     "typical_categories",
 ]
+
+NAME_WIDTH = 60  # of columns and categories in a sentence
 
 Profile: TypeAlias = Mapping[str, Any]
 
@@ -155,7 +157,9 @@ def sentence(records: Sequence[Distinction]) -> str:
     if not records:
         return "nothing sets it apart"
     return "; ".join(
-        f"{percent(record.share)} {record.column}={record.category} ({_times(record)})" for record in records
+        f"{percent(record.share)} {shortened(record.column, NAME_WIDTH)}="
+        f"{shortened(record.category, NAME_WIDTH)} ({_times(record)})"
+        for record in records
     )
 
 

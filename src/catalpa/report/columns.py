@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from catalpa.plot.view import View
+from catalpa.relations.names import shortened
 from catalpa.relations.profiles import telling_columns
 
 __all__ = ["column_records", "mean_records", "telling_text"]
@@ -44,7 +45,7 @@ def telling_text(columns: list[dict[str, Any]]) -> str:
         return "No column tells the clusters apart."
     half, named = 0.0, []
     for record in columns:
-        named.append(record["column"])
+        named.append(shortened(record["column"], 60))
         half += record["bits"]
         if half >= total / 2:
             break
@@ -60,16 +61,15 @@ def telling_text(columns: list[dict[str, Any]]) -> str:
 
 def mean_records(view: View) -> list[list[dict[str, Any]]]:
     """For each cluster the numeric columns whose mean lies far from that of all rows, farthest first."""
-    sums, seen = view.numbers.sums, view.numbers.seen
+    numbers = view.numbers
     found: list[list[tuple[float, dict[str, Any]]]] = [[] for _ in range(view.k)]
     for at, column in enumerate(view.schema.numeric):
-        total, span = int(seen[:, at].sum()), column.high - column.low
-        if not total or not span > 0:
+        span, overall = column.high / 2 - column.low / 2, float(numbers.overall[at])
+        if not span > 0:
             continue
-        overall = float(sums[:, at].sum()) / total
-        for cluster in np.flatnonzero(seen[:, at]):
-            mean = float(sums[cluster, at] / seen[cluster, at])
-            away = abs(mean - overall) / span
+        for cluster in np.flatnonzero(numbers.seen[:, at]):
+            mean = float(numbers.means[cluster, at])
+            away = abs(mean / 2 - overall / 2) / span
             if away > FAR:
                 found[cluster].append((away, {"column": column.name, "mean": mean, "overall": overall}))
     return [
@@ -79,12 +79,8 @@ def mean_records(view: View) -> list[list[dict[str, Any]]]:
 
 def _explained_variance(view: View) -> list[float]:
     """Share of each number's variance that lies between clusters."""
-    shares = []
-    for sums, squares, seen in zip(
-        view.numbers.sums.T, view.numbers.squares.T, view.numbers.seen.T, strict=True
-    ):
-        rows = max(int(seen.sum()), 1)
-        around_mean = float(squares.sum() - sums.sum() ** 2 / rows)
-        between = float((sums**2 / np.maximum(seen, 1)).sum() - sums.sum() ** 2 / rows)
-        shares.append(min(max(between / around_mean, 0.0), 1.0) if around_mean > 0 else 0.0)
-    return shares
+    numbers = view.numbers
+    return [
+        min(float(between / around), 1.0) if around > 0 else 0.0
+        for between, around in zip(numbers.between, numbers.around, strict=True)
+    ]

@@ -8,6 +8,7 @@ import numpy as np
 
 from catalpa.plot.view import View
 from catalpa.plot.words import cell_texts
+from catalpa.table.blocks import FloatArray, IntArray
 
 __all__ = ["example_rows"]
 
@@ -28,25 +29,36 @@ def example_rows(view: View, cluster: int, columns: list[str]) -> dict[str, Any]
     """
     sample = view.sample
     own = np.flatnonzero(sample.labels == cluster)
-    order = own[np.argsort(sample.costs[own, cluster], kind="stable")]
-    typical = _distinct(sample.codes, order, TYPICAL)
-    odd = [at for at in _distinct(sample.codes, order[::-1], ODD) if at not in typical]
+    order = own[np.lexsort((_rarity(view, own, cluster), sample.costs[own, cluster].round(9)))]
+    typical = _distinct(view, order, TYPICAL)
+    odd = {cells: at for cells, at in _distinct(view, order[::-1], ODD).items() if cells not in typical}
     shown = columns[:COLUMNS_SHOWN]
     return {
         "columns": shown,
-        "typical": [_row(view, at, cluster, shown) for at in typical],
-        "odd": [_row(view, at, cluster, shown) for at in odd],
+        "typical": [_row(view, at, cluster, shown) for at in typical.values()],
+        "odd": [_row(view, at, cluster, shown) for at in odd.values()],
     }
 
 
-def _distinct(codes: Any, order: Any, most: int) -> list[int]:
-    """The first rows of an order that differ from each other."""
+def _rarity(view: View, rows: IntArray, cluster: int) -> FloatArray:
+    """How rare the categories of some rows are in a cluster: orders rows that cost the same."""
+    found = np.zeros(len(rows))
+    for at, part in enumerate(view.schema.axis.slices()):
+        counts = view.by_category[cluster, part]
+        shares = np.append(counts, 0) / max(int(counts.sum()), 1)
+        held = np.minimum(view.sample.codes[rows, at], len(counts))  # a hole lies behind the categories
+        found -= shares[held]
+    return found
+
+
+def _distinct(view: View, order: IntArray, most: int) -> dict[bytes, int]:
+    """The first rows of an order that differ from each other, by their cells."""
     found: dict[bytes, int] = {}
     for at in order:
-        found.setdefault(codes[at].tobytes(), int(at))
+        found.setdefault(view.sample.codes[at].tobytes() + view.sample.numbers[at].tobytes(), int(at))
         if len(found) == most:
             break
-    return list(found.values())
+    return found
 
 
 def _row(view: View, at: int, cluster: int, shown: list[str]) -> dict[str, Any]:

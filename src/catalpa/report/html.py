@@ -12,15 +12,18 @@ from catalpa.plot.fitting import draw_passes
 from catalpa.plot.row_map import draw_map
 from catalpa.plot.silhouettes import draw_silhouettes
 from catalpa.plot.theme import cluster_colour, cluster_shape, dressed
-from catalpa.relations.names import percent
+from catalpa.relations.names import percent, shortened
 
 __all__ = ["page", "script_json"]
 
 PALE = ("#E69F00", "#56B4E9", "#CC79A7", "#B8A90A")  # white numbers would be hard to read on these
+NAME_WIDTH = 60  # longer names of columns and categories are cut; a title has them whole
 PARTS = (
     ("clusters", "Clusters"),
     ("apart", "What sets them apart"),
+    ("splits", "Splits"),
     ("columns", "Columns"),
+    ("weights", "Weights"),
     ("relations", "Relations"),
     ("map", "Map"),
     ("rows", "Rows"),
@@ -38,6 +41,8 @@ def page(summary: Mapping[str, Any]) -> str:
     sizes = [one["size"] for one in summary["clusters"]]
     charts = {name: markup(svg) for name, svg in _drawn(summary).items()}
     has_trees = bool(summary["relations"] and summary["relations"]["columns"])
+    has = {"relations": has_trees, "weights": summary["weights"], "splits": summary["splits"]}
+    absent = {part for part, content in has.items() if not content}
     return str(
         environment.from_string(_text("report.html.jinja")).render(
             s=summary,
@@ -45,17 +50,20 @@ def page(summary: Mapping[str, Any]) -> str:
             js=markup(_text("report.js")),
             data=markup(script_json(_script_data(summary))),
             charts=charts,
-            parts=[part for part in PARTS if part[0] != "relations" or has_trees],
+            parts=[part for part in PARTS if part[0] not in absent],
             colours=_colours(summary),
             chips=_chips(summary),
             sizes=sizes,
             largest=max([1, *sizes]),
+            most_weight=max([1e-12, *(max(one["weights"]) for one in summary["weights"] or ())]),
             most_bits=max([1e-12, *(one["bits"] for one in summary["columns"])]),
             by_size=sorted(range(len(sizes)), key=lambda cluster: -sizes[cluster]),
             first_tree=_first_tree(summary) if has_trees else 0,
             percent=percent,
             breakable=markup("_<wbr>"),
             whole=lambda share: percent(share).removesuffix(" %") if share else "",
+            short=lambda name: shortened(name, NAME_WIDTH),
+            many=lambda number, thing: f"{number:,} {thing}{'' if number == 1 else 's'}",
         )
     )
 
@@ -87,7 +95,7 @@ def _script_data(summary: Mapping[str, Any]) -> dict[str, Any]:
 def _drawn(summary: Mapping[str, Any]) -> dict[str, str]:
     """Charts as SVG text; those that would be empty are left out."""
     charts = {"map": draw_map(summary["map"], 980, 520)}
-    if summary["fit"]["passes"]:
+    if len({event["cost"] for event in summary["fit"]["passes"]}) > 1:  # one height says nothing
         charts["passes"] = draw_passes(summary["fit"]["passes"], 380, 220)
     if summary["clarity"]:
         charts["silhouettes"] = draw_silhouettes(summary["clarity"]["values"], 400)

@@ -36,6 +36,12 @@ def _warnings(view: View) -> list[str]:
     asked = getattr(view.model, "n_clusters", None)
     if isinstance(asked, Integral) and outcome.k < int(asked):
         told.append(f"{asked} clusters were asked for and {outcome.k} hold rows.")
+    if outcome.k == 1 and not isinstance(asked, Integral):
+        told.append(
+            "All rows are in one cluster: no way of telling rows apart was found that pays for itself."
+        )
+    if not getattr(view.model, "clusterable_", True):
+        told.append("Even the first split is no clearer than chance: the table may hold no clusters.")
     if not outcome.converged:
         told.append(
             f"The fit stopped after {len(outcome.history)} passes before the clusters came to rest. "

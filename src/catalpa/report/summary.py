@@ -10,12 +10,21 @@ import catalpa
 from catalpa.plot.row_map import map_points
 from catalpa.plot.silhouettes import silhouette_values
 from catalpa.plot.view import View
-from catalpa.relations.names import percent
-from catalpa.relations.profiles import Distinction, Profile, distinctive, profile_columns, sentence
+from catalpa.relations.names import percent, shortened
+from catalpa.relations.profiles import (
+    NAME_WIDTH,
+    Distinction,
+    Profile,
+    distinctive,
+    profile_columns,
+    sentence,
+)
 from catalpa.report.columns import column_records, mean_records, telling_text
 from catalpa.report.examples import example_rows
 from catalpa.report.passes import fit_record
+from catalpa.report.splits import split_records
 from catalpa.report.trees import relation_records
+from catalpa.report.weights import weight_records
 
 __all__ = ["summarise"]
 
@@ -45,7 +54,8 @@ def summarise(view: View, title: str) -> dict[str, Any]:
     -------
     dict
         ``title``, ``made_by``, ``table``, ``clarity``, ``clusters``, ``columns``, ``profile``,
-        ``relations`` (None where the method has none), ``map``, ``fit`` and ``reuse``.
+        ``weights``, ``relations`` and ``splits`` (None where the method has none), ``map``, ``fit`` and
+        ``reuse``.
 
     Examples
     --------
@@ -73,6 +83,8 @@ def summarise(view: View, title: str) -> dict[str, Any]:
         "columns": columns,
         "telling": telling_text(columns),
         "profile": _profile(view, [record["column"] for record in columns]),
+        "weights": weight_records(view),
+        "splits": split_records(view),
         "relations": relation_records(view, [record["column"] for record in columns]),
         "map": map_points(view, [record["column"] for record in columns]),
         "fit": fit_record(view),
@@ -153,9 +165,9 @@ def _clusters(
 
 def _sentence(apart: list[Distinction], means: list[dict[str, Any]]) -> str:
     words = [sentence(apart)] if apart or not means else []
-    words += [
-        f"mean {record['column']} {record['mean']:.4g} ({record['overall']:.4g} overall)" for record in means
-    ]
+    for record in means:
+        name = shortened(record["column"], NAME_WIDTH)
+        words.append(f"mean {name} {record['mean']:.4g} ({record['overall']:.4g} overall)")
     return "; ".join(words)
 
 

@@ -40,7 +40,9 @@ def relation_records(view: View, columns: list[str]) -> dict[str, Any] | None:
 def _tree(layout: Layout) -> dict[str, Any]:
     rows = []
     for row in layout.rows:
-        more = len(row.names) - NAMES_TOLD
-        text = ", ".join(row.names[:NAMES_TOLD]) + (f" and {more} more" if more > 0 else "")
+        told = (
+            row.names if len(row.names) <= NAMES_TOLD else (f"{row.names[0]} and {len(row.names) - 1} more",)
+        )
+        text = ", ".join(told)
         rows.append([text, round(row.share, 4), round(row.place, 4), row.parent])
     return {"rows": rows, "left_out": layout.left_out}

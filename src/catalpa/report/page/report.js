@@ -83,7 +83,7 @@
       svg.append(shape("text", { class: "share", x: width - 4, y: y(line) + 4.5, "text-anchor": "end" }, percent(share)));
     });
     figure.querySelector("svg")?.remove();
-    figure.querySelector("figcaption .told").textContent = name;
+    figure.querySelector("figcaption .told").textContent = shortened(name, 70);
     const chip = figure.querySelector(".chip");
     chip.className = data.chips[cluster];
     chip.style.setProperty("--c", colour);
