@@ -87,7 +87,7 @@ def test_the_tests_are_printed_and_drawn(run, tmp_path):
 
 def test_a_figure_is_drawn_and_drawn_again_from_its_data(run, tmp_path):
     assert run("lab", "figure", 2, "--quick").code == 0
-    folder = tmp_path / "figures"
+    folder = tmp_path / "results" / "figures"
     assert {path.name for path in folder.iterdir()} == {"figure2.csv", "figure2.svg", "figure2.png"}
     drawn = (folder / "figure2.svg").read_bytes()
     assert run("lab", "figure", 2).code == 2
@@ -97,7 +97,7 @@ def test_a_figure_is_drawn_and_drawn_again_from_its_data(run, tmp_path):
 
 
 def test_a_figure_that_was_killed_goes_on_where_it_was(run, program, tmp_path):
-    kept = tmp_path / "figures" / "figure3.jsonl"
+    kept = tmp_path / "results" / "figures" / "figure3.jsonl"
     with program("lab", "figure", 3, "--quick", "-q") as killed:
         while killed.poll() is None and len(whole_lines(kept)) < 3:
             time.sleep(0.02)
@@ -108,7 +108,7 @@ def test_a_figure_that_was_killed_goes_on_where_it_was(run, program, tmp_path):
     assert ended.code == 0
     assert f"{len(before)} of 48 parts are in" in ended.err
     assert not kept.exists()
-    rows = pd.read_csv(tmp_path / "figures" / "figure3.csv")
+    rows = pd.read_csv(tmp_path / "results" / "figures" / "figure3.csv")
     assert len(rows) == len(rows[["against", "method", "rows", "columns"]].drop_duplicates()) == 48
     assert rows["seconds"].tolist()[: len(before)] == [row["seconds"] for row in before]
 

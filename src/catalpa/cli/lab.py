@@ -154,9 +154,7 @@ def significance_command(
 @lab.command("figure")
 def figure_command(
     number: Annotated[int, typer.Argument(min=1, max=4, help="1, 2, 3 or 4.")],
-    folder: Annotated[Path, typer.Option("--output", "-o", help="Folder for CSV, SVG and PNG.")] = Path(
-        "figures"
-    ),
+    folder: Annotated[Path, typer.Option("--output", "-o", help="Folder for CSV, SVG and PNG.")] = FIGURES,
     data: Annotated[Path | None, typer.Option(help="Draw from this CSV instead of running again.")] = None,
     protocol: ProtocolFile = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer draws and sizes, bundled data sets.")] = False,
