@@ -17,8 +17,9 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics import adjusted_rand_score
 
 import catalpa
-from catalpa.errors import ParameterError
+from catalpa.errors import OutputError, ParameterError
 from catalpa.lab import Entry, Job, read_protocol, read_results, run
+from catalpa.lab import journal as journal_module
 from catalpa.lab.journal import COLUMNS, KEY, Journal
 from catalpa.lab.measure import run_job
 
@@ -217,3 +218,98 @@ def test_reading_results_that_are_not_there_says_how_to_make_them(tmp_path):
 def test_no_process_is_too_few(tiny, tmp_path):
     with pytest.raises(ParameterError, match="at least one process"):
         run(tiny, tmp_path / "results.parquet", jobs=0)
+
+
+def test_two_runs_do_not_write_to_the_same_results(tiny, tmp_path):
+    path = tmp_path / "results.parquet"
+    with Journal(path).held():
+        with pytest.raises(OutputError, match="Another run is writing"):
+            run(tiny, path)
+        with pytest.raises(OutputError, match="Another run is writing"):
+            Journal(path).forget_failures()
+    assert list(tmp_path.iterdir()) == []
+    assert len(run(tiny.restricted(repeats=1), path)) > 0
+
+
+def test_results_that_cannot_be_kept_are_refused_before_the_first_run(tiny, tmp_path):
+    (tmp_path / "file").touch()
+    (tmp_path / "folder.parquet").mkdir()
+    seen = []
+    with pytest.raises(OutputError, match=r"Results cannot be kept at .*results.parquet"):
+        run(tiny, tmp_path / "file" / "results.parquet", watch=seen.append)
+    with pytest.raises(OutputError, match="is a folder"):
+        run(tiny, tmp_path / "folder.parquet", watch=seen.append)
+    assert seen == []
+
+
+def test_a_row_that_finds_no_room_says_so(tmp_path):
+    journal = Journal(tmp_path / "file" / "results.parquet")
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputError, match="Results cannot be kept"):
+        journal.append(ROW)
+    with pytest.raises(OutputError, match="Results cannot be kept"):
+        journal.gather()
+
+
+def test_a_damaged_file_of_results_says_so(tiny, tmp_path):
+    damaged, other = tmp_path / "damaged.parquet", tmp_path / "other.parquet"
+    damaged.write_bytes(b"no parquet")
+    pd.DataFrame({"method": ["m"], "seed": [1]}).to_parquet(other)
+    with pytest.raises(ParameterError, match=r"damaged.parquet' cannot be read"):
+        run(tiny, damaged)
+    assert damaged.read_bytes() == b"no parquet"
+    with pytest.raises(ParameterError, match="lacks the columns variant, dataset, columns"):
+        read_results(other)
+
+
+@pytest.mark.parametrize("wrong", [{"seed": "one"}, {"seed": None}, {"dataset": 3}, {"ACC": "high"}])
+def test_a_damaged_line_is_passed_over(tmp_path, wrong):
+    journal = Journal(tmp_path / "results.parquet")
+    journal.append({**ROW, "ACC": 0.5, "passes": None})
+    journal.append({**ROW, **wrong})
+    assert journal.rows()["ACC"].tolist() == [0.5]
+
+
+def test_rows_gathered_while_they_are_read_are_not_missed(tmp_path, monkeypatch):
+    journal = Journal(tmp_path / "results.parquet")
+    journal.append(ROW)
+    read = journal_module.whole_lines
+
+    def read_and_gather(path):
+        rows = read(path)
+        monkeypatch.setattr(journal_module, "whole_lines", read)
+        journal.gather()
+        return rows
+
+    monkeypatch.setattr(journal_module, "whole_lines", read_and_gather)
+    assert len(journal.rows()) == 1
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interrupted_run_ends_at_once_without_a_word_from_its_processes(tmp_path, jobs):
+    path = tmp_path / "results.parquet"
+    script = tmp_path / "go.py"
+    script.write_text(
+        "import signal, sys\n"
+        "from catalpa.lab import read_protocol, run\n"
+        "if __name__ == '__main__':\n"
+        "    signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "    try:\n"
+        f"        run(read_protocol().quick(), {str(path)!r}, jobs={jobs})\n"
+        "    except KeyboardInterrupt:\n"
+        "        sys.exit(130)\n",
+        encoding="utf-8",
+    )
+    process = subprocess.Popen(
+        [sys.executable, script],
+        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    while process.poll() is None and not _lines(path):
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of its processes
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said == b""
+    assert len(Journal(path).rows()) == len(_lines(path)) > 0

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+import os
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from catalpa.errors import ParameterError
+from catalpa.errors import OutputError, ParameterError
 from catalpa.lab.lines import append_line, whole_lines
 from catalpa.model.atomic import write_atomically
+
+if sys.platform != "win32":
+    import fcntl
 
 __all__ = ["COLUMNS", "KEY", "Journal", "read_results"]
 
@@ -64,14 +70,37 @@ class Journal:
             raise ParameterError(f"Results go into a .parquet file, not into {str(path)!r}.")
         self.lines = self.path.with_suffix(".jsonl")
 
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep the results for one program, and see before the first run that rows can be written."""
+        if self.path.is_dir():
+            raise OutputError(f"{str(self.path)!r} is a folder. Name a file to keep the results in.")
+        with _writing(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            handle = os.open(self.lines, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        ours = _is_locked(handle) and _is_at(handle, self.lines)
+        try:
+            if not ours:
+                raise OutputError(
+                    f"Another run is writing to {str(self.path)!r}. Wait for its end, or name another file "
+                    "for this one."
+                )
+            yield
+        finally:
+            if ours and os.fstat(handle).st_size == 0 and _is_at(handle, self.lines):
+                self.lines.unlink()
+            os.close(handle)
+
     def append(self, row: Mapping[str, Any]) -> None:
         """Write a row as one line that is on the disk when this returns."""
-        append_line(self.lines, row)
+        with _writing(self.path):
+            append_line(self.lines, row)
 
     def rows(self) -> pd.DataFrame:
         """All rows, each key once (the newest), in the order of the keys."""
-        gathered = pd.read_parquet(self.path) if self.path.exists() else pd.DataFrame()
-        newer = pd.DataFrame([row for row in whole_lines(self.lines) if set(KEY) <= set(row)])
+        # The lines first: a run that gathers them meanwhile has them in the other file before they are gone.
+        newer = pd.DataFrame([row for row in whole_lines(self.lines) if _is_whole(row)])
+        gathered = _gathered(self.path) if self.path.exists() else pd.DataFrame()
         both = [_typed(part) for part in (gathered, newer) if len(part)]
         if not both:
             return _typed(pd.DataFrame(columns=list(COLUMNS)))
@@ -88,13 +117,15 @@ class Journal:
 
     def forget_failures(self) -> None:
         """Drop the rows of failed runs, so that they are run again."""
-        rows = self.rows()
-        self._keep(rows[rows["error"] == ""])
+        with self.held():
+            rows = self.rows()
+            self._keep(rows[rows["error"] == ""])
 
     def _keep(self, rows: pd.DataFrame) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(self.path, rows.to_parquet(index=False, compression="zstd"))
-        self.lines.unlink(missing_ok=True)
+        with _writing(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(self.path, rows.to_parquet(index=False, compression="zstd"))
+            self.lines.unlink(missing_ok=True)
 
 
 def read_results(path: str | Path) -> pd.DataFrame:
@@ -105,6 +136,62 @@ def read_results(path: str | Path) -> pd.DataFrame:
             f"There are no results at {str(path)!r}. Make them with: catalpa lab run --results {path}"
         )
     return journal.rows()
+
+
+@contextlib.contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(
+            f"Results cannot be kept at {str(path)!r}: {error.strerror}. What is written stays. Name another "
+            "file, or make room, and start again."
+        ) from error
+
+
+def _is_locked(handle: int) -> bool:
+    """Lock a file for as long as it is open; a killed program lets go of it by itself."""
+    if sys.platform != "win32":
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:  # some network folders know no locks
+            return True
+    return True
+
+
+def _is_at(handle: int, path: Path) -> bool:
+    """Whether an open file is still the one at this path, and was not gathered meanwhile."""
+    return path.exists() and os.path.samestat(os.fstat(handle), path.stat())
+
+
+def _gathered(path: Path) -> pd.DataFrame:
+    try:
+        rows = pd.read_parquet(path)
+    except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors
+        raise ParameterError(
+            f"The results at {str(path)!r} cannot be read: {error} Name another file, or remove this one."
+        ) from error
+    lacking = [name for name in KEY if name not in rows.columns]
+    if lacking:
+        raise ParameterError(
+            f"{str(path)!r} holds no results of the laboratory: it lacks the columns {', '.join(lacking)}. "
+            "Name another file."
+        )
+    return rows
+
+
+def _is_whole(row: Mapping[str, Any]) -> bool:
+    """Whether a line is the row of a run, and not what a damaged file made of one."""
+    texts = {name: value for name, value in row.items() if COLUMNS.get(name) == "str"}
+    numbers = {name: value for name, value in row.items() if COLUMNS.get(name, "str") != "str"}
+    return (
+        set(KEY) <= set(row)
+        and isinstance(row["seed"], int)
+        and all(isinstance(value, str) for value in texts.values())
+        and all(value is None or isinstance(value, int | float) for value in numbers.values())
+    )
 
 
 def _typed(rows: pd.DataFrame) -> pd.DataFrame:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 import multiprocessing
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -105,17 +107,18 @@ def run(
         raise ParameterError(f"jobs={jobs}, but at least one process is needed.")
     journal = Journal(results)
     planned = list(protocol.jobs())
-    done = journal.done()
-    todo = [job for job in planned if job.key not in done]
-    clock = _Clock(todo, len(planned))
-    finishing = _here(todo, data_home) if jobs == 1 else _beside(todo, data_home, jobs)
-    for job, row in finishing:
-        journal.append(row)
-        progress = clock.tick(job, row)
-        if watch is not None:
-            watch(progress)
-    journal.gather()
-    return journal.rows()
+    with journal.held():
+        done = journal.done()
+        todo = [job for job in planned if job.key not in done]
+        clock = _Clock(todo, len(planned))
+        finishing = _here(todo, data_home) if jobs == 1 else _beside(todo, data_home, jobs)
+        for job, row in finishing:
+            journal.append(row)
+            progress = clock.tick(job, row)
+            if watch is not None:
+                watch(progress)
+        journal.gather()
+        return journal.rows()
 
 
 def available(protocol: Protocol, data_home: str | None = None) -> tuple[Protocol, list[str]]:
@@ -155,10 +158,11 @@ def _pooled(
 ) -> Any:  # a generator of (job, row) that returns the jobs whose process died
     under_way: dict[Future[dict[str, Any]], Job] = {}
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, context, initializer=_prepare) as pool:
+    with ProcessPoolExecutor(jobs, context, initializer=_prepare) as pool, _ended_when_stopped():
         while True:
-            for job in itertools.islice(waiting, 2 * jobs - len(under_way)):
-                under_way[pool.submit(run_job, job, data_home)] = job
+            with _deaf_to_interrupts():
+                for job in itertools.islice(waiting, 2 * jobs - len(under_way)):
+                    under_way[pool.submit(run_job, job, data_home)] = job
             if not under_way:
                 return []
             for future in wait(under_way, return_when=FIRST_COMPLETED).done:
@@ -167,6 +171,31 @@ def _pooled(
                 except BrokenProcessPool:
                     return list(under_way.values())
                 yield under_way.pop(future), row
+
+
+@contextmanager
+def _ended_when_stopped() -> Iterator[None]:
+    """On Ctrl-C, or when rows cannot be kept: end the processes, whose runs are begun again next time."""
+    before = set(multiprocessing.active_children())
+    try:
+        yield
+    except BaseException:
+        for process in set(multiprocessing.active_children()) - before:
+            process.terminate()
+        raise
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Processes started here leave Ctrl-C to the one that hands out work."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
 
 
 def _prepare() -> None:
