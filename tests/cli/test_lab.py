@@ -28,7 +28,9 @@ def test_a_run_leaves_results_and_says_how_many(run, tmp_path):
     ended = run(*QUICK)
     assert ended.code == 0
     assert "6 runs in results/quick.parquet, 0 of them without a result." in ended.err
-    assert ended.out == ""
+    assert "Table 2: categorical tables, ACC: ours minus printed" in ended.out
+    assert "0.6970" in ended.out  # k-modes on the zoo, as printed
+    assert run(*QUICK, "--quiet").out == ""
     assert len(pd.read_parquet(tmp_path / "results/quick.parquet")) == 6
 
 
@@ -199,3 +201,44 @@ def test_a_terminal_shows_how_far_a_run_is(monkeypatch):
         watch(Progress(3, 10, 1, 75.4))
     with showing_progress(quiet=True) as watch:
         assert watch is None
+
+
+def test_a_table_that_shows_nothing_says_how_to_show_something(run, tmp_path):
+    (tmp_path / "own.toml").write_text(
+        '[seeds]\nrepeats = 1\n[data]\ncategorical = ["ZO"]\n[[methods]]\nmethod = "kmodes"\nvariant = "v"\n',
+        encoding="utf-8",
+    )
+    assert run("lab", "run", "--protocol", "own.toml").code == 0
+    ended = run("lab", "table", 2, "--protocol", "own.toml")
+    assert ended.code == 2
+    assert "shows no method in Table 2" in ended.err
+
+
+def test_a_class_without_a_seed_is_run_once(run, tmp_path, monkeypatch):
+    (tmp_path / "thirds.py").write_text(
+        "from sklearn.base import BaseEstimator\nclass Thirds(BaseEstimator):\n"
+        "    def fit(self, X, y=None):\n        self.labels_ = [row % 3 for row in range(len(X))]\n"
+        "        return self\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    ended = run("lab", "run", "--quick", "-d", "ZO,TA", "-m", "thirds:Thirds")
+    assert "2 runs in" in ended.err
+
+
+def test_the_best_method_is_the_control_where_disc_is_not_among_them(run, tmp_path):
+    method = (
+        '[[methods]]\nmethod = "{0}"\nvariant = "v"\n'
+        'shown = [{{ table = "2", label = "{0}", ranked = true }}]\n'
+    )
+    (tmp_path / "own.toml").write_text(
+        '[seeds]\nrepeats = 1\n[data]\ncategorical = ["ZO", "TA"]\n'
+        + method.format("kmodes")
+        + method.format("sigdt"),
+        encoding="utf-8",
+    )
+    assert run("lab", "run", "--protocol", "own.toml", "-q").code == 0
+    ended = run("lab", "significance", "--protocol", "own.toml", "--measure", "nmi")
+    assert ended.code == 0
+    assert "| method | average rank | from kmodes |" in ended.out
+    assert run("lab", "page", "--protocol", "own.toml", "-o", "page.md").code == 0

@@ -98,6 +98,9 @@ def test_a_protocol_of_ones_own_is_read(tmp_path):
         ("not toml", "no TOML file"),
         ("[seeds]\nrepeats = 1\n", "lacks 'methods'"),
         (OWN + "colour = 'red'\n", r"keys \['colour'\]"),
+        (OWN + "shown = [{ tabel = '2' }]\n", r"shown .* keys \['tabel'\].*columns, label, ranked, table"),
+        (OWN + "[[methods]]\nmethod = 'kmodes'\nvariant = 'plain'\n", "'kmodes' twice .* 'plain'"),
+        (OWN.replace('["ZO"]', '"ZO"'), "no list of data sets"),
     ],
 )
 def test_a_protocol_that_cannot_be_used_says_why(tmp_path, text, message):

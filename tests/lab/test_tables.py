@@ -10,11 +10,11 @@ from scipy import stats
 
 from catalpa.errors import ParameterError
 from catalpa.lab import read_protocol
-from catalpa.lab.grids import Cell, Grid, to_latex, to_markdown, to_plain
+from catalpa.lab.grids import FORMATS, Cell, Grid, to_latex, to_markdown, to_plain
 from catalpa.lab.page import page
 from catalpa.lab.published import contradictions, printed, printed_ranks, ranks_of, table_of
 from catalpa.lab.significance import significance
-from catalpa.lab.tables import table
+from catalpa.lab.tables import _places, table
 
 # Demšar (2006), Table 6: AUC of C4.5 with four settings on fourteen data sets.
 DEMSAR = pd.DataFrame(
@@ -208,3 +208,107 @@ def test_the_page_tells_near_from_far(results, small):
     line = next(line for line in page(at_print, small).splitlines() if line.startswith("| KMD |"))
     # On CA the print is .3795 ± .04: far from .6970.
     assert line.startswith("| KMD | 1 of 2 |")
+
+
+@pytest.mark.parametrize("number", ["2", "3", "4"])
+@pytest.mark.parametrize("measure", ["ACC", "ARI", "NMI", "AMI", "CMP"])
+def test_every_measure_of_every_table_is_written_in_every_format(results, number, measure):
+    made = table(results, read_protocol(), number, measure)
+    for write in FORMATS.values():
+        assert all(grid.title in write(grid) for grid in made.grids())
+
+
+@pytest.mark.parametrize(("number", "measure"), [("2", "NMI"), ("3", "ARI"), ("4", "ARI")])
+def test_no_rank_stands_beside_a_measure_that_was_not_printed(results, number, measure):
+    made = table(results, read_protocol(), number, measure)
+    assert made.ranks()["printed"].isna().all()
+    assert not any(
+        letter.isdigit() for row in made.printed().rows for cell in row[1:] for letter in cell.text
+    )
+
+
+@pytest.mark.parametrize("number", ["2", "3", "4"])
+def test_lines_stand_in_the_order_of_the_printed_table(results, number):
+    grid = table(results, read_protocol(), number).printed()
+    assert [row[0].text for row in grid.rows] == list(printed(number, "ACC")["label"].unique())
+
+
+def test_the_printed_marks_are_those_of_the_paper():
+    cells = pd.DataFrame(
+        [("CV", label, mean) for label, mean in ROW_OF_PAPER], columns=["dataset", "label", "m"]
+    )
+    places = dict(zip(cells["label"], _places(cells, "m", "CMP"), strict=True))
+    # In Table 2, CMP on TA: CDCDR is bold, and both WOCIL and DISC are underlined.
+    assert {label for label, place in places.items() if place == 1} == {"CDCDR"}
+    assert {label for label, place in places.items() if place == 2} == {"WOCIL", "DISC"}
+
+
+ROW_OF_PAPER = [("KMD", 0.4537), ("WOCIL", 0.3701), ("CDCDR", 0.3273), ("CoForest", 0.3941), ("DISC", 0.3701)]
+
+
+def test_what_latex_and_markdown_take_as_their_own_is_escaped():
+    grid = Grid("t", ["method"], [[Cell(r"a|b & 1% $x_1$ {c} ~^\ #")]])
+    assert r"| a\|b & 1%" in to_markdown(grid)
+    wanted = r"a|b \& 1\% \$x\_1\$ \{c\} \textasciitilde{}\textasciicircum{}\textbackslash{} \# \\"
+    assert to_latex(grid).splitlines()[5] == wanted
+
+
+def test_means_that_tie_but_for_their_last_digits_share_their_rank(results, small):
+    scores = [0.1, 0.2, 0.3], [0.3, 0.2, 0.1]  # summed in this order, they differ by 1e-17
+    kmodes, sigdt = (
+        pd.concat(
+            [
+                results[(results["method"] == method) & (results["dataset"] == name)]
+                .head(1)
+                .assign(ACC=one, seed=at)
+                for name in ("CA", "ZO")
+                for at, one in enumerate(ones)
+            ]
+        )
+        for method, ones in zip(("kmodes", "sigdt"), scores, strict=True)
+    )
+    made = table(
+        pd.concat([kmodes, sigdt], ignore_index=True), small.restricted(methods=["kmodes", "sigdt"]), "2"
+    )
+    assert made.ranks()["ours"].tolist() == [1.5, 1.5]
+
+
+def test_the_share_of_the_largest_cluster_is_its_mean_over_runs(results, small):
+    shares = [0.96, 0.5]
+    chosen = (results["method"] == "kmodes") & (results["dataset"] == "ZO")
+    changed = results.assign(largest_share=results["largest_share"].where(~chosen, 0.0))
+    changed.loc[chosen, "largest_share"] = shares
+    made = table(changed, small, "2")
+    cell = made.cells.set_index(["dataset", "column"]).loc[("ZO", "KMD")]
+    assert (cell["largest_share"], cell["lopsided"]) == (pytest.approx(0.73), 1)
+    assert "0.73" in to_plain(made.shares())
+    assert "- KMD: ZO 1 of 2" in page(changed, small)
+
+
+def outside(results, method, datasets=("CA", "ZO")):
+    rows = results[(results["method"] == "kmodes") & results["dataset"].isin(datasets)]
+    return pd.concat([results, rows.assign(method=method, variant="default")], ignore_index=True)
+
+
+def test_a_method_of_another_package_is_in_every_table_and_ranked_once_it_is_complete(results, small):
+    both = outside(results, "package.module:Theirs")
+    for number in ("2", "3", "4"):
+        made = table(both, read_protocol().including(both), number)
+        assert "Theirs" in [row[0].text for row in made.ours().rows]
+    protocol = small.including(both)
+    assert table(both, protocol, "2").ranks().loc["Theirs", "ours"] == pytest.approx(
+        table(both, protocol, "2").ranks().loc["KMD", "ours"]
+    )
+    assert "| Theirs |" in page(both, protocol)
+    part = outside(results, "package.module:Theirs", ["ZO"])
+    assert "Theirs" not in table(part, small.including(part), "2").ranks().index
+
+
+def test_a_class_called_like_a_method_of_the_tables_keeps_its_own_line(results, small):
+    both = outside(results, "package.module:DISC")
+    made = table(both, small.including(both), "2")
+    lines = [row[0].text for row in made.ours().rows]
+    assert "package.module:DISC" in lines
+    assert len(lines) == len(set(lines))
+    beside = made.cells.loc[made.cells["label"] == "package.module:DISC", "printed"]
+    assert beside.isna().all()

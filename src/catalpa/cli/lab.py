@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,10 @@ from catalpa.cli.lab_progress import counted, showing_progress
 from catalpa.cli.options import Delimiter, Encoding, Force, OutputFile, Quiet, TablePath, delimiter_of, listed
 from catalpa.cli.outputs import check_free, make_folder, write_text
 from catalpa.cli.terminal import Terminal
+from catalpa.errors import ParameterError
+
+if TYPE_CHECKING:
+    from catalpa.lab.protocol import Protocol
 
 __all__ = ["lab"]
 
@@ -57,9 +61,9 @@ def run_command(
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run failed runs again.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run every method on every data set with every seed; started again, it continues.
+    """Run every method on every data set with every seed, and print our ACC beside the printed one.
 
-    For example:
+    Started again, it continues. For example:
 
         catalpa lab run --quick
 
@@ -80,6 +84,7 @@ def run_command(
     for (method, error), part in failed.groupby(["method", "error"]):
         names = ", ".join(dict.fromkeys(part["dataset"]))
         terminal.say(f"  {method} on {names} ({len(part)}): {_shortened(str(error))}")
+    _show_beside_printed(terminal, rows, plan, path)
 
 
 @lab.command("table")
@@ -107,6 +112,11 @@ def table_command(
 
     rows = read_results(results)
     made = table(rows, read_protocol(protocol).including(rows), number, measure.upper())
+    if made.cells.empty:
+        raise ParameterError(
+            f"The protocol shows no method in Table {number}. A method is shown by a line such as "
+            f'shown = [{{ table = "{number}", label = "DISC" }}].'
+        )
     if format is Format.CSV:
         text = made.cells.to_csv(index=False, lineterminator="\n")
     else:
@@ -117,8 +127,10 @@ def table_command(
 
 @lab.command("significance")
 def significance_command(
-    measure: Annotated[str, typer.Option(help="ACC, ARI or CMP.")] = "ACC",
-    control: Annotated[str, typer.Option(help="The method that is compared with the others.")] = "DISC",
+    measure: Annotated[str, typer.Option(help="ACC, ARI, NMI, AMI or CMP.")] = "ACC",
+    control: Annotated[
+        str | None, typer.Option(help="The method to compare with the others: DISC, or else the best.")
+    ] = None,
     results: Results = RESULTS,
     protocol: ProtocolFile = None,
     chart: Annotated[
@@ -133,7 +145,7 @@ def significance_command(
         catalpa lab significance --measure ARI --chart ranks.svg
     """
     from catalpa.lab.journal import read_results
-    from catalpa.lab.page import tests_text
+    from catalpa.lab.page import tests_text, usual_control
     from catalpa.lab.protocol import read_protocol
     from catalpa.lab.published import table_of
     from catalpa.lab.significance import significance
@@ -141,8 +153,10 @@ def significance_command(
 
     if chart is not None:
         check_free([chart], force=force)
-    cells = table(read_results(results), read_protocol(protocol), "2", measure.upper()).cells
-    found = significance(table_of(cells[cells["ranked"]]), measure.upper(), control=control)
+    rows = read_results(results)
+    cells = table(rows, read_protocol(protocol).including(rows), "2", measure.upper()).cells
+    scores = table_of(cells[cells["ranked"]])
+    found = significance(scores, measure.upper(), control=control or usual_control(scores))
     print(tests_text(found))
     if chart is not None:
         from catalpa.lab.figures import critical_differences, save
@@ -265,7 +279,20 @@ def page_command(
 
     beside = Path.cwd() if output is None else output.absolute().parent
     link = Path(os.path.relpath(figures.absolute(), beside)).as_posix()
-    _put(page(read_results(results), read_protocol(protocol), figures_text(figures, link)), output, force)
+    rows = read_results(results)
+    text = page(rows, read_protocol(protocol).including(rows), figures_text(figures, link))
+    _put(text, output, force)
+
+
+def _show_beside_printed(terminal: Terminal, rows: Any, plan: Protocol, path: Path) -> None:
+    from catalpa.lab.grids import to_plain
+    from catalpa.lab.tables import table
+
+    made = table(rows, plan, "2")
+    if not made.cells.empty:
+        for grid in (made.ours(), made.printed(), made.differences()):
+            terminal.show(to_plain(grid) + "\n")
+        terminal.say(f"More of it: catalpa lab table 2 --measure ARI --results {path}, and tables 3 and 4.")
 
 
 def _summary_lines(table: Any) -> tuple[list[str], list[list[str]]]:

@@ -25,7 +25,7 @@ def planned(
     seeds: int | None,
 ) -> Protocol:
     """The protocol as asked for, on the data sets that are on this computer; says what is left out."""
-    from catalpa.lab.estimators import method_name
+    from catalpa.lab.estimators import is_by_chance, method_name
     from catalpa.lab.protocol import read_protocol
     from catalpa.lab.run import available
 
@@ -33,7 +33,7 @@ def planned(
     names = None if methods is None else [method_name(name) for name in listed(methods) or []]
     for name in names or []:
         if name not in {entry.method for entry in plan.entries}:
-            plan = plan.with_method(name)
+            plan = plan.with_method(name, chance=is_by_chance(name))
     plan = plan.quick() if quick else plan
     plan = plan.restricted(methods=names, datasets=listed(datasets), repeats=seeds)
     plan, missing = available(plan)

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 
 __all__ = ["FORMATS", "Cell", "Grid", "to_latex", "to_markdown", "to_plain"]
 
-_LATEX = {"&": r"\&", "%": r"\%", "#": r"\#", "_": r"\_", "±": r"$\pm$"}
+_LATEX = {letter: f"\\{letter}" for letter in "&%#_${}"} | {
+    "±": r"$\pm$",
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
 
 
 @dataclass(frozen=True)
@@ -97,11 +102,19 @@ def to_plain(grid: Grid) -> str:
     return "\n".join([grid.title, *(line.rstrip() for line in aligned)])
 
 
-FORMATS: dict[str, Callable[[Grid], str]] = {"plain": to_plain, "markdown": to_markdown, "latex": to_latex}
+def _titled_markdown(grid: Grid) -> str:
+    return f"**{grid.title}**\n\n{to_markdown(grid)}"
+
+
+FORMATS: dict[str, Callable[[Grid], str]] = {
+    "plain": to_plain,
+    "markdown": _titled_markdown,
+    "latex": to_latex,
+}
 
 
 def _joined(texts: Sequence[str]) -> str:
-    return "| " + " | ".join(texts) + " |"
+    return "| " + " | ".join(text.replace("|", r"\|") for text in texts) + " |"
 
 
 def _escaped(text: str) -> str:

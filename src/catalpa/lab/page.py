@@ -12,9 +12,9 @@ from catalpa.lab.grids import Cell, Grid, to_markdown
 from catalpa.lab.protocol import Protocol
 from catalpa.lab.published import MEASURES, contradictions, printed, printed_ranks, ranks_of, table_of
 from catalpa.lab.significance import Significance, significance
-from catalpa.lab.tables import Table, table
+from catalpa.lab.tables import LOPSIDED, Table, table
 
-__all__ = ["page", "tests_text"]
+__all__ = ["page", "tests_text", "usual_control"]
 
 NEAR = 0.03  # a mean this far from the print, or within its deviation, counts as reproduced
 
@@ -45,6 +45,8 @@ def page(results: pd.DataFrame, protocol: Protocol, figures: str = "") -> str:
         verdict=_verdict(accuracy),
         one_cluster=_one_cluster(accuracy),
         collapsed=_collapsed(accuracy),
+        nearly_all=f"{LOPSIDED:.0%}",
+        lopsided=_lopsided(accuracy),
         tables="\n\n".join(text for one in made.values() if len(one.cells) for text in _section(one)),
         figures=figures or "## Figures\n\nNo data of figures are stored.",
         ranks=_printed_ranks(),
@@ -80,6 +82,11 @@ def tests_text(found: Significance) -> str:
     return "\n".join(lines) + to_markdown(Grid("tests", head, [first, *rows]))
 
 
+def usual_control(scores: pd.DataFrame) -> str | None:
+    """The method that the paper is about, where it is among the columns."""
+    return "DISC" if "DISC" in scores.columns else None
+
+
 def _section(one: Table) -> Iterator[str]:
     yield f"## {one.title}"
     yield "Ours, mean ± deviation over seeds:"
@@ -97,7 +104,7 @@ def _section(one: Table) -> Iterator[str]:
         scores = table_of(one.cells[one.cells["ranked"]])
         if len(scores.dropna()) > 1:
             yield f"Tests on our means of {one.measure}:"
-            yield tests_text(significance(scores, one.measure, control="DISC"))
+            yield tests_text(significance(scores, one.measure, control=usual_control(scores)))
 
 
 def _runs(results: pd.DataFrame) -> str:
@@ -120,8 +127,8 @@ def _reproduced(accuracy: Table, rand: Table) -> str:
         if part["printed"].notna().any():
             away = part["difference"].abs().mean()
             near, known = _near(part)
-            near_rand, _ = _near(other)
-            texts = [str(column), f"{near} of {known}", f"{near_rand} of {known}", f"{away:.3f}"]
+            near_rand, known_rand = _near(other)
+            texts = [str(column), f"{near} of {known}", f"{near_rand} of {known_rand}", f"{away:.3f}"]
             texts.append(f"{part['difference'].mean():+.3f}")
             rows.append([Cell(text) for text in texts])
     head = ["method", "ACC near", "ARI near", "mean distance of ACC", "mean difference of ACC"]
@@ -171,6 +178,16 @@ def _collapsed(accuracy: Table) -> str:
             f"{row.dataset} {row.clusters_left:.1f} of {row.clusters_asked}" for row in part.itertuples()
         )
         for column, part in lost.groupby("column", sort=False)
+    ]
+    return "\n".join(lines) or "Nowhere."
+
+
+def _lopsided(accuracy: Table) -> str:
+    cells = accuracy.cells
+    lines = [
+        f"- {column}: "
+        + ", ".join(f"{row.dataset} {row.lopsided} of {row.runs}" for row in part.itertuples())
+        for column, part in cells[cells["lopsided"] > 0].groupby("column", sort=False)
     ]
     return "\n".join(lines) or "Nowhere."
 

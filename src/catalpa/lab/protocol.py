@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -148,24 +148,35 @@ class Protocol:
             repeats=self.repeats if repeats is None else min(repeats, self.repeats),
         )
 
-    def with_method(self, method: str, variant: str = "default") -> Protocol:
-        """With one more method, shown as a column of its own in Tables 2 and 4."""
-        label = method.rpartition(":")[2]
-        shown = Shown("2", label), Shown("4", label, MIXED)
-        return replace(self, entries=(*self.entries, Entry(method, variant, shown=shown)))
+    def with_method(
+        self, method: str, variant: str = "default", *, chance: bool = True, ranked: bool = False
+    ) -> Protocol:
+        """With one more method, a column of its own in every table; ranked in Table 2, if so, once."""
+        places = [(entry.method, place) for entry in self.entries for place in entry.shown]
+        name = method.rpartition(":")[2]
+        label = method if name in {place.label for other, place in places if other != method} else name
+        first = label not in {place.label for _, place in places}
+        shown = Shown("2", label, ranked=ranked and first), Shown("3", label), Shown("4", label, MIXED)
+        return replace(self, entries=(*self.entries, Entry(method, variant, shown=shown, chance=chance)))
 
     def including(self, results: pd.DataFrame) -> Protocol:
-        """With every method that has results, also those that other packages brought."""
+        """With every method that has results, also those that other packages brought.
+
+        Such a method is ranked among the others once it has a result on every data set that they have one on.
+        """
         known = {(entry.method, entry.variant) for entry in self.entries}
-        found = results[["method", "variant"]].drop_duplicates().itertuples(index=False, name=None)
+        scored = results[(results["error"] == "") & (results["columns"] == CATEGORICAL)]
+        everywhere = set(scored["dataset"])
         protocol = self
+        found = results[["method", "variant"]].drop_duplicates().itertuples(index=False, name=None)
         for method, variant in found:
             if (method, variant) not in known:
-                protocol = protocol.with_method(method, variant)
+                own = scored[(scored["method"] == method) & (scored["variant"] == variant)]
+                protocol = protocol.with_method(method, variant, ranked=set(own["dataset"]) == everywhere)
         return protocol
 
     def shown_in(self, table: str) -> list[tuple[Shown, Entry]]:
-        """Columns of a table in their printed order, every variant of a label after another."""
+        """Columns of a table with what is run for them, in the order of the protocol."""
         return [(place, entry) for entry in self.entries for place in entry.shown if place.table == table]
 
 
@@ -178,9 +189,9 @@ def read_protocol(path: str | Path | None = None) -> Protocol:
     try:
         document = tomllib.loads(text)
         return Protocol(
-            entries=tuple(_entry(table) for table in document["methods"]),
-            categorical=tuple(document["data"]["categorical"]),
-            mixed=tuple(document["data"].get("mixed", ())),
+            entries=_entries(document["methods"]),
+            categorical=_names(document["data"]["categorical"], "categorical"),
+            mixed=_names(document["data"].get("mixed", []), "mixed"),
             repeats=int(document["seeds"]["repeats"]),
             quick_repeats=int(document["seeds"].get("quick", 5)),
             fewer=document["seeds"].get("fewer", {}),
@@ -202,13 +213,28 @@ def _text(path: Path) -> str:
         raise ParameterError(f"The protocol {str(path)!r} cannot be read: {error.strerror}.") from error
 
 
+def _names(found: Any, key: str) -> tuple[str, ...]:
+    if isinstance(found, list) and all(isinstance(name, str) for name in found):
+        return tuple(found)
+    raise ParameterError(f'{key} = {found!r} in the protocol is no list of data sets, such as ["ZO", "CV"].')
+
+
+def _entries(tables: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
+    entries = tuple(_entry(table) for table in tables)
+    names = [(entry.method, entry.variant) for entry in entries]
+    for method, variant in names:
+        if names.count((method, variant)) > 1:
+            raise ParameterError(
+                f"The protocol has the method {method!r} twice with the variant {variant!r}. Give each of "
+                "its settings a variant of its own."
+            )
+    return entries
+
+
 def _entry(table: Mapping[str, Any]) -> Entry:
-    unknown = sorted(set(table) - _KEYS)
-    if unknown:
-        raise ParameterError(
-            f"A method of the protocol has the keys {unknown}, which mean nothing. "
-            f"The keys are {', '.join(sorted(_KEYS))}."
-        )
+    _check_keys(table, _KEYS, "A method")
+    for place in table.get("shown", ()):
+        _check_keys(place, {field.name for field in fields(Shown)}, "A place where a method is shown")
     return Entry(
         method=table["method"],
         variant=table["variant"],
@@ -216,6 +242,15 @@ def _entry(table: Mapping[str, Any]) -> Entry:
         shown=tuple(Shown(**place) for place in table.get("shown", ())),
         chance=table.get("chance", True),
     )
+
+
+def _check_keys(table: Mapping[str, Any], allowed: set[str], what: str) -> None:
+    unknown = sorted(set(table) - allowed)
+    if unknown:
+        raise ParameterError(
+            f"{what} in the protocol has the keys {unknown}, which mean nothing. "
+            f"The keys are {', '.join(sorted(allowed))}."
+        )
 
 
 def _among(all_of: tuple[Any, ...], wanted: Sequence[str] | None, name: Any, what: str) -> tuple[Any, ...]:

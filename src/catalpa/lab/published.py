@@ -49,7 +49,15 @@ def printed(table: str, measure: str) -> pd.DataFrame:
 
 
 def printed_ranks(table: str, measure: str) -> pd.Series:
-    """Printed average ranks by label; empty where a table prints none."""
+    """Printed average ranks by label; empty where a table prints none for the measure.
+
+    Examples
+    --------
+    >>> float(printed_ranks("3", "ACC")["DISC"]), len(printed_ranks("3", "ARI"))
+    (1.08, 0)
+    """
+    if measure not in MEASURES[table]:
+        return pd.Series(dtype=float)
     if table == "2":
         ranks = _read("table2_average_ranks.csv").set_index("index").T
         return ranks[measure].astype(float)

@@ -14,7 +14,9 @@ from catalpa.lab.grids import Cell, Grid
 from catalpa.lab.protocol import Entry, Protocol, Shown
 from catalpa.lab.published import HIGHER_IS_BETTER, MEASURES, printed, printed_ranks, ranks_of, table_of
 
-__all__ = ["Table", "table"]
+__all__ = ["LOPSIDED", "Table", "table"]
+
+LOPSIDED = 0.95  # a largest cluster with more of the rows than this leaves nothing to tell apart
 
 TITLES = {
     "2": "Table 2: categorical tables",
@@ -33,8 +35,10 @@ class Table:
     cells : pandas.DataFrame
         One row per data set and column of the table: ``dataset``, ``label`` (of the printed column),
         ``variant``, ``column`` (both), ``ranked``, ``mean``, ``std``, ``low`` and ``high`` over seeds,
-        ``runs``, ``failed``, ``clusters_left``, ``clusters_asked``, ``one_cluster`` (ACC of all rows in one
-        cluster), ``printed``, ``printed_std``, ``difference`` and ``place`` (1 best, 2 second best).
+        ``runs``, ``failed``, ``clusters_left``, ``clusters_asked``, ``largest_share`` (of the rows, in the
+        largest cluster), ``lopsided`` (runs where it is more than LOPSIDED), ``one_cluster`` (ACC of all
+        rows in one cluster), ``printed``, ``printed_std``, ``difference`` and ``place`` (1 best, 2 second
+        best).
     """
 
     number: str
@@ -75,8 +79,16 @@ class Table:
         """Mean number of clusters left, of those asked for."""
         return self._grid(
             "clusters left of those asked for",
-            lambda row: _fixed(row["clusters_left"], 1) + f" / {row['clusters_asked']}",
+            lambda row: (
+                _fixed(row["clusters_left"], 1) + f" / {row['clusters_asked']}" if row["runs"] else "-"
+            ),
             None,
+        )
+
+    def shares(self) -> Grid:
+        """Mean share of the rows that the largest cluster holds."""
+        return self._grid(
+            "share of the rows in the largest cluster", lambda row: _fixed(row["largest_share"], 2), None
         )
 
     def spread(self) -> Grid:
@@ -89,7 +101,14 @@ class Table:
 
     def grids(self) -> list[Grid]:
         """Everything worth showing."""
-        return [self.ours(), self.printed(), self.differences(), self.clusters(), self.spread()]
+        return [
+            self.ours(),
+            self.printed(),
+            self.differences(),
+            self.clusters(),
+            self.shares(),
+            self.spread(),
+        ]
 
     def _grid(self, what: str, text: Callable[[dict[Hashable, Any]], str], place: str | None) -> Grid:
         datasets = list(self.cells["dataset"].unique())
@@ -127,7 +146,7 @@ def table(results: pd.DataFrame, protocol: Protocol, number: str, measure: str =
         raise ParameterError(
             f"measure={measure!r} is not known. The measures are {', '.join(HIGHER_IS_BETTER)}."
         )
-    columns = protocol.shown_in(number)
+    columns = _in_printed_order(protocol.shown_in(number), number)
     datasets = protocol.mixed if number == "4" else protocol.categorical
     cells = (
         _places_to_fill(columns, datasets)
@@ -135,7 +154,7 @@ def table(results: pd.DataFrame, protocol: Protocol, number: str, measure: str =
         .merge(_printed(number, measure), on=["dataset", "label"], how="left")
         .drop(columns=["method", "columns"])
     )
-    counts = ["runs", "failed", "clusters_asked"]
+    counts = ["runs", "failed", "clusters_asked", "lopsided"]
     cells[counts] = cells[counts].fillna(0).astype(int)
     cells["difference"] = cells["mean"] - cells["printed"]
     cells["place"] = _places(cells, "mean", measure)
@@ -157,7 +176,9 @@ def _places_to_fill(columns: list[tuple[Shown, Entry]], datasets: tuple[str, ...
 def _summary(results: pd.DataFrame, measure: str) -> pd.DataFrame:
     """Mean and spread over seeds of every method, variant and table."""
     rows = results.assign(
-        failed=results["error"] != "", clusters_left=results["clusters_left"].astype("float64")
+        failed=results["error"] != "",
+        clusters_left=results["clusters_left"].astype("float64"),
+        lopsided=results["largest_share"] > LOPSIDED,
     )
     groups = rows.groupby(["method", "variant", "columns", "dataset"])
     found = groups.agg(
@@ -168,14 +189,24 @@ def _summary(results: pd.DataFrame, measure: str) -> pd.DataFrame:
         failed=("failed", "sum"),
         clusters_left=("clusters_left", "mean"),
         clusters_asked=("clusters_asked", "max"),
+        largest_share=("largest_share", "mean"),
+        lopsided=("lopsided", "sum"),
     )
-    return found.assign(std=groups[measure].std(ddof=0)).reset_index()
+    # Sums of floating-point numbers differ in their last digits; methods that tie must tie in their ranks.
+    return found.assign(mean=found["mean"].round(12), std=groups[measure].std(ddof=0)).reset_index()
 
 
 def _printed(number: str, measure: str) -> pd.DataFrame:
     if measure not in MEASURES[number]:
         return pd.DataFrame(columns=["dataset", "label", "printed", "printed_std"])
     return printed(number, measure).rename(columns={"mean": "printed", "std": "printed_std"})
+
+
+def _in_printed_order(columns: list[tuple[Shown, Entry]], number: str) -> list[tuple[Shown, Entry]]:
+    """As the labels stand in the printed table, with those that are not printed after them."""
+    labels = list(printed(number, "ACC")["label"].unique())
+    places = {label: place for place, label in enumerate(labels)}
+    return sorted(columns, key=lambda column: places.get(column[0].label, len(labels)))
 
 
 def _column_names(columns: list[tuple[Shown, Entry]]) -> list[str]:
