@@ -126,14 +126,16 @@ def critical_differences(found: Significance) -> Any:
         [(beside + 0.4 * at, group[0], group[-1]) for at, group in enumerate(found.groups)],
         columns=["place", "first", "last"],
     )
-    rows = alt.Y("method:N", sort=order, title=None)
+    # The layers share one axis, which keeps an order only where it is its domain.
+    downwards = alt.Scale(domain=order)
+    rows = alt.Y("method:N", scale=downwards, title=None)
     scale = alt.Scale(domain=[1, beside + 0.4 * max(1, len(bars))], zero=False, nice=False)
     across = alt.X("rank:Q", title="average rank (1 is best)", scale=scale, axis=alt.Axis(tickMinStep=1))
     dots = alt.Chart(points).mark_circle(size=80, color=PALETTE[0]).encode(across, rows)
     joined = (
         alt.Chart(bars)
         .mark_rule(strokeWidth=4, color=INK)
-        .encode(alt.X("place:Q"), alt.Y("first:N", sort=order), alt.Y2("last:N"))
+        .encode(alt.X("place:Q"), alt.Y("first:N", scale=downwards), alt.Y2("last:N"))
     )
     layers = [dots, joined]
     reach = min(ranks.values()) + found.nemenyi
