@@ -99,6 +99,7 @@ def test_a_protocol_of_ones_own_is_read(tmp_path):
         ("[seeds]\nrepeats = 1\n", "lacks 'methods'"),
         (OWN + "colour = 'red'\n", r"keys \['colour'\]"),
         (OWN + "shown = [{ tabel = '2' }]\n", r"shown .* keys \['tabel'\].*columns, label, ranked, table"),
+        (OWN + "shown = [{ table = '2' }]\n", "'kmodes' in the protocol .* lacks a table or a label"),
         (OWN + "[[methods]]\nmethod = 'kmodes'\nvariant = 'plain'\n", "'kmodes' twice .* 'plain'"),
         (OWN.replace('["ZO"]', '"ZO"'), "no list of data sets"),
     ],

@@ -76,7 +76,7 @@ def run_command(
     path = results or (QUICK if quick else RESULTS)
     plan = planned(terminal, protocol, quick, methods, datasets, seeds)
     if retry_failed:
-        Journal(path).forget_failures()
+        Journal(path).forget_failures({job.key for job in plan.jobs()})
     with showing_progress(quiet) as watch:
         rows = run(plan, path, jobs=jobs, watch=watch)
     failed = rows[rows["error"] != ""]

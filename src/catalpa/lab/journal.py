@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from catalpa.errors import OutputError, ParameterError
@@ -115,11 +116,12 @@ class Journal:
         """Move all rows into the Parquet file."""
         self._keep(self.rows())
 
-    def forget_failures(self) -> None:
-        """Drop the rows of failed runs, so that they are run again."""
+    def forget_failures(self, planned: Collection[tuple[Any, ...]]) -> None:
+        """Drop the rows of failed runs among those with a planned key, so that they are run again."""
         with self.held():
             rows = self.rows()
-            self._keep(rows[rows["error"] == ""])
+            wanted = [key in planned for key in rows[KEY].itertuples(index=False, name=None)]
+            self._keep(rows[(rows["error"] == "") | ~np.array(wanted, dtype=bool)])
 
     def _keep(self, rows: pd.DataFrame) -> None:
         with _writing(self.path):

@@ -235,6 +235,11 @@ def _entry(table: Mapping[str, Any]) -> Entry:
     _check_keys(table, _KEYS, "A method")
     for place in table.get("shown", ()):
         _check_keys(place, {field.name for field in fields(Shown)}, "A place where a method is shown")
+        if not {"table", "label"} <= set(place):
+            raise ParameterError(
+                f"The method {table['method']!r} in the protocol is shown at {dict(place)}, which lacks a "
+                'table or a label. Write shown = [{table = "2", label = "KMD"}].'
+            )
     return Entry(
         method=table["method"],
         variant=table["variant"],
