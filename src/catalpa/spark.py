@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
 from catalpa.cluster.base import Clusterer
 from catalpa.cluster.registry import find_method, load
-from catalpa.errors import MissingDependency, ParameterError
+from catalpa.errors import MissingDependency, ParameterError, UnknownColumn
 
 try:
     from pyspark.ml import Estimator, Model
@@ -78,6 +80,7 @@ class CatalpaEstimator(Estimator, HasInputCols, HasPredictionCol, MLReadable, ML
 
     def _fit(self, dataset: Any) -> CatalpaModel:
         columns = self.getInputCols() if self.isSet(self.inputCols) else dataset.columns
+        _check_columns(columns, dataset)
         fitted = clone(self.clusterer).fit(dataset.select(*columns))
         return CatalpaModel(_text_of(fitted), columns, self.getPredictionCol())
 
@@ -110,6 +113,7 @@ class CatalpaModel(Model, HasInputCols, HasPredictionCol, MLReadable, MLWritable
         return _from_text(self.document)
 
     def _transform(self, dataset: Any) -> Any:
+        _check_columns(self.getInputCols(), dataset)
         predict = _Predict(self.document, tuple(self.getInputCols()))
         return append_column(dataset, self.getPredictionCol(), IntegerType(), predict)
 
@@ -151,7 +155,7 @@ class _EstimatorWriter(MLWriter):
 
     def saveImpl(self, path: str) -> None:  # noqa: N802 - the name that Spark calls
         clusterer = self.stage.clusterer
-        extra = {"method": type(clusterer).__name__, "settings": clusterer.get_params(deep=False)}
+        extra = {"method": type(clusterer).__name__, "settings": _plain_settings(clusterer)}
         DefaultParamsWriter.saveMetadata(self.stage, path, _session(), {"clusterer": extra})
 
 
@@ -185,6 +189,28 @@ class _ModelReader(MLReader):
         stage._resetUid(metadata["uid"])
         DefaultParamsReader.getAndSetParams(stage, metadata)
         return stage
+
+
+def _check_columns(wanted: Sequence[str], dataset: Any) -> None:
+    absent = [name for name in wanted if name not in dataset.columns]
+    if absent:
+        raise UnknownColumn(f"The Spark table has no column {absent}. Its columns are {dataset.columns}.")
+
+
+def _plain_settings(clusterer: Clusterer) -> dict[str, Any]:
+    """The settings as JSON can hold them."""
+    settings = {}
+    for name, value in clusterer.get_params(deep=False).items():
+        plain = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+        try:
+            json.dumps(plain)
+        except (TypeError, ValueError) as error:
+            raise ParameterError(
+                f"{name} is a {type(value).__name__}, which a saved stage cannot hold. "
+                "Give a number, text or lists of them."
+            ) from error
+        settings[name] = plain
+    return settings
 
 
 def _session() -> Any:

@@ -7,6 +7,8 @@ import os
 import pickle
 import subprocess
 import sys
+from datetime import date, datetime
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -15,7 +17,7 @@ import pytest
 
 from catalpa import DISC, WOCIL, KModes, KPrototypes, datasets
 from catalpa.engines.opening import TableSettings
-from catalpa.errors import ColumnMismatch, ParameterError, TableError, UnsupportedTable
+from catalpa.errors import ColumnMismatch, ParameterError, TableError, UnknownColumn, UnsupportedTable
 from catalpa.steps.assign import assign_and_count
 from catalpa.steps.moments import number_moments
 from catalpa.steps.scores import fix
@@ -23,6 +25,8 @@ from catalpa.table.blocks import Block
 
 pytest.importorskip("pyspark")
 engine_module = pytest.importorskip("catalpa.engines.spark")
+
+from pyspark.errors import PythonException  # noqa: E402 - needs pyspark
 
 # Spark warns of every pandas that is newer than itself.
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
@@ -145,7 +149,44 @@ def test_what_spark_cannot_give_is_refused_in_words(fitted):
         spread.predict(table.select("price", "c0", "c1", "c2", "c3"))
     renamed = table.drop("price").withColumnRenamed("c0", "cluster")
     with pytest.raises(TableError, match="has a column 'cluster' already"):
-        KModes(2, n_init=1, random_state=0).fit(renamed)
+        KModes(2, n_init=1, random_state=0)._pose(renamed)
+    with pytest.raises(TableError, match=r"same name: \['c0'\]"):
+        KModes(2).fit(table.select("c0", "c0", "c1"))
+    with pytest.raises(TableError, match=r"name with a dot .* \['c.0'\]"):
+        KModes(2).fit(table.withColumnRenamed("c0", "c.0"))
+
+
+def test_what_is_refused_on_an_executor_is_said_as_here(fitted):
+    from pyspark.sql import functions
+
+    _, table, _, _ = fitted
+    with pytest.raises(UnsupportedTable, match=r"^Column 'lists' holds values of type list"):
+        KModes(2).fit(table.withColumn("lists", functions.array("c0")))
+    with pytest.raises(TableError, match=r"^Input X contains infinity: column 'far'"):
+        KPrototypes(2).fit(table.withColumn("far", functions.lit(float("inf"))))
+    engine = KPrototypes(2)._pose(table).engine
+    with pytest.raises(PythonException, match="a step of ours"):
+        engine.total(fail_always)
+
+
+def fail_always(_):
+    raise RuntimeError("a step of ours")
+
+
+def test_columns_of_any_plain_type_are_read_and_stay_beside_the_answer(spark):
+    rows = [
+        (word, datetime(2020, 1, day, 10), date(2020, 1, day), day == 1, Decimal("1.50") * day, day)
+        for word, day in [("x", 1), ("y", 2)] * 20
+    ]
+    types = "word string, moment timestamp, day date, first boolean, price decimal(5,2), number byte"
+    table = spark.createDataFrame(rows, types)
+    model = KPrototypes(2, n_init=1, random_state=0).fit(table)
+    kinds = {column.name: (column.kind.value, column.size) for column in model.schema_.columns}
+    assert kinds.pop("price") == ("numeric", 0)
+    assert set(kinds.values()) == {("nominal", 2)}
+    answered = model.predict(table).collect()
+    assert [tuple(row)[:-1] for row in answered] == rows
+    assert len({(row.word, row.cluster) for row in answered}) == 2
 
 
 def test_a_pipeline_with_a_clusterer_is_fitted_saved_and_loaded(fitted, tmp_path):
@@ -166,6 +207,32 @@ def test_a_pipeline_with_a_clusterer_is_fitted_saved_and_loaded(fitted, tmp_path
     assert answered.columns == [*frame.columns, "group"]
     np.testing.assert_array_equal(labels_of(answered, "group"), expected.labels_)
     assert loaded.stages[0].clusterer.cost_ == expected.cost_
+
+
+def test_a_stage_names_the_columns_that_the_table_lacks(fitted):
+    from catalpa.spark import CatalpaEstimator
+
+    _, table, _, _ = fitted
+    stage = CatalpaEstimator(KModes(3, n_init=1, random_state=0), input_cols=["c0", "c1"])
+    with pytest.raises(UnknownColumn, match=r"no column \['c1'\]"):
+        stage.fit(table.drop("c1"))
+    with pytest.raises(UnknownColumn, match=r"no column \['c1'\]"):
+        stage.fit(table).transform(table.drop("c1"))
+
+
+@pytest.mark.usefixtures("spark")
+def test_settings_of_a_saved_stage_are_plain_or_refused(tmp_path):
+    from catalpa.spark import CatalpaEstimator
+
+    centres = np.array([["low"], ["high"]], dtype=object)
+    stage = CatalpaEstimator(KModes(np.int64(2), init=centres, random_state=0), input_cols=["c0"])
+    stage.write().save(str(tmp_path / "plain"))
+    again = CatalpaEstimator.load(str(tmp_path / "plain")).clusterer
+    assert (again.n_clusters, again.init) == (2, centres.tolist())
+    with pytest.raises(
+        ParameterError, match="random_state is a RandomState, which a saved stage cannot hold"
+    ):
+        CatalpaEstimator(KModes(2, random_state=np.random.RandomState(0))).write().save(str(tmp_path / "odd"))
 
 
 def test_a_stage_is_made_of_a_method_only():
@@ -266,7 +333,7 @@ def test_a_sweep_remembers_what_the_arguments_before_say():
 
 
 def test_answers_go_behind_the_columns_of_a_batch():
-    types = pa.schema({"a": pa.string(), "cluster": pa.int32()})
+    field = pa.field("cluster", pa.int32())
     batches = [pa.record_batch({"a": ["x", "y"]}), pa.record_batch({"a": pa.array([], pa.string())})]
-    (answered,) = engine_module._appended(lambda batch: np.arange(len(batch)), types, batches)
+    (answered,) = engine_module._appended(lambda batch: np.arange(len(batch)), field, batches)
     assert answered.to_pydict() == {"a": ["x", "y"], "cluster": [0, 1]}

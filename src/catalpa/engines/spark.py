@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pickle
+import re
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 from operator import add
@@ -14,9 +17,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark import TaskContext
-from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.errors import PySparkException
+from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import ArrayType, DataType, DoubleType, IntegerType, StructField, StructType
 
+from catalpa import errors
 from catalpa.engines.base import Step, Sweep
 from catalpa.engines.opening import (
     Header,
@@ -50,20 +55,22 @@ class InSpark:
         if not hasattr(X, "mapInArrow"):
             hint = " Use .to_spark() first." if hasattr(X, "to_spark") else " Give a Spark DataFrame."
             raise UnsupportedTable(f"A {type(X).__module__}.{type(X).__name__} is not a Spark table.{hint}")
-        return Header(to_arrow_schema(X.schema).empty_table(), tuple(X.columns), True)
+        _check_names(X)
+        return Header(pa.table({name: pa.nulls(0) for name in X.columns}), tuple(X.columns), True)
 
     def for_fit(self, X: Any, settings: TableSettings, sample_weight: Any) -> Opened:
         refuse_weights(sample_weight)
         self.header(X)
+        _check_free(X, "cluster")  # the labels go there, after all the work
         schema = decided(_digest_of(X, settings), settings)
         blocks = X.mapInArrow(partial(_encode_part, schema, settings), BLOCKS).persist()
-        facts = sorted(tuple(row) for row in blocks.select("part", "place", "rows", "holes").collect())
+        facts = sorted(tuple(row) for row in _collected(blocks.select("part", "place", "rows", "holes")))
         starts = np.cumsum([0, *(rows for _, _, rows, _ in facts)]).tolist()
         axis = schema.axis.with_holes if any(holes for *_, holes in facts) else schema.axis
         places = {(part, place): start for (part, place, *_), start in zip(facts, starts, strict=False)}
         engine = SparkEngine(X, schema, settings, axis, blocks, places)
         # Spark keeps what is cached until it is told otherwise; the rows go when the engine goes.
-        weakref.finalize(engine, blocks.unpersist).atexit = False
+        weakref.finalize(engine, _let_go, blocks).atexit = False
         return Opened(schema, scaling_of(schema), engine)
 
     def for_predict(self, X: Any, schema: Schema, scaling: Scaling, settings: TableSettings) -> SparkEngine:
@@ -97,7 +104,7 @@ class SparkEngine:
 
     @cached_property
     def n_rows(self) -> int:
-        return int(sum(row.rows for row in self._blocks.select("rows").collect()))
+        return int(sum(row.rows for row in _collected(self._blocks.select("rows"))))
 
     def total(self, step: Step[Result], *args: Any) -> Result:
         summed: Result = self._summed(_Plain(step, args))
@@ -129,20 +136,54 @@ class SparkEngine:
 
     def _run(self, visit: Callable[..., Iterator[pa.RecordBatch]], work: _Plain | _Remembering) -> list[Any]:
         task = partial(visit, work, self._starts, self.axis.dtype.str)
-        rows: list[Any] = self._blocks.mapInArrow(task, RESULTS).collect()
-        return rows
+        return _collected(self._blocks.mapInArrow(task, RESULTS))
 
 
 def append_column(X: Any, name: str, kind: DataType, answer: Callable[[pa.RecordBatch], Any]) -> Any:
     """The Spark table with one column more, made from batches of its rows; lazy."""
+    _check_names(X)
+    _check_free(X, name)
+    wide = StructType([*X.schema.fields, StructField(name, kind)])
+    return X.mapInArrow(partial(_appended, answer, pa.field(name, to_arrow_type(kind))), wide)
+
+
+def _let_go(blocks: Any) -> None:
+    with suppress(Exception):  # of a session that ended, and its cache with it
+        blocks.unpersist()
+
+
+def _check_free(X: Any, name: str) -> None:
     if name in X.columns:
         raise TableError(f"The table has a column {name!r} already, where the answer should go. Rename it.")
-    wide = StructType([*X.schema.fields, StructField(name, kind)])
-    return X.mapInArrow(partial(_appended, answer, to_arrow_schema(wide)), wide)
+
+
+def _check_names(X: Any) -> None:
+    """Refuse names with which Spark cannot hand rows to Python."""
+    twice = [name for name, times in Counter(X.columns).items() if times > 1]
+    if twice:
+        raise TableError(f"The Spark table has several columns with the same name: {twice}. Rename them.")
+    dotted = [name for name in X.columns if "." in name]
+    if dotted:
+        raise TableError(
+            f"Spark takes a name with a dot for a field inside a column, and the table has {dotted}. "
+            "Rename them, for instance with withColumnRenamed."
+        )
+
+
+def _collected(X: Any) -> list[Any]:
+    """The rows of a Spark table; what Catalpa refused on an executor is said as it is said here."""
+    try:
+        rows: list[Any] = X.collect()
+    except PySparkException as error:
+        said = re.search(r"catalpa\.errors\.(\w+): (.+)", str(error))
+        if said is None:
+            raise
+        raise getattr(errors, said[1])(said[2]) from error
+    return rows
 
 
 def _digest_of(X: Any, settings: TableSettings) -> Digest:
-    found = X.mapInArrow(partial(_digest_part, settings), "result binary").collect()
+    found = _collected(X.mapInArrow(partial(_digest_part, settings), "result binary"))
     if not found:
         raise TableError("The Spark table has no rows: 0 sample(s) while a minimum of 1 is required.")
     summed: Digest = reduce(add, (pickle.loads(bytes(row.result)) for row in found))
@@ -254,12 +295,12 @@ def _answer(encode: _Encode, step: Step[NDArray[Any]], args: tuple[Any, ...], ba
 
 
 def _appended(
-    answer: Callable[[Any], NDArray[Any]], types: pa.Schema, batches: Iterable[pa.RecordBatch]
+    answer: Callable[[Any], NDArray[Any]], field: pa.Field, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         if len(batch):
-            answers = pa.array(list(answer(batch)), types.field(len(types) - 1).type)
-            yield pa.record_batch([*batch.columns, answers], [*batch.schema.names, types.names[-1]])
+            answers = pa.array(list(answer(batch)), field.type)
+            yield pa.record_batch([*batch.columns, answers], [*batch.schema.names, field.name])
 
 
 def _no_rows(schema: Schema, axis: Axis) -> Block:
