@@ -148,6 +148,16 @@ def test_a_fitted_or_loaded_model_goes_on(tmp_path: Any) -> None:
     assert weighed.cluster_sizes_.sum() == pytest.approx(450)
 
 
+def test_a_saved_model_keeps_the_lines_of_its_batches(tmp_path: Any) -> None:
+    first, second, third = batches()
+    model = learned(KModes(3, random_state=0), [first, second])
+    model.save(tmp_path / "model.json")
+    loaded = catalpa.load(tmp_path / "model.json")
+    pd.testing.assert_frame_equal(loaded.history_, model.history_)
+    pd.testing.assert_frame_equal(loaded.partial_fit(third).history_, model.partial_fit(third).history_)
+    assert loaded.history_["batch"].tolist() == [1, 2, 3]
+
+
 def test_fit_forgets_the_batches() -> None:
     first, second, _ = batches()
     model = learned(KModes(3, random_state=0), [first, second])

@@ -14,7 +14,7 @@ import catalpa
 from catalpa.cluster.outcome import Outcome
 from catalpa.engines.opening import scaling_of
 from catalpa.errors import ModelFileError, ParameterError, TableError
-from catalpa.loop.history import Pass
+from catalpa.loop.history import Batch, Pass
 from catalpa.model import (
     FORMAT,
     array_from_json,
@@ -58,6 +58,7 @@ def saved(model: Clusterer, path: str | Path) -> None:
                 "converged": outcome.converged,
                 "units_per_weight": model._units_per_weight,
                 "history": [asdict(event) for event in outcome.history],
+                "batches": [asdict(batch) for batch in model._batches],
             },
         },
     )
@@ -107,6 +108,7 @@ def restored(document: Mapping[str, Any], kind: type[Clusterer]) -> Clusterer:
             )
         model.n_features_in_ = len(schema.columns)
         model._publish(schema, scaling_of(schema), outcome, float(fit["units_per_weight"]), int(fit["rows"]))
+        model._batches = tuple(Batch(**batch) for batch in fit.get("batches", []))
     except (KeyError, TypeError, AttributeError, TableError, ParameterError) as error:
         raise ModelFileError(
             f"The model file is damaged ({type(error).__name__}: {error}). Save the model again."
