@@ -211,6 +211,36 @@ def test_ctrl_c_in_the_middle_of_a_fit_leaves_no_folder(own_temporary_folder: Pa
     assert list(own_temporary_folder.iterdir()) == []
 
 
+TOO_LARGE = """
+import resource
+import catalpa
+resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))  # as where a disk is full
+try:
+    catalpa.KModes(2, random_state=0).fit(catalpa.scan("rows.csv"))
+except catalpa.errors.OutputError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no limits of that kind")
+def test_a_full_disk_is_told_with_the_place_and_leaves_no_folder(
+    own_temporary_folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "rows.csv").write_text("a,b\n" + "x,y\nu,v\n" * 20_000)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "TMPDIR": str(own_temporary_folder),
+    }
+    program = [sys.executable, "-c", TOO_LARGE]
+    ended = subprocess.run(
+        program, check=False, cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert f"do not fit into {str(own_temporary_folder)!r}: File too large. Name a place" in ended.stdout
+    assert list(own_temporary_folder.iterdir()) == []
+
+
 BUSY = """
 import sys, tempfile, time
 from catalpa.engines.cache import Folder

@@ -7,7 +7,8 @@ import os
 import pickle
 import platform
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from shutil import rmtree
 from tempfile import gettempdir, mkdtemp
@@ -17,6 +18,7 @@ from weakref import finalize
 import numpy as np
 from numpy.typing import NDArray
 
+from catalpa.errors import OutputError
 from catalpa.table.blocks import Block
 
 if sys.platform != "win32":
@@ -93,7 +95,7 @@ class ArrayFile:
 
     def append(self, rows: NDArray[Any]) -> None:
         """Put rows behind those that are there."""
-        with self.path.open("ab") as stream:
+        with _room_in(self.path.parent), self.path.open("ab") as stream:
             stream.write(np.ascontiguousarray(rows, dtype=self.dtype).data)
         self.n_rows += len(rows)
 
@@ -179,8 +181,21 @@ class Shelf:
     def _write(self, at: int, buffer: pickle.PickleBuffer) -> Path:
         self._written += 1
         path = self.folder.path / f"memory-{at}-{self._written}"
-        path.write_bytes(buffer.raw())
+        with _room_in(path.parent):
+            path.write_bytes(buffer.raw())
         return path
+
+
+@contextmanager
+def _room_in(folder: Path) -> Iterator[None]:
+    """Say in words that the temporary folder takes no more."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(
+            f"The encoded rows do not fit into {str(folder.parent)!r}: {error.strerror}. Name a place with "
+            "more room in the environment variable TMPDIR, or drop columns with very many categories."
+        ) from error
 
 
 def _map(path: Path) -> mmap.mmap:
