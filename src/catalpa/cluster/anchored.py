@@ -36,7 +36,8 @@ __all__ = [
 ]
 
 EXCHANGE_CELLS = 20_000_000  # cells of distinct rows up to which rows are exchanged one by one
-SMALL, MIDDLE = 5_000_000, 50_000_000  # cells times clusters: all restarts, a few, one
+TINY = 1_000_000  # cells times clusters from which swaps grow fewer, so that a fit takes no longer
+SMALL, MIDDLE = 5_000_000, 50_000_000  # the same: all restarts, a few, one
 NUMBER_WORK = 20  # columns of categories that take as long to price as one of numbers
 SWAPPED, MOST_SWAPS = 20_000_000, 2000  # tries that cost next to nothing are worth making
 
@@ -109,7 +110,8 @@ def _effort(n_distinct: int, problem: Problem, settings: Settings) -> tuple[int,
     columns = problem.engine.axis.n_columns + NUMBER_WORK * len(problem.scaling.low)
     work = n_distinct * columns * k
     if work <= SMALL:
-        starts, swaps = 10, max(300, 30 * k, min(MOST_SWAPS, SWAPPED // max(work, 1)))
+        swaps = max(300, 30 * k, min(MOST_SWAPS, SWAPPED // max(work, 1)))
+        starts, swaps = 10, max(swaps * TINY // max(work, TINY), 3 * k)
     else:
         starts, swaps = (3, 3 * k) if work <= MIDDLE else (1, k)
     if not isinstance(settings.n_init, str):

@@ -8,7 +8,8 @@ from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 
 __all__ = ["cooccurrences"]
 
-FEW_CATEGORIES = 8  # per column on average: up to here a product of ones and zeros is faster than counting
+# A product of ones and zeros is faster than counting pairs where columns are many and their categories few.
+MANY_COLUMNS, FEW_CATEGORIES = 64, 8
 CELLS_AT_ONCE = 1 << 22
 
 
@@ -23,8 +24,8 @@ def cooccurrences(block: Block, axis: Axis) -> IntArray:  # (V, V) int64
     >>> cooccurrences(block, Axis((2, 2))).tolist()
     [[2, 0, 1, 1], [0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 2]]
     """
-    few = axis.length <= FEW_CATEGORIES * axis.n_columns
-    together = _by_product(block, axis) if few else _by_pairs(block, axis)
+    wide = axis.n_columns >= MANY_COLUMNS and axis.length <= FEW_CATEGORIES * axis.n_columns
+    together = _by_product(block, axis) if wide else _by_pairs(block, axis)
     if not axis.holes:
         return together
     kept = axis.category_places
