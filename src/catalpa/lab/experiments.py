@@ -24,6 +24,7 @@ from catalpa.table.blocks import FloatArray, IntArray
 
 __all__ = ["convergence", "embedding", "random_relations", "row_distances", "seconds", "slopes"]
 
+WARM_UP_ROWS = 100
 PASS_COLUMNS = ["dataset", "variant", "number", "phase", "cost", "moved", "relearned", "clusters"]
 
 
@@ -171,9 +172,11 @@ def _shown(protocol: Protocol) -> Sequence[tuple[str, Entry]]:
 
 
 def _taken(entry: Entry, frame: pd.DataFrame, n_clusters: int) -> tuple[float, str]:
-    model = make(entry.method, entry.parameters, n_clusters, 0)
-    began = time.perf_counter()
     try:
+        # What a method loads when it is first used is no part of its growth.
+        _silently(make(entry.method, entry.parameters, n_clusters, 0), frame.head(WARM_UP_ROWS))
+        model = make(entry.method, entry.parameters, n_clusters, 0)
+        began = time.perf_counter()
         _silently(model, frame)
     except Exception as error:  # a method that cannot take a size leaves a gap in the figure
         return float("nan"), f"{type(error).__name__}: {error}"
