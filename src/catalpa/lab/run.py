@@ -6,6 +6,7 @@ import itertools
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -187,15 +188,16 @@ def _ended_when_stopped() -> Iterator[None]:
 
 @contextmanager
 def _deaf_to_interrupts() -> Iterator[None]:
-    """Processes started here leave Ctrl-C to the one that hands out work."""
-    if threading.current_thread() is not threading.main_thread():
+    """Processes started here leave Ctrl-C to the one that hands out work, which hears it a moment later."""
+    if sys.platform == "win32":
         yield
         return
-    usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Blocked, not ignored: what is pressed meanwhile waits, and the mask goes to the processes.
+    usual = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, usual)
+        signal.pthread_sigmask(signal.SIG_SETMASK, usual)
 
 
 def _prepare() -> None:
