@@ -109,19 +109,26 @@ def open_page(driver: Any) -> Iterator[Open]:
 
 
 @pytest.fixture(scope="session")
-def zoo_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Fits an estimator and writes its report."""
     pytest.importorskip("vl_convert")
-    path = tmp_path_factory.mktemp("zoo") / "report.html"
-    zoo = catalpa.datasets.load("zoo").frame
-    catalpa.DISC(7, random_state=0).fit(zoo).report(zoo, title="Zoo").save(path)
-    return path
+
+    def write(estimator: Any, table: pd.DataFrame, title: str) -> Path:
+        path = tmp_path_factory.mktemp("report") / "report.html"
+        estimator.fit(table).report(table, title=title).save(path)
+        return path
+
+    return write
 
 
 @pytest.fixture(scope="session")
-def wide_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def zoo_report(written: Callable[..., Path]) -> Path:
+    return written(catalpa.DISC(7, random_state=0), catalpa.datasets.load("zoo").frame, "Zoo")
+
+
+@pytest.fixture(scope="session")
+def wide_report(written: Callable[..., Path]) -> Path:
     """Twenty clusters, a column of forty long names, numbers, and text that would like to be a script."""
-    pytest.importorskip("vl_convert")
-    path = tmp_path_factory.mktemp("wide") / "report.html"
     planted = [at % 20 for at in range(400)]
     table = pd.DataFrame(
         {
@@ -134,28 +141,20 @@ def wide_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "amount": [at + (row % 3) / 8 for row, at in enumerate(planted)],
         }
     )
-    model = catalpa.DISC(20, learning="paper", random_state=0).fit(table)
-    model.report(table, title=ATTACK).save(path)
-    return path
+    return written(catalpa.DISC(20, learning="paper", random_state=0), table, ATTACK)
 
 
 @pytest.fixture(scope="session")
-def split_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def split_report(written: Callable[..., Path]) -> Path:
     """A tree of splits over names without a place to break them."""
-    pytest.importorskip("vl_convert")
-    path = tmp_path_factory.mktemp("split") / "report.html"
     zoo = catalpa.datasets.load("zoo").frame.astype(str)
     table = zoo.rename(columns={"legs": "legs" * 60}).replace({"hair": {"1": "hairy" * 80}})
-    catalpa.SigDT().fit(table).report(table, title="Splits").save(path)
-    return path
+    return written(catalpa.SigDT(), table, "Splits")
 
 
 @pytest.fixture(scope="session")
-def weighed_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def weighed_report(written: Callable[..., Path]) -> Path:
     """Weights of columns in twenty clusters, two names from right to left among them."""
-    pytest.importorskip("vl_convert")
-    path = tmp_path_factory.mktemp("weighed") / "report.html"
     zoo = catalpa.datasets.load("zoo").frame.astype(str)
     table = zoo.rename(columns={"legs": "\u05e8\u05d2\u05dc\u05d9\u05d9\u05dd", "tail": "\u202etail"})
-    catalpa.HARR(20, random_state=0).fit(table).report(table, title="Weights").save(path)
-    return path
+    return written(catalpa.HARR(20, random_state=0), table, "Weights")
