@@ -91,6 +91,7 @@ class Outcome:
                 anchor=scores.anchor[kept],
                 means=scores.means[kept],
                 scale=scores.scale[kept],
+                level=scores.level[kept],
             ),
             counts=replace(
                 counts,

@@ -28,6 +28,7 @@ def scores_to_json(scores: Scores) -> dict[str, Any]:
         "anchor": array_to_json(scores.anchor),
         "means": array_to_json(scores.means),
         "scale": array_to_json(scores.scale),
+        "level": array_to_json(scores.level),
         "power": int(scores.power),
         "root": bool(scores.root),
     }
@@ -48,6 +49,7 @@ def scores_from_json(entry: Mapping[str, Any]) -> Scores:
         anchor=array_from_json(_part(entry, "scores", "anchor"), "scores.anchor", ndim=1),
         means=array_from_json(_part(entry, "scores", "means"), "scores.means", ndim=2),
         scale=array_from_json(_part(entry, "scores", "scale"), "scores.scale", ndim=2),
+        level=array_from_json(_part(entry, "scores", "level"), "scores.level", ndim=2),
         power=_whole(entry, "scores", "power"),
         root=_truth(entry, "scores", "root"),
     )
@@ -60,6 +62,7 @@ def scores_from_json(entry: Mapping[str, Any]) -> Scores:
             "scores.anchor": (scores.anchor.shape, (scores.k,)),
             "scores.means": (scores.means.shape, (scores.k, scores.means.shape[1])),
             "scores.scale": (scores.scale.shape, scores.means.shape),
+            "scores.level": (scores.level.shape, scores.means.shape),
         }
     )
     return scores

@@ -20,13 +20,14 @@ class Scores:
     """What a row costs in each cluster: one table entry per cell, plus a term per number.
 
     The cost of a row in cluster ``j`` is ``anchor[j] + sum of table[place of each cell, j] +
-    sum over numbers of scale[j] * |number - means[j]| ** power``; with ``root`` its square root.
+    sum over numbers of level[j] + scale[j] * |number - means[j]| ** power``; with ``root`` its square
+    root. A number that is missing adds nothing.
 
     Attributes
     ----------
     table : array (V, k)
     anchor : array (k,)
-    means, scale : arrays (k, numeric)
+    means, scale, level : arrays (k, numeric)
     power : 1 or 2
     root : bool
         Report square roots of the sums. The nearest cluster is the same either way.
@@ -36,6 +37,7 @@ class Scores:
     anchor: FloatArray
     means: FloatArray
     scale: FloatArray
+    level: FloatArray
     power: int = 2
     root: bool = False
 
@@ -46,6 +48,7 @@ class Scores:
         anchor: FloatArray | None = None,
         means: FloatArray | None = None,
         scale: FloatArray | None = None,
+        level: FloatArray | None = None,
         power: int = 2,
         root: bool = False,
     ) -> Scores:
@@ -53,8 +56,9 @@ class Scores:
         k = table.shape[1]
         means = np.zeros((k, 0)) if means is None else means
         scale = np.ones(means.shape) if scale is None else np.broadcast_to(scale, means.shape)
+        level = np.zeros(means.shape) if level is None else level
         anchor = np.zeros(k) if anchor is None else anchor
-        return Scores(table, anchor, means, np.ascontiguousarray(scale), power, root)
+        return Scores(table, anchor, means, np.ascontiguousarray(scale), level, power, root)
 
     @property
     def k(self) -> int:
@@ -69,6 +73,7 @@ class Scores:
                 (self.anchor, other.anchor),
                 (self.means, other.means),
                 (self.scale, other.scale),
+                (self.level, other.level),
             )
         )
 
