@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from catalpa.cluster.coforest import CoForest
     from catalpa.cluster.cure import CURE
     from catalpa.cluster.disc import DISC
+    from catalpa.cluster.grove import Grove
     from catalpa.cluster.harr import HARR
     from catalpa.cluster.hdc import HDC
     from catalpa.cluster.kmodes import KModes
@@ -35,6 +36,7 @@ __all__ = [
     "MCDC",
     "WOCIL",
     "CoForest",
+    "Grove",
     "KModes",
     "KPrototypes",
     "SigDT",
@@ -52,6 +54,7 @@ _HOMES = {
     "CDCDR": "catalpa.cluster.cdcdr",
     "CURE": "catalpa.cluster.cure",
     "DISC": "catalpa.cluster.disc",
+    "Grove": "catalpa.cluster.grove",
     "KModes": "catalpa.cluster.kmodes",
     "KPrototypes": "catalpa.cluster.kprototypes",
     "HDC": "catalpa.cluster.hdc",

@@ -56,10 +56,10 @@ class CatalpaEstimator(Estimator, HasInputCols, HasPredictionCol, MLReadable, ML
     ::
 
         from pyspark.ml import Pipeline
-        from catalpa import DISC
+        from catalpa import Grove
         from catalpa.spark import CatalpaEstimator
 
-        stage = CatalpaEstimator(DISC(8, random_state=0), input_cols=["plan", "region", "device"])
+        stage = CatalpaEstimator(Grove(8, random_state=0), input_cols=["plan", "region", "device"])
         fitted = Pipeline(stages=[stage]).fit(customers)
         fitted.transform(customers).groupBy("cluster").count().show()
         fitted.write().overwrite().save("s3a://models/customers")
@@ -71,7 +71,7 @@ class CatalpaEstimator(Estimator, HasInputCols, HasPredictionCol, MLReadable, ML
         super().__init__()
         if not isinstance(clusterer, Clusterer):
             raise ParameterError(
-                f"clusterer is a {type(clusterer).__name__}; give one of Catalpa's methods, such as DISC(8)."
+                f"clusterer is a {type(clusterer).__name__}; give one of Catalpa's methods, such as Grove(8)."
             )
         self.clusterer = clusterer
         self._set(predictionCol=prediction_col)

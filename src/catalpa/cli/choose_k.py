@@ -22,7 +22,7 @@ def choose_k(
     table: TablePath,
     most: Annotated[int, typer.Option("--max", min=1, help="Largest number of clusters to try.")] = 10,
     least: Annotated[int, typer.Option("--min", min=1, help="Smallest number of clusters to try.")] = 1,
-    method: Annotated[str, typer.Option("--method", "-m", help="See: catalpa methods.")] = "disc",
+    method: Annotated[str, typer.Option("--method", "-m", help="See: catalpa methods.")] = "grove",
     columns: Annotated[list[str] | None, typer.Option(help="Use only these columns: a,b,c.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Leave these columns out: a,b,c.")] = None,
     categorical: Annotated[

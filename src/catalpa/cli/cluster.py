@@ -52,7 +52,7 @@ def cluster(
         int | None,
         typer.Option("-k", "--clusters", min=1, help="Number of clusters; found where the method can."),
     ] = None,
-    method: Annotated[str, typer.Option("--method", "-m", help="See: catalpa methods.")] = "disc",
+    method: Annotated[str, typer.Option("--method", "-m", help="See: catalpa methods.")] = "grove",
     columns: Annotated[list[str] | None, typer.Option(help="Use only these columns: a,b,c.")] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Leave these columns out: a,b,c.")] = None,
     id: Annotated[  # noqa: A002 - the option is called --id

@@ -5,6 +5,7 @@ from catalpa.cluster.cdcdr import CDCDR
 from catalpa.cluster.coforest import CoForest
 from catalpa.cluster.cure import CURE
 from catalpa.cluster.disc import DISC
+from catalpa.cluster.grove import Grove
 from catalpa.cluster.harr import HARR
 from catalpa.cluster.hdc import HDC
 from catalpa.cluster.kmodes import KModes
@@ -25,6 +26,7 @@ __all__ = [
     "METHODS",
     "WOCIL",
     "CoForest",
+    "Grove",
     "KModes",
     "KPrototypes",
     "MethodEntry",

@@ -85,7 +85,9 @@ class Clusterer(Shown, ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
     def _pose(self, X: Any, sample_weight: Any = None) -> Problem:
         """The table made ready to be solved."""
         opener = opener_for(X)
-        opened = opener.for_fit(X, self._table_settings(), self._checked_weight(X, sample_weight))
+        random_state = check_random_state(getattr(self, "random_state", None))
+        settings = self._searched(self._table_settings(), random_state)
+        opened = opener.for_fit(X, settings, self._checked_weight(X, sample_weight))
         validate_data(self, opener.header(X).sample, skip_check_array=True)
         return Problem(
             opened.engine,
@@ -93,9 +95,15 @@ class Clusterer(Shown, ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
             opened.scaling,
             self._clusters_for(opened.engine.n_rows),
             getattr(self, "init", "random"),
-            check_random_state(getattr(self, "random_state", None)),
+            random_state,
             opened.units_per_weight,
+            settings.search_rows or opened.engine.n_rows,
+            settings.search_seed,
         )
+
+    def _searched(self, settings: TableSettings, _random_state: np.random.RandomState) -> TableSettings:
+        """The settings with the rows that a search looks at; by default none is made on some rows only."""
+        return settings
 
     def _solve(self, problem: Problem) -> Outcome:
         raise NotImplementedError

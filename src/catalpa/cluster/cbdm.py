@@ -246,13 +246,13 @@ def _check_defined(contexts: ColumnContexts, schema: Schema, together: IntArray)
     if len(silent) == len(names):
         raise UndefinedMetric(
             "CBDM is not defined on this table: no column tells anything about another, so all categories "
-            "of a column would be the same. Use KModes or DISC."
+            "of a column would be the same. Use KModes or Grove."
         )
     unheard = [names[column] for column in silent if varies[column]]
     if unheard:
         warnings.warn(
             f"The other columns tell nothing about {unheard}, so these have no influence on the clusters. "
-            "Use KModes or DISC if they should.",
+            "Use KModes or Grove if they should.",
             ColumnWarning,
             stacklevel=4,
         )

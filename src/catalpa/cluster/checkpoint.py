@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from catalpa.engines.base import Engine, Step, Sweep
@@ -21,12 +22,13 @@ from catalpa.errors import CheckpointError
 from catalpa.model import counts_from_json, counts_to_json, write_atomically
 from catalpa.steps.checksum import checksum
 from catalpa.steps.counts import Counts
-from catalpa.steps.scores import FixedScores
+from catalpa.steps.soft_counts import SharedCounts
 from catalpa.table.blocks import Axis
 
 __all__ = ["CheckpointedEngine", "Journal", "checkpointed"]
 
 FIT = "fit.json"
+SHARED = ("log", "gap", "change", "top")
 REMOVE = "Continue that fit, or remove the folder to begin anew."
 
 
@@ -58,17 +60,16 @@ class CheckpointedEngine:
 
     def sweep(self, step: Sweep[Any], *args: Any) -> Any:
         self._passes += 1
-        (scores,) = args
-        kept = self._journal.counts(self._passes, scores)
+        kept = self._journal.counts(self._passes, args)
         if kept is not None:
-            self._played = (step, scores)
+            self._played = (step, *args)
             return kept
         if self._played is not None:
             # The blocks must remember the pass before, which was not run here, to say which rows moved.
             self._engine.sweep(*self._played)
             self._played = None
-        counts = self._engine.sweep(step, scores)
-        self._journal.add(self._passes, scores, counts)
+        counts = self._engine.sweep(step, *args)
+        self._journal.add(self._passes, args, counts)
         return counts
 
     def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
@@ -106,22 +107,22 @@ class Journal:
             )
         return cls(folder)
 
-    def counts(self, number: int, scores: FixedScores) -> Counts | None:
-        """The counts of a pass, if it was kept."""
+    def counts(self, number: int, asked: Sequence[Any]) -> Counts | SharedCounts | None:
+        """The counts of a pass that was asked for with these arguments, if it was kept."""
         path = self._path(number)
         if not path.exists():
             return None
         kept = _read(path)
-        if kept.get("scores") != _fingerprint(scores):
+        if kept.get("asked") != _fingerprint(asked):
             raise CheckpointError(
                 f"The checkpoint {str(self.folder)!r} took another way than this fit in pass {number}. "
                 f"{REMOVE}"
             )
-        return counts_from_json(kept["counts"])
+        return _counts_from(kept)
 
-    def add(self, number: int, scores: FixedScores, counts: Counts) -> None:
+    def add(self, number: int, asked: Sequence[Any], counts: Counts | SharedCounts) -> None:
         """Keep the counts of a pass; they are there completely or not at all."""
-        kept = {"scores": _fingerprint(scores), "counts": counts_to_json(counts)}
+        kept = {"asked": _fingerprint(asked), **_counts_to(counts)}
         try:
             write_atomically(self._path(number), _bytes(kept))
         except OSError as error:
@@ -154,9 +155,29 @@ def _read(path: Path) -> dict[str, Any]:
     return document
 
 
-def _fingerprint(scores: FixedScores) -> str:
-    digest = hashlib.sha256(repr((scores.axis, scores.power, scores.root, scores.shift)).encode())
-    for array in (scores.table, scores.anchor, scores.means, scores.scale):
-        digest.update(repr(array.shape).encode())
-        digest.update(array.tobytes())
+def _counts_to(counts: Counts | SharedCounts) -> dict[str, Any]:
+    if isinstance(counts, Counts):
+        return {"counts": counts_to_json(counts)}
+    rest = {name: int(getattr(counts, name)) for name in SHARED}
+    return {"counts": counts_to_json(counts.counts), "led": counts.led.tolist(), **rest}
+
+
+def _counts_from(kept: Mapping[str, Any]) -> Counts | SharedCounts:
+    counts = counts_from_json(kept["counts"])
+    if "led" not in kept:
+        return counts
+    led = np.asarray(kept["led"], dtype=np.int64)
+    return SharedCounts(counts, led=led, **{name: int(kept[name]) for name in SHARED})
+
+
+def _fingerprint(asked: Sequence[Any]) -> str:
+    """The arguments of a pass in a few characters."""
+    digest = hashlib.sha256()
+    for one in asked:
+        for part in vars(one).items() if is_dataclass(one) else (("", one),):
+            if part[0] == "prepared":  # what a core made of the scores says nothing new
+                continue
+            array = isinstance(part[1], np.ndarray)
+            digest.update(repr((part[0], part[1].shape if array else part[1])).encode())
+            digest.update(part[1].tobytes() if array else b"")
     return digest.hexdigest()

@@ -16,9 +16,9 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from catalpa.cluster.base import Clusterer, Problem
-from catalpa.cluster.disc import DISC
+from catalpa.cluster.by_number_of_clusters import Judgement, judged, most_evident
 from catalpa.cluster.frames import frame_in
-from catalpa.cluster.growing import PLATEAU, shortest_k
+from catalpa.cluster.grove import Grove
 from catalpa.cluster.problem import rows_in_memory
 from catalpa.cluster.registry import find_method
 from catalpa.errors import ParameterError
@@ -62,8 +62,8 @@ class KChoice:
     structure : bool
         Whether the table shows clusters at all.
     table : frame of the table's library
-        One row per number of clusters: ``k``; ``cost`` (for DISC the description length in nats); ``gain``
-        over one cluster (DISC: nats per row; else the share of the first cost that is saved);
+        One row per number of clusters: ``k``; ``cost`` (for Grove minus the evidence in nats); ``gain``
+        over one cluster (Grove: nats per row; else the share of the first cost that is saved);
         ``restarts`` and ``halves``, the mean adjusted Rand index between runs from other starts and
         between what two halves of the rows say about all rows; ``silhouette`` of the categorical columns.
     """
@@ -113,17 +113,17 @@ def choose_k(
     X: Any,
     k_range: Iterable[int] = range(1, 11),
     *,
-    method: str | Clusterer = "disc",
+    method: str | Clusterer = "grove",
     repeats: int = 5,
     random_state: Any = None,
 ) -> KChoice:
     """Try several numbers of clusters and choose one.
 
-    For DISC the description length decides, which weighs how well clusters describe the rows against what
-    it costs to tell the clusters: the shortest is taken, and of those at most 3 nats longer the one with the
-    fewest clusters. Where one cluster is as short, there is no structure that pays for itself. Other methods'
-    costs always fall with more clusters, so the silhouette decides, and there is structure if halves of the
-    table agree (0.5 or more). The other measures are there to be looked at beside.
+    For Grove the evidence decides, which weighs how well clusters describe the rows against how many there
+    are: the number with the most is taken. Where it is at most 3 nats above that of one cluster, or (below
+    1000 rows) not more than twice what the same columns gain when they are shuffled, nothing speaks for
+    clusters. Other methods' costs always fall with more clusters, so the silhouette decides, and there is
+    structure if halves of the table agree (0.5 or more). The other measures are there to be looked at beside.
 
     Parameters
     ----------
@@ -156,9 +156,9 @@ def choose_k(
     with warnings.catch_warnings():
         # Warnings about single fits would come once per number of clusters.
         warnings.simplefilter("ignore")
-        if isinstance(model, DISC) and model.learning == "anchored":
-            tried = _described(model, X, max(ks))
-            choose = partial(_by_description, tried.costs[1])
+        if isinstance(model, Grove):
+            tried, judgement = _weighed(model, X, max(ks))
+            choose = partial(_by_evidence, judgement.structure)
         else:
             tried, choose = _fitted(model, X, ks), partial(_by_silhouette)
         again = Repeats(model, _drawn(X, state), repeats, state)
@@ -202,14 +202,16 @@ def _checked(k_range: Iterable[int], n_rows: int) -> list[int]:
     return possible
 
 
-def _described(model: DISC, X: Any, most: int) -> Tried:
-    """Descriptions with 1, 2, ... clusters, each begun from the one before."""
-    problem = clone(model).set_params(n_clusters="auto")._pose(X)
+def _weighed(model: Grove, X: Any, most: int) -> tuple[Tried, Judgement]:
+    """Clusterings with 1, 2, ... clusters, minus the evidence for them, and whether that is structure."""
+    model = clone(model).set_params(n_clusters="auto")
+    problem = model._pose(X)
     labels, costs = {}, {}
     for candidate in model._candidates(problem, most):
         labels[candidate.k] = _labels(problem, candidate.finish())
-        costs[candidate.k] = candidate.length
-    return Tried(labels, costs, _codes(problem), float(problem.engine.n_rows))
+        costs[candidate.k] = -candidate.evidence
+    tried = Tried(labels, costs, _codes(problem), float(problem.engine.n_rows))
+    return tried, judged(model._candidates, problem, {k: -cost for k, cost in costs.items()})
 
 
 def _labels(problem: Problem, outcome: Any) -> IntArray:
@@ -282,8 +284,6 @@ class Repeats:
     def _once(self, k: int) -> Clusterer:
         """The model with k clusters and a single start of its own."""
         wanted = {"n_clusters": k, "random_state": _seed(self.state), "n_init": 1, "handle_unknown": "ignore"}
-        if isinstance(self.model, DISC) and self.model.n_swaps is None:
-            wanted["n_swaps"] = 10 * k
         known = self.model.get_params(deep=False)
         fresh: Clusterer = clone(self.model)
         fresh.set_params(**{name: wanted[name] for name in wanted if name in known})
@@ -306,25 +306,18 @@ def _rows_of(X: Any, rows: IntArray) -> Any:
     return frame[rows].to_native() if isinstance(frame, nw.DataFrame) else np.asarray(X)[rows]
 
 
-def _by_description(one: float, lines: Sequence[Measures]) -> tuple[int, bool, str]:
-    lengths = {line.k: line.cost for line in lines}
-    k = shortest_k(lengths)
-    if one <= min(lengths.values()) + PLATEAU:
+def _by_evidence(structure: bool, lines: Sequence[Measures]) -> tuple[int, bool, str]:
+    k = most_evident({line.k: -line.cost for line in lines})
+    if not structure:
         return (
             k,
             False,
-            "No cluster structure pays for itself: all rows together are described as shortly as with "
-            f"any number of clusters up to {lines[-1].k}.",
+            f"Nothing speaks for clusters: no number up to {lines[-1].k} has clearly more evidence than a "
+            "single cluster.",
         )
     gain = next(line.gain for line in lines if line.k == k)
-    reason = f"k = {k} gives the shortest description, {gain:.3g} nats per row shorter than one cluster"
-    shorter = min(lengths, key=lambda other: lengths[other])
-    if shorter != k:
-        reason = (
-            f"k = {k} is described, at {gain:.3g} nats per row less than one cluster, about as shortly as "
-            f"the best, k = {shorter}, with fewer clusters"
-        )
-    return k, True, reason + (_AT_THE_END if shorter == lines[-1].k and len(lines) > 1 else ".")
+    reason = f"k = {k} has the most evidence, {gain:.3g} nats per row more than one cluster"
+    return k, True, reason + (_AT_THE_END if k == lines[-1].k and len(lines) > 1 else ".")
 
 
 _AT_THE_END = ", but it is the largest number tried: try larger ones."

@@ -19,7 +19,7 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.labelled import count_labelled
 from catalpa.steps.scores import fix
 from catalpa.table import encode, open_table
-from catalpa.table.blocks import Axis, IntArray
+from catalpa.table.blocks import Axis, IntArray, Rows
 from catalpa.table.extend import extend, places_in
 from catalpa.table.intake import Table
 from catalpa.table.schema import Schema
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 else:
     Estimator = object  # estimators derive from Clusterer themselves; this only adds to them
 
-__all__ = ["Incremental"]
+__all__ = ["Incremental", "faded", "widened"]
 
 FINE = 1024  # units of a row's weight where old rows fade, so that rare categories fade too
 
@@ -66,15 +66,11 @@ class Incremental(Estimator):
         np.int64(5)
         """
         check_parameters(type(self).__name__, self.get_params(deep=False), self._rules)
-        self._check_batches()
         if self.__sklearn_is_fitted__():
             self._learn(X)
         else:
             self._begin(X)
         return self
-
-    def _check_batches(self) -> None:
-        """Refuse settings that need all rows together; by default none does."""
 
     def _from_counts(self, axis: Axis, counts: Counts, units_per_weight: float) -> Outcome:
         """The clusters that hold these counts, without a history."""
@@ -100,10 +96,11 @@ class Incremental(Estimator):
         labels, cost, unseen = self._assigned(table)
         wider = extend(self.schema_, table)
         units = 1.0 if self.decay == 1.0 and self._units_per_weight == 1.0 else float(FINE)
-        before = _widened(self._outcome.counts, self.schema_, wider)
-        before = _weighted(before, units / self._units_per_weight)
-        counts = _faded(before, self.decay) + _weighted(self._counted(table, wider, labels), units)
-        outcome = self._from_counts(wider.axis, counts, units)
+        before = widened(self._outcome.counts, self.schema_, wider).times(units / self._units_per_weight)
+        rows = encode(table, wider, handle_unknown="ignore").rows.map(self._scaling.apply)
+        batch = count_labelled(rows.blocks[0], labels, self.n_clusters_, rows.axis)
+        counts = faded(before, self.decay) + batch.times(units)
+        outcome = self._relearned(wider, counts, units, rows)
         event = Pass("batch", cost * len(table), len(table), False, outcome.k)
         history, batches = (*self._outcome.history, event), self._batches
         shift = _shift(before, counts, wider.axis)
@@ -112,6 +109,10 @@ class Incremental(Estimator):
         )
         self._batches = (*batches, Batch(len(table), cost, unseen, shift))
         self.labels_ = labels
+
+    def _relearned(self, schema: Schema, counts: Counts, units_per_weight: float, rows: Rows) -> Outcome:
+        """The clusters after a batch, whose rows are in the codes of the wider schema."""
+        return self._from_counts(schema.axis, counts, units_per_weight)
 
     def _assigned(self, table: Table) -> tuple[IntArray, float, float]:
         """Labels of a batch in the clusters as they are, mean cost, share of cells with new categories."""
@@ -122,10 +123,6 @@ class Incremental(Estimator):
         costs = engine.each(measure_rows, fixed).min(axis=1)
         cells = len(table) * max(len(self.schema_.categorical), 1)
         return engine.each(label_rows, fixed), float(costs.mean()), sum(encoded.unseen.values()) / cells
-
-    def _counted(self, table: Table, schema: Schema, labels: IntArray) -> Counts:
-        rows = encode(table, schema, handle_unknown="ignore").rows.map(self._scaling.apply)
-        return count_labelled(rows.blocks[0], labels, self.n_clusters_, rows.axis).folded(rows.axis)
 
     @property
     def history_(self) -> Any:
@@ -141,37 +138,24 @@ class Incremental(Estimator):
         return frame_in(self.schema_.library, columns)
 
 
-def _widened(counts: Counts, schema: Schema, wider: Schema) -> Counts:
+def widened(counts: Counts, schema: Schema, wider: Schema) -> Counts:
+    """The counts with places for the categories that are new."""
     by_category = np.zeros((counts.k, wider.axis.length), dtype=np.int64)
     by_category[:, places_in(schema, wider)] = counts.by_category
     return replace(counts, by_category=by_category)
 
 
-def _weighted(counts: Counts, factor: float) -> Counts:
-    if factor == 1.0:
-        return counts
-    arrays = ("by_category", "sizes", "sums", "squares", "seen")
-    return replace(
-        counts, **{name: np.rint(getattr(counts, name) * factor).astype(np.int64) for name in arrays}
-    )
-
-
-def _faded(counts: Counts, decay: float) -> Counts:
+def faded(counts: Counts, decay: float) -> Counts:
     """The counts made lighter; a cluster that would vanish keeps what it has."""
-    lighter = _weighted(counts, decay)
+    lighter = counts.times(decay)
     gone = lighter.sizes == 0
     if not gone.any():
         return lighter
-    arrays = ("by_category", "sizes", "sums", "squares", "seen")
-    kept = {
-        name: np.where(
-            gone.reshape(-1, *(1,) * (getattr(counts, name).ndim - 1)),
-            getattr(counts, name),
-            getattr(lighter, name),
-        )
-        for name in arrays
-    }
-    return replace(lighter, **kept)
+    pairs = zip(counts.arrays, lighter.arrays, strict=True)
+    by_category, sizes, sums, squares, seen = (
+        np.where(gone.reshape(-1, *(1,) * (whole.ndim - 1)), whole, light) for whole, light in pairs
+    )
+    return Counts(by_category, sizes, sums, squares, seen, lighter.cost, lighter.moved)
 
 
 def _shift(before: Counts, after: Counts, axis: Axis) -> float:

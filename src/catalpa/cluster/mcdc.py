@@ -235,7 +235,7 @@ class MCDC(Clusterer):
     def _scoring(self) -> Scoring:
         raise SqlError(
             "MCDC first places a row in several partitions: its clusters are no sum over columns, and there "
-            "is no query for them. Use predict, or fit a method such as DISC or KModes."
+            "is no query for them. Use predict, or fit a method such as Grove or KModes."
         )
 
     def predict(self, X: Any) -> Any:

@@ -14,7 +14,7 @@ from catalpa.loop.ward import ward_labels
 from catalpa.relations.embedding import JointVectors
 from catalpa.steps.assign import label_rows
 from catalpa.steps.collapse import collapse, row_weights
-from catalpa.steps.exchange import count_places
+from catalpa.steps.labelled import count_labelled
 from catalpa.steps.scores import fix
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 
@@ -46,7 +46,7 @@ def merge_rows(
     points = _row_points(distinct.block, coordinates, means, axis)
     merged = ward_labels(points, row_weights(distinct.block), problem.n_clusters)
     k = int(merged.max()) + 1
-    counts = count_places(distinct.block, merged, k, axis)
+    counts = count_labelled(distinct.block, merged, k, axis)
     state = means.start(counts)
     scores = means.scores(state)
     cost = float((counts.by_category * scores.table.T).sum()) / problem.units_per_weight

@@ -35,6 +35,8 @@ class Outcome:
         Settings that were worked out from the data, published as ``<name>_``.
     labels : array (n,) or None
         Labels where they are not simply those that ``scores`` give.
+    soft : Counts or None
+        Counts by share, in 2**-20 of a weight of 1, of a method whose rows count in every cluster.
     """
 
     scores: Scores
@@ -47,6 +49,7 @@ class Outcome:
     shared: Mapping[str, FloatArray] = field(default_factory=dict)
     facts: Mapping[str, float] = field(default_factory=dict)
     labels: IntArray | None = None
+    soft: Counts | None = None
 
     @staticmethod
     def of(
@@ -93,15 +96,9 @@ class Outcome:
                 scale=scores.scale[kept],
                 level=scores.level[kept],
             ),
-            counts=replace(
-                counts,
-                by_category=counts.by_category[kept],
-                sizes=counts.sizes[kept],
-                sums=counts.sums[kept],
-                squares=counts.squares[kept],
-                seen=counts.seen[kept],
-            ),
+            counts=counts.take(kept),
             centers=self.centers[kept],
             learned={name: values[kept] for name, values in self.learned.items()},
+            soft=None if self.soft is None else self.soft.take(kept),
             labels=None if self.labels is None else np.searchsorted(kept, self.labels).astype(np.int32),
         )

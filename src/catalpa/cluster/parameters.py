@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from catalpa.errors import ParameterError
 
-__all__ = ["Begin", "Between", "Choice", "Either", "Number", "Rule", "Whole", "check_parameters"]
+__all__ = ["Begin", "Between", "Choice", "Either", "Number", "Positive", "Rule", "Whole", "check_parameters"]
 
 
 class Rule(Protocol):
@@ -65,6 +65,17 @@ class Number:
 
     def says(self) -> str:
         return f"a number of at least {self.least:g}"
+
+
+@dataclass(frozen=True)
+class Positive:
+    """A finite number above 0."""
+
+    def allows(self, value: Any) -> bool:
+        return Number(0.0).allows(value) and float(value) > 0.0
+
+    def says(self) -> str:
+        return "a number above 0"
 
 
 @dataclass(frozen=True)

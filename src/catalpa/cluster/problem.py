@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import ParameterError, UnsupportedTable
 from catalpa.loop.refill import as_counts
 from catalpa.loop.start import STARTS, count_categories
+from catalpa.steps.collapse import row_weights
 from catalpa.steps.counts import Counts
 from catalpa.steps.moments import number_moments
 from catalpa.steps.search import Found
@@ -34,11 +36,15 @@ class Problem:
     init: Any
     random_state: np.random.RandomState
     units_per_weight: float = 1.0
+    search_rows: int = 0
+    search_seed: int = 0
 
     @property
-    def start_is_automatic(self) -> bool:
-        """Whether the method chooses how to start."""
-        return isinstance(self.init, str) and self.init == "auto"
+    def weighed(self) -> NDArray[np.bool_] | None:
+        """Which rows weigh something; None where all do."""
+        if not isinstance(self.engine, LocalEngine) or self.engine.blocks[0].weights is None:
+            return None
+        return np.concatenate([row_weights(block) > 0 for block in self.engine.blocks])
 
     @property
     def start_is_fixed(self) -> bool:
@@ -101,6 +107,6 @@ def rows_in_memory(engine: Engine, method: str) -> Rows:
     if not isinstance(engine, LocalEngine):
         raise UnsupportedTable(
             f"{method} visits the rows one by one in their order, so they must be in memory together. "
-            "Give it a frame or an array, or use DISC, which takes this table."
+            "Give it a frame or an array, or use Grove, which takes this table."
         )
     return engine.rows

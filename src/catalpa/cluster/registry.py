@@ -13,6 +13,7 @@ from catalpa.cluster.cdcdr import CDCDR
 from catalpa.cluster.coforest import CoForest
 from catalpa.cluster.cure import CURE
 from catalpa.cluster.disc import DISC
+from catalpa.cluster.grove import Grove
 from catalpa.cluster.harr import HARR
 from catalpa.cluster.hdc import HDC
 from catalpa.cluster.kmodes import KModes
@@ -61,12 +62,19 @@ METHODS: Mapping[str, MethodEntry] = {
     entry.name: entry
     for entry in (
         MethodEntry(
-            "disc",
-            DISC,
-            "every cluster learns its own relations between categories; may find the number of clusters",
+            "grove",
+            Grove,
+            "soft clusters with shrunk relations; may find the number of clusters",
             mixed=True,
+            ordinal=True,
             learns_k=True,
             k_to_find="auto",
+        ),
+        MethodEntry(
+            "disc",
+            DISC,
+            "every cluster learns its own relations between categories, as published",
+            mixed=True,
         ),
         MethodEntry("kmodes", KModes, "most frequent categories as centres", aliases=("k-modes", "kmd")),
         MethodEntry(

@@ -46,6 +46,7 @@ def saved(model: Clusterer, path: str | Path) -> None:
             "schema": model.schema_.to_dict(),
             "scores": scores_to_json(outcome.scores),
             "counts": counts_to_json(outcome.counts),
+            "soft_counts": None if outcome.soft is None else counts_to_json(outcome.soft),
             "centers": array_to_json(outcome.centers),
             "extra": {
                 "learned": {name: array_to_json(array) for name, array in outcome.learned.items()},
@@ -128,4 +129,5 @@ def _outcome(document: Mapping[str, Any]) -> Outcome:
         {name: array_from_json(entry, f"extra.learned.{name}") for name, entry in extra["learned"].items()},
         {name: array_from_json(entry, f"extra.shared.{name}") for name, entry in extra["shared"].items()},
         {name: float(value) for name, value in extra["facts"].items()},
+        soft=None if (soft := document.get("soft_counts")) is None else counts_from_json(soft),
     )

@@ -43,6 +43,8 @@ class TableSettings:
     numbers: str = "keep"
     bins: int | None = None
     n_jobs: int | None = None
+    search_rows: int | None = None
+    search_seed: int = 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from catalpa.steps.likelihood import NumberDensity
 from catalpa.steps.scores import FixedScores
 from catalpa.table.scaling import Scaling
 from catalpa.table.schema import Schema
@@ -23,12 +22,9 @@ class Scoring:
     fixed : FixedScores
         On the schema's axis with holes.
     handle_unknown : {"ignore", "warn", "error"}
-    density : NumberDensity, optional
-        For methods that weigh a row with missing numbers by its density.
     """
 
     schema: Schema
     scaling: Scaling
     fixed: FixedScores
     handle_unknown: str
-    density: NumberDensity | None = None

@@ -12,7 +12,6 @@ from catalpa.errors import ParameterError
 from catalpa.model.scoring import Scoring
 from catalpa.model.sql_cells import ColumnCosts
 from catalpa.model.sql_words import GIVEN, Words, rounded
-from catalpa.steps.likelihood import NumberDensity
 from catalpa.table.scaling import FARTHEST, TICK_BITS
 from catalpa.table.schema import Column
 
@@ -87,15 +86,9 @@ class _Query:
             parts.append(self._part("catalpa_distances", self._passed(self._distances()), "catalpa_numbers"))
             source = "catalpa_distances"
         joins = "".join(f"\n  {column.join()}" for column in self.columns if column.joined)
-        parts.append(self._part("catalpa_costs", [*self._carried, *self._costs()], source + joins))
-        source = "catalpa_costs"
-        if self.numeric and self.scoring.density is not None:
-            density = self.scoring.density
-            parts.append(self._part("catalpa_densities", ["*", *self._densities(density)], source))
-            parts.append(self._part("catalpa_likely", [*self._kept, *self._likely()], "catalpa_densities"))
-            source = "catalpa_likely"
+        parts.append(self._part("catalpa_costs", [*self._kept, *self._costs()], source + joins))
         least = self.words.smallest([f"cost_{cluster}" for cluster in self.clusters])
-        parts.append(self._part("catalpa_smallest", ["*", f"{least} AS smallest"], source))
+        parts.append(self._part("catalpa_smallest", ["*", f"{least} AS smallest"], "catalpa_costs"))
         return f"WITH {', '.join(parts)}\n{_select(self._labels(), 'catalpa_smallest', '')}"
 
     def _part(self, name: str, expressions: Sequence[str], source: str) -> str:
@@ -151,11 +144,6 @@ class _Query:
     @property
     def _numbers(self) -> list[str]:
         return [f"number_{at}" for at in range(len(self.numeric))]
-
-    @property
-    def _carried(self) -> list[str]:
-        """What the costs hand on besides themselves."""
-        return self._kept + (self._numbers if self.scoring.density is not None else [])
 
     def _passed(self, made: list[str]) -> list[str]:
         return [*self._kept, *(column.cell for column in self.columns), *made]
@@ -218,29 +206,6 @@ class _Query:
                 terms.append(f"CAST({whole} AS {self.words.whole_type})")
             costs.append(f"{self.words.whole_sum(str(anchor[cluster]), terms)} AS cost_{cluster}")
         return costs
-
-    def _densities(self, density: NumberDensity) -> list[str]:
-        """Minus the log of each cluster's share times the row's density in it, in quanta."""
-        fixed, double = self.scoring.fixed, self.words.double
-        made = []
-        for cluster, anchor in enumerate(fixed.anchor.tolist()):
-            spreads = " + ".join(
-                f"CASE WHEN {name} IS NULL THEN {double(0.0)} ELSE {double(spread)} END"
-                for name, spread in zip(self._numbers, density.log_spread[cluster].tolist(), strict=True)
-            )
-            cells = f"CAST({anchor} - cost_{cluster} AS {self.words.double_type}) * {double(fixed.quantum)}"
-            joint = f"{cells} - ({spreads}) + {double(float(density.log_sizes[cluster]))}"
-            made.append(f"-({joint}) * {double(2.0**fixed.shift)} AS density_{cluster}")
-        return made
-
-    def _likely(self) -> list[str]:
-        lacking = " OR ".join(f"{name} IS NULL" for name in self._numbers)
-        whole = self.words.whole_type
-        return [
-            f"CASE WHEN {lacking} THEN CAST({rounded(f'density_{cluster}')} AS {whole}) "
-            f"ELSE cost_{cluster} END AS cost_{cluster}"
-            for cluster in self.clusters
-        ]
 
     def _labels(self) -> list[str]:
         """The kept columns under their own names, and the lowest cluster that is as near as the nearest."""

@@ -33,7 +33,7 @@ def cost_per_pass(model: Clusterer, *, width: int = 420, height: int = 220) -> A
     --------
     >>> import catalpa
     >>> zoo = catalpa.datasets.load("zoo").frame
-    >>> chart = cost_per_pass(catalpa.DISC(4, random_state=0).fit(zoo))
+    >>> chart = cost_per_pass(catalpa.Grove(4, random_state=0).fit(zoo))
     """
     model_counts(model)
     return dressed(draw_passes([asdict(event) for event in model._outcome.history], width, height))

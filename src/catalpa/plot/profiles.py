@@ -40,7 +40,7 @@ def profile_map(model: Clusterer, columns: Sequence[str] | None = None) -> Any:
     --------
     >>> import catalpa
     >>> zoo = catalpa.datasets.load("zoo").frame
-    >>> chart = profile_map(catalpa.DISC(4, random_state=0).fit(zoo), ["legs", "tail"])
+    >>> chart = profile_map(catalpa.Grove(4, random_state=0).fit(zoo), ["legs", "tail"])
     """
     alt = needs_altair()
     by_category, sizes = model_counts(model)

@@ -45,7 +45,7 @@ def relation_tree(model: Clusterer, cluster: int, column: str, *, width: int = 4
     --------
     >>> import catalpa
     >>> zoo = catalpa.datasets.load("zoo").frame
-    >>> chart = relation_tree(catalpa.DISC(4, random_state=0).fit(zoo), 0, "legs")
+    >>> chart = relation_tree(catalpa.Grove(4, random_state=0).fit(zoo), 0, "legs")
     """
     return dressed(_charts(model, [(cluster, column)], width)[0])
 
@@ -57,7 +57,7 @@ def relation_comparison(model: Clusterer, column: str, clusters: Sequence[int], 
     --------
     >>> import catalpa
     >>> zoo = catalpa.datasets.load("zoo").frame
-    >>> chart = relation_comparison(catalpa.DISC(4, random_state=0).fit(zoo), "legs", [0, 1])
+    >>> chart = relation_comparison(catalpa.Grove(4, random_state=0).fit(zoo), "legs", [0, 1])
     """
     alt = needs_altair()
     if not len(clusters):
@@ -91,7 +91,7 @@ def relation_grid(
     --------
     >>> import catalpa
     >>> zoo = catalpa.datasets.load("zoo").frame
-    >>> chart = relation_grid(catalpa.DISC(4, random_state=0).fit(zoo), ["legs", "tail"])
+    >>> chart = relation_grid(catalpa.Grove(4, random_state=0).fit(zoo), ["legs", "tail"])
     """
     alt = needs_altair()
     by_category, sizes = model_counts(model)
@@ -116,7 +116,7 @@ def _charts(model: Clusterer, wanted: Sequence[tuple[int, str]], width: int) -> 
     relations = relations_of(model)
     if relations is None:
         raise ParameterError(
-            f"{type(model).__name__} learns no relations between categories. Use DISC, or another method "
+            f"{type(model).__name__} learns no relations between categories. Use Grove, or another method "
             "with relations_."
         )
     shares = model._outcome.counts.shares(model.schema_.axis)

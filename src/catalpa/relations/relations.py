@@ -185,7 +185,7 @@ class Relations:
         schema : Schema
         positions : array (k, V)
             Place of each category in each cluster, on the schema's axis: its share in the cluster
-            for the paper's DISC, the logarithm of the smoothed share for anchored DISC.
+            for DISC, the logarithm of the shrunk share for Grove.
         shares : array (k, V), optional
             Share of each category in each cluster, shown beside its name.
         """

@@ -84,7 +84,7 @@ def report(model: Clusterer, X: Any, *, title: str = "Cluster report") -> Report
     --------
     >>> import catalpa
     >>> zoo = catalpa.datasets.load("zoo").frame
-    >>> report(catalpa.DISC(7, random_state=0).fit(zoo), zoo, title="Zoo")
+    >>> report(catalpa.Grove(7, random_state=0).fit(zoo), zoo, title="Zoo")
     Report('Zoo': 101 rows in 7 clusters; .save('report.html') writes the page)
     """
     needs_altair()

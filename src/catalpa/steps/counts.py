@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -54,6 +55,28 @@ class Counts:
     @property
     def k(self) -> int:
         return int(self.sizes.shape[0])
+
+    @property
+    def arrays(self) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
+        """What is counted, in the order of the fields."""
+        return self.by_category, self.sizes, self.sums, self.squares, self.seen
+
+    def map(self, change: Callable[[IntArray], IntArray]) -> Counts:
+        """The same counts with every array changed; cost and moved rows stay."""
+        by_category, sizes, sums, squares, seen = (change(part) for part in self.arrays)
+        return Counts(by_category, sizes, sums, squares, seen, self.cost, self.moved)
+
+    def times(self, factor: float) -> Counts:
+        """Counts of rows that weigh ``factor`` times as much, rounded to whole units."""
+        return self if factor == 1.0 else self.map(lambda part: np.rint(part * factor).astype(np.int64))
+
+    def take(self, clusters: IntArray) -> Counts:
+        """The counts of some clusters."""
+        return self.map(lambda part: part[clusters])
+
+    def together(self) -> Counts:
+        """Counts of one cluster that holds the rows of all."""
+        return self.map(lambda part: part.sum(axis=0, keepdims=True))
 
     def folded(self, axis: Axis) -> Counts:
         """The same counts over true categories only, the holes of ``axis`` left out."""

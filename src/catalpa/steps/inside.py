@@ -8,9 +8,9 @@ import numpy as np
 
 from catalpa.steps import reference
 from catalpa.steps.counts import Counts
+from catalpa.steps.labelled import ABSENT
 from catalpa.steps.online import TICK, InOrder
 from catalpa.steps.scores import FixedScores
-from catalpa.steps.visits import ABSENT
 from catalpa.table.blocks import Block, FloatArray, IntArray
 
 __all__ = ["Inside", "dissimilarities", "look_inside"]

@@ -30,11 +30,14 @@ class Moments:
             self.squares + other.squares,
         )
 
+    def means(self) -> FloatArray:
+        """Mean of each column (numeric,), 0 where nothing was seen."""
+        return np.asarray(self.sums * 2.0**-TICK_BITS / np.maximum(self.seen, 1))
+
     def variances(self) -> FloatArray:
         """Variance of each column (numeric,), 0 where nothing was seen."""
-        seen = np.maximum(self.seen, 1)
-        means = self.sums * 2.0**-TICK_BITS / seen
-        return np.maximum(self.squares * 2.0**-SQUARE_BITS / seen - means * means, 0.0)
+        means = self.means()
+        return np.maximum(self.squares * 2.0**-SQUARE_BITS / np.maximum(self.seen, 1) - means * means, 0.0)
 
 
 def number_moments(block: Block) -> Moments:

@@ -15,8 +15,7 @@ import numpy as np
 from catalpa.steps import compiled
 from catalpa.steps.collapse import joined, row_weights
 from catalpa.steps.counts import Counts
-from catalpa.steps.exchange import count_places, places
-from catalpa.steps.visits import ABSENT
+from catalpa.steps.labelled import ABSENT, count_labelled, places
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
 from catalpa.table.scaling import TICK_BITS, ticks
 
@@ -98,12 +97,12 @@ class InOrder:
 
     def counts(self, labels: IntArray, k: int) -> Counts:
         """Counts of the labelled rows."""
-        return count_places(self.block, labels, k, self.coded)
+        return count_labelled(self.block, labels, k, self.coded)
 
     def seeds(self, chosen: IntArray) -> Counts:
         """Counts of clusters that hold one of these rows each."""
         block = Block(self.block.codes[chosen], self.block.numbers[chosen])
-        return count_places(block, np.arange(len(chosen)), len(chosen), self.coded)
+        return count_labelled(block, np.arange(len(chosen)), len(chosen), self.coded)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from catalpa.steps.counts import SQUARE_BITS, Counts
 from catalpa.steps.reference import LIMB_BITS, ROWS_AT_ONCE
-from catalpa.steps.soft_counts import WHOLE, SharedCounts
+from catalpa.steps.soft_counts import SQUARE_DROP, SUM_DROP, WHOLE, SharedCounts
 from catalpa.steps.soft_scores import FRACTION_BITS, NUMBER_CAP, FixedShares
 from catalpa.table.blocks import Block, FloatArray, IntArray
 from catalpa.table.scaling import TICK_BITS, ticks
@@ -24,7 +24,6 @@ FARTHEST_BITS = 24  # a cluster this many bits behind gets no share
 _POWER = (0.69304484, 0.2412802, 0.05224247, 0.01342668)
 POWER = [SINGLE(c * 2.0 ** (-FRACTION_BITS * m)) for m, c in enumerate(_POWER, start=1)]
 LOGARITHM = [SINGLE(c) for c in (1.44255314, -0.71828192, 0.45827079, -0.27953811, 0.12345146, -0.02645744)]
-SUM_DROP, SQUARE_DROP = 14, 16  # low bits of share times number that are left out, before the weight
 
 
 def costs(block: Block, fixed: FixedShares) -> IntArray:  # (n, k) int32
@@ -128,7 +127,8 @@ def count(
     change = 0 if before is None else _weighted_sum(np.abs(wide - before).sum(axis=1), weights)
     behind = _weighted_sum((wide * gap).sum(axis=1), weights)
     led = np.bincount(leader, minlength=fixed.k).astype(np.int64)
-    return SharedCounts(sums, _weighted_sum(log, weights), behind, led, change), leader, share
+    top = _weighted_sum(wide[np.arange(len(block)), leader], weights)
+    return SharedCounts(sums, _weighted_sum(log, weights), behind, led, change, top), leader, share
 
 
 def _sums(

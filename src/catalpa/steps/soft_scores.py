@@ -8,10 +8,12 @@ import numpy as np
 
 from catalpa.errors import ParameterError
 from catalpa.steps.scores import Scores
+from catalpa.steps.soft_counts import WHOLE, SharedCounts
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
 __all__ = ["FRACTION_BITS", "MOST_CLUSTERS", "FixedShares", "soften"]
 
+LN_TWO = 0.6931471805599453
 FRACTION_BITS = 16  # of a cost in bits (a cost of one bit halves a row's share)
 LARGEST_SUM = 2**31 - 2**23  # no row's cost may reach it, so that 32 bits hold every sum and difference
 MOST_CLUSTERS = 1447  # up to here the rounded shares of a row cannot add up to more than the whole
@@ -69,7 +71,18 @@ class FixedShares:
     @property
     def nats(self) -> float:
         """Nats per quantum."""
-        return float(np.log(2.0) * 2.0 ** (self.coarser - FRACTION_BITS))
+        return LN_TWO * 2.0 ** (self.coarser - FRACTION_BITS)
+
+    def log_likelihood(self, shared: SharedCounts) -> float:
+        """Sum over rows of weight times log density under all clusters together, in nats.
+
+        ``shared`` came back from a pass with these costs, over all places of the axis.
+        """
+        counts = shared.counts
+        taken_out = float(counts.by_category.sum(axis=0) @ self.least.astype(np.float64))
+        taken_out += float(counts.sizes.sum()) * self.anchor_least
+        taken_out += float(counts.seen.sum(axis=0) @ self.level_least.astype(np.float64))
+        return LN_TWO * shared.log / WHOLE - self.nats * (counts.cost + taken_out / WHOLE)
 
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "prepared": {}}
@@ -88,7 +101,7 @@ def soften(scores: Scores, axis: Axis, second: Scores | None = None) -> FixedSha
     wide = axis.expand(scores.table)
     after = wide if second is None else axis.expand(second.table)
     coarser = _coarser(scores, second, axis)
-    quanta = 2.0 ** (FRACTION_BITS - coarser) / np.log(2.0)
+    quanta = 2.0 ** (FRACTION_BITS - coarser) / LN_TWO
     table, least = _above_least(np.rint(wide * quanta).astype(np.int64))
     anchor = np.rint(scores.anchor * quanta).astype(np.int64)
     lowest = int(anchor.min())
@@ -139,7 +152,7 @@ def _coarser(scores: Scores, second: Scores | None, axis: Axis) -> int:
     if away.size:
         spread = away + scores.level - scores.level.min(axis=0)
         largest += float(spread.max(axis=0).sum())
-    bits, coarser = largest / np.log(2.0), 0
+    bits, coarser = largest / LN_TWO, 0
     columns = axis.n_columns + scores.means.shape[1] + 2
     while bits * 2.0 ** (FRACTION_BITS - coarser) + columns >= LARGEST_SUM:
         coarser += 1

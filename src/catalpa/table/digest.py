@@ -15,7 +15,7 @@ from catalpa.table.summary import Summary, summarize
 
 __all__ = ["CategoricalFeatures", "Digest", "NumbersPolicy", "digest", "listed_columns"]
 
-NumbersPolicy: TypeAlias = Literal["keep", "refuse"]
+NumbersPolicy: TypeAlias = Literal["keep", "refuse", "shape"]
 CategoricalFeatures: TypeAlias = Sequence[Any] | NDArray[Any] | str | None
 
 

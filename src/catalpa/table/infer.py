@@ -135,7 +135,7 @@ def check_settings(missing: str, numbers: str, bins: int | None) -> None:
     """Refuse settings that ``infer`` does not know."""
     if missing not in ("category", "ignore", "error"):
         raise ParameterError(f"missing is {missing!r}; it can be 'category', 'ignore' or 'error'.")
-    if numbers not in ("keep", "refuse"):
+    if numbers not in ("keep", "refuse", "shape"):
         raise ParameterError(f"numbers is {numbers!r}; it can be 'keep' or 'refuse'.")
     whole = isinstance(bins, int | np.integer) and not isinstance(bins, bool)
     if bins is not None and not (whole and bins >= 2):
@@ -158,14 +158,14 @@ def missing_values(holes: dict[str, int]) -> MissingValues:
 
 
 def _check_fractions(summaries: list[Summary], rules: Rules) -> None:
-    if rules.numbers == "keep" or rules.bins is not None:
+    if rules.numbers != "refuse" or rules.bins is not None:
         return
     names = [s.name for s in summaries if s.is_number and not s.whole and s.name not in (rules.listed or ())]
     if names:
         raise NumericColumns(
             f"The columns {names} hold numbers with fractions, and this method knows categories only. "
             "Bin them (bins=5), list them in categorical_features to take every number as a category, "
-            "or use a mixed method (DISC, KPrototypes)."
+            "or use a mixed method (Grove, KPrototypes)."
         )
 
 

@@ -1,0 +1,301 @@
+"""Grove: soft clusters with shrunk relations, the library's default."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from catalpa.cluster.base import Clusterer, Problem
+from catalpa.cluster.by_number_of_clusters import MOST_CLUSTERS, Candidate, best_of_numbers, judged
+from catalpa.cluster.incremental import Incremental, faded, widened
+from catalpa.cluster.outcome import Outcome
+from catalpa.cluster.parameters import Choice, Either, Positive, Whole, rules_with
+from catalpa.cluster.soft_ground import overall_of, prepared
+from catalpa.cluster.soft_search import Settings
+from catalpa.engines.opening import TableSettings
+from catalpa.errors import LopsidedClustersWarning, NoStructureWarning
+from catalpa.relations.matching import most_frequent
+from catalpa.relations.mixture import Mixture
+from catalpa.relations.relations import Relations
+from catalpa.steps.counts import Counts
+from catalpa.steps.likelihood import log_mixture, minus_logs, posterior
+from catalpa.steps.scores import Scores
+from catalpa.steps.share import share_and_count
+from catalpa.steps.soft_counts import WHOLE, SharedCounts
+from catalpa.steps.soft_scores import soften
+from catalpa.table.blocks import Rows
+from catalpa.table.extend import places_in
+from catalpa.table.schema import Schema
+
+__all__ = ["Grove"]
+
+SEARCH_ROWS, ROWS_PER_CLUSTER = 20_000, 500  # rows that show as much structure as all of a larger table
+BIG = 0.95  # share of the rows from which one cluster among several is worth a warning
+
+
+class Grove(Incremental, Clusterer):
+    """Soft clusters in which every cluster learns its own relations between categories.
+
+    A row counts in every cluster by its probability there. Each cluster has its own shares of the categories
+    of every column, drawn towards the whole table's by a strength that the table itself chooses, and the
+    logarithms of these shares are its relations: categories that are about as common in the cluster lie near
+    each other. Numbers are normal, or cut into ordered bins where they are not. Several starts and strengths
+    are tried, and the evidence decides between them. It is a close relative of latent class analysis.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto", default=8
+        Number of clusters. A table with fewer distinct rows gives fewer clusters and a warning. "auto" takes
+        the number from 1 to 20 that most evidence speaks for; see :func:`catalpa.choose_k`.
+    n_init : int, default=3
+        Starts: the first along the leading axes of the table, the others around rows far from each other.
+    prior : "auto" or float, default="auto"
+        Rows of the whole table that stand beside every category of a cluster, so that a small cluster does
+        not believe its own shares too much. "auto" chooses from 1, 2.5 and 6 by evidence.
+    sizes : {"auto", "equal", "free"}, default="auto"
+        Whether large clusters win rows by being large. "auto" decides by evidence.
+    missing : {"category", "ignore", "error"}, default="category"
+        Missing cells are a category of their own, add nothing, or are refused. A missing number adds nothing;
+        with "category" it also counts whether a number is there, if 1 % to 99 % of the column are missing.
+    handle_unknown : {"warn", "ignore", "error"}, default="warn"
+        What ``predict`` does with categories that ``fit`` never saw. They count as their column's rarest.
+    categorical_features, n_jobs, random_state, checkpoint, decay
+        As in :class:`KModes`.
+
+    Attributes
+    ----------
+    labels_ : array (n,) of int32
+        The most probable cluster of every row, as ``predict`` says it.
+    evidence_ : float
+        Lower bound of the log probability of the table, in nats; compares numbers of clusters and settings.
+    gain_ : float
+        Evidence beyond that for a single cluster, in nats per row; about 0 or less without structure.
+    certainty_ : float
+        Mean probability of the rows' own clusters.
+    prior_ : float
+        The prior that was used.
+    sizes_ : str
+        "equal" or "free".
+    relations_ : Relations
+        For a cluster and a column: the line of categories, edge lengths, distances, a drawing.
+    centers_ : frame of the table's library, one row per cluster, in original values
+        The most probable category, and the mean of each number.
+    cost_ : float
+        Minus the evidence.
+    n_iter_ : int
+        Passes that led to the kept clusters.
+    history_ : frame
+        Phase, minus log likelihood, moved rows and clusters of every pass.
+    cluster_sizes_ : array (k,)
+    profiles_ : frame
+        Share, share overall and lift of every category per cluster and column.
+    balance_ : dict
+        Shares of categories and of numbers in the evidence for the clusters; for tables that have both.
+    schema_ : Schema
+        The columns as fit saw them, and what became of each number.
+
+    Examples
+    --------
+    >>> from catalpa import Grove, datasets
+    >>> zoo = datasets.load("zoo")
+    >>> model = Grove(n_clusters=7, random_state=0).fit(zoo.frame)
+    >>> model.cluster_sizes_.sum()
+    np.int64(101)
+    """
+
+    _numbers = "shape"
+    _rules = rules_with(
+        {
+            "n_clusters": Either((Choice(("auto",)), Whole(1))),
+            "prior": Either((Choice(("auto",)), Positive())),
+            "sizes": Choice(("auto", "equal", "free")),
+        }
+    )
+
+    def __init__(
+        self,
+        n_clusters: int | str = 8,
+        *,
+        n_init: int = 3,
+        prior: float | str = "auto",
+        sizes: str = "auto",
+        missing: str = "category",
+        handle_unknown: str = "warn",
+        categorical_features: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        checkpoint: str | PathLike[str] | None = None,
+        decay: float = 1.0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.prior = prior
+        self.sizes = sizes
+        self.missing = missing
+        self.handle_unknown = handle_unknown
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.checkpoint = checkpoint
+        self.decay = decay
+
+    def _searched(self, settings: TableSettings, random_state: np.random.RandomState) -> TableSettings:
+        k = MOST_CLUSTERS if self._finds_k else int(self.n_clusters)
+        seed = int(random_state.randint(np.iinfo(np.int32).max))
+        return replace(settings, search_rows=max(SEARCH_ROWS, ROWS_PER_CLUSTER * k), search_seed=seed)
+
+    @property
+    def _finds_k(self) -> bool:
+        return isinstance(self.n_clusters, str)
+
+    def _clusters_for(self, n_rows: int) -> int:
+        return min(MOST_CLUSTERS, n_rows) if self._finds_k else super()._clusters_for(n_rows)
+
+    def _solve(self, problem: Problem) -> Outcome:
+        if self._finds_k:
+            best, evidence = best_of_numbers(self._candidates(problem, problem.n_clusters))
+            if not judged(self._candidates, problem, evidence).structure:
+                _warn_of_no_structure(best.k)
+            return best.finish()
+        ground = prepared(problem, self._settings(), self.n_jobs)
+        return ground.outcome(ground.found(problem.n_clusters))
+
+    def _candidates(self, problem: Problem, most: int) -> Iterator[Candidate]:
+        """Clusterings with 1, 2, ... clusters, with the evidence for them, on the rows of the search."""
+        ground = prepared(problem, self._settings(), self.n_jobs)
+        for k in range(1, min(most, ground.n_distinct) + 1):
+            found = ground.found(k)
+            yield Candidate(k, found.evidence, partial(ground.outcome, found))
+
+    def _settings(self) -> Settings:
+        prior = None if isinstance(self.prior, str) else float(self.prior)
+        return Settings(self.n_init, prior, self.sizes)
+
+    def _relearned(self, schema: Schema, counts: Counts, _units: float, rows: Rows) -> Outcome:
+        """The clusters with a batch added by share; the evidence for them is not known."""
+        before = self._outcome
+        assert before.soft is not None
+        known = widened(before.soft, self.schema_, schema)
+        scores = _with_new_categories(before.scores, self.schema_, schema)
+        found, _ = share_and_count(rows.blocks[0], None, soften(scores, rows.axis), False)
+        soft = faded(known, self.decay) + found.folded(rows.axis).counts
+        mixture, shared = self._mixture(schema, soft), SharedCounts.of(soft)
+        positions = mixture.log_shares(mixture.sums(shared))
+        return Outcome(
+            scores=mixture.scores(shared),
+            counts=counts,
+            centers=most_frequent(positions, schema.axis),
+            cost=math.nan,
+            history=(),
+            converged=True,
+            learned={"positions": positions},
+            shared=before.shared,
+            facts={**before.facts, "evidence": math.nan, "gain": math.nan, "certainty": math.nan},
+            soft=soft,
+        )
+
+    def _mixture(self, schema: Schema, soft: Counts) -> Mixture:
+        """The mixture that made these counts by share."""
+        outcome = self._outcome
+        overall = overall_of(schema, soft.together(), outcome.shared["middle"], outcome.shared["spread"])
+        total = float(soft.sizes.sum()) / WHOLE
+        return Mixture(
+            overall, outcome.facts["prior"], bool(outcome.facts["free_sizes"]), total, float(WHOLE)
+        )
+
+    def _balance(self, outcome: Outcome) -> dict[str, float]:
+        assert outcome.soft is not None
+        whole = SharedCounts.of(outcome.soft.together())
+        mixture = self._mixture(self.schema_, outcome.soft)
+        apart = mixture.by_kind(SharedCounts.of(outcome.soft))
+        saved = [max(part - one, 0.0) for part, one in zip(apart, mixture.by_kind(whole), strict=True)]
+        total = sum(saved) or 1.0
+        return {"categorical": saved[0] / total, "numeric": saved[1] / total}
+
+    def _warn_if_odd(self) -> None:
+        largest, total = self.cluster_sizes_.max(), self.cluster_sizes_.sum()
+        if self.n_clusters_ > 1 and largest > BIG * total:
+            warnings.warn(
+                f"One cluster holds {largest:,.0f} of {total:,.0f} rows: this table shows little structure "
+                f"at {self.n_clusters_} clusters (gain_ is {self.gain_:.3g} nats per row). catalpa.choose_k "
+                "says which number the evidence speaks for; sizes='equal' makes sizes more equal.",
+                LopsidedClustersWarning,
+                stacklevel=3,
+            )
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probability of every cluster for every row, (n, k).
+
+        Cells that are left out add nothing.
+
+        Examples
+        --------
+        >>> from catalpa import Grove
+        >>> rows = [["a", "x"], ["a", "x"], ["b", "y"], ["b", "y"], ["a", "y"]]
+        >>> Grove(2, random_state=0).fit(rows).predict_proba(rows).shape
+        (5, 2)
+        """
+        engine, fixed = self._measure(X)
+        return engine.answer(posterior, fixed)
+
+    def score_samples(self, X: Any) -> Any:
+        """How typical every row is, (n,): log density under all clusters together; low for outliers.
+
+        Numbers count in standard deviations of their column at fit.
+
+        Examples
+        --------
+        >>> from catalpa import Grove
+        >>> rows = [["a", "x"]] * 5 + [["b", "y"]] * 4 + [["a", "y"]]
+        >>> int(Grove(2, random_state=0).fit(rows).score_samples(rows).argmin())
+        9
+        """
+        engine, fixed = self._measure(X)
+        return engine.answer(log_mixture, fixed)
+
+    def transform(self, X: Any) -> Any:
+        """Minus the log of each cluster's share times the row's probability in it, (n, k)."""
+        engine, fixed = self._measure(X)
+        return engine.answer(minus_logs, fixed)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log density of the rows; higher is better."""
+        engine, fixed = self._measure(X)
+        return float(engine.each(log_mixture, fixed).mean())
+
+    @property
+    def sizes_(self) -> str:
+        """Whether large clusters win rows by being large: "equal" or "free"."""
+        return "free" if self._outcome.facts["free_sizes"] else "equal"
+
+    @property
+    def relations_(self) -> Relations:
+        """What every cluster learned about the categories of every column."""
+        return Relations.on_lines(self.schema_, self._learned["positions"])
+
+
+def _warn_of_no_structure(k: int) -> None:
+    found = "all rows are in one cluster" if k == 1 else f"the {k} clusters found may be chance"
+    warnings.warn(
+        "Nothing speaks for clusters in this table: there is not clearly more evidence for several than "
+        f"for a single one; {found}.",
+        NoStructureWarning,
+        stacklevel=5,
+    )
+
+
+def _with_new_categories(scores: Scores, schema: Schema, wider: Schema) -> Scores:
+    """The scores on a wider axis, where a new category costs what an unseen one does."""
+    table = np.zeros((wider.axis.length, scores.k))
+    for part, wide in zip(schema.axis.slices(), wider.axis.slices(), strict=True):
+        if part.stop > part.start:
+            table[wide] = scores.table[part].max(axis=0)
+    table[places_in(schema, wider)] = scores.table
+    return replace(scores, table=table)

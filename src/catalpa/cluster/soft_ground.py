@@ -1,0 +1,167 @@
+"""A table made ready for Grove: the rows of the search, what all rows say, and the way to an outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from catalpa.cluster.outcome import Outcome
+from catalpa.cluster.problem import Problem
+from catalpa.cluster.soft_search import Found, Search, Settings, on_all_rows, sharpened
+from catalpa.loop.settle import assign
+from catalpa.loop.soft import Ripened
+from catalpa.loop.start import count_categories
+from catalpa.relations.matching import most_frequent
+from catalpa.relations.mixture import Overall
+from catalpa.steps.collapse import collapse
+from catalpa.steps.counts import Counts
+from catalpa.steps.gather import gather_rows
+from catalpa.steps.labelled import count_labelled
+from catalpa.steps.moments import Moments, number_moments
+from catalpa.steps.soft_counts import WHOLE, SharedCounts
+from catalpa.table.blocks import FloatArray
+from catalpa.table.sampling import search_positions
+from catalpa.table.schema import Column, Kind, Schema
+
+__all__ = ["Ground", "overall_of", "prepared"]
+
+LEAST_LACKING, MOST_LACKING = (
+    0.01,
+    0.99,
+)  # share of missing numbers from which missing is an answer of its own
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What a search for clusters stands on."""
+
+    problem: Problem
+    search: Search
+    totals: Counts  # of the whole table, as one cluster
+
+    @property
+    def sampled(self) -> bool:
+        """Whether the search sees some of the rows only."""
+        return int(self.totals.sizes[0]) > round(self.search.total * self.problem.units_per_weight)
+
+    @property
+    def total(self) -> float:
+        """Weight of all rows."""
+        return int(self.totals.sizes[0]) / self.problem.units_per_weight
+
+    @property
+    def n_distinct(self) -> int:
+        """Rows of the search that differ."""
+        return len(self.search.block)
+
+    def found(self, k: int) -> Found:
+        """The clustering of the search's rows that most speaks for."""
+        if self.n_distinct <= k:
+            return self._each_its_own()
+        return self.search.best(k, np.random.default_rng([self.problem.search_seed, k]))
+
+    def outcome(self, found: Found) -> Outcome:
+        """A clustering of the search's rows as the outcome of a fit of all rows."""
+        engine = self.problem.engine
+        if self.sampled:
+            found = on_all_rows(engine, found, self.total)
+        counts = self._hard_counts(found)
+        if not counts.sizes.all() and self.n_distinct > found.ripened.shared.counts.k:
+            found = sharpened(engine, found)
+            counts = self._hard_counts(found)
+        return self._published(found, counts)
+
+    def _hard_counts(self, found: Found) -> Counts:
+        return assign(self.problem.engine, found.mixture.scores(found.ripened.shared))[0]
+
+    def _published(self, found: Found, counts: Counts) -> Outcome:
+        mixture, shared = found.mixture, found.ripened.shared
+        sums = mixture.sums(shared)
+        positions = mixture.log_shares(sums)
+        units = self.problem.units_per_weight
+        passes = (replace(event, cost=event.cost / units) for event in found.ripened.history)
+        return Outcome(
+            scores=mixture.scores(shared),
+            counts=counts,
+            centers=most_frequent(positions, self.search.overall.axis),
+            cost=-found.evidence,
+            history=tuple(passes),
+            converged=True,
+            learned={"positions": positions},
+            shared={"middle": mixture.overall.middle, "spread": mixture.overall.spread},
+            facts={
+                "prior": mixture.prior,
+                "free_sizes": float(mixture.released),
+                "evidence": found.evidence,
+                "gain": (found.evidence - self.evidence_of_one) / self.total,
+                "certainty": shared.top / float(shared.counts.sizes.sum()),
+            },
+            soft=shared.counts.times(1.0 / units),
+        )
+
+    @cached_property
+    def evidence_of_one(self) -> float:
+        """Evidence for one cluster that holds every row, under the prior that suits it best."""
+        whole = SharedCounts.leaning(self.totals, 1.0)
+        mixtures = [replace(self.search.mixture(prior), total=self.total) for prior in self.search.priors]
+        return max(mixture.evidence(whole) for mixture in mixtures)
+
+    def _each_its_own(self) -> Found:
+        """Every distinct row a cluster, all of one weight: then each row is likeliest in its own."""
+        block, axis = self.search.block, self.search.axis
+        n = len(block)
+        even = max(int(row.sum()) // n if (row := block.weights) is not None else 1, 1)
+        counts = count_labelled(replace(block, weights=np.full(n, even)), np.arange(n), n, axis)
+        shared = replace(SharedCounts.leaning(counts, 1.0), top=int(counts.sizes.sum()) * WHOLE)
+        mixture = self.search.mixture(self.search.priors[0])
+        return Found(mixture, Ripened(shared, mixture.evidence(shared), ()))
+
+
+def prepared(problem: Problem, settings: Settings, n_jobs: int | None) -> Ground:
+    """The ground of a fit: some rows in memory, and sums over all."""
+    engine = problem.engine
+    positions = search_positions(engine.n_rows, problem.search_rows, problem.search_seed, problem.weighed)
+    block = collapse(engine.total(gather_rows, positions).block(), engine.axis).block
+    by_place = engine.total(count_categories, engine.axis.length, engine.axis.offsets)
+    moments = engine.total(number_moments)
+    totals = Counts(
+        engine.axis.fold(by_place[None, :]),
+        np.array([moments.weight], dtype=np.int64),
+        moments.sums[None, :],
+        moments.squares[None, :],
+        moments.seen[None, :],
+        cost=0,
+        moved=0,
+    )
+    overall = overall_of(problem.schema, totals, *_centre(number_moments(block)))
+    search = Search(block, engine.axis, overall, problem.units_per_weight, settings, n_jobs)
+    return Ground(problem, search, totals)
+
+
+def _centre(moments: Moments) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation of the numbers; 1 for a column that does not vary."""
+    spread = np.sqrt(moments.variances())
+    return moments.means(), np.where(spread > 0, spread, 1.0)
+
+
+def overall_of(schema: Schema, totals: Counts, middle: FloatArray, spread: FloatArray) -> Overall:
+    """What a table's totals, as one cluster, say to all clusters."""
+    axis = schema.axis
+    lacking = 1.0 - totals.seen[0] / max(int(totals.sizes[0]), 1)
+    counts = (lacking >= LEAST_LACKING) & (lacking <= MOST_LACKING) & (schema.missing == "category")
+    return Overall(
+        axis,
+        totals.shares(axis)[0],
+        tuple(_ordered_categories(column) for column in schema.categorical),
+        middle,
+        spread,
+        np.where(counts, lacking, 0.0),
+    )
+
+
+def _ordered_categories(column: Column) -> int:
+    """Categories whose order says something: at least three that are not the missing one."""
+    known = column.size - (column.missing_code is not None)
+    return known if column.kind is Kind.ORDINAL and known >= 3 else 0

@@ -1,0 +1,97 @@
+"""The iteration of soft clusters: share the rows out, count by share, until the shares hardly change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from catalpa.engines.base import Engine
+from catalpa.loop.history import Pass, report_pass
+from catalpa.steps.scores import Scores
+from catalpa.steps.share import share_and_count
+from catalpa.steps.soft_counts import SharedCounts
+from catalpa.steps.soft_scores import soften
+
+__all__ = ["Ripened", "SoftMethod", "better", "ripen"]
+
+TIE = 1e-6  # relative difference of evidence up to which the earlier one stays
+
+
+class SoftMethod(Protocol):
+    """Counts by share in, cost tables out, and how much speaks for them."""
+
+    def scores(self, shared: SharedCounts) -> Scores:
+        """The cost table, in nats."""
+
+    def scores_without_one(self, shared: SharedCounts) -> Scores:
+        """The cost table of clusters that one row has left."""
+
+    def evidence(self, shared: SharedCounts) -> float:
+        """How much speaks for these shares, in nats."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ripened:
+    """Where soft passes came to rest: what the last one counted, and the evidence for it."""
+
+    shared: SharedCounts
+    evidence: float
+    history: tuple[Pass, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every cluster is foremost in some row."""
+        return bool((self.shared.led > 0).all())
+
+
+def ripen(
+    engine: Engine,
+    method: SoftMethod,
+    shared: SharedCounts,
+    *,
+    passes: int,
+    tolerance: float = 0.0,
+    vouching: bool = True,
+    sharper: float = 1.0,
+    phase: str = "search",
+) -> Ripened:
+    """At most ``passes`` soft passes from some counts, fewer where the shares change less than ``tolerance``.
+
+    ``tolerance`` is in mean summed change per row; without one the rows' shares are not kept. With
+    ``vouching=False`` a row's own part is taken out of what speaks for it, by a second table; ``sharper``
+    multiplies all costs.
+    """
+    history: list[Pass] = []
+    for number in range(passes):
+        second = None if vouching else method.scores_without_one(shared)
+        fixed = soften(_times(method.scores(shared), sharper), engine.axis, second)
+        wide = engine.sweep(share_and_count, fixed, tolerance > 0.0)
+        shared = wide.folded(engine.axis)
+        moved = engine.n_rows if number == 0 else shared.counts.moved
+        clusters = int((shared.led > 0).sum())
+        history.append(report_pass(Pass(phase, -fixed.log_likelihood(wide), moved, False, clusters)))
+        # The first pass has nothing to be compared with: what rows remember is of another iteration.
+        if number and shared.change < tolerance * float(shared.counts.sizes.sum()):
+            break
+    return Ripened(shared, method.evidence(shared), tuple(history))
+
+
+def _times(scores: Scores, factor: float) -> Scores:
+    if factor == 1.0:
+        return scores
+    return Scores(
+        scores.table * factor,
+        scores.anchor * factor,
+        scores.means,
+        scores.scale * factor,
+        scores.level * factor,
+        scores.power,
+        scores.root,
+    )
+
+
+def better(one: Ripened, other: Ripened) -> bool:
+    """Whether more speaks for one than for the other; all clusters foremost somewhere comes first."""
+    if one.complete != other.complete:
+        return one.complete
+    return one.evidence > other.evidence + TIE * abs(other.evidence)
