@@ -148,7 +148,7 @@ def test_a_method_that_cannot_take_a_size_leaves_a_gap(protocol, tmp_path):
 
 def test_rows_are_as_far_apart_as_their_categories():
     rows = pd.DataFrame({"a": ["x", "x", "y", "z"], "b": ["u", "v", "v", "v"]}, dtype="category")
-    model = catalpa.DISC(2, learning="paper", n_init=1, random_state=0).fit(rows)
+    model = catalpa.DISC(2, n_init=1, random_state=0).fit(rows)
     found = row_distances(model, rows)
     share = model.cluster_sizes_ / 4
     by_hand = sum(
