@@ -57,6 +57,8 @@ class Features:
 
 def coordinates(features: Features, axes: int) -> FloatArray:  # (features, axes)
     """Coordinates on the leading axes; a row's are the sums of its features'."""
+    if not axes:
+        return np.zeros((len(features.means), 0))
     found = _leading(features.matrix(), axes)
     placed = found / features.lengths[:, None]
     largest = float(np.abs(placed).max(initial=0.0))
