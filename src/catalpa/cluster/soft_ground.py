@@ -9,28 +9,28 @@ import numpy as np
 
 from catalpa.cluster.outcome import Outcome
 from catalpa.cluster.problem import Problem
-from catalpa.cluster.soft_search import Found, Search, Settings, on_all_rows, sharpened
-from catalpa.loop.settle import assign
+from catalpa.cluster.soft_repair import SHARPER, sharpened, with_moved_rows
+from catalpa.cluster.soft_search import Found, Search, Settings, on_all_rows
 from catalpa.loop.soft import Ripened
 from catalpa.loop.start import count_categories
 from catalpa.relations.matching import most_frequent
 from catalpa.relations.mixture import Overall
-from catalpa.steps.collapse import collapse
+from catalpa.steps.assign import count_nearest
+from catalpa.steps.collapse import collapse, row_weights
 from catalpa.steps.counts import Counts
 from catalpa.steps.gather import gather_rows
 from catalpa.steps.labelled import count_labelled
 from catalpa.steps.moments import Moments, number_moments
+from catalpa.steps.scores import fix
 from catalpa.steps.soft_counts import WHOLE, SharedCounts
-from catalpa.table.blocks import FloatArray
+from catalpa.steps.soft_scores import check_shareable
+from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.sampling import search_positions
 from catalpa.table.schema import Column, Kind, Schema
 
 __all__ = ["Ground", "overall_of", "prepared"]
 
-LEAST_LACKING, MOST_LACKING = (
-    0.01,
-    0.99,
-)  # share of missing numbers from which missing is an answer of its own
+LEAST_LACKING, MOST_LACKING = 0.01, 0.99  # share of missing numbers between which missing says something
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,23 +58,36 @@ class Ground:
 
     def found(self, k: int) -> Found:
         """The clustering of the search's rows that most speaks for."""
+        check_shareable(min(k, self.n_distinct))  # before starts are sought, which takes long for so many
         if self.n_distinct <= k:
-            return self._each_its_own()
+            return self._each_its_own(row_weights(self.search.block))
         return self.search.best(k, np.random.default_rng([self.problem.search_seed, k]))
 
     def outcome(self, found: Found) -> Outcome:
         """A clustering of the search's rows as the outcome of a fit of all rows."""
-        engine = self.problem.engine
         if self.sampled:
-            found = on_all_rows(engine, found, self.total)
+            found = on_all_rows(self.problem.engine, found, self.total)
         counts = self._hard_counts(found)
-        if not counts.sizes.all() and self.n_distinct > found.ripened.shared.counts.k:
-            found = sharpened(engine, found)
+        if not counts.sizes.all():
+            found = self._filled(found, counts)
             counts = self._hard_counts(found)
         return self._published(found, counts)
 
+    def _filled(self, found: Found, counts: Counts) -> Found:
+        """The same number of clusters, with rows in those that had none."""
+        if self.n_distinct <= counts.k:
+            # All of one weight, a row is likeliest in its own cluster.
+            return self._each_its_own(np.full(self.n_distinct, max(int(counts.sizes.sum()) // counts.k, 1)))
+        for factor in SHARPER:
+            found = sharpened(self.problem.engine, found, factor)
+            if self._hard_counts(found).sizes.all():
+                return found
+        return with_moved_rows(self.search, found)
+
     def _hard_counts(self, found: Found) -> Counts:
-        return assign(self.problem.engine, found.mixture.scores(found.ripened.shared))[0]
+        engine = self.problem.engine
+        fixed = fix(found.mixture.scores(found.ripened.shared), engine.axis)
+        return engine.total(count_nearest, fixed).folded(engine.axis)
 
     def _published(self, found: Found, counts: Counts) -> Outcome:
         mixture, shared = found.mixture, found.ripened.shared
@@ -108,14 +121,12 @@ class Ground:
         mixtures = [replace(self.search.mixture(prior), total=self.total) for prior in self.search.priors]
         return max(mixture.evidence(whole) for mixture in mixtures)
 
-    def _each_its_own(self) -> Found:
-        """Every distinct row a cluster, all of one weight: then each row is likeliest in its own."""
-        block, axis = self.search.block, self.search.axis
-        n = len(block)
-        even = max(int(row.sum()) // n if (row := block.weights) is not None else 1, 1)
-        counts = count_labelled(replace(block, weights=np.full(n, even)), np.arange(n), n, axis)
+    def _each_its_own(self, weights: IntArray) -> Found:
+        """Every distinct row a cluster."""
+        search, n = self.search, self.n_distinct
+        counts = count_labelled(replace(search.block, weights=weights), np.arange(n), n, search.axis)
         shared = replace(SharedCounts.leaning(counts, 1.0), top=int(counts.sizes.sum()) * WHOLE)
-        mixture = self.search.mixture(self.search.priors[0])
+        mixture = search.mixture(search.priors[0], released=search.settings.sizes == "free")
         return Found(mixture, Ripened(shared, mixture.evidence(shared), ()))
 
 

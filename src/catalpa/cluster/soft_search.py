@@ -24,7 +24,6 @@ OWN_SHARE = 0.9  # of a row in its own cluster at the start; the rest is spread 
 SEARCH_PASSES, SEARCH_CHANGE = 40, 1e-3  # more passes do not find better clusters: 40 are part of the method
 FREE_PASSES, FREE_CHANGE = 200, 1e-4  # sizes that are set free need longer to settle
 ALL_ROWS_PASSES = 5
-SHARPER, SHARPER_PASSES = (2.0, 4.0, 8.0), 10
 
 
 @dataclass(frozen=True)
@@ -151,13 +150,3 @@ def on_all_rows(engine: Engine, found: Found, total: float) -> Found:
     rest = ripen(engine, mixture, first.shared, passes=ALL_ROWS_PASSES - 1, phase="all rows")
     history = found.ripened.history + first.history + rest.history
     return Found(mixture, replace(rest, history=history))
-
-
-def sharpened(engine: Engine, found: Found) -> Found:
-    """A clustering in which no cluster is foremost nowhere, if sharper shares make one."""
-    for factor in SHARPER:
-        if found.ripened.complete:
-            break
-        rest = ripen(engine, found.mixture, found.ripened.shared, passes=SHARPER_PASSES, sharper=factor)
-        found = Found(found.mixture, replace(rest, history=found.ripened.history + rest.history))
-    return found
