@@ -27,11 +27,11 @@ __all__ = [
     "assign_and_count",
     "available",
     "chosen_level",
+    "core_numbers",
+    "core_weights",
     "description",
     "label_rows",
     "pack",
-    "core_numbers",
-    "core_weights",
 ]
 
 CHOICE = "CATALPA_CORE"  # environment variable: "numpy", or one of the core's instruction sets
@@ -206,10 +206,12 @@ def _cost(block: Block, packed: Packed, fixed: FixedScores, labels: IntArray, su
 
 
 def core_numbers(block: Block) -> FloatArray:
+    """The block's numbers as the core reads them."""
     return np.ascontiguousarray(block.numbers, dtype=np.float64)
 
 
 def core_weights(block: Block) -> IntArray:
+    """The block's weights as the core reads them; empty where every row weighs one."""
     return NO_ROWS if block.weights is None else np.ascontiguousarray(block.weights, dtype=np.int64)
 
 
