@@ -3,10 +3,7 @@
 // Everything that decides a label or a count is an integer, so results do not depend on the order of
 // rows, the number of threads or the instruction set. See docs/performance.md for the design.
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
+#include "core_arrays.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,39 +15,22 @@
 #include <utility>
 #include <vector>
 
-#if !defined(__SIZEOF_INT128__)
-#error "Catalpa's core needs a compiler with 128-bit integers and vector types: GCC 12, Clang 11 or newer."
+#if defined(__x86_64__)
+#include <immintrin.h>
 #endif
 
-namespace nb = nanobind;
+using namespace catalpa;
 
 namespace {
-
-using Int128 = __int128;
 
 constexpr std::size_t SLAB = 32;            // clusters whose sums fit the registers together
 constexpr std::size_t ROWS_AT_ONCE = 512;   // rows whose keys stay in the first cache; a multiple of 8
 constexpr std::size_t STRETCH = 64;         // rows compared at once when looking for those that moved
 constexpr int KEY_BITS = 30;                // of a key's 32: one for the sign, one so that margins cannot overflow
 constexpr std::size_t MOST_LANES = 4096;    // beyond, the cluster's index would leave too few bits for the sum
-constexpr int TICK_BITS = 24;
-constexpr int SQUARE_BITS = 26;
 constexpr std::int32_t LARGEST_KEY = std::numeric_limits<std::int32_t>::max();
 alignas(32) constexpr std::int32_t LARGEST[8] = {LARGEST_KEY, LARGEST_KEY, LARGEST_KEY, LARGEST_KEY,
                                                  LARGEST_KEY, LARGEST_KEY, LARGEST_KEY, LARGEST_KEY};
-
-template <class T>
-using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using AnyVector = nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using AnyCodes = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using AnyLabels = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-// Wrapping arithmetic, as NumPy has it; plain overflow would be undefined.
-inline std::int64_t times(std::int64_t a, std::int64_t b) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-}
 
 template <bool squared>
 inline double number_term(double number, double mean, double scale) {
@@ -213,6 +193,7 @@ struct Scratch {
 #define CATALPA_LEVEL baseline
 #define CATALPA_TARGET
 #define CATALPA_WIDE 0
+#include "core_lanes.hpp"
 #include "core_rows.hpp"
 #undef CATALPA_LEVEL
 #undef CATALPA_TARGET
@@ -222,22 +203,12 @@ struct Scratch {
 #define CATALPA_LEVEL avx2
 #define CATALPA_TARGET __attribute__((target("avx2")))
 #define CATALPA_WIDE 1
+#include "core_lanes.hpp"
 #include "core_rows.hpp"
 #undef CATALPA_LEVEL
 #undef CATALPA_TARGET
 #undef CATALPA_WIDE
 #endif
-
-// Instruction sets this machine can run, the fastest first.
-std::vector<std::string> levels() {
-    std::vector<std::string> found;
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2")) found.push_back("AVX2");
-#endif
-    found.push_back("baseline");
-    return found;
-}
 
 template <class Code>
 void label_some(const std::string& level, const Tables& tables, const Code* codes, const double* numbers,
@@ -246,16 +217,6 @@ void label_some(const std::string& level, const Tables& tables, const Code* code
     if (level == "AVX2") return avx2::label_rows(tables, codes, numbers, rows, scratch, labels);
 #endif
     baseline::label_rows(tables, codes, numbers, rows, scratch, labels);
-}
-
-// Call `act` with typed pointers for the three widths that codes and labels come in.
-template <class Array, class Act>
-auto with_type(const Array& array, Act act) {
-    switch (array.itemsize()) {
-        case 1: return act(static_cast<const std::uint8_t*>(array.data()));
-        case 2: return act(static_cast<const std::uint16_t*>(array.data()));
-        default: return act(static_cast<const std::uint32_t*>(array.data()));
-    }
 }
 
 template <class Code, class Label>
@@ -431,10 +392,6 @@ std::int64_t own_sum(const Tables& tables, const Code* codes, const double* numb
     return tables.numeric ? total + tables.in_quanta(part) : total;
 }
 
-nb::tuple halves(Int128 sum) {
-    return nb::make_tuple(static_cast<std::int64_t>(sum >> 64), static_cast<std::uint64_t>(sum));
-}
-
 // Sum of the rows' reported costs, as two halves of 128 bits.
 nb::tuple cost_by_rows(const Tables& tables, const AnyCodes& codes, const Matrix<const double>& numbers,
                        const Vector<const std::int64_t>& weights, const Vector<const std::int64_t>& present,
@@ -512,6 +469,16 @@ bool fuse_codes(const AnyCodes& codes, const Vector<const std::int64_t>& widths,
 
 }  // namespace
 
+std::vector<std::string> catalpa::levels() {
+    std::vector<std::string> found;
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2")) found.push_back("AVX2");
+#endif
+    found.push_back("baseline");
+    return found;
+}
+
 NB_MODULE(_core, module) {
     module.doc() = "The compiled core; catalpa.steps.compiled is its only caller.";
     nb::class_<Tables>(module, "Tables")
@@ -525,4 +492,5 @@ NB_MODULE(_core, module) {
     module.def("count_moved", &count_moved);
     module.def("cost_by_rows", &cost_by_rows);
     module.def("cost_by_counts", &cost_by_counts);
+    bind_soft(module);
 }

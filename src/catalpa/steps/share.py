@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 
 import numpy as np
 
-from catalpa.steps import soft_reference
+from catalpa.steps import compiled, compiled_soft, soft_reference
 from catalpa.steps.soft_counts import SharedCounts
 from catalpa.steps.soft_scores import FixedShares
 from catalpa.table.blocks import Block, IntArray
@@ -22,6 +22,7 @@ class SharedMemory:
 
     leaders: IntArray | None = None  # (n,)
     shares: IntArray | None = None  # (n, k) int32, where the change of the shares is asked for
+    packed: compiled.Packed | None = None  # what the core prepared of the block's codes
 
 
 def share_and_count(
@@ -32,9 +33,32 @@ def share_and_count(
     With ``keep`` the shares are remembered, and the next pass says how much they changed; an array of rows
     times clusters, so only for rows that are few.
     """
-    memory = memory or SharedMemory()
+    memory = _still_true(memory or SharedMemory(), fixed)
+    if compiled.available():
+        return _compiled_pass(block, memory, fixed, keep)
+    return _reference_pass(block, memory, fixed, keep)
+
+
+def _still_true(memory: SharedMemory, fixed: FixedShares) -> SharedMemory:
+    """What of a memory holds for these costs, whose axis or number of clusters may be new."""
+    packed = memory.packed if memory.packed is not None and memory.packed.axis == fixed.axis else None
     if memory.shares is not None and memory.shares.shape[1] != fixed.k:
-        memory = SharedMemory()
+        return SharedMemory(packed=packed)
+    return replace(memory, packed=packed)
+
+
+def _compiled_pass(
+    block: Block, memory: SharedMemory, fixed: FixedShares, keep: bool
+) -> tuple[SharedCounts, SharedMemory]:
+    packed = memory.packed or compiled.pack(block, fixed.axis, fixed.k)
+    shares = np.empty((len(block), fixed.k), dtype=np.int32) if keep else None
+    counted, leaders = compiled_soft.count(block, packed, fixed, memory.leaders, memory.shares, shares)
+    return counted, SharedMemory(leaders, shares, packed)
+
+
+def _reference_pass(
+    block: Block, memory: SharedMemory, fixed: FixedShares, keep: bool
+) -> tuple[SharedCounts, SharedMemory]:
     found, leaders, shares, at = [], [], [], 0
     for part in block.cut(soft_reference.ROWS_AT_ONCE):
         own = slice(at, at + len(part))
