@@ -10,17 +10,20 @@ import numpy as np
 from catalpa.cluster.outcome import Outcome
 from catalpa.cluster.problem import Problem
 from catalpa.cluster.soft_search import Found, Search, Settings, on_all_rows, sharpened
-from catalpa.loop.settle import assign
 from catalpa.loop.soft import Ripened
 from catalpa.loop.start import count_categories
 from catalpa.relations.matching import most_frequent
 from catalpa.relations.mixture import Overall
+from catalpa.steps.assign import count_rows
 from catalpa.steps.collapse import collapse
 from catalpa.steps.counts import Counts
 from catalpa.steps.gather import gather_rows
 from catalpa.steps.labelled import count_labelled
 from catalpa.steps.moments import Moments, number_moments
+from catalpa.steps.scores import Scores, fix
+from catalpa.steps.share import foremost_shares
 from catalpa.steps.soft_counts import WHOLE, SharedCounts
+from catalpa.steps.soft_scores import soften
 from catalpa.table.blocks import FloatArray
 from catalpa.table.sampling import search_positions
 from catalpa.table.schema import Column, Kind, Schema
@@ -74,7 +77,9 @@ class Ground:
         return self._published(found, counts)
 
     def _hard_counts(self, found: Found) -> Counts:
-        return assign(self.problem.engine, found.mixture.scores(found.ripened.shared))[0]
+        engine = self.problem.engine
+        fixed = fix(found.mixture.scores(found.ripened.shared), engine.axis)
+        return engine.total(count_rows, fixed).folded(engine.axis)
 
     def _published(self, found: Found, counts: Counts) -> Outcome:
         mixture, shared = found.mixture, found.ripened.shared
@@ -96,10 +101,16 @@ class Ground:
                 "free_sizes": float(mixture.released),
                 "evidence": found.evidence,
                 "gain": (found.evidence - self.evidence_of_one) / self.total,
-                "certainty": shared.top / float(shared.counts.sizes.sum()),
+                "certainty": self._certainty(mixture.scores(shared)),
             },
             soft=shared.counts.times(1.0 / units),
         )
+
+    def _certainty(self, scores: Scores) -> float:
+        """Mean probability of the rows' most probable clusters."""
+        engine = self.problem.engine
+        foremost = int(engine.total(foremost_shares, soften(scores, engine.axis))[0])
+        return foremost / (WHOLE * int(self.totals.sizes[0]))
 
     @cached_property
     def evidence_of_one(self) -> float:
@@ -114,7 +125,7 @@ class Ground:
         n = len(block)
         even = max(int(row.sum()) // n if (row := block.weights) is not None else 1, 1)
         counts = count_labelled(replace(block, weights=np.full(n, even)), np.arange(n), n, axis)
-        shared = replace(SharedCounts.leaning(counts, 1.0), top=int(counts.sizes.sum()) * WHOLE)
+        shared = SharedCounts.leaning(counts, 1.0)
         mixture = self.search.mixture(self.search.priors[0])
         return Found(mixture, Ripened(shared, mixture.evidence(shared), ()))
 

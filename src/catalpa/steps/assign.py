@@ -11,7 +11,7 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import Block, FloatArray, IntArray
 
-__all__ = ["Memory", "assign_and_count", "label_rows", "measure_rows"]
+__all__ = ["Memory", "assign_and_count", "count_rows", "label_rows", "measure_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +36,11 @@ def assign_and_count(block: Block, memory: Memory | None, fixed: FixedScores) ->
     moved = len(block) if memory.labels is None else int((labels != memory.labels).sum())
     counts = replace(reference.count(block, labels, fixed, costs), moved=moved)
     return counts, Memory(labels, counts)
+
+
+def count_rows(block: Block, fixed: FixedScores) -> Counts:
+    """Counts of rows that are given to their nearest clusters once, so nothing is remembered."""
+    return assign_and_count(block, None, fixed)[0]
 
 
 def _still_true(memory: Memory, fixed: FixedScores) -> Memory:

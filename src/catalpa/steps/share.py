@@ -9,11 +9,12 @@ from operator import add
 import numpy as np
 
 from catalpa.steps import compiled, compiled_soft, soft_reference
+from catalpa.steps.collapse import row_weights
 from catalpa.steps.soft_counts import SharedCounts
 from catalpa.steps.soft_scores import FixedShares
 from catalpa.table.blocks import Block, IntArray
 
-__all__ = ["SharedMemory", "share_and_count"]
+__all__ = ["SharedMemory", "foremost_shares", "share_and_count"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,3 +75,13 @@ def _reference_pass(
         at += len(part)
     kept = np.concatenate(shares) if keep else None
     return reduce(add, found), SharedMemory(np.concatenate(leaders), kept)
+
+
+def foremost_shares(block: Block, fixed: FixedShares) -> IntArray:  # (1,) int64
+    """Sum of weight times the largest share of every row, in ``2 ** -20``."""
+    total = 0
+    for part in block.cut(soft_reference.ROWS_AT_ONCE):
+        _, memory = share_and_count(part, None, fixed, True)
+        assert memory.shares is not None
+        total += int((memory.shares.max(axis=1, initial=0).astype(np.int64) * row_weights(part)).sum())
+    return np.array([total])
