@@ -138,22 +138,20 @@ def _narrow(values: IntArray) -> IntArray:
 
 def _coarser(scores: Scores, second: Scores | None, axis: Axis) -> int:
     """The least number of bits to give up so that every row's sums fit, known from the tables alone."""
-    largest = 0.0
-    for part in axis.base.slices():
-        first = scores.table[part]
-        spread = first - first.min(axis=1, keepdims=True)
-        if second is not None:
-            spread = np.maximum(spread, np.abs(second.table[part] - first.min(axis=1, keepdims=True)))
-        largest += float(spread.max(initial=0.0))
-    for one in (scores, scores if second is None else second):
-        largest = largest + float(np.ptp(one.anchor))
-    # Numbers lie between 0 and 1 here: a soft pass is made on columns that were clipped to their range.
-    away = np.maximum(np.abs(scores.means), np.abs(1.0 - scores.means)) ** 2 * scores.scale
-    if away.size:
-        spread = away + scores.level - scores.level.min(axis=0)
-        largest += float(spread.max(axis=0).sum())
+    least = scores.table.min(axis=1)
+    spread = scores.table.max(axis=1) - least
+    anchors = float(np.ptp(scores.anchor))
+    if second is not None:
+        spread = np.maximum(spread, np.abs(second.table - least[:, None]).max(axis=1))
+        anchors += float(np.abs(second.anchor - scores.anchor).max())
+    starts = axis.base.offsets[:-1][np.asarray(axis.sizes) > 0]
+    largest = anchors + (float(np.maximum.reduceat(spread, starts).sum()) if len(starts) else 0.0)
+    if scores.means.size:
+        # Numbers lie between 0 and 1 here: a soft pass is made on columns that were clipped to their range.
+        away = np.maximum(np.abs(scores.means), np.abs(1.0 - scores.means)) ** 2 * scores.scale
+        largest += float((away + scores.level - scores.level.min(axis=0)).max(axis=0).sum())
     bits, coarser = largest / LN_TWO, 0
-    columns = axis.n_columns + scores.means.shape[1] + 2
+    columns = axis.n_columns + scores.means.shape[1] + 2  # each rounded by at most one quantum
     while bits * 2.0 ** (FRACTION_BITS - coarser) + columns >= LARGEST_SUM:
         coarser += 1
     return coarser
