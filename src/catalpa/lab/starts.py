@@ -57,5 +57,7 @@ def _told(runs: pd.DataFrame) -> tuple[str, str, str]:
     score = runs["ARI"]
     lost = (runs["clusters_left"] < runs["clusters_asked"]).sum()
     swallowed = (runs["largest_share"] > LOPSIDED).sum()
-    spread = f"{score.mean():.3f} ({score.min():.3f} to {score.max():.3f})"
+    # Adding 0 makes a zero of minus zero.
+    mean, worst, best = (round(float(one), 3) + 0.0 for one in (score.mean(), score.min(), score.max()))
+    spread = f"{mean:.3f} ({worst:.3f} to {best:.3f})"
     return spread, str(int(lost)), str(int(swallowed))
