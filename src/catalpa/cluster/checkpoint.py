@@ -156,7 +156,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _fingerprint(scores: FixedScores) -> str:
     digest = hashlib.sha256(repr((scores.axis, scores.power, scores.root, scores.shift)).encode())
-    for array in (scores.table, scores.anchor, scores.means, scores.scale):
+    for array in (scores.table, scores.anchor, scores.means, scores.scale, scores.level):
         digest.update(repr(array.shape).encode())
         digest.update(array.tobytes())
     return digest.hexdigest()
