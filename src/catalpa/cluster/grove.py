@@ -205,10 +205,7 @@ class Grove(Incremental, Clusterer):
         """The mixture that made these counts by share."""
         outcome = self._outcome
         overall = overall_of(schema, soft.together(), outcome.shared["middle"], outcome.shared["spread"])
-        total = float(soft.sizes.sum()) / WHOLE
-        return Mixture(
-            overall, outcome.facts["prior"], bool(outcome.facts["free_sizes"]), total, float(WHOLE)
-        )
+        return Mixture(overall, outcome.facts["prior"], bool(outcome.facts["free_sizes"]), float(WHOLE))
 
     def _balance(self, outcome: Outcome) -> dict[str, float]:
         assert outcome.soft is not None

@@ -9,7 +9,7 @@ import numpy as np
 
 from catalpa.cluster.outcome import Outcome
 from catalpa.cluster.problem import Problem
-from catalpa.cluster.soft_search import Found, Search, Settings, on_all_rows, sharpened
+from catalpa.cluster.soft_search import SHARPER, Found, Search, Settings, on_all_rows, sharpened
 from catalpa.loop.soft import Ripened
 from catalpa.loop.start import count_categories
 from catalpa.relations.matching import most_frequent
@@ -47,7 +47,8 @@ class Ground:
     @property
     def sampled(self) -> bool:
         """Whether the search sees some of the rows only."""
-        return int(self.totals.sizes[0]) > round(self.search.total * self.problem.units_per_weight)
+        assert self.search.block.weights is not None
+        return int(self.totals.sizes[0]) > int(self.search.block.weights.sum())
 
     @property
     def total(self) -> float:
@@ -69,10 +70,12 @@ class Ground:
         """A clustering of the search's rows as the outcome of a fit of all rows."""
         engine = self.problem.engine
         if self.sampled:
-            found = on_all_rows(engine, found, self.total)
+            found = on_all_rows(engine, found)
         counts = self._hard_counts(found)
-        if not counts.sizes.all() and self.n_distinct > found.ripened.shared.counts.k:
-            found = sharpened(engine, found)
+        for factor in SHARPER:
+            if counts.sizes.all() or self.n_distinct <= counts.k:
+                break
+            found = sharpened(engine, found, factor)
             counts = self._hard_counts(found)
         return self._published(found, counts)
 
@@ -116,8 +119,7 @@ class Ground:
     def evidence_of_one(self) -> float:
         """Evidence for one cluster that holds every row, under the prior that suits it best."""
         whole = SharedCounts.leaning(self.totals, 1.0)
-        mixtures = [replace(self.search.mixture(prior), total=self.total) for prior in self.search.priors]
-        return max(mixture.evidence(whole) for mixture in mixtures)
+        return max(self.search.mixture(prior).evidence(whole) for prior in self.search.priors)
 
     def _each_its_own(self) -> Found:
         """Every distinct row a cluster, all of one weight: then each row is likeliest in its own."""

@@ -32,16 +32,16 @@ class SoftMethod(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Ripened:
-    """Where soft passes came to rest: what the last one counted, and the evidence for it."""
+    """Where soft passes came to rest: what the last one counted, and the evidence for it.
+
+    ``complete`` is False where it was found that, by the table of these counts, some cluster is foremost in
+    no row.
+    """
 
     shared: SharedCounts
     evidence: float
     history: tuple[Pass, ...]
-
-    @property
-    def complete(self) -> bool:
-        """Whether every cluster is foremost in some row."""
-        return bool((self.shared.led > 0).all())
+    complete: bool = True
 
 
 def ripen(

@@ -176,22 +176,23 @@ class _Query:
         made = self._numbers
         for cluster in self.clusters:
             terms = [
-                self._number_term(at, float(mean), float(scale))
-                for at, (mean, scale) in enumerate(
-                    zip(fixed.means[cluster], fixed.scale[cluster], strict=True)
+                self._number_term(at, *map(float, own))
+                for at, own in enumerate(
+                    zip(fixed.means[cluster], fixed.scale[cluster], fixed.level[cluster], strict=True)
                 )
             ]
             total = "\n      + ".join(terms)
             made = [*made, f"({total}) * {double(2.0**fixed.shift)} AS distance_{cluster}"]
         return made
 
-    def _number_term(self, at: int, mean: float, scale: float) -> str:
+    def _number_term(self, at: int, mean: float, scale: float, level: float) -> str:
         double, name = self.words.double, f"number_{at}"
         if np.isnan(mean):
             term = double(0.0)
         else:
             away = f"ABS({name} - {double(mean)})"
             term = f"{double(scale)} * ({f'{away} * {away}' if self.scoring.fixed.power == 2 else away})"
+            term = f"{double(level)} + {term}" if level else term
         absent = "NULL" if self.scoring.schema.missing == "error" else double(0.0)
         return f"CASE WHEN {name} IS NULL THEN {absent} ELSE {term} END"
 

@@ -79,13 +79,14 @@ class Sums:
     seen: FloatArray  # (k, numeric) N_j
     totals: FloatArray  # (k, numeric) S_j, of standardised numbers
     squares: FloatArray  # (k, numeric) Q_j
+    total: float  # n, of all clusters
 
     def without_one(self) -> Sums:
-        """One row taken out of every count; numbers stay, as which row it was is not known."""
+        """One row taken out of every count; numbers and the total stay."""
         cells, columns, sizes = (
             np.maximum(part - 1.0, 0.0) for part in (self.cells, self.columns, self.sizes)
         )
-        return Sums(cells, columns, sizes, self.seen, self.totals, self.squares)
+        return Sums(cells, columns, sizes, self.seen, self.totals, self.squares, self.total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +100,6 @@ class Mixture:
         a: rows of the whole table that stand beside each category of a cluster.
     released : bool
         Whether sizes may win rows: t_j = ln[(n_j + 1/2) / (n + k/2)] instead of -ln k.
-    total : float
-        n: weight of the rows that are counted.
     units : float
         Units of the counts that make a weight of 1.
     """
@@ -108,7 +107,6 @@ class Mixture:
     overall: Overall
     prior: float
     released: bool
-    total: float
     units: float
 
     def scores(self, shared: SharedCounts) -> Scores:
@@ -130,14 +128,15 @@ class Mixture:
         cells = counts.by_category / self.units
         columns = overall.by_column(counts.by_category) / self.units
         sizes, seen = counts.sizes / self.units, counts.seen / self.units
+        total = float(counts.sizes.sum()) / self.units
         if not len(overall.middle):
-            return Sums(cells, columns, sizes, seen, seen, seen)
+            return Sums(cells, columns, sizes, seen, seen, seen, total)
         # Sums and squares are in 2**-10 of the units' own 2**-20, and on the scale of the blocks.
         totals, squares = (part * 2.0**-10 / self.units for part in (counts.sums, counts.squares))
         middle, spread = overall.middle, overall.spread
         around = squares - 2.0 * middle * totals + seen * (middle * middle)
         around = np.maximum(around / (spread * spread), 0.0)
-        return Sums(cells, columns, sizes, seen, (totals - seen * middle) / spread, around)
+        return Sums(cells, columns, sizes, seen, (totals - seen * middle) / spread, around, total)
 
     def _scores(self, sums: Sums, log_shares: FloatArray) -> Scores:
         table, anchor = np.ascontiguousarray(-log_shares.T), -self._log_sizes(sums)
@@ -220,7 +219,7 @@ class Mixture:
         k = len(sums.sizes)
         if not self.released:
             return np.full(k, -log(np.array(float(k))))
-        return log((sums.sizes + 0.5) / (self.total + k / 2.0))
+        return log((sums.sizes + 0.5) / (sums.total + k / 2.0))
 
     def _normals(self, sums: Sums) -> tuple[FloatArray, FloatArray]:
         """mean_j and var_j of the standardised numbers, (k, numeric)."""
@@ -291,9 +290,9 @@ class Mixture:
         """Z: what it takes to say which cluster every row is in."""
         k = len(sums.sizes)
         if not self.released:
-            return float(self.total * log(np.array(float(k))))
+            return float(sums.total * log(np.array(float(k))))
         half = np.array(0.5)
-        whole = log_gamma(np.array(self.total + k / 2.0)) - log_gamma(np.array(k / 2.0))
+        whole = log_gamma(np.array(sums.total + k / 2.0)) - log_gamma(np.array(k / 2.0))
         return float(whole - (log_gamma(sums.sizes + half) - log_gamma(half)).sum())
 
 

@@ -9,6 +9,7 @@ class Tables:
         starts: IntArray,
         means: FloatArray,
         scale: FloatArray,
+        level: FloatArray,
         power: int,
         root: bool,
         shift: int,

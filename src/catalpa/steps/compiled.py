@@ -238,6 +238,7 @@ def _tables(packed: Packed, fixed: FixedScores) -> _core.Tables:
             np.asarray(packed.starts),
             fixed.means,
             fixed.scale,
+            fixed.level,
             fixed.power,
             bool(fixed.root),
             fixed.shift,

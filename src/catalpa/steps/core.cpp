@@ -33,9 +33,9 @@ alignas(32) constexpr std::int32_t LARGEST[8] = {LARGEST_KEY, LARGEST_KEY, LARGE
                                                  LARGEST_KEY, LARGEST_KEY, LARGEST_KEY, LARGEST_KEY};
 
 template <bool squared>
-inline double number_term(double number, double mean, double scale) {
+inline double number_term(double number, double mean, double scale, double level) {
     const double away = std::fabs(number - mean);
-    const double term = scale * (squared ? away * away : away);
+    const double term = level + scale * (squared ? away * away : away);
     return away == away ? term : 0.0;
 }
 
@@ -52,7 +52,7 @@ class Tables {
     std::vector<std::int64_t> plain;     // (length, k) the table as it came
     std::vector<std::int64_t> wide;      // (places, k) its rows added up per fused place
     std::vector<std::int32_t> narrow;    // slabs of (places, up to 32): sums << bits | cluster; empty if not usable
-    std::vector<double> means, scale;    // (numeric, k)
+    std::vector<double> means, scale, level;  // (numeric, k)
     std::int64_t tie;
     std::int32_t index_mask = 0, margin = 0;
     bool squared, root;
@@ -60,12 +60,12 @@ class Tables {
 
     Tables(Matrix<const std::int64_t> table, Vector<const std::int64_t> anchors, Vector<const std::int64_t> column_widths,
            Vector<const std::int64_t> group_starts, Matrix<const double> means_in, Matrix<const double> scale_in,
-           int power, bool root_in, int shift, std::int64_t tie_in, double limit_in)
+           Matrix<const double> level_in, int power, bool root_in, int shift, std::int64_t tie_in, double limit_in)
         : k(table.shape(1)), columns(column_widths.size()), length(table.shape(0)), numeric(means_in.shape(1)),
           lanes((k + 7) / 8 * 8), starts(group_starts.data(), group_starts.data() + group_starts.size()),
           widths(column_widths.data(), column_widths.data() + columns), anchor(anchors.data(), anchors.data() + k),
           plain(table.data(), table.data() + table.size()), means(transposed(means_in)), scale(transposed(scale_in)),
-          tie(tie_in), squared(power == 2), root(root_in), limit(limit_in), up(std::ldexp(1.0, shift)),
+          level(transposed(level_in)), tie(tie_in), squared(power == 2), root(root_in), limit(limit_in), up(std::ldexp(1.0, shift)),
           down(std::ldexp(1.0, -shift)) {
         lay_out_groups();
         fuse();
@@ -374,7 +374,8 @@ std::int64_t reported(const Tables& tables, std::int64_t total, std::int64_t pre
                                           static_cast<std::uint64_t>(floored(times(total - whole * present, all), present)));
     }
     if (!tables.root) return total;
-    return static_cast<std::int64_t>(std::rint(std::sqrt(static_cast<double>(total) * tables.down) * tables.up));
+    const auto above = static_cast<double>(std::max<std::int64_t>(total, 0));
+    return static_cast<std::int64_t>(std::rint(std::sqrt(above * tables.down) * tables.up));
 }
 
 template <class Code>
@@ -385,9 +386,10 @@ std::int64_t own_sum(const Tables& tables, const Code* codes, const double* numb
     double part = 0.0;
     for (std::size_t column = 0; column < tables.numeric; ++column) {
         if (numbers[column] != numbers[column]) continue;
-        const double mean = tables.means[column * tables.k + cluster], scale = tables.scale[column * tables.k + cluster];
-        part += tables.squared ? number_term<true>(numbers[column], mean, scale)
-                               : number_term<false>(numbers[column], mean, scale);
+        const std::size_t at = column * tables.k + cluster;
+        const double mean = tables.means[at], scale = tables.scale[at], level = tables.level[at];
+        part += tables.squared ? number_term<true>(numbers[column], mean, scale, level)
+                               : number_term<false>(numbers[column], mean, scale, level);
     }
     return tables.numeric ? total + tables.in_quanta(part) : total;
 }
@@ -483,8 +485,8 @@ NB_MODULE(_core, module) {
     module.doc() = "The compiled core; catalpa.steps.compiled is its only caller.";
     nb::class_<Tables>(module, "Tables")
         .def(nb::init<Matrix<const std::int64_t>, Vector<const std::int64_t>, Vector<const std::int64_t>,
-                      Vector<const std::int64_t>, Matrix<const double>, Matrix<const double>, int, bool, int,
-                      std::int64_t, double>());
+                      Vector<const std::int64_t>, Matrix<const double>, Matrix<const double>, Matrix<const double>, int, bool,
+                      int, std::int64_t, double>());
     module.def("levels", &levels);
     module.def("fuse_codes", &fuse_codes);
     module.def("label", &label);

@@ -110,10 +110,11 @@ CATALPA_TARGET void exact_sums(const Tables& tables, const Code* codes, const do
         const double number = numbers[column];
         if (number != number) continue;
         const double *means = tables.means.data() + column * k, *scale = tables.scale.data() + column * k;
+        const double* level = tables.level.data() + column * k;
         if (tables.squared)
-            for (std::size_t j = 0; j < k; ++j) part[j] += number_term<true>(number, means[j], scale[j]);
+            for (std::size_t j = 0; j < k; ++j) part[j] += number_term<true>(number, means[j], scale[j], level[j]);
         else
-            for (std::size_t j = 0; j < k; ++j) part[j] += number_term<false>(number, means[j], scale[j]);
+            for (std::size_t j = 0; j < k; ++j) part[j] += number_term<false>(number, means[j], scale[j], level[j]);
     }
     for (std::size_t j = 0; j < k; ++j) sums[j] += tables.in_quanta(part[j]);
 }
