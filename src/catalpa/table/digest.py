@@ -15,7 +15,7 @@ from catalpa.table.summary import Summary, summarize
 
 __all__ = ["CategoricalFeatures", "Digest", "NumbersPolicy", "digest", "listed_columns"]
 
-NumbersPolicy: TypeAlias = Literal["keep", "refuse"]
+NumbersPolicy: TypeAlias = Literal["keep", "refuse", "shape"]
 CategoricalFeatures: TypeAlias = Sequence[Any] | NDArray[Any] | str | None
 
 
@@ -27,6 +27,11 @@ class Digest:
     named: bool
     library: str
     summaries: tuple[Summary, ...]
+
+    @property
+    def holed(self) -> frozenset[str]:
+        """Names of the columns that have missing cells."""
+        return frozenset(summary.name for summary in self.summaries if summary.missing)
 
     def __add__(self, other: Digest) -> Digest:
         if other.names != self.names:
