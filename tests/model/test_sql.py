@@ -23,8 +23,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 import catalpa
 from catalpa import datasets
+from catalpa.cluster.saving import restored
 from catalpa.engines.opening import scaling_of
 from catalpa.errors import MissingDependency, ParameterError, SqlError
+from catalpa.model import read
 from catalpa.model.scoring import Scoring
 from catalpa.steps.assign import label_rows
 from catalpa.steps.likelihood import NumberDensity, label_likely_rows
@@ -383,6 +385,51 @@ def test_rows_may_come_from_a_model_file(database, tmp_path):
     again = catalpa.load(tmp_path / "model.json")
     assert again.to_sql(dialect=database.dialect) == model.to_sql(dialect=database.dialect)
     check_equal(database, again, frame)
+
+
+class Shaped(catalpa.KPrototypes):
+    """k-prototypes on clipped numbers and ordered bins."""
+
+    _numbers = "shape"
+
+
+def shaped_frame(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = mixed_frame(n, seed)
+    return frame.assign(visits=np.where(rng.random(n) < 0.5, 0, rng.integers(1, 60, n)))
+
+
+@pytest.mark.parametrize("missing", ["category", "ignore"])
+def test_shaped_numbers_get_the_labels_of_predict(database, missing, tmp_path):
+    model = Shaped(3, missing=missing, random_state=0).fit(shaped_frame())
+    kinds = {column.name: (column.clipped, column.binned) for column in model.schema_.columns}
+    assert kinds["height"] == (True, False)
+    assert kinds["income"] == kinds["visits"] == (False, True)
+    fresh = shaped_frame(300, seed=1)
+    fresh["visits"] = fresh["visits"].astype(float)
+    fresh.loc[::11, "height"] = np.nan
+    fresh.loc[::13, "visits"] = np.nan
+    fresh.loc[:5, "height"] = [1e300, -1e300, *limits_of(model, "height"), 0.0, 400.0]
+    fresh.loc[6:9, "income"] = [1e300, -1e300, *model.schema_.columns[4].edges[:2]]
+    check_equal(database, model, fresh)
+    model.save(tmp_path / "model.json")
+    again = restored(read(tmp_path / "model.json"), Shaped)
+    assert again.schema_ == model.schema_
+    assert again.to_sql(dialect=database.dialect) == model.to_sql(dialect=database.dialect)
+    assert again.predict(fresh).tolist() == model.predict(fresh).tolist()
+
+
+def limits_of(model, name):
+    (column,) = (column for column in model.schema_.columns if column.name == name)
+    return column.low, column.high
+
+
+def test_a_number_beyond_the_limits_costs_as_much_as_the_limit():
+    model = Shaped(3, random_state=0).fit(shaped_frame())
+    low, high = limits_of(model, "height")
+    rows = shaped_frame(4)
+    inside, outside = (rows.assign(height=values) for values in ([low, high] * 2, [-1e300, high + 0.5] * 2))
+    assert model.transform(inside).tolist() == model.transform(outside).tolist()
 
 
 # ---- rules for cells

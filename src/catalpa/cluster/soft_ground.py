@@ -17,7 +17,6 @@ from catalpa.relations.mixture import Overall
 from catalpa.steps.assign import count_rows
 from catalpa.steps.collapse import collapse
 from catalpa.steps.counts import Counts
-from catalpa.steps.gather import gather_rows
 from catalpa.steps.labelled import count_labelled
 from catalpa.steps.moments import Moments, number_moments
 from catalpa.steps.scores import Scores, fix
@@ -25,7 +24,7 @@ from catalpa.steps.share import foremost_shares
 from catalpa.steps.soft_counts import WHOLE, SharedCounts
 from catalpa.steps.soft_scores import soften
 from catalpa.table.blocks import FloatArray
-from catalpa.table.sampling import search_positions
+from catalpa.table.sampling import gather_rows, search_positions
 from catalpa.table.schema import Column, Kind, Schema
 
 __all__ = ["Ground", "overall_of", "prepared"]

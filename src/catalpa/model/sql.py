@@ -152,13 +152,18 @@ class _Query:
         """Numbers in ticks of their range, as ``Scaling.apply`` has them."""
         double = self.words.double
         scaled = []
-        for at, half_span in enumerate(self.scoring.scaling.half_span.tolist()):
-            name, far, near = f"half_{at}", FARTHEST * half_span, NO_TICK * half_span
+        scaling = self.scoring.scaling
+        for at, (half_span, clipped) in enumerate(
+            zip(scaling.half_span.tolist(), scaling.clipped.tolist(), strict=True)
+        ):
+            name, near = f"half_{at}", NO_TICK * half_span
+            lowest, highest = (0.0, 1.0) if clipped else (-FARTHEST, FARTHEST)
             whens = []
             # PostgreSQL refuses quotients that overflow or underflow; both are known without dividing.
-            if np.isfinite(far):
-                whens.append(f"WHEN {name} >= {double(far)} THEN {double(FARTHEST * 2**TICK_BITS)}")
-                whens.append(f"WHEN {name} <= {double(-far)} THEN {double(-FARTHEST * 2**TICK_BITS)}")
+            if np.isfinite(highest * half_span):
+                for sign, limit in ((">=", highest), ("<=", lowest)):
+                    ticks = double(limit * 2**TICK_BITS)
+                    whens.append(f"WHEN {name} {sign} {double(limit * half_span)} THEN {ticks}")
             if near >= SMALLEST_NORMAL:
                 whens.append(f"WHEN ABS({name}) <= {double(near)} THEN {double(0.0)}")
             # Halves go to the even tick; a sum near 1.5 * 2**52 has no room for a fraction.
