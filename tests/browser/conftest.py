@@ -123,7 +123,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
 @pytest.fixture(scope="session")
 def zoo_report(written: Callable[..., Path]) -> Path:
-    return written(catalpa.DISC(7, random_state=0), catalpa.datasets.load("zoo").frame, "Zoo")
+    return written(catalpa.Grove(7, random_state=0), catalpa.datasets.load("zoo").frame, "Zoo")
 
 
 @pytest.fixture(scope="session")
@@ -141,7 +141,7 @@ def wide_report(written: Callable[..., Path]) -> Path:
             "amount": [at + (row % 3) / 8 for row, at in enumerate(planted)],
         }
     )
-    return written(catalpa.DISC(20, learning="paper", random_state=0), table, ATTACK)
+    return written(catalpa.DISC(20, random_state=0), table, ATTACK)
 
 
 @pytest.fixture(scope="session")

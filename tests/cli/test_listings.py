@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 import catalpa
-from catalpa import datasets
+from catalpa import datasets, metrics
+from catalpa.cli.demo import agreement, runs_of_disc
 from catalpa.cluster.registry import METHODS
 
 
@@ -66,25 +67,54 @@ def test_the_methods_are_listed(run):
     assert [entry["name"] for entry in document] == list(METHODS)
 
 
-def test_the_demo_shows_clusters_and_a_relation_and_writes_its_files_twice(run, tmp_path):
+def test_the_demo_shows_both_methods_and_writes_the_files_of_grove_twice(run, tmp_path):
     for _ in range(2):
         ended = run("demo")
         assert ended.code == 0
-        assert "feathers=1" in ended.out
-        assert "legs in cluster" in ended.out
-        assert "──" in ended.out
+        published, default = ended.out.split("Grove, the default")
+        assert "DISC, as published" in published
+        assert "legs in cluster" in published
+        assert "──" in published
+        assert "two agree by 0." in published
+        assert "% sure" in default
+        assert "feathers=1" in default
     labels = pd.read_csv(tmp_path / "demo-output" / "labels.csv")
     assert len(labels) == 101
-    assert catalpa.load(tmp_path / "demo-output" / "model.json").n_clusters_ == labels["cluster"].nunique()
+    model = catalpa.load(tmp_path / "demo-output" / "model.json")
+    assert type(model) is catalpa.Grove
+    assert model.n_clusters_ == labels["cluster"].nunique() == 7
     assert (tmp_path / "demo-output" / "profiles.csv").is_file()
+    assert (tmp_path / "demo-output" / "report.html").is_file()
+
+
+def test_the_demo_is_short_to_read(run):
+    ended = run("demo")
+    assert len(ended.out.splitlines()) < 45
+    assert max(len(line) for line in ended.out.splitlines() if "\t" not in line) < 200
 
 
 def test_the_demo_overwrites_a_folder_of_the_user_only_when_told(run):
     assert run("demo", "-o", "mine", "--quiet").code == 0
     assert run("demo", "-o", "mine").code == 2
     document = json.loads(run("demo", "-o", "mine", "--force", "--json").out)
-    assert sum(one["size"] for one in document["clusters"]) == 101
-    assert "legs" in document["relation"]
+    assert sorted(document) == ["disc", "grove"]
+    for name, method in (("disc", "DISC"), ("grove", "Grove")):
+        assert document[name]["method"] == method
+        assert sum(one["size"] for one in document[name]["clusters"]) == 101
+    assert "legs" in document["disc"]["relation"]
+    assert 0 < document["disc"]["agreement"] < 1
+    assert document["disc"]["files"] == []
+    assert "mine/report.html" in document["grove"]["files"]
+    assert 0.9 < document["grove"]["certainty"] <= 1.0
+    assert document["grove"]["gain"] > 0
+
+
+def test_the_agreement_of_the_starts_is_the_mean_over_all_pairs():
+    zoo = datasets.load("zoo")
+    models = runs_of_disc(zoo)[:3]
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    each = [metrics.adjusted_rand(models[one].labels_, models[other].labels_) for one, other in pairs]
+    assert agreement(models) == pytest.approx(sum(each) / 3)
 
 
 def test_the_version_is_that_of_the_package(run):

@@ -7,9 +7,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from catalpa.cluster.growing import shortest_k
 
 from catalpa import DISC, KModes, KPrototypes, SigDT, choose_k
-from catalpa.cluster.growing import shortest_k
 from catalpa.datasets import load, make_categorical
 from catalpa.errors import ParameterError
 

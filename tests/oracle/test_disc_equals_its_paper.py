@@ -25,7 +25,7 @@ READINGS = st.sampled_from([PAPER, PROGRAM, {**PAPER, "relearn": False}, {**PROG
 def fitted(table, starts, **settings):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return DISC(len(starts), learning="paper", init=starts, **settings).fit(table)
+        return DISC(len(starts), init=starts, **settings).fit(table)
 
 
 def agree(model, oracle):
@@ -105,9 +105,7 @@ def test_the_way_along_the_tree_is_the_difference_of_shares(cells):
 @pytest.mark.parametrize("seed", range(20))
 def test_every_start_of_the_published_program_ends_alike_on_the_votes(seed):
     votes = load("votes")
-    model = DISC(2, learning="paper", n_init=1, empty_clusters="keep", random_state=seed, **PROGRAM).fit(
-        votes.frame
-    )
+    model = DISC(2, n_init=1, empty_clusters="keep", random_state=seed, **PROGRAM).fit(votes.frame)
     assert round(clustering_accuracy(votes.target, model.labels_), 4) == 0.8759
     assert round(adjusted_rand(votes.target, model.labels_), 4) == 0.5633
     assert round(compactness(votes.frame, model.labels_), 4) == 0.5328

@@ -16,7 +16,7 @@ def zoo():
 
 @pytest.fixture(scope="session")
 def disc(zoo):
-    return catalpa.DISC(4, learning="paper", random_state=0).fit(zoo)
+    return catalpa.DISC(4, random_state=0).fit(zoo)
 
 
 @pytest.fixture(scope="session")

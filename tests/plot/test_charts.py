@@ -92,7 +92,7 @@ def test_the_grid_has_a_tree_for_every_column_and_cluster(disc):
 
 def test_trees_say_how_many_rare_categories_are_left_out():
     frame = pd.DataFrame({"letter": np.repeat([f"c{at:02}" for at in range(60)], np.arange(1, 61))})
-    model = catalpa.DISC(1, learning="paper", random_state=0).fit(frame)
+    model = catalpa.DISC(1, random_state=0).fit(frame)
     title = plot.relation_tree(model, 0, "letter").to_dict()["title"]
     assert title["subtitle"] == "20 rarer categories not shown"
 

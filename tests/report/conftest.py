@@ -18,7 +18,7 @@ def zoo():
 
 @pytest.fixture(scope="session")
 def model(zoo):
-    return catalpa.DISC(7, random_state=0).fit(zoo)
+    return catalpa.Grove(7, random_state=0).fit(zoo)
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,7 @@ ATTACK = "<script>window.hacked = true</script>"
 @pytest.fixture(scope="module")
 def attacked():
     table = pd.DataFrame({ATTACK: [ATTACK, "</script><b>", "b&b", '"quoted"'] * 5, "plain": ["x", "y"] * 10})
-    model = catalpa.DISC(2, learning="paper", random_state=0).fit(table)
+    model = catalpa.DISC(2, random_state=0).fit(table)
     return model.report(table, title=ATTACK).html
 
 

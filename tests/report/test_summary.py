@@ -141,7 +141,7 @@ def test_a_table_without_clusters_is_warned_of():
     noise = pd.DataFrame({f"c{at}": rng.integers(0, 3, 300).astype(str) for at in range(6)})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = catalpa.DISC("auto", random_state=0).fit(noise).report(noise).summary["fit"]["warnings"]
+        found = catalpa.Grove("auto", random_state=0).fit(noise).report(noise).summary["fit"]["warnings"]
     split = catalpa.SigDT().fit(noise).report(noise).summary["fit"]["warnings"]
     assert any("All rows are in one cluster" in text for text in found)
     assert any("first split is no clearer than chance" in text for text in split)
@@ -183,7 +183,7 @@ def test_numbers_near_the_limits_of_floats_become_json():
     table = pd.DataFrame({"x": [1e300, -1e300, 1e-300, 0.0] * 5, "a": list("pqrs") * 5})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = catalpa.DISC(2, random_state=0).fit(table).report(table)
+        found = catalpa.Grove(2, random_state=0).fit(table).report(table)
     assert json.loads(found.to_json())["columns"]
 
 
@@ -310,7 +310,7 @@ def test_a_large_table_is_counted_whole_and_measured_in_part(model, zoo):
 
 def test_a_model_must_be_fitted_before_it_is_reported(zoo):
     with pytest.raises(NotFittedError):
-        catalpa.DISC(3).report(zoo)
+        catalpa.Grove(3).report(zoo)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])

@@ -10,8 +10,8 @@ import numpy as np
 from catalpa.cluster.outcome import Outcome
 from catalpa.cluster.problem import Problem
 from catalpa.engines.local import LocalEngine
-from catalpa.steps.collapse import joined
 from catalpa.table.blocks import Rows
+from catalpa.table.sampling import gather_rows, search_positions
 
 __all__ = ["MOST_CLUSTERS", "Candidate", "Judgement", "best_of_numbers", "judged", "most_evident"]
 
@@ -67,21 +67,21 @@ def judged(candidates: Candidates, problem: Problem, evidence: Mapping[int, floa
     """
     k = most_evident(evidence)
     gained = evidence[k] - evidence[1]
-    if gained <= LEAST_GAIN or problem.engine.n_rows >= SMALL or not isinstance(problem.engine, LocalEngine):
+    if gained <= LEAST_GAIN or problem.engine.n_rows >= SMALL:
         return Judgement(gained, 0.0)
-    shuffled = _shuffled(problem, problem.engine.rows)
-    chance = {one.k: one.evidence for one in candidates(shuffled, k)}
+    chance = {one.k: one.evidence for one in candidates(_shuffled(problem), k)}
     return Judgement(gained, max(chance.values()) - chance[1])
 
 
-def _shuffled(problem: Problem, rows: Rows) -> Problem:
-    """The same table with every column in an order of its own."""
+def _shuffled(problem: Problem) -> Problem:
+    """The same table in memory, with every column in an order of its own."""
     rng = np.random.default_rng([problem.search_seed, 0])
-    block = joined(rows)
+    engine = problem.engine
+    positions = search_positions(engine.n_rows, engine.n_rows, problem.search_seed, problem.weighed)
+    block = engine.total(gather_rows, positions).block()
     codes, numbers = (rng.permuted(part, axis=0) for part in (block.codes, block.numbers))
-    return replace(
-        problem, engine=LocalEngine(Rows(rows.axis, [replace(block, codes=codes, numbers=numbers)]))
-    )
+    rows = Rows(engine.axis, [replace(block, codes=codes, numbers=numbers)])
+    return replace(problem, engine=LocalEngine(rows))
 
 
 def most_evident(evidence: Mapping[int, float]) -> int:

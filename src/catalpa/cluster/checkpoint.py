@@ -50,13 +50,13 @@ class CheckpointedEngine:
     def __init__(self, engine: Engine, journal: Journal) -> None:
         self.axis: Axis = engine.axis
         self.n_rows: int = engine.n_rows
-        self._engine = engine
+        self.inner = engine
         self._journal = journal
         self._passes = 0
         self._played: tuple[Any, ...] | None = None
 
     def total(self, step: Step[Any], *args: Any) -> Any:
-        return self._engine.total(step, *args)
+        return self.inner.total(step, *args)
 
     def sweep(self, step: Sweep[Any], *args: Any) -> Any:
         self._passes += 1
@@ -66,17 +66,17 @@ class CheckpointedEngine:
             return kept
         if self._played is not None:
             # The blocks must remember the pass before, which was not run here, to say which rows moved.
-            self._engine.sweep(*self._played)
+            self.inner.sweep(*self._played)
             self._played = None
-        counts = self._engine.sweep(step, *args)
+        counts = self.inner.sweep(step, *args)
         self._journal.add(self._passes, args, counts)
         return counts
 
     def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
-        return self._engine.each(step, *args)
+        return self.inner.each(step, *args)
 
     def answer(self, step: Step[NDArray[Any]], *args: Any) -> Any:
-        return self._engine.answer(step, *args)
+        return self.inner.answer(step, *args)
 
     def finished(self) -> None:
         """Remove what was kept: the fit has its result."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from catalpa.cluster.checkpoint import CheckpointedEngine
 from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import ParameterError, UnsupportedTable
@@ -42,9 +43,10 @@ class Problem:
     @property
     def weighed(self) -> NDArray[np.bool_] | None:
         """Which rows weigh something; None where all do."""
-        if not isinstance(self.engine, LocalEngine) or self.engine.blocks[0].weights is None:
+        engine = self.engine.inner if isinstance(self.engine, CheckpointedEngine) else self.engine
+        if not isinstance(engine, LocalEngine) or engine.blocks[0].weights is None:
             return None
-        return np.concatenate([row_weights(block) > 0 for block in self.engine.blocks])
+        return np.concatenate([row_weights(block) > 0 for block in engine.blocks])
 
     @property
     def start_is_fixed(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -51,11 +52,11 @@ def saved(model: Clusterer, path: str | Path) -> None:
             "extra": {
                 "learned": {name: array_to_json(array) for name, array in outcome.learned.items()},
                 "shared": {name: array_to_json(array) for name, array in outcome.shared.items()},
-                "facts": dict(outcome.facts),
+                "facts": {name: _known(fact) for name, fact in outcome.facts.items()},
             },
             "fit": {
                 "rows": model._n_rows,
-                "cost": outcome.cost,
+                "cost": _known(outcome.cost),
                 "converged": outcome.converged,
                 "units_per_weight": model._units_per_weight,
                 "history": [asdict(event) for event in outcome.history],
@@ -63,6 +64,15 @@ def saved(model: Clusterer, path: str | Path) -> None:
             },
         },
     )
+
+
+def _known(number: float) -> float | None:
+    """A number for a file; None where it is not known, which is nan here."""
+    return None if math.isnan(number) else number
+
+
+def _read_number(number: float | None) -> float:
+    return math.nan if number is None else float(number)
 
 
 def _plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,11 +133,11 @@ def _outcome(document: Mapping[str, Any]) -> Outcome:
         scores_from_json(document["scores"]),
         counts_from_json(document["counts"]),
         array_from_json(document["centers"], "centers", ndim=2),
-        float(fit["cost"]),
+        _read_number(fit["cost"]),
         tuple(Pass(**event) for event in fit["history"]),
         bool(fit["converged"]),
         {name: array_from_json(entry, f"extra.learned.{name}") for name, entry in extra["learned"].items()},
         {name: array_from_json(entry, f"extra.shared.{name}") for name, entry in extra["shared"].items()},
-        {name: float(value) for name, value in extra["facts"].items()},
+        {name: _read_number(value) for name, value in extra["facts"].items()},
         soft=None if (soft := document.get("soft_counts")) is None else counts_from_json(soft),
     )

@@ -9,30 +9,28 @@ import numpy as np
 
 from catalpa.cluster.outcome import Outcome
 from catalpa.cluster.problem import Problem
-from catalpa.cluster.soft_search import SHARPER, Found, Search, Settings, on_all_rows, sharpened
+from catalpa.cluster.soft_repair import SHARPER, sharpened, with_moved_rows
+from catalpa.cluster.soft_search import Found, Search, Settings, on_all_rows
 from catalpa.loop.soft import Ripened
 from catalpa.loop.start import count_categories
 from catalpa.relations.matching import most_frequent
 from catalpa.relations.mixture import Overall
-from catalpa.steps.assign import count_rows
-from catalpa.steps.collapse import collapse
+from catalpa.steps.assign import count_nearest
+from catalpa.steps.collapse import collapse, row_weights
 from catalpa.steps.counts import Counts
 from catalpa.steps.labelled import count_labelled
 from catalpa.steps.moments import Moments, number_moments
 from catalpa.steps.scores import Scores, fix
 from catalpa.steps.share import foremost_shares
 from catalpa.steps.soft_counts import WHOLE, SharedCounts
-from catalpa.steps.soft_scores import soften
-from catalpa.table.blocks import FloatArray
+from catalpa.steps.soft_scores import check_shareable, soften
+from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.sampling import gather_rows, search_positions
 from catalpa.table.schema import Column, Kind, Schema
 
 __all__ = ["Ground", "overall_of", "prepared"]
 
-LEAST_LACKING, MOST_LACKING = (
-    0.01,
-    0.99,
-)  # share of missing numbers from which missing is an answer of its own
+LEAST_LACKING, MOST_LACKING = 0.01, 0.99  # share of missing numbers between which missing says something
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +44,7 @@ class Ground:
     @property
     def sampled(self) -> bool:
         """Whether the search sees some of the rows only."""
-        assert self.search.block.weights is not None
-        return int(self.totals.sizes[0]) > int(self.search.block.weights.sum())
+        return int(self.totals.sizes[0]) > int(row_weights(self.search.block).sum())
 
     @property
     def total(self) -> float:
@@ -61,27 +58,36 @@ class Ground:
 
     def found(self, k: int) -> Found:
         """The clustering of the search's rows that most speaks for."""
+        check_shareable(min(k, self.n_distinct))  # before starts are sought, which takes long for so many
         if self.n_distinct <= k:
-            return self._each_its_own()
+            return self._each_its_own(row_weights(self.search.block))
         return self.search.best(k, np.random.default_rng([self.problem.search_seed, k]))
 
     def outcome(self, found: Found) -> Outcome:
         """A clustering of the search's rows as the outcome of a fit of all rows."""
-        engine = self.problem.engine
         if self.sampled:
-            found = on_all_rows(engine, found)
+            found = on_all_rows(self.problem.engine, found)
         counts = self._hard_counts(found)
-        for factor in SHARPER:
-            if counts.sizes.all() or self.n_distinct <= counts.k:
-                break
-            found = sharpened(engine, found, factor)
+        if not counts.sizes.all():
+            found = self._filled(found, counts)
             counts = self._hard_counts(found)
         return self._published(found, counts)
+
+    def _filled(self, found: Found, counts: Counts) -> Found:
+        """The same number of clusters, with rows in those that had none."""
+        if self.n_distinct <= counts.k:
+            # All of one weight, a row is likeliest in its own cluster.
+            return self._each_its_own(np.full(self.n_distinct, max(int(counts.sizes.sum()) // counts.k, 1)))
+        for factor in SHARPER:
+            found = sharpened(self.problem.engine, found, factor)
+            if self._hard_counts(found).sizes.all():
+                return found
+        return with_moved_rows(self.search, found)
 
     def _hard_counts(self, found: Found) -> Counts:
         engine = self.problem.engine
         fixed = fix(found.mixture.scores(found.ripened.shared), engine.axis)
-        return engine.total(count_rows, fixed).folded(engine.axis)
+        return engine.total(count_nearest, fixed).folded(engine.axis)
 
     def _published(self, found: Found, counts: Counts) -> Outcome:
         mixture, shared = found.mixture, found.ripened.shared
@@ -120,14 +126,12 @@ class Ground:
         whole = SharedCounts.leaning(self.totals, 1.0)
         return max(self.search.mixture(prior).evidence(whole) for prior in self.search.priors)
 
-    def _each_its_own(self) -> Found:
-        """Every distinct row a cluster, all of one weight: then each row is likeliest in its own."""
-        block, axis = self.search.block, self.search.axis
-        n = len(block)
-        even = max(int(row.sum()) // n if (row := block.weights) is not None else 1, 1)
-        counts = count_labelled(replace(block, weights=np.full(n, even)), np.arange(n), n, axis)
+    def _each_its_own(self, weights: IntArray) -> Found:
+        """Every distinct row a cluster."""
+        search, n = self.search, self.n_distinct
+        counts = count_labelled(replace(search.block, weights=weights), np.arange(n), n, search.axis)
         shared = SharedCounts.leaning(counts, 1.0)
-        mixture = self.search.mixture(self.search.priors[0])
+        mixture = search.mixture(search.priors[0], released=search.settings.sizes == "free")
         return Found(mixture, Ripened(shared, mixture.evidence(shared), ()))
 
 

@@ -19,14 +19,13 @@ from catalpa.steps.soft_counts import WHOLE, SharedCounts
 from catalpa.steps.soft_scores import soften
 from catalpa.table.blocks import Axis, Block, Rows
 
-__all__ = ["SHARPER", "Found", "Search", "Settings", "on_all_rows", "sharpened"]
+__all__ = ["Found", "Search", "Settings", "on_all_rows"]
 
 PRIORS = (1.0, 2.5, 6.0)  # a: rows of the whole table that stand beside each category of a cluster
 OWN_SHARE = 0.9  # of a row in its own cluster at the start; the rest is spread evenly
 SEARCH_PASSES, SEARCH_CHANGE = 40, 1e-3  # more passes do not find better clusters: 40 are part of the method
 FREE_PASSES, FREE_CHANGE = 200, 1e-4  # sizes that are set free need longer to settle
 ALL_ROWS_PASSES = 5
-SHARPER, SHARPER_PASSES = (2.0, 4.0, 8.0), 10
 
 
 @dataclass(frozen=True)
@@ -48,6 +47,10 @@ class Found:
     @property
     def evidence(self) -> float:
         return self.ripened.evidence
+
+    def followed_by(self, rest: Ripened) -> Found:
+        """The clustering after further passes."""
+        return Found(self.mixture, replace(rest, history=self.ripened.history + rest.history))
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,15 +139,4 @@ def on_all_rows(engine: Engine, found: Found) -> Found:
     """Plain passes over the whole table, from a clustering of a sample of it."""
     shared = found.ripened.shared
     rest = ripen(engine, found.mixture, shared, passes=ALL_ROWS_PASSES, phase="all rows")
-    return _after(found, rest)
-
-
-def sharpened(engine: Engine, found: Found, factor: float) -> Found:
-    """Plain passes with sharper shares: a cluster that is foremost nowhere may become so somewhere."""
-    shared = found.ripened.shared
-    rest = ripen(engine, found.mixture, shared, passes=SHARPER_PASSES, sharper=factor, phase="sharpen")
-    return _after(found, rest)
-
-
-def _after(found: Found, rest: Ripened) -> Found:
-    return Found(found.mixture, replace(rest, history=found.ripened.history + rest.history))
+    return found.followed_by(rest)

@@ -106,6 +106,8 @@ class Starts:
         best: tuple[float, Counts] | None = None
         for _ in range(RUNS):
             chosen, _ = far_rows(away, self.weights, k, rng)
+            if len(chosen) < k:  # rows that differ may lie in one place on so few axes
+                return self.around_far_rows(k, rng)
             rest = settle(
                 self.engine, points, placed[chosen], max_iter=MAX_ITER, refill=reseed_empty, phase="start"
             )

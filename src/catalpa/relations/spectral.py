@@ -127,6 +127,8 @@ def _lengths(means: FloatArray, columns: int) -> FloatArray:
 
 def coordinates(features: Features, axes: int) -> FloatArray:  # (features, axes)
     """Coordinates on the leading axes; a row's are the sums of its features'."""
+    if not axes:
+        return np.zeros((len(features.lengths), 0))
     found = _leading(features, axes)
     placed = found / features.lengths[:, None]
     largest = float(np.abs(placed).max(initial=0.0))

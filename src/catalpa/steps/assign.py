@@ -11,7 +11,7 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import Block, FloatArray, IntArray
 
-__all__ = ["Memory", "assign_and_count", "count_rows", "label_rows", "measure_rows"]
+__all__ = ["Memory", "assign_and_count", "count_nearest", "label_rows", "measure_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +38,8 @@ def assign_and_count(block: Block, memory: Memory | None, fixed: FixedScores) ->
     return counts, Memory(labels, counts)
 
 
-def count_rows(block: Block, fixed: FixedScores) -> Counts:
-    """Counts of rows that are given to their nearest clusters once, so nothing is remembered."""
+def count_nearest(block: Block, fixed: FixedScores) -> Counts:
+    """The counts of ``assign_and_count`` with nothing remembered: a block keeps one kind of memory only."""
     return assign_and_count(block, None, fixed)[0]
 
 

@@ -11,7 +11,7 @@ from catalpa.steps.scores import Scores
 from catalpa.steps.soft_counts import WHOLE, SharedCounts
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
-__all__ = ["FRACTION_BITS", "MOST_CLUSTERS", "FixedShares", "soften"]
+__all__ = ["FRACTION_BITS", "MOST_CLUSTERS", "FixedShares", "check_shareable", "soften"]
 
 LN_TWO = 0.6931471805599453
 FRACTION_BITS = 16  # of a cost in bits (a cost of one bit halves a row's share)
@@ -93,11 +93,7 @@ def soften(scores: Scores, axis: Axis, second: Scores | None = None) -> FixedSha
 
     Numbers of the second round cost what they cost in the first.
     """
-    if scores.k > MOST_CLUSTERS:
-        raise ParameterError(
-            f"n_clusters={scores.k}, but rows can be shared between at most {MOST_CLUSTERS} clusters. "
-            "Ask for fewer, or use KModes."
-        )
+    check_shareable(scores.k)
     wide = axis.expand(scores.table)
     after = wide if second is None else axis.expand(second.table)
     coarser = _coarser(scores, second, axis)
@@ -125,6 +121,15 @@ def soften(scores: Scores, axis: Axis, second: Scores | None = None) -> FixedSha
         anchor_rise=anchor_rise,
         coarser=coarser,
     )
+
+
+def check_shareable(k: int) -> None:
+    """Refuse more clusters than a row's shares can be rounded for."""
+    if k > MOST_CLUSTERS:
+        raise ParameterError(
+            f"n_clusters={k}, but rows can be shared between at most {MOST_CLUSTERS} clusters. "
+            "Ask for fewer, or use KModes."
+        )
 
 
 def _above_least(entries: IntArray) -> tuple[IntArray, IntArray]:

@@ -1,0 +1,79 @@
+"""Clusters without rows get some: which row is moved, what the counts become, and where that ends."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from catalpa.cluster.soft_ground import overall_of
+from catalpa.cluster.soft_repair import with_moved_rows
+from catalpa.cluster.soft_search import Found, Search, Settings
+from catalpa.loop.soft import Ripened, ripen
+from catalpa.steps.assign import label_rows
+from catalpa.steps.collapse import collapse
+from catalpa.steps.labelled import count_labelled
+from catalpa.steps.scores import fix
+from catalpa.steps.soft_counts import WHOLE, SharedCounts
+from catalpa.table import encode, infer
+
+
+def search_of(table) -> Search:
+    schema = infer(table)
+    rows = encode(table, schema).rows
+    block = collapse(rows.blocks[0], rows.axis).block
+    whole = count_labelled(block, np.zeros(len(block), dtype=np.int64), 1, rows.axis)
+    overall = overall_of(schema, whole, np.zeros(0), np.zeros(0))
+    return Search(block, rows.axis, overall, 1.0, Settings(1, 1.0, "auto"))
+
+
+def all_alike(search: Search, k: int, *, released: bool = False) -> Found:
+    """k clusters that share every row evenly, so that the first is nearest to all."""
+    mixture = search.mixture(1.0, released=released)
+    whole = count_labelled(search.block, np.zeros(len(search.block), dtype=np.int64), k, search.axis)
+    rest = ripen(search.engine, mixture, SharedCounts.leaning(whole, 0.0), passes=1)
+    return Found(mixture, Ripened(rest.shared, rest.evidence, ()))
+
+
+def labels_of(search: Search, found: Found) -> np.ndarray:
+    scores = found.mixture.scores(found.ripened.shared)
+    return label_rows(search.block, fix(scores, search.axis))
+
+
+def test_clusters_that_are_all_alike_are_told_apart_by_one_row_each():
+    search = search_of([["a", "x"], ["a", "y"], ["b", "x"], ["b", "y"], ["c", "x"]])
+    found = all_alike(search, 3)
+    assert set(labels_of(search, found)) == {0}
+    filled = with_moved_rows(search, found)
+    assert set(labels_of(search, filled)) == {0, 1, 2}
+    counts = filled.ripened.shared.counts
+    assert counts.sizes.sum() == 5 * WHOLE
+    np.testing.assert_array_equal(counts.by_category.sum(axis=0), [n * WHOLE for n in (2, 2, 1, 3, 2)])
+
+
+def test_a_moved_row_is_wholly_in_its_cluster_and_adds_no_entropy():
+    search = search_of([["a", "x"], ["b", "y"], ["c", "z"]])
+    found = all_alike(search, 2)
+    before, after = found.ripened.shared, with_moved_rows(search, found).ripened.shared
+    # One row of three, shared by halves before: a bit of entropy less, and half a row more on top.
+    assert before.log * 1.0 / WHOLE == pytest.approx(3.0, abs=1e-4)
+    assert (before.log - after.log) / WHOLE == pytest.approx(1.0, abs=1e-4)
+    assert (after.top - before.top) / WHOLE == pytest.approx(0.5, abs=1e-4)
+    assert sorted(after.counts.sizes / WHOLE) == pytest.approx([1.0, 2.0], abs=1e-4)
+
+
+@given(st.integers(0, 2**31), st.integers(2, 5), st.booleans())
+def test_no_cluster_stays_empty_while_rows_differ(seed, k, released):
+    rng = np.random.default_rng(seed)
+    search = search_of(rng.choice(list("abcd"), size=(25, 3)).astype(object))
+    if len(search.block) <= k:
+        return
+    filled = with_moved_rows(search, all_alike(search, k, released=released))
+    assert set(labels_of(search, filled)) == set(range(k))
+
+
+def test_without_rows_to_move_it_ends():
+    search = search_of([["a", "x"], ["b", "y"]])
+    filled = with_moved_rows(search, all_alike(search, 3))
+    assert len(set(labels_of(search, filled))) == 2

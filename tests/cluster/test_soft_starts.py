@@ -1,0 +1,119 @@
+"""Where Grove begins: clusters along the leading axes, and around rows far from each other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.cluster import KMeans
+
+from catalpa.cluster.soft_ground import overall_of
+from catalpa.cluster.soft_starts import Starts
+from catalpa.datasets import load, make_categorical
+from catalpa.steps.collapse import collapse
+from catalpa.steps.counts import Counts
+from catalpa.steps.labelled import count_labelled
+from catalpa.table import encode, infer
+from catalpa.table.blocks import Block
+
+
+def starts_of(table, weights=None) -> Starts:
+    schema = infer(table)
+    rows = encode(table, schema).rows
+    block = rows.blocks[0]
+    if weights is not None:
+        block = Block(block.codes, block.numbers, np.asarray(weights))
+    block = collapse(block, rows.axis).block
+    whole = count_labelled(block, np.zeros(len(block), dtype=np.int64), 1, rows.axis)
+    return Starts(block, rows.axis, overall_of(schema, whole, np.zeros(0), np.zeros(0)))
+
+
+def inertia(starts: Starts, k: int, counts: Counts) -> float:
+    """Summed squared distance of the rows to the means of these clusters, on the leading axes."""
+    points = starts._points(k)
+    placed = points.points(starts.block, starts.axis)
+    whole = float((starts.weights * (placed**2).sum(axis=1)).sum())
+    return whole - points.held_together(counts)
+
+
+@pytest.mark.parametrize(("name", "k"), [("zoo", 7), ("votes", 2), ("teaching", 3), ("car", 4)])
+def test_clusters_along_the_axes_are_as_tight_as_those_of_scikit_learn(name, k):
+    starts = starts_of(load(name).frame)
+    placed = starts._points(k).points(starts.block, starts.axis)
+    peer = KMeans(k, n_init=10, random_state=0).fit(placed, sample_weight=starts.weights)
+    ours = min(inertia(starts, k, starts.along_axes(k, np.random.default_rng(seed))) for seed in range(2))
+    assert ours <= 1.02 * peer.inertia_
+
+
+@pytest.mark.parametrize("k", [2, 3, 6])
+def test_planted_clusters_are_found_along_the_axes(k):
+    made = make_categorical(400, columns=10, clusters=k, noise=0.2, seed=k)
+    starts = starts_of(made.frame)
+    counts = starts.along_axes(k, np.random.default_rng(0))
+    sizes = np.bincount(made.clusters, minlength=k)
+    assert sorted(counts.sizes.tolist()) == pytest.approx(sorted(sizes.tolist()), abs=8)
+
+
+def test_far_rows_are_far_in_the_number_of_cells_that_differ():
+    starts = starts_of([["a", "x", "u"], ["a", "x", "v"], ["b", "y", "v"]])
+    assert starts._cells_away(np.array([0])).ravel().tolist() == [0, 1, 9]
+    found = starts.around_far_rows(2, np.random.default_rng(0))
+    assert found.sizes.sum() == 3
+    assert found.sizes.min() == 1
+
+
+@given(st.integers(0, 2**31), st.integers(1, 5))
+def test_every_start_holds_all_rows_in_as_many_clusters_as_were_asked_for(seed, k):
+    rng = np.random.default_rng(seed)
+    table = rng.choice(list("abc"), size=(20, 3)).astype(object)
+    weights = rng.integers(1, 5, 20)
+    starts = starts_of(table, weights)
+    for begin in (starts.along_axes, starts.around_far_rows):
+        counts = begin(k, np.random.default_rng(seed))
+        assert counts.k == k
+        assert counts.sizes.sum() == weights.sum()
+        assert (counts.sizes > 0).all() or k > len(starts.block)
+
+
+@given(st.integers(0, 2**31))
+def test_the_weights_of_heavy_rows_come_back_after_the_start(seed):
+    rng = np.random.default_rng(seed)
+    table = rng.choice(list("abc"), size=(15, 3)).astype(object)
+    light, heavy = (starts_of(table, np.full(15, weight)) for weight in (1, 2**30))
+    assert heavy.weights.sum() <= 2**28 + len(heavy.block)
+    for one, total in ((light, 15), (heavy, 15 * 2**30)):
+        assert one.along_axes(3, np.random.default_rng(0)).sizes.sum() == pytest.approx(total)
+
+
+def test_columns_that_do_not_vary_take_no_part():
+    frame = load("zoo").frame.astype(str)
+    plain, wider = starts_of(frame), starts_of(frame.assign(same="always"))
+    one, other = (each.along_axes(7, np.random.default_rng(0)).sizes.tolist() for each in (plain, wider))
+    assert one == other
+
+
+def test_a_table_without_axes_begins_around_far_rows():
+    starts = starts_of([["a"]] * 3)
+    assert starts.along_axes(1, np.random.default_rng(0)).sizes.tolist() == [3]
+
+
+def test_rows_in_one_place_on_the_axes_still_begin_in_as_many_clusters_as_were_asked_for():
+    starts = starts_of([["a", "x"], ["a", "y"], ["b", "x"], ["b", "y"]])
+    for seed in range(5):
+        assert (starts.along_axes(3, np.random.default_rng(seed)).sizes > 0).all()
+        assert starts.along_axes(3, np.random.default_rng(seed)).k == 3
+
+
+def test_one_column_is_cut_by_its_categories():
+    starts = starts_of([["a"]] * 5 + [["b"]] * 3 + [["c"]] * 2)
+    assert sorted(starts.along_axes(3, np.random.default_rng(0)).sizes.tolist()) == [2, 3, 5]
+    assert sorted(starts.around_far_rows(3, np.random.default_rng(0)).sizes.tolist()) == [2, 3, 5]
+
+
+def test_both_starts_find_clear_clusters():
+    made = make_categorical(200, columns=12, clusters=2, noise=0.05, seed=0)
+    starts = starts_of(made.frame)
+    truth = np.bincount(made.clusters).tolist()
+    for begin in (starts.along_axes, starts.around_far_rows):
+        assert sorted(begin(2, np.random.default_rng(1)).sizes.tolist()) == sorted(truth)
