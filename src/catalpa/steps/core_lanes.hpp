@@ -50,6 +50,17 @@ CATALPA_INLINE Eight shifted_up(Eight a, int by) {
     return reinterpret_cast<Eight>(_mm256_sll_epi32(reinterpret_cast<__m256i>(a), _mm_cvtsi32_si128(by)));
 }
 
+// Eight codes as 32-bit numbers.
+CATALPA_INLINE Eight widened(const std::uint8_t* from) {
+    return reinterpret_cast<Eight>(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
+}
+CATALPA_INLINE Eight widened(const std::uint16_t* from) {
+    return reinterpret_cast<Eight>(_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+}
+CATALPA_INLINE Eight widened(const std::uint32_t* from) {
+    return reinterpret_cast<Eight>(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+}
+
 // Sums of products without sign, in two vectors of four: of the even lanes, and of the odd ones.
 struct Products {
     __m256i even, odd;
@@ -145,6 +156,15 @@ inline unsigned lanes_of(Four mask) {
 }
 inline unsigned lanes_of(Eight mask) { return lanes_of(mask.low) | lanes_of(mask.high) << 4; }
 inline Eight shifted_up(Eight a, int by) { return a << by; }
+
+template <class Code>
+inline Eight widened(const Code* from) {
+    std::uint32_t lanes[8];
+    for (int i = 0; i < 8; ++i) lanes[i] = from[i];
+    Eight out;
+    std::memcpy(&out, lanes, sizeof out);
+    return out;
+}
 
 // Sums of products without sign, lane by lane.
 struct Products {

@@ -3,9 +3,9 @@
 
 namespace CATALPA_LEVEL {
 
-// 2 ** 20 times 2 ** -gap. The constants carry the 2 ** 20, which changes no rounding.
-CATALPA_INLINE Singles power(Eight gap) {
-    const Eight below = Eight{} - gap;
+// 2 ** 20 times 2 ** below, for `below` from -24 bits to 0. The constants carry the 2 ** 20, which changes no
+// rounding.
+CATALPA_INLINE Singles power(Eight below) {
     const Singles f = converted(below & every(0xFFFF));
     const Singles inner = every(POWER[3]) + f * every(POWER[4]);
     const Singles grown = every(POWER[0]) + f * (every(POWER[1]) + f * (every(POWER[2]) + f * inner));
@@ -27,13 +27,18 @@ CATALPA_INLINE Eight risen(Eight rise, Eight share) {
     return rounded(converted(rise) * converted(share) * every(1.0f / WHOLE));
 }
 
+// How far costs lie below a row's least one, cut to 24 bits.
+template <bool coarse>
 struct Reach {
-    Eight limit;  // the farthest gap, in the table's quanta
+    Eight farthest;
     int coarser;
-    CATALPA_INLINE Eight gap(Eight above) const { return shifted_up(lesser(above, limit), coarser); }
-};
 
-CATALPA_INLINE Reach reach_of(const SoftTables& t) { return {every(FARTHEST >> t.coarser), t.coarser}; }
+    CATALPA_INLINE explicit Reach(const SoftTables& t) : farthest(every(-(FARTHEST >> t.coarser))), coarser(t.coarser) {}
+    CATALPA_INLINE Eight cut(Eight below) const {
+        const Eight near = most(below, farthest);
+        return coarse ? shifted_up(near, coarser) : near;
+    }
+};
 
 // Lane c of vector r becomes lane r of vector c.
 CATALPA_INLINE void transpose(Eight x[8]) {
@@ -79,79 +84,56 @@ CATALPA_INLINE Eight least_across(const Eight x[8]) {
 
 // --- Costs -------------------------------------------------------------------------------------------
 
-// Sums of entries of `rows` rows (a multiple of 8) in V * 8 clusters.
-template <class Code, int V>
+// Where the entries of each row's places begin, for `rows` rows (a multiple of 8).
+template <class Code>
+CATALPA_TARGET void find_places(const SoftTables& t, const Code* codes, std::size_t rows, std::uint32_t* places) {
+    const std::size_t groups = t.groups();
+    const auto* begins = reinterpret_cast<const std::int32_t*>(t.begins.data());
+    auto* out = reinterpret_cast<std::int32_t*>(places);
+    const Eight lanes = every(static_cast<std::int32_t>(t.lanes));
+    for (std::size_t row = 0; row < rows; row += 8, codes += 8 * groups, out += 8 * groups)
+        for (std::size_t cell = 0; cell < 8 * groups; cell += 8)
+            store(out + cell, load(begins + cell) + widened(codes + cell) * lanes);
+}
+
+// Sums of entries of `rows` rows (a multiple of 8) in the V * 8 clusters from `lane` on.
+template <int V>
 CATALPA_TARGET void look_up(const SoftTables& t, const Aligned<std::int32_t>& table,
-                            const Aligned<std::int32_t>& anchor, const Code* codes, std::size_t rows,
-                            std::int32_t* out) {
+                            const Aligned<std::int32_t>& anchor, const std::uint32_t* places, std::size_t rows,
+                            std::size_t lane, std::int32_t* out) {
     constexpr int at_once = V == 1 ? 8 : V == 2 ? 4 : 2;  // rows whose sums stay in registers
-    const std::size_t groups = t.groups(), *offsets = t.offsets.data();
+    const std::size_t groups = t.groups();
+    const std::int32_t* entries = table.data() + lane;
     for (std::size_t row = 0; row < rows; row += at_once) {
         Eight sums[at_once][V];
 #pragma GCC unroll 8
         for (int r = 0; r < at_once; ++r)
 #pragma GCC unroll 4
-            for (int v = 0; v < V; ++v) sums[r][v] = load(anchor.data() + 8 * v);
-        const Code* own = codes + row * groups;
-        for (std::size_t group = 0; group < groups; ++group) {
-            const std::int32_t* entries = table.data() + offsets[group] * (V * 8);
+            for (int v = 0; v < V; ++v) sums[r][v] = load(anchor.data() + lane + 8 * v);
+        const std::uint32_t* own = places + row * groups;
+        for (std::size_t group = 0; group < groups; ++group)
 #pragma GCC unroll 8
             for (int r = 0; r < at_once; ++r) {
-                const std::int32_t* entry = entries + static_cast<std::size_t>(own[r * groups + group]) * (V * 8);
+                const std::int32_t* entry = entries + own[r * groups + group];
 #pragma GCC unroll 4
                 for (int v = 0; v < V; ++v) sums[r][v] = sums[r][v] + load(entry + 8 * v);
             }
-        }
 #pragma GCC unroll 8
         for (int r = 0; r < at_once; ++r)
 #pragma GCC unroll 4
-            for (int v = 0; v < V; ++v) store(out + (row + r) * (V * 8) + 8 * v, sums[r][v]);
+            for (int v = 0; v < V; ++v) store(out + (row + r) * t.lanes + lane + 8 * v, sums[r][v]);
     }
-}
-
-// Where the entries of each row's places begin.
-template <class Code>
-CATALPA_TARGET void find_places(const SoftTables& t, const Code* codes, std::size_t rows, std::uint32_t* places) {
-    const std::size_t groups = t.groups();
-    for (std::size_t row = 0; row < rows; ++row)
-        for (std::size_t group = 0; group < groups; ++group)
-            places[row * groups + group] = static_cast<std::uint32_t>(
-                (t.offsets[group] + static_cast<std::size_t>(codes[row * groups + group])) * t.lanes);
-}
-
-// Sums of entries of two rows in the V * 8 clusters from `lane` on.
-template <int V>
-CATALPA_INLINE void look_up_two(const SoftTables& t, const std::uint32_t* places, std::size_t lane, std::int32_t* out) {
-    const std::size_t groups = t.groups();
-    Eight sums[2][V];
-#pragma GCC unroll 4
-    for (int v = 0; v < V; ++v) sums[0][v] = sums[1][v] = load(t.anchor.data() + lane + 8 * v);
-    for (std::size_t group = 0; group < groups; ++group)
-#pragma GCC unroll 2
-        for (int r = 0; r < 2; ++r) {
-            const std::int32_t* entry = t.table.data() + places[r * groups + group] + lane;
-#pragma GCC unroll 4
-            for (int v = 0; v < V; ++v) sums[r][v] = sums[r][v] + load(entry + 8 * v);
-        }
-#pragma GCC unroll 2
-    for (int r = 0; r < 2; ++r)
-#pragma GCC unroll 4
-        for (int v = 0; v < V; ++v) store(out + r * t.lanes + lane + 8 * v, sums[r][v]);
 }
 
 CATALPA_TARGET inline void look_up_many(const SoftTables& t, const std::uint32_t* places, std::size_t rows,
                                         std::int32_t* out) {
-    for (std::size_t row = 0; row < rows; row += 2) {
-        const std::uint32_t* own = places + row * t.groups();
-        std::int32_t* to = out + row * t.lanes;
-        std::size_t lane = 0;
-        for (; lane + 32 <= t.lanes; lane += 32) look_up_two<4>(t, own, lane, to);
-        switch ((t.lanes - lane) / 8) {
-            case 1: look_up_two<1>(t, own, lane, to); break;
-            case 2: look_up_two<2>(t, own, lane, to); break;
-            case 3: look_up_two<3>(t, own, lane, to); break;
-            default: break;
-        }
+    std::size_t lane = 0;
+    for (; lane + 32 <= t.lanes; lane += 32) look_up<4>(t, t.table, t.anchor, places, rows, lane, out);
+    switch ((t.lanes - lane) / 8) {
+        case 1: return look_up<1>(t, t.table, t.anchor, places, rows, lane, out);
+        case 2: return look_up<2>(t, t.table, t.anchor, places, rows, lane, out);
+        case 3: return look_up<3>(t, t.table, t.anchor, places, rows, lane, out);
+        default: return;
     }
 }
 
@@ -181,229 +163,364 @@ CATALPA_TARGET inline void add_numbers(const SoftTables& t, const double* number
     }
 }
 
-// --- Shares of up to eight clusters: lanes are rows ----------------------------------------------------
+// --- Shares ----------------------------------------------------------------------------------------------
+// Each step goes over all rows of the chunk before the next one begins: within a row every operation waits
+// for the one before, and only other rows can fill the time.
 
-struct Outcome {
-    Eight low, leader, whole;
-};
+// What follows from the summed powers of each row.
+CATALPA_TARGET inline void use_wholes(Chunk& chunk, std::size_t rows) {
+    for (std::size_t row = 0; row < rows; row += 8) {
+        const Eight whole = load(chunk.whole.data() + row);
+        store(chunk.factor.data() + row, bits(every(static_cast<float>(WHOLE)) / converted(whole)));
+        store(chunk.log.data() + row, logarithm(whole));
+    }
+}
 
-// Share eight rows out between K clusters.
+// --- Up to eight clusters: lanes are rows. Eight rows by eight clusters are transposed where they lie.
+
+// Least costs and foremost clusters.
 template <int K>
-CATALPA_INLINE Outcome share_out(const Eight cost[8], const Reach& reach, Eight gap[8], Eight share[8]) {
-    Eight low = cost[0];
+CATALPA_INLINE void few_lows(const Eight cost[8], Chunk& chunk, std::size_t row) {
+    Eight low = cost[0], leader = every(K - 1);
 #pragma GCC unroll 8
     for (int j = 1; j < K; ++j) low = least(low, cost[j]);
-    Eight leader = every(K - 1), whole = Eight{}, given = Eight{};
 #pragma GCC unroll 8
     for (int j = K - 2; j >= 0; --j) leader = choose(equal(cost[j], low), every(j), leader);
-    Singles powers[K];
+    store(chunk.low.data() + row, low);
+    store(chunk.leader.data() + row, leader);
+}
+
+// Powers, in place of shares.
+template <int K, bool coarse>
+CATALPA_TARGET void few_powers(const SoftTables& t, Chunk& chunk, std::size_t rows) {
+    const Reach<coarse> reach(t);
+    const std::int32_t* costs = chunk.cost.data();
+    std::int32_t *shares = chunk.share.data(), *wholes = chunk.whole.data();
+    for (std::size_t row = 0; row < rows; row += 8) {
+        const Eight low = load(chunk.low.data() + row);
+        Eight whole = Eight{};
 #pragma GCC unroll 8
-    for (int j = 0; j < K; ++j) {
-        gap[j] = reach.gap(cost[j] - low);
-        powers[j] = power(gap[j]);
-        whole = whole + rounded(powers[j]);
+        for (int j = 0; j < K; ++j) {
+            const std::size_t at = (row + j) * 8;
+            const Singles own = power(reach.cut(low - load(costs + at)));
+            store(shares + at, bits(own));
+            whole = whole + rounded(own);
+        }
+        store(wholes + row, whole);
     }
-    const Singles factor = every(static_cast<float>(WHOLE)) / converted(whole);
+    use_wholes(chunk, rows);
+}
+
+template <int K>
+CATALPA_INLINE void few_powers(const SoftTables& t, Chunk& chunk, std::size_t rows) {
+    if (t.coarser)
+        few_powers<K, true>(t, chunk, rows);
+    else
+        few_powers<K, false>(t, chunk, rows);
+}
+
+template <int K>
+CATALPA_INLINE void few_shares(const Chunk& chunk, std::size_t row, Eight share[8]) {
+    const Singles factor = singles(load(chunk.factor.data() + row));
+    const Eight leader = load(chunk.leader.data() + row);
+    Eight given = Eight{};
 #pragma GCC unroll 8
     for (int j = 0; j < K; ++j) {
-        share[j] = rounded(powers[j] * factor);
+        share[j] = rounded(singles(load(chunk.share.data() + (row + j) * 8)) * factor);
         given = given + share[j];
     }
     const Eight rest = every(WHOLE) - given;
 #pragma GCC unroll 8
     for (int j = 0; j < K; ++j) share[j] = share[j] + (equal(leader, every(j)) & rest);
-    return {low, leader, whole};
 }
 
-template <int K, bool two, bool behind>
-CATALPA_TARGET void share_few(const SoftTables& t, Chunk& chunk, std::size_t rows) {
-    const Reach reach = reach_of(t);
+CATALPA_INLINE void load_eight(const std::int32_t* from, Eight to[8]) {
+#pragma GCC unroll 8
+    for (int r = 0; r < 8; ++r) to[r] = load(from + r * 8);
+}
+
+template <int K>
+CATALPA_TARGET void few_first(const SoftTables& t, Chunk& chunk, std::size_t rows) {
     for (std::size_t row = 0; row < rows; row += 8) {
-        Eight cost[8], gap[8], share[8] = {};
-#pragma GCC unroll 8
-        for (int r = 0; r < 8; ++r) cost[r] = load(chunk.cost.data() + (row + r) * 8);
+        Eight cost[8];
+        load_eight(chunk.cost.data() + row * 8, cost);
         transpose(cost);
-        Outcome found = share_out<K>(cost, reach, gap, share);
-        if constexpr (two) {
-            Eight rise[8];
 #pragma GCC unroll 8
-            for (int r = 0; r < 8; ++r) rise[r] = load(chunk.rise.data() + (row + r) * 8);
-            transpose(rise);
+        for (int j = 0; j < K; ++j) store(chunk.cost.data() + (row + j) * 8, cost[j]);
+        few_lows<K>(cost, chunk, row);
+    }
+    few_powers<K>(t, chunk, rows);
+}
+
+template <int K>
+CATALPA_TARGET void few_second(const SoftTables& t, Chunk& chunk, std::size_t rows) {
+    for (std::size_t row = 0; row < rows; row += 8) {
+        Eight share[8], rise[8], cost[8];
+        few_shares<K>(chunk, row, share);
+        load_eight(chunk.rise.data() + row * 8, rise);
+        transpose(rise);
 #pragma GCC unroll 8
-            for (int j = 0; j < K; ++j) cost[j] = cost[j] + risen(rise[j], share[j]);
-            found = share_out<K>(cost, reach, gap, share);
+        for (int j = 0; j < K; ++j) {
+            std::int32_t* first = chunk.cost.data() + (row + j) * 8;
+            store(first, cost[j] = load(first) + risen(rise[j], share[j]));
         }
+        few_lows<K>(cost, chunk, row);
+    }
+    few_powers<K>(t, chunk, rows);
+}
+
+template <int K, bool behind>
+CATALPA_TARGET void few_last(Chunk& chunk, std::size_t rows) {
+    std::int32_t* shares = chunk.share.data();
+    for (std::size_t row = 0; row < rows; row += 8) {
+        Eight share[8] = {};
+        few_shares<K>(chunk, row, share);
         if constexpr (behind) {
+            const Eight low = load(chunk.low.data() + row);
             Products sum = no_products();
 #pragma GCC unroll 8
-            for (int j = 0; j < K; ++j) sum = with_product(sum, share[j], gap[j]);
+            for (int j = 0; j < K; ++j)
+                sum = with_product(sum, share[j], load(chunk.cost.data() + (row + j) * 8) - low);
             store(chunk.behind.data() + row, sum);
         }
-        store(chunk.low.data() + row, found.low);
-        store(chunk.leader.data() + row, found.leader);
-        store(chunk.log.data() + row, logarithm(found.whole));
         transpose(share);
 #pragma GCC unroll 8
-        for (int r = 0; r < 8; ++r) store(chunk.share.data() + (row + r) * 8, share[r]);
+        for (int r = 0; r < 8; ++r) store(shares + (row + r) * 8, share[r]);
     }
 }
 
 template <int K>
 CATALPA_TARGET void share_few(const SoftTables& t, Chunk& chunk, std::size_t rows) {
-    if (t.two)
-        share_few<K, true, true>(t, chunk, rows);
-    else if (t.numeric)
-        share_few<K, false, true>(t, chunk, rows);
+    few_first<K>(t, chunk, rows);
+    if (t.two) few_second<K>(t, chunk, rows);
+    if (t.two || t.numeric)
+        few_last<K, true>(chunk, rows);
     else
-        share_few<K, false, false>(t, chunk, rows);
+        few_last<K, false>(chunk, rows);
 }
 
-// --- Shares of more clusters: lanes are clusters. V vectors per row; 0: those on the row's list --------------
+// --- More clusters: lanes are clusters.
 
-// List the vectors of a row that hold a cluster with a share.
-CATALPA_INLINE std::uint32_t list_near(const SoftTables& t, const std::int32_t* cost, Eight low, std::uint16_t* list) {
-    const Eight far = every(NEAR >> t.coarser);
-    std::uint32_t listed = 0;
-    for (std::size_t v = 0; v < t.vectors; ++v) {
-        const Eight above = load(cost + 8 * v) - low;
-        list[listed] = static_cast<std::uint16_t>(v);
-        listed += lanes_of(equal(lesser(above, far), far)) != 0xFF;
-    }
-    return listed;
-}
-
-// One row's view of a chunk.
 template <int V>
-struct Row {
-    std::int32_t *cost, *share;
-    const std::uint16_t* list;
-    std::uint32_t listed;
-
-    CATALPA_INLINE Row(const SoftTables& t, Chunk& chunk, std::size_t row)
-        : cost(chunk.cost.data() + row * t.lanes), share(chunk.share.data() + row * t.lanes),
-          list(V ? nullptr : chunk.list.data() + row * t.vectors), listed(V ? V : chunk.listed[row]) {}
-    CATALPA_INLINE std::uint32_t size() const { return V ? V : listed; }
-    CATALPA_INLINE std::uint32_t vector(std::uint32_t i) const { return V ? i : list[i]; }
-};
-
-// Powers of one row into its shares; their sum, lane by lane; where the foremost cluster stands among them.
-template <int V>
-CATALPA_INLINE Eight row_powers(const Row<V>& row, Eight low, const Reach& reach, std::int32_t& leader) {
-    Eight whole = Eight{};
-    std::uint32_t zeros = 0;
-    const std::uint32_t size = row.size();
-#pragma GCC unroll 4
-    for (std::uint32_t i = 0; i < size; ++i) {
-        const Eight above = load(row.cost + 8 * row.vector(i)) - low;
-        const Singles own = power(reach.gap(above));
-        store(row.share + 8 * i, bits(own));
-        whole = whole + rounded(own);
-        const std::uint32_t zero = lanes_of(equal(above, Eight{}));
-        if constexpr (V != 0)
-            zeros |= zero << (8 * i);
-        else if (zero != 0 && zeros == 0) {
-            zeros = zero;
-            leader = static_cast<std::int32_t>(8 * i) + __builtin_ctz(zero);
-        }
-    }
-    if constexpr (V != 0) leader = __builtin_ctz(zeros);
-    return whole;
-}
-
-// Share eight rows out, by their costs.
-template <int V>
-CATALPA_INLINE void share_eight(const SoftTables& t, Chunk& chunk, std::size_t row, const Reach& reach) {
-    Eight across[8];
-    alignas(32) std::int32_t leader[8], rest[8];
-    alignas(32) float factor[8];
+CATALPA_INLINE void find_lows(const SoftTables& t, Chunk& chunk, std::size_t rows) {
     const std::size_t vectors = V ? V : t.vectors;
-#pragma GCC unroll 8
-    for (int r = 0; r < 8; ++r) {
-        const std::int32_t* cost = chunk.cost.data() + (row + r) * t.lanes;
-        across[r] = load(cost);
+    for (std::size_t row = 0; row < rows; row += 8) {
+        Eight across[8];
+        for (int r = 0; r < 8; ++r) {
+            const std::int32_t* cost = chunk.cost.data() + (row + r) * t.lanes;
+            across[r] = load(cost);
 #pragma GCC unroll 4
-        for (std::size_t v = 1; v < vectors; ++v) across[r] = least(across[r], load(cost + 8 * v));
-    }
-    store(chunk.low.data() + row, least_across(across));
-    for (int r = 0; r < 8; ++r) {
-        const Eight low = every(chunk.low[row + r]);
-        if constexpr (V == 0)
-            chunk.listed[row + r] = list_near(t, chunk.cost.data() + (row + r) * t.lanes, low,
-                                              chunk.list.data() + (row + r) * t.vectors);
-        across[r] = row_powers(Row<V>(t, chunk, row + r), low, reach, leader[r]);
-    }
-    const Eight whole = summed_across(across);
-    const Singles factors = every(static_cast<float>(WHOLE)) / converted(whole);
-    std::memcpy(factor, &factors, sizeof factor);
-    store(chunk.log.data() + row, logarithm(whole));
-    for (int r = 0; r < 8; ++r) {
-        const Row<V> own(t, chunk, row + r);
-        const Singles by = every(factor[r]);
-        across[r] = Eight{};
-        const std::uint32_t size = own.size();
-#pragma GCC unroll 4
-        for (std::uint32_t i = 0; i < size; ++i) {
-            const Eight share = rounded(singles(load(own.share + 8 * i)) * by);
-            store(own.share + 8 * i, share);
-            across[r] = across[r] + share;
+            for (std::size_t v = 1; v < vectors; ++v) across[r] = least(across[r], load(cost + 8 * v));
         }
-    }
-    store(rest, every(WHOLE) - summed_across(across));
-    for (int r = 0; r < 8; ++r) {
-        const Row<V> own(t, chunk, row + r);
-        own.share[leader[r]] += rest[r];
-        chunk.leader[row + r] = static_cast<std::int32_t>(8 * own.vector(leader[r] / 8)) + leader[r] % 8;
+        store(chunk.low.data() + row, least_across(across));
     }
 }
 
-// Second costs of one row in place of its first ones.
-template <int V>
-CATALPA_INLINE void raise(const SoftTables& t, Chunk& chunk, std::size_t row) {
-    const Row<V> own(t, chunk, row);
-    const std::uint32_t size = own.size();
+// Powers of rows of V vectors, in place of shares.
+template <int V, bool coarse>
+CATALPA_TARGET void looped_powers(const SoftTables& t, Chunk& chunk, std::size_t rows) {
+    const Reach<coarse> reach(t);
+    const Eight last = load(t.cap.data() + 8 * (V - 1));
+    const std::int32_t *cost = chunk.cost.data(), *lows = chunk.low.data();
+    std::int32_t *share = chunk.share.data(), *leaders = chunk.leader.data();
+    for (std::size_t row = 0; row < rows; row += 8) {
+        Eight across[8];
+        for (int r = 0; r < 8; ++r, cost += V * 8, share += V * 8) {
+            const Eight low = every(lows[row + r]);
+            std::uint32_t zeros = 0;
+            across[r] = Eight{};
 #pragma GCC unroll 4
-    for (std::uint32_t i = 0; i < size; ++i) {
-        const std::uint32_t lane = 8 * own.vector(i);
-        Eight rise;
-        if constexpr (V != 0) {
-            rise = load(chunk.rise.data() + row * t.lanes + lane);
-        } else {
-            const std::uint32_t* places = chunk.places.data() + row * t.groups();
-            rise = load(t.anchor_rise.data() + lane);
-            for (std::size_t group = 0; group < t.groups(); ++group)
-                rise = rise + load(t.rise.data() + places[group] + lane);
+            for (int v = 0; v < V; ++v) {
+                Eight below = low - load(cost + 8 * v);
+                if (v == V - 1) below = least(below, last);
+                const Singles own = power(reach.cut(below));
+                store(share + 8 * v, bits(own));
+                across[r] = across[r] + rounded(own);
+                zeros |= lanes_of(equal(below, Eight{})) << (8 * v);
+            }
+            leaders[row + r] = __builtin_ctz(zeros);
         }
-        store(own.cost + lane, load(own.cost + lane) + risen(rise, load(own.share + 8 * i)));
+        store(chunk.whole.data() + row, summed_across(across));
+    }
+    use_wholes(chunk, rows);
+}
+
+// Share rows of V vectors out, by their costs.
+template <int V>
+CATALPA_TARGET void share_looped(const SoftTables& t, Chunk& chunk, std::size_t rows) {
+    if (t.coarser)
+        looped_powers<V, true>(t, chunk, rows);
+    else
+        looped_powers<V, false>(t, chunk, rows);
+    alignas(32) std::int32_t rest[8];
+    std::int32_t* shares = chunk.share.data();
+    for (std::size_t row = 0; row < rows; row += 8, shares += V * 64) {
+        Eight across[8];
+        for (int r = 0; r < 8; ++r) {
+            const Singles factor = singles(every(chunk.factor[row + r]));
+            std::int32_t* own = shares + r * (V * 8);
+            across[r] = Eight{};
+#pragma GCC unroll 4
+            for (int v = 0; v < V; ++v) {
+                const Eight share = rounded(singles(load(own + 8 * v)) * factor);
+                store(own + 8 * v, share);
+                across[r] = across[r] + share;
+            }
+        }
+        store(rest, every(WHOLE) - summed_across(across));
+        for (int r = 0; r < 8; ++r) shares[r * (V * 8) + chunk.leader[row + r]] += rest[r];
     }
 }
 
-// Sum of share times gap over the clusters of one row.
+// Second costs in place of the first ones.
 template <int V>
-CATALPA_INLINE std::int64_t row_behind(const SoftTables& t, Chunk& chunk, std::size_t row, const Reach& reach) {
-    const Row<V> own(t, chunk, row);
-    const Eight low = every(chunk.low[row]);
-    Products sum = no_products();
-    const std::uint32_t size = own.size();
-#pragma GCC unroll 4
-    for (std::uint32_t i = 0; i < size; ++i)
-        sum = with_product(sum, load(own.share + 8 * i), reach.gap(load(own.cost + 8 * own.vector(i)) - low));
-    std::int64_t lanes[8], total = 0;
+CATALPA_INLINE void raise_looped(Chunk& chunk, std::size_t rows) {
+    for (std::size_t at = 0; at < rows * (V * 8); at += 8) {
+        const Eight rise = risen(load(chunk.rise.data() + at), load(chunk.share.data() + at));
+        store(chunk.cost.data() + at, load(chunk.cost.data() + at) + rise);
+    }
+}
+
+CATALPA_INLINE std::int64_t total(Products sum) {
+    std::int64_t lanes[8], all = 0;
     store(lanes, sum);
-    for (const std::int64_t lane : lanes) total += lane;
-    return total;
+    for (const std::int64_t lane : lanes) all += lane;
+    return all;
+}
+
+// Sum of share times gap, row by row. Where the gap would be cut there is no share.
+template <int V>
+CATALPA_INLINE void find_behind_looped(Chunk& chunk, std::size_t rows) {
+    for (std::size_t row = 0; row < rows; ++row) {
+        const Eight low = every(chunk.low[row]);
+        Products sum = no_products();
+#pragma GCC unroll 4
+        for (int v = 0; v < V; ++v) {
+            const std::size_t at = row * (V * 8) + 8 * v;
+            sum = with_product(sum, load(chunk.share.data() + at), load(chunk.cost.data() + at) - low);
+        }
+        chunk.behind[row] = total(sum);
+    }
+}
+
+// --- Many clusters: of all vectors of all rows, those that hold a cluster with a share. One list for the chunk,
+// so that no branch depends on how many a row has.
+
+CATALPA_TARGET inline void list_near(const SoftTables& t, Chunk& chunk, std::size_t rows) {
+    constexpr std::int32_t largest = std::numeric_limits<std::int32_t>::max();
+    const std::int32_t reach = (NEAR >> t.coarser) - 1;
+    const std::int32_t* cost = chunk.cost.data();
+    Listed* end = chunk.listed.data();
+    const auto lanes = static_cast<std::uint32_t>(t.lanes);
+    for (std::uint32_t row = 0; row < rows; ++row) {
+        const std::int32_t low = chunk.low[row];
+        const Eight far = every(low > largest - reach ? largest : low + reach);
+        chunk.first[row] = static_cast<std::uint32_t>(end - chunk.listed.data());
+        for (std::uint32_t lane = 0; lane < lanes; lane += 8, cost += 8) {
+            *end = {row, lane};
+            end += lanes_of(equal(most(load(cost), far), far)) != 0;
+        }
+    }
+    chunk.first[rows] = static_cast<std::uint32_t>(end - chunk.listed.data());
+}
+
+// Powers of the listed vectors, in place of shares.
+template <bool coarse>
+CATALPA_TARGET void listed_powers(const SoftTables& t, Chunk& chunk, std::size_t rows) {
+    const Reach<coarse> reach(t);
+    const std::uint32_t listed = chunk.first[rows];
+    std::int32_t *across = chunk.across.data(), *leaders = chunk.leader.data(), *share = chunk.share.data();
+    std::fill_n(across, rows * 8, 0);
+    std::fill_n(leaders, rows, -1);
+    for (std::uint32_t i = 0; i < listed; ++i) {
+        const Listed at = chunk.listed[i];
+        const Eight above = every(chunk.low[at.row]) - load(chunk.cost.data() + at.row * t.lanes + at.lane);
+        const Eight below = least(above, load(t.cap.data() + at.lane));
+        const Singles own = power(reach.cut(below));
+        store(share + 8 * i, bits(own));
+        store(across + 8 * at.row, load(across + 8 * at.row) + rounded(own));
+        const std::uint32_t zeros = lanes_of(equal(below, Eight{}));
+        const std::int32_t here = static_cast<std::int32_t>(8 * i) + __builtin_ctz(zeros | 0x100);
+        leaders[at.row] = leaders[at.row] < 0 && zeros != 0 ? here : leaders[at.row];
+    }
+}
+
+CATALPA_TARGET inline void share_listed(const SoftTables& t, Chunk& chunk, std::size_t rows) {
+    if (t.coarser)
+        listed_powers<true>(t, chunk, rows);
+    else
+        listed_powers<false>(t, chunk, rows);
+    const std::uint32_t listed = chunk.first[rows];
+    std::int32_t *across = chunk.across.data(), *shares = chunk.share.data();
+    for (std::size_t row = 0; row < rows; row += 8) {
+        Eight eight[8];
+        load_eight(across + row * 8, eight);
+        store(chunk.whole.data() + row, summed_across(eight));
+    }
+    use_wholes(chunk, rows);
+    std::fill_n(across, rows * 8, 0);
+    for (std::uint32_t i = 0; i < listed; ++i) {
+        const std::uint32_t row = chunk.listed[i].row;
+        const Eight share = rounded(singles(load(shares + 8 * i)) * singles(every(chunk.factor[row])));
+        store(shares + 8 * i, share);
+        store(across + 8 * row, load(across + 8 * row) + share);
+    }
+    alignas(32) std::int32_t rest[8];
+    for (std::size_t row = 0; row < rows; row += 8) {
+        Eight eight[8];
+        load_eight(across + row * 8, eight);
+        store(rest, every(WHOLE) - summed_across(eight));
+        for (int r = 0; r < 8; ++r) {
+            const std::int32_t leader = chunk.leader[row + r];
+            shares[leader] += rest[r];
+            chunk.leader[row + r] = static_cast<std::int32_t>(chunk.listed[leader / 8].lane) + leader % 8;
+        }
+    }
+}
+
+CATALPA_INLINE void raise_listed(const SoftTables& t, Chunk& chunk, std::size_t rows) {
+    const std::size_t groups = t.groups();
+    for (std::uint32_t i = 0; i < chunk.first[rows]; ++i) {
+        const Listed at = chunk.listed[i];
+        const std::uint32_t* places = chunk.places.data() + at.row * groups;
+        Eight rise = load(t.anchor_rise.data() + at.lane);
+        for (std::size_t group = 0; group < groups; ++group)
+            rise = rise + load(t.rise.data() + places[group] + at.lane);
+        std::int32_t* cost = chunk.cost.data() + at.row * t.lanes + at.lane;
+        store(cost, load(cost) + risen(rise, load(chunk.share.data() + 8 * i)));
+    }
+}
+
+CATALPA_INLINE void find_behind_listed(const SoftTables& t, Chunk& chunk, std::size_t rows) {
+    std::fill_n(chunk.behind.data(), rows, 0);
+    for (std::uint32_t i = 0; i < chunk.first[rows]; ++i) {
+        const Listed at = chunk.listed[i];
+        const Eight above = load(chunk.cost.data() + at.row * t.lanes + at.lane) - every(chunk.low[at.row]);
+        chunk.behind[at.row] += total(with_product(no_products(), load(chunk.share.data() + 8 * i), above));
+    }
 }
 
 template <int V>
 CATALPA_TARGET void share_many(const SoftTables& t, Chunk& chunk, std::size_t rows) {
-    const Reach reach = reach_of(t);
-    for (std::size_t row = 0; row < rows; row += 8) {
-        share_eight<V>(t, chunk, row, reach);
+    find_lows<V>(t, chunk, rows);
+    if constexpr (V != 0) {
+        share_looped<V>(t, chunk, rows);
         if (t.two) {
-            for (std::size_t r = row; r < row + 8; ++r) raise<V>(t, chunk, r);
-            share_eight<V>(t, chunk, row, reach);
+            raise_looped<V>(chunk, rows);
+            find_lows<V>(t, chunk, rows);
+            share_looped<V>(t, chunk, rows);
         }
-        if (t.two || t.numeric)
-            for (std::size_t r = row; r < row + 8; ++r) chunk.behind[r] = row_behind<V>(t, chunk, r, reach);
+        if (t.two || t.numeric) find_behind_looped<V>(chunk, rows);
+    } else {
+        list_near(t, chunk, rows);
+        share_listed(t, chunk, rows);
+        if (t.two) {
+            raise_listed(t, chunk, rows);
+            find_lows<V>(t, chunk, rows);
+            list_near(t, chunk, rows);
+            share_listed(t, chunk, rows);
+        }
+        if (t.two || t.numeric) find_behind_listed(t, chunk, rows);
     }
 }
 
@@ -414,7 +531,13 @@ CATALPA_TARGET inline void add_rows(const Chunk& chunk, std::size_t rows, const 
                                     std::uint64_t weight, bool by_gaps, SoftSums& sums) {
     const std::int32_t *low = chunk.low.data(), *log = chunk.log.data(), *leader = chunk.leader.data();
     const std::int64_t* behind = chunk.behind.data();
-    for (std::size_t row = 0; row < rows; ++row) ++sums.led[row % LED_COPIES * sums.tables.k + leader[row]];
+    std::int64_t* led = sums.led.data();
+    const std::size_t k = sums.tables.k;
+    std::size_t at = 0;
+    for (; at + LED_COPIES <= rows; at += LED_COPIES)
+#pragma GCC unroll 4
+        for (std::size_t copy = 0; copy < LED_COPIES; ++copy) ++led[copy * k + leader[at + copy]];
+    for (; at < rows; ++at) ++led[leader[at]];
     if (weights != nullptr && weight >> 22) {
         for (std::size_t row = 0; row < rows; ++row) {
             sums.cost += static_cast<Int128>(weights[row]) * low[row];
@@ -444,10 +567,10 @@ CATALPA_INLINE const std::int32_t* spread_out(const SoftTables& t, Chunk& chunk,
     if constexpr (V != 0) {
         return chunk.share.data() + row * (V * 8);
     } else {
-        const Row<V> own(t, chunk, row);
         std::int32_t* full = chunk.full.data();
         std::fill_n(full, t.lanes, 0);
-        for (std::uint32_t i = 0; i < own.size(); ++i) store(full + 8 * own.vector(i), load(own.share + 8 * i));
+        for (std::uint32_t i = chunk.first[row]; i < chunk.first[row + 1]; ++i)
+            store(full + chunk.listed[i].lane, load(chunk.share.data() + 8 * i));
         return full;
     }
 }
@@ -529,78 +652,83 @@ CATALPA_TARGET inline void count_numbers(const SoftTables& t, const double* numb
 
 // Weigh shares in 32 bits, and add up sizes.
 template <int V>
-CATALPA_TARGET void weigh(const SoftTables& t, const std::int64_t* weights, std::size_t rows, Chunk& chunk,
-                          SoftSums& sums) {
+CATALPA_TARGET void weigh(const std::int64_t* weights, std::size_t rows, Chunk& chunk, SoftSums& sums) {
+    auto* sizes = reinterpret_cast<std::int32_t*>(sums.chunk_sizes.data());
+    Eight total[V] = {};
+    for (std::size_t row = 0; row < rows; ++row)
+#pragma GCC unroll 4
+        for (int v = 0; v < V; ++v) {
+            std::int32_t* own = chunk.share.data() + row * (V * 8) + 8 * v;
+            Eight share = load(own);
+            if (weights) store(own, share = share * every(static_cast<std::int32_t>(weights[row])));
+            total[v] = total[v] + share;
+        }
+#pragma GCC unroll 4
+    for (int v = 0; v < V; ++v) store(sizes + 8 * v, total[v]);
+    sums.add_sizes();
+}
+
+CATALPA_TARGET inline void weigh_listed(const std::int64_t* weights, std::size_t rows, Chunk& chunk, SoftSums& sums) {
     auto* sizes = reinterpret_cast<std::int32_t*>(sums.chunk_sizes.data());
     sums.chunk_sizes.clear();
-    for (std::size_t row = 0; row < rows; ++row) {
-        const Row<V> own(t, chunk, row);
-        const Eight weight = every(weights ? static_cast<std::int32_t>(weights[row]) : 1);
-        const std::uint32_t size = own.size();
-#pragma GCC unroll 4
-        for (std::uint32_t i = 0; i < size; ++i) {
-            Eight share = load(own.share + 8 * i);
-            if (weights) store(own.share + 8 * i, share = share * weight);
-            std::int32_t* size = sizes + 8 * own.vector(i);
-            store(size, load(size) + share);
-        }
+    for (std::uint32_t i = 0; i < chunk.first[rows]; ++i) {
+        const Listed at = chunk.listed[i];
+        std::int32_t* own = chunk.share.data() + 8 * i;
+        Eight share = load(own);
+        if (weights) store(own, share = share * every(static_cast<std::int32_t>(weights[at.row])));
+        store(sizes + at.lane, load(sizes + at.lane) + share);
     }
     sums.add_sizes();
 }
 
-// Add shares of G groups of V * 8 clusters; more groups than one, so that rows of equal codes wait less for each other.
-template <class Code, int V, int G>
-CATALPA_INLINE void count_groups(const Code* codes, std::size_t groups, const std::size_t* offsets, std::size_t rows,
-                                 const std::int32_t* share, std::int32_t* counts) {
-    std::int32_t* base[G];
-    for (int g = 0; g < G; ++g) base[g] = counts + offsets[g] * (V * 8);
-    for (std::size_t row = 0; row < rows; ++row) {
-        Eight own[V];
+// Add shares of rows of V vectors.
+template <int V>
+CATALPA_TARGET void count_looped(const SoftTables& t, std::size_t rows, const Chunk& chunk, SoftSums& sums) {
+    auto* counts = reinterpret_cast<std::int32_t*>(sums.narrow.data());
+    const std::uint32_t *place = chunk.places.data(), groups = static_cast<std::uint32_t>(t.groups());
+    const std::int32_t* own = chunk.share.data();
+    for (std::size_t row = 0; row < rows; ++row, own += V * 8) {
+        Eight share[V];
 #pragma GCC unroll 4
-        for (int v = 0; v < V; ++v) own[v] = load(share + row * (V * 8) + 8 * v);
+        for (int v = 0; v < V; ++v) share[v] = load(own + 8 * v);
+        const std::uint32_t* end = place + groups;
+        for (; place + 4 <= end; place += 4)
 #pragma GCC unroll 4
-        for (int g = 0; g < G; ++g) {
-            std::int32_t* to = base[g] + static_cast<std::size_t>(codes[row * groups + g]) * (V * 8);
+            for (int g = 0; g < 4; ++g)
 #pragma GCC unroll 4
-            for (int v = 0; v < V; ++v) store(to + 8 * v, load(to + 8 * v) + own[v]);
-        }
+                for (int v = 0; v < V; ++v) {
+                    std::int32_t* to = counts + place[g] + 8 * v;
+                    store(to, load(to) + share[v]);
+                }
+        for (; place < end; ++place)
+#pragma GCC unroll 4
+            for (int v = 0; v < V; ++v) {
+                std::int32_t* to = counts + *place + 8 * v;
+                store(to, load(to) + share[v]);
+            }
     }
 }
 
-template <class Code, int V>
-CATALPA_TARGET void count_few(const SoftTables& t, const Code* codes, std::size_t rows, const Chunk& chunk,
-                              SoftSums& sums) {
-    auto* counts = reinterpret_cast<std::int32_t*>(sums.narrow.data());
-    const std::size_t groups = t.groups(), *offsets = t.offsets.data();
-    std::size_t group = 0;
-    for (; group + 4 <= groups; group += 4)
-        count_groups<Code, V, 4>(codes + group, groups, offsets + group, rows, chunk.share.data(), counts);
-    for (; group < groups; ++group)
-        count_groups<Code, V, 1>(codes + group, groups, offsets + group, rows, chunk.share.data(), counts);
-}
-
-// Add the listed shares of every row.
+// Add the listed shares.
 CATALPA_TARGET inline void count_listed(const SoftTables& t, std::size_t rows, Chunk& chunk, SoftSums& sums) {
     auto* counts = reinterpret_cast<std::int32_t*>(sums.narrow.data());
     const std::size_t groups = t.groups();
-    for (std::size_t row = 0; row < rows; ++row) {
-        const Row<0> own(t, chunk, row);
-        const std::uint32_t* places = chunk.places.data() + row * groups;
-        for (std::uint32_t i = 0; i < own.size(); ++i) {
-            const Eight share = load(own.share + 8 * i);
-            std::int32_t* to = counts + 8 * own.vector(i);
-            for (std::size_t group = 0; group < groups; ++group)
-                store(to + places[group], load(to + places[group]) + share);
+    for (std::uint32_t i = 0; i < chunk.first[rows]; ++i) {
+        const Listed at = chunk.listed[i];
+        const std::uint32_t* places = chunk.places.data() + at.row * groups;
+        const Eight share = load(chunk.share.data() + 8 * i);
+        for (std::size_t group = 0; group < groups; ++group) {
+            std::int32_t* to = counts + at.lane + places[group];
+            store(to, load(to) + share);
         }
     }
 }
 
 // Count in 64 bits, for weights that 32 do not hold.
-template <int V, class Code>
-CATALPA_TARGET void count_heavy(const SoftTables& t, const Code* codes, const std::int64_t* weights, std::size_t rows,
-                                Chunk& chunk, SoftSums& sums) {
+template <int V>
+CATALPA_TARGET void count_heavy(const SoftTables& t, const std::int64_t* weights, std::size_t rows, Chunk& chunk,
+                                SoftSums& sums) {
     const std::size_t lanes = V ? V * 8 : t.lanes, groups = t.groups();
-    if (chunk.heavy.size() == 0) chunk.heavy = Aligned<std::uint64_t>(lanes);
     std::uint64_t *own = chunk.heavy.data(), *sizes = sums.sizes.data();
     for (std::size_t row = 0; row < rows; ++row) {
         const std::int32_t* share = spread_out<V>(t, chunk, row);
@@ -612,8 +740,7 @@ CATALPA_TARGET void count_heavy(const SoftTables& t, const Code* codes, const st
                 own[j] = std::uint64_t{static_cast<std::uint32_t>(share[j])} * static_cast<std::uint32_t>(weight);
         for (std::size_t j = 0; j < lanes; ++j) sizes[j] += own[j];
         for (std::size_t group = 0; group < groups; ++group) {
-            const std::size_t place = t.offsets[group] + static_cast<std::size_t>(codes[row * groups + group]);
-            std::uint64_t* to = sums.wide.data() + place * lanes;
+            std::uint64_t* to = sums.wide.data() + chunk.places[row * groups + group];
             for (std::size_t j = 0; j < lanes; ++j) to[j] += own[j];
         }
     }
@@ -621,18 +748,23 @@ CATALPA_TARGET void count_heavy(const SoftTables& t, const Code* codes, const st
 
 // --- A chunk, and a block --------------------------------------------------------------------------------
 
-template <int V, class Code>
-CATALPA_TARGET void share_chunk(const SoftTables& t, const Code* codes, const double* numbers, std::size_t rows,
+template <int V>
+CATALPA_TARGET void share_chunk(const SoftTables& t, const SoftBlock& block, std::size_t begin, std::size_t rows,
                                 Chunk& chunk) {
-    const std::size_t whole = (rows + 7) / 8 * 8;
-    if constexpr (V != 0) {
-        look_up<Code, V>(t, t.table, t.anchor, codes, whole, chunk.cost.data());
-        if (t.two) look_up<Code, V>(t, t.rise, t.anchor_rise, codes, whole, chunk.rise.data());
-    } else {
-        find_places(t, codes, whole, chunk.places.data());
-        look_up_many(t, chunk.places.data(), whole, chunk.cost.data());
+    const std::size_t whole = (rows + 7) / 8 * 8, cell = begin * t.groups();
+    std::uint32_t* places = chunk.places.data();
+    switch (block.code_bytes) {
+        case 1: find_places(t, static_cast<const std::uint8_t*>(block.codes) + cell, whole, places); break;
+        case 2: find_places(t, static_cast<const std::uint16_t*>(block.codes) + cell, whole, places); break;
+        default: find_places(t, static_cast<const std::uint32_t*>(block.codes) + cell, whole, places);
     }
-    if (t.numeric) add_numbers(t, numbers, rows, chunk);
+    if constexpr (V != 0) {
+        look_up<V>(t, t.table, t.anchor, places, whole, 0, chunk.cost.data());
+        if (t.two) look_up<V>(t, t.rise, t.anchor_rise, places, whole, 0, chunk.rise.data());
+    } else {
+        look_up_many(t, places, whole, chunk.cost.data());
+    }
+    if (t.numeric) add_numbers(t, block.numbers + begin * t.numeric, rows, chunk);
     if constexpr (V == 1) {
         switch (t.k) {
             case 1: return share_few<1>(t, chunk, whole);
@@ -649,9 +781,9 @@ CATALPA_TARGET void share_chunk(const SoftTables& t, const Code* codes, const do
     }
 }
 
-template <int V, class Code>
-CATALPA_TARGET void count_chunk(const SoftTables& t, const SoftBlock& block, const Code* codes, std::size_t begin,
-                                std::size_t rows, Chunk& chunk, SoftSums& sums) {
+template <int V>
+CATALPA_TARGET void count_chunk(const SoftTables& t, const SoftBlock& block, std::size_t begin, std::size_t rows,
+                                Chunk& chunk, SoftSums& sums) {
     const std::int64_t* weights = block.weights ? block.weights + begin : nullptr;
     std::uint64_t weight = rows;
     if (weights) {
@@ -665,37 +797,37 @@ CATALPA_TARGET void count_chunk(const SoftTables& t, const SoftBlock& block, con
         for (std::size_t row = 0; row < rows; ++row)
             count_numbers(t, block.numbers + (begin + row) * t.numeric, spread_out<V>(t, chunk, row),
                           weights ? weights[row] : 1, sums);
-    if (!block.narrow || weight > NARROW_WEIGHT) return count_heavy<V>(t, codes, weights, rows, chunk, sums);
+    if (!block.narrow || weight > NARROW_WEIGHT) return count_heavy<V>(t, weights, rows, chunk, sums);
     sums.make_room(weight);
-    weigh<V>(t, weights, rows, chunk, sums);
-    if constexpr (V != 0)
-        count_few<Code, V>(t, codes, rows, chunk, sums);
-    else
+    if constexpr (V != 0) {
+        weigh<V>(weights, rows, chunk, sums);
+        count_looped<V>(t, rows, chunk, sums);
+    } else {
+        weigh_listed(weights, rows, chunk, sums);
         count_listed(t, rows, chunk, sums);
+    }
 }
 
-template <int V, class Code>
-CATALPA_TARGET void share_rows(const SoftTables& t, const SoftBlock& block, const Code* codes, SoftSums& sums) {
+template <int V>
+CATALPA_TARGET void share_rows(const SoftTables& t, const SoftBlock& block, SoftSums& sums) {
     Chunk chunk(t);
     const std::size_t at_once = t.chunk_rows();
     for (std::size_t begin = 0; begin < block.rows; begin += at_once) {
         const std::size_t rows = std::min(at_once, block.rows - begin);
-        const Code* own = codes + begin * t.groups();
-        share_chunk<V>(t, own, block.numbers + begin * t.numeric, rows, chunk);
-        count_chunk<V>(t, block, own, begin, rows, chunk, sums);
+        share_chunk<V>(t, block, begin, rows, chunk);
+        count_chunk<V>(t, block, begin, rows, chunk, sums);
         for (std::size_t row = 0; row < rows; ++row)
             block.leaders[begin + row] = static_cast<std::uint16_t>(chunk.leader[row]);
     }
 }
 
-template <class Code>
-CATALPA_TARGET void share_block(const SoftTables& t, const SoftBlock& block, const Code* codes, SoftSums& sums) {
+CATALPA_TARGET inline void share_block(const SoftTables& t, const SoftBlock& block, SoftSums& sums) {
     switch (t.vectors) {
-        case 1: return share_rows<1>(t, block, codes, sums);
-        case 2: return share_rows<2>(t, block, codes, sums);
-        case 3: return share_rows<3>(t, block, codes, sums);
-        case 4: return share_rows<4>(t, block, codes, sums);
-        default: return share_rows<0>(t, block, codes, sums);
+        case 1: return share_rows<1>(t, block, sums);
+        case 2: return share_rows<2>(t, block, sums);
+        case 3: return share_rows<3>(t, block, sums);
+        case 4: return share_rows<4>(t, block, sums);
+        default: return share_rows<0>(t, block, sums);
     }
 }
 

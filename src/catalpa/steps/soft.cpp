@@ -126,14 +126,14 @@ struct Results {
     // Sum of share times gap where a row's cost is the sum of its entries: far clusters have no share, so
     // it does not matter that their gap is cut.
     Int128 behind(const SoftTables& t, Int128 cost) const {
-        Int128 total = -(cost << SHARE_BITS);
+        Int128 total = -cost * WHOLE;
         for (std::size_t j = 0; j < t.k; ++j) {
             total += static_cast<Int128>(sizes.data()[j]) * t.plain_anchor[j];
             const std::int64_t* counts = by_category.data() + j * t.length;
             for (std::size_t place = 0; place < t.length; ++place)
                 total += static_cast<Int128>(counts[place]) * t.plain[place * t.k + j];
         }
-        return total << t.coarser;
+        return total;
     }
 };
 
@@ -148,13 +148,11 @@ bool counts_narrow(const SoftTables& t, std::size_t rows, const std::int64_t* we
            static_cast<double>(NARROW_WEIGHT) * static_cast<double>(rows) * static_cast<double>(t.groups());
 }
 
-template <class Code>
-void share_at_level(const std::string& level, const SoftTables& t, const SoftBlock& block, const Code* codes,
-                    SoftSums& sums) {
+void share_at_level(const std::string& level, const SoftTables& t, const SoftBlock& block, SoftSums& sums) {
 #if defined(__x86_64__)
-    if (level == "AVX2") return avx2::share_block(t, block, codes, sums);
+    if (level == "AVX2") return avx2::share_block(t, block, sums);
 #endif
-    baseline::share_block(t, block, codes, sums);
+    baseline::share_block(t, block, sums);
 }
 
 // Share rows out between clusters, fill what is given for the results, and return the sums of cost, log,
@@ -183,6 +181,8 @@ nb::tuple share(const SoftTables& t, const AnyCodes& codes, const Matrix<const d
         nb::gil_scoped_release unlocked;
         const std::int64_t* weight = weights.size() ? weights.data() : nullptr;
         const SoftBlock block{rows,
+                              codes.data(),
+                              codes.itemsize(),
                               numbers.data(),
                               weight,
                               before.size() ? before.data() : nullptr,
@@ -190,10 +190,10 @@ nb::tuple share(const SoftTables& t, const AnyCodes& codes, const Matrix<const d
                               leaders.data(),
                               counts_narrow(t, rows, weight)};
         SoftSums sums(t);
-        with_type(codes, [&](auto* code) { share_at_level(level, t, block, code, sums); });
+        share_at_level(level, t, block, sums);
         results.publish(sums);
         std::tie(cost, log, change) = std::tie(sums.cost, sums.log, sums.change);
-        behind = t.two || t.numeric ? sums.behind : results.behind(t, sums.cost);
+        behind = (t.two || t.numeric ? sums.behind : results.behind(t, sums.cost)) * (Int128{1} << t.coarser);
     }
     return nb::make_tuple(halves(cost), halves(log), halves(behind), halves(change));
 }

@@ -20,10 +20,11 @@ using namespace catalpa;
 constexpr int SHARE_BITS = 20;
 constexpr std::int32_t WHOLE = 1 << SHARE_BITS;      // the shares of a row add up to this
 constexpr std::int32_t FARTHEST = 24 << 16;          // no gap is larger
-constexpr std::int32_t NEAR = 21 << 16;              // from this gap on a share is 0, and so is its part of the sum
+constexpr std::int32_t NEAR = 21 << 16;              // a cluster this far behind gets no share and adds nothing
 constexpr std::uint64_t NARROW_WEIGHT = (1u << 12) - 1;  // of full rows that 32 bits hold in one place
 constexpr std::size_t MOST_LOOPED = 4;               // vectors per row up to which no list of near ones is made
-constexpr std::size_t CHUNK_BYTES = 1 << 13;         // of the shares of the rows treated together
+constexpr std::size_t CHUNK_BYTES = 1 << 13;         // of the shares of the rows treated together ...
+constexpr std::size_t LISTED_BYTES = 1 << 15;        // ... and where few of them are listed
 constexpr std::size_t LED_COPIES = 4;                // so that rows of one cluster in a row do not wait for each other
 constexpr double NUMBER_CAP = 1 << 30;
 
@@ -64,9 +65,11 @@ class SoftTables {
     std::vector<std::size_t> starts;                // (groups + 1,) first column of each group
     std::vector<std::size_t> widths;                // (columns,)
     std::vector<std::size_t> offsets;               // (groups + 1,) first fused place of each group
+    std::vector<std::uint32_t> begins;              // (8, groups) first entry of each group, eight times
     std::vector<std::int32_t> plain, plain_anchor;  // (length, k) and (k,) as they came
     Aligned<std::int32_t> anchor, table;            // (lanes,) and (places, lanes)
     Aligned<std::int32_t> anchor_rise, rise;        // the same of the second table minus the first
+    Aligned<std::int32_t> cap;                      // (lanes,) what keeps the padding far behind
     Aligned<double> means, scale, level;            // (numeric, lanes)
 
     SoftTables(const Matrix<const std::int32_t>& table_in, const Vector<const std::int32_t>& anchor_in,
@@ -82,9 +85,11 @@ class SoftTables {
         starts.assign(starts_in.data(), starts_in.data() + starts_in.size());
         widths.assign(widths_in.data(), widths_in.data() + columns);
         lay_out_groups();
-        require(places() * lanes <= std::numeric_limits<std::uint32_t>::max(), "The fused table is too large.");
-        // A padding lane is never near: its cost is the largest there is.
+        // The cost of a padding lane is the largest there is, so that it is never the least ...
         anchor = padded(anchor_in.data(), std::numeric_limits<std::int32_t>::max());
+        // ... and since its difference from a cost below zero would wrap, that is capped.
+        const std::vector<std::int32_t> no_cap(k, std::numeric_limits<std::int32_t>::max());
+        cap = padded(no_cap.data(), std::numeric_limits<std::int32_t>::min());
         table = fused(table_in.data());
         if (two) {
             anchor_rise = padded(anchor_rise_in.data(), 0);
@@ -97,7 +102,10 @@ class SoftTables {
 
     std::size_t groups() const { return starts.size() - 1; }
     std::size_t places() const { return offsets.back(); }
-    std::size_t chunk_rows() const { return std::max<std::size_t>(CHUNK_BYTES / (lanes * 4) / 8 * 8, 8); }
+    std::size_t chunk_rows() const {
+        const std::size_t bytes = vectors <= MOST_LOOPED ? CHUNK_BYTES : LISTED_BYTES;
+        return std::max<std::size_t>(bytes / (lanes * 4) / 8 * 8, 8);
+    }
 
    private:
     static void require(bool holds, const char* what) {
@@ -138,6 +146,10 @@ class SoftTables {
             for (std::size_t column = starts[group]; column < starts[group + 1]; ++column) width *= widths[column];
             offsets.push_back(offsets.back() + width);
         }
+        require(places() <= std::numeric_limits<std::uint32_t>::max() / lanes, "The fused table is too large.");
+        for (int row = 0; row < 8; ++row)
+            for (std::size_t group = 0; group < groups(); ++group)
+                begins.push_back(static_cast<std::uint32_t>(offsets[group] * lanes));
     }
 
     Aligned<std::int32_t> padded(const std::int32_t* values, std::int32_t padding) const {
@@ -193,6 +205,8 @@ class SoftTables {
 // A block of rows, and where its shares and foremost clusters go.
 struct SoftBlock {
     std::size_t rows;
+    const void* codes;            // (rows rounded up to 8, groups) unsigned
+    std::size_t code_bytes;       // 1, 2 or 4 each
     const double* numbers;        // (rows, numeric)
     const std::int64_t* weights;  // (rows,) or null
     const std::int32_t* before;   // (rows, k) shares of the pass before, or null
@@ -201,33 +215,46 @@ struct SoftBlock {
     bool narrow;                  // whether counting in 32 bits pays
 };
 
+// One vector of clusters of one row.
+struct Listed {
+    std::uint32_t row, lane;
+};
+
 // The rows that are treated together, small enough for the first cache.
 struct Chunk {
-    Aligned<std::int32_t> cost, rise, share;  // (rows, lanes); with a list, share holds the listed vectors only
-    Aligned<std::uint64_t> heavy;             // (rows, lanes) weight times share, where that passes 32 bits
+    Aligned<std::int32_t> cost, rise, share;  // (rows, lanes); with a list, share holds its vectors only
     Aligned<std::int32_t> low, log, leader;   // (rows,)
+    Aligned<std::int32_t> whole;              // (rows,) summed powers
+    Aligned<std::int32_t> factor;             // (rows,) single precision: from powers to shares
     Aligned<std::int64_t> behind;             // (rows,) sum of share times gap
-    Aligned<std::uint32_t> places;            // (rows, groups) first entry of each place in the tables
-    Aligned<std::uint16_t> list;              // (rows, vectors) the vectors with a cluster that is near
-    Aligned<std::uint32_t> listed;            // (rows,) how many
-    Aligned<std::int32_t> full;               // (lanes,) the shares of one row, spread out
+    Aligned<std::uint64_t> heavy;             // (lanes,) weight times share of one row, where that passes 32 bits
     Aligned<double> part;                     // (lanes,) numeric part of one row's cost
+    Aligned<std::uint32_t> places;            // (rows, groups) first entry of each place in the tables
+    Aligned<Listed> listed;                   // vectors with a cluster that is near, row by row
+    Aligned<std::uint32_t> first;             // (rows + 1,) where each row's begin
+    Aligned<std::int32_t> across;             // (rows, 8) sums of each row's vectors
+    Aligned<std::int32_t> full;               // (lanes,) the shares of one row, spread out
 
     explicit Chunk(const SoftTables& t) {
         const std::size_t rows = t.chunk_rows(), cells = rows * t.lanes;
-        const bool looped = t.vectors <= MOST_LOOPED;
         cost = Aligned<std::int32_t>(cells);
         share = Aligned<std::int32_t>(cells);
-        if (t.two && looped) rise = Aligned<std::int32_t>(cells);
         low = Aligned<std::int32_t>(rows);
         log = Aligned<std::int32_t>(rows);
         leader = Aligned<std::int32_t>(rows);
+        whole = Aligned<std::int32_t>(rows);
+        factor = Aligned<std::int32_t>(rows);
         behind = Aligned<std::int64_t>(rows);
+        heavy = Aligned<std::uint64_t>(t.lanes);
         part = Aligned<double>(t.lanes);
-        if (looped) return;
         places = Aligned<std::uint32_t>(rows * t.groups());
-        list = Aligned<std::uint16_t>(rows * t.vectors);
-        listed = Aligned<std::uint32_t>(rows);
+        if (t.vectors <= MOST_LOOPED) {
+            if (t.two) rise = Aligned<std::int32_t>(cells);
+            return;
+        }
+        listed = Aligned<Listed>(rows * t.vectors + 1);
+        first = Aligned<std::uint32_t>(rows + 1);
+        across = Aligned<std::int32_t>(rows * 8);
         full = Aligned<std::int32_t>(t.lanes);
     }
 };
