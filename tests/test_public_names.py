@@ -16,6 +16,7 @@ PUBLIC = {
         "CURE",
         "CoForest",
         "DISC",
+        "Grove",
         "HARR",
         "HDC",
         "KModes",

@@ -22,7 +22,7 @@ def test_the_number_and_the_reason_are_told(run, planted):
     assert ended.code == 0
     assert ended.out.splitlines()[0] == "k\tcost\tgain\trestarts\thalves\tsilhouette"
     assert len(ended.out.splitlines()) == 5
-    assert "k = 3 gives the shortest description" in ended.err
+    assert "k = 3 has the most evidence" in ended.err
 
 
 def test_a_program_gets_one_json_object(run, planted):

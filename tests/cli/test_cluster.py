@@ -102,7 +102,7 @@ def test_an_unknown_id_is_an_error_that_lists_the_columns(run, fruit):
 def test_json_is_one_object_with_sizes_sentences_files_cost_and_warnings(run, fruit):
     ended = run("cluster", fruit, "-k", 2, "--drop", "person", "--json", "-o", "out")
     document = json.loads(ended.out)
-    assert document["method"] == "DISC"
+    assert document["method"] == "Grove"
     assert document["rows"] == 6
     assert [one["size"] for one in document["clusters"]] == [3, 3]
     assert "colour=" in document["clusters"][0]["sets_apart"]
@@ -326,8 +326,10 @@ def test_of_many_decisions_on_columns_the_first_are_said(run, tmp_path):
 
 
 def test_a_method_that_finds_the_number_of_clusters_needs_none():
-    assert new_model(find_method("disc"), {"n_clusters": None}).n_clusters == "auto"
+    assert new_model(find_method("grove"), {"n_clusters": None}).n_clusters == "auto"
     assert new_model(find_method("wocil"), {"n_clusters": None}).n_clusters is None
     assert "n_clusters" not in new_model(find_method("sigdt"), {"n_clusters": None}).get_params()
     with pytest.raises(ParameterError, match="how many clusters"):
         new_model(MethodEntry("kmodes", KModes, ""), {"n_clusters": None})
+    with pytest.raises(ParameterError, match="how many clusters disc should make"):
+        new_model(find_method("disc"), {"n_clusters": None})

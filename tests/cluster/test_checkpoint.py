@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import catalpa
-from catalpa import DISC, KModes, KPrototypes, datasets
+from catalpa import DISC, Grove, KModes, KPrototypes, datasets
 from catalpa.errors import CheckpointError, ParameterError
 from catalpa.loop.history import watching
 from catalpa.steps.checksum import checksum
@@ -27,14 +27,14 @@ from catalpa.table.blocks import Block
 SETTINGS = {
     "KModes": 'KModes(4, n_init=3, random_state=1, checkpoint="kept")',
     "KPrototypes": 'KPrototypes(4, n_init=3, random_state=1, checkpoint="kept")',
-    "DISC in batches": 'DISC(4, search="batch", n_init=2, random_state=1, checkpoint="kept")',
-    "DISC of the paper": 'DISC(4, learning="paper", random_state=1, checkpoint="kept")',
+    "Grove": 'Grove(4, n_init=1, random_state=1, checkpoint="kept")',
+    "DISC": 'DISC(4, random_state=1, checkpoint="kept")',
 }
 KILLED = """
     import os, signal, sys, warnings
     warnings.simplefilter("ignore")
     import catalpa
-    from catalpa import DISC, KModes, KPrototypes
+    from catalpa import DISC, Grove, KModes, KPrototypes
     from catalpa.loop.history import watching
 
     left = int(sys.argv[1])
@@ -62,12 +62,12 @@ def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pd.DataFrame:
 
 
 def made(model: str) -> Any:
-    return eval(model, {"KModes": KModes, "KPrototypes": KPrototypes, "DISC": DISC})
+    return eval(model, {"KModes": KModes, "KPrototypes": KPrototypes, "DISC": DISC, "Grove": Grove})
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL here")
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", ["KModes", "DISC in batches"])
+@pytest.mark.parametrize("name", ["KModes", "DISC"])
 def test_a_killed_fit_continues_with_the_same_result(name: str, rows: pd.DataFrame) -> None:
     if name == "KModes":
         rows.drop(columns="size").to_csv("rows.csv", index=False)
@@ -79,10 +79,27 @@ def test_a_killed_fit_continues_with_the_same_result(name: str, rows: pd.DataFra
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", ["KPrototypes", "DISC of the paper"])
+@pytest.mark.parametrize("name", ["KPrototypes"])
 def test_an_interrupted_fit_continues_with_the_same_result(name: str, rows: pd.DataFrame) -> None:
     stopped_after(3, made(SETTINGS[name]), rows)
     continues(SETTINGS[name], rows)
+
+
+@pytest.mark.parametrize("passes", [1, 3, 5])
+def test_grove_continues_in_its_passes_over_all_rows(
+    passes: int, categories: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("catalpa.cluster.grove.SEARCH_ROWS", 100)
+    monkeypatch.setattr("catalpa.cluster.grove.ROWS_PER_CLUSTER", 1)
+    stopped_after(passes, made(SETTINGS["Grove"]), categories, phase="all rows")
+    assert len(list(Path("kept").glob("pass-*.json"))) == passes
+    continues(SETTINGS["Grove"], categories)
+
+
+def test_grove_begins_its_search_again(categories: pd.DataFrame) -> None:
+    stopped_after(3, made(SETTINGS["Grove"]), categories, phase="search")
+    assert [path.name for path in Path("kept").iterdir()] == ["fit.json"]
+    continues(SETTINGS["Grove"], categories)
 
 
 def continues(model: str, X: Any) -> None:
@@ -99,12 +116,12 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
-def stopped_after(passes: int, model: Any, X: Any) -> None:
+def stopped_after(passes: int, model: Any, X: Any, phase: str | None = None) -> None:
     """Fit, and stop in the middle."""
 
-    def stop(_: Any) -> None:
+    def stop(event: Any) -> None:
         nonlocal passes
-        passes -= 1
+        passes -= phase is None or event.phase == phase
         if passes == 0:
             raise KeyboardInterrupt
 
@@ -205,11 +222,6 @@ def test_a_checkpoint_needs_a_seed(categories: pd.DataFrame, seed: Any) -> None:
 def test_a_checkpoint_is_a_path(categories: pd.DataFrame) -> None:
     with pytest.raises(ParameterError, match="checkpoint of KModes is None or the path of a folder"):
         kmodes(checkpoint=3).fit(categories)
-
-
-def test_exchange_keeps_no_checkpoint(rows: pd.DataFrame) -> None:
-    with pytest.raises(ParameterError, match='search="exchange" needs the rows in memory, and keeps no'):
-        DISC(3, search="exchange", random_state=0, checkpoint="kept").fit(rows)
 
 
 codes = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=2, max_size=12)

@@ -7,13 +7,14 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from catalpa.cluster.growing import shortest_k
 
-from catalpa import DISC, KModes, KPrototypes, SigDT, choose_k
+from catalpa import Grove, KModes, KPrototypes, SigDT, choose_k
+from catalpa.cluster.by_number_of_clusters import Candidate, Judgement, best_of_numbers, most_evident
 from catalpa.datasets import load, make_categorical
 from catalpa.errors import ParameterError
 
 PLANTED = make_categorical(400, columns=10, categories=4, clusters=3, noise=0.3, seed=0)
+QUICK = Grove(n_init=1, prior=1.0, sizes="equal")  # where it does not matter how the search is made
 
 
 def shuffled(frame):
@@ -21,7 +22,7 @@ def shuffled(frame):
     return frame.apply(lambda column: rng.permutation(column.to_numpy()))
 
 
-METHODS = ["disc", "kmodes", KModes(n_init=2), DISC(size_weight=0.5), DISC(search="batch")]
+METHODS = ["grove", "kmodes", KModes(n_init=2), Grove(prior=2.5), Grove(sizes="equal")]
 
 
 @pytest.mark.parametrize("method", METHODS, ids=str)
@@ -32,16 +33,16 @@ def test_planted_clusters_are_found_and_the_reason_says_why(method):
     assert choice.reason.count(".") - choice.reason.count("0.") - choice.reason.count("1.") <= 2
 
 
-def test_descriptions_do_not_depend_on_the_range_above_them_or_on_holes_in_it():
-    wide = choose_k(PLANTED.frame, range(1, 6), repeats=0, random_state=0).table
-    narrow = choose_k(PLANTED.frame, [5, 2, 3], repeats=0, random_state=0).table
+def test_evidence_does_not_depend_on_the_range_above_it_or_on_holes_in_it():
+    wide = choose_k(PLANTED.frame, range(1, 6), repeats=0, random_state=0, method=QUICK).table
+    narrow = choose_k(PLANTED.frame, [5, 2, 3], repeats=0, random_state=0, method=QUICK).table
     assert narrow["k"].tolist() == [2, 3, 5]
     assert narrow["cost"].tolist() == wide["cost"][[1, 2, 4]].tolist()
     assert narrow["gain"].tolist() == wide["gain"][[1, 2, 4]].tolist()
 
 
 def test_the_gain_is_in_nats_per_row_and_agreement_is_complete_on_clear_clusters():
-    table = choose_k(PLANTED.frame, [1, 3], repeats=2, random_state=0).table
+    table = choose_k(PLANTED.frame, [1, 3], repeats=2, random_state=0, method=QUICK).table
     assert table["gain"][1] == pytest.approx((table["cost"][0] - table["cost"][1]) / 400)
     assert table["restarts"][1] == 1.0
     assert table["halves"][1] > 0.9
@@ -50,32 +51,50 @@ def test_the_gain_is_in_nats_per_row_and_agreement_is_complete_on_clear_clusters
 
 
 def test_shuffled_columns_have_no_structure():
-    choice = choose_k(shuffled(PLANTED.frame), range(1, 5), repeats=0, random_state=0)
+    choice = choose_k(shuffled(PLANTED.frame), range(1, 5), repeats=0, random_state=0, method=QUICK)
     assert (choice.k, choice.structure) == (1, False)
-    assert choice.reason.startswith("No cluster structure pays for itself")
-    without_one = choose_k(shuffled(PLANTED.frame), range(2, 4), repeats=0, random_state=0)
+    assert choice.reason.startswith("Nothing speaks for clusters: no number up to 4")
+    without_one = choose_k(shuffled(PLANTED.frame), range(2, 4), repeats=0, random_state=0, method=QUICK)
     assert not without_one.structure
     unstable = choose_k(shuffled(PLANTED.frame), range(1, 5), method="kmodes", repeats=2, random_state=0)
     assert not unstable.structure
     assert "no stable structure" in unstable.reason
 
 
-@pytest.mark.parametrize("k", [3, 6, 8])
-def test_auto_finds_the_planted_number(k):
-    made = make_categorical(800, columns=12, categories=4, clusters=k, noise=0.5, seed=k)
-    assert DISC("auto", random_state=0).fit(made.frame).n_clusters_ == k
+def test_the_number_is_that_of_auto():
+    zoo = load("zoo").frame
+    choice = choose_k(zoo, range(1, 9), method=Grove(n_init=1), repeats=0, random_state=0)
+    assert choice.k == Grove("auto", n_init=1, random_state=0).fit(zoo).n_clusters_
 
 
-def test_the_smallest_number_on_the_plateau_is_taken():
-    assert shortest_k({1: 100.0, 2: 53.0, 3: 50.0, 4: 51.0}) == 2
-    assert shortest_k({1: 100.0, 2: 53.1, 3: 50.0, 4: 51.0}) == 3
-    assert shortest_k({1: 52.0, 2: 50.0}) == 1
-    plateau = choose_k(load("zoo").frame, range(1, 8), repeats=0, random_state=0)
-    assert "with fewer clusters" in plateau.reason
+def test_most_evidence_is_taken_and_the_smallest_of_equals():
+    assert most_evident({1: -100.0, 2: -53.0, 3: -50.0, 4: -51.0}) == 3
+    assert most_evident({1: -100.0, 2: -50.00001, 3: -50.0}) == 2
+    assert most_evident({1: -50.0, 2: -52.0}) == 1
+
+
+def test_the_search_ends_after_two_numbers_below_the_best():
+    def tried(evidence):
+        seen = []
+        candidates = (Candidate(k, value, lambda: None) for k, value in enumerate(evidence, start=1))
+        best, found = best_of_numbers(seen.append(one) or one for one in candidates)
+        assert list(found.values()) == [one.evidence for one in seen]
+        return best.k, len(seen)
+
+    assert tried([-9.0, -7.0, -8.0, -6.0, -7.0, -7.5, -1.0]) == (4, 6)
+    assert tried([-9.0, -10.0, -11.0, -1.0]) == (1, 3)
+    assert tried([-9.0, -8.0]) == (2, 2)
+
+
+def test_structure_is_more_than_three_nats_and_twice_what_chance_gains():
+    assert not Judgement(3.0, 0.0).structure
+    assert Judgement(3.1, 0.0).structure
+    assert not Judgement(10.0, 5.0).structure
+    assert Judgement(10.1, 5.0).structure
 
 
 def test_the_largest_number_tried_is_called_so():
-    choice = choose_k(PLANTED.frame, range(1, 3), repeats=0, random_state=0)
+    choice = choose_k(PLANTED.frame, range(1, 3), repeats=0, random_state=0, method=QUICK)
     assert choice.k == 2
     assert "the largest number tried" in choice.reason
 
@@ -83,16 +102,16 @@ def test_the_largest_number_tried_is_called_so():
 def test_the_table_is_a_frame_of_the_users_library():
     rows = PLANTED.frame.astype("str")
     for make, kind in ((pl.from_pandas, pl.DataFrame), (pa.Table.from_pandas, pa.Table)):
-        choice = choose_k(make(rows), [1, 2], repeats=1, random_state=0)
+        choice = choose_k(make(rows), [1, 2], repeats=1, random_state=0, method=QUICK)
         assert isinstance(choice.table, kind)
-    listed = choose_k(rows.to_numpy().tolist(), [1, 2], repeats=1, random_state=0)
+    listed = choose_k(rows.to_numpy().tolist(), [1, 2], repeats=1, random_state=0, method=QUICK)
     assert isinstance(listed.table, pd.DataFrame)
-    array = choose_k(rows.to_numpy(), [1, 2], repeats=1, random_state=0)
+    array = choose_k(rows.to_numpy(), [1, 2], repeats=1, random_state=0, method=QUICK)
     pd.testing.assert_frame_equal(array.table, listed.table)
 
 
 def test_text_and_page_tell_the_reason_and_every_number():
-    choice = choose_k(PLANTED.frame, range(1, 4), repeats=0, random_state=0)
+    choice = choose_k(PLANTED.frame, range(1, 4), repeats=0, random_state=0, method=QUICK)
     assert str(choice).splitlines()[0] == choice.reason
     assert len(str(choice).splitlines()) == 6
     page = choice._repr_html_()
@@ -101,7 +120,7 @@ def test_text_and_page_tell_the_reason_and_every_number():
     assert repr(choice) == "KChoice(k=3, structure=True)"
 
 
-def test_mixed_tables_are_chosen_by_description_or_by_silhouette():
+def test_mixed_tables_are_chosen_by_evidence_or_by_silhouette():
     rng = np.random.default_rng(0)
     kinds = rng.integers(0, 3, 300)
     frame = pd.DataFrame(
@@ -111,7 +130,7 @@ def test_mixed_tables_are_chosen_by_description_or_by_silhouette():
             "b": np.array(list("uvw"))[kinds],
         }
     )
-    assert choose_k(frame, range(1, 6), repeats=0, random_state=0).k == 3
+    assert choose_k(frame, range(1, 6), repeats=0, random_state=0, method=QUICK).k == 3
     prototypes = choose_k(frame, range(1, 6), method=KPrototypes(scale="zscore"), repeats=2, random_state=0)
     assert (prototypes.k, prototypes.structure) == (3, True)
     numbers = choose_k(frame[["height"]], range(1, 5), method="kprototypes", repeats=2, random_state=0)
@@ -127,19 +146,19 @@ def test_without_repeats_stability_is_said_to_be_unknown():
 
 def test_agreement_of_large_tables_is_measured_on_some_of_their_rows(monkeypatch):
     monkeypatch.setattr("catalpa.cluster.choose.SAMPLE", 200)
-    choice = choose_k(PLANTED.frame, [3], repeats=2, random_state=0)
+    choice = choose_k(PLANTED.frame, [3], repeats=2, random_state=0, method=QUICK)
     assert choice.table["halves"][0] > 0.8
 
 
 def test_numbers_above_the_distinct_rows_are_left_out():
     few = [["a", "x"]] * 9 + [["b", "y"]] * 9
-    assert choose_k(few, range(1, 5), repeats=1, random_state=0).table["k"].tolist() == [1, 2]
+    assert choose_k(few, range(1, 5), repeats=1, random_state=0, method=QUICK).table["k"].tolist() == [1, 2]
     assert choose_k(few, range(1, 5), method="kmodes", repeats=1, random_state=0).table["k"].tolist() == [
         1,
         2,
     ]
     with pytest.raises(ParameterError, match="fewer rows that differ than 3"):
-        choose_k(few, [3], repeats=0, random_state=0)
+        choose_k(few, [3], repeats=0, random_state=0, method=QUICK)
 
 
 def test_what_cannot_be_tried_is_refused_in_plain_words():

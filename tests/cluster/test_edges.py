@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -17,8 +16,7 @@ from catalpa.errors import ModelFileError, ParameterError, UnsupportedTable
 
 asked = [entry.estimator for entry in METHODS.values() if "n_clusters" in entry.estimator().get_params()]
 everything = pytest.mark.parametrize("method", asked)
-Paper = partial(DISC, learning="paper")
-both = pytest.mark.parametrize("method", [KModes, Paper], ids=["KModes", "DISC"])
+both = pytest.mark.parametrize("method", [KModes, DISC], ids=["KModes", "DISC"])
 TWO_KINDS = [["a", "x"]] * 3 + [["b", "y"]] * 3
 
 
@@ -79,7 +77,7 @@ def test_no_cluster_is_lost_without_a_warning(method, seed):
 def test_a_kept_empty_cluster_may_swallow_the_rest_as_in_the_published_program():
     soft = [["a", "x"], ["a", "y"], ["b", "x"], ["b", "y"]]
     with pytest.warns(ConvergenceWarning, match="Only 1 of 2"):
-        model = Paper(2, init=[soft[0], soft[0]], empty_clusters="keep").fit(soft)
+        model = DISC(2, init=[soft[0], soft[0]], empty_clusters="keep").fit(soft)
     assert model.labels_.tolist() == [0, 0, 0, 0]
 
 
@@ -93,7 +91,7 @@ def test_a_table_of_constant_columns_is_one_cluster(method):
 
 def test_missing_numbers_add_nothing_and_do_not_move_means():
     table = pd.DataFrame({"x": [0.5, 1.5, np.nan, 10.5], "kind": list("aabb")})
-    model = Paper(2, init=table.iloc[[0, 3]], gamma=1.0).fit(table)
+    model = DISC(2, init=table.iloc[[0, 3]], gamma=1.0).fit(table)
     assert model.labels_.tolist() == [0, 0, 1, 1]
     np.testing.assert_allclose(model.centers_["x"], [1.0, 10.5], atol=1e-6)
     lost = pd.DataFrame({"x": [np.nan], "kind": ["b"]})
@@ -103,29 +101,29 @@ def test_missing_numbers_add_nothing_and_do_not_move_means():
 @pytest.mark.parametrize("scale", [1e-300, 1.0, 1e150, 1.7e308])
 def test_the_size_of_numbers_does_not_matter(scale):
     table = np.array([[-1.0], [-0.95], [0.9], [0.85]]) * scale
-    model = Paper(2, init=table[[0, 2]]).fit(table)
+    model = DISC(2, init=table[[0, 2]]).fit(table)
     assert model.labels_.tolist() == [0, 0, 1, 1]
     np.testing.assert_allclose(model.centers_.to_numpy()[:, 0] / scale, [-0.975, 0.875], rtol=1e-6)
 
 
 @pytest.mark.parametrize("gamma", [None, 1e-3, 1e3, 1e9])
 def test_a_number_far_outside_the_range_at_fit_goes_to_the_nearest_end(gamma):
-    model = Paper(2, init=[[0.5], [9.5]], gamma=gamma).fit(np.array([[0.5], [1.5], [8.5], [9.5]]))
+    model = DISC(2, init=[[0.5], [9.5]], gamma=gamma).fit(np.array([[0.5], [1.5], [8.5], [9.5]]))
     assert model.predict(np.array([[-1e9], [1e9]])).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("init", ["cao", "huang", "random"])
 def test_every_start_finds_rows_that_differ_only_in_numbers(init):
     table = pd.DataFrame({"kind": ["a"] * 4, "x": [0.5, 0.75, 9.25, 9.5]})
-    model = Paper(2, init=init, random_state=0).fit(table)
+    model = DISC(2, init=init, random_state=0).fit(table)
     assert model.labels_.tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
 
 
 def test_gamma_weighs_the_numbers():
     table = pd.DataFrame({"kind": list("aabb"), "x": [0.5, 9.5, 0.75, 9.25]})
     starts = table.iloc[[0, 3]]
-    assert Paper(2, init=starts, gamma=0.0).fit(table).labels_.tolist() == [0, 0, 1, 1]
-    heavy = Paper(2, init=starts, gamma=100.0).fit(table)
+    assert DISC(2, init=starts, gamma=0.0).fit(table).labels_.tolist() == [0, 0, 1, 1]
+    heavy = DISC(2, init=starts, gamma=100.0).fit(table)
     assert heavy.labels_.tolist() == [0, 1, 0, 1]
     assert heavy.balance_["categorical"] + heavy.balance_["numeric"] == pytest.approx(1.0)
     assert heavy.gamma_ == 100.0
@@ -134,15 +132,15 @@ def test_gamma_weighs_the_numbers():
 def test_the_default_gamma_balances_a_numeric_and_a_categorical_column():
     # Two random rows differ in kind with chance 1/2; x is 0 or 1, so their squared difference is 1/2.
     table = pd.DataFrame({"kind": list("aabb"), "x": [0.5, 9.5, 0.5, 9.5]})
-    assert Paper(2, random_state=0).fit(table).gamma_ == pytest.approx(1.0)
+    assert DISC(2, random_state=0).fit(table).gamma_ == pytest.approx(1.0)
     three = pd.DataFrame({"kind": list("abcd"), "x": [0.5, 9.5, 0.5, 9.5]})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert Paper(2, random_state=0).fit(three).gamma_ == pytest.approx(0.75 / 0.5)
+        assert DISC(2, random_state=0).fit(three).gamma_ == pytest.approx(0.75 / 0.5)
     flat = pd.DataFrame({"kind": list("aabb"), "x": [0.5] * 4})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert Paper(2, random_state=0).fit(flat).gamma_ == 1.0
+        assert DISC(2, random_state=0).fit(flat).gamma_ == 1.0
 
 
 @both
@@ -163,7 +161,7 @@ def test_a_missing_number_in_a_given_centre_is_refused():
     table = pd.DataFrame({"kind": list("aabb"), "x": [0.5, 1.5, 2.5, 3.5]})
     starts = pd.DataFrame({"kind": ["a", "b"], "x": [0.5, np.nan]})
     with pytest.raises(ParameterError, match=r"missing cells in \['x'\]"):
-        Paper(2, init=starts).fit(table)
+        DISC(2, init=starts).fit(table)
 
 
 @pytest.mark.parametrize(
@@ -190,16 +188,16 @@ def test_a_missing_number_in_a_given_centre_is_refused():
 )
 def test_a_setting_that_cannot_work_is_named_with_what_may_stand_there(setting, value):
     with pytest.raises(ParameterError, match=f"^{setting}=.* cannot be used: {setting} of DISC is "):
-        Paper(**{"n_clusters": 2, setting: value}).fit(TWO_KINDS)
+        DISC(**{"n_clusters": 2, setting: value}).fit(TWO_KINDS)
 
 
 def test_a_long_value_is_cut_short_in_the_message():
     with pytest.raises(ParameterError) as raised:
-        Paper(2, missing="x" * 500).fit(TWO_KINDS)
+        DISC(2, missing="x" * 500).fit(TWO_KINDS)
     assert len(str(raised.value)) < 250
 
 
-@pytest.mark.parametrize("model", [KModes(6, max_iter=1), Paper(6, max_rounds=1)], ids=["KModes", "DISC"])
+@pytest.mark.parametrize("model", [KModes(6, max_iter=1), DISC(6, max_rounds=1)], ids=["KModes", "DISC"])
 def test_too_few_passes_are_told(model):
     with pytest.warns(ConvergenceWarning, match="before the clusters came to rest"):
         model.set_params(n_init=1, random_state=0).fit(catalpa.datasets.load("dermatology").frame)
@@ -207,7 +205,7 @@ def test_too_few_passes_are_told(model):
 
 def test_learning_once_is_no_failure_to_converge():
     zoo = catalpa.datasets.load("zoo").frame
-    model = Paper(7, relearn=False, n_init=1, random_state=0).fit(zoo)
+    model = DISC(7, relearn=False, n_init=1, random_state=0).fit(zoo)
     assert model.history_["relearned"].sum() == 1
     assert set(model.history_["phase"]) == {"start", "learn"}
 

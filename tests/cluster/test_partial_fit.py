@@ -15,15 +15,15 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 import catalpa
-from catalpa import DISC, KModes, datasets
+from catalpa import Grove, KModes, datasets
 from catalpa.errors import ColumnMismatch, MissingValues, ParameterError, UnseenCategories
 from catalpa.table import infer
 from catalpa.table.extend import extend, places_in
 
 BOTH = pytest.mark.parametrize(
     "model",
-    [KModes(3, n_init=3, random_state=0), DISC(3, n_init=2, n_swaps=3, random_state=0)],
-    ids=["KModes", "DISC"],
+    [KModes(3, n_init=3, random_state=0), Grove(3, n_init=2, random_state=0)],
+    ids=["KModes", "Grove"],
 )
 
 
@@ -71,7 +71,8 @@ def test_batches_find_the_clusters_of_the_whole_table(model: Any) -> None:
     streamed, whole = learned(model, parts), clone(model).fit(pd.concat(parts))
     assert adjusted_rand_score(whole.labels_, streamed.predict(pd.concat(parts))) > 0.95
     assert streamed.cluster_sizes_.sum() == 900
-    assert streamed.cost_ == pytest.approx(whole.cost_, rel=0.02)
+    if isinstance(model, KModes):  # of batches, the evidence for Grove's clusters is not known
+        assert streamed.cost_ == pytest.approx(whole.cost_, rel=0.02)
     assert streamed.history_["unseen"].tolist() == [0.0, 0.0, 0.0]
 
 
@@ -125,9 +126,9 @@ def test_a_cluster_without_rows_keeps_what_it_knows() -> None:
     assert sorted(model.centers_.to_numpy().ravel()) == ["a", "b"]
 
 
-def test_disc_counts_numbers_on_the_range_of_the_first_batch() -> None:
+def test_grove_counts_numbers_on_the_range_of_the_first_batch() -> None:
     parts = batches(numbers=True)
-    model = learned(DISC(3, n_init=2, n_swaps=3, random_state=0), parts)
+    model = learned(Grove(3, n_init=2, random_state=0), parts)
     frame = pd.concat(parts)
     low, high = parts[0]["size"].min(), parts[0]["size"].max()
     assert (model.schema_.columns[-1].low, model.schema_.columns[-1].high) == (low, high)
@@ -212,12 +213,6 @@ def test_missing_cells_are_refused_where_the_user_said_so() -> None:
 def test_a_decay_that_is_no_share_is_refused(decay: Any) -> None:
     with pytest.raises(ParameterError, match="decay of KModes is a number above 0 and at most 1"):
         KModes(2, decay=decay).partial_fit([["a"], ["b"]])
-
-
-def test_the_learning_of_the_paper_cannot_go_on_from_counts() -> None:
-    model = DISC(2, learning="paper", random_state=0)
-    with pytest.raises(ParameterError, match='partial_fit needs learning="anchored"'):
-        model.partial_fit([["a"], ["b"]])
 
 
 # How schemas grow

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -18,8 +17,7 @@ from catalpa.errors import UnseenCategories, UnseenCategoryWarning
 
 LETTERS = ["a", "b", "c", "d"]
 everything = [entry.estimator for entry in METHODS.values()]
-Paper = partial(catalpa.DISC, learning="paper")
-methods = st.sampled_from([catalpa.KModes, Paper])
+methods = st.sampled_from([catalpa.KModes, catalpa.DISC])
 
 
 @st.composite
@@ -69,7 +67,7 @@ def test_renaming_categories_in_their_order_changes_nothing(frame, method):
 def test_renaming_clusters_keeps_the_partition_of_well_parted_rows():
     frame = catalpa.datasets.make_categorical(300, columns=8, clusters=3, noise=0.05, seed=0).frame
     starts = frame.iloc[[0, 1, 2]]
-    for method in (catalpa.KModes, Paper):
+    for method in (catalpa.KModes, catalpa.DISC):
         parts = [
             partition(quietly(method(3, init=starts.iloc[list(names)]), frame).labels_)
             for names in [(0, 1, 2), (1, 2, 0), (2, 1, 0)]
@@ -136,7 +134,7 @@ def test_left_out_cells_are_made_up_for_by_the_others():
     ]
 
 
-@pytest.mark.parametrize("method", [catalpa.KModes, Paper], ids=["KModes", "DISC"])
+@pytest.mark.parametrize("method", [catalpa.KModes, catalpa.DISC], ids=["KModes", "DISC"])
 def test_an_unseen_category_costs_as_much_as_the_farthest_of_its_column(method):
     frame = pd.DataFrame({"p": list("aaab") * 2, "q": list("xxxxyyyz")})
     model = quietly(method(2, init=frame.iloc[[0, 4]]), frame)
@@ -157,7 +155,7 @@ def test_without_categories_disc_is_k_means(seed):
     numbers = np.random.default_rng(seed).random((40, 3))
     low, high = numbers.min(axis=0), numbers.max(axis=0)
     scaled = (numbers - low) / (high - low)
-    model = quietly(Paper(3, init=numbers[:3], gamma=1.0), numbers)
+    model = quietly(catalpa.DISC(3, init=numbers[:3], gamma=1.0), numbers)
     peer = KMeans(3, init=scaled[:3], n_init=1, tol=0, algorithm="lloyd").fit(scaled)
     assert model.labels_.tolist() == peer.labels_.tolist()
     assert model.cost_ == pytest.approx(peer.inertia_, rel=1e-5)

@@ -70,11 +70,9 @@ def test_long_fits_keep_their_history(monkeypatch):
     """The memory is made afresh every few sweeps, which must not show."""
     monkeypatch.setattr("catalpa.engines.dask.LONGEST_CHAIN", 2)
     frame = planted(400)
-    known = DISC(4, search="batch", random_state=0, n_init=2).fit(frame)
+    known = DISC(4, random_state=0, n_init=2).fit(frame)
     assert len(known.history_) > 4
-    same_fit(
-        known, DISC(4, search="batch", random_state=0, n_init=2).fit(dd.from_pandas(frame, npartitions=3))
-    )
+    same_fit(known, DISC(4, random_state=0, n_init=2).fit(dd.from_pandas(frame, npartitions=3)))
 
 
 @pytest.mark.usefixtures("here")
@@ -153,8 +151,6 @@ def test_what_dask_cannot_give_is_refused_in_words():
     frame = dd.from_pandas(planted(30).drop(columns="price"), npartitions=2)
     with pytest.raises(ParameterError, match="sample_weight needs the rows in memory"):
         KModes(2).fit(frame, sample_weight=np.ones(30))
-    with pytest.raises(ParameterError, match='search="exchange" needs the rows in memory'):
-        DISC(2, search="exchange").fit(frame)
     with pytest.raises(UnsupportedTable, match="dask Series is not a table"):
         KModes(2).fit(frame["c0"])
     with pytest.raises(UnsupportedTable, match=r"dask Array of shape \(3,\) is not a table"):
@@ -192,10 +188,8 @@ def cluster():
 @pytest.mark.usefixtures("cluster")
 def test_worker_processes_give_the_labels_of_memory():
     frame = planted(3000)
-    known = DISC(3, search="batch", random_state=5, n_init=1).fit(frame)
-    same_fit(
-        known, DISC(3, search="batch", random_state=5, n_init=1).fit(dd.from_pandas(frame, npartitions=7))
-    )
+    known = DISC(3, random_state=5, n_init=1).fit(frame)
+    same_fit(known, DISC(3, random_state=5, n_init=1).fit(dd.from_pandas(frame, npartitions=7)))
 
 
 @pytest.mark.usefixtures("cluster")

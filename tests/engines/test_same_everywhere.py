@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from tests.engines.elsewhere import ENGINES
 
-from catalpa import CDCDR, CURE, DISC, KModes, KPrototypes, datasets
+from catalpa import CDCDR, CURE, DISC, Grove, KModes, KPrototypes, datasets
 
 # Spark warns of every pandas that is newer than itself; the other warnings are known of
 # these methods on these tables, and no concern of the engines.
@@ -26,14 +26,14 @@ GENERATED = 1_000_000 if EVERYTHING else 200_000
 
 METHODS: dict[str, Any] = {
     "kmodes": lambda: KModes(4, n_init=1, random_state=1),
-    "disc": lambda: DISC(4, search="batch", n_init=1, random_state=1),
-    "disc-paper": lambda: DISC(4, learning="paper", n_init=1, random_state=1, max_rounds=5),
+    "grove": lambda: Grove(4, n_init=1, random_state=1),
+    "disc": lambda: DISC(4, n_init=1, random_state=1, max_rounds=5),
     "kprototypes": lambda: KPrototypes(4, n_init=1, random_state=1),
     "cure": lambda: CURE(4, n_init=1, random_state=1),
     "cdcdr": lambda: CDCDR(4, n_init=1, random_state=1),
 }
 TABLES = ["zoo", "votes", "car", "generated"]
-MIXED = ("disc", "disc-paper", "kprototypes")
+MIXED = ("disc", "kprototypes")
 
 
 @cache

@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from catalpa import DISC, WOCIL, KModes, KPrototypes, datasets
+from catalpa import DISC, WOCIL, Grove, KModes, KPrototypes, datasets
 from catalpa.engines.opening import TableSettings
 from catalpa.errors import ColumnMismatch, ParameterError, TableError, UnknownColumn, UnsupportedTable
 from catalpa.steps.assign import assign_and_count
@@ -76,9 +76,9 @@ def test_a_spark_table_gives_the_labels_of_memory(fitted):
     same_fit(known, spread)
 
 
-def test_disc_in_batches_gives_the_labels_of_memory(spark):
+def test_disc_gives_the_labels_of_memory(spark):
     frame = planted(300, seed=4)
-    settings = {"n_clusters": 3, "search": "batch", "n_init": 1, "random_state": 0}
+    settings = {"n_clusters": 3, "n_init": 1, "random_state": 0}
     same_fit(DISC(**settings).fit(frame), DISC(**settings).fit(in_spark(spark, frame)))
 
 
@@ -92,9 +92,9 @@ def test_answers_are_columns_beside_the_rows(fitted):
     assert known.score(table) == known.score(frame)
 
 
-def test_an_anchored_model_scores_rows_in_spark(spark):
+def test_grove_scores_rows_in_spark(spark):
     frame = planted(60)
-    model = DISC(2, random_state=0).fit(frame)
+    model = Grove(2, random_state=0).fit(frame)
     scores = labels_of(model.score_samples(in_spark(spark, frame)), "score")
     np.testing.assert_array_equal(scores, model.score_samples(frame))
 

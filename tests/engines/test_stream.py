@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import catalpa
-from catalpa import CDCDR, CURE, DISC, MCDC, WOCIL, KModes, KPrototypes, datasets
+from catalpa import CDCDR, CURE, DISC, MCDC, WOCIL, Grove, KModes, KPrototypes, datasets
 from catalpa.cluster.registry import METHODS
 from catalpa.engines.cache import ArrayFile, Folder, Shelf
 from catalpa.errors import ParameterError, TableError, UnknownColumn, UnsupportedTable
@@ -34,13 +34,13 @@ ESTIMATORS: dict[str, Callable[[int | None], Any]] = {
     "KModes": lambda jobs: KModes(4, n_init=3, n_jobs=jobs, random_state=3),
     "KModes huang": lambda jobs: KModes(4, init="huang", n_init=2, n_jobs=jobs, random_state=3),
     "KModes cao": lambda jobs: KModes(4, init="cao", n_jobs=jobs, random_state=3),
-    "DISC batch": lambda jobs: DISC(4, search="batch", n_init=2, n_jobs=jobs, random_state=3),
-    "DISC paper": lambda jobs: DISC(4, learning="paper", n_jobs=jobs, random_state=3),
+    "Grove": lambda jobs: Grove(4, n_init=2, n_jobs=jobs, random_state=3),
+    "DISC": lambda jobs: DISC(4, n_jobs=jobs, random_state=3),
     "KPrototypes": lambda jobs: KPrototypes(4, n_init=3, n_jobs=jobs, random_state=3),
     "CURE": lambda jobs: CURE(4, n_jobs=jobs, random_state=3),
     "CDCDR": lambda jobs: CDCDR(4, n_jobs=jobs, random_state=3),
 }
-MIXED = {"DISC batch", "DISC paper", "KPrototypes"}
+MIXED = {"Grove", "DISC", "KPrototypes"}
 
 
 @pytest.fixture(autouse=True)
@@ -145,7 +145,7 @@ def test_cells_left_out_in_one_batch_only_give_the_same_clusters(
     frame.to_csv(tmp_path / "rows.csv", index=False)
     tables = read_table(tmp_path / "rows.csv"), catalpa.scan(tmp_path / "rows.csv", memory=1)
     same_fit(*(KModes(3, missing=missing, random_state=0, n_init=2).fit(X) for X in tables))
-    same_fit(*(DISC(3, missing=missing, search="batch", random_state=0, n_init=2).fit(X) for X in tables))
+    same_fit(*(Grove(3, missing=missing, random_state=0, n_init=2).fit(X) for X in tables))
 
 
 def test_predict_and_transform_of_files_equal_those_of_a_table(
@@ -155,7 +155,7 @@ def test_predict_and_transform_of_files_equal_those_of_a_table(
     frame = mixed_rows(1500)
     frame.to_parquet(tmp_path / "rows.parquet", index=False)
     files = catalpa.scan(tmp_path / "rows.parquet", memory=1)
-    model = DISC(3, random_state=0, n_init=1, n_swaps=0).fit(frame.head(500))
+    model = Grove(3, random_state=0, n_init=1).fit(frame.head(500))
     np.testing.assert_array_equal(model.predict(files), model.predict(frame))
     np.testing.assert_array_equal(model.transform(files), model.transform(frame))
     np.testing.assert_array_equal(model.predict_proba(files), model.predict_proba(frame))

@@ -339,15 +339,15 @@ def test_rows_that_lack_numbers_are_weighed_by_their_density(database):
 @pytest.mark.parametrize(
     "model",
     [
-        catalpa.DISC(7, n_init=1, n_swaps=0, random_state=0),
-        catalpa.DISC(7, learning="paper", random_state=0),
+        catalpa.Grove(7, n_init=1, random_state=0),
+        catalpa.DISC(7, random_state=0),
         catalpa.KModes(7, random_state=0),
         catalpa.HDC(4, random_state=0),
         catalpa.CURE(4, random_state=0),
         catalpa.SigDT(),
         catalpa.WOCIL(4, random_state=0),
     ],
-    ids=lambda model: f"{type(model).__name__}-{getattr(model, 'learning', '')}",
+    ids=lambda model: type(model).__name__,
 )
 def test_zoo_gets_the_labels_of_predict(database, model):
     with warnings.catch_warnings():
@@ -360,14 +360,14 @@ def test_zoo_gets_the_labels_of_predict(database, model):
 @pytest.mark.parametrize(
     "model",
     [
-        catalpa.DISC(3, n_init=1, n_swaps=0, random_state=0),
+        catalpa.Grove(3, n_init=1, random_state=0),
         catalpa.KPrototypes(3, random_state=0),
-        catalpa.DISC(3, learning="paper", random_state=0),
+        catalpa.DISC(3, random_state=0),
         catalpa.HARR(3, random_state=0),
         catalpa.KModes(3, bins=5, random_state=0),
         catalpa.KPrototypes(3, missing="ignore", random_state=0),
     ],
-    ids=["DISC", "KPrototypes", "DISC-paper", "HARR", "KModes-binned", "KPrototypes-ignoring"],
+    ids=["Grove", "KPrototypes", "DISC", "HARR", "KModes-binned", "KPrototypes-ignoring"],
 )
 def test_mixed_tables_with_holes_get_the_labels_of_predict(database, model):
     model.fit(mixed_frame())
@@ -380,7 +380,7 @@ def test_mixed_tables_with_holes_get_the_labels_of_predict(database, model):
 
 def test_rows_may_come_from_a_model_file(database, tmp_path):
     frame = mixed_frame()
-    model = catalpa.DISC(3, n_init=1, n_swaps=0, random_state=0).fit(frame)
+    model = catalpa.Grove(3, n_init=1, random_state=0).fit(frame)
     model.save(tmp_path / "model.json")
     again = catalpa.load(tmp_path / "model.json")
     assert again.to_sql(dialect=database.dialect) == model.to_sql(dialect=database.dialect)
@@ -573,7 +573,7 @@ def test_odd_tables_get_the_labels_of_predict(data):
         frame = pd.DataFrame(rows, columns=["t", "u", "n"])
         return frame.astype({"t": object, "u": object, "n": float})
 
-    kind = data.draw(st.sampled_from([catalpa.KPrototypes, catalpa.DISC]))
+    kind = data.draw(st.sampled_from([catalpa.KPrototypes, catalpa.DISC, catalpa.Grove]))
     missing = data.draw(st.sampled_from(["category", "ignore"]))
     known = table(3)
     if known["n"].isna().all():
@@ -596,7 +596,7 @@ def test_numbers_of_any_size_get_the_labels_of_predict(database, size):
 
 def test_a_cluster_may_have_no_number_at_all(database):
     rows = pd.DataFrame({"a": list("xxyy"), "b": list("uuvv"), "n": [0.25, 0.75, np.nan, np.nan]})
-    for model in (catalpa.KPrototypes(2, random_state=0), catalpa.DISC(2, learning="paper", random_state=0)):
+    for model in (catalpa.KPrototypes(2, random_state=0), catalpa.DISC(2, random_state=0)):
         check_equal(database, model.fit(rows), rows.assign(n=[np.nan, 0.5, 1.0, np.nan]))
 
 
@@ -695,6 +695,6 @@ def test_a_lack_of_sqlglot_is_answered_with_the_command_to_run(small, monkeypatc
 
 def test_a_row_does_not_change_cluster_for_what_other_rows_lack():
     frame = mixed_frame()
-    model = catalpa.DISC(3, n_init=1, n_swaps=0, random_state=0).fit(frame)
+    model = catalpa.Grove(3, n_init=1, random_state=0).fit(frame)
     full = frame.dropna(subset=["income"])
     assert model.predict(frame)[full.index].tolist() == model.predict(full).tolist()

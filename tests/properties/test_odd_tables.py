@@ -59,7 +59,7 @@ def through_everything(frame, estimator, missing, k):
 @settings(max_examples=500, suppress_health_check=[HealthCheck.too_slow])
 @given(
     frame=odd_frames(),
-    estimator=st.sampled_from([catalpa.KModes, catalpa.DISC]),
+    estimator=st.sampled_from([catalpa.KModes, catalpa.DISC, catalpa.Grove]),
     missing=st.sampled_from(["category", "ignore", "error"]),
     k=st.integers(1, 3),
 )

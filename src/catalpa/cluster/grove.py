@@ -92,7 +92,7 @@ class Grove(Incremental, Clusterer):
     n_iter_ : int
         Passes that led to the kept clusters.
     history_ : frame
-        Phase, minus log likelihood, moved rows and clusters of every pass.
+        Phase, minus log likelihood, moved rows (equal ones count once) and clusters of every pass.
     cluster_sizes_ : array (k,)
     profiles_ : frame
         Share, share overall and lift of every category per cluster and column.

@@ -1,0 +1,267 @@
+"""Counts by share to cost tables and evidence: numbers worked out, and what must always hold."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import gammaln, logsumexp
+
+from catalpa.engines.local import LocalEngine
+from catalpa.loop.soft import ripen
+from catalpa.relations.mixture import Mixture, Overall
+from catalpa.steps.labelled import count_labelled
+from catalpa.steps.share import share_and_count
+from catalpa.steps.soft_counts import WHOLE, SharedCounts
+from catalpa.steps.soft_reference import shares
+from catalpa.steps.soft_scores import soften
+from catalpa.table.blocks import Axis, Block, Rows
+
+# Eight rows, 000 and 112 twice.
+CODES = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 0, 2], [1, 1, 1], [1, 1, 2]], dtype=np.uint8)
+WEIGHTS = np.array([2, 1, 1, 1, 1, 2])
+AXIS = Axis((2, 2, 3))
+BLOCK = Block(CODES, np.zeros((6, 0)), WEIGHTS)
+HALVES = np.array([0, 0, 0, 1, 1, 1])
+
+
+def mixture_of(
+    block: Block, axis: Axis, prior: float, *, released: bool = False, ordered: Sequence[int] = ()
+) -> Mixture:
+    weights = np.ones(len(block)) if block.weights is None else block.weights
+    whole = count_labelled(block, np.zeros(len(block), dtype=np.int64), 1, axis)
+    nothing = np.zeros(0)
+    overall = Overall(
+        axis,
+        whole.shares(axis)[0],
+        tuple(ordered) or (0,) * axis.n_columns,
+        nothing,
+        nothing,
+        nothing,
+    )
+    return Mixture(overall, prior, released, float(weights.sum()), float(WHOLE))
+
+
+def leaning(share: float = 0.9) -> SharedCounts:
+    return SharedCounts.leaning(count_labelled(BLOCK, HALVES, 2, AXIS), share)
+
+
+def plain(block: Block, axis: Axis, mixture: Mixture, shared: SharedCounts) -> SharedCounts:
+    fixed = soften(mixture.scores(shared), axis)
+    return share_and_count(block, None, fixed, False)[0]
+
+
+def vouched(mixture: Mixture, shared: SharedCounts) -> SharedCounts:
+    """A pass in which no row vouches for itself."""
+    fixed = soften(mixture.scores(shared), AXIS, mixture.scores_without_one(shared))
+    return share_and_count(BLOCK, None, fixed, False)[0]
+
+
+class TestTheWorkedExample:
+    def test_evidence_for_the_start(self):
+        spread = -8 * (0.95 * np.log(0.95) + 0.05 * np.log(0.05))  # the entropy that a start does not know
+        start = leaning()
+        assert mixture_of(BLOCK, AXIS, 1.0).evidence(start) + spread == pytest.approx(-22.8829, abs=5e-5)
+
+    @pytest.mark.parametrize(
+        ("prior", "expected"),
+        [
+            (1.0, [0.9586, 0.8814, 0.8704, 0.1296, 0.1186, 0.0414]),
+            (6.0, [0.7338, 0.6646, 0.6369, 0.3631, 0.3354, 0.2662]),
+        ],
+    )
+    def test_shares_after_a_plain_pass(self, prior, expected):
+        mixture = mixture_of(BLOCK, AXIS, prior)
+        found, *_ = shares(BLOCK, soften(mixture.scores(leaning()), AXIS))
+        np.testing.assert_allclose(found[:, 0] / WHOLE, expected, atol=6e-5)
+
+    @pytest.mark.parametrize(
+        ("prior", "expected"),
+        [
+            (1.0, [0.9464, 0.8000, 0.7939, 0.2061, 0.2000, 0.0536]),
+            (6.0, [0.7118, 0.6426, 0.6078, 0.3922, 0.3574, 0.2882]),
+        ],
+    )
+    def test_shares_after_a_pass_with_two_tables(self, prior, expected):
+        mixture = mixture_of(BLOCK, AXIS, prior)
+        start = leaning()
+        fixed = soften(mixture.scores(start), AXIS, mixture.scores_without_one(start))
+        np.testing.assert_allclose(shares(BLOCK, fixed)[0][:, 0] / WHOLE, expected, atol=6e-5)
+
+    def test_evidence_from_plain_pass_to_plain_pass(self):
+        mixture, shared, found = mixture_of(BLOCK, AXIS, 1.0), leaning(), []
+        for _ in range(3):
+            shared = plain(BLOCK, AXIS, mixture, shared)
+            found.append(mixture.evidence(shared))
+        np.testing.assert_allclose(found, [-22.8482, -22.8895, -22.9138], atol=6e-5)
+
+    def test_evidence_from_pass_to_pass_with_two_tables(self):
+        mixture, shared, found = mixture_of(BLOCK, AXIS, 1.0), leaning(), []
+        for _ in range(3):
+            shared = vouched(mixture, shared)
+            found.append(mixture.evidence(shared))
+        np.testing.assert_allclose(found, [-23.0156, -23.1897, -23.2985], atol=6e-5)
+
+    @pytest.mark.parametrize(
+        ("prior", "vouching", "passes", "evidence"),
+        [(1.0, True, 8, -22.9426), (1.0, False, 13, -23.4901), (6.0, False, 9, -20.7594)],
+    )
+    def test_where_and_when_the_passes_come_to_rest(self, prior, vouching, passes, evidence):
+        engine = LocalEngine(Rows(AXIS, [BLOCK]))
+        mixture = mixture_of(BLOCK, AXIS, prior)
+        rest = ripen(engine, mixture, leaning(), passes=40, tolerance=1e-3, vouching=vouching)
+        assert len(rest.history) == passes
+        assert rest.evidence == pytest.approx(evidence, abs=6e-5)
+
+    def test_what_a_plain_pass_raises(self):
+        mixture, shared, found = mixture_of(BLOCK, AXIS, 1.0), leaning(), []
+        for _ in range(3):
+            found.append(log_posterior(BLOCK, AXIS, mixture, shared))
+            shared = plain(BLOCK, AXIS, mixture, shared)
+        np.testing.assert_allclose(found, [-31.2940, -31.2626, -31.2559], atol=1e-4)
+
+    def test_evidence_for_one_cluster(self):
+        whole = SharedCounts.leaning(count_labelled(BLOCK, np.zeros(6, dtype=np.int64), 1, AXIS), 1.0)
+        assert mixture_of(BLOCK, AXIS, 1.0).evidence(whole) == pytest.approx(-23.0088, abs=5e-5)
+
+
+def test_shares_of_an_ordered_column_lean_on_their_neighbours():
+    # Two columns of a table of a hundred rows; the cluster has ten.
+    axis = Axis((5,))
+    overall = Overall(axis, np.array([0.1, 0.2, 0.4, 0.2, 0.1]), (5,), *[np.zeros(0)] * 3)
+    mixture = Mixture(overall, 1.0, False, 10.0, float(WHOLE))  # A = 1 x 5 categories
+    codes = np.repeat([1, 2, 3], [6, 3, 1]).astype(np.uint8)[:, None]
+    counts = count_labelled(Block(codes, np.zeros((10, 0))), np.zeros(10, dtype=np.int64), 1, axis)
+    shares_of = np.exp(mixture.log_shares(mixture.sums(SharedCounts.leaning(counts, 1.0))))[0]
+    np.testing.assert_allclose(shares_of, [0.0690, 0.4069, 0.3535, 0.1331, 0.0375], atol=5e-5)
+    assert shares_of.sum() == pytest.approx(1.0)
+
+
+def test_two_ordered_categories_are_no_order():
+    plain_one, ordered = (mixture_of(BLOCK, AXIS, 1.0, ordered=order) for order in ((0, 0, 0), (0, 0, 3)))
+    first, second = (one.log_shares(one.sums(leaning())) for one in (plain_one, ordered))
+    assert first[:, :4].tolist() == second[:, :4].tolist()
+    assert first[:, 4:].tolist() != second[:, 4:].tolist()
+
+
+def test_a_category_that_no_row_has_is_as_far_as_the_farthest_of_its_column():
+    axis = Axis((2, 2, 5))
+    mixture = mixture_of(BLOCK, axis, 1.0)
+    start = SharedCounts.leaning(count_labelled(BLOCK, HALVES, 2, axis), 0.9)
+    logs = mixture.log_shares(mixture.sums(start))
+    np.testing.assert_array_equal(logs[:, 7:], np.repeat(logs[:, 4:7].min(axis=1, keepdims=True), 2, axis=1))
+    narrow = mixture_of(BLOCK, AXIS, 1.0)
+    assert mixture.evidence(start) == narrow.evidence(leaning())
+
+
+def log_posterior(block: Block, axis: Axis, mixture: Mixture, shared: SharedCounts) -> float:
+    """L: what plain passes raise, of the tables that these counts give."""
+    fixed = soften(mixture.scores(shared), axis)
+    likelihood = fixed.log_likelihood(share_and_count(block, None, fixed, False)[0])
+    overall, sums = mixture.overall, mixture.sums(shared)
+    mass = mixture.prior * overall.occurring[axis.column_of]
+    drawn = float((mass * overall.shares * mixture.log_shares(sums)).sum())
+    k = len(sums.sizes)
+    sizes = 0.5 * np.log((sums.sizes + 0.5) / (mixture.total + k / 2)).sum() if mixture.released else 0.0
+    return likelihood + drawn + float(sizes)
+
+
+@st.composite
+def tables(draw, most_rows=25):
+    rng = np.random.default_rng(draw(st.integers(0, 2**31)))
+    sizes = tuple(draw(st.lists(st.integers(1, 4), min_size=1, max_size=5)))
+    n = draw(st.integers(2, most_rows))
+    codes = np.stack([rng.integers(0, size, n) for size in sizes], axis=1).astype(np.uint8)
+    weights = rng.integers(1, 4, n) if draw(st.booleans()) else None
+    return Block(codes, np.zeros((n, 0)), weights), Axis(sizes), rng
+
+
+PRIORS = st.sampled_from([0.3, 1.0, 2.5, 6.0])
+
+
+@given(tables(), PRIORS, st.integers(1, 4), st.booleans())
+def test_plain_passes_never_lower_the_log_posterior(drawn, prior, k, released):
+    block, axis, rng = drawn
+    mixture = mixture_of(block, axis, prior, released=released)
+    labels = rng.integers(0, k, len(block))
+    shared = SharedCounts.leaning(count_labelled(block, labels, k, axis), 0.9)
+    engine = LocalEngine(Rows(axis, [block]))
+    before = -np.inf
+    # Costs are rounded to 2**-17 bits per cell, logarithms to 4e-6 bits per row.
+    slack = mixture.total * (axis.n_columns + 2) * 1e-5
+    for _ in range(12):
+        now = log_posterior(block, axis, mixture, shared)
+        assert now >= before - slack
+        before = now
+        shared = ripen(engine, mixture, shared, passes=1, vouching=True).shared
+
+
+def written_out(
+    block: Block, axis: Axis, prior: float, labels: Sequence[int], k: int, released: bool
+) -> float:
+    """Log probability of a table and of its rows' clusters, Dirichlet integrals row by row."""
+    total = 0.0
+    for column, size in enumerate(axis.sizes):
+        cells = block.codes[:, column]
+        held = [code for code in range(size) if (cells == code).any()]
+        drawn = {code: prior * len(held) * (cells == code).mean() for code in held}
+        mass = sum(drawn.values())
+        for cluster in range(k):
+            own = [code for code, label in zip(cells, labels, strict=True) if label == cluster]
+            total += gammaln(mass) - gammaln(mass + len(own))
+            total += sum(gammaln(drawn[code] + own.count(code)) - gammaln(drawn[code]) for code in held)
+    sizes = [list(labels).count(cluster) for cluster in range(k)]
+    if not released:
+        return total - len(block) * np.log(k)
+    return (
+        total
+        + gammaln(k / 2)
+        - gammaln(len(block) + k / 2)
+        + sum(gammaln(n + 0.5) - gammaln(0.5) for n in sizes)
+    )
+
+
+@given(tables(most_rows=6), PRIORS, st.booleans())
+def test_evidence_is_a_lower_bound_of_the_probability_of_the_table(drawn, prior, released):
+    block, axis, rng = drawn
+    block = Block(block.codes, block.numbers)
+    every = itertools.product(range(2), repeat=len(block))
+    exact = logsumexp([written_out(block, axis, prior, labels, 2, released) for labels in every])
+    mixture = mixture_of(block, axis, prior, released=released)
+    labels = rng.integers(0, 2, len(block))
+    shared = SharedCounts.leaning(count_labelled(block, labels, 2, axis), 0.9)
+    for _ in range(4):
+        shared = plain(block, axis, mixture, shared)
+        assert mixture.evidence(shared) <= exact + 1e-4
+
+
+@given(tables(), PRIORS, st.integers(1, 3), st.booleans())
+def test_evidence_for_hard_clusters_is_the_probability_written_out(drawn, prior, k, released):
+    block, axis, rng = drawn
+    block = Block(block.codes, block.numbers)
+    labels = rng.integers(0, k, len(block))
+    hard = SharedCounts.leaning(count_labelled(block, labels, k, axis), 1.0)
+    found = mixture_of(block, axis, prior, released=released).evidence(hard)
+    assert found == pytest.approx(written_out(block, axis, prior, labels, k, released), abs=1e-8)
+
+
+@given(tables(), PRIORS)
+def test_the_shares_of_every_column_add_up_to_one(drawn, prior):
+    block, axis, rng = drawn
+    mixture = mixture_of(block, axis, prior)
+    counts = count_labelled(block, rng.integers(0, 3, len(block)), 3, axis)
+    probabilities = np.exp(mixture.log_shares(mixture.sums(SharedCounts.leaning(counts, 0.9))))
+    there = mixture.overall.shares > 0
+    for part in axis.slices():
+        np.testing.assert_allclose(probabilities[:, part][:, there[part]].sum(axis=1), 1.0)
+
+
+def test_a_cluster_without_rows_has_the_shares_of_the_table():
+    mixture = mixture_of(BLOCK, AXIS, 1.0)
+    counts = count_labelled(BLOCK, np.zeros(6, dtype=np.int64), 2, AXIS)
+    probabilities = np.exp(mixture.log_shares(mixture.sums(SharedCounts.leaning(counts, 1.0))))
+    np.testing.assert_allclose(probabilities[1], mixture.overall.shares)
