@@ -33,7 +33,7 @@ METHODS: dict[str, Any] = {
     "cdcdr": lambda: CDCDR(4, n_init=1, random_state=1),
 }
 TABLES = ["zoo", "votes", "car", "generated"]
-MIXED = ("disc", "kprototypes")
+MIXED = ("grove", "disc", "kprototypes")
 
 
 @cache

@@ -250,9 +250,9 @@ class Grove(Incremental, Clusterer):
         Examples
         --------
         >>> from catalpa import Grove
-        >>> rows = [["a", "x"]] * 5 + [["b", "y"]] * 4 + [["a", "y"]]
+        >>> rows = [["a", "x", "u"]] * 9 + [["b", "y", "v"]] * 9 + [["a", "y", "v"]]
         >>> int(Grove(2, random_state=0).fit(rows).score_samples(rows).argmin())
-        9
+        18
         """
         engine, fixed = self._measure(X)
         return engine.answer(log_mixture, fixed)
