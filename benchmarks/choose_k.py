@@ -1,4 +1,4 @@
-"""Count how often ``DISC("auto")`` finds the number of planted clusters, and none where none are planted.
+"""Count how often ``Grove("auto")`` finds the number of planted clusters, and none where none are planted.
 
 Run from the root of the repository::
 
@@ -14,19 +14,21 @@ from collections import Counter
 
 import numpy as np
 
-from catalpa import DISC
+from catalpa import Grove
 from catalpa.datasets import make_categorical
+from catalpa.errors import NoStructureWarning
 
 
 def found(k: int, seed: int, shuffled: bool = False) -> int:
-    """Clusters that "auto" finds in a planted table, or in the same with every column shuffled."""
+    """Clusters found in a planted table, or in the same with its columns shuffled; 1 where it says none."""
     frame = make_categorical(2000, columns=12, categories=4, clusters=k, noise=0.5, seed=seed).frame
     if shuffled:
         rng = np.random.default_rng(seed)
         frame = frame.apply(lambda column: rng.permutation(column.to_numpy()))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return int(DISC("auto", random_state=seed).fit(frame).n_clusters_)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        k_found = int(Grove("auto", random_state=seed).fit(frame).n_clusters_)
+    return 1 if any(issubclass(one.category, NoStructureWarning) for one in told) else k_found
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
-"""Seconds per pass of KModes beside those of other programs, measured in one run on the same rows.
+"""Seconds per pass of KModes and Grove beside those of other programs, measured in one run on the same rows.
 
-One thread each. A pass is one visit to all rows; preparing the table (encoding here, one-hot columns for
-k-means) is left out on all sides. kmodes moves its modes after every row, so a pass of it is not the same
-work; it is run on fewer rows, whose number is printed.
+One thread each; a pass of Grove shares every row out between all clusters. A pass is one visit to all rows;
+preparing the table (encoding here, one-hot columns for k-means) is left out on all sides. kmodes moves its
+modes after every row, so a pass of it is not the same work; it is run on fewer rows, whose number is printed.
 
     python benchmarks/peers.py [--rows 100000]
 """
@@ -26,10 +26,14 @@ from catalpa.loop.refill import as_counts, reseed_empty
 from catalpa.loop.settle import settle
 from catalpa.loop.start import random_rows
 from catalpa.relations.matching import Matching
+from catalpa.steps.scores import Scores
+from catalpa.steps.share import share_and_count
+from catalpa.steps.soft_scores import soften
 from catalpa.table.blocks import Axis, Block, Rows
 
 SETTINGS = ((20, 5, 5), (20, 5, 20), (20, 2, 5))  # columns, categories, clusters
 REPEATS = 3
+SOFT_PASSES = 5
 PEER_ROWS = 5_000
 
 
@@ -53,6 +57,23 @@ def ours(codes: np.ndarray, categories: int, k: int) -> float:
     def run() -> int:
         rest = settle(engine, method, method.start(seeds), max_iter=20, refill=reseed_empty)
         return len(rest.history)
+
+    return best_seconds_per_pass(run)
+
+
+def ours_soft(codes: np.ndarray, categories: int, k: int) -> float:
+    """Soft passes, with a table of shares drawn at random."""
+    axis = Axis((categories,) * codes.shape[1])
+    block = Block(codes, np.zeros((len(codes), 0)))
+    shares = np.random.default_rng(0).dirichlet(np.ones(categories), size=(codes.shape[1], k))
+    table = -np.log(np.swapaxes(shares, 1, 2).reshape(axis.length, k))
+    fixed = soften(Scores.of(table), axis)
+    _, memory = share_and_count(block, None, fixed, False)
+
+    def run() -> int:
+        for _ in range(SOFT_PASSES):
+            share_and_count(block, memory, fixed, False)
+        return SOFT_PASSES
 
     return best_seconds_per_pass(run)
 
@@ -86,7 +107,17 @@ def main() -> None:
     n = parser.parse_args().rows
     warnings.simplefilter("ignore")
     print(f"{n} rows, CPU milliseconds per pass, one thread; kmodes on {PEER_ROWS} rows, scaled")
-    names = ("columns", "categories", "k", "KModes", "one-hot KMeans", "ratio", "kmodes", "ratio")
+    names = (
+        "columns",
+        "categories",
+        "k",
+        "KModes",
+        "Grove",
+        "one-hot KMeans",
+        "to KModes",
+        "kmodes",
+        "to KModes",
+    )
     print("".join(f"{name:>16}" for name in names))
     with threadpool_limits(1):
         for columns, categories, k in SETTINGS:
@@ -96,7 +127,8 @@ def main() -> None:
             codes = np.ascontiguousarray(planted.codes)
             mine = ours(codes, categories, k)
             dense, peer = one_hot_kmeans(codes, k), peer_kmodes(codes, k)
-            figures = (1e3 * mine, 1e3 * dense, dense / mine, 1e3 * peer, peer / mine)
+            soft = ours_soft(codes, categories, k)
+            figures = (1e3 * mine, 1e3 * soft, 1e3 * dense, dense / mine, 1e3 * peer, peer / mine)
             print(
                 "".join(f"{value:>16}" for value in (columns, categories, k)),
                 "".join(f"{value:>16.2f}" for value in figures),

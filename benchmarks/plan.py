@@ -1,9 +1,11 @@
 """A plan on paper for very many rows: machines, seconds and bytes per pass, from figures measured here.
 
-Run ``python benchmarks/plan.py --rows 1e10``. A block of rows is encoded and passed over on one core of this
-machine; what travels is pickled and weighed; Dask's scheduler is timed with tasks that do nothing. The rest
-is arithmetic: rows divide evenly over cores, a sum is made in steps of eight, and the network and the store
-deliver what ``--network`` and ``--store`` say. Parsing the store's files is not in it.
+Run ``python benchmarks/plan.py --rows 1e10``. A block of rows is encoded and shared out between clusters on
+one core of this machine, as in a pass of Grove; what travels is pickled and weighed; Dask's scheduler is
+timed with tasks that do nothing. The rest is arithmetic: rows divide evenly over cores, a sum is made in
+steps of eight, and the network and the store deliver what ``--network`` and ``--store`` say. Parsing the
+store's files is not in it, nor is Grove's search, which one machine makes on a sample whatever the number of
+rows.
 """
 
 from __future__ import annotations
@@ -19,13 +21,15 @@ import distributed
 import numpy as np
 import pyarrow as pa
 
-from catalpa.steps.assign import Memory, assign_and_count
-from catalpa.steps.scores import FixedScores, Scores, fix
+from catalpa.steps.scores import Scores
+from catalpa.steps.share import SharedMemory, share_and_count
+from catalpa.steps.soft_scores import FixedShares, soften
 from catalpa.table import encode, infer
 from catalpa.table.blocks import Axis, Block
 
 FAN_IN = 8  # sums added by one task
 BLOCKS_PER_CORE = 2
+PASSES = 10  # of Grove over all rows: three counts, the sample, five soft passes, the sizes of the clusters
 GB = 1e9
 
 
@@ -64,11 +68,11 @@ def measure(rows: int, columns: int, categories: int, clusters: int, repeats: in
     encoded = encode(table, infer(table)).rows
     encode_seconds = (time.process_time() - began) / rows
     block, fixed = encoded.blocks[0], _table(encoded.axis, rng, clusters)
-    _, memory = assign_and_count(block, None, fixed)
+    _, memory = share_and_count(block, None, fixed, False)
     times = []
     for _ in range(repeats):
         began = time.process_time()
-        counts, memory = assign_and_count(block, memory, fixed)
+        counts, memory = share_and_count(block, memory, fixed, False)
         times.append(time.process_time() - began)
     held = (_array_bytes(block) + _array_bytes(memory)) / rows
     sizes = len(pickle.dumps(fixed)), len(pickle.dumps(counts))
@@ -85,11 +89,11 @@ def _task_seconds(tasks: int = 1000) -> float:
         return (time.perf_counter() - began) / tasks
 
 
-def _table(axis: Axis, rng: np.random.Generator, clusters: int) -> FixedScores:
-    return fix(Scores.of(rng.random((axis.length, clusters))), axis)
+def _table(axis: Axis, rng: np.random.Generator, clusters: int) -> FixedShares:
+    return soften(Scores.of(3 * rng.random((axis.length, clusters))), axis)
 
 
-def _array_bytes(thing: Block | Memory | Any) -> int:
+def _array_bytes(thing: Block | SharedMemory | Any) -> int:
     if isinstance(thing, np.ndarray):
         return int(thing.nbytes)
     return sum(_array_bytes(getattr(thing, one.name)) for one in fields(thing)) if is_dataclass(thing) else 0
@@ -131,7 +135,7 @@ def main() -> None:
     parser.add_argument("--columns", type=int, default=20)
     parser.add_argument("--categories", type=int, default=5)
     parser.add_argument("--clusters", type=int, default=20)
-    parser.add_argument("--passes", type=int, default=30)
+    parser.add_argument("--passes", type=int, default=PASSES)
     parser.add_argument("--row-bytes", type=float, default=10.0, help="bytes of a row in the store")
     parser.add_argument("--machines", type=int, default=16)
     parser.add_argument("--cores", type=int, default=16, help="of each machine")

@@ -44,8 +44,6 @@ def run(data: Dataset, reading: str, seed: int) -> Result:
     """Measures of one start; empty clusters are kept and count 0 in the compactness, as in the paper."""
     model = DISC(
         data.n_clusters,
-        learning="paper",
-        n_init=1,
         empty_clusters="keep",
         random_state=seed,
         **READINGS[reading],

@@ -25,6 +25,7 @@ exclude_patterns = ["_build"]
 autosummary_generate = True
 autosummary_ignore_module_all = False  # a module's public names are those in its __all__
 autosummary_imported_members = True
+autodoc_mock_imports = ["pyspark"]  # hundreds of megabytes, for the one page of catalpa.spark
 autodoc_typehints = "none"  # the docstrings say types in words
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
+import io
 import re
 import tomllib
 from pathlib import Path
@@ -10,6 +13,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
+WITH_CODE = ["quickstart", "grove", "disc", "choosing-k", "relations", "tables"]
+# Code, and what it prints where that stands directly below it.
+EXAMPLE = re.compile(r"^```python\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
 
 
 def code_blocks(page: Path, language: str) -> list[str]:
@@ -29,12 +35,36 @@ def rooms() -> set[str]:
     return folders | {path.stem for path in package.glob("*.py") if path.stem != "__init__"}
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/quickstart.md"])
-def test_the_code_on_the_page_runs(page, tmp_path, monkeypatch):
+PAGES = ["README.md", *(f"docs/{name}.md" for name in WITH_CODE)]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_code_on_the_page_runs_and_prints_what_the_page_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    blocks = code_blocks(ROOT / page, "python")
-    assert blocks
-    exec(compile("\n".join(blocks), page, "exec"), {"__name__": page})
+    names = {"__name__": page}
+    examples = EXAMPLE.findall((ROOT / page).read_text(encoding="utf-8"))
+    assert examples
+    for code, said in examples:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(code, page, "exec"), names)
+        if said:
+            assert _lines(printed.getvalue()) == _lines(said)
+
+
+def _lines(text):
+    return [line.rstrip() for line in text.strip().splitlines()]
+
+
+def test_the_picture_of_grove_is_drawn_from_a_fit(tmp_path, monkeypatch):
+    # Fitted here as on the page; only the place to write to is another one.
+    drawing = importlib.util.spec_from_file_location("draw_grove", ROOT / "tools" / "draw_grove.py")
+    module = importlib.util.module_from_spec(drawing)
+    drawing.loader.exec_module(module)
+    monkeypatch.setattr(module, "PICTURE", tmp_path / "grove.svg")
+    module.main()
+    shown = (ROOT / "docs" / "images" / "grove.svg").read_text(encoding="utf-8")
+    assert (tmp_path / "grove.svg").read_text(encoding="utf-8") == shown
 
 
 def test_the_architecture_page_draws_the_layers_that_are_checked():

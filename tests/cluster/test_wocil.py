@@ -123,7 +123,9 @@ def test_the_plain_passes_equal_the_compiled_ones(rows, k, left_out):
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("CATALPA_CORE", core)
             given_rows = in_order(rows, "ignore")
-            block = Scaling(np.zeros(2), np.ones(2)).apply(Block(given_rows.block.codes, numbers))
+            block = Scaling(np.zeros(2), np.ones(2), np.zeros(2, dtype=bool)).apply(
+                Block(given_rows.block.codes, numbers)
+            )
             table = InOrder.of(Rows(given_rows.coded, [block]))
             assert (table.core is None) == (core == "numpy")
             weights = np.full((k, table.n_columns), 1 / table.n_columns)

@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
+from tests.engines.elsewhere import ENGINES
 
-import catalpa
 from catalpa import CDCDR, CURE, DISC, Grove, KModes, KPrototypes, datasets
 
 # Spark warns of every pandas that is newer than itself; the other warnings are known of
@@ -35,7 +33,7 @@ METHODS: dict[str, Any] = {
     "cdcdr": lambda: CDCDR(4, n_init=1, random_state=1),
 }
 TABLES = ["zoo", "votes", "car", "generated"]
-MIXED = ("disc", "kprototypes")
+MIXED = ("grove", "disc", "kprototypes")
 
 
 @cache
@@ -53,29 +51,6 @@ def table_of(name: str, method: str) -> pd.DataFrame:
     if method in MIXED:
         columns["price"] = np.round(group + rng.normal(size=GENERATED), 3)
     return pd.DataFrame(columns)
-
-
-def as_arrow(frame: pd.DataFrame) -> pa.Table:
-    return pa.table({name: pa.array(frame[name].tolist(), from_pandas=True) for name in frame.columns})
-
-
-def streamed(frame: pd.DataFrame, request: Any) -> Any:
-    folder = request.getfixturevalue("tmp_path")
-    pq.write_table(as_arrow(frame), folder / "rows.parquet", row_group_size=max(len(frame) // 3, 1))
-    return catalpa.scan(folder / "rows.parquet", memory="4MB")
-
-
-def in_dask(frame: pd.DataFrame, request: Any) -> Any:
-    dask = pytest.importorskip("dask")
-    request.getfixturevalue("monkeypatch").setitem(dask.config.config, "scheduler", "sync")
-    return pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=3)
-
-
-def in_spark(frame: pd.DataFrame, request: Any) -> Any:
-    return request.getfixturevalue("spark").createDataFrame(as_arrow(frame))
-
-
-ENGINES = {"streamed": streamed, "dask": in_dask, "spark": in_spark}
 
 
 def cases() -> list[Any]:

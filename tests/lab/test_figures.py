@@ -11,7 +11,7 @@ import pytest
 
 import catalpa
 from catalpa.lab import read_protocol
-from catalpa.lab.experiments import row_distances, seconds, slopes
+from catalpa.lab.experiments import row_distances, seconds, slopes, timed_before
 from catalpa.lab.figures import FIGURES, critical_differences, quick_settings, save
 from catalpa.lab.pieces import Piece, collected, kept_pieces
 from catalpa.lab.published import printed, table_of
@@ -28,7 +28,9 @@ def protocol():
     settings["convergence"] = {"data": ["ZO"], "seed": 0}
     settings["embedding"] = {**settings["embedding"], "data": "ZO", "methods": ["coforest"]}
     settings["seconds"] = {**settings["seconds"], "rows": [50, 100], "columns": [4, 6]}
-    return replace(whole.restricted(methods=["kmodes", "coforest", "disc", "sigdt"]), figures=settings)
+    return replace(
+        whole.restricted(methods=["kmodes", "coforest", "disc", "sigdt", "grove"]), figures=settings
+    )
 
 
 @pytest.fixture(scope="module")
@@ -82,9 +84,22 @@ def test_the_second_figure_follows_the_cost_of_disc(measured):
 
 def test_the_third_figure_times_every_method_at_every_size(measured):
     frame = measured(3)
-    assert set(frame["method"]) == {"KMD", "CoForest", "SigDT", "DISC", "DISC default"}
+    assert set(frame["method"]) == {"KMD", "CoForest", "SigDT", "DISC", "Grove"}
     assert len(frame) == 5 * 4
     assert (frame["seconds"] > 0).all()
+
+
+def test_timings_that_are_stored_are_found_again(protocol, measured):
+    pieces = [piece.name for piece in seconds(protocol)]
+    stored = measured(3)
+    assert list(timed_before(protocol, stored)) == pieces
+    without = timed_before(protocol, stored[stored["method"] != "Grove"])
+    assert list(without) == [name for name in pieces if not name.startswith("Grove, ")]
+    slowest = next(name for name in pieces if name.startswith("SigDT, 100 rows"))
+    assert (
+        without[slowest]["seconds"].tolist()
+        == stored.query("method == 'SigDT' and rows == 100")["seconds"].tolist()
+    )
 
 
 def counting(name, asked):
@@ -148,7 +163,7 @@ def test_a_method_that_cannot_take_a_size_leaves_a_gap(protocol, tmp_path):
 
 def test_rows_are_as_far_apart_as_their_categories():
     rows = pd.DataFrame({"a": ["x", "x", "y", "z"], "b": ["u", "v", "v", "v"]}, dtype="category")
-    model = catalpa.DISC(2, n_init=1, random_state=0).fit(rows)
+    model = catalpa.DISC(2, random_state=0).fit(rows)
     found = row_distances(model, rows)
     share = model.cluster_sizes_ / 4
     by_hand = sum(

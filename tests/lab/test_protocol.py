@@ -44,18 +44,28 @@ def test_every_printed_column_of_every_table_has_a_run_beside_it():
     protocol = read_protocol()
     for table in ("2", "3", "4"):
         ours = {place.label for place, _ in protocol.shown_in(table)}
-        assert ours == set(printed(table, "ACC")["label"])
+        assert ours - {"Grove", "Grove (mixed)"} == set(printed(table, "ACC")["label"])
+
+
+def test_the_default_of_the_library_is_in_every_table():
+    protocol = read_protocol()
+    for table in ("2", "3", "4"):
+        shown = [(place.label, entry.method) for place, entry in protocol.shown_in(table)]
+        assert ("Grove", "grove") in shown
+    grove = [entry for entry in protocol.entries if entry.method == "grove"]
+    assert [(entry.variant, dict(entry.parameters)) for entry in grove] == [("default", {})]
+    assert grove[0].columns == ("categorical", "mixed")
 
 
 def test_one_variant_of_every_label_is_ranked():
-    for table in ("2", "3"):
+    for table, ours in (("2", ["Grove"]), ("3", [])):
         ranked = [place.label for place, _ in read_protocol().shown_in(table) if place.ranked]
-        assert sorted(ranked) == sorted(printed(table, "ACC")["label"].unique())
+        assert sorted(ranked) == sorted([*printed(table, "ACC")["label"].unique(), *ours])
 
 
 def test_methods_that_know_no_numbers_are_not_run_on_mixed_tables():
     mixed = {job.entry.method for job in read_protocol().jobs() if job.columns == "mixed"}
-    assert mixed == {"wocil", "harr", "disc", "kprototypes"}
+    assert mixed == {"wocil", "harr", "disc", "kprototypes", "grove"}
 
 
 def test_every_method_of_the_protocol_can_be_made():

@@ -103,7 +103,7 @@ def test_the_best_and_second_best_of_a_data_set_are_marked(results, small):
 def test_variants_of_one_label_stand_beside_the_same_print(results, small):
     cells = table(results, small, "2").cells
     disc = cells[(cells["label"] == "DISC") & (cells["dataset"] == "CA")]
-    assert disc["column"].tolist() == ["DISC: equations", "DISC: program", "DISC: default"]
+    assert disc["column"].tolist() == ["DISC: equations", "DISC: program"]
     assert set(disc["printed"]) == {0.5826}
 
 
@@ -179,6 +179,21 @@ def test_tests_need_two_complete_data_sets():
     scores = table_of(printed("2", "ACC")).head(1)
     with pytest.raises(ParameterError, match="run more of the protocol"):
         significance(scores, "ACC")
+
+
+def test_a_method_without_any_score_takes_no_part_in_tests_and_ranks(results):
+    protocol = read_protocol().restricted(methods=["kmodes", "sigdt", "grove"], datasets=["CA", "ZO"])
+    made = table(results, protocol, "2")
+    assert made.ranks()["ours"].dropna().index.tolist() == ["KMD", "SigDT"]
+    scores = table_of(made.cells[made.cells["ranked"]])
+    assert significance(scores, "ACC").methods == ("KMD", "SigDT")
+
+
+def test_what_is_not_printed_has_no_line_among_the_printed(results, small):
+    both = outside(results, "package.module:Theirs")
+    made = table(both, small.including(both), "2")
+    for grid in (made.printed(), made.differences()):
+        assert not any(row[0].text in ("Grove", "Theirs") for row in grid.rows)
 
 
 def test_a_method_of_another_package_gets_a_column(results, small):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from catalpa.engines.local import LocalEngine
+from catalpa.engines.opening import scaling_of
 from catalpa.table import encode, infer
-from catalpa.table.scaling import Scaling
 
 
 @pytest.fixture
@@ -18,9 +18,7 @@ def engine_of():
 
     def make(table, *, n_jobs=None, rows_per_block=1 << 16, missing="category", weights=None):
         schema = infer(table, missing=missing)
-        low, high = ([getattr(column, end) for column in schema.numeric] for end in ("low", "high"))
-        scaling = Scaling(np.array(low, dtype=float), np.array(high, dtype=float))
-        rows = encode(table, schema).rows.map(scaling.apply)
+        rows = encode(table, schema).rows.map(scaling_of(schema).apply)
         if weights is not None:
             rows = rows.map(lambda block: replace(block, weights=np.asarray(weights, dtype=np.int64)))
         return LocalEngine(rows, n_jobs, rows_per_block)

@@ -23,8 +23,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 import catalpa
 from catalpa import datasets
+from catalpa.cluster.saving import restored
 from catalpa.engines.opening import scaling_of
 from catalpa.errors import MissingDependency, ParameterError, SqlError
+from catalpa.model import read
 from catalpa.model.scoring import Scoring
 from catalpa.steps.assign import label_rows
 from catalpa.steps.likelihood import NumberDensity, label_likely_rows
@@ -243,12 +245,13 @@ def test_an_empty_table_has_no_labels(database):
         assert database.labels(numbered(rows), query) == []
 
 
-def scoring_of(frame, table, **numbers):
+def scoring_of(frame, table, missing="category", **numbers):
     """A model made by hand: whole costs of categories, and of numbers what ``numbers`` says."""
-    schema = infer(frame)
+    schema = infer(frame, missing=missing)
     k = np.shape(table)[1]
-    parts = {"anchor": np.zeros(k, dtype=np.int64), "means": np.zeros((k, 0)), "scale": np.zeros((k, 0))}
-    parts |= {"power": 2, "shift": 40} | numbers
+    means = np.asarray(numbers.get("means", np.zeros((k, 0))))
+    parts = {"anchor": np.zeros(k, dtype=np.int64), "means": means, "level": np.zeros(means.shape)}
+    parts |= {"scale": np.zeros(means.shape), "power": 2, "shift": 40} | numbers
     fixed = FixedScores(axis=schema.axis.with_holes, table=np.asarray(table), root=False, **parts)
     return Scoring(schema, scaling_of(schema), fixed, "ignore")
 
@@ -269,6 +272,41 @@ def test_numbers_half_way_between_ticks_go_to_the_even_tick(database):
     rows = pd.DataFrame({"n": np.array([0.5, 1.5, 2.5, 2.5000001, 3.0, 3.5, -2.5, -3.5]) / 2**24})
     make = lambda dialect: sql_query(scoring, dialect=dialect, keep=[ID])  # noqa: E731
     assert database.labels(numbered(rows), make) == [0, 0, 0, 1, 1, 1, 0, 1]
+
+
+@pytest.mark.parametrize("missing", ["category", "ignore", "error"])
+@pytest.mark.parametrize("power", [1, 2])
+def test_a_number_adds_its_level_only_where_it_is_there(database, missing, power):
+    rng = np.random.default_rng(power)
+    known = pd.DataFrame({"a": rng.choice(list("xyz"), 300), "n": rng.random(300), "m": rng.random(300)})
+    rows = known.copy()
+    rows.loc[::3, "n"] = np.nan
+    rows.loc[::5, "m"] = np.nan
+    numbers = {
+        "means": rng.random((4, 2)),
+        "scale": rng.random((4, 2)),
+        "level": rng.normal(-0.5, 0.5, (4, 2)),
+        "power": power,
+    }
+    costs = rng.integers(-(2**38), 2**38, (5, 4))
+    scoring = scoring_of(known, costs, missing, anchor=rng.integers(-(2**38), 2**38, 4), **numbers)
+    complete = rows.notna().all(axis=1).to_numpy()
+    held = rows[complete] if missing == "error" else rows
+    block = scoring.scaling.apply(encode(held, scoring.schema).rows.blocks[0])
+    found = label_rows(block, scoring.fixed)
+    assert (found != label_rows(block, replace(scoring.fixed, level=np.zeros((4, 2)), prepared={}))).any()
+    expected = np.full(len(rows), None)
+    expected[complete if missing == "error" else slice(None)] = found
+    make = lambda dialect: sql_query(scoring, dialect=dialect, keep=[ID])  # noqa: E731
+    assert database.labels(numbered(rows), make) == expected.tolist()
+
+
+def test_a_query_without_levels_does_not_speak_of_them():
+    rows = pd.DataFrame({"n": [0.0, 0.5, 1.0]})
+    numbers = {"means": np.array([[0.25], [0.75]]), "scale": np.ones((2, 1))}
+    make = lambda **more: sql_query(scoring_of(rows, np.zeros((0, 2), dtype=int), **numbers, **more))  # noqa: E731
+    assert "+ (CAST(1 AS DOUBLE)" not in make()
+    assert "(CAST(-3 AS DOUBLE) / 2) + CAST(1 AS DOUBLE)" in make(level=np.full((2, 1), -1.5))
 
 
 def test_rows_that_lack_numbers_are_weighed_by_their_density(database):
@@ -347,6 +385,51 @@ def test_rows_may_come_from_a_model_file(database, tmp_path):
     again = catalpa.load(tmp_path / "model.json")
     assert again.to_sql(dialect=database.dialect) == model.to_sql(dialect=database.dialect)
     check_equal(database, again, frame)
+
+
+class Shaped(catalpa.KPrototypes):
+    """k-prototypes on clipped numbers and ordered bins."""
+
+    _numbers = "shape"
+
+
+def shaped_frame(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = mixed_frame(n, seed)
+    return frame.assign(visits=np.where(rng.random(n) < 0.5, 0, rng.integers(1, 60, n)))
+
+
+@pytest.mark.parametrize("missing", ["category", "ignore"])
+def test_shaped_numbers_get_the_labels_of_predict(database, missing, tmp_path):
+    model = Shaped(3, missing=missing, random_state=0).fit(shaped_frame())
+    kinds = {column.name: (column.clipped, column.binned) for column in model.schema_.columns}
+    assert kinds["height"] == (True, False)
+    assert kinds["income"] == kinds["visits"] == (False, True)
+    fresh = shaped_frame(300, seed=1)
+    fresh["visits"] = fresh["visits"].astype(float)
+    fresh.loc[::11, "height"] = np.nan
+    fresh.loc[::13, "visits"] = np.nan
+    fresh.loc[:5, "height"] = [1e300, -1e300, *limits_of(model, "height"), 0.0, 400.0]
+    fresh.loc[6:9, "income"] = [1e300, -1e300, *model.schema_.columns[4].edges[:2]]
+    check_equal(database, model, fresh)
+    model.save(tmp_path / "model.json")
+    again = restored(read(tmp_path / "model.json"), Shaped)
+    assert again.schema_ == model.schema_
+    assert again.to_sql(dialect=database.dialect) == model.to_sql(dialect=database.dialect)
+    assert again.predict(fresh).tolist() == model.predict(fresh).tolist()
+
+
+def limits_of(model, name):
+    (column,) = (column for column in model.schema_.columns if column.name == name)
+    return column.low, column.high
+
+
+def test_a_number_beyond_the_limits_costs_as_much_as_the_limit():
+    model = Shaped(3, random_state=0).fit(shaped_frame())
+    low, high = limits_of(model, "height")
+    rows = shaped_frame(4)
+    inside, outside = (rows.assign(height=values) for values in ([low, high] * 2, [-1e300, high + 0.5] * 2))
+    assert model.transform(inside).tolist() == model.transform(outside).tolist()
 
 
 # ---- rules for cells

@@ -59,6 +59,7 @@ def random_scores(
         anchor=np.zeros(k) if kind == "hamming" else rng.random(k),
         means=rng.random((k, numeric)),
         scale=rng.random((k, numeric)),
+        level=rng.normal(0.0, rng.choice([0.0, 1.0, 1e6]), (k, numeric)),
         power=int(rng.integers(1, 3)),
         root=root,
     )
@@ -76,7 +77,7 @@ def cases(draw: st.DrawFn) -> Case:
     k = draw(st.one_of(st.integers(1, 70), st.just(300)))
     n = draw(st.sampled_from([1, 7, 8, 9, 100, 520, 3000]))
     kind = draw(st.sampled_from(["hamming", "shares", "huge", "signed"]))
-    root = draw(st.booleans()) and kind != "signed"
+    root = draw(st.booleans())
     block = random_block(rng, axis, n, numeric, weighted=draw(st.booleans()))
     first, other = (random_scores(rng, kind, axis, k, numeric, root=root) for _ in range(2))
     return Case(block, [first, slightly_changed(rng, first), other])

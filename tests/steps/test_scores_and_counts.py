@@ -71,8 +71,18 @@ def test_huge_scores_are_coarser_so_that_sums_fit(largest):
     assert fixed.table[0, 0] * fixed.quantum == pytest.approx(largest)
 
 
+def test_huge_levels_are_coarser_so_that_sums_fit():
+    means = np.zeros((2, 3))
+    level = np.array([[-1e12, 2e12, 0.0], [0.0, 0.0, -5.0]])
+    fixed = fix(Scores.of(np.zeros((2, 2)), means=means, scale=np.zeros((1, 3)), level=level), Axis((2,)))
+    assert fixed.level.tolist() == level.tolist()
+    assert 3e12 <= fixed.number_limit < 2 * 3e12
+
+
 def test_scores_know_whether_a_pass_would_differ():
     one = Scores.of(np.eye(2))
     assert one.k == 2
     assert one.same_as(Scores.of(np.eye(2), root=True))
     assert not one.same_as(Scores.of(np.eye(2), anchor=np.array([0.0, 1.0])))
+    numbers = Scores.of(np.eye(2), means=np.zeros((2, 1)))
+    assert not numbers.same_as(Scores.of(np.eye(2), means=np.zeros((2, 1)), level=np.ones((2, 1))))

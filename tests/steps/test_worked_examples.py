@@ -88,6 +88,32 @@ def test_numbers_add_scaled_squares_and_are_summed_in_ticks():
     np.testing.assert_array_equal(counts.means()[1], [0.75])
 
 
+def test_a_number_that_is_there_adds_its_level_and_the_total_may_be_negative():
+    scores = Scores.of(
+        np.zeros((1, 2)),
+        means=np.array([[0.0, 0.0], [1.0, 1.0]]),
+        level=np.array([[0.0, 0.0], [-1.0, -0.25]]),
+    )
+    fixed = fix(scores, Axis((1,)))
+    rows = block([[0]] * 4, [[0.0, 0.0], [0.0, np.nan], [np.nan, 0.0], [np.nan, np.nan]])
+    # 0, 0 against 1 - 1 + 1 - .25; then 1 - 1, 1 - .25 and nothing, times 3 cells over those that are there.
+    assert measure_rows(rows, fixed).tolist() == [[0.0, 0.75], [0.0, 0.0], [0.0, 1.125], [0.0, 0.0]]
+    assert label_rows(rows, fixed).tolist() == [0, 0, 0, 0]
+    near = block([[0]] * 3, [[1.0, 1.0], [1.0, np.nan], [np.nan, 1.0]])
+    counts, memory = assign_and_count(near, None, fixed)
+    assert memory.labels.tolist() == [1, 1, 1]
+    assert counts.cost * fixed.quantum == -1.25 - 1.0 * 1.5 - 0.25 * 1.5
+
+
+def test_the_root_of_a_total_below_zero_is_zero():
+    scores = Scores.of(np.zeros((1, 1)), means=np.zeros((1, 1)), level=np.full((1, 1), -2.0), root=True)
+    fixed = fix(scores, Axis((1,)))
+    rows = block([[0], [0]], [[1.0], [2.0]])
+    counts, _ = assign_and_count(rows, None, fixed)
+    assert measure_rows(rows, fixed)[:, 0].tolist() == [0.0, pytest.approx(np.sqrt(2.0))]  # 1 - 2, 4 - 2
+    assert counts.cost * fixed.quantum == pytest.approx(np.sqrt(2.0))
+
+
 def test_a_row_with_left_out_cells_costs_as_much_as_if_they_were_like_the_rest():
     axis = Axis((2, 2), holes=True)
     table = np.array([[0.0], [1.0], [0.0], [1.0]])

@@ -10,9 +10,8 @@ import numpy as np
 from catalpa.cluster.outcome import Outcome
 from catalpa.cluster.problem import Problem
 from catalpa.engines.local import LocalEngine
-from catalpa.steps.gather import gather_rows
 from catalpa.table.blocks import Rows
-from catalpa.table.sampling import search_positions
+from catalpa.table.sampling import gather_rows, search_positions
 
 __all__ = ["MOST_CLUSTERS", "Candidate", "Judgement", "best_of_numbers", "judged", "most_evident"]
 

@@ -28,7 +28,7 @@ from catalpa.table.blocks import Axis
 __all__ = ["CheckpointedEngine", "Journal", "checkpointed"]
 
 FIT = "fit.json"
-SHARED = ("log", "gap", "change", "top")
+SHARED = ("log", "gap", "change")
 REMOVE = "Continue that fit, or remove the folder to begin anew."
 
 

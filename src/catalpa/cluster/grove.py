@@ -205,10 +205,7 @@ class Grove(Incremental, Clusterer):
         """The mixture that made these counts by share."""
         outcome = self._outcome
         overall = overall_of(schema, soft.together(), outcome.shared["middle"], outcome.shared["spread"])
-        total = float(soft.sizes.sum()) / WHOLE
-        return Mixture(
-            overall, outcome.facts["prior"], bool(outcome.facts["free_sizes"]), total, float(WHOLE)
-        )
+        return Mixture(overall, outcome.facts["prior"], bool(outcome.facts["free_sizes"]), float(WHOLE))
 
     def _balance(self, outcome: Outcome) -> dict[str, float]:
         assert outcome.soft is not None
@@ -253,9 +250,9 @@ class Grove(Incremental, Clusterer):
         Examples
         --------
         >>> from catalpa import Grove
-        >>> rows = [["a", "x"]] * 5 + [["b", "y"]] * 4 + [["a", "y"]]
+        >>> rows = [["a", "x", "u"]] * 9 + [["b", "y", "v"]] * 9 + [["a", "y", "v"]]
         >>> int(Grove(2, random_state=0).fit(rows).score_samples(rows).argmin())
-        9
+        18
         """
         engine, fixed = self._measure(X)
         return engine.answer(log_mixture, fixed)

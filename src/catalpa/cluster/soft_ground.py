@@ -18,14 +18,14 @@ from catalpa.relations.mixture import Overall
 from catalpa.steps.assign import count_nearest
 from catalpa.steps.collapse import collapse, row_weights
 from catalpa.steps.counts import Counts
-from catalpa.steps.gather import gather_rows
 from catalpa.steps.labelled import count_labelled
 from catalpa.steps.moments import Moments, number_moments
-from catalpa.steps.scores import fix
+from catalpa.steps.scores import Scores, fix
+from catalpa.steps.share import foremost_shares
 from catalpa.steps.soft_counts import WHOLE, SharedCounts
-from catalpa.steps.soft_scores import check_shareable
+from catalpa.steps.soft_scores import check_shareable, soften
 from catalpa.table.blocks import FloatArray, IntArray
-from catalpa.table.sampling import search_positions
+from catalpa.table.sampling import gather_rows, search_positions
 from catalpa.table.schema import Column, Kind, Schema
 
 __all__ = ["Ground", "overall_of", "prepared"]
@@ -44,7 +44,7 @@ class Ground:
     @property
     def sampled(self) -> bool:
         """Whether the search sees some of the rows only."""
-        return int(self.totals.sizes[0]) > round(self.search.total * self.problem.units_per_weight)
+        return int(self.totals.sizes[0]) > int(row_weights(self.search.block).sum())
 
     @property
     def total(self) -> float:
@@ -66,7 +66,7 @@ class Ground:
     def outcome(self, found: Found) -> Outcome:
         """A clustering of the search's rows as the outcome of a fit of all rows."""
         if self.sampled:
-            found = on_all_rows(self.problem.engine, found, self.total)
+            found = on_all_rows(self.problem.engine, found)
         counts = self._hard_counts(found)
         if not counts.sizes.all():
             found = self._filled(found, counts)
@@ -109,23 +109,28 @@ class Ground:
                 "free_sizes": float(mixture.released),
                 "evidence": found.evidence,
                 "gain": (found.evidence - self.evidence_of_one) / self.total,
-                "certainty": shared.top / float(shared.counts.sizes.sum()),
+                "certainty": self._certainty(mixture.scores(shared)),
             },
             soft=shared.counts.times(1.0 / units),
         )
+
+    def _certainty(self, scores: Scores) -> float:
+        """Mean probability of the rows' most probable clusters."""
+        engine = self.problem.engine
+        foremost = int(engine.total(foremost_shares, soften(scores, engine.axis))[0])
+        return foremost / (WHOLE * int(self.totals.sizes[0]))
 
     @cached_property
     def evidence_of_one(self) -> float:
         """Evidence for one cluster that holds every row, under the prior that suits it best."""
         whole = SharedCounts.leaning(self.totals, 1.0)
-        mixtures = [replace(self.search.mixture(prior), total=self.total) for prior in self.search.priors]
-        return max(mixture.evidence(whole) for mixture in mixtures)
+        return max(self.search.mixture(prior).evidence(whole) for prior in self.search.priors)
 
     def _each_its_own(self, weights: IntArray) -> Found:
         """Every distinct row a cluster."""
         search, n = self.search, self.n_distinct
         counts = count_labelled(replace(search.block, weights=weights), np.arange(n), n, search.axis)
-        shared = replace(SharedCounts.leaning(counts, 1.0), top=int(counts.sizes.sum()) * WHOLE)
+        shared = SharedCounts.leaning(counts, 1.0)
         mixture = search.mixture(search.priors[0], released=search.settings.sizes == "free")
         return Found(mixture, Ripened(shared, mixture.evidence(shared), ()))
 

@@ -25,8 +25,9 @@ SHARPER, SHARPER_PASSES = (2.0, 4.0, 8.0), 10
 
 def sharpened(engine: Engine, found: Found, factor: float) -> Found:
     """The clustering after some passes in which every row leans more to its foremost cluster."""
-    rest = ripen(engine, found.mixture, found.ripened.shared, passes=SHARPER_PASSES, sharper=factor)
-    return Found(found.mixture, replace(rest, history=found.ripened.history + rest.history))
+    shared = found.ripened.shared
+    rest = ripen(engine, found.mixture, shared, passes=SHARPER_PASSES, sharper=factor, phase="sharpen")
+    return found.followed_by(rest)
 
 
 def with_moved_rows(search: Search, found: Found) -> Found:
@@ -76,5 +77,4 @@ def _moved(shared: SharedCounts, search: Search, row: int, share: IntArray, clus
             seen=np.maximum(counts.seen + gained[:, None] * own.seen * weight, 0),
         ),
         log=shared.log - round(entropy * WHOLE) * weight,
-        top=shared.top + (WHOLE - int(share.max())) * weight,
     )

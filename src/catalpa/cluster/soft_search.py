@@ -14,10 +14,12 @@ from catalpa.engines.local import LocalEngine
 from catalpa.loop.soft import Ripened, better, ripen
 from catalpa.relations.mixture import Mixture, Overall
 from catalpa.steps.counts import Counts
+from catalpa.steps.share import share_and_count
 from catalpa.steps.soft_counts import WHOLE, SharedCounts
+from catalpa.steps.soft_scores import soften
 from catalpa.table.blocks import Axis, Block, Rows
 
-__all__ = ["PRIORS", "Found", "Search", "Settings"]
+__all__ = ["Found", "Search", "Settings", "on_all_rows"]
 
 PRIORS = (1.0, 2.5, 6.0)  # a: rows of the whole table that stand beside each category of a cluster
 OWN_SHARE = 0.9  # of a row in its own cluster at the start; the rest is spread evenly
@@ -45,6 +47,10 @@ class Found:
     @property
     def evidence(self) -> float:
         return self.ripened.evidence
+
+    def followed_by(self, rest: Ripened) -> Found:
+        """The clustering after further passes."""
+        return Found(self.mixture, replace(rest, history=self.ripened.history + rest.history))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,18 +83,12 @@ class Search:
     def starts(self) -> Starts:
         return Starts(self.block, self.axis, self.overall)
 
-    @cached_property
-    def total(self) -> float:
-        weights = self.block.weights
-        units = len(self.block) if weights is None else int(weights.sum())
-        return units / self.units_per_weight
-
     @property
     def priors(self) -> Sequence[float]:
         return PRIORS if self.settings.prior is None else (self.settings.prior,)
 
     def mixture(self, prior: float, *, released: bool = False) -> Mixture:
-        return Mixture(self.overall, prior, released, self.total, WHOLE * self.units_per_weight)
+        return Mixture(self.overall, prior, released, WHOLE * self.units_per_weight)
 
     def best(self, k: int, rng: np.random.Generator) -> Found:
         """The clustering of k clusters that most speaks for."""
@@ -129,24 +129,14 @@ class Search:
         return found
 
     def _ripened(self, mixture: Mixture, start: SharedCounts, passes: int, change: float) -> Ripened:
-        return ripen(self.engine, mixture, start, passes=passes, tolerance=change, vouching=False)
-
-    def evidence_of_one(self) -> float:
-        """Evidence for one cluster that holds every row, under the prior that suits it best; exact."""
-        whole = self.one_cluster()
-        return max(self.mixture(prior).evidence(whole) for prior in self.priors)
-
-    def one_cluster(self) -> SharedCounts:
-        """All rows in one cluster."""
-        labels = np.zeros(len(self.block), dtype=np.int64)
-        return SharedCounts.leaning(self.starts._counted(labels, 1), 1.0)
+        rest = ripen(self.engine, mixture, start, passes=passes, tolerance=change, vouching=False)
+        fixed = soften(mixture.scores(rest.shared), self.engine.axis)
+        led = self.engine.sweep(share_and_count, fixed, False).led
+        return replace(rest, complete=bool((led > 0).all()))
 
 
-def on_all_rows(engine: Engine, found: Found, total: float) -> Found:
+def on_all_rows(engine: Engine, found: Found) -> Found:
     """Plain passes over the whole table, from a clustering of a sample of it."""
-    mixture = replace(found.mixture, total=total)
-    # The first table is the sample's own: counts of the sample against the sample's weight.
-    first = ripen(engine, found.mixture, found.ripened.shared, passes=1, phase="all rows")
-    rest = ripen(engine, mixture, first.shared, passes=ALL_ROWS_PASSES - 1, phase="all rows")
-    history = found.ripened.history + first.history + rest.history
-    return Found(mixture, replace(rest, history=history))
+    shared = found.ripened.shared
+    rest = ripen(engine, found.mixture, shared, passes=ALL_ROWS_PASSES, phase="all rows")
+    return found.followed_by(rest)

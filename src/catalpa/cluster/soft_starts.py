@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from catalpa.engines.local import LocalEngine
 from catalpa.loop.plusplus_greedy import far_rows
@@ -13,7 +14,7 @@ from catalpa.loop.refill import reseed_empty
 from catalpa.loop.settle import settle
 from catalpa.relations.mixture import Overall
 from catalpa.relations.row_points import RowPoints
-from catalpa.relations.spectral import Features, coordinates
+from catalpa.relations.spectral import Features, Products, SparseRows, coordinates
 from catalpa.steps.collapse import row_weights
 from catalpa.steps.cooccur import cooccurrences
 from catalpa.steps.counts import Counts
@@ -24,7 +25,8 @@ __all__ = ["Starts"]
 
 MOST_AXES = 20
 RUNS = 10  # of k-means on the leading axes; the best is kept
-MOST_WEIGHT = 2.0**28  # of all rows, so that sums of products stay exact
+MOST_WEIGHT = 2.0**24  # of all rows, so that sums of products stay exact
+MOST_PRODUCTS = 1500  # categories up to which how often each two meet is counted once for all
 NUMBER_BITS = 10  # of a standardised number's fraction, for the same reason
 FAR_BITS = 6  # of a distance with numbers in it
 DISTANCE_BITS = 24  # of squared distances between points
@@ -97,8 +99,9 @@ class Starts:
         drop = 2.0 ** -max(int(np.frexp(4.0 * float(lengths.max()))[1]) - DISTANCE_BITS, 0)
 
         def away(rows: IntArray) -> IntArray:
-            squared = lengths[:, None] + lengths[rows] - 2.0 * (whole @ whole[rows].T)
-            return np.asarray(np.floor(squared * drop).astype(np.int64))
+            # Not a product of matrices: a library's threads take longer to meet than these sums take.
+            apart = np.stack([((whole - own) ** 2).sum(axis=1) for own in whole[rows]], axis=1)
+            return np.asarray(np.floor(apart * drop).astype(np.int64))
 
         best: tuple[float, Counts] | None = None
         for _ in range(RUNS):
@@ -123,29 +126,43 @@ class Starts:
 
     def _points(self, k: int) -> RowPoints:
         """Vectors of the categories and numbers on the leading axes."""
-        places, features = self._features
-        axes = min(k - 1, MOST_AXES, len(features.means) - features.columns + self.numbers.shape[1])
-        placed = coordinates(features, max(axes, 0))
+        places, features, most = self._features
+        placed = coordinates(features, max(min(k - 1, MOST_AXES, most), 0))
         vectors = np.zeros((self.axis.base.length, placed.shape[1]))
         vectors[places] = placed[: len(places)]
         overall = self.overall
         return RowPoints(self.axis, vectors, placed[len(places) :], overall.middle, overall.spread)
 
     @cached_property
-    def _features(self) -> tuple[IntArray, Features]:
-        """Places of the categories that take part, and how all features go together."""
-        together = cooccurrences(replace(self.block, weights=self.weights), self.axis)
-        total = float(self.weights.sum())
-        held = np.diagonal(together) > 0
-        base = self.axis.base
-        varied = np.bincount(base.column_of, held, base.n_columns) > 1
-        places = np.flatnonzero(held & varied[base.column_of])
-        shares = np.diagonal(together)[places] / total
-        products = together[np.ix_(places, places)] / total
-        if self.numbers.shape[1]:
-            products = self._with_numbers(products, places, total)
-        means = np.concatenate([shares, np.zeros(self.numbers.shape[1])])
-        return places, Features(products, means, int(varied.sum()) + self.numbers.shape[1])
+    def _features(self) -> tuple[IntArray, Features, int]:
+        """Places of the categories that take part, how features go together, and how many axes there are."""
+        base, total = self.axis.base, float(self.weights.sum())
+        light = replace(self.block, weights=self.weights)
+        counts = count_labelled(light, np.zeros(len(light), dtype=np.int64), 1, self.axis).by_category[0]
+        varied = np.bincount(base.column_of, counts > 0, base.n_columns) > 1
+        places = np.flatnonzero((counts > 0) & varied[base.column_of])
+        numeric = self.numbers.shape[1]
+        means = np.concatenate([counts[places] / total, np.zeros(numeric)])
+        columns = int(varied.sum()) + numeric
+        features: Features
+        if len(places) > MOST_PRODUCTS:
+            features = SparseRows(self._ones(places), self.numbers, self.weights, means, columns)
+        else:
+            products = cooccurrences(light, self.axis)[np.ix_(places, places)] / total
+            features = Products(self._with_numbers(products, places, total), means, columns)
+        return places, features, len(places) - int(varied.sum()) + numeric
+
+    def _ones(self, places: IntArray) -> csr_array:  # (n, places)
+        """1 where a row has a category."""
+        at = np.full(self.axis.base.length, -1)
+        at[places] = np.arange(len(places))
+        wide = np.full(self.axis.length, -1)
+        wide[self.axis.category_places] = at
+        found = wide[self.block.codes.astype(np.int64) + self.axis.offsets[:-1]]
+        rows = np.broadcast_to(np.arange(len(found))[:, None], found.shape)
+        held = found >= 0
+        shape = (len(found), len(places))
+        return csr_array((np.ones(int(held.sum())), (rows[held], found[held])), shape=shape)
 
     def _with_numbers(self, products: FloatArray, places: IntArray, total: float) -> FloatArray:
         """Mean products of categories, then numbers, with each other."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine
-from catalpa.engines.opening import Header, Opened, Opener, TableSettings, in_memory, prepared
+from catalpa.engines.opening import Encoding, Header, Opened, Opener, TableSettings, in_memory
 from catalpa.engines.stream import InFiles
 from catalpa.table import open_table
 from catalpa.table.scaling import Scaling
@@ -29,7 +29,7 @@ class InMemory:
         return Opened(schema, scaling, LocalEngine(rows, settings.n_jobs), units_per_weight)
 
     def for_predict(self, X: Any, schema: Schema, scaling: Scaling, settings: TableSettings) -> Engine:
-        return LocalEngine(prepared(X, schema, scaling, settings), settings.n_jobs)
+        return LocalEngine(Encoding(schema, scaling, settings).rows(X), settings.n_jobs)
 
 
 def opener_for(X: Any) -> Opener:

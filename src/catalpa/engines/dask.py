@@ -6,7 +6,7 @@ import math
 import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from operator import add
 from typing import Any, TypeVar
 
@@ -20,14 +20,13 @@ from numpy.typing import NDArray
 
 from catalpa.engines.base import Step, Sweep
 from catalpa.engines.opening import (
+    Encoding,
     Header,
     Opened,
     TableSettings,
-    decided,
     digested,
-    encoded_part,
+    opened,
     refuse_weights,
-    scaling_of,
 )
 from catalpa.errors import TableError, UnsupportedTable
 from catalpa.table.blocks import Axis, Block
@@ -63,26 +62,13 @@ class InDask:
     def for_fit(self, X: Any, settings: TableSettings, sample_weight: Any) -> Opened:
         refuse_weights(sample_weight)
         self.header(X)
-        parts = _parts(X)
-        schema = decided(_digest_of(parts, settings), settings)
-        encode = _held(schema, settings)
-        read = dask.persist(*(_later(_encoded)(part, encode) for part in parts))
-        facts = dask.compute(*(_later(_facts)(block, encode) for block in read))
-        lengths = [length for length, _ in facts]
-        starts = np.cumsum([0, *lengths[:-1]]).tolist()
-        axis = schema.axis.with_holes if any(holes for _, holes in facts) else schema.axis
-        placed = [
-            _later(_placed)(block, start, axis.dtype.str)
-            for block, start, length in zip(read, starts, lengths, strict=True)
-            if length
-        ]
-        engine = DaskEngine(X, schema, settings, axis, dask.persist(*placed), sum(lengths))
-        return Opened(schema, scaling_of(schema), engine)
+        return opened(_digest_of(_parts(X), settings), settings, partial(_hold, X))
 
     def for_predict(self, X: Any, schema: Schema, scaling: Scaling, settings: TableSettings) -> DaskEngine:
-        encode = _held(schema, settings)
-        blocks = [_later(_encoded)(part, encode) for part in _parts(X)]
-        return DaskEngine(X, schema, settings, schema.axis.with_holes, blocks, None)
+        encoding = Encoding(schema, scaling, settings)
+        held = _held(encoding)
+        blocks = [_later(_encoded)(part, held) for part in _parts(X)]
+        return DaskEngine(X, encoding, schema.axis.with_holes, blocks, None)
 
 
 class DaskEngine:
@@ -91,16 +77,14 @@ class DaskEngine:
     def __init__(
         self,
         X: Any,
-        schema: Schema,
-        settings: TableSettings,
+        encoding: Encoding,
         axis: Axis,
         blocks: Sequence[Delayed],
         n_rows: int | None,
     ) -> None:
         self.axis = axis
         self._table = X
-        self._schema = schema
-        self._settings = settings
+        self._encoding = encoding
         self._blocks = blocks
         self._counted = n_rows
         self._swept: Sequence[Delayed | None] = [None] * len(blocks)
@@ -155,8 +139,8 @@ class DaskEngine:
 
     def answer(self, step: Step[NDArray[Any]], *args: Any) -> Any:
         """A dask Series, or an array where the table is one or the results have several columns; lazy."""
-        none = step(_no_rows(self._schema, self.axis), *args)  # tells the type and width of results
-        held = _held(self._schema, self._settings, self.axis.dtype.str, step, args)
+        none = step(_no_rows(self._encoding, self.axis), *args)  # tells the type and width of results
+        held = _held(self._encoding, self.axis.dtype.str, step, args)
         parts = _parts(self._table)
         if none.ndim == 1 and isinstance(self._table, dd.DataFrame):
             series = [_later(_answered_series)(part, held) for part in parts]
@@ -187,6 +171,30 @@ def _parts(X: Any) -> list[Delayed]:
     return list(X.to_delayed())
 
 
+def _hold(X: Any, encoding: Encoding) -> DaskEngine:
+    """The rows encoded and kept by Dask, on an axis with holes if any cell needs one."""
+    axis, held = encoding.schema.axis, _held(encoding)
+    parts = _parts(_with_columns(X, encoding.schema.names))
+    read = dask.persist(*(_later(_encoded)(part, held) for part in parts))
+    facts = dask.compute(*(_later(_facts)(block, held) for block in read))
+    lengths = [length for length, _ in facts]
+    starts = np.cumsum([0, *lengths[:-1]]).tolist()
+    axis = axis.with_holes if any(holes for _, holes in facts) else axis
+    placed = [
+        _later(_placed)(block, start, axis.dtype.str)
+        for block, start, length in zip(read, starts, lengths, strict=True)
+        if length
+    ]
+    return DaskEngine(X, encoding, axis, dask.persist(*placed), sum(lengths))
+
+
+def _with_columns(X: Any, names: tuple[str, ...]) -> Any:
+    there = InDask().header(X).names
+    if names == there:
+        return X
+    return X[list(names)] if isinstance(X, dd.DataFrame) else X[:, [there.index(name) for name in names]]
+
+
 def _sum(results: list[Delayed]) -> Delayed:
     while len(results) > 1:
         groups = [results[at : at + FAN_IN] for at in range(0, len(results), FAN_IN)]
@@ -214,18 +222,19 @@ def _digested(part: Any, held: tuple[TableSettings]) -> Digest | None:
     return digested(part, held[0]) if len(part) else None
 
 
-def _encoded(part: Any, held: tuple[Schema, TableSettings]) -> Block:
-    schema, settings = held
-    return encoded_part(part, schema, settings) if len(part) else _no_rows(schema, schema.axis.with_holes)
+def _encoded(part: Any, held: tuple[Encoding]) -> Block:
+    (encoding,) = held
+    return encoding(part) if len(part) else _no_rows(encoding, encoding.schema.axis.with_holes)
 
 
-def _no_rows(schema: Schema, axis: Axis) -> Block:
-    return Block(np.zeros((0, axis.n_columns), dtype=axis.dtype), np.zeros((0, len(schema.numeric))))
+def _no_rows(encoding: Encoding, axis: Axis) -> Block:
+    numeric = len(encoding.schema.numeric)
+    return Block(np.zeros((0, axis.n_columns), dtype=axis.dtype), np.zeros((0, numeric)))
 
 
-def _facts(block: Block, held: tuple[Schema, TableSettings]) -> tuple[int, bool]:
+def _facts(block: Block, held: tuple[Encoding]) -> tuple[int, bool]:
     """Rows of a block, and whether a cell needs a place for holes."""
-    return len(block), bool((block.codes >= np.asarray(held[0].axis.sizes)).any())
+    return len(block), bool((block.codes >= np.asarray(held[0].schema.axis.sizes)).any())
 
 
 def _placed(block: Block, start: int, dtype: str) -> Block:
@@ -262,9 +271,9 @@ def _bytes(thing: Any) -> int:
     return sum(_bytes(getattr(thing, field.name)) for field in fields(thing))
 
 
-def _answered(part: Any, held: tuple[Schema, TableSettings, str, Step[Any], tuple[Any, ...]]) -> NDArray[Any]:
-    schema, settings, dtype, step, args = held
-    block = _placed(_encoded(part, (schema, settings)), 0, dtype)
+def _answered(part: Any, held: tuple[Encoding, str, Step[Any], tuple[Any, ...]]) -> NDArray[Any]:
+    encoding, dtype, step, args = held
+    block = _placed(_encoded(part, (encoding,)), 0, dtype)
     return np.asarray(step(block, *args))
 
 

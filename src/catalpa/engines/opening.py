@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -10,24 +11,26 @@ from numpy.typing import NDArray
 
 from catalpa.engines.base import Engine
 from catalpa.errors import ParameterError
-from catalpa.table import encode, infer, open_table
+from catalpa.table import encode, open_table
 from catalpa.table.blocks import Block, Rows
 from catalpa.table.digest import Digest, digest
 from catalpa.table.infer import check_settings, schema_of
-from catalpa.table.scaling import Scaling
+from catalpa.table.intake import Table
+from catalpa.table.sampling import gather_rows, search_positions
+from catalpa.table.scaling import UNSCALED, Scaling
 from catalpa.table.schema import Schema
+from catalpa.table.shape import numbers_at, shaped
 from catalpa.table.weights import weight_units
 
 __all__ = [
+    "Encoding",
     "Header",
     "Opened",
     "Opener",
     "TableSettings",
-    "decided",
     "digested",
-    "encoded_part",
     "in_memory",
-    "prepared",
+    "opened",
     "refuse_weights",
     "scaling_of",
 ]
@@ -35,7 +38,14 @@ __all__ = [
 
 @dataclass(frozen=True)
 class TableSettings:
-    """An estimator's settings that concern the table."""
+    """An estimator's settings that concern the table.
+
+    Attributes
+    ----------
+    numbers : {"keep", "refuse", "shape"}
+    search_rows : int or None
+        The shape of numbers is told from this many rows, drawn with ``search_seed``; None takes all.
+    """
 
     categorical_features: Any = None
     missing: str = "category"
@@ -98,22 +108,34 @@ def scaling_of(schema: Schema) -> Scaling:
     """The range of every numeric column at fit."""
     low = np.array([column.low for column in schema.numeric], dtype=np.float64)
     high = np.array([column.high for column in schema.numeric], dtype=np.float64)
-    return Scaling(low, high)
+    clipped = np.array([column.clipped for column in schema.numeric], dtype=np.bool_)
+    return Scaling(low, high, clipped)
 
 
-def inferred(X: Any, settings: TableSettings) -> Schema:
-    """The schema of a table in memory."""
-    return infer(
-        X,
-        categorical_features=settings.categorical_features,
-        missing=settings.missing,  # type: ignore[arg-type]
-        numbers=settings.numbers,  # type: ignore[arg-type]
-        bins=settings.bins,
-    )
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """How rows become integers: in the codes of a schema, their numbers on the grid of a scaling."""
+
+    schema: Schema
+    scaling: Scaling
+    settings: TableSettings
+
+    def rows(self, X: Any) -> Rows:
+        """Encoded and scaled rows of a table in memory."""
+        handling: Any = self.settings.handle_unknown
+        return encode(X, self.schema, handle_unknown=handling).rows.map(self.scaling.apply)
+
+    def __call__(self, part: Any) -> Block:
+        """Some rows of a table that is in parts, in codes that fit the axis with holes.
+
+        Other parts may need places for holes that this one does not, and codes of all parts have one type.
+        """
+        block = self.rows(part).blocks[0]
+        return replace(block, codes=block.codes.astype(self.schema.axis.with_holes.dtype, copy=False))
 
 
 def digested(part: Any, settings: TableSettings) -> Digest:
-    """What some rows of a table that is in parts say about its columns."""
+    """What some rows of a table say about its columns."""
     return digest(
         part,
         categorical_features=settings.categorical_features,
@@ -122,8 +144,8 @@ def digested(part: Any, settings: TableSettings) -> Digest:
     )
 
 
-def decided(summed: Digest, settings: TableSettings) -> Schema:
-    """The schema of a table that is in parts."""
+def _decided(summed: Digest, settings: TableSettings) -> Schema:
+    """The schema of a table, its numbers not shaped yet."""
     check_settings(settings.missing, settings.numbers, settings.bins)
     return schema_of(
         summed,
@@ -134,14 +156,19 @@ def decided(summed: Digest, settings: TableSettings) -> Schema:
     )
 
 
-def encoded_part(part: Any, schema: Schema, settings: TableSettings) -> Block:
-    """Some rows of a table that is in parts, scaled, in codes that fit the axis with holes.
+def opened(summed: Digest, settings: TableSettings, hold: Callable[[Encoding], Engine]) -> Opened:
+    """A table that is in parts, its numbers shaped by some of its rows where the settings say so.
 
-    Other parts may need places for holes that this one does not, and codes of all parts have one type.
+    ``hold`` reads the columns of an encoding, which may be fewer than the table has.
     """
-    rows = prepared(part, schema, scaling_of(schema), settings)
-    block = rows.blocks[0]
-    return replace(block, codes=block.codes.astype(schema.axis.with_holes.dtype, copy=False))
+    schema = _decided(summed, settings)
+    if settings.numbers == "shape" and schema.numeric:
+        as_they_came = hold(Encoding(replace(schema, columns=schema.numeric), UNSCALED, settings))
+        positions = search_positions(as_they_came.n_rows, settings.search_rows, settings.search_seed)
+        looked_at = as_they_came.total(gather_rows, positions).block()
+        schema = shaped(schema, looked_at.numbers, None, summed.holed)
+    scaling = scaling_of(schema)
+    return Opened(schema, scaling, hold(Encoding(schema, scaling, settings)))
 
 
 def refuse_weights(sample_weight: Any) -> None:
@@ -153,24 +180,21 @@ def refuse_weights(sample_weight: Any) -> None:
         )
 
 
-def prepared(X: Any, schema: Schema, scaling: Scaling, settings: TableSettings) -> Rows:
-    """Encoded and scaled rows of a table in memory."""
-    encoded = encode(X, schema, handle_unknown=settings.handle_unknown)  # type: ignore[arg-type]
-    return encoded.rows.map(scaling.apply)
-
-
 def in_memory(X: Any, settings: TableSettings, sample_weight: Any) -> tuple[Schema, Scaling, Rows, float]:
     """Schema, scaling and weighted rows of a table in memory, which is read once."""
     table = open_table(X)
-    schema = inferred(table, settings)
-    if sample_weight is None:
-        scaling = scaling_of(schema)
-        return schema, scaling, prepared(table, schema, scaling, settings), 1.0
-    units, per_weight = weight_units(sample_weight, len(table))
-    if units is not None and schema.numeric and not units.all():
-        schema = _ranged(table, schema, settings, units > 0)
+    summed = digested(table, settings)
+    schema = _decided(summed, settings)
+    units, per_weight = (None, 1.0) if sample_weight is None else weight_units(sample_weight, len(table))
+    weighed = None if units is None or units.all() else units > 0
+    if weighed is not None and schema.numeric:
+        schema = _ranged(table, schema, weighed)
+    if settings.numbers == "shape" and schema.numeric:
+        positions = search_positions(len(table), settings.search_rows, settings.search_seed, weighed)
+        weights = None if units is None else units[positions]
+        schema = shaped(schema, numbers_at(table, schema, positions), weights, summed.holed)
     scaling = scaling_of(schema)
-    rows = prepared(table, schema, scaling, settings)
+    rows = Encoding(schema, scaling, settings).rows(table)
 
     def weigh(block: Block) -> Block:
         own = None if units is None else units[block.start : block.start + len(block)]
@@ -179,21 +203,14 @@ def in_memory(X: Any, settings: TableSettings, sample_weight: Any) -> tuple[Sche
     return schema, scaling, rows.map(weigh), per_weight
 
 
-def _ranged(table: Any, schema: Schema, settings: TableSettings, weighed: NDArray[np.bool_]) -> Schema:
+def _ranged(table: Table, schema: Schema, weighed: NDArray[np.bool_]) -> Schema:
     """The schema with the ranges of its numbers taken over the rows that weigh something."""
-    rows = encode(table, schema, handle_unknown=settings.handle_unknown).rows  # type: ignore[arg-type]
-    numbers = np.concatenate([block.numbers for block in rows])[weighed]
-    seen = ~np.isnan(numbers)
-    low = np.min(numbers, axis=0, initial=np.inf, where=seen)
-    high = np.max(numbers, axis=0, initial=-np.inf, where=seen)
-    empty = ~seen.any(axis=0)
-    ranges = dict(
-        zip([column.name for column in schema.numeric], zip(low, high, empty, strict=True), strict=True)
-    )
+    numbers = numbers_at(table, schema, np.flatnonzero(weighed))
+    known = {column.name: own[~np.isnan(own)] for column, own in zip(schema.numeric, numbers.T, strict=True)}
     columns = tuple(
-        column
-        if column.name not in ranges or ranges[column.name][2]
-        else replace(column, low=float(ranges[column.name][0]), high=float(ranges[column.name][1]))
+        replace(column, low=float(known[column.name].min()), high=float(known[column.name].max()))
+        if column.name in known and len(known[column.name])
+        else column
         for column in schema.columns
     )
     return replace(schema, columns=columns)

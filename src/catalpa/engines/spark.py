@@ -24,14 +24,13 @@ from pyspark.sql.types import ArrayType, DataType, DoubleType, IntegerType, Stru
 from catalpa import errors
 from catalpa.engines.base import Step, Sweep
 from catalpa.engines.opening import (
+    Encoding,
     Header,
     Opened,
     TableSettings,
-    decided,
     digested,
-    encoded_part,
+    opened,
     refuse_weights,
-    scaling_of,
 )
 from catalpa.errors import TableError, UnsupportedTable
 from catalpa.table.blocks import Axis, Block
@@ -62,20 +61,12 @@ class InSpark:
         refuse_weights(sample_weight)
         self.header(X)
         _check_free(X, "cluster")  # the labels go there, after all the work
-        schema = decided(_digest_of(X, settings), settings)
-        blocks = X.mapInArrow(partial(_encode_part, schema, settings), BLOCKS).persist()
-        facts = sorted(tuple(row) for row in _collected(blocks.select("part", "place", "rows", "holes")))
-        starts = np.cumsum([0, *(rows for _, _, rows, _ in facts)]).tolist()
-        axis = schema.axis.with_holes if any(holes for *_, holes in facts) else schema.axis
-        places = {(part, place): start for (part, place, *_), start in zip(facts, starts, strict=False)}
-        engine = SparkEngine(X, schema, settings, axis, blocks, places)
-        # Spark keeps what is cached until it is told otherwise; the rows go when the engine goes.
-        weakref.finalize(engine, _let_go, blocks).atexit = False
-        return Opened(schema, scaling_of(schema), engine)
+        return opened(_digest_of(X, settings), settings, partial(_hold, X))
 
     def for_predict(self, X: Any, schema: Schema, scaling: Scaling, settings: TableSettings) -> SparkEngine:
-        blocks = X.mapInArrow(partial(_encode_part, schema, settings), BLOCKS)
-        return SparkEngine(X, schema, settings, schema.axis.with_holes, blocks, {})
+        encoding = Encoding(schema, scaling, settings)
+        blocks = X.mapInArrow(partial(_encode_part, encoding), BLOCKS)
+        return SparkEngine(X, encoding, schema.axis.with_holes, blocks, {})
 
 
 class SparkEngine:
@@ -88,16 +79,14 @@ class SparkEngine:
     def __init__(
         self,
         X: Any,
-        schema: Schema,
-        settings: TableSettings,
+        encoding: Encoding,
         axis: Axis,
         blocks: Any,
         starts: dict[Place, int],
     ) -> None:
         self.axis = axis
         self._table = X
-        self._schema = schema
-        self._settings = settings
+        self._encoding = encoding
         self._blocks = blocks
         self._starts = starts
         self._before: tuple[Any, ...] | None = None
@@ -123,8 +112,8 @@ class SparkEngine:
 
     def answer(self, step: Step[NDArray[Any]], *args: Any) -> Any:
         """The table with a column more: ``cluster``, or ``by_cluster`` where a row has one value for each."""
-        none = step(_no_rows(self._schema, self.axis), *args)  # tells the type and width of results
-        answered = partial(_answer, _Encode(self._schema, self._settings, self.axis.dtype.str), step, args)
+        none = step(_no_rows(self._encoding, self.axis), *args)  # tells the type and width of results
+        answered = partial(_answer, self._encoding, self.axis.dtype.str, step, args)
         if none.ndim == 2:
             return append_column(self._table, "by_cluster", ArrayType(DoubleType()), answered)
         if none.dtype.kind == "f":
@@ -145,6 +134,28 @@ def append_column(X: Any, name: str, kind: DataType, answer: Callable[[pa.Record
     _check_free(X, name)
     wide = StructType([*X.schema.fields, StructField(name, kind)])
     return X.mapInArrow(partial(_appended, answer, pa.field(name, to_arrow_type(kind))), wide)
+
+
+def _hold(X: Any, encoding: Encoding) -> SparkEngine:
+    """The rows encoded and cached by Spark, on an axis with holes if any cell needs one."""
+    axis = encoding.schema.axis
+    blocks = (
+        _with_columns(X, encoding.schema.names).mapInArrow(partial(_encode_part, encoding), BLOCKS).persist()
+    )
+    facts = sorted(tuple(row) for row in _collected(blocks.select("part", "place", "rows", "holes")))
+    starts = np.cumsum([0, *(rows for _, _, rows, _ in facts)]).tolist()
+    axis = axis.with_holes if any(holes for *_, holes in facts) else axis
+    places = {(part, place): start for (part, place, *_), start in zip(facts, starts, strict=False)}
+    engine = SparkEngine(X, encoding, axis, blocks, places)
+    # Spark keeps what is cached until it is told otherwise; the rows go when the engine goes.
+    weakref.finalize(engine, _let_go, blocks).atexit = False
+    return engine
+
+
+def _with_columns(X: Any, names: tuple[str, ...]) -> Any:
+    if names == tuple(X.columns):
+        return X
+    return X.select([f"`{name}`" for name in names])
 
 
 def _let_go(blocks: Any) -> None:
@@ -213,17 +224,6 @@ class _Remembering:
         return self.step(block, memory, *self.args)[0]
 
 
-@dataclass(frozen=True, eq=False)
-class _Encode:
-    schema: Schema
-    settings: TableSettings
-    dtype: str
-
-    def __call__(self, batch: Any) -> Block:
-        block = encoded_part(batch, self.schema, self.settings)
-        return replace(block, codes=block.codes.astype(self.dtype, copy=False))
-
-
 def _gathered(batches: Iterable[pa.RecordBatch], at_least: int) -> Iterator[pa.Table]:
     """Tables of at least so many rows, but for the last; never one without rows."""
     held: list[pa.RecordBatch] = []
@@ -242,14 +242,11 @@ def _digest_part(settings: TableSettings, batches: Iterable[pa.RecordBatch]) -> 
         yield pa.record_batch({"result": [pickle.dumps(reduce(add, digests))]})
 
 
-def _encode_part(
-    schema: Schema, settings: TableSettings, batches: Iterable[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
+def _encode_part(encoding: Encoding, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     part = TaskContext.get().partitionId()
-    encode = _Encode(schema, settings, schema.axis.with_holes.dtype.str)
     for place, table in enumerate(_gathered(batches, ROWS_PER_BLOCK)):
-        block = encode(table)
-        holes = bool((block.codes >= np.asarray(schema.axis.sizes)).any())
+        block = encoding(table)
+        holes = bool((block.codes >= np.asarray(encoding.schema.axis.sizes)).any())
         yield _rows(BLOCK_TYPES, (part, place, len(block), holes, pickle.dumps(block)))
 
 
@@ -290,8 +287,11 @@ def _each(
         yield _rows(RESULT_TYPES, (*place, pickle.dumps(work(block))))
 
 
-def _answer(encode: _Encode, step: Step[NDArray[Any]], args: tuple[Any, ...], batch: Any) -> NDArray[Any]:
-    return step(encode(batch), *args)
+def _answer(
+    encoding: Encoding, dtype: str, step: Step[NDArray[Any]], args: tuple[Any, ...], batch: Any
+) -> NDArray[Any]:
+    block = encoding(batch)
+    return step(replace(block, codes=block.codes.astype(dtype, copy=False)), *args)
 
 
 def _appended(
@@ -303,5 +303,6 @@ def _appended(
             yield pa.record_batch([*batch.columns, answers], [*batch.schema.names, field.name])
 
 
-def _no_rows(schema: Schema, axis: Axis) -> Block:
-    return Block(np.zeros((0, axis.n_columns), dtype=axis.dtype), np.zeros((0, len(schema.numeric))))
+def _no_rows(encoding: Encoding, axis: Axis) -> Block:
+    numeric = len(encoding.schema.numeric)
+    return Block(np.zeros((0, axis.n_columns), dtype=axis.dtype), np.zeros((0, numeric)))

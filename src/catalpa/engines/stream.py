@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from itertools import chain
 from operator import add
 from typing import Any, TypeVar
@@ -18,14 +17,13 @@ from catalpa.engines.base import Engine, Step, Sweep
 from catalpa.engines.cache import ArrayFile, BlockFiles, Folder, Shelf
 from catalpa.engines.local import thread_count
 from catalpa.engines.opening import (
+    Encoding,
     Header,
     Opened,
     TableSettings,
-    decided,
     digested,
-    prepared,
+    opened,
     refuse_weights,
-    scaling_of,
 )
 from catalpa.table.blocks import Axis
 from catalpa.table.digest import Digest
@@ -87,19 +85,20 @@ class StreamEngine:
 
 
 class InFiles:
-    """Files named by ``catalpa.scan``: read once for the schema and once to encode them."""
+    """Files named by ``catalpa.scan``: read once for the schema and once to encode them.
+
+    The shape of numbers takes one reading more, of the columns of numbers.
+    """
 
     def header(self, X: Scan) -> Header:
         return Header(X.sample, X.names, True)
 
     def for_fit(self, X: Scan, settings: TableSettings, sample_weight: Any) -> Opened:
         refuse_weights(sample_weight)
-        schema = decided(_summed(X, settings), settings)
-        scaling = scaling_of(schema)
-        return Opened(schema, scaling, _encoded(X, schema, scaling, settings))
+        return opened(_summed(X, settings), settings, partial(_hold, X))
 
     def for_predict(self, X: Scan, schema: Schema, scaling: Scaling, settings: TableSettings) -> Engine:
-        return _encoded(X, schema, scaling, settings)
+        return _hold(X, Encoding(schema, scaling, settings))
 
 
 def _summed(files: Scan, settings: TableSettings) -> Digest:
@@ -107,16 +106,14 @@ def _summed(files: Scan, settings: TableSettings) -> Digest:
     return reduce(add, digests)
 
 
-def _encoded(files: Scan, schema: Schema, scaling: Scaling, settings: TableSettings) -> StreamEngine:
+def _hold(files: Scan, encoding: Encoding) -> StreamEngine:
     """The rows in a folder of their own, on an axis with holes if any cell needs one."""
-    dtype = schema.axis.with_holes.dtype
-    parts = (prepared(batch, schema, scaling, settings) for batch in files.batches())
+    axis, n_jobs = encoding.schema.axis, encoding.settings.n_jobs
+    files = files if encoding.schema.names == files.names else files.only(encoding.schema.names)
     holes, cache = False, None
-    for rows in parts:
-        block = rows.blocks[0]
-        block = replace(block, codes=block.codes.astype(dtype, copy=False))
+    for block in map(encoding, files.batches()):
         cache = cache or BlockFiles(Folder(), files.rows_per_batch, block)
         cache.append(block)
-        holes = holes or rows.axis.holes
+        holes = holes or bool((block.codes >= np.asarray(axis.sizes)).any())
     assert cache is not None
-    return StreamEngine(schema.axis.with_holes if holes else schema.axis, cache, settings.n_jobs)
+    return StreamEngine(axis.with_holes if holes else axis, cache, n_jobs)

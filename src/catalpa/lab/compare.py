@@ -34,8 +34,9 @@ def compare(
     target : str
         That column; methods do not see it.
     methods : list of str
-        Names of methods, or ``"package.module:Class"`` for any scikit-learn clusterer; each is run once,
-        however often and by whichever of its names it is given.
+        Names of methods; ``"stepmix"`` (latent class analysis, needs that package) or ``"mca-kmeans"``
+        (k-means on leading axes); or ``"package.module:Class"`` for any scikit-learn clusterer. Each is run
+        once, however often and by whichever of its names it is given.
     seeds : int
         Seeds 0, 1, ..., seeds - 1; a method that takes no seed is run once.
     n_clusters : int, optional

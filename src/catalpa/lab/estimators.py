@@ -9,6 +9,7 @@ from typing import Any
 
 from catalpa.cluster.registry import METHODS, find_method
 from catalpa.errors import ParameterError
+from catalpa.lab.peers import PEERS, find_peer
 
 __all__ = ["GROUP", "find_estimator", "is_by_chance", "make", "method_name"]
 
@@ -21,8 +22,8 @@ def find_estimator(name: str) -> type[Any]:
     Parameters
     ----------
     name : str
-        Name or alias of a method, name of an entry point in the group ``catalpa.methods``, or an import
-        path such as ``"package.module:Class"``.
+        Name or alias of a method, ``"stepmix"`` or ``"mca-kmeans"``, name of an entry point in the group
+        ``catalpa.methods``, or an import path such as ``"package.module:Class"``.
 
     Examples
     --------
@@ -37,11 +38,15 @@ def find_estimator(name: str) -> type[Any]:
         # First, so that no other package changes what the library's own names mean.
         return find_method(name).estimator
     except ParameterError as error:
+        peer = find_peer(name)
+        if peer is not None:
+            return peer
         for point in entry_points(group=GROUP):
             if point.name == name:
                 return _loaded(name, point)
         raise ParameterError(
-            f'{error} A class of another package is named by its path, as in "package.module:Class".'
+            f"{error} Other programs have the names {', '.join(PEERS)}; any class of another package is "
+            'named by its path, as in "package.module:Class".'
         ) from error
 
 

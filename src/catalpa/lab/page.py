@@ -101,7 +101,7 @@ def _section(one: Table) -> Iterator[str]:
         yield "From the worst seed to the best:"
         yield to_markdown(one.spread())
     if one.number == "2":
-        scores = table_of(one.cells[one.cells["ranked"]])
+        scores = table_of(one.cells[one.cells["ranked"]]).dropna(axis=1, how="all")
         if len(scores.dropna()) > 1:
             yield f"Tests on our means of {one.measure}:"
             yield tests_text(significance(scores, one.measure, control=usual_control(scores)))

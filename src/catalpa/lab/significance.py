@@ -58,7 +58,8 @@ def significance(
     Parameters
     ----------
     scores : pandas.DataFrame
-        Data sets down, methods across. Data sets with a gap are left out.
+        Data sets down, methods across. Methods without any score, and then data sets with a gap, are left
+        out.
     measure : str
         Tells whether more is better.
     control : str, optional
@@ -72,7 +73,7 @@ def significance(
     >>> found.n_sets, round(found.nemenyi, 2), found.friedman.chi_square_p_value < 0.001
     (10, 4.77, True)
     """
-    complete = scores.dropna().astype(float)
+    complete = scores.dropna(axis=1, how="all").dropna().astype(float)
     if complete.shape[0] < 2 or complete.shape[1] < 2:
         raise ParameterError(
             f"{complete.shape[0]} data sets have a score of each of {complete.shape[1]} methods. "

@@ -52,7 +52,7 @@ class Table:
     def ranks(self) -> pd.DataFrame:
         """Average ranks by label: ours over the ranked variants, and printed."""
         ranked = self.cells[self.cells["ranked"]]
-        complete = table_of(ranked).dropna(how="all")
+        complete = table_of(ranked).dropna(how="all").dropna(axis=1, how="all")
         if complete.shape[0] < 2 or complete.shape[1] < 2:
             ours = pd.Series(dtype=float)
         else:
@@ -66,14 +66,17 @@ class Table:
 
     def printed(self) -> Grid:
         """What was printed beside it."""
-        once = self.cells.drop_duplicates(["dataset", "label"]).assign(column=lambda rows: rows["label"])
+        once = (
+            self._in_print().drop_duplicates(["dataset", "label"]).assign(column=lambda rows: rows["label"])
+        )
         places = _places(once, "printed", self.measure)
         shown = Table(self.number, self.measure, once.assign(place=places))
         return shown._grid("printed", lambda row: _with_spread(row["printed"], row["printed_std"]), "place")
 
     def differences(self) -> Grid:
         """Ours minus printed."""
-        return self._grid("ours minus printed", lambda row: _signed(row["difference"]), None)
+        beside = Table(self.number, self.measure, self._in_print())
+        return beside._grid("ours minus printed", lambda row: _signed(row["difference"]), None)
 
     def clusters(self) -> Grid:
         """Mean number of clusters left, of those asked for."""
@@ -109,6 +112,11 @@ class Table:
             self.shares(),
             self.spread(),
         ]
+
+    def _in_print(self) -> pd.DataFrame:
+        """The cells of columns that the paper's table has; all of them where it has none."""
+        there = self.cells["label"].isin(printed(self.number, "ACC")["label"])
+        return self.cells[there] if there.any() else self.cells
 
     def _grid(self, what: str, text: Callable[[dict[Hashable, Any]], str], place: str | None) -> Grid:
         datasets = list(self.cells["dataset"].unique())

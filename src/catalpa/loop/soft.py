@@ -23,8 +23,8 @@ class SoftMethod(Protocol):
     def scores(self, shared: SharedCounts) -> Scores:
         """The cost table, in nats."""
 
-    def scores_without_one(self, shared: SharedCounts) -> Scores:
-        """The cost table of clusters that one row has left."""
+    def both_scores(self, shared: SharedCounts) -> tuple[Scores, Scores]:
+        """The cost table, and that of clusters that one row has left."""
 
     def evidence(self, shared: SharedCounts) -> float:
         """How much speaks for these shares, in nats."""
@@ -32,16 +32,16 @@ class SoftMethod(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Ripened:
-    """Where soft passes came to rest: what the last one counted, and the evidence for it."""
+    """Where soft passes came to rest: what the last one counted, and the evidence for it.
+
+    ``complete`` is False where it was found that, by the table of these counts, some cluster is foremost in
+    no row.
+    """
 
     shared: SharedCounts
     evidence: float
     history: tuple[Pass, ...]
-
-    @property
-    def complete(self) -> bool:
-        """Whether every cluster is foremost in some row."""
-        return bool((self.shared.led > 0).all())
+    complete: bool = True
 
 
 def ripen(
@@ -63,8 +63,8 @@ def ripen(
     """
     history: list[Pass] = []
     for number in range(passes):
-        second = None if vouching else method.scores_without_one(shared)
-        fixed = soften(_times(method.scores(shared), sharper), engine.axis, second)
+        tables = (_times(method.scores(shared), sharper),) if vouching else method.both_scores(shared)
+        fixed = soften(tables[0], engine.axis, *tables[1:])
         wide = engine.sweep(share_and_count, fixed, tolerance > 0.0)
         shared = wide.folded(engine.axis)
         moved = engine.n_rows if number == 0 else shared.counts.moved

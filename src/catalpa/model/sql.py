@@ -152,13 +152,18 @@ class _Query:
         """Numbers in ticks of their range, as ``Scaling.apply`` has them."""
         double = self.words.double
         scaled = []
-        for at, half_span in enumerate(self.scoring.scaling.half_span.tolist()):
-            name, far, near = f"half_{at}", FARTHEST * half_span, NO_TICK * half_span
+        scaling = self.scoring.scaling
+        for at, (half_span, clipped) in enumerate(
+            zip(scaling.half_span.tolist(), scaling.clipped.tolist(), strict=True)
+        ):
+            name, near = f"half_{at}", NO_TICK * half_span
+            lowest, highest = (0.0, 1.0) if clipped else (-FARTHEST, FARTHEST)
             whens = []
             # PostgreSQL refuses quotients that overflow or underflow; both are known without dividing.
-            if np.isfinite(far):
-                whens.append(f"WHEN {name} >= {double(far)} THEN {double(FARTHEST * 2**TICK_BITS)}")
-                whens.append(f"WHEN {name} <= {double(-far)} THEN {double(-FARTHEST * 2**TICK_BITS)}")
+            if np.isfinite(highest * half_span):
+                for sign, limit in ((">=", highest), ("<=", lowest)):
+                    ticks = double(limit * 2**TICK_BITS)
+                    whens.append(f"WHEN {name} {sign} {double(limit * half_span)} THEN {ticks}")
             if near >= SMALLEST_NORMAL:
                 whens.append(f"WHEN ABS({name}) <= {double(near)} THEN {double(0.0)}")
             # Halves go to the even tick; a sum near 1.5 * 2**52 has no room for a fraction.
@@ -176,22 +181,23 @@ class _Query:
         made = self._numbers
         for cluster in self.clusters:
             terms = [
-                self._number_term(at, float(mean), float(scale))
-                for at, (mean, scale) in enumerate(
-                    zip(fixed.means[cluster], fixed.scale[cluster], strict=True)
+                self._number_term(at, *map(float, own))
+                for at, own in enumerate(
+                    zip(fixed.means[cluster], fixed.scale[cluster], fixed.level[cluster], strict=True)
                 )
             ]
             total = "\n      + ".join(terms)
             made = [*made, f"({total}) * {double(2.0**fixed.shift)} AS distance_{cluster}"]
         return made
 
-    def _number_term(self, at: int, mean: float, scale: float) -> str:
+    def _number_term(self, at: int, mean: float, scale: float, level: float) -> str:
         double, name = self.words.double, f"number_{at}"
         if np.isnan(mean):
             term = double(0.0)
         else:
             away = f"ABS({name} - {double(mean)})"
             term = f"{double(scale)} * ({f'{away} * {away}' if self.scoring.fixed.power == 2 else away})"
+            term = f"{double(level)} + {term}" if level else term
         absent = "NULL" if self.scoring.schema.missing == "error" else double(0.0)
         return f"CASE WHEN {name} IS NULL THEN {absent} ELSE {term} END"
 

@@ -79,13 +79,14 @@ class Sums:
     seen: FloatArray  # (k, numeric) N_j
     totals: FloatArray  # (k, numeric) S_j, of standardised numbers
     squares: FloatArray  # (k, numeric) Q_j
+    total: float  # n, of all clusters
 
     def without_one(self) -> Sums:
-        """One row taken out of every count; numbers stay, as which row it was is not known."""
+        """One row taken out of every count; numbers and the total stay."""
         cells, columns, sizes = (
             np.maximum(part - 1.0, 0.0) for part in (self.cells, self.columns, self.sizes)
         )
-        return Sums(cells, columns, sizes, self.seen, self.totals, self.squares)
+        return Sums(cells, columns, sizes, self.seen, self.totals, self.squares, self.total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +100,6 @@ class Mixture:
         a: rows of the whole table that stand beside each category of a cluster.
     released : bool
         Whether sizes may win rows: t_j = ln[(n_j + 1/2) / (n + k/2)] instead of -ln k.
-    total : float
-        n: weight of the rows that are counted.
     units : float
         Units of the counts that make a weight of 1.
     """
@@ -108,46 +107,50 @@ class Mixture:
     overall: Overall
     prior: float
     released: bool
-    total: float
     units: float
 
     def scores(self, shared: SharedCounts) -> Scores:
         """The plain table: -ln p_jr(v), -t_j, and a normal density for every number."""
-        return self._scores(self.sums(shared))
+        sums = self.sums(shared)
+        return self._scores(sums, self.log_shares(sums))
 
-    def scores_without_one(self, shared: SharedCounts) -> Scores:
-        """The table of a cluster that one row has left."""
-        return self._scores(self.sums(shared).without_one())
+    def both_scores(self, shared: SharedCounts) -> tuple[Scores, Scores]:
+        """The plain table, and that of a cluster that one row has left."""
+        sums = self.sums(shared)
+        less = sums.without_one()
+        # Logarithms of both at once: a call costs more than the few numbers in it.
+        logs = self._logs(np.concatenate([self._shares(sums), self._shares(less)]))
+        k = len(sums.sizes)
+        return self._scores(sums, logs[:k]), self._scores(less, logs[k:])
 
     def sums(self, shared: SharedCounts) -> Sums:
         counts, overall = shared.counts, self.overall
         cells = counts.by_category / self.units
         columns = overall.by_column(counts.by_category) / self.units
-        seen = counts.seen / self.units
+        sizes, seen = counts.sizes / self.units, counts.seen / self.units
+        total = float(counts.sizes.sum()) / self.units
+        if not len(overall.middle):
+            return Sums(cells, columns, sizes, seen, seen, seen, total)
         # Sums and squares are in 2**-10 of the units' own 2**-20, and on the scale of the blocks.
         totals, squares = (part * 2.0**-10 / self.units for part in (counts.sums, counts.squares))
         middle, spread = overall.middle, overall.spread
         around = squares - 2.0 * middle * totals + seen * (middle * middle)
-        return Sums(
-            cells,
-            columns,
-            counts.sizes / self.units,
-            seen,
-            (totals - seen * middle) / spread,
-            np.maximum(around / (spread * spread), 0.0),
-        )
+        around = np.maximum(around / (spread * spread), 0.0)
+        return Sums(cells, columns, sizes, seen, (totals - seen * middle) / spread, around, total)
 
-    def _scores(self, sums: Sums) -> Scores:
+    def _scores(self, sums: Sums, log_shares: FloatArray) -> Scores:
+        table, anchor = np.ascontiguousarray(-log_shares.T), -self._log_sizes(sums)
+        if not len(self.overall.middle):
+            return Scores.of(table, anchor=anchor)
         means, variances = self._normals(sums)
         middle, spread = self.overall.middle, self.overall.spread
         level = BLUR / (2.0 * variances) + 0.5 * log(variances)
-        anchor = -self._log_sizes(sums)
         for column in np.flatnonzero(self.overall.lacking):
             absent, present = -log(self._presence(sums, int(column)))
             anchor = anchor + absent
             level[:, column] += present - absent
         return Scores.of(
-            np.ascontiguousarray(-self.log_shares(sums).T),
+            table,
             anchor=anchor,
             means=middle + means * spread,
             scale=1.0 / (2.0 * variances * (spread * spread)),
@@ -156,18 +159,39 @@ class Mixture:
 
     def log_shares(self, sums: Sums) -> FloatArray:  # (k, V)
         """T_j(r, v) = ln p_jr(v); a category that no row has is as far as its column's farthest."""
+        return self._logs(self._shares(sums))
+
+    def _shares(self, sums: Sums) -> FloatArray:  # (k, V)
+        """p_jr(v), where any row has the category."""
         overall = self.overall
-        mass = self._masses[overall.axis.column_of]
-        known = sums.columns[:, overall.axis.column_of]
-        shares = (sums.cells + mass * overall.shares) / np.where(mass > 0, known + mass, 1.0)
-        for column, part in enumerate(overall.axis.slices()):
-            if overall.ordered[column]:
-                shares[:, part] = self._ordered(sums.cells[:, part], column, part)
-        logs = log(np.where(overall.shares > 0, shares, 1.0))
+        known = sums.columns[:, overall.axis.column_of] + self._cell_masses
+        shares = (sums.cells + self._prior_cells) / np.where(known > 0, known, 1.0)
+        for column, part in self._ordered_columns:
+            shares[:, part] = self._ordered(sums.cells[:, part], column, part)
+        return np.asarray(shares)
+
+    def _logs(self, shares: FloatArray) -> FloatArray:
+        if not self._with_absent:
+            return log(shares)
+        logs = log(np.where(self.overall.shares > 0, shares, 1.0))
         for part in self._with_absent:
             of_column = logs[:, part]
-            of_column[:, overall.shares[part] == 0] = of_column.min(axis=1, keepdims=True)
+            of_column[:, self.overall.shares[part] == 0] = of_column.min(axis=1, keepdims=True)
         return logs
+
+    @cached_property
+    def _cell_masses(self) -> FloatArray:  # (V,)
+        return self._masses[self.overall.axis.column_of]
+
+    @cached_property
+    def _prior_cells(self) -> FloatArray:  # (V,)
+        """A_r q_r(v)."""
+        return self._cell_masses * self.overall.shares
+
+    @cached_property
+    def _ordered_columns(self) -> list[tuple[int, slice]]:
+        parts = enumerate(self.overall.axis.slices())
+        return [(column, part) for column, part in parts if self.overall.ordered[column]]
 
     @cached_property
     def _masses(self) -> FloatArray:  # (columns,)
@@ -195,7 +219,7 @@ class Mixture:
         k = len(sums.sizes)
         if not self.released:
             return np.full(k, -log(np.array(float(k))))
-        return log((sums.sizes + 0.5) / (self.total + k / 2.0))
+        return log((sums.sizes + 0.5) / (sums.total + k / 2.0))
 
     def _normals(self, sums: Sums) -> tuple[FloatArray, FloatArray]:
         """mean_j and var_j of the standardised numbers, (k, numeric)."""
@@ -232,9 +256,8 @@ class Mixture:
 
     def _of_categories(self, sums: Sums) -> float:
         overall = self.overall
-        prior = self._masses[overall.axis.column_of] * overall.shares
-        there = prior > 0
-        cells, prior = sums.cells[:, there], prior[there]
+        there = self._prior_cells > 0
+        cells, prior = sums.cells[:, there], self._prior_cells[there]
         gained = (log_gamma(cells + prior) - log_gamma(prior)).sum()
         mass = np.where(self._masses > 0, self._masses, 1.0)
         paid = (log_gamma(sums.columns + mass) - log_gamma(mass))[:, self._masses > 0].sum()
@@ -267,9 +290,9 @@ class Mixture:
         """Z: what it takes to say which cluster every row is in."""
         k = len(sums.sizes)
         if not self.released:
-            return float(self.total * log(np.array(float(k))))
+            return float(sums.total * log(np.array(float(k))))
         half = np.array(0.5)
-        whole = log_gamma(np.array(self.total + k / 2.0)) - log_gamma(np.array(k / 2.0))
+        whole = log_gamma(np.array(sums.total + k / 2.0)) - log_gamma(np.array(k / 2.0))
         return float(whole - (log_gamma(sums.sizes + half) - log_gamma(half)).sum())
 
 

@@ -9,25 +9,45 @@ everywhere, and it is only a place to start from.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from catalpa.table.blocks import FloatArray, IntArray
 
-__all__ = ["Features", "coordinates"]
+__all__ = ["Features", "Products", "SparseRows", "coordinates"]
 
 MATRIX_BITS, AXIS_BITS, WORK_BITS = 28, 24, 26  # grids whose products, summed to at most 1, have 52 bits
 COORDINATE_BITS = 21  # of the largest coordinate; counts of 2**28 rows times it stay exact
+ROW_BITS, NUMBER_ROW_BITS = 24, 16  # of a row's sum: times weights of 2**24 in all, and numbers of 12 bits
 SPARE = 4  # axes beyond those asked for, so that the last of them settles too
-ROUNDS, TURNS = 20, 3  # products between two orthonormalisations keep 8 bits of the weakest axis at worst
 LOST = 2.0**-20  # a column of this length or less points nowhere
 
 
-@dataclass(frozen=True, eq=False)
-class Features:
-    """What a table says about how its features go together.
+class Features(Protocol):
+    """Categories that occur, of columns that vary, and then standardised numbers: how they go together.
 
-    Features are categories that occur, of columns that vary, and then the standardised numbers.
+    The matrix is that of the features' covariances, each feature divided by its length: the root of its
+    share, 1 for a number, times the root of the number of columns. Its eigenvalues lie between 0 and 1.
+    """
+
+    @property
+    def lengths(self) -> FloatArray:  # (features,)
+        """What each feature is divided by."""
+
+    @property
+    def rounds(self) -> tuple[int, int]:
+        """How often axes are made orthonormal, and products between two times."""
+
+    def times(self, axes: FloatArray) -> FloatArray:
+        """The matrix times axes (features, width) whose columns are shorter than 1, exact on its grid."""
+
+
+@dataclass(frozen=True, eq=False)
+class Products:
+    """Features with their mean products, for tables with few enough of them.
 
     Attributes
     ----------
@@ -42,39 +62,91 @@ class Features:
     products: FloatArray
     means: FloatArray
     columns: int
+    rounds: tuple[int, int] = (20, 3)  # three products keep 8 bits of the weakest axis at worst
 
-    @property
+    @cached_property
     def lengths(self) -> FloatArray:
-        """What a feature is divided by: the root of its share, 1 for a number, times that of the columns."""
-        own = np.where(self.means > 0, self.means, 1.0)
-        return np.asarray(np.sqrt(self.columns * own))
+        return _lengths(self.means, self.columns)
 
+    @cached_property
     def matrix(self) -> FloatArray:
-        """Covariances of the features, each divided by its length; eigenvalues between 0 and 1."""
         around = self.products - self.means[:, None] * self.means[None, :]
         return _on_grid(around / self.lengths[:, None] / self.lengths[None, :], MATRIX_BITS)
+
+    def times(self, axes: FloatArray) -> FloatArray:
+        return self.matrix @ axes
+
+
+@dataclass(frozen=True, eq=False)
+class SparseRows:
+    """The same for tables with so many features that their products would not fit: rows are gone through.
+
+    Attributes
+    ----------
+    ones : sparse array (n, categories)
+        1 where a row has a category.
+    numbers : array (n, numeric)
+        On a grid, at most 12 bits each.
+    weights : array (n,), int64
+        Together at most 2**24.
+    """
+
+    ones: csr_array
+    numbers: FloatArray
+    weights: IntArray
+    means: FloatArray
+    columns: int
+    rounds: tuple[int, int] = (6, 2)  # a product costs much here, and a start need not be the best one
+
+    @cached_property
+    def lengths(self) -> FloatArray:
+        return _lengths(self.means, self.columns)
+
+    def times(self, axes: FloatArray) -> FloatArray:
+        scaled, up = _below_one(axes / self.lengths[:, None])
+        scaled = _on_grid(scaled, WORK_BITS)
+        n_categories = self.ones.shape[1]
+        rows, more = _below_one(self.ones @ scaled[:n_categories] + self.numbers @ scaled[n_categories:])
+        weighted = _on_grid(rows, ROW_BITS) * self.weights[:, None]
+        coarse = _on_grid(rows, NUMBER_ROW_BITS) * self.weights[:, None]
+        summed = np.concatenate([self.ones.T @ weighted, self.numbers.T @ coarse]) / float(self.weights.sum())
+        middle = weighted.sum(axis=0) / float(self.weights.sum())
+        around = (summed - self.means[:, None] * middle) / self.lengths[:, None]
+        return np.asarray(np.ldexp(around, up + more))
+
+
+def _below_one(vectors: FloatArray) -> tuple[FloatArray, IntArray]:
+    """Columns with entries below 1, and the powers of two that they were divided by."""
+    powers = np.frexp(np.abs(vectors).max(axis=0, initial=0.0))[1]
+    return np.ldexp(vectors, -powers), powers
+
+
+def _lengths(means: FloatArray, columns: int) -> FloatArray:
+    return np.asarray(np.sqrt(columns * np.where(means > 0, means, 1.0)))
 
 
 def coordinates(features: Features, axes: int) -> FloatArray:  # (features, axes)
     """Coordinates on the leading axes; a row's are the sums of its features'."""
     if not axes:
-        return np.zeros((len(features.means), 0))
-    found = _leading(features.matrix(), axes)
+        return np.zeros((len(features.lengths), 0))
+    found = _leading(features, axes)
     placed = found / features.lengths[:, None]
     largest = float(np.abs(placed).max(initial=0.0))
     return _on_grid(placed, COORDINATE_BITS - int(np.frexp(largest)[1])) if largest > 0 else placed
 
 
-def _leading(matrix: FloatArray, axes: int) -> FloatArray:  # (features, axes)
+def _leading(features: Features, axes: int) -> FloatArray:  # (features, axes)
     """Axes of the largest variance, in this order, the largest entry of each positive."""
-    width = min(axes + SPARE, len(matrix))
-    basis = _orthonormal(_signs(len(matrix), width))
-    for _ in range(ROUNDS):
+    n_features = len(features.lengths)
+    basis = _orthonormal(_signs(n_features, min(axes + SPARE, n_features)))
+    rounds, turns = features.rounds
+    for _ in range(rounds):
         moved = basis
-        for _ in range(TURNS):
-            moved = _on_grid(_shortened(matrix @ moved), AXIS_BITS)
+        for _ in range(turns):
+            moved = _on_grid(_shortened(features.times(moved)), AXIS_BITS)
         basis = _orthonormal(moved)
-    along = (basis * _on_grid(matrix @ basis, WORK_BITS)).sum(axis=0)
+    # Eigenvalues are below 1, so the products with the matrix are too.
+    along = (basis * _on_grid(features.times(basis), WORK_BITS)).sum(axis=0)
     best = basis[:, np.argsort(-along, kind="stable")[:axes]]
     largest = best[np.abs(best).argmax(axis=0), np.arange(best.shape[1])]
     return np.asarray(np.where(largest < 0, -best, best))
@@ -86,9 +158,8 @@ def _on_grid(values: FloatArray, bits: int) -> FloatArray:
 
 def _shortened(vectors: FloatArray) -> FloatArray:
     """Columns made shorter than 1, and not much shorter, by powers of two."""
-    largest = np.abs(vectors).max(axis=0)
-    bound = np.frexp(largest)[1] + (int(len(vectors) - 1).bit_length() + 1) // 2
-    return np.asarray(np.ldexp(vectors, -bound))
+    below, _ = _below_one(vectors)
+    return np.asarray(np.ldexp(below, -((int(len(vectors) - 1).bit_length() + 1) // 2)))
 
 
 def _orthonormal(vectors: FloatArray) -> FloatArray:

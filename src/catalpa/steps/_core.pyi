@@ -9,6 +9,7 @@ class Tables:
         starts: IntArray,
         means: FloatArray,
         scale: FloatArray,
+        level: FloatArray,
         power: int,
         root: bool,
         shift: int,
@@ -65,3 +66,37 @@ def cost_by_rows(
     /,
 ) -> tuple[int, int]: ...
 def cost_by_counts(tables: Tables, by_category: IntArray, sizes: IntArray, /) -> tuple[int, int]: ...
+
+class SoftTables:
+    def __init__(
+        self,
+        table: IntArray,
+        anchor: IntArray,
+        widths: IntArray,
+        starts: IntArray,
+        means: FloatArray,
+        scale: FloatArray,
+        level: FloatArray,
+        table_rise: IntArray,
+        anchor_rise: IntArray,
+        coarser: int,
+        /,
+    ) -> None: ...
+
+def share(
+    tables: SoftTables,
+    fused: IntArray,
+    numbers: FloatArray,
+    weights: IntArray,
+    before: IntArray,
+    level: str,
+    leaders: IntArray,
+    shares: IntArray,
+    by_category: IntArray,
+    sizes: IntArray,
+    sums: IntArray,
+    squares: IntArray,
+    seen: IntArray,
+    led: IntArray,
+    /,
+) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, int]]: ...

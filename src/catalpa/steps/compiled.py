@@ -22,7 +22,17 @@ try:
 except ImportError:  # pragma: no cover - an installation without a compiler
     _core = None  # type: ignore[assignment]
 
-__all__ = ["Packed", "assign_and_count", "available", "description", "label_rows", "pack"]
+__all__ = [
+    "Packed",
+    "assign_and_count",
+    "available",
+    "chosen_level",
+    "core_numbers",
+    "core_weights",
+    "description",
+    "label_rows",
+    "pack",
+]
 
 CHOICE = "CATALPA_CORE"  # environment variable: "numpy", or one of the core's instruction sets
 WIDEST_GROUP = 256  # fused codes stay in one byte
@@ -78,10 +88,10 @@ def _warn_slow() -> None:
 
 def description() -> str:
     """Which code runs the passes, in a few words."""
-    return f"C++ core ({_level()})" if available() else "NumPy reference"
+    return f"C++ core ({chosen_level()})" if available() else "NumPy reference"
 
 
-def _level() -> str:
+def chosen_level() -> str:
     """The instruction set to use: the fastest one, unless the environment names another."""
     levels = _core.levels()
     chosen = os.environ.get(CHOICE, "") or levels[0]
@@ -141,7 +151,7 @@ def assign_and_count(
     tables = _tables(packed, fixed)
     labels = np.empty(len(block), dtype=code_dtype(fixed.k))
     old = NO_ROWS.astype(labels.dtype) if before is None else before.astype(labels.dtype, copy=False)
-    moved = _core.label(tables, packed.fused, _numbers(block), old, labels, _level())
+    moved = _core.label(tables, packed.fused, core_numbers(block), old, labels, chosen_level())
     if before is None or counts is None or moved > RECOUNT_SHARE * len(block):
         sums = _recounted(block, packed, fixed, labels)
     else:
@@ -157,7 +167,9 @@ def _recounted(block: Block, packed: Packed, fixed: FixedScores, labels: IntArra
     sizes = np.zeros(fixed.k, dtype=np.int64)
     sums, squares, seen = np.zeros((3, fixed.k, fixed.n_numeric), dtype=np.int64)
     into = (by_category, sizes, sums, squares, seen)
-    _core.count_all(_tables(packed, fixed), packed.fused, _numbers(block), _weights(block), labels, *into)
+    _core.count_all(
+        _tables(packed, fixed), packed.fused, core_numbers(block), core_weights(block), labels, *into
+    )
     return into
 
 
@@ -176,7 +188,7 @@ def _updated(
     by_category, sizes, sums, squares, seen = (part.copy() for part in held)
     into = (by_category, sizes, sums, squares, seen)
     tables = _tables(packed, fixed)
-    _core.count_moved(tables, packed.fused, _numbers(block), _weights(block), before, labels, *into)
+    _core.count_moved(tables, packed.fused, core_numbers(block), core_weights(block), before, labels, *into)
     return into
 
 
@@ -188,16 +200,18 @@ def _cost(block: Block, packed: Packed, fixed: FixedScores, labels: IntArray, su
     else:
         present = NO_ROWS if packed.present is None else packed.present
         high, low = _core.cost_by_rows(
-            tables, packed.fused, _numbers(block), _weights(block), present, labels
+            tables, packed.fused, core_numbers(block), core_weights(block), present, labels
         )
     return (high << 64) + low
 
 
-def _numbers(block: Block) -> FloatArray:
+def core_numbers(block: Block) -> FloatArray:
+    """The block's numbers as the core reads them."""
     return np.ascontiguousarray(block.numbers, dtype=np.float64)
 
 
-def _weights(block: Block) -> IntArray:
+def core_weights(block: Block) -> IntArray:
+    """The block's weights as the core reads them; empty where every row weighs one."""
     return NO_ROWS if block.weights is None else np.ascontiguousarray(block.weights, dtype=np.int64)
 
 
@@ -205,7 +219,7 @@ def label_rows(block: Block, packed: Packed, fixed: FixedScores) -> IntArray:  #
     """Nearest cluster of every row."""
     labels = np.empty(len(block), dtype=np.int32)
     none = NO_ROWS.astype(np.int32)
-    _core.label(_tables(packed, fixed), packed.fused, _numbers(block), none, labels, _level())
+    _core.label(_tables(packed, fixed), packed.fused, core_numbers(block), none, labels, chosen_level())
     return labels
 
 
@@ -224,6 +238,7 @@ def _tables(packed: Packed, fixed: FixedScores) -> _core.Tables:
             np.asarray(packed.starts),
             fixed.means,
             fixed.scale,
+            fixed.level,
             fixed.power,
             bool(fixed.root),
             fixed.shift,

@@ -3,10 +3,7 @@
 // Everything that decides a label or a count is an integer, so results do not depend on the order of
 // rows, the number of threads or the instruction set. See docs/performance.md for the design.
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
+#include "core_arrays.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,44 +15,27 @@
 #include <utility>
 #include <vector>
 
-#if !defined(__SIZEOF_INT128__)
-#error "Catalpa's core needs a compiler with 128-bit integers and vector types: GCC 12, Clang 11 or newer."
+#if defined(__x86_64__)
+#include <immintrin.h>
 #endif
 
-namespace nb = nanobind;
+using namespace catalpa;
 
 namespace {
-
-using Int128 = __int128;
 
 constexpr std::size_t SLAB = 32;            // clusters whose sums fit the registers together
 constexpr std::size_t ROWS_AT_ONCE = 512;   // rows whose keys stay in the first cache; a multiple of 8
 constexpr std::size_t STRETCH = 64;         // rows compared at once when looking for those that moved
 constexpr int KEY_BITS = 30;                // of a key's 32: one for the sign, one so that margins cannot overflow
 constexpr std::size_t MOST_LANES = 4096;    // beyond, the cluster's index would leave too few bits for the sum
-constexpr int TICK_BITS = 24;
-constexpr int SQUARE_BITS = 26;
 constexpr std::int32_t LARGEST_KEY = std::numeric_limits<std::int32_t>::max();
 alignas(32) constexpr std::int32_t LARGEST[8] = {LARGEST_KEY, LARGEST_KEY, LARGEST_KEY, LARGEST_KEY,
                                                  LARGEST_KEY, LARGEST_KEY, LARGEST_KEY, LARGEST_KEY};
 
-template <class T>
-using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using AnyVector = nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using AnyCodes = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using AnyLabels = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-// Wrapping arithmetic, as NumPy has it; plain overflow would be undefined.
-inline std::int64_t times(std::int64_t a, std::int64_t b) {
-    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-}
-
 template <bool squared>
-inline double number_term(double number, double mean, double scale) {
+inline double number_term(double number, double mean, double scale, double level) {
     const double away = std::fabs(number - mean);
-    const double term = scale * (squared ? away * away : away);
+    const double term = level + scale * (squared ? away * away : away);
     return away == away ? term : 0.0;
 }
 
@@ -72,7 +52,7 @@ class Tables {
     std::vector<std::int64_t> plain;     // (length, k) the table as it came
     std::vector<std::int64_t> wide;      // (places, k) its rows added up per fused place
     std::vector<std::int32_t> narrow;    // slabs of (places, up to 32): sums << bits | cluster; empty if not usable
-    std::vector<double> means, scale;    // (numeric, k)
+    std::vector<double> means, scale, level;  // (numeric, k)
     std::int64_t tie;
     std::int32_t index_mask = 0, margin = 0;
     bool squared, root;
@@ -80,12 +60,12 @@ class Tables {
 
     Tables(Matrix<const std::int64_t> table, Vector<const std::int64_t> anchors, Vector<const std::int64_t> column_widths,
            Vector<const std::int64_t> group_starts, Matrix<const double> means_in, Matrix<const double> scale_in,
-           int power, bool root_in, int shift, std::int64_t tie_in, double limit_in)
+           Matrix<const double> level_in, int power, bool root_in, int shift, std::int64_t tie_in, double limit_in)
         : k(table.shape(1)), columns(column_widths.size()), length(table.shape(0)), numeric(means_in.shape(1)),
           lanes((k + 7) / 8 * 8), starts(group_starts.data(), group_starts.data() + group_starts.size()),
           widths(column_widths.data(), column_widths.data() + columns), anchor(anchors.data(), anchors.data() + k),
           plain(table.data(), table.data() + table.size()), means(transposed(means_in)), scale(transposed(scale_in)),
-          tie(tie_in), squared(power == 2), root(root_in), limit(limit_in), up(std::ldexp(1.0, shift)),
+          level(transposed(level_in)), tie(tie_in), squared(power == 2), root(root_in), limit(limit_in), up(std::ldexp(1.0, shift)),
           down(std::ldexp(1.0, -shift)) {
         lay_out_groups();
         fuse();
@@ -213,6 +193,7 @@ struct Scratch {
 #define CATALPA_LEVEL baseline
 #define CATALPA_TARGET
 #define CATALPA_WIDE 0
+#include "core_lanes.hpp"
 #include "core_rows.hpp"
 #undef CATALPA_LEVEL
 #undef CATALPA_TARGET
@@ -222,22 +203,12 @@ struct Scratch {
 #define CATALPA_LEVEL avx2
 #define CATALPA_TARGET __attribute__((target("avx2")))
 #define CATALPA_WIDE 1
+#include "core_lanes.hpp"
 #include "core_rows.hpp"
 #undef CATALPA_LEVEL
 #undef CATALPA_TARGET
 #undef CATALPA_WIDE
 #endif
-
-// Instruction sets this machine can run, the fastest first.
-std::vector<std::string> levels() {
-    std::vector<std::string> found;
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2")) found.push_back("AVX2");
-#endif
-    found.push_back("baseline");
-    return found;
-}
 
 template <class Code>
 void label_some(const std::string& level, const Tables& tables, const Code* codes, const double* numbers,
@@ -246,16 +217,6 @@ void label_some(const std::string& level, const Tables& tables, const Code* code
     if (level == "AVX2") return avx2::label_rows(tables, codes, numbers, rows, scratch, labels);
 #endif
     baseline::label_rows(tables, codes, numbers, rows, scratch, labels);
-}
-
-// Call `act` with typed pointers for the three widths that codes and labels come in.
-template <class Array, class Act>
-auto with_type(const Array& array, Act act) {
-    switch (array.itemsize()) {
-        case 1: return act(static_cast<const std::uint8_t*>(array.data()));
-        case 2: return act(static_cast<const std::uint16_t*>(array.data()));
-        default: return act(static_cast<const std::uint32_t*>(array.data()));
-    }
 }
 
 template <class Code, class Label>
@@ -413,7 +374,8 @@ std::int64_t reported(const Tables& tables, std::int64_t total, std::int64_t pre
                                           static_cast<std::uint64_t>(floored(times(total - whole * present, all), present)));
     }
     if (!tables.root) return total;
-    return static_cast<std::int64_t>(std::rint(std::sqrt(static_cast<double>(total) * tables.down) * tables.up));
+    const auto above = static_cast<double>(std::max<std::int64_t>(total, 0));
+    return static_cast<std::int64_t>(std::rint(std::sqrt(above * tables.down) * tables.up));
 }
 
 template <class Code>
@@ -424,15 +386,12 @@ std::int64_t own_sum(const Tables& tables, const Code* codes, const double* numb
     double part = 0.0;
     for (std::size_t column = 0; column < tables.numeric; ++column) {
         if (numbers[column] != numbers[column]) continue;
-        const double mean = tables.means[column * tables.k + cluster], scale = tables.scale[column * tables.k + cluster];
-        part += tables.squared ? number_term<true>(numbers[column], mean, scale)
-                               : number_term<false>(numbers[column], mean, scale);
+        const std::size_t at = column * tables.k + cluster;
+        const double mean = tables.means[at], scale = tables.scale[at], level = tables.level[at];
+        part += tables.squared ? number_term<true>(numbers[column], mean, scale, level)
+                               : number_term<false>(numbers[column], mean, scale, level);
     }
     return tables.numeric ? total + tables.in_quanta(part) : total;
-}
-
-nb::tuple halves(Int128 sum) {
-    return nb::make_tuple(static_cast<std::int64_t>(sum >> 64), static_cast<std::uint64_t>(sum));
 }
 
 // Sum of the rows' reported costs, as two halves of 128 bits.
@@ -512,12 +471,22 @@ bool fuse_codes(const AnyCodes& codes, const Vector<const std::int64_t>& widths,
 
 }  // namespace
 
+std::vector<std::string> catalpa::levels() {
+    std::vector<std::string> found;
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2")) found.push_back("AVX2");
+#endif
+    found.push_back("baseline");
+    return found;
+}
+
 NB_MODULE(_core, module) {
     module.doc() = "The compiled core; catalpa.steps.compiled is its only caller.";
     nb::class_<Tables>(module, "Tables")
         .def(nb::init<Matrix<const std::int64_t>, Vector<const std::int64_t>, Vector<const std::int64_t>,
-                      Vector<const std::int64_t>, Matrix<const double>, Matrix<const double>, int, bool, int,
-                      std::int64_t, double>());
+                      Vector<const std::int64_t>, Matrix<const double>, Matrix<const double>, Matrix<const double>, int, bool,
+                      int, std::int64_t, double>());
     module.def("levels", &levels);
     module.def("fuse_codes", &fuse_codes);
     module.def("label", &label);
@@ -525,4 +494,5 @@ NB_MODULE(_core, module) {
     module.def("count_moved", &count_moved);
     module.def("cost_by_rows", &cost_by_rows);
     module.def("cost_by_counts", &cost_by_counts);
+    bind_soft(module);
 }

@@ -1,61 +1,6 @@
-// The two row kernels, compiled once per instruction set: core.cpp includes this file with
-//   CATALPA_LEVEL   name of the namespace,
-//   CATALPA_TARGET  attribute of every function in it,
-//   CATALPA_WIDE    whether one register holds eight 32-bit numbers.
-// A template cannot take its target from its caller, hence the inclusion.
+// The two row kernels of the hard pass, compiled once per instruction set after core_lanes.hpp.
 
 namespace CATALPA_LEVEL {
-
-#if CATALPA_WIDE
-
-typedef std::int32_t Eight __attribute__((vector_size(32)));
-
-CATALPA_TARGET inline Eight add(Eight a, Eight b) { return a + b; }
-CATALPA_TARGET inline Eight least(Eight a, Eight b) { return a < b ? a : b; }
-CATALPA_TARGET inline Eight most(Eight a, Eight b) { return a < b ? b : a; }
-
-// Each pair of functions lays the lanes of two vectors side by side; after three such steps with a
-// minimum in between, lane r holds the minimum over all lanes of row r.
-CATALPA_TARGET inline Eight front1(Eight a, Eight b) { return __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13); }
-CATALPA_TARGET inline Eight back1(Eight a, Eight b) { return __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15); }
-CATALPA_TARGET inline Eight front2(Eight a, Eight b) { return __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13); }
-CATALPA_TARGET inline Eight back2(Eight a, Eight b) { return __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15); }
-CATALPA_TARGET inline Eight front3(Eight a, Eight b) { return __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11); }
-CATALPA_TARGET inline Eight back3(Eight a, Eight b) { return __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15); }
-
-#else
-
-typedef std::int32_t Four __attribute__((vector_size(16)));
-struct Eight {
-    Four low, high;
-};
-
-inline Four least(Four a, Four b) { return a < b ? a : b; }
-inline Four most(Four a, Four b) { return a < b ? b : a; }
-inline Four front1(Four a, Four b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
-inline Four back1(Four a, Four b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
-inline Four front2(Four a, Four b) { return __builtin_shufflevector(a, b, 0, 1, 4, 5); }
-inline Four back2(Four a, Four b) { return __builtin_shufflevector(a, b, 2, 3, 6, 7); }
-
-inline Eight add(Eight a, Eight b) { return {a.low + b.low, a.high + b.high}; }
-inline Eight least(Eight a, Eight b) { return {least(a.low, b.low), least(a.high, b.high)}; }
-inline Eight most(Eight a, Eight b) { return {most(a.low, b.low), most(a.high, b.high)}; }
-inline Eight front1(Eight a, Eight b) { return {front1(a.low, b.low), front1(a.high, b.high)}; }
-inline Eight back1(Eight a, Eight b) { return {back1(a.low, b.low), back1(a.high, b.high)}; }
-inline Eight front2(Eight a, Eight b) { return {front2(a.low, b.low), front2(a.high, b.high)}; }
-inline Eight back2(Eight a, Eight b) { return {back2(a.low, b.low), back2(a.high, b.high)}; }
-inline Eight front3(Eight a, Eight b) { return {a.low, b.low}; }
-inline Eight back3(Eight a, Eight b) { return {a.high, b.high}; }
-
-#endif
-
-CATALPA_TARGET inline Eight load(const std::int32_t* from) {
-    Eight lanes;
-    std::memcpy(&lanes, from, sizeof lanes);
-    return lanes;
-}
-
-CATALPA_TARGET inline void store(std::int32_t* to, Eight lanes) { std::memcpy(to, &lanes, sizeof lanes); }
 
 // The smallest and the second smallest key seen in each lane.
 struct Two {
@@ -87,7 +32,7 @@ CATALPA_TARGET inline void two_smallest(const Code* codes, std::size_t groups, c
             for (int r = 0; r < at_once; ++r) {
                 const std::int32_t* entry = entries + static_cast<std::size_t>(own[r * groups + group]) * (V * 8);
 #pragma GCC unroll 4
-                for (int v = 0; v < V; ++v) sums[r][v] = add(sums[r][v], load(entry + 8 * v));
+                for (int v = 0; v < V; ++v) sums[r][v] = sums[r][v] + load(entry + 8 * v);
             }
         }
 #pragma GCC unroll 8
@@ -165,10 +110,11 @@ CATALPA_TARGET void exact_sums(const Tables& tables, const Code* codes, const do
         const double number = numbers[column];
         if (number != number) continue;
         const double *means = tables.means.data() + column * k, *scale = tables.scale.data() + column * k;
+        const double* level = tables.level.data() + column * k;
         if (tables.squared)
-            for (std::size_t j = 0; j < k; ++j) part[j] += number_term<true>(number, means[j], scale[j]);
+            for (std::size_t j = 0; j < k; ++j) part[j] += number_term<true>(number, means[j], scale[j], level[j]);
         else
-            for (std::size_t j = 0; j < k; ++j) part[j] += number_term<false>(number, means[j], scale[j]);
+            for (std::size_t j = 0; j < k; ++j) part[j] += number_term<false>(number, means[j], scale[j], level[j]);
     }
     for (std::size_t j = 0; j < k; ++j) sums[j] += tables.in_quanta(part[j]);
 }

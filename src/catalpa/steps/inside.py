@@ -76,7 +76,8 @@ def dissimilarities(block: Block, fixed: FixedScores, weights: FloatArray) -> Fl
     ``weights``, (k, columns + numeric)) times ``1 - exp(-(number - mean)**2 / 2)``, a missing one the
     whole weight.
     """
-    bare = replace(fixed, means=fixed.means[:, :0], scale=fixed.scale[:, :0])
+    none = fixed.means[:, :0]
+    bare = replace(fixed, means=none, scale=none, level=none)
     categories = replace(block, numbers=block.numbers[:, :0])
     parts = [reference.distances(part, bare) for part in categories.cut(reference.ROWS_AT_ONCE)]
     costs = np.concatenate(parts) * fixed.quantum

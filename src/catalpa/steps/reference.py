@@ -33,6 +33,7 @@ def _number_part(numbers: FloatArray, fixed: FixedScores) -> IntArray:  # (n, k)
     for column in range(fixed.n_numeric):
         away = np.abs(numbers[:, column, None] - fixed.means[None, :, column])
         term = fixed.scale[None, :, column] * (away * away if fixed.power == 2 else away)
+        term = fixed.level[None, :, column] + term
         part += np.where(np.isnan(away), 0.0, term)
     capped = np.minimum(part, fixed.number_limit)
     return np.rint(capped * 2.0**fixed.shift).astype(np.int64)
@@ -45,14 +46,18 @@ def nearest(total: IntArray, tie: int) -> IntArray:  # (n,) int64
 
 
 def row_costs(block: Block, fixed: FixedScores, total: IntArray) -> IntArray:
-    """Reported cost of sums ``total`` (n,) or (n, k): rescaled for left-out cells, rooted if asked."""
+    """Reported cost of sums ``total`` (n,) or (n, k): rescaled for left-out cells, rooted if asked.
+
+    A sum below zero has no root; it counts as zero.
+    """
     present = present_cells(block, fixed.axis)
     if present is not None:
         columns = fixed.axis.n_columns + fixed.n_numeric
         present = present.reshape(-1, *([1] * (total.ndim - 1)))
         total = total // present * columns + total % present * columns // present
     if fixed.root:
-        return np.rint(np.sqrt(total * 2.0**-fixed.shift) * 2.0**fixed.shift).astype(np.int64)
+        above = np.maximum(total, 0) * 2.0**-fixed.shift
+        return np.rint(np.sqrt(above) * 2.0**fixed.shift).astype(np.int64)
     return total
 
 

@@ -92,6 +92,7 @@ class FixedScores:
     anchor: IntArray  # (k,) int64
     means: FloatArray  # (k, numeric)
     scale: FloatArray  # (k, numeric)
+    level: FloatArray  # (k, numeric)
     power: int
     root: bool
     shift: int
@@ -132,6 +133,7 @@ def fix(scores: Scores, axis: Axis) -> FixedScores:
         anchor=np.rint(scores.anchor * 2.0**shift).astype(np.int64),
         means=np.ascontiguousarray(scores.means),
         scale=np.ascontiguousarray(scores.scale),
+        level=np.ascontiguousarray(scores.level),
         power=scores.power,
         root=scores.root,
         shift=shift,
@@ -146,6 +148,7 @@ def _room(columns: int) -> int:
 def _shift(scores: Scores, axis: Axis) -> int:
     largest = sum(float(np.abs(scores.table[part]).max(initial=0.0)) for part in axis.base.slices())
     largest += float(np.abs(scores.anchor).max(initial=0.0))
+    largest += float(np.abs(scores.level).sum(axis=1).max(initial=0.0))
     # Room for the farthest number too: a capped cost would be the same in every cluster.
     largest += float(np.abs(scores.scale).sum(axis=1).max(initial=0.0)) * (FARTHEST + 1.0) ** scores.power
     if largest <= 0.0:

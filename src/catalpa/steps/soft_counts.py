@@ -34,8 +34,6 @@ class SharedCounts:
         Rows in which each cluster is foremost: least cost, the lowest cluster of equals.
     change : int
         Sum of weight times the absolute changes of the shares since the pass before.
-    top : int
-        Sum of weight times the share of the foremost cluster.
     """
 
     counts: Counts
@@ -43,7 +41,6 @@ class SharedCounts:
     gap: int
     led: IntArray
     change: int
-    top: int
 
     def __add__(self, other: SharedCounts) -> SharedCounts:
         return SharedCounts(
@@ -52,13 +49,12 @@ class SharedCounts:
             self.gap + other.gap,
             self.led + other.led,
             self.change + other.change,
-            self.top + other.top,
         )
 
     @staticmethod
     def of(counts: Counts) -> SharedCounts:
         """Counts by share of which nothing else is known."""
-        return SharedCounts(counts, 0, 0, (counts.sizes > 0).astype(np.int64), 0, 0)
+        return SharedCounts(counts, 0, 0, (counts.sizes > 0).astype(np.int64), 0)
 
     @staticmethod
     def leaning(counts: Counts, share: float) -> SharedCounts:

@@ -127,8 +127,7 @@ def count(
     change = 0 if before is None else _weighted_sum(np.abs(wide - before).sum(axis=1), weights)
     behind = _weighted_sum((wide * gap).sum(axis=1), weights)
     led = np.bincount(leader, minlength=fixed.k).astype(np.int64)
-    top = _weighted_sum(wide[np.arange(len(block)), leader], weights)
-    return SharedCounts(sums, _weighted_sum(log, weights), behind, led, change, top), leader, share
+    return SharedCounts(sums, _weighted_sum(log, weights), behind, led, change), leader, share
 
 
 def _sums(

@@ -96,7 +96,7 @@ def soften(scores: Scores, axis: Axis, second: Scores | None = None) -> FixedSha
     check_shareable(scores.k)
     wide = axis.expand(scores.table)
     after = wide if second is None else axis.expand(second.table)
-    coarser = _coarser(scores, second, axis)
+    coarser = _coarser(scores, second, wide, after, axis)
     quanta = 2.0 ** (FRACTION_BITS - coarser) / LN_TWO
     table, least = _above_least(np.rint(wide * quanta).astype(np.int64))
     anchor = np.rint(scores.anchor * quanta).astype(np.int64)
@@ -141,24 +141,25 @@ def _narrow(values: IntArray) -> IntArray:
     return np.ascontiguousarray(values.astype(np.int32))
 
 
-def _coarser(scores: Scores, second: Scores | None, axis: Axis) -> int:
+def _coarser(scores: Scores, second: Scores | None, wide: FloatArray, after: FloatArray, axis: Axis) -> int:
     """The least number of bits to give up so that every row's sums fit, known from the tables alone."""
-    largest = 0.0
-    for part in axis.base.slices():
-        first = scores.table[part]
-        spread = first - first.min(axis=1, keepdims=True)
-        if second is not None:
-            spread = np.maximum(spread, np.abs(second.table[part] - first.min(axis=1, keepdims=True)))
-        largest += float(spread.max(initial=0.0))
-    for one in (scores, scores if second is None else second):
-        largest = largest + float(np.ptp(one.anchor))
-    # Numbers lie between 0 and 1 here: a soft pass is made on columns that were clipped to their range.
-    away = np.maximum(np.abs(scores.means), np.abs(1.0 - scores.means)) ** 2 * scores.scale
-    if away.size:
-        spread = away + scores.level - scores.level.min(axis=0)
-        largest += float(spread.max(axis=0).sum())
-    bits, coarser = largest / LN_TWO, 0
-    columns = axis.n_columns + scores.means.shape[1] + 2
-    while bits * 2.0 ** (FRACTION_BITS - coarser) + columns >= LARGEST_SUM:
-        coarser += 1
-    return coarser
+    # Of both tables together: a cost of the second round may lie below the least of the first.
+    high, low = np.maximum(wide, after).max(axis=1), np.minimum(wide, after).min(axis=1)
+    anchors = float(np.ptp(scores.anchor))
+    if second is not None:
+        anchors += float(np.abs(second.anchor - scores.anchor).max())
+    starts = axis.offsets[:-1][axis.widths > 0]
+    largest = anchors + (float(np.maximum.reduceat(high - low, starts).sum()) if len(starts) else 0.0)
+    if scores.means.size:
+        # Numbers lie between 0 and 1 here: a soft pass is made on columns that were clipped to their range.
+        away = np.maximum(np.abs(scores.means), np.abs(1.0 - scores.means)) ** 2 * scores.scale
+        largest += float((away + scores.level - scores.level.min(axis=0)).max(axis=0).sum())
+    bits = largest / LN_TWO
+    columns = axis.n_columns + scores.means.shape[1] + 2  # each rounded by at most one quantum
+    for coarser in range(FRACTION_BITS + 1):
+        if bits * 2.0 ** (FRACTION_BITS - coarser) + columns < LARGEST_SUM:
+            return coarser
+    raise ParameterError(
+        f"Clusters differ by {bits:g} bits in what a row costs, more than a soft pass can tell apart. "
+        "Costs should be logarithms of shares, none of them 0."
+    )

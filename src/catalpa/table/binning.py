@@ -6,7 +6,7 @@ import numpy as np
 
 from catalpa.table.blocks import FloatArray, IntArray
 
-__all__ = ["interval_labels", "quantile_edges"]
+__all__ = ["interval_labels", "midrank_edges", "quantile_edges"]
 
 
 def quantile_edges(values: FloatArray, times: IntArray, bins: int) -> tuple[float, ...]:
@@ -22,6 +22,21 @@ def quantile_edges(values: FloatArray, times: IntArray, bins: int) -> tuple[floa
     wanted = np.arange(1, bins) * times.sum() / bins
     places = np.unique(np.searchsorted(before, wanted, side="left"))
     return tuple(values[order][places[places < len(values)]].tolist())
+
+
+def midrank_edges(values: FloatArray, times: IntArray, bins: int) -> tuple[float, ...]:
+    """Inner borders of at most ``bins`` intervals that put each value where the middle of its rows lies.
+
+    A value's rows share an interval, and no interval is empty. ``values`` are different and ascending.
+
+    Examples
+    --------
+    >>> midrank_edges(np.array([0.0, 1.0, 2.0, 5.0, 40.0]), np.array([4, 1, 1, 1, 1]), 8)
+    (1.0, 2.0, 5.0, 40.0)
+    """
+    before = np.cumsum(times) - times
+    places = (2 * before + times) * bins // max(2 * int(times.sum()), 1)
+    return tuple(values[1:][np.diff(places) > 0].tolist())
 
 
 def interval_labels(low: float, edges: tuple[float, ...], high: float) -> tuple[str, ...]:

@@ -28,6 +28,11 @@ class Digest:
     library: str
     summaries: tuple[Summary, ...]
 
+    @property
+    def holed(self) -> frozenset[str]:
+        """Names of the columns that have missing cells."""
+        return frozenset(summary.name for summary in self.summaries if summary.missing)
+
     def __add__(self, other: Digest) -> Digest:
         if other.names != self.names:
             raise TableError(f"A batch has the columns {list(other.names)}, the first {list(self.names)}.")

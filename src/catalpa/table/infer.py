@@ -22,7 +22,9 @@ from catalpa.errors import (
 from catalpa.table.binning import interval_labels, quantile_edges
 from catalpa.table.cells import Family
 from catalpa.table.digest import CategoricalFeatures, Digest, NumbersPolicy, digest, listed_columns
+from catalpa.table.intake import open_table
 from catalpa.table.schema import Category, Column, Kind, Schema, category_key
+from catalpa.table.shape import numbers_at, shaped
 from catalpa.table.summary import FEW, Summary
 
 __all__ = ["IDENTIFIER_ROWS", "MAX_CATEGORIES", "check_settings", "infer", "infer_batches", "schema_of"]
@@ -54,9 +56,10 @@ def infer(
         categories. "from_dtype" takes every number column as numeric. Other columns are always categories.
     missing : {"category", "ignore", "error"}
         What a missing cell is: a category of its own, nothing, or an error.
-    numbers : {"keep", "refuse"}
+    numbers : {"keep", "refuse", "shape"}
         "refuse" leaves no numeric column: whole numbers become categories, other numbers are an error
-        unless ``bins`` is given.
+        unless ``bins`` is given. "shape" cuts columns with spikes or a long tail into ordered bins and
+        clips the others.
     bins : int or None
         Cut numeric columns into this many intervals of about equally many rows.
 
@@ -72,9 +75,15 @@ def infer(
       x1  nominal  2 categories: 0, 1
       - column 'x1' holds 2 different whole numbers: taken as categories
     """
-    return infer_batches(
-        [X], categorical_features=categorical_features, missing=missing, numbers=numbers, bins=bins
+    check_settings(missing, numbers, bins)
+    table = open_table(X)
+    digested = digest(table, categorical_features=categorical_features, numbers=numbers, bins=bins)
+    schema = schema_of(
+        digested, categorical_features=categorical_features, missing=missing, numbers=numbers, bins=bins
     )
+    if numbers != "shape":
+        return schema
+    return shaped(schema, numbers_at(table, schema, np.arange(len(table))), None, digested.holed)
 
 
 def infer_batches(
@@ -87,7 +96,8 @@ def infer_batches(
 ) -> Schema:
     """Decide as ``infer`` does, over a table that comes in batches of rows.
 
-    Only the different values of the columns are kept, never the rows. See ``infer`` for the parameters.
+    Only the different values of the columns are kept, never the rows. See ``infer`` for the parameters;
+    "shape" leaves numeric columns as they are, for ``shaped`` to decide from some rows.
 
     Examples
     --------
@@ -119,7 +129,7 @@ def schema_of(
     numbers: NumbersPolicy = "keep",
     bins: int | None = None,
 ) -> Schema:
-    """Decide as ``infer`` does, from the summed digests of all rows. See ``infer`` for the parameters."""
+    """Decide as ``infer_batches`` does, from the summed digests of all rows."""
     summaries = list(digested.summaries)
     _check_missing(summaries, missing)
     listed = listed_columns(digested.names, categorical_features)
@@ -136,7 +146,7 @@ def check_settings(missing: str, numbers: str, bins: int | None) -> None:
     if missing not in ("category", "ignore", "error"):
         raise ParameterError(f"missing is {missing!r}; it can be 'category', 'ignore' or 'error'.")
     if numbers not in ("keep", "refuse", "shape"):
-        raise ParameterError(f"numbers is {numbers!r}; it can be 'keep' or 'refuse'.")
+        raise ParameterError(f"numbers is {numbers!r}; it can be 'keep', 'refuse' or 'shape'.")
     whole = isinstance(bins, int | np.integer) and not isinstance(bins, bool)
     if bins is not None and not (whole and bins >= 2):
         raise ParameterError(f"bins is {bins!r}; it has to be None or a whole number of at least 2.")
@@ -165,7 +175,7 @@ def _check_fractions(summaries: list[Summary], rules: Rules) -> None:
         raise NumericColumns(
             f"The columns {names} hold numbers with fractions, and this method knows categories only. "
             "Bin them (bins=5), list them in categorical_features to take every number as a category, "
-            "or use a mixed method (Grove, KPrototypes)."
+            "or use a mixed method (DISC, KPrototypes)."
         )
 
 
@@ -205,7 +215,7 @@ class Rules:
 
     def _said_of_measure(self, summary: Summary) -> list[str]:
         said = _said_of_constant(summary)
-        if self.listed is None and summary.whole:
+        if self.numbers != "shape" and self.listed is None and summary.whole:
             return [f"column {summary.name!r} holds many different whole numbers: taken as a number", *said]
         return said
 

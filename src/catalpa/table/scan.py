@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -125,6 +125,12 @@ class Scan:
     def sample(self) -> pa.Table:
         """The columns without rows."""
         return pa.table({name: pa.nulls(0) for name in self.names})
+
+    def only(self, names: Sequence[str]) -> Scan:
+        """The same files with fewer columns; what is known of their text stays known."""
+        fewer = replace(self, columns=tuple(names), drop=())
+        fewer.__dict__["_text"] = self._text
+        return fewer
 
     @property
     def rows_per_batch(self) -> int:

@@ -73,9 +73,11 @@ class Column:
     categories : tuple
         In the order of their codes; None, always last, is the category of missing cells.
     low, high : float
-        Smallest and largest number seen, for numeric and binned columns.
+        Smallest and largest number seen, for numeric and binned columns; of a clipped column its limits.
     edges : tuple of float
         Inner borders of the bins of a binned column; a number on a border belongs to the bin above it.
+    clipped : bool
+        Whether a number beyond ``low`` or ``high`` counts as that limit.
 
     Examples
     --------
@@ -90,6 +92,7 @@ class Column:
     low: float = 0.0
     high: float = 0.0
     edges: tuple[float, ...] | None = None
+    clipped: bool = False
 
     @property
     def size(self) -> int:
@@ -113,7 +116,8 @@ class Column:
     def describe(self) -> str:
         """A few words about the column, for people."""
         if self.kind is Kind.NUMERIC:
-            return f"{self.low:.6g} to {self.high:.6g}"
+            beyond = ", clipped beyond" if self.clipped else ""
+            return f"{self.low:.6g} to {self.high:.6g}{beyond}"
         shown = ", ".join("(missing)" if value is None else str(value) for value in self.categories[:5])
         return f"{self.size} categories: {shown}" + (", ..." if self.size > 5 else "")
 
@@ -241,4 +245,5 @@ def _column_from_dict(state: Mapping[str, Any]) -> Column:
         low=float(state["low"]),
         high=float(state["high"]),
         edges=None if edges is None else tuple(edges),
+        clipped=bool(state["clipped"]),
     )

@@ -1,0 +1,193 @@
+// Eight 32-bit numbers at a time, for the kernels that are compiled once per instruction set: their sources
+// include this file, and then the kernels, with
+//   CATALPA_LEVEL   name of the namespace,
+//   CATALPA_TARGET  attribute of every function in it,
+//   CATALPA_WIDE    whether one register holds eight 32-bit numbers.
+// A template cannot take its target from its caller, hence the inclusion.
+
+namespace CATALPA_LEVEL {
+
+#define CATALPA_INLINE CATALPA_TARGET __attribute__((always_inline)) inline
+
+#if CATALPA_WIDE
+
+typedef std::int32_t Eight __attribute__((vector_size(32)));
+typedef float Singles __attribute__((vector_size(32)));
+
+CATALPA_TARGET inline Eight least(Eight a, Eight b) { return a < b ? a : b; }
+CATALPA_TARGET inline Eight most(Eight a, Eight b) { return a < b ? b : a; }
+
+// Each pair of functions lays the lanes of two vectors side by side; after three such steps with a
+// minimum in between, lane r holds the minimum over all lanes of row r.
+CATALPA_TARGET inline Eight front1(Eight a, Eight b) { return __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13); }
+CATALPA_TARGET inline Eight back1(Eight a, Eight b) { return __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15); }
+CATALPA_TARGET inline Eight front2(Eight a, Eight b) { return __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13); }
+CATALPA_TARGET inline Eight back2(Eight a, Eight b) { return __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15); }
+CATALPA_TARGET inline Eight front3(Eight a, Eight b) { return __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11); }
+CATALPA_TARGET inline Eight back3(Eight a, Eight b) { return __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15); }
+
+CATALPA_INLINE Eight every(std::int32_t x) { return Eight{} + x; }
+CATALPA_INLINE Singles every(float x) { return Singles{} + x; }
+CATALPA_INLINE Eight bits(Singles a) { return reinterpret_cast<Eight>(a); }
+CATALPA_INLINE Singles singles(Eight a) { return reinterpret_cast<Singles>(a); }
+CATALPA_INLINE Singles converted(Eight a) { return __builtin_convertvector(a, Singles); }
+CATALPA_INLINE Eight rounded(Singles a) { return reinterpret_cast<Eight>(_mm256_cvtps_epi32(reinterpret_cast<__m256>(a))); }
+CATALPA_INLINE Eight magnitude(Eight a) { return reinterpret_cast<Eight>(_mm256_abs_epi32(reinterpret_cast<__m256i>(a))); }
+CATALPA_INLINE Eight equal(Eight a, Eight b) { return a == b; }
+CATALPA_INLINE Eight choose(Eight mask, Eight a, Eight b) {
+    return reinterpret_cast<Eight>(_mm256_blendv_epi8(reinterpret_cast<__m256i>(b), reinterpret_cast<__m256i>(a),
+                                                      reinterpret_cast<__m256i>(mask)));
+}
+// The lesser of two numbers without sign.
+CATALPA_INLINE Eight lesser(Eight a, Eight b) {
+    return reinterpret_cast<Eight>(_mm256_min_epu32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+}
+// One bit per lane of a mask.
+CATALPA_INLINE unsigned lanes_of(Eight mask) {
+    return static_cast<unsigned>(_mm256_movemask_ps(reinterpret_cast<__m256>(mask)));
+}
+CATALPA_INLINE Eight shifted_up(Eight a, int by) {
+    return reinterpret_cast<Eight>(_mm256_sll_epi32(reinterpret_cast<__m256i>(a), _mm_cvtsi32_si128(by)));
+}
+
+// Eight codes as 32-bit numbers.
+CATALPA_INLINE Eight widened(const std::uint8_t* from) {
+    return reinterpret_cast<Eight>(_mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
+}
+CATALPA_INLINE Eight widened(const std::uint16_t* from) {
+    return reinterpret_cast<Eight>(_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+}
+CATALPA_INLINE Eight widened(const std::uint32_t* from) {
+    return reinterpret_cast<Eight>(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+}
+
+// Sums of products without sign, in two vectors of four: of the even lanes, and of the odd ones.
+struct Products {
+    __m256i even, odd;
+};
+CATALPA_INLINE Products no_products() { return {_mm256_setzero_si256(), _mm256_setzero_si256()}; }
+CATALPA_INLINE Products with_product(Products sum, Eight a, Eight b) {
+    const __m256i x = reinterpret_cast<__m256i>(a), y = reinterpret_cast<__m256i>(b);
+    return {_mm256_add_epi64(sum.even, _mm256_mul_epu32(x, y)),
+            _mm256_add_epi64(sum.odd, _mm256_mul_epu32(_mm256_srli_epi64(x, 32), _mm256_srli_epi64(y, 32)))};
+}
+CATALPA_INLINE void store(std::int64_t* to, Products sum) {
+    const __m256i low = _mm256_unpacklo_epi64(sum.even, sum.odd), high = _mm256_unpackhi_epi64(sum.even, sum.odd);
+    const __m256i front = _mm256_permute2x128_si256(low, high, 0x20), back = _mm256_permute2x128_si256(low, high, 0x31);
+    std::memcpy(to, &front, sizeof front);
+    std::memcpy(to + 4, &back, sizeof back);
+}
+
+#else
+
+typedef std::int32_t Four __attribute__((vector_size(16)));
+typedef std::uint32_t FourUnsigned __attribute__((vector_size(16)));
+typedef float FourSingles __attribute__((vector_size(16)));
+struct Eight {
+    Four low, high;
+};
+struct Singles {
+    FourSingles low, high;
+};
+
+inline Four least(Four a, Four b) { return a < b ? a : b; }
+inline Four most(Four a, Four b) { return a < b ? b : a; }
+inline Four front1(Four a, Four b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
+inline Four back1(Four a, Four b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
+inline Four front2(Four a, Four b) { return __builtin_shufflevector(a, b, 0, 1, 4, 5); }
+inline Four back2(Four a, Four b) { return __builtin_shufflevector(a, b, 2, 3, 6, 7); }
+
+inline Eight operator+(Eight a, Eight b) { return {a.low + b.low, a.high + b.high}; }
+inline Eight operator-(Eight a, Eight b) { return {a.low - b.low, a.high - b.high}; }
+inline Eight operator*(Eight a, Eight b) { return {a.low * b.low, a.high * b.high}; }
+inline Eight operator&(Eight a, Eight b) { return {a.low & b.low, a.high & b.high}; }
+inline Eight operator|(Eight a, Eight b) { return {a.low | b.low, a.high | b.high}; }
+inline Eight operator<<(Eight a, int by) { return {a.low << by, a.high << by}; }
+inline Eight operator>>(Eight a, int by) { return {a.low >> by, a.high >> by}; }
+inline Singles operator+(Singles a, Singles b) { return {a.low + b.low, a.high + b.high}; }
+inline Singles operator-(Singles a, Singles b) { return {a.low - b.low, a.high - b.high}; }
+inline Singles operator*(Singles a, Singles b) { return {a.low * b.low, a.high * b.high}; }
+inline Singles operator/(Singles a, Singles b) { return {a.low / b.low, a.high / b.high}; }
+inline Eight least(Eight a, Eight b) { return {least(a.low, b.low), least(a.high, b.high)}; }
+inline Eight most(Eight a, Eight b) { return {most(a.low, b.low), most(a.high, b.high)}; }
+inline Eight front1(Eight a, Eight b) { return {front1(a.low, b.low), front1(a.high, b.high)}; }
+inline Eight back1(Eight a, Eight b) { return {back1(a.low, b.low), back1(a.high, b.high)}; }
+inline Eight front2(Eight a, Eight b) { return {front2(a.low, b.low), front2(a.high, b.high)}; }
+inline Eight back2(Eight a, Eight b) { return {back2(a.low, b.low), back2(a.high, b.high)}; }
+inline Eight front3(Eight a, Eight b) { return {a.low, b.low}; }
+inline Eight back3(Eight a, Eight b) { return {a.high, b.high}; }
+
+inline Eight every(std::int32_t x) { return {Four{} + x, Four{} + x}; }
+inline Singles every(float x) { return {FourSingles{} + x, FourSingles{} + x}; }
+inline Eight bits(Singles a) { return {reinterpret_cast<Four>(a.low), reinterpret_cast<Four>(a.high)}; }
+inline Singles singles(Eight a) { return {reinterpret_cast<FourSingles>(a.low), reinterpret_cast<FourSingles>(a.high)}; }
+inline Singles converted(Eight a) {
+    return {__builtin_convertvector(a.low, FourSingles), __builtin_convertvector(a.high, FourSingles)};
+}
+inline Four rounded(FourSingles a) {
+#if defined(__SSE2__)
+    return reinterpret_cast<Four>(_mm_cvtps_epi32(reinterpret_cast<__m128>(a)));
+#else
+    Four out;
+    for (int i = 0; i < 4; ++i) out[i] = static_cast<std::int32_t>(__builtin_rintf(a[i]));
+    return out;
+#endif
+}
+inline Eight rounded(Singles a) { return {rounded(a.low), rounded(a.high)}; }
+inline Four magnitude(Four a) { return a < 0 ? -a : a; }
+inline Eight magnitude(Eight a) { return {magnitude(a.low), magnitude(a.high)}; }
+inline Eight equal(Eight a, Eight b) { return {a.low == b.low, a.high == b.high}; }
+inline Four choose(Four mask, Four a, Four b) { return (mask & a) | (~mask & b); }
+inline Eight choose(Eight mask, Eight a, Eight b) {
+    return {choose(mask.low, a.low, b.low), choose(mask.high, a.high, b.high)};
+}
+inline Four lesser(Four a, Four b) {
+    return choose(reinterpret_cast<FourUnsigned>(a) < reinterpret_cast<FourUnsigned>(b), a, b);
+}
+inline Eight lesser(Eight a, Eight b) { return {lesser(a.low, b.low), lesser(a.high, b.high)}; }
+inline unsigned lanes_of(Four mask) {
+#if defined(__SSE2__)
+    return static_cast<unsigned>(_mm_movemask_ps(reinterpret_cast<__m128>(mask)));
+#else
+    unsigned out = 0;
+    for (int i = 0; i < 4; ++i) out |= (mask[i] != 0 ? 1u : 0u) << i;
+    return out;
+#endif
+}
+inline unsigned lanes_of(Eight mask) { return lanes_of(mask.low) | lanes_of(mask.high) << 4; }
+inline Eight shifted_up(Eight a, int by) { return a << by; }
+
+template <class Code>
+inline Eight widened(const Code* from) {
+    std::uint32_t lanes[8];
+    for (int i = 0; i < 8; ++i) lanes[i] = from[i];
+    Eight out;
+    std::memcpy(&out, lanes, sizeof out);
+    return out;
+}
+
+// Sums of products without sign, lane by lane.
+struct Products {
+    std::uint64_t lane[8];
+};
+inline Products no_products() { return {}; }
+inline Products with_product(Products sum, Eight a, Eight b) {
+    for (int i = 0; i < 4; ++i) {
+        sum.lane[i] += std::uint64_t{static_cast<std::uint32_t>(a.low[i])} * static_cast<std::uint32_t>(b.low[i]);
+        sum.lane[i + 4] += std::uint64_t{static_cast<std::uint32_t>(a.high[i])} * static_cast<std::uint32_t>(b.high[i]);
+    }
+    return sum;
+}
+inline void store(std::int64_t* to, Products sum) { std::memcpy(to, &sum, sizeof sum); }
+
+#endif
+
+CATALPA_TARGET inline Eight load(const std::int32_t* from) {
+    Eight lanes;
+    std::memcpy(&lanes, from, sizeof lanes);
+    return lanes;
+}
+
+CATALPA_TARGET inline void store(std::int32_t* to, Eight lanes) { std::memcpy(to, &lanes, sizeof lanes); }
+
+}  // namespace CATALPA_LEVEL

@@ -1,0 +1,210 @@
+// One soft pass over a block: the compiled twin of soft_reference.py, which says what every number here means.
+
+#include <cmath>
+#include <stdexcept>
+#include <tuple>
+
+#include "core_arrays.hpp"
+#include "soft_tables.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace {
+
+constexpr int SUM_DROP = 14, SQUARE_DROP = 16;  // low bits of share times number that are left out
+
+constexpr float POWER[5] = {0x1p20f, static_cast<float>(0.69304484 * 0x1p4), static_cast<float>(0.2412802 * 0x1p-12),
+                            static_cast<float>(0.05224247 * 0x1p-28), static_cast<float>(0.01342668 * 0x1p-44)};
+constexpr float LOGARITHM[6] = {
+    static_cast<float>(1.44255314 * 0x1p20),  static_cast<float>(-0.71828192 * 0x1p20),
+    static_cast<float>(0.45827079 * 0x1p20),  static_cast<float>(-0.27953811 * 0x1p20),
+    static_cast<float>(0.12345146 * 0x1p20),  static_cast<float>(-0.02645744 * 0x1p20)};
+
+#define CATALPA_LEVEL baseline
+#define CATALPA_TARGET
+#define CATALPA_WIDE 0
+#include "core_lanes.hpp"
+#include "core_soft.hpp"
+#undef CATALPA_LEVEL
+#undef CATALPA_TARGET
+#undef CATALPA_WIDE
+
+#if defined(__x86_64__)
+#define CATALPA_LEVEL avx2
+#define CATALPA_TARGET __attribute__((target("avx2")))
+#define CATALPA_WIDE 1
+#include "core_lanes.hpp"
+#include "core_soft.hpp"
+#undef CATALPA_LEVEL
+#undef CATALPA_TARGET
+#undef CATALPA_WIDE
+#endif
+
+using Cells = Matrix<std::int64_t>;
+
+void require(bool holds, const char* what) {
+    if (!holds) throw std::invalid_argument(what);
+}
+
+bool is_unsigned(nb::dlpack::dtype type) {
+    return type.code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::UInt) && type.lanes == 1 &&
+           (type.bits == 8 || type.bits == 16 || type.bits == 32);
+}
+
+template <class Array>
+bool has_shape(const Array& array, std::size_t rows, std::size_t columns) {
+    return array.shape(0) == rows && array.shape(1) == columns;
+}
+
+// Add up each column's places over the other columns of its group: the last column first, and what is
+// left of the group without it. Spoils the sums on fused places.
+std::vector<std::uint64_t> by_column(SoftSums& sums) {
+    const SoftTables& t = sums.tables;
+    const std::size_t lanes = t.lanes;
+    std::vector<std::uint64_t> out(t.length * lanes);
+    std::size_t end = t.length;
+    for (std::size_t group = t.groups(); group-- > 0;) {
+        std::uint64_t* cells = sums.wide.data() + t.offsets[group] * lanes;
+        std::size_t places = t.offsets[group + 1] - t.offsets[group];
+        for (std::size_t column = t.starts[group + 1]; column-- > t.starts[group];) {
+            const std::size_t width = t.widths[column];
+            end -= width;
+            if (places == 0) continue;
+            places /= width;
+            for (std::size_t left = 0; left < places; ++left) {
+                std::uint64_t* rest = cells + left * lanes;
+                for (std::size_t code = 0; code < width; ++code) {
+                    const std::uint64_t* from = cells + (left * width + code) * lanes;
+                    std::uint64_t* to = out.data() + (end + code) * lanes;
+                    for (std::size_t j = 0; j < lanes; ++j) to[j] += from[j];
+                    if (code == 0)
+                        std::memmove(rest, from, lanes * sizeof *rest);
+                    else
+                        for (std::size_t j = 0; j < lanes; ++j) rest[j] += from[j];
+                }
+            }
+        }
+    }
+    return out;
+}
+
+// Where sums go, as Counts has them: clusters first.
+struct Results {
+    Cells by_category;
+    Vector<std::int64_t> sizes;
+    Cells sums, squares, seen;
+    Vector<std::int64_t> led;
+
+    void check(const SoftTables& t) const {
+        require(has_shape(by_category, t.k, t.length), "by_category must be clusters by places.");
+        require(sizes.size() == t.k && led.size() == t.k, "sizes and led must have one entry per cluster.");
+        for (const Cells* cells : {&sums, &squares, &seen})
+            require(has_shape(*cells, t.k, t.numeric), "sums, squares and seen must be clusters by numeric columns.");
+    }
+
+    void publish(SoftSums& from) const {
+        const SoftTables& t = from.tables;
+        from.empty_narrow();
+        const std::vector<std::uint64_t> places = by_column(from);
+        for (std::size_t j = 0; j < t.k; ++j) {
+            std::int64_t* to = by_category.data() + j * t.length;
+            for (std::size_t place = 0; place < t.length; ++place)
+                to[place] = static_cast<std::int64_t>(places[place * t.lanes + j]);
+            sizes.data()[j] = static_cast<std::int64_t>(from.sizes[j]);
+            led.data()[j] = 0;
+            for (std::size_t copy = 0; copy < LED_COPIES; ++copy) led.data()[j] += from.led[copy * t.k + j];
+            for (std::size_t column = 0; column < t.numeric; ++column) {
+                sums.data()[j * t.numeric + column] = from.sums[column * t.lanes + j];
+                squares.data()[j * t.numeric + column] = from.squares[column * t.lanes + j];
+                seen.data()[j * t.numeric + column] = from.seen[column * t.lanes + j];
+            }
+        }
+    }
+
+    // Sum of share times gap where a row's cost is the sum of its entries: far clusters have no share, so
+    // it does not matter that their gap is cut.
+    Int128 behind(const SoftTables& t, Int128 cost) const {
+        Int128 total = -cost * WHOLE;
+        for (std::size_t j = 0; j < t.k; ++j) {
+            total += static_cast<Int128>(sizes.data()[j]) * t.plain_anchor[j];
+            const std::int64_t* counts = by_category.data() + j * t.length;
+            for (std::size_t place = 0; place < t.length; ++place)
+                total += static_cast<Int128>(counts[place]) * t.plain[place * t.k + j];
+        }
+        return total;
+    }
+};
+
+// Whether counting in 32 bits pays: emptying them takes as long as there are places, and comes with weight.
+bool counts_narrow(const SoftTables& t, std::size_t rows, const std::int64_t* weights) {
+    double weight = static_cast<double>(rows);
+    if (weights != nullptr) {
+        weight = 0.0;
+        for (std::size_t row = 0; row < rows; ++row) weight += static_cast<double>(weights[row]);
+    }
+    return weight * static_cast<double>(t.places()) <=
+           static_cast<double>(NARROW_WEIGHT) * static_cast<double>(rows) * static_cast<double>(t.groups());
+}
+
+void share_at_level(const std::string& level, const SoftTables& t, const SoftBlock& block, SoftSums& sums) {
+#if defined(__x86_64__)
+    if (level == "AVX2") return avx2::share_block(t, block, sums);
+#endif
+    baseline::share_block(t, block, sums);
+}
+
+// Share rows out between clusters, fill what is given for the results, and return the sums of cost, log,
+// gap and change, each as two halves of 128 bits. `before` and `shares` may be empty.
+nb::tuple share(const SoftTables& t, const AnyCodes& codes, const Matrix<const double>& numbers,
+                const Vector<const std::int64_t>& weights, const Matrix<const std::int32_t>& before,
+                const std::string& level, const Vector<std::uint16_t>& leaders, const Matrix<std::int32_t>& shares,
+                const Cells& by_category, const Vector<std::int64_t>& sizes, const Cells& sums_in,
+                const Cells& squares, const Cells& seen, const Vector<std::int64_t>& led) {
+    const std::size_t rows = leaders.size();
+    const Results results{by_category, sizes, sums_in, squares, seen, led};
+    results.check(t);
+    require(is_unsigned(codes.dtype()), "Codes are unsigned integers of at most 32 bits.");
+    require(has_shape(codes, codes.shape(0), t.groups()) && codes.shape(0) >= (rows + 7) / 8 * 8,
+            "Fused codes must be rows, rounded up to 8, by groups of columns.");
+    require(has_shape(numbers, rows, t.numeric), "numbers must be rows by numeric columns.");
+    require(weights.size() == 0 || weights.size() == rows, "weights must have one entry per row.");
+    require(before.size() == 0 || has_shape(before, rows, t.k), "The shares before must be rows by clusters.");
+    require(shares.size() == 0 || has_shape(shares, rows, t.k), "shares must be rows by clusters.");
+    for (std::size_t row = 0; row < weights.size(); ++row)
+        require(weights.data()[row] >= 0, "A row cannot weigh less than nothing.");
+    const std::vector<std::string> known = levels();
+    require(std::find(known.begin(), known.end(), level) != known.end(), "This machine lacks the instruction set.");
+    Int128 cost, log, behind, change;
+    {
+        nb::gil_scoped_release unlocked;
+        const std::int64_t* weight = weights.size() ? weights.data() : nullptr;
+        const SoftBlock block{rows,
+                              codes.data(),
+                              codes.itemsize(),
+                              numbers.data(),
+                              weight,
+                              before.size() ? before.data() : nullptr,
+                              shares.size() ? shares.data() : nullptr,
+                              leaders.data(),
+                              counts_narrow(t, rows, weight)};
+        SoftSums sums(t);
+        share_at_level(level, t, block, sums);
+        results.publish(sums);
+        std::tie(cost, log, change) = std::tie(sums.cost, sums.log, sums.change);
+        behind = (t.two || t.numeric ? sums.behind : results.behind(t, sums.cost)) * (Int128{1} << t.coarser);
+    }
+    return nb::make_tuple(halves(cost), halves(log), halves(behind), halves(change));
+}
+
+}  // namespace
+
+void catalpa::bind_soft(nb::module_& module) {
+    nb::class_<SoftTables>(module, "SoftTables")
+        .def(nb::init<const Matrix<const std::int32_t>&, const Vector<const std::int32_t>&,
+                      const Vector<const std::int64_t>&, const Vector<const std::int64_t>&,
+                      const Matrix<const double>&, const Matrix<const double>&, const Matrix<const double>&,
+                      const Matrix<const std::int32_t>&, const Vector<const std::int32_t>&, int>());
+    module.def("share", &share);
+}

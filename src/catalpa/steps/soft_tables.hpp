@@ -1,0 +1,301 @@
+// What a soft pass looks up, what a stretch of rows goes through, and what is added up.
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <vector>
+
+#include "core_arrays.hpp"
+
+namespace {
+
+using namespace catalpa;
+
+constexpr int SHARE_BITS = 20;
+constexpr std::int32_t WHOLE = 1 << SHARE_BITS;      // the shares of a row add up to this
+constexpr std::int32_t FARTHEST = 24 << 16;          // no gap is larger
+constexpr std::int32_t NEAR = 21 << 16;              // a cluster this far behind gets no share and adds nothing
+constexpr std::uint64_t NARROW_WEIGHT = (1u << 12) - 1;  // of full rows that 32 bits hold in one place
+constexpr std::size_t MOST_LOOPED = 4;               // vectors per row up to which no list of near ones is made
+constexpr std::size_t CHUNK_BYTES = 1 << 13;         // of the shares of the rows treated together ...
+constexpr std::size_t LISTED_BYTES = 1 << 15;        // ... and where few of them are listed
+constexpr std::size_t LED_COPIES = 4;                // so that rows of one cluster in a row do not wait for each other
+constexpr double NUMBER_CAP = 1 << 30;
+
+// Numbers that start at a cache line, left as they come unless cleared.
+template <class T>
+class Aligned {
+   public:
+    Aligned() = default;
+    explicit Aligned(std::size_t size)
+        : size_(size), data_(static_cast<T*>(::operator new(size * sizeof(T) + 1, std::align_val_t{64}))) {}
+    static Aligned cleared(std::size_t size) {
+        Aligned out(size);
+        out.clear();
+        return out;
+    }
+    void clear() { std::fill_n(data_.get(), size_, T{}); }
+    T* data() { return data_.get(); }
+    const T* data() const { return data_.get(); }
+    std::size_t size() const { return size_; }
+    T& operator[](std::size_t i) { return data_.get()[i]; }
+    const T& operator[](std::size_t i) const { return data_.get()[i]; }
+
+   private:
+    struct Release {
+        void operator()(T* data) const { ::operator delete(data, std::align_val_t{64}); }
+    };
+    std::size_t size_ = 0;
+    std::unique_ptr<T[], Release> data_;
+};
+
+// The cost table over fused codes, every place's clusters padded to whole vectors.
+class SoftTables {
+   public:
+    std::size_t k, columns, length, numeric;        // clusters; columns; places before fusing; numeric columns
+    std::size_t vectors, lanes;                     // of eight clusters; clusters with padding
+    int coarser;
+    bool two;                                       // rows are shared out twice
+    std::vector<std::size_t> starts;                // (groups + 1,) first column of each group
+    std::vector<std::size_t> widths;                // (columns,)
+    std::vector<std::size_t> offsets;               // (groups + 1,) first fused place of each group
+    std::vector<std::uint32_t> begins;              // (8, groups) first entry of each group, eight times
+    std::vector<std::int32_t> plain, plain_anchor;  // (length, k) and (k,) as they came
+    Aligned<std::int32_t> anchor, table;            // (lanes,) and (places, lanes)
+    Aligned<std::int32_t> anchor_rise, rise;        // the same of the second table minus the first
+    Aligned<std::int32_t> cap;                      // (lanes,) what keeps the padding far behind
+    Aligned<double> means, scale, level;            // (numeric, lanes)
+
+    SoftTables(const Matrix<const std::int32_t>& table_in, const Vector<const std::int32_t>& anchor_in,
+               const Vector<const std::int64_t>& widths_in, const Vector<const std::int64_t>& starts_in,
+               const Matrix<const double>& means_in, const Matrix<const double>& scale_in,
+               const Matrix<const double>& level_in, const Matrix<const std::int32_t>& rise_in,
+               const Vector<const std::int32_t>& anchor_rise_in, int coarser_in)
+        : k(table_in.shape(1)), columns(widths_in.size()), length(table_in.shape(0)), numeric(means_in.shape(1)),
+          vectors((k + 7) / 8), lanes(vectors * 8), coarser(coarser_in), two(anchor_rise_in.size() > 0),
+          plain(table_in.data(), table_in.data() + table_in.size()),
+          plain_anchor(anchor_in.data(), anchor_in.data() + anchor_in.size()) {
+        check_shapes(anchor_in, widths_in, starts_in, means_in, scale_in, level_in, rise_in, anchor_rise_in);
+        starts.assign(starts_in.data(), starts_in.data() + starts_in.size());
+        widths.assign(widths_in.data(), widths_in.data() + columns);
+        lay_out_groups();
+        // The cost of a padding lane is the largest there is, so that it is never the least ...
+        anchor = padded(anchor_in.data(), std::numeric_limits<std::int32_t>::max());
+        // ... and since its difference from a cost below zero would wrap, that is capped.
+        const std::vector<std::int32_t> no_cap(k, std::numeric_limits<std::int32_t>::max());
+        cap = padded(no_cap.data(), std::numeric_limits<std::int32_t>::min());
+        table = fused(table_in.data());
+        if (two) {
+            anchor_rise = padded(anchor_rise_in.data(), 0);
+            rise = fused(rise_in.data());
+        }
+        means = transposed(means_in);
+        scale = transposed(scale_in);
+        level = transposed(level_in);
+    }
+
+    std::size_t groups() const { return starts.size() - 1; }
+    std::size_t places() const { return offsets.back(); }
+    std::size_t chunk_rows() const {
+        const std::size_t bytes = vectors <= MOST_LOOPED ? CHUNK_BYTES : LISTED_BYTES;
+        return std::max<std::size_t>(bytes / (lanes * 4) / 8 * 8, 8);
+    }
+
+   private:
+    static void require(bool holds, const char* what) {
+        if (!holds) throw std::invalid_argument(what);
+    }
+
+    void check_shapes(const Vector<const std::int32_t>& anchor_in, const Vector<const std::int64_t>& widths_in,
+                      const Vector<const std::int64_t>& starts_in, const Matrix<const double>& means_in,
+                      const Matrix<const double>& scale_in, const Matrix<const double>& level_in,
+                      const Matrix<const std::int32_t>& rise_in,
+                      const Vector<const std::int32_t>& anchor_rise_in) const {
+        require(k >= 1 && k <= 1447, "A soft pass takes 1 to 1447 clusters.");
+        require(coarser >= 0 && coarser <= 16, "Costs may be coarser by 0 to 16 bits.");
+        require(anchor_in.size() == k, "anchor must have one entry per cluster.");
+        std::size_t places = 0;
+        for (std::size_t column = 0; column < columns; ++column) {
+            require(widths_in.data()[column] >= 0, "A column cannot have fewer than 0 places.");
+            places += static_cast<std::size_t>(widths_in.data()[column]);
+        }
+        require(places == length, "table must have one row per place of the columns.");
+        require(starts_in.size() >= 1 && starts_in.data()[0] == 0, "Groups of columns start with column 0.");
+        for (std::size_t group = 1; group < starts_in.size(); ++group)
+            require(starts_in.data()[group] > starts_in.data()[group - 1], "Groups of columns come in order.");
+        require(starts_in.data()[starts_in.size() - 1] == static_cast<std::int64_t>(columns),
+                "Groups of columns must end with the last column.");
+        for (const auto* numbers : {&means_in, &scale_in, &level_in})
+            require(numbers->shape(0) == k && numbers->shape(1) == numeric,
+                    "means, scale and level must be clusters by numeric columns.");
+        if (two)
+            require(anchor_rise_in.size() == k && rise_in.shape(0) == length && rise_in.shape(1) == k,
+                    "The second table must have the shape of the first.");
+    }
+
+    void lay_out_groups() {
+        offsets.assign(1, 0);
+        for (std::size_t group = 0; group < groups(); ++group) {
+            std::size_t width = 1;
+            for (std::size_t column = starts[group]; column < starts[group + 1]; ++column) width *= widths[column];
+            offsets.push_back(offsets.back() + width);
+        }
+        require(places() <= std::numeric_limits<std::uint32_t>::max() / lanes, "The fused table is too large.");
+        for (int row = 0; row < 8; ++row)
+            for (std::size_t group = 0; group < groups(); ++group)
+                begins.push_back(static_cast<std::uint32_t>(offsets[group] * lanes));
+    }
+
+    Aligned<std::int32_t> padded(const std::int32_t* values, std::int32_t padding) const {
+        Aligned<std::int32_t> out(lanes);
+        std::fill(std::copy_n(values, k, out.data()), out.data() + lanes, padding);
+        return out;
+    }
+
+    // A group's table grows column by column, from its end so that it can grow where it is; the last
+    // column turns fastest, as in `fuse_codes`.
+    Aligned<std::int32_t> fused(const std::int32_t* by_place) const {
+        auto out = Aligned<std::int32_t>::cleared(places() * lanes);
+        auto column_table = Aligned<std::int32_t>::cleared(largest_width() * lanes);
+        for (std::size_t group = 0; group < groups(); ++group) {
+            std::int32_t* grown = out.data() + offsets[group] * lanes;
+            std::size_t so_far = offsets[group] == offsets[group + 1] ? 0 : 1;
+            for (std::size_t column = starts[group]; column < starts[group + 1]; ++column) {
+                const std::size_t width = widths[column];
+                for (std::size_t code = 0; code < width; ++code)
+                    std::copy_n(by_place + code * k, k, column_table.data() + code * lanes);
+                by_place += width * k;
+                for (std::size_t left = so_far; left-- > 0;)
+                    for (std::size_t right = width; right-- > 0;)
+                        add_lanes(grown + left * lanes, column_table.data() + right * lanes,
+                                  grown + (left * width + right) * lanes);
+                so_far *= width;
+            }
+        }
+        return out;
+    }
+
+    void add_lanes(const std::int32_t* a, const std::int32_t* b, std::int32_t* out) const {
+        for (std::size_t lane = 0; lane < lanes; lane += 8) {
+            std::int32_t eight[8];
+            for (std::size_t j = 0; j < 8; ++j) eight[j] = a[lane + j] + b[lane + j];
+            std::memcpy(out + lane, eight, sizeof eight);
+        }
+    }
+
+    std::size_t largest_width() const {
+        return widths.empty() ? 0 : *std::max_element(widths.begin(), widths.end());
+    }
+
+    Aligned<double> transposed(const Matrix<const double>& by_cluster) const {
+        auto out = Aligned<double>::cleared(numeric * lanes);
+        for (std::size_t j = 0; j < k; ++j)
+            for (std::size_t column = 0; column < numeric; ++column)
+                out[column * lanes + j] = by_cluster.data()[j * numeric + column];
+        return out;
+    }
+};
+
+// A block of rows, and where its shares and foremost clusters go.
+struct SoftBlock {
+    std::size_t rows;
+    const void* codes;            // (rows rounded up to 8, groups) unsigned
+    std::size_t code_bytes;       // 1, 2 or 4 each
+    const double* numbers;        // (rows, numeric)
+    const std::int64_t* weights;  // (rows,) or null
+    const std::int32_t* before;   // (rows, k) shares of the pass before, or null
+    std::int32_t* shares;         // (rows, k) or null
+    std::uint16_t* leaders;       // (rows,)
+    bool narrow;                  // whether counting in 32 bits pays
+};
+
+// One vector of clusters of one row.
+struct Listed {
+    std::uint32_t row, lane;
+};
+
+// The rows that are treated together, small enough for the first cache.
+struct Chunk {
+    Aligned<std::int32_t> cost, rise, share;  // (rows, lanes); with a list, share holds its vectors only
+    Aligned<std::int32_t> low, log, leader;   // (rows,)
+    Aligned<std::int32_t> whole;              // (rows,) summed powers
+    Aligned<std::int32_t> factor;             // (rows,) single precision: from powers to shares
+    Aligned<std::int64_t> behind;             // (rows,) sum of share times gap
+    Aligned<std::uint64_t> heavy;             // (lanes,) weight times share of one row, where that passes 32 bits
+    Aligned<double> part;                     // (lanes,) numeric part of one row's cost
+    Aligned<std::uint32_t> places;            // (rows, groups) first entry of each place in the tables
+    Aligned<Listed> listed;                   // vectors with a cluster that is near, row by row
+    Aligned<std::uint32_t> first;             // (rows + 1,) where each row's begin
+    Aligned<std::int32_t> across;             // (rows, 8) sums of each row's vectors
+    Aligned<std::int32_t> full;               // (lanes,) the shares of one row, spread out
+
+    explicit Chunk(const SoftTables& t) {
+        const std::size_t rows = t.chunk_rows(), cells = rows * t.lanes;
+        cost = Aligned<std::int32_t>(cells);
+        share = Aligned<std::int32_t>(cells);
+        low = Aligned<std::int32_t>(rows);
+        log = Aligned<std::int32_t>(rows);
+        leader = Aligned<std::int32_t>(rows);
+        whole = Aligned<std::int32_t>(rows);
+        factor = Aligned<std::int32_t>(rows);
+        behind = Aligned<std::int64_t>(rows);
+        heavy = Aligned<std::uint64_t>(t.lanes);
+        part = Aligned<double>(t.lanes);
+        places = Aligned<std::uint32_t>(rows * t.groups());
+        if (t.vectors <= MOST_LOOPED) {
+            if (t.two) rise = Aligned<std::int32_t>(cells);
+            return;
+        }
+        listed = Aligned<Listed>(rows * t.vectors + 1);
+        first = Aligned<std::uint32_t>(rows + 1);
+        across = Aligned<std::int32_t>(rows * 8);
+        full = Aligned<std::int32_t>(t.lanes);
+    }
+};
+
+// Sums over rows, on fused places, before they are spread over columns.
+struct SoftSums {
+    const SoftTables& tables;
+    Aligned<std::uint32_t> narrow;               // (places, lanes) of the latest rows, while 32 bits hold them
+    Aligned<std::uint64_t> wide;                 // (places, lanes) of those before
+    Aligned<std::uint32_t> chunk_sizes;          // (lanes,)
+    std::vector<std::uint64_t> recent, sizes;    // (lanes,) summed shares since `narrow` was emptied, and all
+    std::vector<std::int64_t> sums, squares, seen;  // (numeric, lanes)
+    std::vector<std::int64_t> led;               // (LED_COPIES, k)
+    Int128 cost = 0, log = 0, behind = 0, change = 0;
+
+    explicit SoftSums(const SoftTables& t)
+        : tables(t), narrow(Aligned<std::uint32_t>::cleared(t.places() * t.lanes)),
+          wide(Aligned<std::uint64_t>::cleared(t.places() * t.lanes)), chunk_sizes(t.lanes), recent(t.lanes),
+          sizes(t.lanes), sums(t.numeric * t.lanes), squares(sums.size()), seen(sums.size()), led(LED_COPIES * t.k) {}
+
+    // Make room in the 32-bit sums for rows of this much weight: a cluster's entries never add up to
+    // more than its size, so its size says when one of them might be full.
+    void make_room(std::uint64_t weight) {
+        const std::uint64_t largest = *std::max_element(recent.begin(), recent.end());
+        if (largest + (weight << SHARE_BITS) > std::numeric_limits<std::uint32_t>::max()) empty_narrow();
+    }
+
+    void empty_narrow() {
+        std::uint32_t* from = narrow.data();
+        std::uint64_t* to = wide.data();
+        for (std::size_t i = 0; i < narrow.size(); ++i) to[i] += from[i];
+        narrow.clear();
+        std::fill(recent.begin(), recent.end(), 0);
+    }
+
+    void add_sizes() {
+        for (std::size_t j = 0; j < tables.lanes; ++j) {
+            recent[j] += chunk_sizes[j];
+            sizes[j] += chunk_sizes[j];
+        }
+    }
+};
+
+}  // namespace

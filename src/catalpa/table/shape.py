@@ -1,0 +1,153 @@
+"""What a numeric column is by its shape, told from some rows: a number that is clipped, or ordered bins."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from catalpa.table.binning import interval_labels, midrank_edges
+from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.table.cells import Numbers
+from catalpa.table.intake import Table
+from catalpa.table.schema import Column, Kind, Schema
+
+__all__ = ["numbers_at", "shaped"]
+
+BINS = 8
+SPIKE = 0.2  # a value that so many of the cells hold is no point of a smooth curve
+CLIP = 3.0  # standard deviations around the median
+TENTHS_APART = 2.563  # standard deviations between the first and the last tenth of a normal column
+MOST_SKEW = 1.0
+
+
+def shaped(
+    schema: Schema, numbers: FloatArray, weights: IntArray | None, holed: Collection[str] = ()
+) -> Schema:
+    """The schema with every numeric column clipped or cut into ordered bins, and the reasons said.
+
+    A column of which one value fills a fifth of the cells, or whose skewness is beyond 1 after clipping, is
+    cut into at most eight bins of about equally many rows. Any other is clipped to its median plus and minus
+    three standard deviations, as told by its first and last tenth. A constant column stays as it is.
+
+    Parameters
+    ----------
+    schema : Schema
+    numbers : array (m, numeric)
+        The numeric columns of the rows that are looked at, as they came; NaN where missing.
+    weights : array (m,) of int64, or None
+        A weight of 2 counts as the row twice.
+    holed : collection of str
+        Names of the columns that have missing cells, in whatever rows.
+
+    Examples
+    --------
+    >>> from catalpa.table import infer
+    >>> infer([[0.0], [0.0], [0.0], [0.0], [1.0], [2.0], [5.5], [40.0]], numbers="shape")
+    Schema of 1 column
+      x0  ordinal  5 categories: [0, 1), [1, 2), [2, 5.5), [5.5, 40), [40, 40]
+      - column 'x0' holds 0 in 50% of the cells looked at: cut into 5 ordered bins
+    """
+    weights = np.ones(len(numbers), dtype=np.int64) if weights is None else weights
+    known = (_Known.of(numbers[:, at], weights) for at in range(numbers.shape[1]))
+    made = dict(zip((column.name for column in schema.numeric), known, strict=True))
+    columns, decisions = [], list(schema.decisions)
+    for column in schema.columns:
+        if column.name not in made or column.low == column.high:
+            columns.append(column)
+            continue
+        hole = schema.missing == "category" and column.name in holed
+        shape, said = _shape(column, made[column.name], hole=hole)
+        columns.append(shape)
+        decisions.append(f"column {column.name!r} {said}")
+    return replace(schema, columns=tuple(columns), decisions=tuple(decisions))
+
+
+def numbers_at(table: Table, schema: Schema, positions: IntArray) -> FloatArray:  # (m, numeric)
+    """The numeric columns of some rows of the table that the schema was made from, as they came."""
+    numbers = np.empty((len(positions), len(schema.numeric)))
+    cells = dict(zip(table.names, table.columns, strict=True))
+    for at, column in enumerate(schema.numeric):
+        own = cells[column.name]
+        assert isinstance(own, Numbers)
+        numbers[:, at] = own.floats()[positions]
+    return numbers
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """The different numbers of a column in ascending order, and how often each is there."""
+
+    values: FloatArray  # (different,)
+    times: IntArray  # (different,) int64
+
+    @classmethod
+    def of(cls, numbers: FloatArray, weights: IntArray) -> _Known:
+        there = ~np.isnan(numbers) & (weights > 0)
+        values, place = np.unique(numbers[there] + 0.0, return_inverse=True)  # -0.0 becomes 0.0
+        times = np.zeros(len(values), dtype=np.int64)
+        np.add.at(times, place, weights[there])
+        return cls(values, times)
+
+    @property
+    def total(self) -> int:
+        return int(self.times.sum())
+
+    def half_quantile(self, share: float) -> float:
+        """Half of what np.quantile gives; the whole distance between two large numbers is not a number."""
+        place = (self.total - 1) * share
+        below = math.floor(place)
+        ends = np.cumsum(self.times)
+        at = np.searchsorted(ends, [below, min(below + 1, self.total - 1)], side="right")
+        one, other = (self.values[at] / 2).tolist()
+        part = place - below
+        return float(one + (other - one) * part if part < 0.5 else other - (other - one) * (1.0 - part))
+
+    def mean_of(self, terms: FloatArray) -> float:
+        """Mean of a term per value, rounded once: the same on every machine."""
+        return math.fsum((self.times * terms).tolist()) / self.total
+
+
+def _shape(column: Column, known: _Known, *, hole: bool) -> tuple[Column, str]:
+    """The column as its shape asks for it, and what is to be said of it."""
+    if not known.total:
+        return _binned(column, known, hole=hole, said="has no number in the rows looked at")
+    most = int(known.times.argmax())
+    share = int(known.times[most]) / known.total
+    if share >= SPIKE:
+        said = f"holds {known.values[most]:.6g} in {share:.0%} of the cells looked at"
+        return _binned(column, known, hole=hole, said=said)
+    half_median = known.half_quantile(0.5)
+    half_spread = (known.half_quantile(0.9) - known.half_quantile(0.1)) / TENTHS_APART
+    skew = _skew(known, half_median, half_spread)
+    if abs(skew) > MOST_SKEW:
+        side = "right" if skew > 0 else "left"
+        said = f"leans to the {side} (skewness {skew:.2g} without outliers)"
+        return _binned(column, known, hole=hole, said=said)
+    low = max(column.low, 2 * (half_median - CLIP * half_spread))
+    high = min(column.high, 2 * (half_median + CLIP * half_spread))
+    return (
+        replace(column, low=low, high=high, clipped=True),
+        f"is taken as a number, clipped to {low:.6g} and {high:.6g}",
+    )
+
+
+def _skew(known: _Known, half_median: float, half_spread: float) -> float:
+    """Skewness of the clipped numbers; infinite where they are too close together to be told apart."""
+    if not half_spread > 0:
+        return math.inf
+    with np.errstate(over="ignore"):  # what is infinitely far away is clipped as well
+        clipped = np.clip((known.values / 2 - half_median) / half_spread, -CLIP, CLIP)
+    away = clipped - known.mean_of(clipped)
+    variance = known.mean_of(away * away)
+    return known.mean_of(away * away * away) / (variance * math.sqrt(variance))
+
+
+def _binned(column: Column, known: _Known, *, hole: bool, said: str) -> tuple[Column, str]:
+    edges = midrank_edges(known.values, known.times, BINS)
+    labels = interval_labels(column.low, edges, column.high)
+    categories = (*labels, *((None,) if hole else ()))
+    binned = replace(column, kind=Kind.ORDINAL, categories=categories, edges=edges)
+    return binned, f"{said}: cut into {len(labels)} ordered bin{'s' if len(labels) > 1 else ''}"

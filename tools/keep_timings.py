@@ -1,0 +1,37 @@
+"""Keep the stored timings of Figure 3, so that ``catalpa lab figure 3`` measures only what is new.
+
+Run from the root of the repository, after a method was added to the protocol::
+
+    python tools/keep_timings.py
+    catalpa lab figure 3 --force
+
+The first command writes the parts that ``results/figures/figure3.csv`` holds to ``figure3.jsonl`` beside it;
+the second goes on from there. Timings of methods that the protocol no longer has are left behind.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from catalpa.lab.experiments import seconds, timed_before
+from catalpa.lab.lines import append_line
+from catalpa.lab.protocol import read_protocol
+
+STORED = Path("results/figures/figure3.csv")
+
+
+def main() -> None:
+    """Write a line for every part that is stored."""
+    protocol = read_protocol()
+    kept = STORED.with_suffix(".jsonl")
+    kept.unlink(missing_ok=True)
+    found = timed_before(protocol, pd.read_csv(STORED, keep_default_na=False, na_values={"seconds": [""]}))
+    for name, rows in found.items():
+        append_line(kept, {"piece": name, "rows": rows.to_dict("records")})
+    print(f"kept {len(found)} of {len(seconds(protocol))} timings in {kept}")
+
+
+if __name__ == "__main__":
+    main()
