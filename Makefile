@@ -11,7 +11,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 PYTEST_ARGS ?= -n 2 -q
-BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/catalpa/steps/*.cpp src/catalpa/steps/*.hpp)
+BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/catalpa/steps/core/*.cpp src/catalpa/steps/core/*.hpp)
 
 .PHONY: demo test nocore docs bench changelog clean
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from catalpa import datasets, metrics, plot
     from catalpa.cluster.cbdm import CBDM
     from catalpa.cluster.cdcdr import CDCDR
-    from catalpa.cluster.choose import choose_k
+    from catalpa.cluster.choose_k import choose_k
     from catalpa.cluster.coforest import CoForest
     from catalpa.cluster.cure import CURE
     from catalpa.cluster.disc import DISC
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from catalpa.cluster.registry import load
     from catalpa.cluster.sigdt import SigDT
     from catalpa.cluster.wocil import WOCIL
-    from catalpa.table.scan import scan
+    from catalpa.table.files.scan import scan
 
 __version__ = "0.1.0"
 
@@ -63,9 +63,9 @@ _HOMES = {
     "MCDC": "catalpa.cluster.mcdc",
     "HARR": "catalpa.cluster.harr",
     "SigDT": "catalpa.cluster.sigdt",
-    "choose_k": "catalpa.cluster.choose",
+    "choose_k": "catalpa.cluster.choose_k",
     "load": "catalpa.cluster.registry",
-    "scan": "catalpa.table.scan",
+    "scan": "catalpa.table.files.scan",
 }
 _ROOMS = ("datasets", "metrics", "plot")
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from catalpa.cluster.base import Clusterer
+from catalpa.estimator.base import Clusterer
 from catalpa.cluster.registry import find_method, load
 from catalpa.errors import MissingDependency, ParameterError, UnknownColumn
 

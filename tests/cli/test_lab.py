@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import catalpa
-from catalpa.cli.lab_progress import counted, showing_progress
+from catalpa.cli.lab.progress import counted, showing_progress
 from catalpa.lab.lines import whole_lines
 from catalpa.lab.run import Progress
 

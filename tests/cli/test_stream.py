@@ -12,7 +12,7 @@ from catalpa import datasets
 @pytest.fixture
 def planted(tmp_path, monkeypatch):
     """A CSV file with numbers and identifiers, and the same rows in two Parquet files of a folder."""
-    monkeypatch.setattr("catalpa.table.scan.FEWEST_ROWS", 100)
+    monkeypatch.setattr("catalpa.table.files.scan.FEWEST_ROWS", 100)
     made = datasets.make_categorical(700, columns=4, categories=3, clusters=3, noise=0.3, seed=3)
     frame = made.frame.astype(str)
     frame.insert(0, "person", [f"p{at}, {at % 7}" for at in range(700)])

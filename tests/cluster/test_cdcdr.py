@@ -20,8 +20,8 @@ import catalpa
 from catalpa import CDCDR, datasets
 from catalpa.errors import AmbiguousVectorsWarning, ParameterError, UnseenCategoryWarning
 from catalpa.metrics import adjusted_rand, clustering_accuracy
-from catalpa.relations.graph import factors, spectrum, unit_rows, value_graph
-from catalpa.steps.cooccur import cooccurrences
+from catalpa.costs.graph import factors, spectrum, unit_rows, value_graph
+from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import Axis, Block
 
 TOY = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 2], [1, 1, 1], [1, 2, 2]])

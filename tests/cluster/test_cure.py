@@ -15,7 +15,7 @@ from tests.oracle.vectors import cells, frequency, k_means, occurrence
 import catalpa
 from catalpa import CURE, datasets
 from catalpa.errors import NumericColumns, ParameterError, UnseenCategoryWarning
-from catalpa.relations.coupling import (
+from catalpa.costs.coupling import (
     FREQUENCY_COUPLINGS,
     category_groups,
     frequency_coupling,
@@ -24,8 +24,8 @@ from catalpa.relations.coupling import (
     occurrence_coupling,
     principal_scores,
 )
-from catalpa.relations.points import PointGroups
-from catalpa.steps.cooccur import cooccurrences
+from catalpa.costs.coupling import PointGroups
+from catalpa.steps.sums import cooccurrences
 from catalpa.steps.embed import join_vectors
 from catalpa.table.blocks import Axis, Block
 

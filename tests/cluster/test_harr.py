@@ -16,14 +16,14 @@ import catalpa
 from catalpa import HARR
 from catalpa.errors import TableError
 from catalpa.metrics import adjusted_rand, clustering_accuracy
-from catalpa.relations.axis_weights import AxisWeights
-from catalpa.relations.conditional_shares import Contexts
-from catalpa.relations.het2hom import Het2Hom
-from catalpa.relations.reconstruction import unfold
-from catalpa.steps.binned import cooccurrences_with_bins
-from catalpa.steps.cooccur import cooccurrences
+from catalpa.costs.axis_weights import AxisWeights
+from catalpa.costs.conditional_shares import Contexts
+from catalpa.costs.axis_weights import Het2Hom
+from catalpa.costs.reconstruction import unfold
+from catalpa.steps.sums import cooccurrences_with_bins
+from catalpa.steps.sums import cooccurrences
 from catalpa.steps.counts import Counts
-from catalpa.steps.deviations import summed_deviations
+from catalpa.steps.sums import summed_deviations
 from catalpa.steps.scores import Scores, fix
 from catalpa.table.blocks import Axis, Block
 

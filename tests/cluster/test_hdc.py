@@ -17,7 +17,7 @@ import catalpa
 from catalpa import HDC
 from catalpa.loop.refill import as_counts
 from catalpa.metrics import adjusted_rand, clustering_accuracy
-from catalpa.relations.homogeneous import PairWeights
+from catalpa.costs.homogeneous import PairWeights
 from catalpa.steps.search import Found
 from catalpa.table.blocks import Axis
 

@@ -17,7 +17,7 @@ from catalpa.datasets import load as load_data
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import MissingDependency, ParameterError, UnseenCategoryWarning
 from catalpa.metrics import adjusted_rand, clustering_accuracy
-from catalpa.relations.significance import SplitTest
+from catalpa.costs.significance import SplitTest
 from catalpa.steps.branches import Condition, count_branch, first_seen
 from catalpa.table import encode, infer
 

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalpa.cluster.soft_ground import overall_of
-from catalpa.cluster.soft_repair import with_moved_rows
-from catalpa.cluster.soft_search import Found, Search, Settings
+from catalpa.estimator.soft_fit import overall_of
+from catalpa.estimator.soft_repair import with_moved_rows
+from catalpa.loop.soft_search import Found, Search, Settings
 from catalpa.loop.soft import Ripened, ripen
 from catalpa.steps.assign import label_rows
 from catalpa.steps.collapse import collapse
 from catalpa.steps.labelled import count_labelled
 from catalpa.steps.scores import fix
-from catalpa.steps.soft_counts import WHOLE, SharedCounts
+from catalpa.steps.soft.counts import WHOLE, SharedCounts
 from catalpa.table import encode, infer
 
 

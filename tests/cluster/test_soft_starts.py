@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 
-from catalpa.cluster.soft_ground import overall_of
-from catalpa.cluster.soft_starts import Starts
+from catalpa.estimator.soft_fit import overall_of
+from catalpa.loop.starts.soft import Starts
 from catalpa.datasets import load, make_categorical
 from catalpa.steps.collapse import collapse
 from catalpa.steps.counts import Counts

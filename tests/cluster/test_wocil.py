@@ -17,10 +17,10 @@ from catalpa import WOCIL, load
 from catalpa.datasets import load as load_data
 from catalpa.errors import ParameterError, UnseenCategoryWarning, UnsupportedTable
 from catalpa.metrics import adjusted_rand, clustering_accuracy
-from catalpa.relations.separation import difference, separating_weights
-from catalpa.steps.inside import look_inside
-from catalpa.steps.online import InOrder, Rivalry, compete, join, visit
-from catalpa.steps.oriented import oriented_rows
+from catalpa.costs.separation import difference, separating_weights
+from catalpa.steps.in_order.within_clusters import look_inside
+from catalpa.steps.in_order.visits import InOrder, Rivalry, compete, join, visit
+from catalpa.steps.in_order.oriented import oriented_rows
 from catalpa.table import encode, infer
 from catalpa.table.blocks import Block, Rows
 from catalpa.table.scaling import Scaling
@@ -279,7 +279,7 @@ def test_fewer_distinct_rows_than_clusters_are_said():
 
 
 def test_rows_elsewhere_are_refused_in_words():
-    from catalpa.cluster.problem import rows_in_memory
+    from catalpa.estimator.problem import rows_in_memory
 
     with pytest.raises(UnsupportedTable, match="in memory together"):
         rows_in_memory(object(), "WOCIL")

@@ -28,7 +28,7 @@ from catalpa.cluster.registry import METHODS
 from catalpa.engines.cache import ArrayFile, Folder, Shelf
 from catalpa.errors import ParameterError, TableError, UnknownColumn, UnsupportedTable
 from catalpa.table import read_table
-from catalpa.table.scan import MOST_ROWS, Scan, bytes_of
+from catalpa.table.files.scan import MOST_ROWS, Scan, bytes_of
 
 ESTIMATORS: dict[str, Callable[[int | None], Any]] = {
     "KModes": lambda jobs: KModes(4, n_init=3, n_jobs=jobs, random_state=3),
@@ -70,8 +70,8 @@ def mixed_rows(n: int = 1500) -> pd.DataFrame:
 
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Batches of a few hundred rows, so that a small table comes in many."""
-    monkeypatch.setattr("catalpa.table.scan.FEWEST_ROWS", 300)
-    monkeypatch.setattr("catalpa.table.text_scan.BLOCK_BYTES", 1 << 14)
+    monkeypatch.setattr("catalpa.table.files.scan.FEWEST_ROWS", 300)
+    monkeypatch.setattr("catalpa.table.files.text_scan.BLOCK_BYTES", 1 << 14)
 
 
 def same_fit(one: Any, other: Any) -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from catalpa.lab import read_protocol
-from catalpa.lab.figure_notes import figures_text
+from catalpa.lab.figures.notes import figures_text
 from catalpa.lab.journal import read_results
 from catalpa.lab.page import page
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from catalpa.engines.local import LocalEngine
-from catalpa.loop.plusplus import plusplus_rows
+from catalpa.loop.starts.plusplus import plusplus_rows
 from catalpa.loop.refill import as_counts
-from catalpa.relations.embedding import JointVectors
+from catalpa.costs.embedding import JointVectors
 from catalpa.steps.embed import AwayByTable, AwayOfMeans, mean_vectors
 from catalpa.steps.scores import fix
 from catalpa.table.blocks import Axis, Block, Rows

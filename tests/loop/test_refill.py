@@ -7,7 +7,7 @@ import pytest
 
 from catalpa.loop.refill import keep_empty, reseed_empty
 from catalpa.loop.settle import assign
-from catalpa.relations.matching import Matching, Prototypes
+from catalpa.costs.matching import Matching, Prototypes
 
 TABLE = [["a", "x"], ["a", "x"], ["a", "y"], ["b", "y"]]
 

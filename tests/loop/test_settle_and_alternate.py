@@ -17,9 +17,9 @@ from catalpa.loop.history import watching
 from catalpa.loop.refill import keep_empty, reseed_empty
 from catalpa.loop.restarts import generators
 from catalpa.loop.settle import settle
-from catalpa.loop.start import random_rows, seeds
-from catalpa.relations.conditional import ClusterRelations
-from catalpa.relations.matching import Matching, Prototypes
+from catalpa.loop.starts.rows import random_rows, seeds
+from catalpa.costs.conditional import ClusterRelations
+from catalpa.costs.matching import Matching, Prototypes
 from catalpa.steps.assign import label_rows
 from catalpa.steps.scores import fix
 from catalpa.table.blocks import Axis, Block, Rows

@@ -23,13 +23,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 import catalpa
 from catalpa import datasets
-from catalpa.cluster.saving import restored
+from catalpa.estimator.saving import restored
 from catalpa.engines.opening import scaling_of
 from catalpa.errors import MissingDependency, ParameterError, SqlError
 from catalpa.model import read
 from catalpa.model.scoring import Scoring
 from catalpa.steps.assign import label_rows
-from catalpa.steps.likelihood import NumberDensity, label_likely_rows
+from catalpa.steps.soft.likelihood import NumberDensity, label_likely_rows
 from catalpa.steps.scores import FixedScores
 from catalpa.table import encode, infer
 

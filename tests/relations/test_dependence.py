@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
-from catalpa.relations.dependence import column_dependence, margins
-from catalpa.steps.cooccur import cooccurrences
+from catalpa.costs.dependence import column_dependence, margins
+from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import Axis, Block
 
 TOY = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 2], [1, 1, 1], [1, 2, 2]], dtype=np.uint8)

@@ -13,12 +13,12 @@ from scipy.special import gammaln, logsumexp
 
 from catalpa.engines.local import LocalEngine
 from catalpa.loop.soft import ripen
-from catalpa.relations.mixture import Mixture, Overall
+from catalpa.costs.soft.mixture import Mixture, Overall
 from catalpa.steps.labelled import count_labelled
-from catalpa.steps.share import share_and_count
-from catalpa.steps.soft_counts import WHOLE, SharedCounts
-from catalpa.steps.soft_reference import shares
-from catalpa.steps.soft_scores import soften
+from catalpa.steps.soft.share import share_and_count
+from catalpa.steps.soft.counts import WHOLE, SharedCounts
+from catalpa.steps.soft.reference import shares
+from catalpa.steps.soft.scores import soften
 from catalpa.table.blocks import Axis, Block, Rows
 
 # Eight rows, 000 and 112 twice.

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalpa.relations.row_points import RowPoints
+from catalpa.costs.soft.row_points import RowPoints
 from catalpa.steps.labelled import count_labelled
 from catalpa.steps.reference import distances
 from catalpa.steps.scores import fix

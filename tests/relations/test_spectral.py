@@ -11,8 +11,8 @@ from scipy.linalg import subspace_angles
 from scipy.sparse import csr_array
 
 from catalpa.datasets import make_categorical
-from catalpa.relations import spectral
-from catalpa.relations.spectral import Products, SparseRows, coordinates
+from catalpa.costs.soft import spectral
+from catalpa.costs.soft.spectral import Products, SparseRows, coordinates
 
 
 def features_of(frame: pd.DataFrame) -> Products:

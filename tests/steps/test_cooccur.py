@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from catalpa.steps import cooccur
-from catalpa.steps.cooccur import cooccurrences
+from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import Axis, Block
 
 

@@ -13,7 +13,7 @@ from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError
 
 if TYPE_CHECKING:
-    from catalpa.cluster.choose import KChoice
+    from catalpa.cluster.choose_k import KChoice
 
 __all__ = ["choose_k"]
 
@@ -51,9 +51,9 @@ def choose_k(
 
         catalpa choose-k survey.csv --method kmodes --drop name,street --json
     """
-    from catalpa.cluster.choose import choose_k as choose
+    from catalpa.cluster.choose_k import choose_k as choose
     from catalpa.cluster.registry import find_method
-    from catalpa.table.sources import read_table
+    from catalpa.table.files.sources import read_table
 
     if least > most:
         raise ParameterError(f"--min {least} is larger than --max {most}: there is nothing to try.")

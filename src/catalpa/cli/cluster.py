@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from catalpa.cli.clusters import as_json, describe, show_clusters
+from catalpa.cli.cluster_table import as_json, describe, show_clusters
 from catalpa.cli.inputs import Asked, take
 from catalpa.cli.options import (
     AsJson,
@@ -29,7 +29,7 @@ from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError
 
 if TYPE_CHECKING:
-    from catalpa.cluster.base import Clusterer
+    from catalpa.estimator.base import Clusterer
     from catalpa.cluster.registry import MethodEntry
 
 __all__ = ["cluster", "fitted", "new_model"]

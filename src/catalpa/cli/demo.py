@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from catalpa.cli.cluster import fitted
-from catalpa.cli.clusters import ClusterLine, as_json, describe, show_clusters
+from catalpa.cli.cluster_table import ClusterLine, as_json, describe, show_clusters
 from catalpa.cli.options import AsJson, Force, Quiet
 from catalpa.cli.outputs import (
     LABELS,

@@ -12,7 +12,7 @@ from catalpa.errors import ParameterError, UnknownColumn
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from catalpa.table.scan import Scan
+    from catalpa.table.files.scan import Scan
 
 __all__ = ["Asked", "Input", "StreamedInput", "WholeInput", "csv_parts", "take"]
 
@@ -98,7 +98,7 @@ def take(asked: Asked, *, stream: bool, memory: str | None) -> Input:
 
 
 def _whole(asked: Asked) -> WholeInput:
-    from catalpa.table.sources import read_table
+    from catalpa.table.files.sources import read_table
 
     columns, drop = asked.read
     rows = read_table(
@@ -111,7 +111,7 @@ def _whole(asked: Asked) -> WholeInput:
 
 
 def _streamed(asked: Asked, memory: str) -> StreamedInput:
-    from catalpa.table.scan import scan
+    from catalpa.table.files.scan import scan
 
     columns, drop = asked.read
     files = scan(

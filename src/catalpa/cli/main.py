@@ -18,7 +18,7 @@ from catalpa.cli.choose_k import choose_k
 from catalpa.cli.cluster import cluster
 from catalpa.cli.datasets import datasets
 from catalpa.cli.demo import demo
-from catalpa.cli.lab import lab
+from catalpa.cli.lab.commands import lab
 from catalpa.cli.methods import methods
 from catalpa.cli.predict import predict
 from catalpa.cli.report import report

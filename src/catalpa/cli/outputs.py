@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from catalpa.errors import CatalpaError, OutputError
 
 if TYPE_CHECKING:
-    from catalpa.cluster.base import Clusterer
+    from catalpa.estimator.base import Clusterer
 
 __all__ = [
     "LABELS",
@@ -79,7 +79,7 @@ def write_text(path: Path, text: str) -> None:
 
 def write_texts(path: Path, texts: Iterable[str]) -> None:
     """Write a text file as its pieces come; it is there completely or not at all."""
-    from catalpa.model.atomic import open_atomically
+    from catalpa.files import open_atomically
 
     try:
         with open_atomically(path) as stream:

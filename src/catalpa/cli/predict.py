@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from catalpa.cli.drift import as_at_fit
+from catalpa.cli.types_at_fit import as_at_fit
 from catalpa.cli.inputs import Asked, Input, csv_parts, take
 from catalpa.cli.options import (
     AsJson,
@@ -29,7 +29,7 @@ from catalpa.errors import ParameterError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from catalpa.cluster.base import Clusterer
+    from catalpa.estimator.base import Clusterer
 
 __all__ = ["predict"]
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from catalpa.cli.drift import as_at_fit
+from catalpa.cli.types_at_fit import as_at_fit
 from catalpa.cli.options import Delimiter, Encoding, Force, Quiet, TablePath, delimiter_of
 from catalpa.cli.outputs import REPORT, check_free, make_folder, write_text
 from catalpa.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from catalpa.cluster.base import Clusterer
+    from catalpa.estimator.base import Clusterer
 
 __all__ = ["report", "title_of", "write_report"]
 
@@ -44,7 +44,7 @@ def report(
         catalpa report out/model.json survey.csv --json | jq .clusters
     """
     from catalpa.cluster.registry import load
-    from catalpa.table.sources import read_table
+    from catalpa.table.files.sources import read_table
 
     terminal = Terminal(quiet)
     if not json:

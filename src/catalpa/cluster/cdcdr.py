@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.cluster.base import Clusterer, Problem
-from catalpa.cluster.centroids import StartRule, settle_centroids, vector_relations, wide_vectors
-from catalpa.cluster.outcome import Outcome
-from catalpa.cluster.parameters import Choice, Either, Whole, rules_with
+from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.centroids import StartRule, settle_centroids, vector_relations, wide_vectors
+from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.parameters import Choice, Either, Whole, rules_with
 from catalpa.errors import AmbiguousVectorsWarning
 from catalpa.loop.restarts import generators
-from catalpa.relations.embedding import InUse, JointVectors, MeanVectors, overall_shares
-from catalpa.relations.graph import SIMILARITIES, factors, spectrum, unit_rows, value_graph
+from catalpa.costs.embedding import InUse, JointVectors, MeanVectors, overall_shares
+from catalpa.costs.graph import SIMILARITIES, factors, spectrum, unit_rows, value_graph
 from catalpa.relations.relations import Relations
-from catalpa.steps.cooccur import cooccurrences
+from catalpa.steps.sums import cooccurrences
 from catalpa.steps.embed import join_vectors, mean_vectors
 from catalpa.table.blocks import FloatArray
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.cluster.base import Clusterer, Problem
-from catalpa.cluster.outcome import Outcome
-from catalpa.cluster.parameters import Whole, rules_with
+from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.parameters import Whole, rules_with
 from catalpa.loop.alternate import alternate
 from catalpa.loop.refill import REFILLS
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled, settle
-from catalpa.relations.forest import Forest, OrderForest
-from catalpa.relations.matching import Matching
+from catalpa.costs.forest import Forest, OrderForest
+from catalpa.costs.matching import Matching
 from catalpa.relations.relations import Relations
 
 __all__ = ["CoForest"]

@@ -6,21 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.cluster.base import Clusterer, Problem
-from catalpa.cluster.centroids import StartRule, settle_centroids, vector_relations, wide_vectors
-from catalpa.cluster.outcome import Outcome
-from catalpa.cluster.parameters import Choice, Number, rules_with
+from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.centroids import StartRule, settle_centroids, vector_relations, wide_vectors
+from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.parameters import Choice, Number, rules_with
 from catalpa.loop.restarts import generators
-from catalpa.relations.coupling import (
+from catalpa.costs.coupling import (
     FREQUENCY_COUPLINGS,
     category_groups,
     column_points,
     memberships,
     principal_scores,
 )
-from catalpa.relations.embedding import InUse, JointVectors, overall_shares
+from catalpa.costs.embedding import InUse, JointVectors, overall_shares
 from catalpa.relations.relations import Relations
-from catalpa.steps.cooccur import cooccurrences
+from catalpa.steps.sums import cooccurrences
 from catalpa.steps.embed import join_vectors
 from catalpa.table.blocks import FloatArray, IntArray
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.cluster.base import Clusterer, Problem
-from catalpa.cluster.outcome import Outcome
-from catalpa.cluster.parameters import Choice, Either, Number, Whole, rules_with
+from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.parameters import Choice, Either, Number, Whole, rules_with
 from catalpa.loop.alternate import alternate
 from catalpa.loop.refill import REFILLS
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled, settle
-from catalpa.relations.conditional import ClusterRelations, Lines
-from catalpa.relations.matching import Matching
+from catalpa.costs.conditional import ClusterRelations, Lines
+from catalpa.costs.matching import Matching
 from catalpa.relations.relations import Relations
 
 __all__ = ["DISC"]

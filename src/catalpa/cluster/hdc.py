@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.cluster.base import Clusterer, Problem
-from catalpa.cluster.frames import frame_in
-from catalpa.cluster.outcome import Outcome
-from catalpa.cluster.parameters import Choice, Whole, rules_with
+from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.attributes import frame_in
+from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.parameters import Choice, Whole, rules_with
 from catalpa.loop.alternate import alternate
 from catalpa.loop.refill import REFILLS
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled, settle
-from catalpa.relations.conditional_shares import Contexts, ranked_categories
-from catalpa.relations.homogeneous import Described, PairWeights, homogeneous_distances
+from catalpa.costs.conditional_shares import Contexts, ranked_categories
+from catalpa.costs.homogeneous import Described, PairWeights, homogeneous_distances
 from catalpa.relations.names import category_names
 from catalpa.relations.relations import Relations
-from catalpa.steps.cooccur import cooccurrences
+from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import FloatArray, IntArray
 
 __all__ = ["HDC"]

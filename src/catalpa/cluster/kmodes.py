@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.cluster.base import Clusterer, Problem
-from catalpa.cluster.incremental import Incremental
-from catalpa.cluster.outcome import Outcome
-from catalpa.cluster.parameters import rules_with
+from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.incremental import Incremental
+from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.parameters import rules_with
 from catalpa.loop.refill import REFILLS
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled, settle
-from catalpa.relations.matching import Matching, Prototypes
+from catalpa.costs.matching import Matching, Prototypes
 from catalpa.steps.counts import Counts
 from catalpa.table.blocks import Axis
 

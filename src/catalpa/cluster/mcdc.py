@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.cluster.base import Clusterer, Problem
-from catalpa.cluster.outcome import Outcome
-from catalpa.cluster.parameters import Choice, Either, Number, Whole, rules_with
-from catalpa.cluster.problem import rows_in_memory
+from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.parameters import Choice, Either, Number, Whole, rules_with
+from catalpa.estimator.problem import rows_in_memory
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import SqlError
 from catalpa.loop.alternate import alternate
@@ -19,13 +19,13 @@ from catalpa.loop.refill import keep_empty
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled, settle
 from catalpa.model.scoring import Scoring
-from catalpa.relations.agreement import Agreement, WeightedModes
-from catalpa.relations.matching import most_frequent
-from catalpa.relations.separation import difference, separating_weights
+from catalpa.costs.separation import Agreement, WeightedModes
+from catalpa.costs.matching import most_frequent
+from catalpa.costs.separation import difference, separating_weights
 from catalpa.steps.assign import label_rows
-from catalpa.steps.inside import Inside, look_inside
-from catalpa.steps.online import InOrder
-from catalpa.steps.oriented import oriented_rows_again
+from catalpa.steps.in_order.within_clusters import Inside, look_inside
+from catalpa.steps.in_order.visits import InOrder
+from catalpa.steps.in_order.oriented import oriented_rows_again
 from catalpa.steps.scores import Scores, fix
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from catalpa.cluster.base import Clusterer
+from catalpa.estimator.base import Clusterer
 from catalpa.cluster.cbdm import CBDM
 from catalpa.cluster.cdcdr import CDCDR
 from catalpa.cluster.coforest import CoForest
@@ -19,7 +19,7 @@ from catalpa.cluster.hdc import HDC
 from catalpa.cluster.kmodes import KModes
 from catalpa.cluster.kprototypes import KPrototypes
 from catalpa.cluster.mcdc import MCDC
-from catalpa.cluster.saving import restored
+from catalpa.estimator.saving import restored
 from catalpa.cluster.sigdt import SigDT
 from catalpa.cluster.wocil import WOCIL
 from catalpa.errors import ModelFileError, ParameterError

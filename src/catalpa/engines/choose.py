@@ -11,7 +11,7 @@ from catalpa.engines.opening import Encoding, Header, Opened, Opener, TableSetti
 from catalpa.engines.stream import InFiles
 from catalpa.table import open_table
 from catalpa.table.scaling import Scaling
-from catalpa.table.scan import Scan
+from catalpa.table.files.scan import Scan
 from catalpa.table.schema import Schema
 
 __all__ = ["InMemory", "opener_for"]

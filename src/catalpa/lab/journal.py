@@ -14,7 +14,7 @@ import pandas as pd
 
 from catalpa.errors import OutputError, ParameterError
 from catalpa.lab.lines import append_line, whole_lines
-from catalpa.model.atomic import write_atomically
+from catalpa.files import write_atomically
 
 if sys.platform != "win32":
     import fcntl

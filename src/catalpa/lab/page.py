@@ -8,7 +8,7 @@ from string import Template
 
 import pandas as pd
 
-from catalpa.lab.grids import Cell, Grid, to_markdown
+from catalpa.lab.figures.grids import Cell, Grid, to_markdown
 from catalpa.lab.protocol import Protocol
 from catalpa.lab.published import MEASURES, contradictions, printed, printed_ranks, ranks_of, table_of
 from catalpa.lab.significance import Significance, significance
@@ -29,7 +29,7 @@ def page(results: pd.DataFrame, protocol: Protocol, figures: str = "") -> str:
     protocol : Protocol
         That they were made with.
     figures : str
-        What :func:`catalpa.lab.figure_notes.figures_text` says of the stored figures.
+        What :func:`catalpa.lab.figures.notes.figures_text` says of the stored figures.
     """
     made = {
         (number, measure): table(results, protocol, number, measure)

@@ -11,7 +11,7 @@ import numpy as np
 
 from catalpa.engines.base import Engine
 from catalpa.loop.history import Pass
-from catalpa.loop.method import Learner, State
+from catalpa.costs.method import Learner, State
 from catalpa.loop.refill import Refill
 from catalpa.loop.settle import Settled, settle
 from catalpa.steps.counts import Counts

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from catalpa.errors import ModelFileError
-from catalpa.model.atomic import write_atomically
+from catalpa.files import write_atomically
 from catalpa.model.text import from_text, to_text
 
 __all__ = ["FORMAT", "read", "write"]

@@ -11,7 +11,7 @@ from catalpa.plot.theme import INK, PALETTE, dressed, needs_altair
 from catalpa.plot.view import model_counts
 
 if TYPE_CHECKING:
-    from catalpa.cluster.base import Clusterer
+    from catalpa.estimator.base import Clusterer
 
 __all__ = ["Gains", "choosing_k", "cost_per_pass", "draw_passes"]
 

@@ -14,7 +14,7 @@ from catalpa.relations.names import percent, shortened
 from catalpa.relations.profiles import profile_columns, telling_columns
 
 if TYPE_CHECKING:
-    from catalpa.cluster.base import Clusterer
+    from catalpa.estimator.base import Clusterer
 
 __all__ = ["cluster_sizes", "profile_map"]
 

@@ -14,7 +14,7 @@ from catalpa.relations.profiles import telling_columns
 from catalpa.relations.relations import Relations
 
 if TYPE_CHECKING:
-    from catalpa.cluster.base import Clusterer
+    from catalpa.estimator.base import Clusterer
 
 __all__ = ["relation_comparison", "relation_grid", "relation_tree", "relations_of"]
 

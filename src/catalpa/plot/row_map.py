@@ -16,7 +16,7 @@ from catalpa.relations.names import shortened
 from catalpa.table.blocks import FloatArray
 
 if TYPE_CHECKING:
-    from catalpa.cluster.base import Clusterer
+    from catalpa.estimator.base import Clusterer
 
 __all__ = ["draw_map", "map_points", "row_map"]
 

@@ -14,7 +14,7 @@ from catalpa.plot.view import View, look
 from catalpa.table.blocks import FloatArray
 
 if TYPE_CHECKING:
-    from catalpa.cluster.base import Clusterer
+    from catalpa.estimator.base import Clusterer
 
 __all__ = ["draw_silhouettes", "silhouette_values", "silhouettes"]
 

@@ -16,7 +16,7 @@ from catalpa.table.blocks import Axis, FloatArray, IntArray
 from catalpa.table.schema import Schema
 
 if TYPE_CHECKING:
-    from catalpa.cluster.base import Clusterer
+    from catalpa.estimator.base import Clusterer
 
 __all__ = ["NumberSums", "Sample", "View", "look", "model_counts"]
 

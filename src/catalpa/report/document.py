@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from catalpa.errors import OutputError
-from catalpa.model.atomic import write_atomically
+from catalpa.files import write_atomically
 from catalpa.plot.theme import needs_altair
 from catalpa.plot.view import look
 from catalpa.report.html import page
 from catalpa.report.summary import summarise
 
 if TYPE_CHECKING:
-    from catalpa.cluster.base import Clusterer
+    from catalpa.estimator.base import Clusterer
 
 __all__ = ["Report", "report"]
 

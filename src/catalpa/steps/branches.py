@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from catalpa.steps.collapse import row_weights
-from catalpa.steps.cooccur import cooccurrences
+from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import Axis, Block, IntArray
 
 __all__ = ["BranchCounts", "Condition", "FirstSeen", "count_branch", "first_seen"]

@@ -8,7 +8,7 @@ from catalpa.table.encode import Encoded, encode
 from catalpa.table.infer import infer, infer_batches
 from catalpa.table.intake import open_table
 from catalpa.table.schema import Column, Kind, Schema
-from catalpa.table.sources import read_table
+from catalpa.table.files.sources import read_table
 
 __all__ = [
     "Axis",

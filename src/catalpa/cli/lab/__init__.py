@@ -1,0 +1,1 @@
+"""``catalpa lab``: the experiments of the paper, and comparisons of your own."""

@@ -1,0 +1,320 @@
+"""``catalpa lab``: the published experiments again, and honest baselines for a table of one's own."""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from catalpa.cli.lab.plans import figures_planned, planned
+from catalpa.cli.lab.progress import counted, showing_progress
+from catalpa.cli.options import Delimiter, Encoding, Force, OutputFile, Quiet, TablePath, delimiter_of, listed
+from catalpa.cli.outputs import check_free, make_folder, write_text
+from catalpa.cli.terminal import Terminal
+from catalpa.errors import ParameterError
+
+if TYPE_CHECKING:
+    from catalpa.lab.protocol import Protocol
+
+__all__ = ["lab"]
+
+lab = typer.Typer(
+    help="Run the published experiments again, and compare methods on a table of your own.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+Results = Annotated[Path, typer.Option(help="The .parquet file that results are kept in.")]
+ProtocolFile = Annotated[
+    Path | None, typer.Option("--protocol", help="A protocol of your own instead of the published one.")
+]
+Methods = Annotated[
+    list[str] | None, typer.Option("--methods", "-m", help="Only these: disc,kmodes or package.module:Class.")
+]
+Datasets = Annotated[list[str] | None, typer.Option("--datasets", "-d", help="Only these: ZO,CV.")]
+RESULTS = Path("results/protocol.parquet")
+QUICK = Path("results/quick.parquet")
+FIGURES = Path("results/figures")
+
+
+class Format(StrEnum):
+    """How a table is written."""
+
+    PLAIN = "plain"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+    CSV = "csv"
+
+
+@lab.command("run")
+def run_command(
+    quick: Annotated[bool, typer.Option("--quick", help="Bundled data sets and five seeds only.")] = False,
+    results: Annotated[Path | None, typer.Option(help="The .parquet file to keep results in.")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes.")] = 1,
+    methods: Methods = None,
+    datasets: Datasets = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="At most so many seeds.")] = None,
+    protocol: ProtocolFile = None,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run failed runs again.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run every method on every data set with every seed, and print our ACC beside the printed one.
+
+    Started again, it continues. For example:
+
+        catalpa lab run --quick
+
+        CATALPA_DATA=~/data catalpa lab run --jobs 2
+    """
+    from catalpa.lab.journal import Journal
+    from catalpa.lab.run import run
+
+    terminal = Terminal(quiet)
+    path = results or (QUICK if quick else RESULTS)
+    plan = planned(terminal, protocol, quick, methods, datasets, seeds)
+    if retry_failed:
+        Journal(path).forget_failures({job.key for job in plan.jobs()})
+    with showing_progress(quiet) as watch:
+        rows = run(plan, path, jobs=jobs, watch=watch)
+    failed = rows[rows["error"] != ""]
+    terminal.say(f"{len(rows)} runs in {path}, {len(failed)} of them without a result.")
+    for (method, error), part in failed.groupby(["method", "error"]):
+        names = ", ".join(dict.fromkeys(part["dataset"]))
+        terminal.say(f"  {method} on {names} ({len(part)}): {_shortened(str(error))}")
+    _show_beside_printed(terminal, rows, plan, path)
+
+
+@lab.command("table")
+def table_command(
+    number: Annotated[str, typer.Argument(help="2, 3 or 4.")],
+    measure: Annotated[str, typer.Option(help="ACC, ARI, NMI, AMI or CMP.")] = "ACC",
+    results: Results = RESULTS,
+    protocol: ProtocolFile = None,
+    format: Annotated[Format, typer.Option(help="How to write it.")] = Format.PLAIN,  # noqa: A002
+    output: OutputFile = None,
+    force: Force = False,
+) -> None:
+    """Print a published table: ours, printed, and the difference.
+
+    For example:
+
+        catalpa lab table 2 --measure ARI
+
+        catalpa lab table 3 --format latex -o table3.tex
+    """
+    from catalpa.lab.figures.grids import FORMATS
+    from catalpa.lab.journal import read_results
+    from catalpa.lab.protocol import read_protocol
+    from catalpa.lab.tables import table
+
+    rows = read_results(results)
+    made = table(rows, read_protocol(protocol).including(rows), number, measure.upper())
+    if made.cells.empty:
+        raise ParameterError(
+            f"The protocol shows no method in Table {number}. A method is shown by a line such as "
+            f'shown = [{{ table = "{number}", label = "DISC" }}].'
+        )
+    if format is Format.CSV:
+        text = made.cells.to_csv(index=False, lineterminator="\n")
+    else:
+        parts = [FORMATS[format.value](grid) for grid in made.grids()]
+        text = "\n\n".join(parts) + "\n"
+    _put(text, output, force)
+
+
+@lab.command("significance")
+def significance_command(
+    measure: Annotated[str, typer.Option(help="ACC, ARI, NMI, AMI or CMP.")] = "ACC",
+    control: Annotated[
+        str | None, typer.Option(help="The method to compare with the others: DISC, or else the best.")
+    ] = None,
+    results: Results = RESULTS,
+    protocol: ProtocolFile = None,
+    chart: Annotated[
+        Path | None, typer.Option(help="Critical-difference diagram to draw, .svg or .png.")
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Test whether the methods of Table 2 differ: Friedman, Nemenyi, Bonferroni-Dunn, Wilcoxon with Holm.
+
+    For example:
+
+        catalpa lab significance --measure ARI --chart ranks.svg
+    """
+    from catalpa.lab.journal import read_results
+    from catalpa.lab.page import tests_text, usual_control
+    from catalpa.lab.protocol import read_protocol
+    from catalpa.lab.published import table_of
+    from catalpa.lab.significance import significance
+    from catalpa.lab.tables import table
+
+    if chart is not None:
+        check_free([chart], force=force)
+    rows = read_results(results)
+    cells = table(rows, read_protocol(protocol).including(rows), "2", measure.upper()).cells
+    scores = table_of(cells[cells["ranked"]])
+    found = significance(scores, measure.upper(), control=control or usual_control(scores))
+    print(tests_text(found))
+    if chart is not None:
+        from catalpa.lab.figures.draw import critical_differences, save
+
+        make_folder(chart.absolute().parent)
+        save(critical_differences(found), [chart])
+
+
+@lab.command("figure")
+def figure_command(
+    number: Annotated[int, typer.Argument(min=1, max=4, help="1, 2, 3 or 4.")],
+    folder: Annotated[Path, typer.Option("--output", "-o", help="Folder for CSV, SVG and PNG.")] = FIGURES,
+    data: Annotated[Path | None, typer.Option(help="Draw from this CSV instead of running again.")] = None,
+    protocol: ProtocolFile = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer draws and sizes, bundled data sets.")] = False,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make a published figure: its data as CSV, and the drawing as SVG and PNG; started again, it continues.
+
+    For example:
+
+        catalpa lab figure 2 -o figures/
+
+        catalpa lab figure 3 --data figures/figure3.csv -o figures/ --force
+    """
+    import pandas as pd
+
+    from catalpa.lab.figures.draw import FIGURES, save
+    from catalpa.lab.figures.pieces import collected, kept_pieces
+    from catalpa.lab.protocol import read_protocol
+
+    terminal = Terminal(quiet)
+    figure = FIGURES[number]
+    stem = folder / f"figure{number}"
+    files = [stem.with_suffix(suffix) for suffix in (".csv", ".svg", ".png")]
+    check_free([file for file in files if file != data], force=force)
+    make_folder(folder)
+    if data is None:
+        kept = stem.with_suffix(".jsonl")
+        pieces = figure.pieces(figures_planned(terminal, read_protocol(protocol), number, quick))
+        before = len(kept_pieces(pieces, kept))
+        if before:
+            terminal.say(f"{before} of {len(pieces)} parts are in {kept}; delete it to measure them again.")
+        with terminal.listening(), showing_progress(quiet) as watch:
+            frame = collected(pieces, kept, counted(watch))
+        write_text(files[0], frame.to_csv(index=False, lineterminator="\n"))
+        kept.unlink(missing_ok=True)
+    else:
+        frame = pd.read_csv(data)
+    save(figure.draw(frame), files[1:])
+    for file in files:
+        terminal.say(f"wrote {file}")
+
+
+@lab.command("compare")
+def compare_command(
+    table: TablePath,
+    target: Annotated[str, typer.Option(help="The column with the known classes.")],
+    methods: Annotated[
+        list[str], typer.Option("--methods", "-m", help="disc,kmodes or package.module:Class.")
+    ],
+    seeds: Annotated[int, typer.Option(min=1, help="Seeds 0, 1, ... so many.")] = 20,
+    k: Annotated[
+        int | None, typer.Option("-k", "--clusters", min=1, help="Clusters; else as classes.")
+    ] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="Leave these columns out: a,b,c.")] = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    output: OutputFile = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare methods on your own table with known classes.
+
+    For example:
+
+        catalpa lab compare zoo.csv --target class --methods disc,kmodes --seeds 20
+
+        catalpa lab compare zoo.csv --target class --methods disc,mypackage.models:MyClusterer -o runs.csv
+    """
+    from catalpa.lab.compare import compare, summary
+    from catalpa.table import read_table
+
+    terminal = Terminal(quiet)
+    if output is not None:
+        check_free([output], force=force)
+    rows = read_table(table, delimiter=delimiter_of(delimiter), encoding=encoding, drop=listed(drop))
+    with showing_progress(quiet) as watch:
+        runs = compare(
+            rows.to_pandas(), target, listed(methods) or [], seeds=seeds, n_clusters=k, watch=counted(watch)
+        )
+    terminal.table(*_summary_lines(summary(runs)))
+    terminal.say(f"All rows in one cluster would score ACC {runs['one_cluster'].iloc[0]:.3f} and ARI 0.")
+    for error, part in runs[runs["error"] != ""].groupby("error", sort=False):
+        terminal.say(f"without a result: {', '.join(dict.fromkeys(part['method']))}: {error}")
+    if output is not None:
+        write_text(output, runs.to_csv(index=False, lineterminator="\n"))
+        terminal.say(f"wrote {output}")
+
+
+@lab.command("page")
+def page_command(
+    results: Results = RESULTS,
+    figures: Annotated[Path, typer.Option(help="Folder with the data and drawings of figures.")] = FIGURES,
+    protocol: ProtocolFile = None,
+    output: OutputFile = None,
+    force: Force = False,
+) -> None:
+    """Write the page of results in Markdown, made from stored results and figures alone.
+
+    For example:
+
+        catalpa lab page -o docs/results.md --force
+    """
+    from catalpa.lab.figures.notes import figures_text
+    from catalpa.lab.journal import read_results
+    from catalpa.lab.page import page
+    from catalpa.lab.protocol import read_protocol
+
+    beside = Path.cwd() if output is None else output.absolute().parent
+    link = Path(os.path.relpath(figures.absolute(), beside)).as_posix()
+    rows = read_results(results)
+    text = page(rows, read_protocol(protocol).including(rows), figures_text(figures, link))
+    _put(text, output, force)
+
+
+def _show_beside_printed(terminal: Terminal, rows: Any, plan: Protocol, path: Path) -> None:
+    from catalpa.lab.figures.grids import to_plain
+    from catalpa.lab.tables import table
+
+    made = table(rows, plan, "2")
+    if not made.cells.empty:
+        for grid in (made.ours(), made.printed(), made.differences()):
+            terminal.show(to_plain(grid) + "\n")
+        terminal.say(f"More of it: catalpa lab table 2 --measure ARI --results {path}, and tables 3 and 4.")
+
+
+def _summary_lines(table: Any) -> tuple[list[str], list[list[str]]]:
+    measures = ["ACC", "ARI", "NMI", "AMI", "CMP"]
+    head = ["method", *measures, "clusters left", "largest share", "seconds", "runs"]
+    rows = []
+    for name, line in table.iterrows():
+        texts = [f"{line[one]:.3f} ± {line[one + '_std']:.3f}" for one in measures]
+        texts += [f"{line['clusters_left']:.1f}", f"{line['largest_share']:.0%}"]
+        known = ["-" if text.startswith("nan") else text for text in texts]
+        rows.append([str(name), *known, f"{line['seconds']:.2f}", f"{line['runs'] - line['failed']:.0f}"])
+    return head, rows
+
+
+def _put(text: str, output: Path | None, force: bool) -> None:
+    if output is None:
+        print(text, end="")
+        return
+    check_free([output], force=force)
+    make_folder(output.absolute().parent)
+    write_text(output, text)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 160 else f"{text[:157]}..."

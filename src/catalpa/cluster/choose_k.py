@@ -1,0 +1,343 @@
+"""How many clusters: every number tried, measured in several ways, and one chosen with its reason."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from html import escape
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.by_number_of_clusters import Judgement, judged, most_evident
+from catalpa.estimator.attributes import frame_in
+from catalpa.cluster.grove import Grove
+from catalpa.estimator.problem import rows_in_memory
+from catalpa.cluster.registry import find_method
+from catalpa.errors import ParameterError
+from catalpa.metrics import adjusted_rand, categorical_silhouette
+from catalpa.steps.assign import label_rows
+from catalpa.steps.scores import fix
+from catalpa.table import open_table
+from catalpa.table.blocks import IntArray
+
+__all__ = ["KChoice", "choose_k"]
+
+STABLE = 0.5  # mean adjusted Rand index from which two halves of a table are said to agree
+SAMPLE = 20_000  # rows on which agreement is measured
+
+
+@dataclass(frozen=True)
+class Measures:
+    """One line of the table."""
+
+    k: int
+    cost: float
+    gain: float
+    restarts: float
+    halves: float
+    silhouette: float
+
+
+HEAD = tuple(Measures.__dataclass_fields__)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class KChoice:
+    """How many clusters, and why.
+
+    Attributes
+    ----------
+    k : int
+        The number chosen.
+    reason : str
+        Why, in one sentence.
+    structure : bool
+        Whether the table shows clusters at all.
+    table : frame of the table's library
+        One row per number of clusters: ``k``; ``cost`` (for Grove minus the evidence in nats); ``gain``
+        over one cluster (Grove: nats per row; else the share of the first cost that is saved);
+        ``restarts`` and ``halves``, the mean adjusted Rand index between runs from other starts and
+        between what two halves of the rows say about all rows; ``silhouette`` of the categorical columns.
+    """
+
+    k: int
+    reason: str
+    structure: bool
+    table: Any
+    _lines: tuple[Measures, ...]
+
+    @property
+    def gains(self) -> dict[int, float]:
+        """Gain over one cluster of every k that was tried."""
+        return {line.k: line.gain for line in self._lines}
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        """Names of the table's columns."""
+        return HEAD
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """The table as texts, rounded for people."""
+        return [_texts(line) for line in self._lines]
+
+    def __str__(self) -> str:
+        cells = [self.head, *self.rows]
+        widths = [max(len(row[at]) for row in cells) for at in range(len(HEAD))]
+        drawn = [
+            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells
+        ]
+        return "\n".join([self.reason, "", *drawn])
+
+    def __repr__(self) -> str:
+        return f"KChoice(k={self.k}, structure={self.structure})"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in HEAD)
+        body = ""
+        for line in self._lines:
+            cell = "th" if line.k == self.k else "td"
+            body += "<tr>" + "".join(f"<{cell}>{text}</{cell}>" for text in _texts(line)) + "</tr>"
+        return f"<p>{escape(self.reason)}</p><table><tr>{head}</tr>{body}</table>"
+
+
+def choose_k(
+    X: Any,
+    k_range: Iterable[int] = range(1, 11),
+    *,
+    method: str | Clusterer = "grove",
+    repeats: int = 5,
+    random_state: Any = None,
+) -> KChoice:
+    """Try several numbers of clusters and choose one.
+
+    For Grove the evidence decides, which weighs how well clusters describe the rows against how many there
+    are: the number with the most is taken. Where it is at most 3 nats above that of one cluster, or (below
+    1000 rows) not more than twice what the same columns gain when they are shuffled, nothing speaks for
+    clusters. Other methods' costs always fall with more clusters, so the silhouette decides, and there is
+    structure if halves of the table agree (0.5 or more). The other measures are there to be looked at beside.
+
+    Parameters
+    ----------
+    X : table
+        As in ``fit``.
+    k_range : iterable of int
+        Numbers of clusters to try.
+    method : str or estimator
+        A method that takes ``n_clusters`` by its name, or an estimator with settings of your own.
+    repeats : int
+        Runs, and pairs of halves, from which agreement is measured, on at most 20 000 rows. With 0 it is
+        not measured.
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    KChoice
+
+    Examples
+    --------
+    >>> from catalpa import choose_k, datasets
+    >>> made = datasets.make_categorical(300, columns=8, clusters=3, noise=0.2)
+    >>> choice = choose_k(made.frame, range(1, 6), repeats=2, random_state=0)
+    >>> choice.k, choice.structure
+    (3, True)
+    """
+    state = check_random_state(random_state)
+    model = _model(method, state)
+    ks = _checked(k_range, len(open_table(X)))
+    with warnings.catch_warnings():
+        # Warnings about single fits would come once per number of clusters.
+        warnings.simplefilter("ignore")
+        if isinstance(model, Grove):
+            tried, judgement = _weighed(model, X, max(ks))
+            choose = partial(_by_evidence, judgement.structure)
+        else:
+            tried, choose = _fitted(model, X, ks), partial(_by_silhouette)
+        again = Repeats(model, _drawn(X, state), repeats, state)
+        lines = [_measures(tried, again, k) for k in ks if k in tried.costs]
+    if not lines:
+        raise ParameterError(f"The table has fewer rows that differ than {ks[0]}, the least of k_range.")
+    k, structure, reason = choose(lines)
+    columns = {name: [getattr(line, name) for line in lines] for name in HEAD}
+    return KChoice(k, reason, structure, frame_in(open_table(X).library, columns), tuple(lines))
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """Labels and costs by number of clusters, and what the table is made of."""
+
+    labels: Mapping[int, IntArray]
+    costs: Mapping[int, float]
+    codes: IntArray  # (n, columns)
+    unit: float  # in which the gain over the first cost is told
+
+
+def _model(method: str | Clusterer, state: np.random.RandomState) -> Clusterer:
+    model = find_method(method).estimator() if isinstance(method, str) else clone(method)
+    names = model.get_params(deep=False)
+    if "n_clusters" not in names:
+        raise ParameterError(
+            f"{type(model).__name__} finds the number of clusters itself: fit it, and read n_clusters_."
+        )
+    if "random_state" in names and names["random_state"] is None:
+        model.set_params(random_state=_seed(state))
+    return model
+
+
+def _checked(k_range: Iterable[int], n_rows: int) -> list[int]:
+    ks = sorted(set(k_range))
+    if not ks or ks[0] < 1:
+        raise ParameterError(f"k_range holds {ks or 'nothing'}; give whole numbers of at least 1.")
+    possible = [int(k) for k in ks if k <= n_rows]
+    if not possible:
+        raise ParameterError(f"k_range begins at {ks[0]}, but the table has only {n_rows} rows.")
+    return possible
+
+
+def _weighed(model: Grove, X: Any, most: int) -> tuple[Tried, Judgement]:
+    """Clusterings with 1, 2, ... clusters, minus the evidence for them, and whether that is structure."""
+    model = clone(model).set_params(n_clusters="auto")
+    problem = model._pose(X)
+    labels, costs = {}, {}
+    for candidate in model._candidates(problem, most):
+        labels[candidate.k] = _labels(problem, candidate.finish())
+        costs[candidate.k] = -candidate.evidence
+    tried = Tried(labels, costs, _codes(problem), float(problem.engine.n_rows))
+    return tried, judged(model._candidates, problem, {k: -cost for k, cost in costs.items()})
+
+
+def _labels(problem: Problem, outcome: Any) -> IntArray:
+    if outcome.labels is not None:
+        return np.asarray(outcome.labels)
+    return problem.engine.each(label_rows, fix(outcome.scores, problem.engine.axis))
+
+
+def _fitted(model: Clusterer, X: Any, ks: Sequence[int]) -> Tried:
+    labels, costs = {}, {}
+    for k in ks:
+        fit = clone(model).set_params(n_clusters=k).fit(X)
+        if fit.n_clusters_ == k:
+            labels[k], costs[k] = fit.labels_, float(fit.cost_)
+    codes = _codes(clone(model).set_params(n_clusters=ks[0])._pose(X))
+    return Tried(labels, costs, codes, max(costs.values(), default=1.0) or 1.0)
+
+
+def _codes(problem: Problem) -> IntArray:  # (n, columns)
+    return np.concatenate([block.codes for block in rows_in_memory(problem.engine, "choose_k")])
+
+
+def _measures(tried: Tried, again: Repeats, k: int) -> Measures:
+    first, cost = tried.costs[min(tried.costs)], tried.costs[k]
+    return Measures(
+        k,
+        cost,
+        (first - cost) / tried.unit,
+        again.of_restarts(k),
+        again.of_halves(k),
+        _silhouette(tried.codes, tried.labels[k]),
+    )
+
+
+def _silhouette(codes: IntArray, labels: IntArray) -> float:
+    if not codes.shape[1] or len(np.unique(labels)) < 2:
+        return float("nan")
+    return categorical_silhouette(codes, labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Repeats:
+    """How well repeated runs of a method agree, by the mean adjusted Rand index; nan where none were run."""
+
+    model: Clusterer
+    X: Any
+    times: int
+    state: np.random.RandomState
+
+    def of_restarts(self, k: int) -> float:
+        """Agreement of runs with a single start each."""
+        if k == 1 or self.times < 2:
+            return float("nan")
+        runs = [self._once(k).fit(self.X).labels_ for _ in range(self.times)]
+        return float(np.mean([adjusted_rand(one, other) for one, other in itertools.combinations(runs, 2)]))
+
+    def of_halves(self, k: int) -> float:
+        """Agreement on all rows between models of one half of them and of the other."""
+        n = len(open_table(self.X))
+        if k == 1 or k > n // 2 or not self.times:
+            return float("nan")
+        found = []
+        for _ in range(self.times):
+            order = self.state.permutation(n)
+            halves = np.sort(order[: n // 2]), np.sort(order[n // 2 :])
+            said = [self._once(k).fit(_rows_of(self.X, half)).predict(self.X) for half in halves]
+            found.append(adjusted_rand(*said))
+        return float(np.mean(found))
+
+    def _once(self, k: int) -> Clusterer:
+        """The model with k clusters and a single start of its own."""
+        wanted = {"n_clusters": k, "random_state": _seed(self.state), "n_init": 1, "handle_unknown": "ignore"}
+        known = self.model.get_params(deep=False)
+        fresh: Clusterer = clone(self.model)
+        fresh.set_params(**{name: wanted[name] for name in wanted if name in known})
+        return fresh
+
+
+def _seed(state: np.random.RandomState) -> int:
+    return int(state.randint(np.iinfo(np.int32).max))
+
+
+def _drawn(X: Any, state: np.random.RandomState) -> Any:
+    n = len(open_table(X))
+    return X if n <= SAMPLE else _rows_of(X, np.sort(state.choice(n, SAMPLE, replace=False)))
+
+
+def _rows_of(X: Any, rows: IntArray) -> Any:
+    if isinstance(X, list | tuple):
+        return [X[row] for row in rows]
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return frame[rows].to_native() if isinstance(frame, nw.DataFrame) else np.asarray(X)[rows]
+
+
+def _by_evidence(structure: bool, lines: Sequence[Measures]) -> tuple[int, bool, str]:
+    k = most_evident({line.k: -line.cost for line in lines})
+    if not structure:
+        return (
+            k,
+            False,
+            f"Nothing speaks for clusters: no number up to {lines[-1].k} has clearly more evidence than a "
+            "single cluster.",
+        )
+    gain = next(line.gain for line in lines if line.k == k)
+    reason = f"k = {k} has the most evidence, {gain:.3g} nats per row more than one cluster"
+    return k, True, reason + (_AT_THE_END if k == lines[-1].k and len(lines) > 1 else ".")
+
+
+_AT_THE_END = ", but it is the largest number tried: try larger ones."
+
+
+def _by_silhouette(lines: Sequence[Measures]) -> tuple[int, bool, str]:
+    several = [line for line in lines if line.k > 1]
+    if not several:
+        return lines[0].k, False, "Only one cluster was tried, and nothing can be compared with it."
+    by = "halves" if all(np.isnan(line.silhouette) for line in several) else "silhouette"
+    best = max(several, key=lambda line: (np.nan_to_num(getattr(line, by), nan=-2.0), -line.k))
+    largest = f"k = {best.k} has the largest {by} ({getattr(best, by):.2f})"
+    if np.isnan(best.halves):
+        return best.k, True, f"{largest}; whether its clusters are stable was not measured."
+    agree = f"agree on its clusters by {best.halves:.2f} (adjusted Rand index)"
+    if best.halves < STABLE:
+        return best.k, False, f"{largest}, but halves of the table only {agree}: no stable structure."
+    return best.k, True, f"{largest}, and halves of the table {agree}."
+
+
+def _texts(line: Measures) -> tuple[str, ...]:
+    rest = (line.gain, line.restarts, line.halves, line.silhouette)
+    return (str(line.k), f"{line.cost:.2f}", *("" if np.isnan(value) else f"{value:.3f}" for value in rest))

@@ -1,0 +1,1 @@
+"""Counts in, cost tables out: one file per idea."""

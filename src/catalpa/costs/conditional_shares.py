@@ -1,0 +1,181 @@
+"""How a category spreads over the other columns: shares of their categories among the rows that hold it.
+
+Two categories are far apart when the rows that hold them differ elsewhere. For a nominal column the
+difference is that of the shares, for an ordered one that of the cumulated shares (the earth mover's
+distance with steps of length 1), so that moving a row one rank up counts less than moving it to the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalpa.table.blocks import Axis, FloatArray, IntArray
+from catalpa.table.schema import Column, Kind
+
+
+
+import numpy as np
+
+from catalpa.steps.counts import Counts
+from catalpa.table.blocks import Axis, FloatArray, IntArray
+
+
+__all__ = ["Contexts", "at_centers", "conditional_shares", "distances_along", "positions_along", "ranked_categories", "shares_or_overall"]
+
+def ranked_categories(columns: Sequence[Column]) -> tuple[int, ...]:
+    """How many categories of each column stand in order: none of a nominal one, nor missing cells.
+
+    Examples
+    --------
+    >>> from catalpa.table.schema import Dtype
+    >>> answers = ("never", "often", None)
+    >>> ranked_categories([Column("q", kind, Dtype("str"), answers) for kind in (Kind.NOMINAL, Kind.ORDINAL)])
+    (0, 2)
+    """
+    return tuple(
+        column.size - (column.missing_code is not None) if column.kind is Kind.ORDINAL else 0
+        for column in columns
+    )
+
+
+def conditional_shares(together: IntArray, axis: Axis) -> FloatArray:  # (V, V)
+    """p(g | m): share of category g, in its column, among the rows that hold category m (row m).
+
+    Rows in which a column was left out do not count for it; 0 where none is left.
+
+    Examples
+    --------
+    >>> together = np.array([[2, 0, 2, 0], [0, 2, 1, 1], [2, 1, 3, 0], [0, 1, 0, 1]])
+    >>> conditional_shares(together, Axis((2, 2)))[:2, 2:]
+    array([[1. , 0. ],
+           [0.5, 0.5]])
+    """
+    shares = np.zeros(together.shape)
+    for part in axis.base.slices():
+        total = together[:, part].sum(axis=1, keepdims=True)
+        np.divide(together[:, part], total, out=shares[:, part], where=total > 0)
+    return shares
+
+
+@dataclass(frozen=True, eq=False)
+class Contexts:
+    """Every column as a context in which categories can differ.
+
+    Attributes
+    ----------
+    axis : Axis
+    ranks : tuple of int
+        Ranked categories of each column, the first ones; 0 for a nominal column.
+    shares : array (V, V)
+        Conditional shares, cumulated along ranked categories (without the last, where all have 1).
+    present : array (V, V) of bool
+        Whether two categories meet in a row.
+    """
+
+    axis: Axis
+    ranks: tuple[int, ...]
+    shares: FloatArray
+    present: NDArray[np.bool_]
+
+    @staticmethod
+    def of(together: IntArray, axis: Axis, ranks: tuple[int, ...]) -> Contexts:
+        """Contexts from how often categories meet, (V, V)."""
+        base = axis.base
+        shares = conditional_shares(together, base)
+        for ranked, part in zip(ranks, base.slices(), strict=True):
+            if ranked:
+                shares[:, part] = _cumulated(shares[:, part], ranked)
+        return Contexts(base, ranks, shares, together > 0)
+
+    def differences(self, column: int) -> FloatArray:  # (v, v, columns)
+        """Summed differences of (cumulated) shares in each context, for every two categories of a column."""
+        return self._pairwise(column, lambda mine, other: np.abs(mine - other), self.shares)
+
+    def supports(self, column: int) -> FloatArray:  # (v, v, columns)
+        """Categories of each context that occur beside either of two categories of a column."""
+        return self._pairwise(column, np.logical_or, self.present)
+
+    def rank_steps(self) -> FloatArray:  # (columns,)
+        """Steps from the lowest to the highest rank of each context; 0 for a nominal one."""
+        return np.maximum(np.asarray(self.ranks, dtype=np.float64) - 1.0, 0.0)
+
+    def seen(self, column: int) -> NDArray[np.bool_]:  # (v,)
+        """Whether any row holds each category."""
+        part = list(self.axis.slices())[column]
+        return np.diag(self.present)[part]
+
+    def _pairwise(self, column: int, compare: Callable[[Any, Any], Any], of: NDArray[Any]) -> FloatArray:
+        part = list(self.axis.slices())[column]
+        filled = np.flatnonzero(np.asarray(self.axis.sizes) > 0)
+        size = part.stop - part.start
+        summed = np.zeros((size, size, self.axis.n_columns))
+        for place in range(size):
+            gaps = compare(of[part], of[part.start + place]).astype(np.float64)
+            summed[place][:, filled] = np.add.reduceat(gaps, self.axis.offsets[filled], axis=1)
+        return summed
+
+
+def _cumulated(shares: FloatArray, ranked: int) -> FloatArray:
+    """Cumulated shares among the ranked categories; missing cells say nothing about an order."""
+    total = shares[:, :ranked].sum(axis=1, keepdims=True)
+    steps = np.zeros(shares.shape)
+    np.divide(shares[:, :ranked], total, out=steps[:, :ranked], where=total > 0)
+    steps = np.cumsum(steps, axis=1)
+    steps[:, ranked - 1 :] = 0.0
+    return steps
+
+
+def positions_along(apart: FloatArray, seen: NDArray[np.bool_]) -> FloatArray:  # (ranked,)
+    """Places of ranked categories on [0, 1]: neighbours as far apart as ``apart`` (ranked, ranked) says.
+
+    A declared category that no row holds lies evenly between its neighbours.
+
+    Examples
+    --------
+    >>> apart = np.array([[0, 1, 9], [1, 0, 3], [9, 3, 0]])
+    >>> positions_along(apart, np.array([True, True, True])).tolist()
+    [0.0, 0.25, 1.0]
+    """
+    held = np.flatnonzero(seen)
+    if len(held) < 2:
+        return np.zeros(len(seen))
+    places = np.concatenate([[0.0], np.cumsum(apart[held[:-1], held[1:]])])
+    along = np.interp(np.arange(len(seen)), held, places)
+    return np.asarray(along / along.max())
+
+
+def distances_along(positions: FloatArray, size: int) -> FloatArray:  # (size, size)
+    """Distances of categories on a line of length 1, the ranked ones first.
+
+    The others, missing cells, have no rank and are as far from everything as the ends are.
+    """
+    ranked = len(positions)
+    distances = 1.0 - np.eye(size)
+    distances[:ranked, :ranked] = np.abs(positions[:, None] - positions[None, :])
+    return distances
+
+
+def shares_or_overall(counts: Counts, axis: Axis, overall: FloatArray) -> FloatArray:  # (k, V)
+    """Share of each category in each cluster; of a column that no row of a cluster has, ``overall`` (V,).
+
+    A cluster that knows nothing about a column would otherwise be at distance 0 from all its categories.
+    """
+    shares = counts.shares(axis)
+    for part in axis.base.slices():
+        unknown = counts.by_category[:, part].sum(axis=1) == 0
+        shares[unknown, part] = overall[part]
+    return shares
+
+
+def at_centers(centers: IntArray, axis: Axis) -> FloatArray:  # (k, V)
+    """Shares of clusters that hold nothing but their centre."""
+    shares = np.zeros((len(centers), axis.base.length))
+    for column, part in enumerate(axis.base.slices()):
+        if part.stop > part.start:
+            shares[np.arange(len(centers)), part.start + centers[:, column]] = 1.0
+    return shares

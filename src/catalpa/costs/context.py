@@ -1,0 +1,201 @@
+"""Context-based distances: two categories are close if the same things are told of them elsewhere.
+
+D. Ienco, R. G. Pensa, R. Meo, "From context to distance: learning dissimilarity for categorical data
+clustering", ACM Transactions on Knowledge Discovery from Data 6(1), 2012 (DILCA). The context of a column
+are the other columns that tell something about it; the distance of two of its categories u, v is
+
+    D(u, v) = sqrt( sum_s sum_x (P(u | x) - P(v | x))^2 / sum_s o_s ),
+
+over the columns s of the context, their o_s categories x, and the share P(u | x) of category u among the
+rows that have x.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.distance import pdist, squareform
+
+from catalpa.costs.conditional_shares import conditional_shares
+from catalpa.costs.dependence import column_dependence
+from catalpa.table.blocks import Axis, FloatArray, IntArray
+
+
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from catalpa.costs.matching import Prototypes, most_frequent
+from catalpa.steps.counts import Counts
+from catalpa.steps.scores import Scores
+from catalpa.table.blocks import Axis, FloatArray, IntArray
+
+
+__all__ = ["CategoryDistances", "ColumnContexts", "learn_contexts", "profiles_in_context", "relevant", "relevant_and_not_redundant"]
+
+NEGLIGIBLE = 1e-12  # differences below this are rounding
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnContexts:
+    """What the columns of a table tell about each other's categories.
+
+    Attributes
+    ----------
+    uncertainty : array (columns, columns)
+        Symmetric uncertainty of every two columns.
+    members : bool array (columns, columns)
+        Whether the second column is in the context of the first.
+    vectors : tuple of arrays (categories, places of the context)
+        Per column, a point for each category; D(u, v) is the Euclidean distance of two points.
+    """
+
+    uncertainty: FloatArray
+    members: IntArray
+    vectors: tuple[FloatArray, ...]
+
+    @property
+    def distances(self) -> tuple[FloatArray, ...]:
+        """D of every column, (categories, categories)."""
+        return tuple(_apart(points) for points in self.vectors)
+
+    @property
+    def coordinates(self) -> tuple[FloatArray, ...]:
+        """The same points up to a shift and a turn, with no more coordinates than they need."""
+        return tuple(_turned(points) for points in self.vectors)
+
+    @property
+    def silent(self) -> IntArray:
+        """Columns whose categories all coincide, so that they add nothing."""
+        return np.flatnonzero([matrix.max(initial=0.0) < NEGLIGIBLE for matrix in self.distances])
+
+
+def learn_contexts(together: IntArray, axis: Axis, *, least_share: float | None = None) -> ColumnContexts:
+    """ColumnContexts and the points of all categories, from how often categories stand together.
+
+    Parameters
+    ----------
+    together : array (V, V)
+    axis : Axis
+    least_share : float or None
+        The sigma of :func:`relevant`; None chooses by :func:`relevant_and_not_redundant`.
+    """
+    uncertainty = column_dependence(together, axis).symmetric_uncertainty
+    if least_share is None:
+        members = relevant_and_not_redundant(uncertainty)
+    else:
+        members = relevant(uncertainty, least_share)
+    return ColumnContexts(uncertainty, members, profiles_in_context(together, members, axis))
+
+
+def relevant(uncertainty: FloatArray, least_share: float) -> IntArray:  # (columns, columns) bool
+    """Context of each column: the others that tell at least ``least_share`` of what one tells on average.
+
+    Rule M of the paper, with ``least_share`` its sigma.
+    """
+    others = uncertainty - np.diag(np.diag(uncertainty))
+    average = others.sum(axis=1, keepdims=True) / max(len(others) - 1, 1)
+    return np.asarray((others > 0) & (others >= least_share * average - NEGLIGIBLE))
+
+
+def relevant_and_not_redundant(uncertainty: FloatArray) -> IntArray:  # (columns, columns) bool
+    """Context of each column: others that tell more about it than they tell about each other.
+
+    Rule RR of the paper: candidates are visited from the most telling down, and one is dropped if a
+    column already kept tells as much about it as it tells about the target.
+    """
+    members = np.zeros(uncertainty.shape, dtype=bool)
+    for target, told in enumerate(uncertainty):
+        kept: list[int] = []
+        for column in np.argsort(-told, kind="stable"):
+            if column != target and told[column] > uncertainty[column, kept].max(initial=0.0):
+                kept.append(int(column))
+        members[target, kept] = True
+    return members
+
+
+def profiles_in_context(together: IntArray, members: IntArray, axis: Axis) -> tuple[FloatArray, ...]:
+    """P(u | x) of every category u over the categories x of its column's context, per column.
+
+    Divided by the root of the number of those x that occur, so that distances lie on [0, 1].
+    """
+    shares = conditional_shares(together, axis)
+    occur = np.diag(together) > 0
+    vectors = []
+    for column, part in enumerate(axis.base.slices()):
+        context = members[column][axis.base.column_of] & occur
+        vectors.append(shares[context, part].T / np.sqrt(max(int(context.sum()), 1)))
+    return tuple(vectors)
+
+
+def _apart(points: FloatArray) -> FloatArray:
+    """Euclidean distance of every two points, (n, n)."""
+    if len(points) < 2 or not points.shape[1]:
+        return np.zeros((len(points), len(points)))
+    return np.asarray(squareform(pdist(points)))
+
+
+def _turned(points: FloatArray) -> FloatArray:
+    """Points around their mean along their principal axes; axes without extent are left out."""
+    if not points.size:
+        return np.zeros((len(points), 0))
+    left, extents, _ = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
+    kept = extents > NEGLIGIBLE
+    return np.asarray(left[:, kept] * extents[kept])
+
+
+SAME_SUM = 1e-12  # sums of distances closer than this are a tie
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryDistances:
+    """k-modes in which a cell costs the distance of its category from the centre's.
+
+    Attributes
+    ----------
+    matrices : tuple of arrays (categories, categories)
+        Distances of each column's categories.
+    squared : bool
+        Sum squares of the distances and report the root.
+    nearest_center : bool
+        Centre = category with the least summed cost to the cluster's cells instead of the most
+        frequent one.
+    """
+
+    axis: Axis
+    matrices: tuple[FloatArray, ...]
+    squared: bool = False
+    nearest_center: bool = False
+
+    def start(self, counts: Counts) -> Prototypes:
+        return Prototypes(most_frequent(counts.by_category, self.axis), counts.means())
+
+    def update(self, state: Prototypes, counts: Counts) -> Prototypes:
+        if self.nearest_center:
+            return Prototypes(self._least_distant(state.centers, counts), state.means)
+        return Prototypes(most_frequent(counts.by_category, self.axis, state.centers), state.means)
+
+    def scores(self, state: Prototypes) -> Scores:
+        table = np.zeros((self.axis.base.length, len(state.centers)))
+        for column, part in enumerate(self.axis.base.slices()):
+            if part.stop > part.start:
+                table[part] = self._costs(column)[:, state.centers[:, column]]
+        return Scores.of(table, root=self.squared)
+
+    def _costs(self, column: int) -> FloatArray:
+        matrix = self.matrices[column]
+        return matrix * matrix if self.squared else matrix
+
+    def _least_distant(self, centers: IntArray, counts: Counts) -> IntArray:
+        """argmin over u of the cluster's mean cost to u; where no row has the column, as before."""
+        moved = centers.copy()
+        shares = counts.shares(self.axis)
+        for column, part in enumerate(self.axis.base.slices()):
+            if part.stop > part.start:
+                summed = shares[:, part] @ self._costs(column)
+                near = summed <= summed.min(axis=1, keepdims=True) + SAME_SUM
+                present = counts.by_category[:, part].any(axis=1)
+                moved[:, column] = np.where(present, near.argmax(axis=1), centers[:, column])
+        return moved

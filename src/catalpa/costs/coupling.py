@@ -1,0 +1,248 @@
+"""CURE's vectors of categories: how categories couple, grouped at many sizes of group (instance CDE).
+
+S. Jian, G. Pang, L. Cao, K. Lu, H. Gao, "CURE: flexible categorical data representation by
+hierarchical coupling learning", IEEE TKDE 31(5), 2019; first as CDE at IJCAI 2017.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from catalpa.costs.dependence import column_dependence
+from catalpa.table.blocks import Axis, FloatArray, IntArray
+
+
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from catalpa.table.blocks import FloatArray, IntArray
+
+
+__all__ = ["FREQUENCY_COUPLINGS", "PointGroups", "category_groups", "column_points", "frequency_coupling", "groups_of_all_sizes", "memberships", "occurrence_coupling", "principal_scores"]
+
+SMALLEST = 4  # categories that can be grouped so that two groups have more than one
+SAME_SCORE = 1e-9  # scores that differ by this share are equally large
+
+
+def occurrence_coupling(together: IntArray) -> FloatArray:  # (V, V)
+    """P(v | u): share of u's rows that hold v."""
+    return np.asarray(together / np.diagonal(together)[:, None])
+
+
+def frequency_coupling(together: IntArray, axis: Axis) -> FloatArray:  # (V, V)
+    """``f(u) / f(v)`` times the symmetric uncertainty of their columns.
+
+    The definition as published. A column goes fully with itself.
+    """
+    column_of = axis.base.column_of
+    uncertainty = column_dependence(together, axis).symmetric_uncertainty
+    np.fill_diagonal(uncertainty, 1.0)
+    counts = np.diagonal(together)
+    return np.asarray(uncertainty[np.ix_(column_of, column_of)] * counts[:, None] / counts[None, :])
+
+
+def unweighted_where_apart(together: IntArray, axis: Axis) -> FloatArray:  # (V, V)
+    """The same, but the plain ratio for two categories that never meet: what the authors' program does."""
+    counts = np.diagonal(together)
+    return np.where(together > 0, frequency_coupling(together, axis), counts[:, None] / counts[None, :])
+
+
+FREQUENCY_COUPLINGS: dict[str, Callable[[IntArray, Axis], FloatArray]] = {
+    "program": unweighted_where_apart,
+    "definition": frequency_coupling,
+}
+
+
+def category_groups(
+    together: IntArray, axis: Axis, *, couplings: str, alpha: float, rng: np.random.Generator
+) -> IntArray:  # (V, groupings) int64
+    """The group of every category in each grouping, over both couplings and all sizes of group.
+
+    -1 is a group that is dropped. Every category must have a row. Too few categories, or no group
+    worth keeping, leave one grouping with each category in a group of its own.
+    """
+    whole = np.arange(len(together))[:, None]
+    if len(together) < SMALLEST:
+        return whole
+    frequency = FREQUENCY_COUPLINGS[couplings]
+    matrices = (occurrence_coupling(together), frequency(together, axis))
+    groups = np.hstack([groups_of_all_sizes(matrix, alpha, rng) for matrix in matrices])
+    return groups if (groups >= 0).any() else whole
+
+
+def groups_of_all_sizes(points: FloatArray, alpha: float, rng: np.random.Generator) -> IntArray:
+    """Groups of points for q = 2, 3, ...; -1 for a group of one point, or of all but one.
+
+    The last q is the first that drops more than ``q / alpha`` groups (rounded up); what is left of it
+    still counts.
+    """
+    grouping = PointGroups(points)
+    found = []
+    for q in range(2, len(points)):
+        groups = grouping.into(q, rng)
+        sizes = np.bincount(groups, minlength=q)
+        useful = (sizes > 1) & (sizes < len(points) - 1)
+        found.append(np.where(useful[groups], groups, -1))
+        if q - int(useful.sum()) > math.ceil(q / alpha):
+            break
+    return np.stack(found, axis=1)
+
+
+def memberships(groups: IntArray) -> csr_array:  # (V, kept groups) int64
+    """1 where a category is in a group: the kept groups of all groupings, side by side.
+
+    Examples
+    --------
+    >>> memberships(np.array([[0, -1], [1, 0], [1, 0]])).toarray().tolist()
+    [[1, 0, 0], [0, 1, 1], [0, 1, 1]]
+    """
+    ends = np.cumsum([0, *(groups.max(axis=0, initial=-1) + 1)])
+    rows, groupings = np.nonzero(groups >= 0)
+    kept, places = np.unique(ends[groupings] + groups[rows, groupings], return_inverse=True)
+    ones = np.ones(len(rows), dtype=np.int64)
+    return csr_array((ones, (rows, places)), shape=(len(groups), len(kept)))
+
+
+def column_points(groups: IntArray, axis: Axis) -> FloatArray:  # (V, p)
+    """A point for every category, as far from the others of its column as their memberships are."""
+    members = memberships(groups)
+    points = np.zeros((len(groups), max(axis.sizes, default=0)))
+    for part in axis.slices():
+        scores = principal_scores((members[part] @ members[part].T).toarray(), 0.0)
+        points[part, : scores.shape[1]] = scores
+    return points
+
+
+def principal_scores(agreements: IntArray, beta: float) -> FloatArray:  # (V, p)
+    """Principal components of memberships, all but those whose scores range over less than ``beta``.
+
+    ``agreements`` (V, V) counts the groups that hold two categories. A rotation: distances between
+    categories stay those of their memberships. The first largest score of each component is positive.
+
+    Examples
+    --------
+    >>> in_groups = np.array([[1, 0], [1, 0], [0, 1], [0, 1]])
+    >>> principal_scores(in_groups @ in_groups.T, 1e-10).round(3).tolist()
+    [[0.707], [0.707], [-0.707], [-0.707]]
+    """
+    if not len(agreements):
+        return np.zeros((0, 0))
+    means = agreements.mean(axis=0)
+    centered = agreements - means[:, None] - means + means.mean()
+    strengths, vectors = np.linalg.eigh(centered)
+    real = strengths > len(strengths) * np.finfo(float).eps * max(float(agreements.max()), 1.0)
+    scores = (vectors[:, real] * np.sqrt(strengths[real]))[:, ::-1]
+    scores = scores[:, np.ptp(scores, axis=0) >= beta]
+    height = np.abs(scores)
+    largest = (height >= (1.0 - SAME_SCORE) * height.max(axis=0)).argmax(axis=0)
+    return np.asarray(scores * np.where(scores[largest, np.arange(scores.shape[1])] < 0, -1.0, 1.0))
+
+
+MAX_ITER = 100
+KEPT_BITS = 36  # of squared distances, below the largest squared length
+TINY = 1e-300
+
+
+class PointGroups:
+    """Points that are grouped at many sizes.
+
+    Their products with each other are made once. A centre is the mean of points, so its distances are
+    sums of products that a moved point changes by one row; no later work depends on the dimensions.
+
+    Parameters
+    ----------
+    points : array (points, dimensions)
+
+    Examples
+    --------
+    >>> points = np.array([[0.0], [0.1], [5.0], [5.1]])
+    >>> groups = PointGroups(points).into(2, np.random.default_rng(0))
+    >>> bool(groups[0] == groups[1] != groups[2] == groups[3])
+    True
+    """
+
+    def __init__(self, points: FloatArray) -> None:
+        self._products = points @ points.T
+        self._lengths = self._products.diagonal().copy()
+        largest = max(float(self._lengths.max(initial=0.0)), TINY)
+        self._grid = 2.0 ** np.floor(np.log2(largest) - KEPT_BITS)
+
+    def __len__(self) -> int:
+        return len(self._lengths)
+
+    def into(self, k: int, rng: np.random.Generator) -> IntArray:  # (points,) int64
+        """Group of every point: k-means++ with one draw per centre, then batches until nothing moves.
+
+        A point moves only to a centre that is nearer than its own. A group without points takes the
+        point farthest from its own centre, even where equal points are parted by that: so does the
+        k-means that the published results were made with. There are at least k points.
+        """
+        chosen = self._spread(k, rng)
+        away = self._rounded(self._lengths + self._lengths[chosen, None] - 2.0 * self._products[chosen])
+        groups = _filled(away, away.argmin(axis=0))
+        sums = np.zeros((k, len(self)))  # products of every point with the points of each group, added
+        moved, before = np.arange(len(self)), np.full(len(self), -1)
+        for _ in range(MAX_ITER):
+            self._follow(sums, away, groups, moved, before)
+            own = away[groups, np.arange(len(self))]
+            nearer = np.flatnonzero(away.min(axis=0) < own)
+            wanted = groups.copy()
+            wanted[nearer] = away[:, nearer].argmin(axis=0)
+            wanted = _filled(away, wanted)
+            moved = np.flatnonzero(wanted != groups)
+            if not len(moved):
+                break
+            before, groups = groups[moved], wanted
+        return groups
+
+    def _spread(self, k: int, rng: np.random.Generator) -> list[int]:
+        chosen = [int(rng.integers(len(self)))]
+        nearest = self._away_from(chosen[0])
+        while len(chosen) < k:
+            ends = np.cumsum(nearest)
+            drawn = np.searchsorted(ends, rng.random() * ends[-1], side="right")
+            chosen.append(int(drawn) if ends[-1] > 0 else int(rng.integers(len(self))))
+            nearest = np.minimum(nearest, self._away_from(chosen[-1]))
+        return chosen
+
+    def _away_from(self, point: int) -> FloatArray:
+        return self._rounded(self._lengths + self._lengths[point] - 2.0 * self._products[point])
+
+    def _follow(
+        self, sums: FloatArray, away: FloatArray, groups: IntArray, moved: IntArray, before: IntArray
+    ) -> None:
+        """Bring sums and distances of the groups that points came to or left up to date."""
+        came = csr_array((np.ones(len(moved)), (groups[moved], moved)), shape=(len(sums), len(self)))
+        left = before >= 0
+        gone = csr_array((np.ones(left.sum()), (before[left], moved[left])), shape=came.shape)
+        change = came - gone
+        touched = np.flatnonzero(np.diff(change.indptr))
+        sums[touched] += change[touched] @ self._products
+        sizes = np.bincount(groups, minlength=len(sums))
+        inside = np.bincount(groups, sums[groups, np.arange(len(self))], len(sums))
+        means = sums[touched] / sizes[touched, None]
+        lengths = (inside / (sizes * sizes))[touched, None]
+        away[touched] = self._rounded(self._lengths + lengths - 2.0 * means)
+
+    def _rounded(self, away: FloatArray) -> FloatArray:
+        """On a grid: the last digits of a product differ between processors and must not break ties."""
+        return np.asarray(np.maximum(np.rint(away / self._grid), 0.0) * self._grid)
+
+
+def _filled(away: FloatArray, groups: IntArray) -> IntArray:
+    """Give each empty group the farthest point that does not leave another group empty."""
+    sizes = np.bincount(groups, minlength=len(away))
+    if sizes.all():
+        return groups
+    groups = groups.copy()
+    own = away[groups, np.arange(len(groups))]
+    for empty in np.flatnonzero(sizes == 0):
+        alone = np.bincount(groups, minlength=len(away))[groups] == 1
+        farthest = int(np.where(alone, -1.0, own).argmax())
+        groups[farthest], own[farthest] = empty, 0.0
+    return groups

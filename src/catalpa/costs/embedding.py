@@ -1,0 +1,166 @@
+"""k-means on rows whose categories have vectors, as counts in and a cost table out.
+
+A row is the vectors of its categories one after the other, or their mean. The centroid of a cluster
+follows from the shares of the categories in it, so the rows' own vectors are never made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from catalpa.costs.matching import Prototypes, most_frequent
+from catalpa.steps.counts import Counts
+from catalpa.steps.scores import Scores
+from catalpa.table.blocks import Axis, FloatArray, IntArray
+
+__all__ = [
+    "Centroids",
+    "InUse",
+    "JointVectors",
+    "MeanVectors",
+    "category_distances",
+    "column_means",
+    "overall_shares",
+    "with_holes",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Centroids(Prototypes):
+    """The most frequent categories, and the shares whose weighted vectors are the centroid."""
+
+    shares: FloatArray  # (k, V)
+
+
+@dataclass(frozen=True, eq=False)
+class JointVectors:
+    """A row is the vectors of its categories one after the other; it costs its squared distance.
+
+    The squared distance to a centroid is a sum over columns of ``||e(v) - c_jr||^2`` with
+    ``c_jr = sum_v p_j(v) e(v)``: a table entry per category and cluster.
+
+    Attributes
+    ----------
+    vectors : array (V, p)
+    overall : array (V,)
+        Share of each category in the whole table; a column of which a cluster has no cell is there.
+    """
+
+    axis: Axis
+    vectors: FloatArray
+    overall: FloatArray
+
+    def start(self, counts: Counts) -> Centroids:
+        centers = most_frequent(counts.by_category, self.axis)
+        known = np.broadcast_to(self.overall, counts.by_category.shape)
+        return Centroids(centers, counts.means(), self._shares(counts, known))
+
+    def update(self, state: Centroids, counts: Counts) -> Centroids:
+        centers = most_frequent(counts.by_category, self.axis, state.centers)
+        return replace(state, centers=centers, shares=self._shares(counts, state.shares))
+
+    def scores(self, state: Centroids) -> Scores:
+        table = np.zeros((self.axis.base.length, len(state.shares)))
+        for part in self.axis.base.slices():
+            table[part] = cdist(self.vectors[part], state.shares[:, part] @ self.vectors[part], "sqeuclidean")
+        return Scores.of(table)
+
+    def _shares(self, counts: Counts, known: FloatArray) -> FloatArray:
+        shares = counts.shares(self.axis)
+        for part in self.axis.base.slices():
+            absent = counts.by_category[:, part].sum(axis=1) == 0
+            shares[absent, part] = known[absent, part]
+        return shares
+
+
+@dataclass(frozen=True, eq=False)
+class MeanVectors(JointVectors):
+    """A row is the mean of the vectors of its categories.
+
+    With d columns, ``(1/d) sum_r ||e(x_r) - c_j||^2 = ||g - c_j||^2 + (1/d) sum_r ||e(x_r) - g||^2``
+    for ``g`` the row's mean vector. The last term is the row's own spread, the same in every cluster:
+    the left side is a table entry per category and gives the labels of k-means on the mean vectors,
+    and costs that are larger by a constant. Columns with one category only are left out.
+    """
+
+    @cached_property
+    def counted(self) -> list[slice]:
+        """Places of the columns that vary."""
+        return [part for part in self.axis.base.slices() if (self.overall[part] > 0).sum() > 1]
+
+    def scores(self, state: Centroids) -> Scores:
+        table = np.zeros((self.axis.base.length, len(state.shares)))
+        centroids = np.zeros((len(state.shares), self.vectors.shape[1]))
+        for part in self.counted:
+            centroids += state.shares[:, part] @ self.vectors[part] / len(self.counted)
+        for part in self.counted:
+            table[part] = cdist(self.vectors[part], centroids, "sqeuclidean") / len(self.counted)
+        return Scores.of(table)
+
+
+@dataclass(frozen=True, eq=False)
+class InUse:
+    """The categories that vectors are learned for: those of some columns that any row holds."""
+
+    axis: Axis
+    places: IntArray  # (categories in use,) on the axis without holes
+
+    @staticmethod
+    def of(together: IntArray, axis: Axis, fewest: int = 1) -> InUse:
+        """Categories with a row, in columns with at least ``fewest`` such categories."""
+        held = np.diagonal(together) > 0
+        for part in axis.base.slices():
+            if held[part].sum() < fewest:
+                held[part] = False
+        return InUse(axis, np.flatnonzero(held))
+
+    @property
+    def own_axis(self) -> Axis:
+        """The columns with these categories only."""
+        column_of = self.axis.base.column_of[self.places]
+        return Axis(tuple(np.bincount(column_of, minlength=self.axis.n_columns).tolist()))
+
+    def among(self, together: IntArray) -> IntArray:
+        """Counts among these categories only."""
+        return np.asarray(together[np.ix_(self.places, self.places)])
+
+    def whole(self, vectors: FloatArray, overall: FloatArray) -> FloatArray:  # (V, p)
+        """Vectors of all categories; one without a row is at its column's mean."""
+        wide = np.zeros((self.axis.base.length, vectors.shape[1]))
+        wide[self.places] = vectors
+        means = column_means(wide, overall, self.axis)[self.axis.base.column_of]
+        means[self.places] = vectors
+        return means
+
+
+def overall_shares(together: IntArray, axis: Axis) -> FloatArray:  # (V,)
+    """Share of each category among the rows that have its column."""
+    counts = np.diagonal(together)
+    shares = np.zeros(len(counts))
+    for part in axis.base.slices():
+        shares[part] = counts[part] / max(int(counts[part].sum()), 1)
+    return shares
+
+
+def column_means(vectors: FloatArray, overall: FloatArray, axis: Axis) -> FloatArray:  # (columns, p)
+    """Mean vector of each column's cells."""
+    means = [overall[part] @ vectors[part] for part in axis.base.slices()]
+    return np.array(means).reshape(axis.n_columns, vectors.shape[1])
+
+
+def with_holes(vectors: FloatArray, means: FloatArray, axis: Axis) -> FloatArray:  # (axis.length, p)
+    """Vectors of all places; a cell that is left out or unseen is at its column's mean."""
+    if not axis.holes:
+        return vectors
+    wide = np.repeat(means, axis.widths, axis=0)
+    wide[axis.category_places] = vectors
+    return wide
+
+
+def category_distances(vectors: FloatArray, axis: Axis) -> list[FloatArray]:
+    """Distance of every two categories of each column."""
+    return [cdist(vectors[part], vectors[part]) for part in axis.base.slices()]

@@ -1,0 +1,87 @@
+"""A tree per column, shared by all clusters: categories are near when they spread over clusters alike.
+
+M. Zhao, S. Feng, Y. Zhang, M. Li, Y. Lu, Y.-m. Cheung, "Learning Order Forest for Qualitative-Attribute
+Data Clustering", ECAI 2024.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from catalpa.costs.matching import Prototypes, most_frequent
+from catalpa.costs.conditional_shares import at_centers, shares_or_overall
+from catalpa.relations.tree import spanning_tree
+from catalpa.steps.counts import Counts
+from catalpa.steps.scores import Scores
+from catalpa.table.blocks import Axis, FloatArray, IntArray
+
+__all__ = ["Forest", "OrderForest", "cluster_distances"]
+
+SHORTEST = 1e-8  # length of an edge between categories that spread alike
+DECIMALS = 12  # edges are compared to this many decimals, so that equal lengths stay equal
+
+
+@dataclass(frozen=True, eq=False)
+class Forest(Prototypes):
+    """Clusters as distributions, and the way between any two categories through their column's tree."""
+
+    shares: FloatArray  # (k, V)
+    trees: tuple[FloatArray, ...]  # (v, v) for each column
+
+
+def cluster_distances(held: IntArray) -> FloatArray:  # (v, v)
+    """E(u, v) = |R(u) - R(v)| / k from counts (k, v); R(u) are the shares of the clusters among u's rows.
+
+    Examples
+    --------
+    >>> cluster_distances(np.array([[2, 1, 0], [0, 1, 2]])).round(6).tolist()[0]
+    [0.0, 0.353553, 0.707107]
+    """
+    total = held.sum(axis=0)
+    spread = np.divide(held, total, out=np.zeros(held.shape), where=total > 0).T
+    edges = np.maximum(np.round(cdist(spread, spread) / len(held), DECIMALS), SHORTEST)
+    np.fill_diagonal(edges, 0.0)
+    return np.asarray(edges)
+
+
+@dataclass(frozen=True)
+class OrderForest:
+    """A cell costs its mean way to the cluster's cells, divided by the number of edges of the tree."""
+
+    axis: Axis
+
+    def start(self, counts: Counts) -> Forest:
+        begun = Prototypes(most_frequent(counts.by_category, self.axis), counts.means())
+        return self.relearn(begun, counts)
+
+    def relearn(self, state: Prototypes, counts: Counts) -> Forest:
+        last = state.shares if isinstance(state, Forest) else at_centers(state.centers, self.axis)
+        trees = tuple(
+            spanning_tree(cluster_distances(counts.of_column(part))).path_lengths()
+            for part in self.axis.base.slices()
+        )
+        return Forest(state.centers, state.means, self._shares(last, counts), trees)
+
+    def update(self, state: Forest, counts: Counts) -> Forest:
+        return replace(
+            state,
+            centers=most_frequent(counts.by_category, self.axis, state.centers),
+            shares=self._shares(state.shares, counts),
+        )
+
+    def scores(self, state: Forest) -> Scores:
+        """The sum over columns, d times the publication's mean."""
+        table = np.zeros((self.axis.base.length, len(state.shares)))
+        for part, tree in zip(self.axis.base.slices(), state.trees, strict=True):
+            table[part] = tree @ state.shares[:, part].T / max(len(tree) - 1, 1)
+        return Scores.of(table)
+
+    def _shares(self, last: FloatArray, counts: Counts) -> FloatArray:
+        everything = replace(
+            counts, by_category=counts.by_category.sum(axis=0, keepdims=True), sizes=counts.sizes[:1]
+        )
+        shares = shares_or_overall(counts, self.axis, everything.shares(self.axis)[0])
+        return np.where(counts.sizes[:, None] > 0, shares, last)

@@ -1,0 +1,144 @@
+"""Homogeneous distances of nominal and ordered categories, and a learned weight for every pair. HDC.
+
+Y. Zhang, Y.-m. Cheung, "Learnable Weighting of Intra-Attribute Distances for Categorical Data
+Clustering with Nominal and Ordinal Attributes", IEEE TPAMI 44(7), 2022.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalpa.costs.conditional_shares import Contexts, distances_along, positions_along
+from catalpa.costs.matching import most_frequent
+from catalpa.costs.conditional_shares import shares_or_overall
+from catalpa.steps.counts import Counts
+from catalpa.steps.scores import Scores
+from catalpa.table.blocks import Axis, FloatArray, IntArray
+
+__all__ = ["Described", "PairWeights", "homogeneous_distances"]
+
+SAME_SUM = 1e-12  # sums of distances closer than this are a tie
+
+Matrices: TypeAlias = tuple[FloatArray, ...]  # (v, v) for each column
+
+
+def homogeneous_distances(contexts: Contexts) -> Matrices:
+    """Distances C of every two categories of each column.
+
+    The mean over all columns, the own included, of how differently the two categories' rows spread
+    there. Ordered categories lie on a line, at distance 1 from end to end; missing cells, which have no
+    rank, are that far from everything.
+    """
+    return tuple(
+        _on_line(contexts, column, ranked) if ranked else _mean_difference(contexts, column)
+        for column, ranked in enumerate(contexts.ranks)
+    )
+
+
+def _mean_difference(contexts: Contexts, column: int) -> FloatArray:  # (v, v)
+    summed = contexts.differences(column)
+    nominal = np.asarray(contexts.ranks) == 0
+    parts = np.where(nominal, contexts.supports(column), contexts.rank_steps())
+    means = np.divide(summed, parts, out=np.zeros_like(summed), where=parts > 0).mean(axis=2)
+    np.fill_diagonal(means, 0.0)
+    return np.asarray(means)
+
+
+def _on_line(contexts: Contexts, column: int, ranked: int) -> FloatArray:
+    apart = _mean_difference(contexts, column)
+    line = positions_along(apart[:ranked, :ranked], contexts.seen(column)[:ranked])
+    return distances_along(line, len(apart))
+
+
+def _medoids(shares: FloatArray, axis: Axis, distances: Matrices) -> FloatArray:
+    """All of the share on the category with the least summed distance to the cluster's cells."""
+    medoids = np.zeros_like(shares)
+    for part, apart in zip(axis.base.slices(), distances, strict=True):
+        if len(apart):
+            summed = shares[:, part] @ apart
+            near = (summed <= summed.min(axis=1, keepdims=True) + SAME_SUM).argmax(axis=1)
+            medoids[np.arange(len(shares)), part.start + near] = 1.0
+    return medoids
+
+
+@dataclass(frozen=True, eq=False)
+class Described:
+    """Clusters by what they hold, and a weight for every two categories of a column.
+
+    ``lost`` clusters held no row in some pass and were not given one; they take none any more.
+    """
+
+    centers: IntArray  # (k, columns)
+    description: FloatArray  # (k, V)
+    weights: Matrices
+    lost: NDArray[np.bool_]  # (k,)
+
+
+@dataclass(frozen=True, eq=False)
+class PairWeights:
+    """A cell costs its squared mean distance to the cluster's cells; pairs that separate clusters weigh more.
+
+    Weights have the mean 1 over all pairs where the publication lets them sum to 1: the factor changes
+    no label and keeps the costs of wide tables away from 0.
+    """
+
+    axis: Axis
+    distances: Matrices
+    overall: FloatArray  # (V,): shares in the whole table
+    by_medoids: bool = False  # describe a cluster by the nearest category to its cells, not by shares
+
+    def start(self, counts: Counts) -> Described:
+        even = tuple(1.0 - np.eye(len(apart)) for apart in self.distances)
+        return Described(
+            most_frequent(counts.by_category, self.axis),
+            self._description(counts, self.distances),
+            even,
+            np.zeros(counts.k, dtype=bool),
+        )
+
+    def update(self, state: Described, counts: Counts) -> Described:
+        held = counts.sizes > 0
+        fresh = self._description(counts, self.weighted(state))
+        return replace(
+            state,
+            centers=most_frequent(counts.by_category, self.axis, state.centers),
+            description=np.where(held[:, None], fresh, state.description),
+            lost=~held,
+        )
+
+    def relearn(self, state: Described, counts: Counts) -> Described:
+        """W(m, h) = C(m, h) (1 - sum_l R(l|m) R(l|h)), R(l|m) the share of cluster l among m's rows.
+
+        Where that is 0 for all pairs, as when one cluster holds all rows, the weights stay.
+        """
+        weights = []
+        for part, apart in zip(self.axis.base.slices(), self.distances, strict=True):
+            held = counts.of_column(part).astype(np.float64)  # (k, v)
+            total = held.sum(axis=0)
+            split = np.divide(held, total, out=np.zeros_like(held), where=total > 0)
+            weights.append(apart * np.maximum(1.0 - split.T @ split, 0.0))
+        summed = sum(float(weight.sum()) for weight in weights)
+        if summed <= SAME_SUM:
+            return state
+        pairs = sum(len(apart) * (len(apart) - 1) for apart in self.distances)
+        return replace(state, weights=tuple(weight * (pairs / summed) for weight in weights))
+
+    def weighted(self, state: Described) -> Matrices:
+        """Distances times weights."""
+        return tuple(apart * weight for apart, weight in zip(self.distances, state.weights, strict=True))
+
+    def scores(self, state: Described) -> Scores:
+        k = len(state.description)
+        table = np.zeros((self.axis.base.length, k))
+        for part, apart in zip(self.axis.base.slices(), self.weighted(state), strict=True):
+            table[part] = (apart @ state.description[:, part].T) ** 2
+        farthest = sum(float(table[part].max(initial=0.0)) for part in self.axis.base.slices())
+        return Scores.of(table, anchor=np.where(state.lost, farthest + 1.0, 0.0), root=True)
+
+    def _description(self, counts: Counts, distances: Matrices) -> FloatArray:  # (k, V)
+        shares = shares_or_overall(counts, self.axis, self.overall)
+        return _medoids(shares, self.axis, distances) if self.by_medoids else shares

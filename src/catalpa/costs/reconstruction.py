@@ -1,0 +1,149 @@
+"""Categories unfolded into one-dimensional axes, so that all kinds of columns are measured alike. HARR.
+
+Y. Zhang, M. Zhao, Y. Chen, Y. Lu, Y.-m. Cheung, "Learning Unified Distance Metric for Heterogeneous
+Attribute Data Clustering", Expert Systems with Applications 273, 2025.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from catalpa.errors import TableError
+from catalpa.costs.conditional_shares import Contexts, distances_along, positions_along
+from catalpa.table.blocks import Axis, FloatArray, IntArray
+from catalpa.table.schema import Column
+
+__all__ = ["MOST_CATEGORIES", "Space", "base_distances", "check_sizes", "unfold"]
+
+MOST_CATEGORIES = 100  # an axis for every two of these and a place on it for each: 4 MB per cluster
+SAME_SUM = 1e-12  # mean distances closer than this are a tie
+
+
+def check_sizes(columns: Sequence[Column], ranks: Sequence[int]) -> None:
+    """Refuse nominal columns whose pairs of categories would not fit into memory."""
+    for column, ranked in zip(columns, ranks, strict=True):
+        if not ranked and column.size > MOST_CATEGORIES:
+            raise TableError(
+                f"Column {column.name!r} has {column.size} categories. HARR makes an axis for every two of "
+                f"them and takes at most {MOST_CATEGORIES}: group rare categories, make the column ordered, "
+                "or leave it out."
+            )
+
+
+def base_distances(contexts: Contexts, column: int) -> FloatArray:  # (v, v)
+    """kappa (Eq. 5): mean over all contexts of how differently the rows of two categories spread there.
+
+    Half the summed difference of shares in a nominal context, the earth mover's distance in an ordered
+    one, so that every context says at most 1.
+    """
+    most = np.where(np.asarray(contexts.ranks) == 0, 2.0, contexts.rank_steps())
+    summed = contexts.differences(column)
+    apart = np.divide(summed, most, out=np.zeros_like(summed), where=most > 0).mean(axis=2)
+    np.fill_diagonal(apart, 0.0)
+    return np.asarray(apart)
+
+
+@dataclass(frozen=True, eq=False)
+class Space:
+    """Every categorical column as axes, and where its categories lie on each.
+
+    Attributes
+    ----------
+    axis : Axis
+    distances : tuple of arrays (v, v)
+        Base distances of each column's categories.
+    coordinates : tuple of arrays (axes of the column, v)
+    """
+
+    axis: Axis
+    distances: tuple[FloatArray, ...]
+    coordinates: tuple[FloatArray, ...]
+
+    @property
+    def n_axes(self) -> tuple[int, ...]:
+        """Axes of each column."""
+        return tuple(len(places) for places in self.coordinates)
+
+    @cached_property
+    def parts(self) -> list[slice]:
+        """The axes of each column among all axes."""
+        ends = np.cumsum([0, *self.n_axes])
+        return [slice(int(start), int(stop)) for start, stop in pairwise(ends)]
+
+    def away(self, column: int, prototypes: IntArray) -> FloatArray:  # (k, axes, v)
+        """Distance on every axis of each category from the clusters' prototypes (k, axes)."""
+        places = self.coordinates[column]
+        if not places.size:
+            return np.zeros((len(prototypes), *places.shape))
+        centers = np.take_along_axis(places, prototypes.T, axis=1).T  # (k, axes)
+        return np.abs(places - centers[:, :, None])
+
+    def medoids(self, column: int, held: IntArray) -> IntArray:  # (k, axes)
+        """On every axis, the category with the least summed distance to a cluster's cells; lowest of equals.
+
+        Sums are taken along the sorted axis, from the weight and the way on either side.
+        """
+        places, order = self.coordinates[column], self._orders[column]
+        if not places.size:
+            return np.zeros((len(held), len(places)), dtype=np.int64)
+        line = np.take_along_axis(places, order, axis=1)
+        share = (held / np.maximum(held.sum(axis=1, keepdims=True), 1))[:, order]  # (k, axes, v)
+        before, way = np.cumsum(share, axis=2), np.cumsum(share * line, axis=2)
+        summed = line * (2.0 * before - 1.0) + way[:, :, -1:] - 2.0 * way
+        least = summed <= summed.min(axis=2, keepdims=True) + SAME_SUM
+        return np.asarray(np.where(least, order, len(held[0])).min(axis=2))
+
+    @cached_property
+    def _orders(self) -> list[IntArray]:
+        return [np.argsort(places, axis=1, kind="stable") for places in self.coordinates]
+
+
+def unfold(contexts: Contexts, n_columns: int, *, to_unit: bool) -> Space:
+    """Axes of the first ``n_columns`` columns; ``to_unit`` stretches each to the length 1.
+
+    A nominal column has an axis through every two of its categories, onto which the others are
+    projected (Eqs. 7-11). An ordered one is an axis already; missing cells, which have no rank, lie in
+    its middle and at the far end of an axis of their own.
+    """
+    distances, coordinates = [], []
+    for column in range(n_columns):
+        apart, ranked = base_distances(contexts, column), contexts.ranks[column]
+        if ranked:
+            line = positions_along(apart[:ranked, :ranked], contexts.seen(column)[:ranked])
+            places = _ordered_axes(line, len(apart))
+            apart = distances_along(line, len(apart))
+        else:
+            places = _pair_axes(apart)
+        distances.append(apart)
+        coordinates.append(_stretched(places) if to_unit else places)
+    axis = Axis(contexts.axis.sizes[:n_columns])
+    return Space(axis, tuple(distances), tuple(coordinates))
+
+
+def _pair_axes(apart: FloatArray) -> FloatArray:  # (pairs, v)
+    if len(apart) < 2:
+        return np.zeros((1, len(apart)))
+    lower, upper = np.triu_indices(len(apart), 1)
+    squares = apart * apart
+    span = apart[lower, upper][:, None]
+    projected = squares[lower] - squares[upper] + span * span
+    places = np.divide(projected, 2.0 * span, out=np.zeros_like(projected), where=span > 0)
+    return np.asarray(places - places.min(axis=1, keepdims=True))
+
+
+def _ordered_axes(line: FloatArray, size: int) -> FloatArray:  # (1 or 2, v)
+    if size == len(line):
+        return line[None, :]
+    answered = np.concatenate([np.zeros(len(line)), np.ones(size - len(line))])
+    middle = line.max(initial=0.0) / 2.0
+    return np.stack([np.append(line, np.full(size - len(line), middle)), answered])
+
+
+def _stretched(places: FloatArray) -> FloatArray:
+    longest = places.max(axis=1, keepdims=True, initial=0.0)
+    return np.asarray(np.divide(places, longest, out=np.zeros_like(places), where=longest > 0))

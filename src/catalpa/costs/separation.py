@@ -1,0 +1,137 @@
+"""Weights of columns inside clusters: large where a column sets a cluster apart and is alike within it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from catalpa.steps.counts import Counts
+from catalpa.table.blocks import Axis, FloatArray
+
+
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from catalpa.costs.matching import center_places, most_frequent
+from catalpa.steps.counts import Counts
+from catalpa.steps.scores import Scores
+from catalpa.table.blocks import Axis, FloatArray, IntArray
+
+
+__all__ = ["Agreement", "WeightedModes", "difference", "separating_weights"]
+
+def separating_weights(
+    apart: FloatArray, alike: FloatArray, fallback: float
+) -> FloatArray:  # (k, columns + numeric)
+    """Difference times likeness, scaled to a sum of 1 in each cluster; ``fallback`` where all are 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> separating_weights(np.array([[1.0, 0.5]]), np.array([[0.5, 1.0]]), 0.5)
+    array([[0.5, 0.5]])
+    """
+    product = apart * alike
+    # Column by column: competitions end in ties that rounding decides.
+    total = np.zeros(len(product))
+    for column in range(product.shape[1]):
+        total += product[:, column]
+    weights = np.full(product.shape, fallback)
+    np.divide(product, total[:, None], out=weights, where=total[:, None] > 0)
+    return weights
+
+
+def difference(
+    counts: Counts, spread: FloatArray, axis: Axis, units: float = 1.0
+) -> FloatArray:  # (k, columns + numeric)
+    """How far the rows of a cluster differ from all other rows in each column, between 0 and 1.
+
+    Root of half the squared differences of the shares of all categories; for numbers the Hellinger
+    distance of two normal distributions. 0 where either side is empty.
+    """
+    columns = [_of_categories(counts.by_category[:, part]) for part in axis.base.slices()]
+    columns += [
+        _of_numbers(counts.means()[:, at], spread[:, at] / units, counts.seen[:, at] / units)
+        for at in range(spread.shape[1])
+    ]
+    return np.stack(columns, axis=1) if columns else np.zeros((counts.k, 0))
+
+
+def _of_categories(inside: FloatArray) -> FloatArray:  # (k,)
+    outside = inside.sum(axis=0) - inside
+    here, there = inside.sum(axis=1), outside.sum(axis=1)
+    both = (here > 0) & (there > 0)
+    squares = np.zeros(len(inside))
+    for category in range(inside.shape[1]):
+        gap = inside[:, category] / np.maximum(here, 1) - outside[:, category] / np.maximum(there, 1)
+        squares += gap * gap
+    return np.where(both, np.sqrt(squares) / np.sqrt(2.0), 0.0)
+
+
+def _of_numbers(means: FloatArray, spread: FloatArray, rows: FloatArray) -> FloatArray:  # (k,)
+    """Hellinger distance of the normal distributions inside and outside; 0 or 1 where neither varies."""
+    others = rows.sum() - rows
+    sums = means * rows
+    other_means = np.divide(sums.sum() - sums, others, out=np.zeros(len(rows)), where=others > 0)
+    grand = sums.sum() / max(rows.sum(), 1e-300)
+    around = spread.sum() + (rows * (means - grand) ** 2).sum()
+    other_spread = around - spread - rows * (means - grand) ** 2 - others * (other_means - grand) ** 2
+    a, b = _sample_variance(spread, rows), _sample_variance(other_spread, others)
+    either = a + b
+    safe = np.where(either > 0, either, 1.0)
+    overlap = np.sqrt(2.0 * np.sqrt(a * b) / safe) * np.exp(-((means - other_means) ** 2) / (4.0 * safe))
+    apart = np.where(
+        either > 0, np.sqrt(np.maximum(1.0 - overlap, 0.0)), (means != other_means).astype(float)
+    )
+    return np.where((rows > 0) & (others > 0), apart, 0.0)
+
+
+def _sample_variance(spread: FloatArray, rows: FloatArray) -> FloatArray:
+    spread = np.where(spread > 1e-12, spread, 0.0)  # less is what rounding leaves of none
+    return np.divide(spread, rows - 1.0, out=np.zeros(len(rows)), where=rows > 1)
+
+
+NOTHING = -1  # centre of an empty cluster, equal to nothing
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedModes:
+    """Most frequent label of each partition in each cluster, and what each partition weighs."""
+
+    centers: IntArray  # (k, partitions)
+    weights: FloatArray  # (partitions,)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Cluster aggregation guided by multi-granular encoding (CAME): k-modes with learned column weights.
+
+    The columns are partitions, their categories labels. A partition weighs as much as the share of rows
+    that agree with their cluster's centre in it, scaled to a sum of 1; at the start each weighs 1.
+    """
+
+    axis: Axis
+
+    def start(self, counts: Counts) -> WeightedModes:
+        return WeightedModes(self._modes(counts), np.ones(self.axis.n_columns))
+
+    def update(self, state: WeightedModes, counts: Counts) -> WeightedModes:
+        return replace(state, centers=self._modes(counts))
+
+    def relearn(self, state: WeightedModes, counts: Counts) -> WeightedModes:
+        agree = np.zeros(self.axis.n_columns)
+        for column, part in enumerate(self.axis.base.slices()):
+            agree[column] = counts.by_category[:, part].max(axis=1, initial=0).sum()
+        return WeightedModes(self._modes(counts), agree / agree.sum())
+
+    def scores(self, state: WeightedModes) -> Scores:
+        table = np.repeat(state.weights[self.axis.base.column_of][:, None], len(state.centers), axis=1)
+        places = center_places(state.centers, self.axis)
+        for cluster in np.flatnonzero((state.centers != NOTHING).all(axis=1)):
+            table[places[cluster], cluster] = 0.0
+        return Scores.of(table)
+
+    def _modes(self, counts: Counts) -> IntArray:
+        modes = most_frequent(counts.by_category, self.axis)
+        return np.where(counts.sizes[:, None] > 0, modes, NOTHING)

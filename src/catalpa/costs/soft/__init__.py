@@ -1,0 +1,1 @@
+"""The costs of clusters that rows share, and where such clusters begin."""

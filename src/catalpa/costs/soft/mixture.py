@@ -1,0 +1,309 @@
+"""Clusters that rows share: counts by share in, shrunk log shares out, and the evidence for them.
+
+A cluster's shares of the categories are drawn towards the whole table's by ``a`` rows per category, and its
+numbers are normal with a weak prior. Costs are minus logarithms of probabilities, so a pass is one step of
+maximum a posteriori EM of a latent class model; the symbols are those of docs/grove.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from catalpa.costs.soft.logarithms import log, log_gamma
+from catalpa.steps.scores import Scores
+from catalpa.steps.soft.counts import SharedCounts
+from catalpa.table.blocks import Axis, FloatArray, IntArray
+
+__all__ = ["Mixture", "Overall"]
+
+BLUR = 0.1  # f: a number is known up to a tenth of its column's variance
+NEIGHBOUR = 0.5  # share of a category's rows that speaks for the next one of an ordered column
+ORDER_MASS = 3.0  # how much more than a nominal column's the shrinkage of an ordered column weighs
+LN_TWO = 0.6931471805599453
+LOG_TWO_PI = 1.8378770664093453
+
+
+@dataclass(frozen=True, eq=False)
+class Overall:
+    """What the whole table says, towards which clusters are drawn.
+
+    Attributes
+    ----------
+    axis : Axis
+        Without holes.
+    shares : array (V,)
+        q_r(v), among the known cells of each column; 0 for a category that no row has.
+    ordered : tuple of int
+        For every column the number of its first categories that are ordered, 0 where order says nothing.
+    middle, spread : arrays (numeric,)
+        Mean and standard deviation of each numeric column, on the scale of the blocks' numbers.
+    lacking : array (numeric,)
+        Share of missing numbers where that is a yes/no column of its own, else 0.
+    """
+
+    axis: Axis
+    shares: FloatArray
+    ordered: tuple[int, ...]
+    middle: FloatArray
+    spread: FloatArray
+    lacking: FloatArray
+
+    @cached_property
+    def occurring(self) -> IntArray:  # (columns,)
+        """o_r: categories of each column that any row has."""
+        return np.bincount(self.axis.column_of, self.shares > 0, self.axis.n_columns).astype(np.int64)
+
+    @cached_property
+    def filled(self) -> IntArray:
+        """Columns that have categories at all."""
+        return np.flatnonzero(np.asarray(self.axis.sizes) > 0)
+
+    def by_column(self, cells: FloatArray) -> FloatArray:  # (k, V) -> (k, columns)
+        """Sums over the categories of each column."""
+        sums = np.zeros((len(cells), self.axis.n_columns), dtype=cells.dtype)
+        if len(self.filled):
+            sums[:, self.filled] = np.add.reduceat(cells, self.axis.offsets[:-1][self.filled], axis=1)
+        return sums
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Counts by share as real numbers of rows."""
+
+    cells: FloatArray  # (k, V) c_jr(v)
+    columns: FloatArray  # (k, columns) n_jr
+    sizes: FloatArray  # (k,) n_j
+    seen: FloatArray  # (k, numeric) N_j
+    totals: FloatArray  # (k, numeric) S_j, of standardised numbers
+    squares: FloatArray  # (k, numeric) Q_j
+    total: float  # n, of all clusters
+
+    def without_one(self) -> Sums:
+        """One row taken out of every count; numbers and the total stay."""
+        cells, columns, sizes = (
+            np.maximum(part - 1.0, 0.0) for part in (self.cells, self.columns, self.sizes)
+        )
+        return Sums(cells, columns, sizes, self.seen, self.totals, self.squares, self.total)
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Counts to cost tables of k clusters that rows share.
+
+    Attributes
+    ----------
+    overall : Overall
+    prior : float
+        a: rows of the whole table that stand beside each category of a cluster.
+    released : bool
+        Whether sizes may win rows: t_j = ln[(n_j + 1/2) / (n + k/2)] instead of -ln k.
+    units : float
+        Units of the counts that make a weight of 1.
+    """
+
+    overall: Overall
+    prior: float
+    released: bool
+    units: float
+
+    def scores(self, shared: SharedCounts) -> Scores:
+        """The plain table: -ln p_jr(v), -t_j, and a normal density for every number."""
+        sums = self.sums(shared)
+        return self._scores(sums, self.log_shares(sums))
+
+    def both_scores(self, shared: SharedCounts) -> tuple[Scores, Scores]:
+        """The plain table, and that of a cluster that one row has left."""
+        sums = self.sums(shared)
+        less = sums.without_one()
+        # Logarithms of both at once: a call costs more than the few numbers in it.
+        logs = self._logs(np.concatenate([self._shares(sums), self._shares(less)]))
+        k = len(sums.sizes)
+        return self._scores(sums, logs[:k]), self._scores(less, logs[k:])
+
+    def sums(self, shared: SharedCounts) -> Sums:
+        counts, overall = shared.counts, self.overall
+        cells = counts.by_category / self.units
+        columns = overall.by_column(counts.by_category) / self.units
+        sizes, seen = counts.sizes / self.units, counts.seen / self.units
+        total = float(counts.sizes.sum()) / self.units
+        if not len(overall.middle):
+            return Sums(cells, columns, sizes, seen, seen, seen, total)
+        # Sums and squares are in 2**-10 of the units' own 2**-20, and on the scale of the blocks.
+        totals, squares = (part * 2.0**-10 / self.units for part in (counts.sums, counts.squares))
+        middle, spread = overall.middle, overall.spread
+        around = squares - 2.0 * middle * totals + seen * (middle * middle)
+        around = np.maximum(around / (spread * spread), 0.0)
+        return Sums(cells, columns, sizes, seen, (totals - seen * middle) / spread, around, total)
+
+    def _scores(self, sums: Sums, log_shares: FloatArray) -> Scores:
+        table, anchor = np.ascontiguousarray(-log_shares.T), -self._log_sizes(sums)
+        if not len(self.overall.middle):
+            return Scores.of(table, anchor=anchor)
+        means, variances = self._normals(sums)
+        middle, spread = self.overall.middle, self.overall.spread
+        level = BLUR / (2.0 * variances) + 0.5 * log(variances)
+        for column in np.flatnonzero(self.overall.lacking):
+            absent, present = -log(self._presence(sums, int(column)))
+            anchor = anchor + absent
+            level[:, column] += present - absent
+        return Scores.of(
+            table,
+            anchor=anchor,
+            means=middle + means * spread,
+            scale=1.0 / (2.0 * variances * (spread * spread)),
+            level=level,
+        )
+
+    def log_shares(self, sums: Sums) -> FloatArray:  # (k, V)
+        """T_j(r, v) = ln p_jr(v); a category that no row has is as far as its column's farthest."""
+        return self._logs(self._shares(sums))
+
+    def _shares(self, sums: Sums) -> FloatArray:  # (k, V)
+        """p_jr(v), where any row has the category."""
+        overall = self.overall
+        known = sums.columns[:, overall.axis.column_of] + self._cell_masses
+        shares = (sums.cells + self._prior_cells) / np.where(known > 0, known, 1.0)
+        for column, part in self._ordered_columns:
+            shares[:, part] = self._ordered(sums.cells[:, part], column, part)
+        return np.asarray(shares)
+
+    def _logs(self, shares: FloatArray) -> FloatArray:
+        if not self._with_absent:
+            return log(shares)
+        logs = log(np.where(self.overall.shares > 0, shares, 1.0))
+        for part in self._with_absent:
+            of_column = logs[:, part]
+            of_column[:, self.overall.shares[part] == 0] = of_column.min(axis=1, keepdims=True)
+        return logs
+
+    @cached_property
+    def _cell_masses(self) -> FloatArray:  # (V,)
+        return self._masses[self.overall.axis.column_of]
+
+    @cached_property
+    def _prior_cells(self) -> FloatArray:  # (V,)
+        """A_r q_r(v)."""
+        return self._cell_masses * self.overall.shares
+
+    @cached_property
+    def _ordered_columns(self) -> list[tuple[int, slice]]:
+        parts = enumerate(self.overall.axis.slices())
+        return [(column, part) for column, part in parts if self.overall.ordered[column]]
+
+    @cached_property
+    def _masses(self) -> FloatArray:  # (columns,)
+        """A_r = a o_r."""
+        return self.prior * self.overall.occurring
+
+    @cached_property
+    def _with_absent(self) -> list[slice]:
+        """Columns that declare categories which no row has."""
+        return [part for part in self.overall.axis.slices() if (self.overall.shares[part] == 0).any()]
+
+    def _ordered(self, cells: FloatArray, column: int, part: slice) -> FloatArray:
+        """Shares whose prior comes from the neighbours in the column's order."""
+        overall, mass = self.overall.shares[part], float(self._masses[column])
+        length = self.overall.ordered[column]
+        near, near_overall = _with_neighbours(cells, length), _with_neighbours(overall[None, :], length)[0]
+        expected = overall * near / np.where(near_overall > 0, near_overall, 1.0)
+        summed = expected.sum(axis=1, keepdims=True)
+        expected = np.where(summed > 0, expected / np.where(summed > 0, summed, 1.0), overall)
+        known = cells.sum(axis=1, keepdims=True)
+        added = ORDER_MASS * mass
+        return np.asarray((cells + added * expected + overall) / (known + added + 1.0))
+
+    def _log_sizes(self, sums: Sums) -> FloatArray:  # (k,)
+        k = len(sums.sizes)
+        if not self.released:
+            return np.full(k, -log(np.array(float(k))))
+        return log((sums.sizes + 0.5) / (sums.total + k / 2.0))
+
+    def _normals(self, sums: Sums) -> tuple[FloatArray, FloatArray]:
+        """mean_j and var_j of the standardised numbers, (k, numeric)."""
+        rows = self.prior + sums.seen
+        means = sums.totals / rows
+        freedom = 2.0 * self.prior
+        return means, self._scatter(sums) / (freedom + sums.seen)
+
+    def _scatter(self, sums: Sums) -> FloatArray:
+        """B = nu + f N + Q - S^2 / (kappa + N)."""
+        off = sums.squares - sums.totals * sums.totals / (self.prior + sums.seen)
+        return 2.0 * self.prior + BLUR * sums.seen + np.maximum(off, 0.0)
+
+    def _presence(self, sums: Sums, column: int) -> FloatArray:  # (2, k)
+        """Shares of missing and of present numbers, as of a column with these two categories."""
+        lacking = float(self.overall.lacking[column])
+        mass = 2.0 * self.prior
+        seen = sums.seen[:, column]
+        cells = np.stack([np.maximum(sums.sizes - seen, 0.0), seen])
+        overall = np.array([[lacking], [1.0 - lacking]])
+        return np.asarray((cells + mass * overall) / (sums.sizes + mass))
+
+    def evidence(self, shared: SharedCounts) -> float:
+        """E: a lower bound of the log probability of the table, in nats, for these shares of the rows."""
+        sums = self.sums(shared)
+        weight = self.units / 2.0**20  # of the rows' own units
+        entropy = LN_TWO * (shared.log * 2.0**-20 + shared.gap * 2.0**-36) / weight
+        return self._of_categories(sums) + self._of_numbers(sums) - self._of_sizes(sums) + entropy
+
+    def by_kind(self, shared: SharedCounts) -> tuple[float, float]:
+        """What categories and what numbers say for the clusters, given which rows are in them."""
+        sums = self.sums(shared)
+        return self._of_categories(sums), self._of_numbers(sums)
+
+    def _of_categories(self, sums: Sums) -> float:
+        overall = self.overall
+        there = self._prior_cells > 0
+        cells, prior = sums.cells[:, there], self._prior_cells[there]
+        gained = (log_gamma(cells + prior) - log_gamma(prior)).sum()
+        mass = np.where(self._masses > 0, self._masses, 1.0)
+        paid = (log_gamma(sums.columns + mass) - log_gamma(mass))[:, self._masses > 0].sum()
+        for column in np.flatnonzero(overall.lacking):
+            lacking, both = float(overall.lacking[column]), 2.0 * self.prior
+            seen, absent = sums.seen[:, column], np.maximum(sums.sizes - sums.seen[:, column], 0.0)
+            for part, share in ((absent, lacking), (seen, 1.0 - lacking)):
+                own = np.array(both * share)
+                gained += (log_gamma(part + own) - log_gamma(own)).sum()
+            paid += (log_gamma(sums.sizes + both) - log_gamma(np.array(both))).sum()
+        return float(gained - paid)
+
+    def _of_numbers(self, sums: Sums) -> float:
+        if not sums.seen.size:
+            return 0.0
+        kappa = np.array(self.prior)
+        freedom, rows, scatter = 2.0 * kappa, sums.seen, self._scatter(sums)
+        after = freedom + rows
+        parts = (
+            0.5 * log(kappa / (kappa + rows))
+            + log_gamma(after / 2.0)
+            - log_gamma(freedom / 2.0)
+            + freedom / 2.0 * log(freedom / 2.0)
+            - after / 2.0 * log(scatter / 2.0)
+            - rows / 2.0 * LOG_TWO_PI
+        )
+        return float(parts.sum())
+
+    def _of_sizes(self, sums: Sums) -> float:
+        """Z: what it takes to say which cluster every row is in."""
+        k = len(sums.sizes)
+        if not self.released:
+            return float(sums.total * log(np.array(float(k))))
+        half = np.array(0.5)
+        whole = log_gamma(np.array(sums.total + k / 2.0)) - log_gamma(np.array(k / 2.0))
+        return float(whole - (log_gamma(sums.sizes + half) - log_gamma(half)).sum())
+
+
+def _with_neighbours(cells: FloatArray, length: int) -> FloatArray:
+    """K c with K_uv = .5 ** |u - v| among the first ``length`` categories; the others have no neighbours."""
+    summed = cells.copy()
+    before, after = cells[:, 0], cells[:, length - 1]
+    for at in range(1, length):
+        summed[:, at] += NEIGHBOUR * before
+        before = cells[:, at] + NEIGHBOUR * before
+        back = length - 1 - at
+        summed[:, back] += NEIGHBOUR * after
+        after = cells[:, back] + NEIGHBOUR * after
+    return summed

@@ -1,0 +1,95 @@
+"""What methods share that give every category a vector and run k-means on the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from catalpa.estimator.parameters import Choice
+from catalpa.estimator.problem import Problem
+from catalpa.loop.starts.plusplus import plusplus_rows
+from catalpa.loop.refill import REFILLS, as_counts
+from catalpa.loop.restarts import best_of
+from catalpa.loop.settle import Settled, settle
+from catalpa.loop.starts.rows import STARTS
+from catalpa.costs.embedding import (
+    Centroids,
+    JointVectors,
+    MeanVectors,
+    category_distances,
+    column_means,
+    with_holes,
+)
+from catalpa.relations.relations import Relations
+from catalpa.steps.counts import Counts
+from catalpa.steps.embed import Away, AwayByTable, AwayOfMeans, mean_vectors
+from catalpa.steps.scores import fix
+from catalpa.steps.search import Found
+from catalpa.table.blocks import Axis, Block, FloatArray
+from catalpa.table.schema import Schema
+
+__all__ = ["StartRule", "settle_centroids", "vector_relations", "wide_vectors"]
+
+PLUSPLUS = "k-means++"
+WORDS = Choice((PLUSPLUS, *STARTS))
+
+
+@dataclass(frozen=True)
+class StartRule:
+    """``init``: a word, or a table of centres."""
+
+    def allows(self, value: Any) -> bool:
+        return WORDS.allows(value) if isinstance(value, str) else value is not None
+
+    def says(self) -> str:
+        return f"{WORDS.says()} or a table of centres"
+
+
+def settle_centroids(
+    problem: Problem, method: JointVectors, *, n_init: int, max_iter: int, empty_clusters: str
+) -> Settled[Centroids]:
+    """k-means of the rows from ``n_init`` starts; the one of least cost."""
+
+    def run(rng: np.random.Generator) -> Settled[Centroids]:
+        state = method.start(_seeds(problem, method, rng))
+        refill = REFILLS[empty_clusters]
+        return settle(problem.engine, method, state, max_iter=max_iter, refill=refill)
+
+    return best_of(problem.starts(n_init), problem.random_state, run)
+
+
+def _seeds(problem: Problem, method: JointVectors, rng: np.random.Generator) -> Counts:
+    if not isinstance(problem.init, str) or problem.init != PLUSPLUS:
+        return problem.seeds(rng)
+    engine = problem.engine
+
+    def away_from(rows: Found) -> Away:
+        if isinstance(method, MeanVectors):
+            return _away_of_means(method, engine.axis, rows)
+        return AwayByTable(fix(method.scores(method.start(as_counts(rows, engine.axis))), engine.axis))
+
+    return as_counts(plusplus_rows(engine, problem.n_clusters, rng, away_from), engine.axis)
+
+
+def _away_of_means(method: MeanVectors, axis: Axis, rows: Found) -> Away:
+    wide = wide_vectors(method.vectors, method.overall, axis)
+    columns = len(method.counted)
+    chosen = mean_vectors(Block(rows.codes, rows.numbers), axis, wide, columns)
+    return AwayOfMeans(axis, wide, columns, chosen)
+
+
+def wide_vectors(vectors: FloatArray, overall: FloatArray, axis: Axis) -> FloatArray:  # (axis.length, p)
+    """Vectors of all places of an axis; a cell that is left out or unseen is at its column's mean."""
+    return with_holes(vectors, column_means(vectors, overall, axis), axis)
+
+
+def vector_relations(schema: Schema, counts: Counts, vectors: FloatArray) -> Relations:
+    """Distances between the vectors of each column's categories; the same in every cluster."""
+    return Relations.from_distances(
+        schema,
+        category_distances(vectors, schema.axis),
+        n_clusters=len(counts.sizes),
+        shares=counts.shares(schema.axis),
+    )

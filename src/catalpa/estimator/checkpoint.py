@@ -1,0 +1,183 @@
+"""Fits that continue where they were stopped: every pass is kept, and played back instead of run again.
+
+A fit is the same sequence of passes every time, and all that a pass gives the iteration are counts. So a fit
+that begins again takes the counts that an earlier run kept, arrives where that run was stopped, and goes on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalpa.engines.base import Engine, Step, Sweep
+from catalpa.errors import CheckpointError
+from catalpa.model import counts_from_json, counts_to_json, write_atomically
+from catalpa.steps.checksum import checksum
+from catalpa.steps.counts import Counts
+from catalpa.steps.soft.counts import SharedCounts
+from catalpa.table.blocks import Axis
+
+__all__ = ["CheckpointedEngine", "Journal", "checkpointed"]
+
+FIT = "fit.json"
+SHARED = ("log", "gap", "change")
+REMOVE = "Continue that fit, or remove the folder to begin anew."
+
+
+def checkpointed(engine: Engine, folder: Path, fit: Mapping[str, Any]) -> CheckpointedEngine:
+    """An engine that keeps the counts of its passes in ``folder``, and plays back those it finds there.
+
+    Parameters
+    ----------
+    fit : mapping
+        What makes the fit the same fit: JSON values by name, in the words of the error that names them.
+    """
+    table = f"{int(engine.total(checksum)[0]):016x}"
+    return CheckpointedEngine(engine, Journal.begun(folder, {**fit, "rows": engine.n_rows, "table": table}))
+
+
+class CheckpointedEngine:
+    """Another engine, with its passes kept."""
+
+    def __init__(self, engine: Engine, journal: Journal) -> None:
+        self.axis: Axis = engine.axis
+        self.n_rows: int = engine.n_rows
+        self.inner = engine
+        self._journal = journal
+        self._passes = 0
+        self._played: tuple[Any, ...] | None = None
+
+    def total(self, step: Step[Any], *args: Any) -> Any:
+        return self.inner.total(step, *args)
+
+    def sweep(self, step: Sweep[Any], *args: Any) -> Any:
+        self._passes += 1
+        kept = self._journal.counts(self._passes, args)
+        if kept is not None:
+            self._played = (step, *args)
+            return kept
+        if self._played is not None:
+            # The blocks must remember the pass before, which was not run here, to say which rows moved.
+            self.inner.sweep(*self._played)
+            self._played = None
+        counts = self.inner.sweep(step, *args)
+        self._journal.add(self._passes, args, counts)
+        return counts
+
+    def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
+        return self.inner.each(step, *args)
+
+    def answer(self, step: Step[NDArray[Any]], *args: Any) -> Any:
+        return self.inner.answer(step, *args)
+
+    def finished(self) -> None:
+        """Remove what was kept: the fit has its result."""
+        self._journal.remove()
+
+
+@dataclass(frozen=True)
+class Journal:
+    """A folder with one file that says which fit it belongs to, and one per pass."""
+
+    folder: Path
+
+    @classmethod
+    def begun(cls, folder: Path, fit: Mapping[str, Any]) -> Journal:
+        """Begin in a new folder, or go on in one that belongs to the same fit."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if not (folder / FIT).exists():
+                write_atomically(folder / FIT, _bytes(fit))
+        except OSError as error:
+            raise CheckpointError(f"The checkpoint {str(folder)!r} cannot be written: {error}.") from error
+        came, kept = json.loads(_bytes(fit)), _read(folder / FIT)
+        other = [name for name in came if kept.get(name) != came[name]]
+        if other:
+            raise CheckpointError(
+                f"The checkpoint {str(folder)!r} belongs to another fit; these differ: {', '.join(other)}. "
+                f"{REMOVE}"
+            )
+        return cls(folder)
+
+    def counts(self, number: int, asked: Sequence[Any]) -> Counts | SharedCounts | None:
+        """The counts of a pass that was asked for with these arguments, if it was kept."""
+        path = self._path(number)
+        if not path.exists():
+            return None
+        kept = _read(path)
+        if kept.get("asked") != _fingerprint(asked):
+            raise CheckpointError(
+                f"The checkpoint {str(self.folder)!r} took another way than this fit in pass {number}. "
+                f"{REMOVE}"
+            )
+        return _counts_from(kept)
+
+    def add(self, number: int, asked: Sequence[Any], counts: Counts | SharedCounts) -> None:
+        """Keep the counts of a pass; they are there completely or not at all."""
+        kept = {"asked": _fingerprint(asked), **_counts_to(counts)}
+        try:
+            write_atomically(self._path(number), _bytes(kept))
+        except OSError as error:
+            raise CheckpointError(
+                f"The checkpoint {str(self.folder)!r} cannot be written: {error}."
+            ) from error
+
+    def remove(self) -> None:
+        """Remove the files, and the folder if nothing else is in it."""
+        for path in (*self.folder.glob("pass-*.json"), self.folder / FIT):
+            path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            self.folder.rmdir()
+
+    def _path(self, number: int) -> Path:
+        return self.folder / f"pass-{number:06}.json"
+
+
+def _bytes(document: Mapping[str, Any]) -> bytes:
+    return json.dumps(document).encode("utf-8")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        document = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"The checkpoint file {str(path)!r} cannot be read. {REMOVE}") from error
+    if not isinstance(document, dict):
+        raise CheckpointError(f"The checkpoint file {str(path)!r} holds something else. {REMOVE}")
+    return document
+
+
+def _counts_to(counts: Counts | SharedCounts) -> dict[str, Any]:
+    if isinstance(counts, Counts):
+        return {"counts": counts_to_json(counts)}
+    rest = {name: int(getattr(counts, name)) for name in SHARED}
+    return {"counts": counts_to_json(counts.counts), "led": counts.led.tolist(), **rest}
+
+
+def _counts_from(kept: Mapping[str, Any]) -> Counts | SharedCounts:
+    counts = counts_from_json(kept["counts"])
+    if "led" not in kept:
+        return counts
+    led = np.asarray(kept["led"], dtype=np.int64)
+    return SharedCounts(counts, led=led, **{name: int(kept[name]) for name in SHARED})
+
+
+def _fingerprint(asked: Sequence[Any]) -> str:
+    """The arguments of a pass in a few characters."""
+    digest = hashlib.sha256()
+    for one in asked:
+        for part in vars(one).items() if is_dataclass(one) else (("", one),):
+            if part[0] == "prepared":  # what a core made of the scores says nothing new
+                continue
+            array = isinstance(part[1], np.ndarray)
+            digest.update(repr((part[0], part[1].shape if array else part[1])).encode())
+            digest.update(part[1].tobytes() if array else b"")
+    return digest.hexdigest()

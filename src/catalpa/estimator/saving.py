@@ -1,0 +1,143 @@
+"""A fitted estimator as the document of a model file, and back."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import catalpa
+from catalpa.estimator.outcome import Outcome
+from catalpa.engines.opening import scaling_of
+from catalpa.errors import ModelFileError, ParameterError, TableError
+from catalpa.loop.history import Batch, Pass
+from catalpa.model import (
+    FORMAT,
+    array_from_json,
+    array_to_json,
+    counts_from_json,
+    counts_to_json,
+    scores_from_json,
+    scores_to_json,
+    write,
+)
+from catalpa.table.schema import Schema
+
+if TYPE_CHECKING:
+    from catalpa.estimator.base import Clusterer
+
+__all__ = ["identity", "restored", "saved"]
+
+
+def saved(model: Clusterer, path: str | Path) -> None:
+    """Write a fitted estimator to ``path``."""
+    outcome = model._outcome
+    write(
+        path,
+        {
+            "catalpa_model": FORMAT,
+            "catalpa_version": catalpa.__version__,
+            "method": type(model).__name__,
+            "parameters": _plain_parameters(model.get_params(deep=False)),
+            "schema": model.schema_.to_dict(),
+            "scores": scores_to_json(outcome.scores),
+            "counts": counts_to_json(outcome.counts),
+            "soft_counts": None if outcome.soft is None else counts_to_json(outcome.soft),
+            "centers": array_to_json(outcome.centers),
+            "extra": {
+                "learned": {name: array_to_json(array) for name, array in outcome.learned.items()},
+                "shared": {name: array_to_json(array) for name, array in outcome.shared.items()},
+                "facts": {name: _known(fact) for name, fact in outcome.facts.items()},
+            },
+            "fit": {
+                "rows": model._n_rows,
+                "cost": _known(outcome.cost),
+                "converged": outcome.converged,
+                "units_per_weight": model._units_per_weight,
+                "history": [asdict(event) for event in outcome.history],
+                "batches": [asdict(batch) for batch in model._batches],
+            },
+        },
+    )
+
+
+def _known(number: float) -> float | None:
+    """A number for a file; None where it is not known, which is nan here."""
+    return None if math.isnan(number) else number
+
+
+def _read_number(number: float | None) -> float:
+    return math.nan if number is None else float(number)
+
+
+def _plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings that JSON can hold; the others (a table of centres, a generator) only matter at fit."""
+    plain = {}
+    for name, value in parameters.items():
+        value = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+        try:
+            json.dumps(value)
+        except (TypeError, ValueError):
+            continue
+        plain[name] = value
+    return plain
+
+
+def identity(model: Clusterer, schema: Schema) -> dict[str, Any]:
+    """What makes two fits the same fit, given the same rows, as JSON values."""
+    settings = _plain_parameters(model.get_params(deep=False))
+    seed = settings.get("random_state")
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise ParameterError(
+            f"checkpoint needs random_state to be a whole number, not {model.random_state!r}: otherwise "
+            "a fit that continues would draw other rows."
+        )
+    free = ("checkpoint", "n_jobs")  # they do not change the result
+    return {
+        "version": catalpa.__version__,
+        "method": type(model).__name__,
+        **{name: value for name, value in settings.items() if name not in free},
+        "columns": schema.to_dict(),
+    }
+
+
+def restored(document: Mapping[str, Any], kind: type[Clusterer]) -> Clusterer:
+    """The estimator of class ``kind`` that a document describes, fitted but without labels."""
+    try:
+        model = kind(**document["parameters"])
+        schema = Schema.from_dict(document["schema"])
+        outcome = _outcome(document)
+        fit = document["fit"]
+        if outcome.scores.table.shape[0] != schema.axis.length:
+            raise ModelFileError(
+                "The model file is damaged: its cost table does not fit its columns. Save the model again."
+            )
+        model.n_features_in_ = len(schema.columns)
+        model._publish(schema, scaling_of(schema), outcome, float(fit["units_per_weight"]), int(fit["rows"]))
+        model._batches = tuple(Batch(**batch) for batch in fit.get("batches", []))
+    except (KeyError, TypeError, AttributeError, TableError, ParameterError) as error:
+        raise ModelFileError(
+            f"The model file is damaged ({type(error).__name__}: {error}). Save the model again."
+        ) from error
+    return model
+
+
+def _outcome(document: Mapping[str, Any]) -> Outcome:
+    extra, fit = document["extra"], document["fit"]
+    return Outcome(
+        scores_from_json(document["scores"]),
+        counts_from_json(document["counts"]),
+        array_from_json(document["centers"], "centers", ndim=2),
+        _read_number(fit["cost"]),
+        tuple(Pass(**event) for event in fit["history"]),
+        bool(fit["converged"]),
+        {name: array_from_json(entry, f"extra.learned.{name}") for name, entry in extra["learned"].items()},
+        {name: array_from_json(entry, f"extra.shared.{name}") for name, entry in extra["shared"].items()},
+        {name: _read_number(value) for name, value in extra["facts"].items()},
+        soft=None if (soft := document.get("soft_counts")) is None else counts_from_json(soft),
+    )

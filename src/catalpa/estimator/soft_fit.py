@@ -1,0 +1,183 @@
+"""A table made ready for Grove: the rows of the search, what all rows say, and the way to an outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.problem import Problem
+from catalpa.estimator.soft_repair import SHARPER, sharpened, with_moved_rows
+from catalpa.loop.soft_search import Found, Search, Settings, on_all_rows
+from catalpa.loop.soft import Ripened
+from catalpa.loop.starts.rows import count_categories
+from catalpa.costs.matching import most_frequent
+from catalpa.costs.soft.mixture import Overall
+from catalpa.steps.assign import count_nearest
+from catalpa.steps.collapse import collapse, row_weights
+from catalpa.steps.counts import Counts
+from catalpa.steps.labelled import count_labelled
+from catalpa.steps.sums import Moments, number_moments
+from catalpa.steps.scores import Scores, fix
+from catalpa.steps.soft.share import foremost_shares
+from catalpa.steps.soft.counts import WHOLE, SharedCounts
+from catalpa.steps.soft.scores import check_shareable, soften
+from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.table.sampling import gather_rows, search_positions
+from catalpa.table.schema import Column, Kind, Schema
+
+__all__ = ["Ground", "overall_of", "prepared"]
+
+LEAST_LACKING, MOST_LACKING = 0.01, 0.99  # share of missing numbers between which missing says something
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What a search for clusters stands on."""
+
+    problem: Problem
+    search: Search
+    totals: Counts  # of the whole table, as one cluster
+
+    @property
+    def sampled(self) -> bool:
+        """Whether the search sees some of the rows only."""
+        return int(self.totals.sizes[0]) > int(row_weights(self.search.block).sum())
+
+    @property
+    def total(self) -> float:
+        """Weight of all rows."""
+        return int(self.totals.sizes[0]) / self.problem.units_per_weight
+
+    @property
+    def n_distinct(self) -> int:
+        """Rows of the search that differ."""
+        return len(self.search.block)
+
+    def found(self, k: int) -> Found:
+        """The clustering of the search's rows that most speaks for."""
+        check_shareable(min(k, self.n_distinct))  # before starts are sought, which takes long for so many
+        if self.n_distinct <= k:
+            return self._each_its_own(row_weights(self.search.block))
+        return self.search.best(k, np.random.default_rng([self.problem.search_seed, k]))
+
+    def outcome(self, found: Found) -> Outcome:
+        """A clustering of the search's rows as the outcome of a fit of all rows."""
+        if self.sampled:
+            found = on_all_rows(self.problem.engine, found)
+        counts = self._hard_counts(found)
+        if not counts.sizes.all():
+            found = self._filled(found, counts)
+            counts = self._hard_counts(found)
+        return self._published(found, counts)
+
+    def _filled(self, found: Found, counts: Counts) -> Found:
+        """The same number of clusters, with rows in those that had none."""
+        if self.n_distinct <= counts.k:
+            # All of one weight, a row is likeliest in its own cluster.
+            return self._each_its_own(np.full(self.n_distinct, max(int(counts.sizes.sum()) // counts.k, 1)))
+        for factor in SHARPER:
+            found = sharpened(self.problem.engine, found, factor)
+            if self._hard_counts(found).sizes.all():
+                return found
+        return with_moved_rows(self.search, found)
+
+    def _hard_counts(self, found: Found) -> Counts:
+        engine = self.problem.engine
+        fixed = fix(found.mixture.scores(found.ripened.shared), engine.axis)
+        return engine.total(count_nearest, fixed).folded(engine.axis)
+
+    def _published(self, found: Found, counts: Counts) -> Outcome:
+        mixture, shared = found.mixture, found.ripened.shared
+        sums = mixture.sums(shared)
+        positions = mixture.log_shares(sums)
+        units = self.problem.units_per_weight
+        passes = (replace(event, cost=event.cost / units) for event in found.ripened.history)
+        return Outcome(
+            scores=mixture.scores(shared),
+            counts=counts,
+            centers=most_frequent(positions, self.search.overall.axis),
+            cost=-found.evidence,
+            history=tuple(passes),
+            converged=True,
+            learned={"positions": positions},
+            shared={"middle": mixture.overall.middle, "spread": mixture.overall.spread},
+            facts={
+                "prior": mixture.prior,
+                "free_sizes": float(mixture.released),
+                "evidence": found.evidence,
+                "gain": (found.evidence - self.evidence_of_one) / self.total,
+                "certainty": self._certainty(mixture.scores(shared)),
+            },
+            soft=shared.counts.times(1.0 / units),
+        )
+
+    def _certainty(self, scores: Scores) -> float:
+        """Mean probability of the rows' most probable clusters."""
+        engine = self.problem.engine
+        foremost = int(engine.total(foremost_shares, soften(scores, engine.axis))[0])
+        return foremost / (WHOLE * int(self.totals.sizes[0]))
+
+    @cached_property
+    def evidence_of_one(self) -> float:
+        """Evidence for one cluster that holds every row, under the prior that suits it best."""
+        whole = SharedCounts.leaning(self.totals, 1.0)
+        return max(self.search.mixture(prior).evidence(whole) for prior in self.search.priors)
+
+    def _each_its_own(self, weights: IntArray) -> Found:
+        """Every distinct row a cluster."""
+        search, n = self.search, self.n_distinct
+        counts = count_labelled(replace(search.block, weights=weights), np.arange(n), n, search.axis)
+        shared = SharedCounts.leaning(counts, 1.0)
+        mixture = search.mixture(search.priors[0], released=search.settings.sizes == "free")
+        return Found(mixture, Ripened(shared, mixture.evidence(shared), ()))
+
+
+def prepared(problem: Problem, settings: Settings, n_jobs: int | None) -> Ground:
+    """The ground of a fit: some rows in memory, and sums over all."""
+    engine = problem.engine
+    positions = search_positions(engine.n_rows, problem.search_rows, problem.search_seed, problem.weighed)
+    block = collapse(engine.total(gather_rows, positions).block(), engine.axis).block
+    by_place = engine.total(count_categories, engine.axis.length, engine.axis.offsets)
+    moments = engine.total(number_moments)
+    totals = Counts(
+        engine.axis.fold(by_place[None, :]),
+        np.array([moments.weight], dtype=np.int64),
+        moments.sums[None, :],
+        moments.squares[None, :],
+        moments.seen[None, :],
+        cost=0,
+        moved=0,
+    )
+    overall = overall_of(problem.schema, totals, *_centre(number_moments(block)))
+    search = Search(block, engine.axis, overall, problem.units_per_weight, settings, n_jobs)
+    return Ground(problem, search, totals)
+
+
+def _centre(moments: Moments) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation of the numbers; 1 for a column that does not vary."""
+    spread = np.sqrt(moments.variances())
+    return moments.means(), np.where(spread > 0, spread, 1.0)
+
+
+def overall_of(schema: Schema, totals: Counts, middle: FloatArray, spread: FloatArray) -> Overall:
+    """What a table's totals, as one cluster, say to all clusters."""
+    axis = schema.axis
+    lacking = 1.0 - totals.seen[0] / max(int(totals.sizes[0]), 1)
+    counts = (lacking >= LEAST_LACKING) & (lacking <= MOST_LACKING) & (schema.missing == "category")
+    return Overall(
+        axis,
+        totals.shares(axis)[0],
+        tuple(_ordered_categories(column) for column in schema.categorical),
+        middle,
+        spread,
+        np.where(counts, lacking, 0.0),
+    )
+
+
+def _ordered_categories(column: Column) -> int:
+    """Categories whose order says something: at least three that are not the missing one."""
+    known = column.size - (column.missing_code is not None)
+    return known if column.kind is Kind.ORDINAL and known >= 3 else 0

@@ -1,0 +1,208 @@
+"""The data of the published figures."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from catalpa.datasets import load
+from catalpa.datasets.synthetic import make_categorical
+from catalpa.lab.estimators import make
+from catalpa.lab.figures.pieces import Piece
+from catalpa.lab.protocol import Entry, Protocol
+from catalpa.lab.figures.random_relations import STRATEGIES, cluster_with
+from catalpa.metrics import adjusted_rand, clustering_accuracy
+from catalpa.relations.relations import Relations
+from catalpa.table import encode
+from catalpa.table.blocks import FloatArray, IntArray
+
+__all__ = [
+    "convergence",
+    "embedding",
+    "random_relations",
+    "row_distances",
+    "seconds",
+    "slopes",
+    "timed_before",
+]
+
+WARM_UP_ROWS = 100
+PASS_COLUMNS = ["dataset", "variant", "number", "phase", "cost", "moved", "relearned", "clusters"]
+
+
+def random_relations(protocol: Protocol) -> list[Piece]:
+    """Figure 1: k-modes with relations drawn at random, a row per data set, strategy and draw."""
+    settings = protocol.figures["relations"]
+    draws = settings["draws"]
+    return [
+        Piece(f"{name}, {strategy}, {draws} draws", partial(_drawn, name, strategy, draws))
+        for name in settings["data"]
+        for strategy in STRATEGIES
+    ]
+
+
+def _drawn(name: str, strategy: str, draws: int) -> pd.DataFrame:
+    data = load(name)
+    rows: list[dict[str, Any]] = []
+    for draw in range(draws):
+        labels = cluster_with(strategy, data.frame, data.n_clusters, draw)
+        scores = {
+            "ACC": clustering_accuracy(data.target, labels),
+            "ARI": adjusted_rand(data.target, labels),
+        }
+        rows.append({"dataset": name, "strategy": strategy, "draw": draw, **scores})
+    return pd.DataFrame(rows)
+
+
+def convergence(protocol: Protocol) -> list[Piece]:
+    """Figure 2: cost of every pass of DISC, in the reading of the equations and of the program."""
+    settings = protocol.figures["convergence"]
+    seed = settings["seed"]
+    return [
+        Piece(f"{name}, {entry.variant}, seed {seed}", partial(_passes, name, entry, seed))
+        for name in settings["data"]
+        for entry in protocol.entries
+        if entry.method == "disc" and entry.variant in ("equations", "program")
+    ]
+
+
+def _passes(name: str, entry: Entry, seed: int) -> pd.DataFrame:
+    data = load(name)
+    model = make(entry.method, entry.parameters, data.n_clusters, seed)
+    history = _silently(model, data.frame).history_
+    facts = {"dataset": name, "variant": entry.variant, "number": range(1, len(history) + 1)}
+    return pd.DataFrame(history.assign(**facts), columns=PASS_COLUMNS)
+
+
+def seconds(protocol: Protocol) -> list[Piece]:
+    """Figure 3: seconds of a fit on planted clusters, against rows and against columns."""
+    settings = protocol.figures["seconds"]
+    sizes = [("rows", n, settings["rows_columns"]) for n in settings["rows"]]
+    sizes += [("columns", settings["columns_rows"], columns) for columns in settings["columns"]]
+    shape = settings["categories"], settings["clusters"]
+    return [
+        Piece(
+            f"{name}, {n} rows, {columns} columns, {shape[0]} categories, {shape[1]} clusters, {against}",
+            partial(_timed_fit, name, entry, against, (n, columns), shape),
+        )
+        for against, n, columns in sizes
+        for name, entry in _shown(protocol)
+    ]
+
+
+def timed_before(protocol: Protocol, frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The pieces of Figure 3 that stored data have already, so that only the others are measured."""
+    facts = ["against", "method", "rows", "columns"]
+    stored = dict(iter(frame.groupby(facts, sort=False)))
+    found = {}
+    for piece in seconds(protocol):
+        method, n, columns, *_, against = piece.name.split(", ")
+        key = against, method, int(n.split()[0]), int(columns.split()[0])
+        if key in stored:
+            found[piece.name] = stored[key]
+    return found
+
+
+def _timed_fit(
+    name: str, entry: Entry, against: str, size: tuple[int, int], shape: tuple[int, int]
+) -> pd.DataFrame:
+    (n, columns), (categories, clusters) = size, shape
+    planted = make_categorical(n, columns=columns, categories=categories, clusters=clusters)
+    taken, error = _taken(entry, planted.frame, clusters)
+    facts = {"against": against, "method": name, "rows": n, "columns": columns}
+    return pd.DataFrame([{**facts, "seconds": taken, "error": error}])
+
+
+def slopes(frame: pd.DataFrame) -> pd.DataFrame:
+    """Exponent of the growth of seconds for each method, by least squares on log axes.
+
+    Examples
+    --------
+    >>> rows = {"against": "rows", "method": "m", "rows": [10, 100], "columns": 2, "seconds": [1.0, 10.0]}
+    >>> float(slopes(pd.DataFrame(rows))["slope"].iloc[0].round(6))
+    1.0
+    """
+    found = []
+    for (against, method), part in frame.dropna(subset="seconds").groupby(["against", "method"], sort=False):
+        if part[against].nunique() > 1:
+            line = np.polyfit(np.log(part[against]), np.log(part["seconds"]), 1)
+            found.append({"against": against, "method": method, "slope": float(line[0])})
+    return pd.DataFrame(found, columns=["against", "method", "slope"])
+
+
+def embedding(protocol: Protocol) -> list[Piece]:
+    """Figure 4: rows in the plane by t-SNE of the distances that methods learned."""
+    settings = protocol.figures["embedding"]
+    data, seed = settings["data"], settings["seed"]
+    return [
+        Piece(f"{data}, {name}, seed {seed}", partial(_placed, data, name, entry, seed))
+        for name, entry in _shown(protocol)
+        if entry.method in settings["methods"]
+    ]
+
+
+def _placed(dataset: str, name: str, entry: Entry, seed: int) -> pd.DataFrame:
+    from sklearn.manifold import TSNE
+
+    data = load(dataset)
+    model = make(entry.method, entry.parameters, data.n_clusters, seed)
+    distances = row_distances(_silently(model, data.frame), data.frame)
+    tsne = TSNE(
+        metric="precomputed",
+        init="random",
+        random_state=seed,
+        perplexity=min(30.0, (len(distances) - 1) / 3),
+    )
+    places = tsne.fit_transform(distances)
+    points = {"x": places[:, 0], "y": places[:, 1], "class": data.target.to_numpy(), "cluster": model.labels_}
+    return pd.DataFrame(points).assign(method=name)
+
+
+def row_distances(model: Any, frame: pd.DataFrame) -> FloatArray:  # (n, n)
+    """Distance of every two rows: learned distances of their categories, added over the columns.
+
+    Relations that differ between clusters are averaged with the clusters' sizes.
+    """
+    relations: Relations = model.relations_
+    codes = _codes(frame, model)
+    weights = np.asarray(model.cluster_sizes_, dtype=float) / np.sum(model.cluster_sizes_)
+    total = np.zeros((len(codes), len(codes)))
+    for column in range(codes.shape[1]):
+        averaged = sum(
+            weight * relations[cluster, column].distances for cluster, weight in enumerate(weights)
+        )
+        total += np.asarray(averaged)[np.ix_(codes[:, column], codes[:, column])]
+    return total
+
+
+def _codes(frame: pd.DataFrame, model: Any) -> IntArray:
+    return np.concatenate([block.codes for block in encode(frame, model.schema_).rows])
+
+
+def _shown(protocol: Protocol) -> Sequence[tuple[str, Entry]]:
+    """One variant of every method in Table 2."""
+    return [(place.label, entry) for place, entry in protocol.shown_in("2") if place.ranked]
+
+
+def _taken(entry: Entry, frame: pd.DataFrame, n_clusters: int) -> tuple[float, str]:
+    try:
+        # What a method loads when it is first used is no part of its growth.
+        _silently(make(entry.method, entry.parameters, n_clusters, 0), frame.head(WARM_UP_ROWS))
+        model = make(entry.method, entry.parameters, n_clusters, 0)
+        began = time.perf_counter()
+        _silently(model, frame)
+    except Exception as error:  # a method that cannot take a size leaves a gap in the figure
+        return float("nan"), f"{type(error).__name__}: {error}"
+    return time.perf_counter() - began, ""
+
+
+def _silently(model: Any, frame: pd.DataFrame) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(frame)

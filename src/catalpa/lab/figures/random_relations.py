@@ -1,0 +1,105 @@
+"""k-modes with relations between categories that are drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from catalpa.cluster.kmodes import KModes
+from catalpa.loop.refill import REFILLS
+from catalpa.loop.settle import settle
+from catalpa.costs.matching import Prototypes, most_frequent
+from catalpa.steps.assign import label_rows
+from catalpa.steps.counts import Counts
+from catalpa.steps.scores import Scores, fix
+from catalpa.table.blocks import Axis, FloatArray, IntArray
+
+__all__ = ["STRATEGIES", "DrawnRelations", "cluster_with"]
+
+Draw = Callable[[np.random.Generator, int, Sequence[int]], tuple[FloatArray, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnRelations:
+    """k-modes in which a cell costs its category's distance from the centre's, in the cluster's own terms.
+
+    Attributes
+    ----------
+    axis : Axis
+    matrices : tuple of arrays (k, categories, categories)
+        One for each column.
+    """
+
+    axis: Axis
+    matrices: tuple[FloatArray, ...]
+
+    def start(self, counts: Counts) -> Prototypes:
+        return Prototypes(most_frequent(counts.by_category, self.axis), counts.means())
+
+    def update(self, state: Prototypes, counts: Counts) -> Prototypes:
+        return Prototypes(most_frequent(counts.by_category, self.axis, state.centers), state.means)
+
+    def scores(self, state: Prototypes) -> Scores:
+        clusters = np.arange(len(state.centers))
+        table = np.zeros((self.axis.base.length, len(clusters)))
+        for column, part in enumerate(self.axis.base.slices()):
+            table[part] = self.matrices[column][clusters, :, state.centers[:, column]].T
+        return Scores.of(table)
+
+
+def customized(rng: np.random.Generator, k: int, sizes: Sequence[int]) -> tuple[FloatArray, ...]:
+    """Random symmetric distances, other ones in every cluster."""
+    return tuple(_symmetric(rng.random((k, size, size))) for size in sizes)
+
+
+def uniform(rng: np.random.Generator, k: int, sizes: Sequence[int]) -> tuple[FloatArray, ...]:
+    """Random symmetric distances, the same in all clusters."""
+    return tuple(np.repeat(_symmetric(rng.random((1, size, size))), k, axis=0) for size in sizes)
+
+
+def weighted(rng: np.random.Generator, k: int, sizes: Sequence[int]) -> tuple[FloatArray, ...]:
+    """Different or not, times a random weight per cluster and column."""
+    weights = rng.random((len(sizes), k, 1, 1))
+    return tuple(weight * (1.0 - np.eye(size)) for weight, size in zip(weights, sizes, strict=True))
+
+
+def hamming(_: np.random.Generator, k: int, sizes: Sequence[int]) -> tuple[FloatArray, ...]:
+    """Different or not: plain k-modes, where only the start is left to chance."""
+    return tuple(np.repeat(1.0 - np.eye(size)[np.newaxis], k, axis=0) for size in sizes)
+
+
+STRATEGIES: Mapping[str, Draw] = {
+    "Customized": customized,
+    "Uniform": uniform,
+    "Weighted": weighted,
+    "Hamming": hamming,
+}
+
+
+def cluster_with(strategy: str, table: Any, n_clusters: int, seed: int) -> IntArray:
+    """Labels of k-modes with relations drawn by a strategy.
+
+    Examples
+    --------
+    >>> rows = [["red", "round"], ["red", "round"], ["blue", "square"], ["blue", "square"]]
+    >>> labels = cluster_with("Hamming", rows, 2, 0)
+    >>> bool(labels[0] == labels[1]), bool(labels[0] == labels[2])
+    (True, False)
+    """
+    problem = KModes(n_clusters, random_state=seed, n_jobs=1)._pose(table)
+    engine = problem.engine
+    rng = np.random.default_rng(seed)
+    drawn = STRATEGIES[strategy](rng, n_clusters, engine.axis.base.sizes)
+    method = DrawnRelations(engine.axis, drawn)
+    begun = method.start(problem.seeds(rng))
+    rest = settle(engine, method, begun, max_iter=100, refill=REFILLS["reseed"])
+    return np.asarray(engine.answer(label_rows, fix(rest.scores, engine.axis)))
+
+
+def _symmetric(values: FloatArray) -> FloatArray:
+    """Symmetric matrices with zeros on the diagonal, from the upper halves."""
+    upper = np.triu(values, 1)
+    return upper + np.swapaxes(upper, -1, -2)

@@ -1,0 +1,175 @@
+"""Where soft clusters begin: along the leading axes of the table, and around rows far from each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from catalpa.engines.local import LocalEngine
+from catalpa.loop.starts.far_rows import far_rows
+from catalpa.loop.refill import reseed_empty
+from catalpa.loop.settle import settle
+from catalpa.costs.soft.mixture import Overall
+from catalpa.costs.soft.row_points import RowPoints
+from catalpa.costs.soft.spectral import Features, Products, SparseRows, coordinates
+from catalpa.steps.collapse import row_weights
+from catalpa.steps.sums import cooccurrences
+from catalpa.steps.counts import Counts
+from catalpa.steps.labelled import count_labelled
+from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
+
+__all__ = ["Starts"]
+
+MOST_AXES = 20
+RUNS = 10  # of k-means on the leading axes; the best is kept
+MOST_WEIGHT = 2.0**24  # of all rows, so that sums of products stay exact
+MOST_PRODUCTS = 1500  # categories up to which how often each two meet is counted once for all
+NUMBER_BITS = 10  # of a standardised number's fraction, for the same reason
+FAR_BITS = 6  # of a distance with numbers in it
+DISTANCE_BITS = 24  # of squared distances between points
+MAX_ITER = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Starts:
+    """Hard clusters to begin from, as counts.
+
+    Attributes
+    ----------
+    block : Block
+        The rows of the search, distinct, with their weights.
+    axis : Axis
+    overall : Overall
+    """
+
+    block: Block
+    axis: Axis
+    overall: Overall
+
+    @cached_property
+    def weights(self) -> IntArray:
+        """Weights of the rows, made lighter where all together are too heavy for exact sums."""
+        weights = row_weights(self.block)
+        factor = MOST_WEIGHT / float(weights.sum())
+        return weights if factor >= 1.0 else np.maximum(np.rint(weights * factor), 1.0).astype(np.int64)
+
+    @cached_property
+    def engine(self) -> LocalEngine:
+        """The rows in their lighter weights."""
+        return LocalEngine(Rows(self.axis, [replace(self.block, weights=self.weights)]), 1)
+
+    @cached_property
+    def numbers(self) -> FloatArray:  # (n, numeric)
+        """Standardised numbers on a grid; 0 where missing."""
+        standard = (self.block.numbers - self.overall.middle) / self.overall.spread
+        return np.asarray(np.rint(np.nan_to_num(standard, nan=0.0) * 2.0**NUMBER_BITS) * 2.0**-NUMBER_BITS)
+
+    def around_far_rows(self, k: int, rng: np.random.Generator) -> Counts:
+        """Every row with the nearest of k rows, in the number of differing cells."""
+        _, nearest = far_rows(self._cells_away, self.weights, k, rng)
+        return self._counted(nearest, k)
+
+    def _cells_away(self, rows: IntArray) -> IntArray:  # (n, rows) int64
+        """Squares of the number of cells that differ, with at most 1 for every number."""
+        away = np.zeros((len(self.block), len(rows)), dtype=np.int64)
+        for column in range(self.block.codes.shape[1]):
+            cells = np.ascontiguousarray(self.block.codes[:, column])
+            away += cells[:, None] != cells[rows][None, :]
+        if not self.numbers.shape[1]:
+            return away * away
+        parts = away.astype(np.float64)
+        for numbers in self.numbers.T:
+            apart = numbers[:, None] - numbers[rows][None, :]
+            parts += np.minimum(1.0, apart * apart / 4.0)
+        whole = np.rint(parts * 2.0**FAR_BITS).astype(np.int64)
+        return np.asarray(whole * whole)
+
+    def along_axes(self, k: int, rng: np.random.Generator) -> Counts:
+        """k-means on the rows' coordinates of multiple correspondence analysis, the best of ten runs."""
+        points = self._points(k)
+        placed = points.points(self.block, self.axis)
+        largest = float(np.abs(placed).max(initial=0.0))
+        if not placed.shape[1] or largest == 0.0:
+            return self.around_far_rows(k, rng)
+        whole = np.rint(placed * 2.0 ** (17 - int(np.frexp(largest)[1])))
+        lengths = (whole * whole).sum(axis=1)
+        drop = 2.0 ** -max(int(np.frexp(4.0 * float(lengths.max()))[1]) - DISTANCE_BITS, 0)
+
+        def away(rows: IntArray) -> IntArray:
+            # Not a product of matrices: a library's threads take longer to meet than these sums take.
+            apart = np.stack([((whole - own) ** 2).sum(axis=1) for own in whole[rows]], axis=1)
+            return np.asarray(np.floor(apart * drop).astype(np.int64))
+
+        best: tuple[float, Counts] | None = None
+        for _ in range(RUNS):
+            chosen, _ = far_rows(away, self.weights, k, rng)
+            if len(chosen) < k:  # rows that differ may lie in one place on so few axes
+                return self.around_far_rows(k, rng)
+            rest = settle(
+                self.engine, points, placed[chosen], max_iter=MAX_ITER, refill=reseed_empty, phase="start"
+            )
+            held = points.held_together(rest.counts)
+            if best is None or held > best[0] * (1.0 + 1e-9):
+                best = held, rest.counts
+        assert best is not None
+        return self._in_true_weights(best[1])
+
+    def _counted(self, labels: IntArray, k: int) -> Counts:
+        return count_labelled(self.block, labels, k, self.axis)
+
+    def _in_true_weights(self, counts: Counts) -> Counts:
+        factor = float(row_weights(self.block).sum()) / float(self.weights.sum())
+        return counts.times(factor)
+
+    def _points(self, k: int) -> RowPoints:
+        """Vectors of the categories and numbers on the leading axes."""
+        places, features, most = self._features
+        placed = coordinates(features, max(min(k - 1, MOST_AXES, most), 0))
+        vectors = np.zeros((self.axis.base.length, placed.shape[1]))
+        vectors[places] = placed[: len(places)]
+        overall = self.overall
+        return RowPoints(self.axis, vectors, placed[len(places) :], overall.middle, overall.spread)
+
+    @cached_property
+    def _features(self) -> tuple[IntArray, Features, int]:
+        """Places of the categories that take part, how features go together, and how many axes there are."""
+        base, total = self.axis.base, float(self.weights.sum())
+        light = replace(self.block, weights=self.weights)
+        counts = count_labelled(light, np.zeros(len(light), dtype=np.int64), 1, self.axis).by_category[0]
+        varied = np.bincount(base.column_of, counts > 0, base.n_columns) > 1
+        places = np.flatnonzero((counts > 0) & varied[base.column_of])
+        numeric = self.numbers.shape[1]
+        means = np.concatenate([counts[places] / total, np.zeros(numeric)])
+        columns = int(varied.sum()) + numeric
+        features: Features
+        if len(places) > MOST_PRODUCTS:
+            features = SparseRows(self._ones(places), self.numbers, self.weights, means, columns)
+        else:
+            products = cooccurrences(light, self.axis)[np.ix_(places, places)] / total
+            features = Products(self._with_numbers(products, places, total), means, columns)
+        return places, features, len(places) - int(varied.sum()) + numeric
+
+    def _ones(self, places: IntArray) -> csr_array:  # (n, places)
+        """1 where a row has a category."""
+        at = np.full(self.axis.base.length, -1)
+        at[places] = np.arange(len(places))
+        wide = np.full(self.axis.length, -1)
+        wide[self.axis.category_places] = at
+        found = wide[self.block.codes.astype(np.int64) + self.axis.offsets[:-1]]
+        rows = np.broadcast_to(np.arange(len(found))[:, None], found.shape)
+        held = found >= 0
+        shape = (len(found), len(places))
+        return csr_array((np.ones(int(held.sum())), (rows[held], found[held])), shape=shape)
+
+    def _with_numbers(self, products: FloatArray, places: IntArray, total: float) -> FloatArray:
+        """Mean products of categories, then numbers, with each other."""
+        weighted = self.numbers * self.weights[:, None]
+        among = self.numbers.T @ weighted / total
+        summed = np.zeros((self.axis.length, self.numbers.shape[1]))
+        for column, offset in enumerate(self.axis.offsets[:-1]):
+            np.add.at(summed, self.block.codes[:, column].astype(np.int64) + offset, weighted)
+        across = summed[self.axis.category_places][places] / total
+        return np.block([[products, across], [across.T, among]])

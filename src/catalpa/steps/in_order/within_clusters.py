@@ -1,0 +1,88 @@
+"""What the rows of a cluster say about it: counts, and how alike they are inside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from catalpa.steps import reference
+from catalpa.steps.counts import Counts
+from catalpa.steps.labelled import ABSENT
+from catalpa.steps.in_order.visits import TICK, InOrder
+from catalpa.steps.scores import FixedScores
+from catalpa.table.blocks import Block, FloatArray, IntArray
+
+__all__ = ["Inside", "dissimilarities", "look_inside"]
+
+
+@dataclass(frozen=True, eq=False)
+class Inside:
+    """A labelled table, looked at from inside its clusters.
+
+    Attributes
+    ----------
+    counts : Counts
+    alike : array (k, columns + numeric)
+        Mean over the cluster's rows of their similarity to it in each column; 0 for an empty cluster.
+    spread : array (k, numeric)
+        Sum of squared distances of the numbers to the cluster's mean.
+    """
+
+    counts: Counts
+    alike: FloatArray
+    spread: FloatArray
+
+
+def look_inside(rows: InOrder, labels: IntArray, k: int) -> Inside:
+    """Counts, likeness and spread of clusters."""
+    counts = rows.counts(labels, k)
+    sizes = counts.sizes.astype(np.float64)
+    alike, spread = np.zeros((k, rows.n_columns)), np.zeros(counts.sums.shape)
+    alike[:, : rows.axis.n_columns] = _own_shares(rows, labels.astype(np.int32), counts)
+    for column in range(rows.ticks.shape[1]):
+        there = rows.seen[:, column] > 0
+        own, weights = labels[there], rows.weights[there]
+        away = (rows.ticks[there, column] * TICK - counts.means()[own, column]) ** 2
+        spread[:, column] = np.bincount(own, away * weights, k)
+        alike[:, rows.axis.n_columns + column] = np.bincount(own, np.exp(-0.5 * away) * weights, k)
+    np.divide(alike, sizes[:, None], out=alike, where=sizes[:, None] > 0)
+    return Inside(counts, alike, spread)
+
+
+def _own_shares(rows: InOrder, labels: IntArray, counts: Counts) -> FloatArray:  # (k, columns)
+    """Sum over the rows of each cluster of the shares of their own categories in it.
+
+    Added row by row in the order of the table: competitions end in ties that rounding decides.
+    """
+    parts = [counts.by_category[:, part].sum(axis=1) for part in rows.axis.slices()]
+    totals = np.stack(parts, axis=1) if parts else np.zeros((counts.k, 0), dtype=np.int64)
+    sums = np.zeros(totals.shape)
+    if rows.core is not None:
+        rows.core.alike(counts.by_category, np.ascontiguousarray(totals), labels, sums)
+        return sums
+    for column in range(sums.shape[1]):
+        there = rows.places[:, column] != ABSENT
+        own, held = labels[there], rows.places[there, column]
+        shares = counts.by_category[own, held] / np.maximum(totals[own, column], 1)
+        sums[:, column] = np.bincount(own, shares * rows.weights[there], counts.k)
+    return sums
+
+
+def dissimilarities(block: Block, fixed: FixedScores, weights: FloatArray) -> FloatArray:  # (n, k)
+    """1 minus the similarity of every row to every cluster.
+
+    The table of ``fixed`` holds what categories cost; a number costs its column's weight (of
+    ``weights``, (k, columns + numeric)) times ``1 - exp(-(number - mean)**2 / 2)``, a missing one the
+    whole weight.
+    """
+    none = fixed.means[:, :0]
+    bare = replace(fixed, means=none, scale=none, level=none)
+    categories = replace(block, numbers=block.numbers[:, :0])
+    parts = [reference.distances(part, bare) for part in categories.cut(reference.ROWS_AT_ONCE)]
+    costs = np.concatenate(parts) * fixed.quantum
+    for column in range(fixed.n_numeric):
+        away = block.numbers[:, column, None] - fixed.means[None, :, column]
+        similar = np.nan_to_num(np.exp(-0.5 * (away * away)), nan=0.0)
+        costs += weights[:, fixed.axis.n_columns + column] * (1.0 - similar)
+    return np.asarray(costs)

@@ -1,0 +1,1 @@
+"""The soft pass: rows count in every cluster by their share."""

@@ -1,0 +1,155 @@
+"""One soft pass over a block in NumPy: slow, readable, and the meaning of the compiled core.
+
+Between integers there are only element-wise additions, multiplications, divisions and roundings of single
+precision, which IEEE 754 fixes to the bit; the compiled core must give the same integers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalpa.steps.counts import SQUARE_BITS, Counts
+from catalpa.steps.reference import LIMB_BITS, ROWS_AT_ONCE
+from catalpa.steps.soft.counts import SQUARE_DROP, SUM_DROP, WHOLE, SharedCounts
+from catalpa.steps.soft.scores import FRACTION_BITS, NUMBER_CAP, FixedShares
+from catalpa.table.blocks import Block, FloatArray, IntArray
+from catalpa.table.scaling import TICK_BITS, ticks
+
+__all__ = ["ROWS_AT_ONCE", "costs", "count", "gaps", "shares"]
+
+SINGLE = np.float32
+FARTHEST_BITS = 24  # a cluster this many bits behind gets no share
+# 2**f on [0, 1), and log2(1 + f) on [0, 1): least-squares fits, good to 2e-6 and 4e-6.
+_POWER = (0.69304484, 0.2412802, 0.05224247, 0.01342668)
+POWER = [SINGLE(c * 2.0 ** (-FRACTION_BITS * m)) for m, c in enumerate(_POWER, start=1)]
+LOGARITHM = [SINGLE(c) for c in (1.44255314, -0.71828192, 0.45827079, -0.27953811, 0.12345146, -0.02645744)]
+
+
+def costs(block: Block, fixed: FixedShares) -> IntArray:  # (n, k) int32
+    """Cost of every row in every cluster, in quanta above what its places share."""
+    total = np.repeat(fixed.anchor[None, :], len(block), axis=0)
+    for column, offset in enumerate(fixed.axis.offsets[:-1]):
+        total += fixed.table[block.codes[:, column].astype(np.int64) + offset]
+    if fixed.n_numeric:
+        total += _number_part(block.numbers, fixed)
+    return total
+
+
+def _number_part(numbers: FloatArray, fixed: FixedShares) -> IntArray:  # (n, k) int32
+    part = np.zeros((len(numbers), fixed.k))
+    for column in range(fixed.n_numeric):
+        away = numbers[:, column, None] - fixed.means[None, :, column]
+        term = fixed.level[None, :, column] + fixed.scale[None, :, column] * (away * away)
+        part += np.where(np.isnan(away), 0.0, term)
+    return np.rint(np.minimum(part, NUMBER_CAP)).astype(np.int32)
+
+
+def _rise(block: Block, fixed: FixedShares) -> IntArray:  # (n, k) int32
+    """The second cost minus the first."""
+    assert fixed.table_rise is not None
+    assert fixed.anchor_rise is not None
+    total = np.repeat(fixed.anchor_rise[None, :], len(block), axis=0)
+    for column, offset in enumerate(fixed.axis.offsets[:-1]):
+        total += fixed.table_rise[block.codes[:, column].astype(np.int64) + offset]
+    return total
+
+
+def shares(block: Block, fixed: FixedShares) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Shares (n, k), gaps (n, k), least costs (n,) and log terms (n,) of a block's rows; all integers."""
+    total = costs(block, fixed)
+    gap, least = gaps(total, fixed.coarser)
+    share, log = _shared_out(gap)
+    if fixed.table_rise is None:
+        return share, gap, least, log
+    rise = _rise(block, fixed).astype(SINGLE) * share.astype(SINGLE) * SINGLE(1.0 / WHOLE)
+    gap, least = gaps(total + np.rint(rise).astype(np.int32), fixed.coarser)
+    share, log = _shared_out(gap)
+    return share, gap, least, log
+
+
+def gaps(total: IntArray, coarser: int) -> tuple[IntArray, IntArray]:
+    """Distance of each cost from the row's least, in 2**-16 bits, at most 24 bits (n, k); the least (n,)."""
+    least = total.min(axis=1)
+    gap = np.minimum(total - least[:, None], FARTHEST_BITS << (FRACTION_BITS - coarser)) << coarser
+    return gap.astype(np.int32), least
+
+
+def _shared_out(gap: IntArray) -> tuple[IntArray, IntArray]:
+    """Shares that add up to 2**20 in every row (n, k), and log2 of the summed powers (n,) in 2**-20."""
+    power = _powers(gap)
+    whole = np.rint(power).astype(np.int32).sum(axis=1, dtype=np.int32)
+    factor = SINGLE(WHOLE) / whole.astype(SINGLE)
+    share = np.rint(power * factor[:, None]).astype(np.int32)
+    first = (gap == 0).argmax(axis=1)
+    rows = np.arange(len(gap))
+    share[rows, first] += WHOLE - share.sum(axis=1, dtype=np.int32)
+    return share, _logarithms(whole)
+
+
+def _powers(gap: IntArray) -> NDArray[np.float32]:  # (n, k)
+    """2**20 times 2**-gap."""
+    below = -gap
+    fraction = (below & 0xFFFF).astype(SINGLE)
+    c1, c2, c3, c4 = POWER
+    grown = SINGLE(WHOLE) * (
+        SINGLE(1.0) + fraction * (c1 + fraction * (c2 + fraction * (c3 + fraction * c4)))
+    )
+    # Adding to the exponent's bits multiplies by a power of two.
+    return (grown.view(np.int32) + ((below & ~0xFFFF) << 7)).view(SINGLE)
+
+
+def _logarithms(whole: IntArray) -> IntArray:  # (n,) int64
+    bits = whole.astype(SINGLE).view(np.int32)
+    exponent = (bits >> 23) - 147  # 127, and 20 for the scale of the powers
+    fraction = ((bits & 0x7FFFFF) | 0x3F800000).view(SINGLE) - SINGLE(1.0)
+    value = np.full_like(fraction, LOGARITHM[-1])
+    for coefficient in reversed(LOGARITHM[:-1]):
+        value = coefficient + fraction * value
+    part = np.rint(fraction * value * SINGLE(WHOLE)).astype(np.int64)
+    return np.asarray((exponent.astype(np.int64) << 20) + part)
+
+
+def count(
+    block: Block, fixed: FixedShares, leaders: IntArray | None, before: IntArray | None
+) -> tuple[SharedCounts, IntArray, IntArray]:
+    """Sums of a block, the foremost cluster of every row (n,), and the shares (n, k).
+
+    ``leaders`` and ``before`` are the foremost clusters and the shares of the pass before; without them every
+    row has moved, and no change is measured.
+    """
+    share, gap, least, log = shares(block, fixed)
+    weights = np.ones(len(block), dtype=np.int64) if block.weights is None else block.weights
+    wide, leader = share.astype(np.int64), (gap == 0).argmax(axis=1)
+    cost = _weighted_sum(least.astype(np.int64), weights)
+    moved = len(block) if leaders is None else int((leaders != leader).sum())
+    sums = Counts(*_sums(block, fixed, wide, weights), cost, moved)
+    change = 0 if before is None else _weighted_sum(np.abs(wide - before).sum(axis=1), weights)
+    behind = _weighted_sum((wide * gap).sum(axis=1), weights)
+    led = np.bincount(leader, minlength=fixed.k).astype(np.int64)
+    return SharedCounts(sums, _weighted_sum(log, weights), behind, led, change), leader, share
+
+
+def _sums(
+    block: Block, fixed: FixedShares, share: IntArray, weights: IntArray
+) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
+    """The arrays of Counts, in its order."""
+    weighted = share * weights[:, None]
+    by_category = np.zeros((fixed.axis.length, fixed.k), dtype=np.int64)
+    for column, offset in enumerate(fixed.axis.offsets[:-1]):
+        np.add.at(by_category, block.codes[:, column].astype(np.int64) + offset, weighted)
+    whole = ticks(block.numbers)
+    square = whole * whole >> (2 * TICK_BITS - SQUARE_BITS)
+    each = weights[:, None, None]
+    # The shift comes before the weight, so that equal rows add up to what one row of their weight gives.
+    sums = ((share[:, :, None] * whole[:, None, :] >> SUM_DROP) * each).sum(axis=0)
+    squares = ((share[:, :, None] * square[:, None, :] >> SQUARE_DROP) * each).sum(axis=0)
+    seen = weighted.T @ (~np.isnan(block.numbers)).astype(np.int64)
+    return np.ascontiguousarray(by_category.T), weighted.sum(axis=0), sums, squares, seen
+
+
+def _weighted_sum(values: IntArray, weights: IntArray) -> int:
+    """Exact sum of products that may pass 64 bits, in limbs of 20 bits."""
+    limb = (1 << LIMB_BITS) - 1
+    parts = (values & limb, (values >> LIMB_BITS) & limb, values >> (2 * LIMB_BITS))
+    return sum(int((weights * part).sum()) << (LIMB_BITS * place) for place, part in enumerate(parts))

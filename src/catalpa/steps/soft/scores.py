@@ -1,0 +1,165 @@
+"""The cost table of a soft pass, in the 32-bit integers that decide how rows are shared out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from catalpa.errors import ParameterError
+from catalpa.steps.scores import Scores
+from catalpa.steps.soft.counts import WHOLE, SharedCounts
+from catalpa.table.blocks import Axis, FloatArray, IntArray
+
+__all__ = ["FRACTION_BITS", "MOST_CLUSTERS", "FixedShares", "check_shareable", "soften"]
+
+LN_TWO = 0.6931471805599453
+FRACTION_BITS = 16  # of a cost in bits (a cost of one bit halves a row's share)
+LARGEST_SUM = 2**31 - 2**23  # no row's cost may reach it, so that 32 bits hold every sum and difference
+MOST_CLUSTERS = 1447  # up to here the rounded shares of a row cannot add up to more than the whole
+NUMBER_CAP = 2.0**30  # of the numeric part; LARGEST_SUM keeps true costs below it
+
+
+@dataclass(frozen=True, eq=False)
+class FixedShares:
+    """Costs in quanta of ``2 ** (coarser - 16)`` bits, on the axis that the blocks use.
+
+    The cost of a row in cluster ``j`` is ``anchor[j] + sum of table[place of each cell, j] + part[j]``, where
+    ``part`` is the sum over the numbers that are there of ``level[j] + scale[j] * (number - means[j]) ** 2``,
+    in double precision column by column, rounded once. What all clusters share of a place has been taken
+    out of the table (``least``), and out of anchor and level (``anchor_least``, ``level_least``): it changes
+    no share, and comes back when costs are added up from counts.
+
+    With a second table a row is shared out twice. ``table_rise`` and ``anchor_rise`` are the second table
+    minus the first; the shares of the first round say how much of the rise each cluster gets.
+
+    Attributes
+    ----------
+    table : array (axis.length, k), int32
+    least : array (axis.length,), int64
+    anchor : array (k,), int32
+    means, scale, level : arrays (k, numeric), float64
+        In quanta; ``level`` holds whole numbers plus a fraction that is at least 0.
+    level_least : array (numeric,), int64
+    table_rise, anchor_rise : arrays (axis.length, k) and (k,), int32, or None
+    coarser : int
+        Bits by which a cost is coarser than ``2 ** -16``; 0 but for very many columns.
+    """
+
+    axis: Axis
+    table: IntArray
+    least: IntArray
+    anchor: IntArray
+    anchor_least: int
+    means: FloatArray
+    scale: FloatArray
+    level: FloatArray
+    level_least: IntArray
+    table_rise: IntArray | None
+    anchor_rise: IntArray | None
+    coarser: int
+    prepared: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def k(self) -> int:
+        return int(self.table.shape[1])
+
+    @property
+    def n_numeric(self) -> int:
+        return int(self.means.shape[1])
+
+    @property
+    def nats(self) -> float:
+        """Nats per quantum."""
+        return LN_TWO * 2.0 ** (self.coarser - FRACTION_BITS)
+
+    def log_likelihood(self, shared: SharedCounts) -> float:
+        """Sum over rows of weight times log density under all clusters together, in nats.
+
+        ``shared`` came back from a pass with these costs, over all places of the axis.
+        """
+        counts = shared.counts
+        taken_out = float(counts.by_category.sum(axis=0) @ self.least.astype(np.float64))
+        taken_out += float(counts.sizes.sum()) * self.anchor_least
+        taken_out += float(counts.seen.sum(axis=0) @ self.level_least.astype(np.float64))
+        return LN_TWO * shared.log / WHOLE - self.nats * (counts.cost + taken_out / WHOLE)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "prepared": {}}
+
+
+def soften(scores: Scores, axis: Axis, second: Scores | None = None) -> FixedShares:
+    """Round scores (in nats) for a soft pass; ``second`` is the table of the second round, if there is one.
+
+    Numbers of the second round cost what they cost in the first.
+    """
+    check_shareable(scores.k)
+    wide = axis.expand(scores.table)
+    after = wide if second is None else axis.expand(second.table)
+    coarser = _coarser(scores, second, wide, after, axis)
+    quanta = 2.0 ** (FRACTION_BITS - coarser) / LN_TWO
+    table, least = _above_least(np.rint(wide * quanta).astype(np.int64))
+    anchor = np.rint(scores.anchor * quanta).astype(np.int64)
+    lowest = int(anchor.min())
+    level = scores.level * quanta
+    level_least = np.floor(level.min(axis=0, initial=np.inf)) if level.size else np.zeros(level.shape[1])
+    rise = anchor_rise = None
+    if second is not None:
+        rise = _narrow(np.rint(after * quanta).astype(np.int64) - least[:, None] - table)
+        anchor_rise = _narrow(np.rint(second.anchor * quanta).astype(np.int64) - anchor)
+    return FixedShares(
+        axis=axis,
+        table=_narrow(table),
+        least=least,
+        anchor=_narrow(anchor - lowest),
+        anchor_least=lowest,
+        means=np.ascontiguousarray(scores.means),
+        scale=np.ascontiguousarray(scores.scale * quanta),
+        level=np.ascontiguousarray(level - level_least),
+        level_least=level_least.astype(np.int64),
+        table_rise=rise,
+        anchor_rise=anchor_rise,
+        coarser=coarser,
+    )
+
+
+def check_shareable(k: int) -> None:
+    """Refuse more clusters than a row's shares can be rounded for."""
+    if k > MOST_CLUSTERS:
+        raise ParameterError(
+            f"n_clusters={k}, but rows can be shared between at most {MOST_CLUSTERS} clusters. "
+            "Ask for fewer, or use KModes."
+        )
+
+
+def _above_least(entries: IntArray) -> tuple[IntArray, IntArray]:
+    least = entries.min(axis=1)
+    return entries - least[:, None], least
+
+
+def _narrow(values: IntArray) -> IntArray:
+    return np.ascontiguousarray(values.astype(np.int32))
+
+
+def _coarser(scores: Scores, second: Scores | None, wide: FloatArray, after: FloatArray, axis: Axis) -> int:
+    """The least number of bits to give up so that every row's sums fit, known from the tables alone."""
+    # Of both tables together: a cost of the second round may lie below the least of the first.
+    high, low = np.maximum(wide, after).max(axis=1), np.minimum(wide, after).min(axis=1)
+    anchors = float(np.ptp(scores.anchor))
+    if second is not None:
+        anchors += float(np.abs(second.anchor - scores.anchor).max())
+    starts = axis.offsets[:-1][axis.widths > 0]
+    largest = anchors + (float(np.maximum.reduceat(high - low, starts).sum()) if len(starts) else 0.0)
+    if scores.means.size:
+        # Numbers lie between 0 and 1 here: a soft pass is made on columns that were clipped to their range.
+        away = np.maximum(np.abs(scores.means), np.abs(1.0 - scores.means)) ** 2 * scores.scale
+        largest += float((away + scores.level - scores.level.min(axis=0)).max(axis=0).sum())
+    bits = largest / LN_TWO
+    columns = axis.n_columns + scores.means.shape[1] + 2  # each rounded by at most one quantum
+    for coarser in range(FRACTION_BITS + 1):
+        if bits * 2.0 ** (FRACTION_BITS - coarser) + columns < LARGEST_SUM:
+            return coarser
+    raise ParameterError(
+        f"Clusters differ by {bits:g} bits in what a row costs, more than a soft pass can tell apart. "
+        "Costs should be logarithms of shares, none of them 0."
+    )

@@ -1,0 +1,161 @@
+"""Sums over all rows that say how columns go together: pairs of categories, bins, moments, deviations."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
+
+
+
+from dataclasses import replace
+
+import numpy as np
+
+from catalpa.table.blocks import IGNORED, Axis, Block, IntArray
+
+
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from catalpa.steps.counts import SQUARE_BITS
+from catalpa.table.blocks import Block, FloatArray, IntArray
+from catalpa.table.scaling import TICK_BITS, ticks
+
+
+
+import numpy as np
+
+from catalpa.steps.assign import label_rows
+from catalpa.steps.scores import FixedScores
+from catalpa.table.blocks import Block, FloatArray, IntArray
+from catalpa.table.scaling import ticks
+
+
+__all__ = ["Moments", "binned_axis", "cooccurrences", "cooccurrences_with_bins", "number_moments", "summed_deviations"]
+
+# A product of ones and zeros is faster than counting pairs where columns are many and their categories few.
+MANY_COLUMNS, FEW_CATEGORIES = 64, 8
+CELLS_AT_ONCE = 1 << 22
+
+
+def cooccurrences(block: Block, axis: Axis) -> IntArray:  # (V, V) int64
+    """Weight of the rows that hold both categories; the diagonal counts each category.
+
+    Over true categories only: a cell that is left out meets nothing.
+
+    Examples
+    --------
+    >>> block = Block(np.array([[0, 0], [0, 1], [1, 1]]), np.zeros((3, 0)))
+    >>> cooccurrences(block, Axis((2, 2))).tolist()
+    [[2, 0, 1, 1], [0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 2]]
+    """
+    wide = axis.n_columns >= MANY_COLUMNS and axis.length <= FEW_CATEGORIES * axis.n_columns
+    together = _by_product(block, axis) if wide else _by_pairs(block, axis)
+    if not axis.holes:
+        return together
+    kept = axis.category_places
+    return np.ascontiguousarray(together[np.ix_(kept, kept)])
+
+
+def _by_product(block: Block, axis: Axis) -> IntArray:
+    together = np.zeros((axis.length, axis.length), dtype=np.int64)
+    # Single precision is exact below 2**24 rows of weight 1, double below a weight of 2**53.
+    kind = np.float32 if block.weights is None else np.float64
+    at_once = min(max(CELLS_AT_ONCE // max(axis.length, 1), axis.length), 1 << 24)
+    for part in block.cut(at_once):
+        ones = np.zeros((len(part), axis.length), dtype=kind)
+        ones[np.arange(len(part))[:, None], part.codes + axis.offsets[:-1]] = 1
+        weighted: FloatArray = ones if part.weights is None else ones * part.weights[:, None]
+        together += (weighted.T @ ones).astype(np.int64)
+    return together
+
+
+def _by_pairs(block: Block, axis: Axis) -> IntArray:
+    together = np.zeros((axis.length, axis.length), dtype=np.int64)
+    weights = None if block.weights is None else block.weights.astype(np.float64)  # exact below 2**53
+    codes = [
+        np.ascontiguousarray(block.codes[:, column]).astype(np.int64) for column in range(axis.n_columns)
+    ]
+    for one in range(axis.n_columns):
+        for other in range(one, axis.n_columns):
+            pair = codes[one] * axis.widths[other] + codes[other]
+            size = int(axis.widths[one] * axis.widths[other])
+            counted = np.rint(np.bincount(pair, weights, size)).astype(np.int64).reshape(axis.widths[one], -1)
+            rows = slice(int(axis.offsets[one]), int(axis.offsets[one + 1]))
+            columns = slice(int(axis.offsets[other]), int(axis.offsets[other + 1]))
+            together[rows, columns] = counted
+            together[columns, rows] = counted.T
+    return together
+
+
+def binned_axis(axis: Axis, n_numeric: int, n_bins: int) -> Axis:
+    """The axis of the categories with the bins of each numeric column behind them."""
+    return Axis(axis.sizes + (n_bins,) * n_numeric)
+
+
+def cooccurrences_with_bins(block: Block, axis: Axis, n_bins: int) -> IntArray:  # (V, V) int64
+    """Weight of the rows that hold both categories, bins of [0, 1] being categories too.
+
+    A missing number meets nothing.
+    """
+    wide = binned_axis(axis, block.numbers.shape[1], n_bins).with_holes
+    inside = np.clip(np.floor(np.nan_to_num(block.numbers) * n_bins), 0, n_bins - 1).astype(np.int64)
+    bins = np.where(np.isnan(block.numbers), n_bins + IGNORED, inside)
+    codes = np.concatenate([block.codes.astype(np.int64), bins], axis=1)
+    return cooccurrences(replace(block, codes=codes), wide)
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Weight, sum and sum of squares of every numeric column; integers, so that they add exactly."""
+
+    weight: int  # of all rows
+    seen: IntArray  # (numeric,)
+    sums: IntArray  # (numeric,) in ticks
+    squares: IntArray  # (numeric,) in 2**-26
+
+    def __add__(self, other: Moments) -> Moments:
+        return Moments(
+            self.weight + other.weight,
+            self.seen + other.seen,
+            self.sums + other.sums,
+            self.squares + other.squares,
+        )
+
+    def means(self) -> FloatArray:
+        """Mean of each column (numeric,), 0 where nothing was seen."""
+        return np.asarray(self.sums * 2.0**-TICK_BITS / np.maximum(self.seen, 1))
+
+    def variances(self) -> FloatArray:
+        """Variance of each column (numeric,), 0 where nothing was seen."""
+        means = self.means()
+        return np.maximum(self.squares * 2.0**-SQUARE_BITS / np.maximum(self.seen, 1) - means * means, 0.0)
+
+
+def number_moments(block: Block) -> Moments:
+    """Moments of one block's numbers."""
+    weights = np.ones(len(block), dtype=np.int64) if block.weights is None else block.weights
+    whole = ticks(block.numbers)
+    present = ~np.isnan(block.numbers)
+    squares = whole * whole >> (2 * TICK_BITS - SQUARE_BITS)
+    return Moments(int(weights.sum()), weights @ present, weights @ whole, weights @ squares)
+
+
+def summed_deviations(block: Block, fixed: FixedScores, means: FloatArray) -> IntArray:
+    """Summed absolute distances to each cluster's means (k, numeric) in ticks: of its own rows, of all rows.
+
+    Returns an array (2, k, numeric), int64; missing numbers add nothing.
+    """
+    labels = label_rows(block, fixed)
+    weights = np.ones(len(block), dtype=np.int64) if block.weights is None else block.weights
+    present = ~np.isnan(block.numbers)
+    numbers, centers = ticks(block.numbers), ticks(means)
+    summed = np.zeros((2, *means.shape), dtype=np.int64)
+    for cluster, center in enumerate(centers):
+        away = np.abs(numbers - center) * present * weights[:, None]
+        summed[0, cluster] = away[labels == cluster].sum(axis=0)
+        summed[1, cluster] = away.sum(axis=0)
+    return summed

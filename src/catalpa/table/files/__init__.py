@@ -1,0 +1,1 @@
+"""Tables in files: which files, and their rows in batches."""

@@ -1,0 +1,265 @@
+"""Files that are read a batch of rows at a time, because they may be larger than memory."""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet as pq
+
+from catalpa.errors import ParameterError, TableError, UnknownColumn, UnsupportedTable
+from catalpa.table.files.sources import SUFFIXES, is_text, with_dictionaries
+from catalpa.table.files.text_scan import TextFiles
+
+__all__ = ["Scan", "bytes_of", "scan"]
+
+CELL_BYTES = 256  # what a cell takes while its batch is read, decoded and encoded, copies included
+FEWEST_ROWS, MOST_ROWS = 1 << 10, 1 << 17  # of a batch; more than the most gains no speed
+UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+
+
+def scan(
+    source: str | Path | Sequence[str | Path],
+    *,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    memory: int | str = "500MB",
+) -> Scan:
+    r"""Name files to cluster without ever holding all their rows.
+
+    Parameters
+    ----------
+    source : path, pattern, folder, or list of paths
+        Parquet, Arrow or delimited text files, the latter also with .gz: one file, a pattern such as
+        ``"rows/*.parquet"``, or a folder, whose files are taken in the order of their names.
+    columns, drop : list of str or None
+        The columns to keep, and columns to leave out.
+    delimiter, encoding : str or None
+        Of delimited text; None finds them from the text.
+    memory : int or str
+        Bytes that the rows in hand may take, such as ``"500MB"`` or ``"2GB"``. The program itself takes
+        about 200 MB besides.
+
+    Returns
+    -------
+    Scan
+        To be given to ``fit`` or ``predict`` in place of a table.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, catalpa
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "rows.csv").write_text("colour,size\nred,big\nred,big\nblue,small")
+    ...     model = catalpa.KModes(2, random_state=0).fit(catalpa.scan(folder + "/rows.csv"))
+    >>> sorted(model.cluster_sizes_.tolist())
+    [1, 2]
+    """
+    paths = _found(source)
+    kept = None if columns is None else tuple(columns)
+    return Scan(paths, kept, tuple(drop or ()), delimiter, encoding, bytes_of(memory))
+
+
+def bytes_of(memory: int | str) -> int:
+    """Bytes of a size such as 1000000, "500MB" or "1.5 GB".
+
+    Examples
+    --------
+    >>> bytes_of("500MB"), bytes_of("1.5 GiB")
+    (500000000, 1610612736)
+    """
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", str(memory))
+    unit = None if match is None or isinstance(memory, bool) else UNITS.get(match[2].upper())
+    if match is None or unit is None or float(match[1]) * unit < 1:
+        raise ParameterError(
+            f"memory is {memory!r}; give a number of bytes, or a size such as '500MB' or '2GB'."
+        )
+    return int(float(match[1]) * unit)
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Files and how to read them; made by ``catalpa.scan``.
+
+    Attributes
+    ----------
+    paths : tuple of Path
+        In the order in which their rows count.
+    columns, drop, delimiter, encoding
+        As given to ``catalpa.scan``.
+    memory : int
+        Bytes that the rows in hand may take.
+    """
+
+    paths: tuple[Path, ...]
+    columns: tuple[str, ...] | None = None
+    drop: tuple[str, ...] = ()
+    delimiter: str | None = None
+    encoding: str | None = None
+    memory: int = 500_000_000
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The columns that are read."""
+        first = self.paths[0]
+        there = self._columns_of(first)
+        for wanted in (self.columns or (), self.drop):
+            unknown = [name for name in wanted if name not in there]
+            if unknown:
+                raise UnknownColumn(
+                    f"{first} has no column {', '.join(map(repr, unknown))}. Its columns are {list(there)}."
+                )
+        kept = tuple(name for name in (self.columns or there) if name not in self.drop)
+        if not kept:
+            raise TableError(f"No column of {first} is left: all of {list(there)} are dropped.")
+        return kept
+
+    @cached_property
+    def sample(self) -> pa.Table:
+        """The columns without rows."""
+        return pa.table({name: pa.nulls(0) for name in self.names})
+
+    def only(self, names: Sequence[str]) -> Scan:
+        """The same files with fewer columns; what is known of their text stays known."""
+        fewer = replace(self, columns=tuple(names), drop=())
+        fewer.__dict__["_text"] = self._text
+        return fewer
+
+    @property
+    def rows_per_batch(self) -> int:
+        """Most rows in hand at once."""
+        rows = self.memory // (CELL_BYTES * len(self.names))
+        return int(min(max(rows, FEWEST_ROWS), MOST_ROWS))
+
+    def batches(self) -> Iterator[pa.Table]:
+        """The rows in order, text as dictionary columns, at most ``rows_per_batch`` at a time."""
+        found = False
+        for path in self.paths:
+            for table in self._file(path):
+                for start in range(0, table.num_rows, self.rows_per_batch):
+                    found = True
+                    yield with_dictionaries(table.slice(start, self.rows_per_batch))
+        if not found:
+            raise TableError(
+                f"There are names of columns but no rows in {', '.join(map(str, self.paths[:3]))}."
+            )
+
+    def _file(self, path: Path) -> Iterator[pa.Table]:
+        self._check_columns(path)
+        if _form(path) == "text":
+            yield from self._text.tables(path, self.names)
+            return
+        try:
+            if _form(path) == "parquet":
+                yield from _parquet_tables(path, self.names, self.rows_per_batch)
+            else:
+                yield from (table.select(list(self.names)) for table in _arrow_tables(path))
+        except (pa.ArrowException, OSError) as error:
+            raise _unreadable(path) from error
+
+    def _columns_of(self, path: Path) -> list[str]:
+        return self._text.names(path) if _form(path) == "text" else list(_arrow_schema(path).names)
+
+    def _check_columns(self, path: Path) -> None:
+        """Refuse a file that lacks a column, or has one that the user neither chose nor dropped."""
+        there = self._columns_of(path)
+        absent = [name for name in self.names if name not in there]
+        further = [name for name in there if name not in (*self.names, *self.drop)]
+        if absent or (further and self.columns is None):
+            told = f"lacks the columns {absent} of" if absent else f"has the columns {further} more than"
+            raise TableError(
+                f"{path} {told} the first file, {self.paths[0]}. Files that are read together need the same "
+                "columns; where they differ, choose those that all have: columns=[...]."
+            )
+
+    @cached_property
+    def _text(self) -> TextFiles:
+        texts = tuple(path for path in self.paths if _form(path) == "text")
+        return TextFiles(texts, self.delimiter, self.encoding)
+
+
+def _found(source: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
+    if not isinstance(source, str | Path):
+        return tuple(path for one in source for path in _found(one))
+    if str(source) == "-":
+        raise UnsupportedTable(
+            "Standard input passes once, and rows that are not kept must be read several times. "
+            "Write it to a file first."
+        )
+    path = Path(source)
+    if path.is_dir():
+        paths = sorted(one for one in path.rglob("*") if _readable(one))
+    elif path.exists():
+        paths = [path]
+    else:
+        paths = sorted(Path(name) for name in glob.glob(str(source), recursive=True))  # noqa: PTH207 - a pattern may be absolute
+    if not paths:
+        raise TableError(f"There is no file {source}, or no file of rows in it.")
+    for one in paths:
+        _form(one)
+    return tuple(paths)
+
+
+def _readable(path: Path) -> bool:
+    hidden = path.name.startswith((".", "_"))
+    return path.is_file() and not hidden and SUFFIXES.get(_suffix(path)) in ("text", "parquet", "arrow")
+
+
+def _suffix(path: Path) -> str:
+    name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    return name.suffix.lower()
+
+
+def _form(path: Path) -> str:
+    form = SUFFIXES.get(_suffix(path))
+    packed = path.suffix.lower() == ".gz"
+    if form in ("text", "parquet", "arrow") and not (packed and form != "text"):
+        return form
+    raise UnsupportedTable(
+        f"{path} cannot be read in batches. Files for that are delimited text (also .gz), Parquet and Arrow; "
+        "convert it to one of these, or read it whole."
+    )
+
+
+def _arrow_schema(path: Path) -> pa.Schema:
+    try:
+        if _form(path) == "parquet":
+            return pq.read_schema(path)
+        with pa.memory_map(str(path)) as source:
+            return _reader(source).schema
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(path) from error
+
+
+def _parquet_tables(path: Path, names: Sequence[str], rows: int) -> Iterator[pa.Table]:
+    texts = [field.name for field in pq.read_schema(path) if is_text(field.type)]
+    with pq.ParquetFile(path, read_dictionary=texts, pre_buffer=False, buffer_size=1 << 20) as file:
+        for batch in file.iter_batches(rows, columns=list(names), use_threads=False):
+            yield pa.Table.from_batches([batch]).select(list(names))
+
+
+def _arrow_tables(path: Path) -> Iterator[pa.Table]:
+    with pa.memory_map(str(path)) as source:
+        reader = _reader(source)
+        if isinstance(reader, pa.ipc.RecordBatchStreamReader):
+            yield from (pa.Table.from_batches([batch]) for batch in reader)
+            return
+        for at in range(reader.num_record_batches):
+            yield pa.Table.from_batches([reader.get_batch(at)])
+
+
+def _reader(source: pa.NativeFile) -> pa.ipc.RecordBatchStreamReader | pa.ipc.RecordBatchFileReader:
+    marked = source.read(6) == b"ARROW1"
+    source.seek(0)
+    return pa.ipc.open_file(source) if marked else pa.ipc.open_stream(source)
+
+
+def _unreadable(path: Path) -> TableError:
+    return TableError(f"{path} cannot be read: it is damaged, incomplete or something else.")

@@ -1,0 +1,210 @@
+"""Files and streams as Arrow tables: delimited text, Parquet, Arrow and Excel."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet as pq
+
+from catalpa.errors import MissingDependency, TableError, UnknownColumn
+from catalpa.table.files.delimited import read_delimited
+
+__all__ = ["SUFFIXES", "is_text", "read_table", "with_dictionaries"]
+
+SUFFIXES = {
+    ".csv": "text",
+    ".tsv": "text",
+    ".tab": "text",
+    ".txt": "text",
+    ".data": "text",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".arrows": "arrow",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+}
+
+
+def read_table(
+    source: str | Path | IO[bytes],
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+) -> pa.Table:
+    r"""Read a table from a file or a stream, rows in the order of the file, text as dictionary columns.
+
+    Parameters
+    ----------
+    source : path, "-" or binary stream
+        The suffix of a path says what it is (CSV, TSV, Parquet, Arrow, Feather, Excel; text also with .gz).
+        "-" is standard input; streams are recognized by their first bytes, and are text otherwise.
+    delimiter, encoding : str or None
+        Of delimited text; None finds them from the text.
+    columns, drop : list of str or None
+        The columns to keep, and columns to leave out.
+
+    Returns
+    -------
+    pyarrow.Table
+
+    Examples
+    --------
+    >>> read_table(io.BytesIO(b"colour,price\nred,1.5\nblue,2"), drop=["colour"]).to_pydict()
+    {'price': [1.5, 2.0]}
+    """
+    name, content, form = _content(source)
+    if form == "text":
+        tabbed = delimiter is None and name.lower().endswith(_TABBED)
+        table = read_delimited(content, name, "\t" if tabbed else delimiter, encoding)
+    else:
+        table = _READERS[form](content, name)
+    chosen = _chosen(table.column_names, name, columns, drop)
+    return with_dictionaries(table.select(chosen))
+
+
+_TABBED = (".tsv", ".tab", ".tsv.gz", ".tab.gz")
+
+
+def _content(source: str | Path | IO[bytes]) -> tuple[str, bytes, str]:
+    """Name for messages, bytes, and form of a source."""
+    if source == "-":
+        return _recognized("Standard input", sys.stdin.buffer.read())
+    if not isinstance(source, str | Path):
+        content = source.read()
+        if not isinstance(content, bytes):
+            raise TableError("The stream gives text; open it in binary mode ('rb').")
+        return _recognized("The stream", content)
+    path = Path(source)
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    packed = suffixes[-1:] == [".gz"]
+    suffix = (suffixes[:-1] if packed else suffixes)[-1:]
+    form = SUFFIXES.get(suffix[0]) if suffix else None
+    content = _file_bytes(path)
+    if form is None:
+        raise TableError(
+            f"{path} has a suffix that says nothing about its form. Known are {', '.join(SUFFIXES)}, "
+            "and .gz behind those of text."
+        )
+    return str(path), _unpacked(content, str(path)) if packed else content, form
+
+
+def _file_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise TableError(f"There is no file {path}.") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise TableError(f"{path} cannot be read: {reason}.") from error
+
+
+def _unpacked(content: bytes, name: str) -> bytes:
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise TableError(f"{name} is not a complete gzip file.") from error
+
+
+def _recognized(name: str, content: bytes) -> tuple[str, bytes, str]:
+    if content.startswith(b"\x1f\x8b"):
+        content = _unpacked(content, name)
+    marks = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"PK\x03\x04": "excel"}
+    return name, content, next((form for mark, form in marks.items() if content.startswith(mark)), "text")
+
+
+def _read_parquet(content: bytes, name: str) -> pa.Table:
+    try:
+        schema = pq.read_schema(io.BytesIO(content))
+        texts = [field.name for field in schema if is_text(field.type)]
+        return pq.ParquetFile(io.BytesIO(content), read_dictionary=texts).read()
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(name, "Parquet") from error
+
+
+def _read_arrow(content: bytes, name: str) -> pa.Table:
+    try:
+        if content.startswith(b"ARROW1"):
+            return pa.ipc.open_file(content).read_all()
+        return pa.ipc.open_stream(content).read_all()
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(name, "Arrow") from error
+
+
+def _read_excel(content: bytes, name: str) -> pa.Table:
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise MissingDependency(
+            f"Reading {name} needs openpyxl. Install it with: pip install 'catalpa[excel]'"
+        ) from error
+    try:
+        sheet = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True).worksheets[0]
+        rows = [row for row in sheet.iter_rows(values_only=True) if any(cell is not None for cell in row)]
+    except Exception as error:  # openpyxl lets errors of zipfile, xml and its own through
+        raise _unreadable(name, "Excel") from error
+    if len(rows) < 2:
+        raise TableError(f"The first sheet of {name} needs a row with the names of the columns, and rows.")
+    names = [str(cell) if cell is not None else "" for cell in rows[0]]
+    twice = sorted({column for column in names if names.count(column) > 1})
+    if twice:
+        raise TableError(f"{name} has several columns with the same name: {twice}. Rename them.")
+    return pa.table({column: _cells([row[at] for row in rows[1:]]) for at, column in enumerate(names)})
+
+
+def _cells(cells: list[Any]) -> pa.Array:
+    kinds = {type(cell) for cell in cells if cell is not None}
+    if len(kinds) <= 1 or kinds == {int, float}:
+        return pa.array(cells)
+    return pa.array([None if cell is None else str(cell) for cell in cells])
+
+
+def _unreadable(name: str, form: str) -> TableError:
+    return TableError(f"{name} cannot be read as {form}: it is damaged, incomplete or something else.")
+
+
+_READERS: dict[str, Callable[[bytes, str], pa.Table]] = {
+    "parquet": _read_parquet,
+    "arrow": _read_arrow,
+    "excel": _read_excel,
+}
+
+
+def _chosen(
+    names: list[str], source: str, columns: Sequence[str] | None, drop: Sequence[str] | None
+) -> list[str]:
+    for wanted in (columns or (), drop or ()):
+        unknown = [column for column in wanted if column not in names]
+        if unknown:
+            raise UnknownColumn(
+                f"{source} has no column {', '.join(map(repr, unknown))}. Its columns are {names}."
+            )
+    kept = [column for column in (columns or names) if column not in (drop or ())]
+    if not kept:
+        raise TableError(f"No column of {source} is left: all of {names} are dropped.")
+    return kept
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a type is plain text."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def with_dictionaries(table: pa.Table) -> pa.Table:
+    """The table with its text columns as dictionaries."""
+    for at, field in enumerate(table.schema):
+        if is_text(field.type):
+            table = table.set_column(at, field.name, table.column(at).dictionary_encode())
+    return table

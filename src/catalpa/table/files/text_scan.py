@@ -1,0 +1,212 @@
+"""Delimited text read a batch of rows at a time; the types of the columns are found in a first reading."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+
+from catalpa.errors import ParameterError, TableError
+from catalpa.table.files.delimited import (
+    MISSING_SPELLINGS,
+    SAMPLE_CHARACTERS,
+    find_delimiter,
+    header_names,
+    looks_like_labels,
+    marked_encoding,
+)
+
+__all__ = ["TextFiles"]
+
+BLOCK_BYTES = 1 << 22  # read at a time; no record may be longer
+TABBED = (".tsv", ".tab", ".tsv.gz", ".tab.gz")
+
+
+@dataclass(frozen=True)
+class TextFiles:
+    """Delimited text files that make one table."""
+
+    paths: tuple[Path, ...]
+    delimiter: str | None = None
+    encoding: str | None = None
+
+    def names(self, path: Path) -> list[str]:
+        """The names of the columns of one of the files."""
+        return self._layouts[path].names
+
+    def tables(self, path: Path, names: Sequence[str]) -> Iterator[pa.Table]:
+        """The rows of one file in order, with the types that all files together ask for."""
+        layouts, types = self._examined
+        for batch in _records(path, layouts[path]):
+            yield pa.table({name: _typed(batch[name], types[name]) for name in names})
+
+    @cached_property
+    def _layouts(self) -> dict[Path, Layout]:
+        return {path: _layout(path, self.delimiter, self.encoding) for path in self.paths}
+
+    @cached_property
+    def _examined(self) -> tuple[dict[Path, Layout], dict[str, pa.DataType]]:
+        """How each file is written, and the type of each column: one reading of all the files."""
+        layouts: dict[Path, Layout] = {}
+        found: dict[str, Evidence] = {}
+        for path in self.paths:
+            layouts[path], seen = _examined(path, self._layouts[path], guess=self.encoding is None)
+            for name, evidence in seen.items():
+                found[name] = found.get(name, Evidence()) + evidence
+        return layouts, {name: evidence.type for name, evidence in found.items()}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a text file is written."""
+
+    names: list[str]
+    delimiter: str
+    encoding: str
+    empty_lines: int  # before the names
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the fields of a column, all of them or some, allow it to be."""
+
+    whole: bool = True
+    number: bool = True
+    label: bool = False
+    present: bool = False
+
+    def __add__(self, other: Evidence) -> Evidence:
+        return Evidence(
+            self.whole and other.whole,
+            self.number and other.number,
+            self.label or other.label,
+            self.present or other.present,
+        )
+
+    @property
+    def type(self) -> pa.DataType:
+        """As the whole column would be read at once."""
+        if not self.present:
+            return pa.null()
+        if not self.number or self.label:
+            return pa.string()
+        return pa.int64() if self.whole else pa.float64()
+
+
+def _evidence(column: pa.Array, before: Evidence) -> Evidence:
+    if column.null_count == len(column) or not before.number:
+        return Evidence(present=column.null_count < len(column))
+    whole = before.whole and _castable(column, pa.int64())
+    number = whole or _castable(column, pa.float64())
+    return Evidence(whole, number, number and looks_like_labels(column), True)
+
+
+def _typed(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    return pa.nulls(len(column)) if pa.types.is_null(kind) else column.cast(kind)
+
+
+def _castable(column: pa.Array, kind: pa.DataType) -> bool:
+    try:
+        column.cast(kind)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _layout(path: Path, delimiter: str | None, encoding: str | None) -> Layout:
+    if delimiter is not None and len(delimiter) != 1:
+        raise ParameterError(f"delimiter is {delimiter!r}; it has to be a single character.")
+    begin = _beginning(path)
+    found = encoding or marked_encoding(begin) or _guessed(begin)
+    try:
+        text = begin.decode(found, errors="replace")
+    except LookupError as error:
+        raise ParameterError(f"encoding is {encoding!r}, which Python does not know.") from error
+    if not text.strip():
+        raise TableError(f"{path} is empty. A table needs a line with the names of its columns, and rows.")
+    tabbed = delimiter is None and path.name.lower().endswith(TABBED)
+    chosen = "\t" if tabbed else delimiter or find_delimiter(text)
+    empty = len(text[: len(text) - len(text.lstrip("\r\n"))].splitlines())
+    return Layout(header_names(text, str(path), chosen), chosen, found, empty)
+
+
+def _guessed(begin: bytes) -> str:
+    """UTF-8, or Windows text where the beginning cannot be that; it may end inside a character."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(begin)
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
+
+
+def _beginning(path: Path) -> bytes:
+    """Enough of a file to hold the names of its columns, and usually some rows."""
+    try:
+        with pa.input_stream(str(path)) as stream:
+            begin = bytes(stream.read(SAMPLE_CHARACTERS))
+            while len(begin.splitlines()) < 2 and len(begin) < BLOCK_BYTES:
+                more = bytes(stream.read(SAMPLE_CHARACTERS))
+                if not more:
+                    break
+                begin += more
+            return begin
+    except (OSError, pa.ArrowException) as error:
+        raise TableError(f"{path} cannot be read: {error}.") from error
+
+
+def _examined(path: Path, layout: Layout, *, guess: bool) -> tuple[Layout, dict[str, Evidence]]:
+    """The types of one file, read as UTF-8 if it can be and as Windows text otherwise."""
+    try:
+        return layout, _seen(path, layout)
+    except UnicodeDecodeError as error:
+        if not guess or layout.encoding == "cp1252":
+            raise TableError(
+                f"{path} is not written in {layout.encoding}. Give the encoding, for instance latin-1."
+            ) from error
+    return _examined(path, replace(layout, encoding="cp1252"), guess=False)
+
+
+def _seen(path: Path, layout: Layout) -> dict[str, Evidence]:
+    found = {name: Evidence() for name in layout.names}
+    for batch in _records(path, layout):
+        for name in layout.names:
+            found[name] += _evidence(batch[name], found[name])
+    return found
+
+
+def _records(path: Path, layout: Layout) -> Iterator[pa.RecordBatch]:
+    """Batches of the fields as text."""
+    convert = arrow_csv.ConvertOptions(
+        column_types={name: pa.string() for name in layout.names},
+        null_values=list(MISSING_SPELLINGS),
+        strings_can_be_null=True,
+    )
+    parse = arrow_csv.ParseOptions(
+        delimiter=layout.delimiter, newlines_in_values=True, ignore_empty_lines=len(layout.names) > 1
+    )
+    read = arrow_csv.ReadOptions(
+        use_threads=False,
+        block_size=BLOCK_BYTES,
+        encoding=layout.encoding,
+        skip_rows=layout.empty_lines,
+    )
+    try:
+        with (
+            pa.input_stream(str(path)) as stream,
+            arrow_csv.open_csv(stream, read, parse, convert) as reader,
+        ):
+            yield from reader
+    except pa.ArrowInvalid as error:
+        if "UTF8" in str(error):
+            raise UnicodeDecodeError("utf-8", b"", 0, 0, str(error)) from error
+        if "Empty CSV" in str(error):  # names without an end of line
+            return
+        raise TableError(
+            f"{path} cannot be read as delimited text with the delimiter {layout.delimiter!r}: "
+            f"{' '.join(str(error).split())[:300]}"
+        ) from error
