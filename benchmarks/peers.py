@@ -20,15 +20,15 @@ from sklearn.cluster import KMeans
 from sklearn.preprocessing import OneHotEncoder
 from threadpoolctl import threadpool_limits
 
+from catalpa.costs.matching import Matching
 from catalpa.datasets import make_categorical
 from catalpa.engines.local import LocalEngine
 from catalpa.loop.refill import as_counts, reseed_empty
 from catalpa.loop.settle import settle
 from catalpa.loop.starts.rows import random_rows
-from catalpa.costs.matching import Matching
 from catalpa.steps.scores import Scores
-from catalpa.steps.soft.share import share_and_count
 from catalpa.steps.soft.scores import soften
+from catalpa.steps.soft.share import share_and_count
 from catalpa.table.blocks import Axis, Block, Rows
 
 SETTINGS = ((20, 5, 5), (20, 5, 20), (20, 2, 5))  # columns, categories, clusters

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from catalpa.estimator.base import Clusterer
 from catalpa.cluster.registry import find_method, load
 from catalpa.errors import MissingDependency, ParameterError, UnknownColumn
+from catalpa.estimator.base import Clusterer
 
 try:
     from pyspark.ml import Estimator, Model

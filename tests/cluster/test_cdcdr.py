@@ -18,9 +18,9 @@ from tests.oracle.vectors import cells, k_means, mean, ochiai
 
 import catalpa
 from catalpa import CDCDR, datasets
+from catalpa.costs.graph import factors, spectrum, unit_rows, value_graph
 from catalpa.errors import AmbiguousVectorsWarning, ParameterError, UnseenCategoryWarning
 from catalpa.metrics import adjusted_rand, clustering_accuracy
-from catalpa.costs.graph import factors, spectrum, unit_rows, value_graph
 from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import Axis, Block
 

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from catalpa import Grove, KModes, KPrototypes, SigDT, choose_k
-from catalpa.estimator.by_number_of_clusters import Candidate, Judgement, best_of_numbers, most_evident
 from catalpa.datasets import load, make_categorical
 from catalpa.errors import ParameterError
+from catalpa.estimator.by_number_of_clusters import Candidate, Judgement, best_of_numbers, most_evident
 
 PLANTED = make_categorical(400, columns=10, categories=4, clusters=3, noise=0.3, seed=0)
 QUICK = Grove(n_init=1, prior=1.0, sizes="equal")  # where it does not matter how the search is made

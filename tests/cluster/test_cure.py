@@ -14,9 +14,9 @@ from tests.oracle.vectors import cells, frequency, k_means, occurrence
 
 import catalpa
 from catalpa import CURE, datasets
-from catalpa.errors import NumericColumns, ParameterError, UnseenCategoryWarning
 from catalpa.costs.coupling import (
     FREQUENCY_COUPLINGS,
+    PointGroups,
     category_groups,
     frequency_coupling,
     groups_of_all_sizes,
@@ -24,9 +24,9 @@ from catalpa.costs.coupling import (
     occurrence_coupling,
     principal_scores,
 )
-from catalpa.costs.coupling import PointGroups
-from catalpa.steps.sums import cooccurrences
+from catalpa.errors import NumericColumns, ParameterError, UnseenCategoryWarning
 from catalpa.steps.embed import join_vectors
+from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import Axis, Block
 
 TOY = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 2], [1, 1, 1], [1, 2, 2]])

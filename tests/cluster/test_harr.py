@@ -14,17 +14,14 @@ from tests.oracle.settling import without_empty
 
 import catalpa
 from catalpa import HARR
+from catalpa.costs.axis_weights import AxisWeights, Het2Hom
+from catalpa.costs.conditional_shares import Contexts
+from catalpa.costs.reconstruction import unfold
 from catalpa.errors import TableError
 from catalpa.metrics import adjusted_rand, clustering_accuracy
-from catalpa.costs.axis_weights import AxisWeights
-from catalpa.costs.conditional_shares import Contexts
-from catalpa.costs.axis_weights import Het2Hom
-from catalpa.costs.reconstruction import unfold
-from catalpa.steps.sums import cooccurrences_with_bins
-from catalpa.steps.sums import cooccurrences
 from catalpa.steps.counts import Counts
-from catalpa.steps.sums import summed_deviations
 from catalpa.steps.scores import Scores, fix
+from catalpa.steps.sums import cooccurrences, cooccurrences_with_bins, summed_deviations
 from catalpa.table.blocks import Axis, Block
 
 CODES = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 1], [1, 2, 1], [1, 2, 0]])

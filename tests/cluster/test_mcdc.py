@@ -14,14 +14,13 @@ from sklearn.exceptions import ConvergenceWarning
 from tests.oracle.competition import aggregated, granularities
 
 from catalpa import MCDC, load
+from catalpa.costs.separation import Agreement, difference, separating_weights
 from catalpa.datasets import load as load_data
 from catalpa.errors import UnseenCategoryWarning
 from catalpa.metrics import adjusted_rand, clustering_accuracy
-from catalpa.costs.separation import Agreement
-from catalpa.costs.separation import difference, separating_weights
-from catalpa.steps.in_order.within_clusters import look_inside
-from catalpa.steps.in_order.visits import InOrder, Rivalry, compete
 from catalpa.steps.in_order.oriented import oriented_rows_again
+from catalpa.steps.in_order.visits import InOrder, Rivalry, compete
+from catalpa.steps.in_order.within_clusters import look_inside
 from catalpa.table.blocks import Axis, Block, Rows
 
 TOY = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 1], [1, 2, 1], [1, 2, 0]])

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from tests.oracle.sigdt import sigdt
 
 from catalpa import SigDT, load
+from catalpa.costs.significance import SplitTest
 from catalpa.datasets import load as load_data
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import MissingDependency, ParameterError, UnseenCategoryWarning
 from catalpa.metrics import adjusted_rand, clustering_accuracy
-from catalpa.costs.significance import SplitTest
 from catalpa.steps.branches import Condition, count_branch, first_seen
 from catalpa.table import encode, infer
 

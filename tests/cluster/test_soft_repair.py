@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from catalpa.estimator.soft_fit import overall_of
 from catalpa.estimator.soft_repair import with_moved_rows
-from catalpa.loop.soft_search import Found, Search, Settings
 from catalpa.loop.soft import Ripened, ripen
+from catalpa.loop.soft_search import Found, Search, Settings
 from catalpa.steps.assign import label_rows
 from catalpa.steps.collapse import collapse
 from catalpa.steps.labelled import count_labelled
@@ -25,7 +25,7 @@ def search_of(table) -> Search:
     block = collapse(rows.blocks[0], rows.axis).block
     whole = count_labelled(block, np.zeros(len(block), dtype=np.int64), 1, rows.axis)
     overall = overall_of(schema, whole, np.zeros(0), np.zeros(0))
-    return Search(block, rows.axis, overall, 1.0, Settings(1, 1.0, "auto"))
+    return Search(block, rows.axis, overall, 1.0, Settings(1, 1.0, "auto"), lambda own: LocalEngine(Rows(rows.axis, [own])))
 
 
 def all_alike(search: Search, k: int, *, released: bool = False) -> Found:

@@ -14,13 +14,13 @@ from sklearn.exceptions import ConvergenceWarning
 from tests.oracle.competition import competition, oriented, wocil
 
 from catalpa import WOCIL, load
+from catalpa.costs.separation import difference, separating_weights
 from catalpa.datasets import load as load_data
 from catalpa.errors import ParameterError, UnseenCategoryWarning, UnsupportedTable
 from catalpa.metrics import adjusted_rand, clustering_accuracy
-from catalpa.costs.separation import difference, separating_weights
-from catalpa.steps.in_order.within_clusters import look_inside
-from catalpa.steps.in_order.visits import InOrder, Rivalry, compete, join, visit
 from catalpa.steps.in_order.oriented import oriented_rows
+from catalpa.steps.in_order.visits import InOrder, Rivalry, compete, join, visit
+from catalpa.steps.in_order.within_clusters import look_inside
 from catalpa.table import encode, infer
 from catalpa.table.blocks import Block, Rows
 from catalpa.table.scaling import Scaling

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from catalpa.costs.matching import Matching, Prototypes
 from catalpa.loop.refill import keep_empty, reseed_empty
 from catalpa.loop.settle import assign
-from catalpa.costs.matching import Matching, Prototypes
 
 TABLE = [["a", "x"], ["a", "x"], ["a", "y"], ["b", "y"]]
 

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from catalpa.costs.conditional import ClusterRelations
+from catalpa.costs.matching import Matching, Prototypes
 from catalpa.engines.local import LocalEngine, thread_count
 from catalpa.loop.alternate import alternate, same_partition
 from catalpa.loop.history import watching
@@ -18,8 +20,6 @@ from catalpa.loop.refill import keep_empty, reseed_empty
 from catalpa.loop.restarts import generators
 from catalpa.loop.settle import settle
 from catalpa.loop.starts.rows import random_rows, seeds
-from catalpa.costs.conditional import ClusterRelations
-from catalpa.costs.matching import Matching, Prototypes
 from catalpa.steps.assign import label_rows
 from catalpa.steps.scores import fix
 from catalpa.table.blocks import Axis, Block, Rows

@@ -23,14 +23,14 @@ from sklearn.exceptions import ConvergenceWarning
 
 import catalpa
 from catalpa import datasets
-from catalpa.estimator.saving import restored
 from catalpa.engines.opening import scaling_of
 from catalpa.errors import MissingDependency, ParameterError, SqlError
+from catalpa.estimator.saving import restored
 from catalpa.model import read
 from catalpa.model.scoring import Scoring
 from catalpa.steps.assign import label_rows
-from catalpa.steps.soft.likelihood import NumberDensity, label_likely_rows
 from catalpa.steps.scores import FixedScores
+from catalpa.steps.soft.likelihood import NumberDensity, label_likely_rows
 from catalpa.table import encode, infer
 
 duckdb = pytest.importorskip("duckdb")

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaln, logsumexp
 
+from catalpa.costs.soft.mixture import Mixture, Overall
 from catalpa.engines.local import LocalEngine
 from catalpa.loop.soft import ripen
-from catalpa.costs.soft.mixture import Mixture, Overall
 from catalpa.steps.labelled import count_labelled
-from catalpa.steps.soft.share import share_and_count
 from catalpa.steps.soft.counts import WHOLE, SharedCounts
 from catalpa.steps.soft.reference import shares
 from catalpa.steps.soft.scores import soften
+from catalpa.steps.soft.share import share_and_count
 from catalpa.table.blocks import Axis, Block, Rows
 
 # Eight rows, 000 and 112 twice.

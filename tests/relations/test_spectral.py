@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.linalg import subspace_angles
 from scipy.sparse import csr_array
 
-from catalpa.datasets import make_categorical
 from catalpa.costs.soft import spectral
 from catalpa.costs.soft.spectral import Products, SparseRows, coordinates
+from catalpa.datasets import make_categorical
 
 
 def features_of(frame: pd.DataFrame) -> Products:

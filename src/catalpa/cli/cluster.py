@@ -29,8 +29,8 @@ from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError
 
 if TYPE_CHECKING:
-    from catalpa.estimator.base import Clusterer
     from catalpa.cluster.registry import MethodEntry
+    from catalpa.estimator.base import Clusterer
 
 __all__ = ["cluster", "fitted", "new_model"]
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from catalpa.cli.types_at_fit import as_at_fit
 from catalpa.cli.inputs import Asked, Input, csv_parts, take
 from catalpa.cli.options import (
     AsJson,
@@ -24,6 +23,7 @@ from catalpa.cli.options import (
 )
 from catalpa.cli.outputs import check_free, label_columns, make_folder, write_texts
 from catalpa.cli.terminal import Terminal
+from catalpa.cli.types_at_fit import as_at_fit
 from catalpa.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from catalpa.cli.types_at_fit import as_at_fit
 from catalpa.cli.options import Delimiter, Encoding, Force, Quiet, TablePath, delimiter_of
 from catalpa.cli.outputs import REPORT, check_free, make_folder, write_text
 from catalpa.cli.terminal import Terminal
+from catalpa.cli.types_at_fit import as_at_fit
 
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer

@@ -7,18 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from catalpa.costs.context import CategoryDistances, ColumnContexts, learn_contexts
+from catalpa.costs.embedding import JointVectors, overall_shares
+from catalpa.costs.method import Method
+from catalpa.errors import ColumnWarning, UndefinedMetric
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.merging import merge_rows
 from catalpa.estimator.outcome import Outcome
 from catalpa.estimator.parameters import Choice, Number, rules_with
-from catalpa.errors import ColumnWarning, UndefinedMetric
-from catalpa.costs.method import Method
 from catalpa.loop.refill import REFILLS
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled, settle
-from catalpa.costs.context import CategoryDistances
-from catalpa.costs.context import ColumnContexts, learn_contexts
-from catalpa.costs.embedding import JointVectors, overall_shares
 from catalpa.relations.relations import Relations
 from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import Axis, FloatArray, IntArray

@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from catalpa.costs.embedding import InUse, JointVectors, MeanVectors, overall_shares
+from catalpa.costs.graph import SIMILARITIES, factors, spectrum, unit_rows, value_graph
+from catalpa.errors import AmbiguousVectorsWarning
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.centroids import StartRule, settle_centroids, vector_relations, wide_vectors
 from catalpa.estimator.outcome import Outcome
 from catalpa.estimator.parameters import Choice, Either, Whole, rules_with
-from catalpa.errors import AmbiguousVectorsWarning
 from catalpa.loop.restarts import generators
-from catalpa.costs.embedding import InUse, JointVectors, MeanVectors, overall_shares
-from catalpa.costs.graph import SIMILARITIES, factors, spectrum, unit_rows, value_graph
 from catalpa.relations.relations import Relations
-from catalpa.steps.sums import cooccurrences
 from catalpa.steps.embed import join_vectors, mean_vectors
+from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import FloatArray
 
 __all__ = ["CDCDR"]

@@ -15,13 +15,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from catalpa.estimator.base import Clusterer, Problem
-from catalpa.estimator.by_number_of_clusters import Judgement, judged, most_evident
-from catalpa.estimator.attributes import frame_in
 from catalpa.cluster.grove import Grove
-from catalpa.estimator.problem import rows_in_memory
 from catalpa.cluster.registry import find_method
 from catalpa.errors import ParameterError
+from catalpa.estimator.attributes import frame_in
+from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.by_number_of_clusters import Judgement, judged, most_evident
+from catalpa.estimator.problem import rows_in_memory
 from catalpa.metrics import adjusted_rand, categorical_silhouette
 from catalpa.steps.assign import label_rows
 from catalpa.steps.scores import fix

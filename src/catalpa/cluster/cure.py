@@ -6,11 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.estimator.base import Clusterer, Problem
-from catalpa.estimator.centroids import StartRule, settle_centroids, vector_relations, wide_vectors
-from catalpa.estimator.outcome import Outcome
-from catalpa.estimator.parameters import Choice, Number, rules_with
-from catalpa.loop.restarts import generators
 from catalpa.costs.coupling import (
     FREQUENCY_COUPLINGS,
     category_groups,
@@ -19,9 +14,14 @@ from catalpa.costs.coupling import (
     principal_scores,
 )
 from catalpa.costs.embedding import InUse, JointVectors, overall_shares
+from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.centroids import StartRule, settle_centroids, vector_relations, wide_vectors
+from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.parameters import Choice, Number, rules_with
+from catalpa.loop.restarts import generators
 from catalpa.relations.relations import Relations
-from catalpa.steps.sums import cooccurrences
 from catalpa.steps.embed import join_vectors
+from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import FloatArray, IntArray
 
 __all__ = ["CURE"]

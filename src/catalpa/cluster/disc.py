@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from catalpa.costs.conditional import ClusterRelations, Lines
+from catalpa.costs.matching import Matching
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.outcome import Outcome
 from catalpa.estimator.parameters import Choice, Either, Number, Whole, rules_with
@@ -15,8 +17,6 @@ from catalpa.loop.alternate import alternate
 from catalpa.loop.refill import REFILLS
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled, settle
-from catalpa.costs.conditional import ClusterRelations, Lines
-from catalpa.costs.matching import Matching
 from catalpa.relations.relations import Relations
 
 __all__ = ["DISC"]

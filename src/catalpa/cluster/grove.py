@@ -12,6 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from catalpa.costs.matching import most_frequent
+from catalpa.costs.soft.mixture import Mixture
+from catalpa.engines.opening import TableSettings
+from catalpa.errors import LopsidedClustersWarning, NoStructureWarning
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.by_number_of_clusters import MOST_CLUSTERS, Candidate, best_of_numbers, judged
 from catalpa.estimator.incremental import Incremental, faded, widened
@@ -19,17 +23,13 @@ from catalpa.estimator.outcome import Outcome
 from catalpa.estimator.parameters import Choice, Either, Positive, Whole, rules_with
 from catalpa.estimator.soft_fit import overall_of, prepared
 from catalpa.loop.soft_search import Settings
-from catalpa.engines.opening import TableSettings
-from catalpa.errors import LopsidedClustersWarning, NoStructureWarning
-from catalpa.costs.matching import most_frequent
-from catalpa.costs.soft.mixture import Mixture
 from catalpa.relations.relations import Relations
 from catalpa.steps.counts import Counts
-from catalpa.steps.soft.likelihood import log_mixture, minus_logs, posterior
 from catalpa.steps.scores import Scores
-from catalpa.steps.soft.share import share_and_count
 from catalpa.steps.soft.counts import WHOLE, SharedCounts
+from catalpa.steps.soft.likelihood import log_mixture, minus_logs, posterior
 from catalpa.steps.soft.scores import soften
+from catalpa.steps.soft.share import share_and_count
 from catalpa.table.blocks import Rows
 from catalpa.table.extend import places_in
 from catalpa.table.schema import Schema

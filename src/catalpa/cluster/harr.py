@@ -6,24 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.estimator.base import Clusterer, Problem
+from catalpa.costs.axis_weights import AxisWeights, Het2Hom, Launch, Placed, column_weights
+from catalpa.costs.conditional_shares import Contexts, ranked_categories
+from catalpa.costs.reconstruction import Space, check_sizes, unfold
+from catalpa.engines.base import Engine
 from catalpa.estimator.attributes import frame_in
+from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.outcome import Outcome
 from catalpa.estimator.parameters import Choice, Whole, rules_with
-from catalpa.engines.base import Engine
 from catalpa.loop.alternate import Before, alternate
 from catalpa.loop.history import Pass
 from catalpa.loop.refill import REFILLS
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled, settle
-from catalpa.costs.axis_weights import AxisWeights, Placed, column_weights
-from catalpa.costs.conditional_shares import Contexts, ranked_categories
-from catalpa.costs.axis_weights import Het2Hom, Launch
-from catalpa.costs.reconstruction import Space, check_sizes, unfold
 from catalpa.relations.relations import Relations
-from catalpa.steps.sums import binned_axis, cooccurrences_with_bins
-from catalpa.steps.sums import summed_deviations
 from catalpa.steps.scores import Scores, fix
+from catalpa.steps.sums import binned_axis, cooccurrences_with_bins, summed_deviations
 from catalpa.table.blocks import FloatArray
 from catalpa.table.scaling import TICK_BITS
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.estimator.base import Clusterer, Problem
+from catalpa.costs.conditional_shares import Contexts, ranked_categories
+from catalpa.costs.homogeneous import Described, PairWeights, homogeneous_distances
 from catalpa.estimator.attributes import frame_in
+from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.outcome import Outcome
 from catalpa.estimator.parameters import Choice, Whole, rules_with
 from catalpa.loop.alternate import alternate
 from catalpa.loop.refill import REFILLS
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled, settle
-from catalpa.costs.conditional_shares import Contexts, ranked_categories
-from catalpa.costs.homogeneous import Described, PairWeights, homogeneous_distances
 from catalpa.relations.names import category_names
 from catalpa.relations.relations import Relations
 from catalpa.steps.sums import cooccurrences

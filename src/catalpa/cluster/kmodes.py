@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from catalpa.costs.matching import Matching, Prototypes
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.incremental import Incremental
 from catalpa.estimator.outcome import Outcome
@@ -14,7 +15,6 @@ from catalpa.estimator.parameters import rules_with
 from catalpa.loop.refill import REFILLS
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled, settle
-from catalpa.costs.matching import Matching, Prototypes
 from catalpa.steps.counts import Counts
 from catalpa.table.blocks import Axis
 

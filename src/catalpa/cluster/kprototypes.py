@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from catalpa.costs.matching import Matching, Prototypes
+from catalpa.errors import ColumnWarning, ParameterError
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.outcome import Outcome
 from catalpa.estimator.parameters import Choice, Either, Number, rules_with
-from catalpa.errors import ColumnWarning, ParameterError
 from catalpa.loop.refill import REFILLS
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled, settle
-from catalpa.costs.matching import Matching, Prototypes
 from catalpa.steps.sums import number_moments
 from catalpa.table.blocks import FloatArray
 

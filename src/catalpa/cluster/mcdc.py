@@ -7,25 +7,24 @@ from typing import Any
 
 import numpy as np
 
+from catalpa.costs.matching import most_frequent
+from catalpa.costs.separation import Agreement, WeightedModes, difference, separating_weights
+from catalpa.engines.local import LocalEngine
+from catalpa.errors import SqlError
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.outcome import Outcome
 from catalpa.estimator.parameters import Choice, Either, Number, Whole, rules_with
 from catalpa.estimator.problem import rows_in_memory
-from catalpa.engines.local import LocalEngine
-from catalpa.errors import SqlError
 from catalpa.loop.alternate import alternate
 from catalpa.loop.granularity import LARGE, Granularities, coarsen, nearest_granules
 from catalpa.loop.refill import keep_empty
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled, settle
 from catalpa.model.scoring import Scoring
-from catalpa.costs.separation import Agreement, WeightedModes
-from catalpa.costs.matching import most_frequent
-from catalpa.costs.separation import difference, separating_weights
 from catalpa.steps.assign import label_rows
-from catalpa.steps.in_order.within_clusters import Inside, look_inside
-from catalpa.steps.in_order.visits import InOrder
 from catalpa.steps.in_order.oriented import oriented_rows_again
+from catalpa.steps.in_order.visits import InOrder
+from catalpa.steps.in_order.within_clusters import Inside, look_inside
 from catalpa.steps.scores import Scores, fix
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from catalpa.estimator.base import Clusterer
 from catalpa.cluster.cbdm import CBDM
 from catalpa.cluster.cdcdr import CDCDR
 from catalpa.cluster.coforest import CoForest
@@ -19,10 +18,11 @@ from catalpa.cluster.hdc import HDC
 from catalpa.cluster.kmodes import KModes
 from catalpa.cluster.kprototypes import KPrototypes
 from catalpa.cluster.mcdc import MCDC
-from catalpa.estimator.saving import restored
 from catalpa.cluster.sigdt import SigDT
 from catalpa.cluster.wocil import WOCIL
 from catalpa.errors import ModelFileError, ParameterError
+from catalpa.estimator.base import Clusterer
+from catalpa.estimator.saving import restored
 from catalpa.model import read
 
 __all__ = ["METHODS", "MethodEntry", "find_method", "load"]

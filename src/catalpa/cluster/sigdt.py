@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.estimator.base import Clusterer, Problem
-from catalpa.estimator.attributes import frame_in
-from catalpa.estimator.outcome import Outcome
-from catalpa.estimator.parameters import Between, Choice, Whole, rules_with
-from catalpa.engines.base import Engine
-from catalpa.loop.grow import Grown, grow
 from catalpa.costs.matching import most_frequent
 from catalpa.costs.significance import SplitTest
+from catalpa.engines.base import Engine
+from catalpa.estimator.attributes import frame_in
+from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.parameters import Between, Choice, Whole, rules_with
+from catalpa.loop.grow import Grown, grow
 from catalpa.relations.splits import SplitTree
 from catalpa.steps.assign import label_rows
 from catalpa.steps.branches import BranchCounts, FirstSeen, first_seen
 from catalpa.steps.counts import Counts
-from catalpa.steps.scores import FixedScores, Scores, fix
 from catalpa.steps.hole_costs import charge_strangers
+from catalpa.steps.scores import FixedScores, Scores, fix
 from catalpa.table.blocks import Axis
 from catalpa.table.schema import Schema
 

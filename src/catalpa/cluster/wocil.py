@@ -7,24 +7,24 @@ from typing import Any
 
 import numpy as np
 
+from catalpa.costs.matching import most_frequent
+from catalpa.costs.separation import difference, separating_weights
+from catalpa.errors import SqlError
 from catalpa.estimator.attributes import weights_frame
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.outcome import Outcome
 from catalpa.estimator.parameters import Begin, Choice, Either, Number, Whole, rules_with
 from catalpa.estimator.problem import rows_in_memory
-from catalpa.errors import SqlError
 from catalpa.loop.online import Visited, settle_online
 from catalpa.loop.restarts import best_of
 from catalpa.model.scoring import Scoring
-from catalpa.costs.matching import most_frequent
-from catalpa.costs.separation import difference, separating_weights
 from catalpa.steps.assign import label_rows
 from catalpa.steps.counts import Counts
-from catalpa.steps.in_order.within_clusters import Inside, dissimilarities
-from catalpa.steps.in_order.visits import InOrder, Rivalry
-from catalpa.steps.in_order.oriented import oriented_rows
-from catalpa.steps.scores import FixedScores, Scores
 from catalpa.steps.hole_costs import charge_strangers
+from catalpa.steps.in_order.oriented import oriented_rows
+from catalpa.steps.in_order.visits import InOrder, Rivalry
+from catalpa.steps.in_order.within_clusters import Inside, dissimilarities
+from catalpa.steps.scores import FixedScores, Scores
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 
 __all__ = ["WOCIL"]

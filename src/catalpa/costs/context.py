@@ -19,21 +19,19 @@ from scipy.spatial.distance import pdist, squareform
 
 from catalpa.costs.conditional_shares import conditional_shares
 from catalpa.costs.dependence import column_dependence
-from catalpa.table.blocks import Axis, FloatArray, IntArray
-
-
-
-from dataclasses import dataclass
-
-import numpy as np
-
 from catalpa.costs.matching import Prototypes, most_frequent
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
-
-__all__ = ["CategoryDistances", "ColumnContexts", "learn_contexts", "profiles_in_context", "relevant", "relevant_and_not_redundant"]
+__all__ = [
+    "CategoryDistances",
+    "ColumnContexts",
+    "learn_contexts",
+    "profiles_in_context",
+    "relevant",
+    "relevant_and_not_redundant",
+]
 
 NEGLIGIBLE = 1e-12  # differences below this are rounding
 

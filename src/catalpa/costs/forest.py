@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from catalpa.costs.matching import Prototypes, most_frequent
 from catalpa.costs.conditional_shares import at_centers, shares_or_overall
+from catalpa.costs.matching import Prototypes, most_frequent
 from catalpa.relations.tree import spanning_tree
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores

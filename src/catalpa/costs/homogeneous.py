@@ -12,9 +12,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from catalpa.costs.conditional_shares import Contexts, distances_along, positions_along
+from catalpa.costs.conditional_shares import Contexts, distances_along, positions_along, shares_or_overall
 from catalpa.costs.matching import most_frequent
-from catalpa.costs.conditional_shares import shares_or_overall
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray

@@ -13,8 +13,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from catalpa.errors import TableError
 from catalpa.costs.conditional_shares import Contexts, distances_along, positions_along
+from catalpa.errors import TableError
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 from catalpa.table.schema import Column
 

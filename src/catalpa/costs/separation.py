@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from catalpa.steps.counts import Counts
-from catalpa.table.blocks import Axis, FloatArray
-
-
-
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,8 +11,8 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
-
 __all__ = ["Agreement", "WeightedModes", "difference", "separating_weights"]
+
 
 def separating_weights(
     apart: FloatArray, alike: FloatArray, fallback: float

@@ -10,8 +10,8 @@ from catalpa.engines.local import LocalEngine
 from catalpa.engines.opening import Encoding, Header, Opened, Opener, TableSettings, in_memory
 from catalpa.engines.stream import InFiles
 from catalpa.table import open_table
-from catalpa.table.scaling import Scaling
 from catalpa.table.files.scan import Scan
+from catalpa.table.scaling import Scaling
 from catalpa.table.schema import Schema
 
 __all__ = ["InMemory", "opener_for"]

@@ -27,8 +27,8 @@ from catalpa.engines.opening import (
 )
 from catalpa.table.blocks import Axis
 from catalpa.table.digest import Digest
-from catalpa.table.scaling import Scaling
 from catalpa.table.files.scan import Scan
+from catalpa.table.scaling import Scaling
 from catalpa.table.schema import Schema
 
 __all__ = ["InFiles", "StreamEngine"]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
 from catalpa.estimator.outcome import Outcome
@@ -13,15 +15,8 @@ from catalpa.table.blocks import FloatArray
 from catalpa.table.scaling import Scaling
 from catalpa.table.schema import Column, Kind, Schema
 
-
-
-from collections.abc import Mapping
-from typing import Any
-
-import narwhals.stable.v2 as nw
-
-
 __all__ = ["balance", "centers_frame", "frame_in", "history_frame", "profiles_frame", "weights_frame"]
+
 
 def centers_frame(schema: Schema, scaling: Scaling, outcome: Outcome) -> Any:
     """Centres in original values: a category per column, the mean of each number."""

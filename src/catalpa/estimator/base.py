@@ -16,17 +16,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from catalpa.estimator.attributes import balance, centers_frame, history_frame, profiles_frame
-from catalpa.estimator.checkpoint import CheckpointedEngine, checkpointed
-from catalpa.estimator.outcome import Outcome
-from catalpa.estimator.parameters import Rule, check_parameters, rules_with
-from catalpa.estimator.problem import Problem
-from catalpa.estimator.saving import identity, saved
-from catalpa.estimator.notebook import Shown
 from catalpa.engines.base import Engine
 from catalpa.engines.choose import opener_for
 from catalpa.engines.opening import TableSettings
 from catalpa.errors import ColumnMismatch, ParameterError
+from catalpa.estimator.attributes import balance, centers_frame, history_frame, profiles_frame
+from catalpa.estimator.checkpoint import CheckpointedEngine, checkpointed
+from catalpa.estimator.notebook import Shown
+from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.parameters import Rule, check_parameters, rules_with
+from catalpa.estimator.problem import Problem
+from catalpa.estimator.saving import identity, saved
 from catalpa.loop.history import Batch
 from catalpa.model.scoring import Scoring
 from catalpa.steps.assign import label_rows, measure_rows

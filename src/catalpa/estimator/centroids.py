@@ -7,13 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.estimator.parameters import Choice
-from catalpa.estimator.problem import Problem
-from catalpa.loop.starts.plusplus import plusplus_rows
-from catalpa.loop.refill import REFILLS, as_counts
-from catalpa.loop.restarts import best_of
-from catalpa.loop.settle import Settled, settle
-from catalpa.loop.starts.rows import STARTS
 from catalpa.costs.embedding import (
     Centroids,
     JointVectors,
@@ -22,6 +15,13 @@ from catalpa.costs.embedding import (
     column_means,
     with_holes,
 )
+from catalpa.estimator.parameters import Choice
+from catalpa.estimator.problem import Problem
+from catalpa.loop.refill import REFILLS, as_counts
+from catalpa.loop.restarts import best_of
+from catalpa.loop.settle import Settled, settle
+from catalpa.loop.starts.plusplus import plusplus_rows
+from catalpa.loop.starts.rows import STARTS
 from catalpa.relations.relations import Relations
 from catalpa.steps.counts import Counts
 from catalpa.steps.embed import Away, AwayByTable, AwayOfMeans, mean_vectors

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from catalpa.engines.local import LocalEngine
+from catalpa.errors import ParameterError
 from catalpa.estimator.attributes import frame_in
 from catalpa.estimator.outcome import Outcome
 from catalpa.estimator.parameters import check_parameters
-from catalpa.engines.local import LocalEngine
-from catalpa.errors import ParameterError
 from catalpa.loop.history import Batch, Pass
 from catalpa.steps.assign import label_rows, measure_rows
 from catalpa.steps.counts import Counts

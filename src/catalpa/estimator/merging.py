@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from catalpa.costs.embedding import JointVectors
+from catalpa.errors import ParameterError
 from catalpa.estimator.outcome import Outcome
 from catalpa.estimator.problem import Problem
-from catalpa.errors import ParameterError
 from catalpa.loop.history import Pass, report_pass
 from catalpa.loop.ward import ward_labels
-from catalpa.costs.embedding import JointVectors
 from catalpa.steps.assign import label_rows
 from catalpa.steps.collapse import collapse, row_weights
 from catalpa.steps.labelled import count_labelled

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catalpa.estimator.checkpoint import CheckpointedEngine
 from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import ParameterError, UnsupportedTable
+from catalpa.estimator.checkpoint import CheckpointedEngine
 from catalpa.loop.refill import as_counts
 from catalpa.loop.starts.rows import STARTS, count_categories
 from catalpa.steps.collapse import row_weights
 from catalpa.steps.counts import Counts
-from catalpa.steps.sums import number_moments
 from catalpa.steps.search import Found
+from catalpa.steps.sums import number_moments
 from catalpa.table import encode
 from catalpa.table.blocks import Rows
 from catalpa.table.scaling import Scaling

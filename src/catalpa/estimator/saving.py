@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import catalpa
-from catalpa.estimator.outcome import Outcome
 from catalpa.engines.opening import scaling_of
 from catalpa.errors import ModelFileError, ParameterError, TableError
+from catalpa.estimator.outcome import Outcome
 from catalpa.loop.history import Batch, Pass
 from catalpa.model import (
     FORMAT,

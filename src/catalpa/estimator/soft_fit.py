@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
+from catalpa.costs.matching import most_frequent
+from catalpa.costs.soft.mixture import Overall
+from catalpa.engines.local import LocalEngine
 from catalpa.estimator.outcome import Outcome
 from catalpa.estimator.problem import Problem
 from catalpa.estimator.soft_repair import SHARPER, sharpened, with_moved_rows
-from catalpa.loop.soft_search import Found, Search, Settings, on_all_rows
 from catalpa.loop.soft import Ripened
+from catalpa.loop.soft_search import Found, Search, Settings, on_all_rows
 from catalpa.loop.starts.rows import count_categories
-from catalpa.costs.matching import most_frequent
-from catalpa.costs.soft.mixture import Overall
 from catalpa.steps.assign import count_nearest
 from catalpa.steps.collapse import collapse, row_weights
 from catalpa.steps.counts import Counts
 from catalpa.steps.labelled import count_labelled
-from catalpa.steps.sums import Moments, number_moments
 from catalpa.steps.scores import Scores, fix
-from catalpa.steps.soft.share import foremost_shares
 from catalpa.steps.soft.counts import WHOLE, SharedCounts
 from catalpa.steps.soft.scores import check_shareable, soften
-from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.steps.soft.share import foremost_shares
+from catalpa.steps.sums import Moments, number_moments
+from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
 from catalpa.table.sampling import gather_rows, search_positions
 from catalpa.table.schema import Column, Kind, Schema
 
@@ -152,8 +153,13 @@ def prepared(problem: Problem, settings: Settings, n_jobs: int | None) -> Ground
         moved=0,
     )
     overall = overall_of(problem.schema, totals, *_centre(number_moments(block)))
-    search = Search(block, engine.axis, overall, problem.units_per_weight, settings, n_jobs)
+    hold = partial(_held, engine.axis, n_jobs)
+    search = Search(block, engine.axis, overall, problem.units_per_weight, settings, hold)
     return Ground(problem, search, totals)
+
+
+def _held(axis: Axis, n_jobs: int | None, block: Block) -> LocalEngine:
+    return LocalEngine(Rows(axis, [block]), n_jobs)
 
 
 def _centre(moments: Moments) -> tuple[FloatArray, FloatArray]:

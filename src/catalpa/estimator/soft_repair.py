@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from catalpa.loop.soft_search import Found, Search
 from catalpa.engines.base import Engine
 from catalpa.loop.soft import ripen
+from catalpa.loop.soft_search import Found, Search
 from catalpa.steps.assign import label_rows
 from catalpa.steps.collapse import row_weights
 from catalpa.steps.labelled import count_labelled

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from catalpa.errors import OutputError, ParameterError
-from catalpa.lab.lines import append_line, whole_lines
 from catalpa.files import write_atomically
+from catalpa.lab.lines import append_line, whole_lines
 
 if sys.platform != "win32":
     import fcntl

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from catalpa.costs.method import Learner, State
 from catalpa.engines.base import Engine
 from catalpa.loop.history import Pass
-from catalpa.costs.method import Learner, State
 from catalpa.loop.refill import Refill
 from catalpa.loop.settle import Settled, settle
 from catalpa.steps.counts import Counts

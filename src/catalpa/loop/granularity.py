@@ -11,9 +11,9 @@ import numpy as np
 from catalpa.loop.history import Pass
 from catalpa.loop.online import Visited, Weigh, settle_online
 from catalpa.steps.counts import Counts
+from catalpa.steps.in_order.visits import InOrder, Rivalry
 from catalpa.steps.in_order.within_clusters import look_inside
 from catalpa.steps.labelled import ABSENT
-from catalpa.steps.in_order.visits import InOrder, Rivalry
 from catalpa.table.blocks import FloatArray, IntArray
 
 __all__ = ["LARGE", "Granularities", "Granularity", "coarsen", "nearest_granules"]

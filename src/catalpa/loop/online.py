@@ -10,8 +10,8 @@ import numpy as np
 
 from catalpa.loop.history import Pass, report_pass
 from catalpa.steps.counts import Counts
-from catalpa.steps.in_order.within_clusters import Inside, look_inside
 from catalpa.steps.in_order.visits import InOrder, Rivalry, compete, join, visit
+from catalpa.steps.in_order.within_clusters import Inside, look_inside
 from catalpa.table.blocks import FloatArray, IntArray
 
 __all__ = ["Visited", "Weigh", "settle_online"]

@@ -7,9 +7,9 @@ from typing import Generic
 
 import numpy as np
 
+from catalpa.costs.method import Method, Reseeds, State
 from catalpa.engines.base import Engine
 from catalpa.loop.history import Pass, report_pass
-from catalpa.costs.method import Method, Reseeds, State
 from catalpa.loop.refill import Refill
 from catalpa.steps.assign import assign_and_count
 from catalpa.steps.counts import Counts

@@ -8,9 +8,9 @@ from typing import Protocol
 from catalpa.engines.base import Engine
 from catalpa.loop.history import Pass, report_pass
 from catalpa.steps.scores import Scores
-from catalpa.steps.soft.share import share_and_count
 from catalpa.steps.soft.counts import SharedCounts
 from catalpa.steps.soft.scores import soften
+from catalpa.steps.soft.share import share_and_count
 
 __all__ = ["Ripened", "SoftMethod", "better", "ripen"]
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from catalpa.loop.starts.soft import Starts
-from catalpa.engines.base import Engine
-from catalpa.engines.local import LocalEngine
-from catalpa.loop.soft import Ripened, better, ripen
 from catalpa.costs.soft.mixture import Mixture, Overall
+from catalpa.engines.base import Engine
+from catalpa.loop.soft import Ripened, better, ripen
+from catalpa.loop.starts.soft import Starts
 from catalpa.steps.counts import Counts
-from catalpa.steps.soft.share import share_and_count
 from catalpa.steps.soft.counts import WHOLE, SharedCounts
 from catalpa.steps.soft.scores import soften
-from catalpa.table.blocks import Axis, Block, Rows
+from catalpa.steps.soft.share import share_and_count
+from catalpa.table.blocks import Axis, Block
 
 __all__ = ["Found", "Search", "Settings", "on_all_rows"]
 
@@ -65,7 +64,8 @@ class Search:
     overall : Overall
         Of the whole table.
     units_per_weight : float
-    n_jobs : int or None
+    hold : callable
+        Gives an engine that holds some rows in memory.
     """
 
     block: Block
@@ -73,15 +73,15 @@ class Search:
     overall: Overall
     units_per_weight: float
     settings: Settings
-    n_jobs: int | None = None
+    hold: Callable[[Block], Engine]
 
     @cached_property
-    def engine(self) -> LocalEngine:
-        return LocalEngine(Rows(self.axis, [self.block]), self.n_jobs)
+    def engine(self) -> Engine:
+        return self.hold(self.block)
 
     @cached_property
     def starts(self) -> Starts:
-        return Starts(self.block, self.axis, self.overall)
+        return Starts(self.block, self.axis, self.overall, self.hold)
 
     @property
     def priors(self) -> Sequence[float]:

@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
-
-
-
-from dataclasses import replace
-
-import numpy as np
-
-from catalpa.table.blocks import IGNORED, Axis, Block, IntArray
-
-
-
-from dataclasses import dataclass
-
-import numpy as np
-
-from catalpa.steps.counts import SQUARE_BITS
-from catalpa.table.blocks import Block, FloatArray, IntArray
-from catalpa.table.scaling import TICK_BITS, ticks
-
-
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from catalpa.steps.assign import label_rows
+from catalpa.steps.counts import SQUARE_BITS
 from catalpa.steps.scores import FixedScores
-from catalpa.table.blocks import Block, FloatArray, IntArray
-from catalpa.table.scaling import ticks
+from catalpa.table.blocks import IGNORED, Axis, Block, FloatArray, IntArray
+from catalpa.table.scaling import TICK_BITS, ticks
 
-
-__all__ = ["Moments", "binned_axis", "cooccurrences", "cooccurrences_with_bins", "number_moments", "summed_deviations"]
+__all__ = [
+    "Moments",
+    "binned_axis",
+    "cooccurrences",
+    "cooccurrences_with_bins",
+    "number_moments",
+    "summed_deviations",
+]
 
 # A product of ones and zeros is faster than counting pairs where columns are many and their categories few.
 MANY_COLUMNS, FEW_CATEGORIES = 64, 8

@@ -5,10 +5,10 @@ from __future__ import annotations
 from catalpa.table.blocks import Axis, Block, Rows
 from catalpa.table.decode import decode
 from catalpa.table.encode import Encoded, encode
+from catalpa.table.files.sources import read_table
 from catalpa.table.infer import infer, infer_batches
 from catalpa.table.intake import open_table
 from catalpa.table.schema import Column, Kind, Schema
-from catalpa.table.files.sources import read_table
 
 __all__ = [
     "Axis",

@@ -15,8 +15,8 @@ from catalpa.datasets import load
 from catalpa.datasets.synthetic import make_categorical
 from catalpa.lab.estimators import make
 from catalpa.lab.figures.pieces import Piece
-from catalpa.lab.protocol import Entry, Protocol
 from catalpa.lab.figures.random_relations import STRATEGIES, cluster_with
+from catalpa.lab.protocol import Entry, Protocol
 from catalpa.metrics import adjusted_rand, clustering_accuracy
 from catalpa.relations.relations import Relations
 from catalpa.table import encode

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from catalpa.engines.local import LocalEngine
-from catalpa.loop.starts.far_rows import far_rows
-from catalpa.loop.refill import reseed_empty
-from catalpa.loop.settle import settle
 from catalpa.costs.soft.mixture import Overall
 from catalpa.costs.soft.row_points import RowPoints
 from catalpa.costs.soft.spectral import Features, Products, SparseRows, coordinates
+from catalpa.engines.base import Engine
+from catalpa.loop.refill import reseed_empty
+from catalpa.loop.settle import settle
+from catalpa.loop.starts.far_rows import far_rows
 from catalpa.steps.collapse import row_weights
-from catalpa.steps.sums import cooccurrences
 from catalpa.steps.counts import Counts
 from catalpa.steps.labelled import count_labelled
-from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
+from catalpa.steps.sums import cooccurrences
+from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 
 __all__ = ["Starts"]
 
@@ -43,11 +44,14 @@ class Starts:
         The rows of the search, distinct, with their weights.
     axis : Axis
     overall : Overall
+    hold : callable
+        Gives an engine that holds some rows in memory.
     """
 
     block: Block
     axis: Axis
     overall: Overall
+    hold: Callable[[Block], Engine]
 
     @cached_property
     def weights(self) -> IntArray:
@@ -57,9 +61,9 @@ class Starts:
         return weights if factor >= 1.0 else np.maximum(np.rint(weights * factor), 1.0).astype(np.int64)
 
     @cached_property
-    def engine(self) -> LocalEngine:
+    def engine(self) -> Engine:
         """The rows in their lighter weights."""
-        return LocalEngine(Rows(self.axis, [replace(self.block, weights=self.weights)]), 1)
+        return self.hold(replace(self.block, weights=self.weights))
 
     @cached_property
     def numbers(self) -> FloatArray:  # (n, numeric)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from catalpa.steps.labelled import ABSENT
 from catalpa.steps.in_order.visits import InOrder
+from catalpa.steps.labelled import ABSENT
 from catalpa.table.blocks import FloatArray, IntArray
 
 __all__ = ["oriented_rows", "oriented_rows_again"]

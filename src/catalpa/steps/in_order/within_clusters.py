@@ -8,8 +8,8 @@ import numpy as np
 
 from catalpa.steps import reference
 from catalpa.steps.counts import Counts
-from catalpa.steps.labelled import ABSENT
 from catalpa.steps.in_order.visits import TICK, InOrder
+from catalpa.steps.labelled import ABSENT
 from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import Block, FloatArray, IntArray
 

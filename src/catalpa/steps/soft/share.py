@@ -9,9 +9,9 @@ from operator import add
 import numpy as np
 
 from catalpa.steps import compiled
+from catalpa.steps.collapse import row_weights
 from catalpa.steps.soft import compiled as compiled_soft
 from catalpa.steps.soft import reference as soft_reference
-from catalpa.steps.collapse import row_weights
 from catalpa.steps.soft.counts import SharedCounts
 from catalpa.steps.soft.scores import FixedShares
 from catalpa.table.blocks import Block, IntArray
