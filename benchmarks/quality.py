@@ -44,7 +44,7 @@ from tools.quality_page import COLUMNS, in_order, read_results, scores, summary 
 
 STARTS = 10
 MOST_AXES = 20
-STEPMIX_CELLS = 500_000  # rows x columns x most categories x clusters up to which stepmix is quick enough
+STEPMIX_CELLS = 100_000  # rows x columns x most categories x clusters up to which stepmix is quick enough
 EM_PASSES, EM_TOLERANCE = 1000, 1e-10  # those of stepmix, in nats per row
 RECORDED = {
     "soft_reference": "Grove",
