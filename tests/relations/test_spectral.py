@@ -8,25 +8,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import subspace_angles
+from scipy.sparse import csr_array
 
 from catalpa.datasets import make_categorical
 from catalpa.relations import spectral
-from catalpa.relations.spectral import Features, coordinates
+from catalpa.relations.spectral import Products, SparseRows, coordinates
 
 
-def features_of(frame: pd.DataFrame) -> Features:
+def features_of(frame: pd.DataFrame) -> Products:
     """Categories as columns of zeros and ones, multiplied with each other the plain way."""
     cells = pd.get_dummies(frame.astype(str)).to_numpy(dtype=float)
-    return Features(cells.T @ cells / len(cells), cells.mean(axis=0), frame.shape[1])
+    return Products(cells.T @ cells / len(cells), cells.mean(axis=0), frame.shape[1])
 
 
-def planted(clusters: int, seed: int = 0) -> Features:
+def planted(clusters: int, seed: int = 0) -> Products:
     made = make_categorical(500, columns=8, categories=4, clusters=clusters, noise=0.3, seed=seed)
     return features_of(made.frame)
 
 
-def leading_of_solver(features: Features, axes: int) -> np.ndarray:
-    return np.linalg.eigh(features.matrix())[1][:, ::-1][:, :axes]
+def leading_of_solver(features: Products, axes: int) -> np.ndarray:
+    return np.linalg.eigh(features.matrix)[1][:, ::-1][:, :axes]
 
 
 @pytest.mark.parametrize("clusters", [2, 3, 5])
@@ -41,9 +42,9 @@ def test_axes_span_what_the_leading_eigenvectors_span(clusters, seed):
 def test_axes_come_in_the_order_of_their_variance():
     features = planted(5)
     found = coordinates(features, 4) * features.lengths[:, None]
-    along = np.diag(found.T @ features.matrix() @ found)
+    along = np.diag(found.T @ features.matrix @ found)
     assert (np.diff(along) < 1e-9).all()
-    np.testing.assert_allclose(along, np.linalg.eigvalsh(features.matrix())[::-1][:4], rtol=1e-3)
+    np.testing.assert_allclose(along, np.linalg.eigvalsh(features.matrix)[::-1][:4], rtol=1e-3)
 
 
 def test_the_largest_entry_of_every_axis_is_positive():
@@ -81,13 +82,37 @@ class Backwards(np.ndarray):
 def test_the_order_of_sums_does_not_change_a_bit(seed, axes):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rng.integers(0, 4, (60, 6)))
-    features = features_of(frame)
-    plain = coordinates(features, axes)
+    plain = coordinates(features_of(frame), axes)
     on_grid = spectral._on_grid
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spectral, "_on_grid", lambda values, bits: on_grid(values, bits).view(Backwards))
-        other = np.asarray(coordinates(features, axes))
+        other = np.asarray(coordinates(features_of(frame), axes))
     assert plain.tobytes() == other.tobytes()
+
+
+def rows_of(frame: pd.DataFrame, order=slice(None)) -> SparseRows:
+    """The same features, whose rows are gone through."""
+    cells = pd.get_dummies(frame.astype(str)).to_numpy(dtype=float)[order]
+    nothing, ones = np.zeros((len(cells), 0)), np.ones(len(cells), dtype=np.int64)
+    return SparseRows(csr_array(cells), nothing, ones, cells.mean(axis=0), frame.shape[1])
+
+
+@pytest.mark.parametrize("clusters", [2, 3, 5])
+def test_going_through_the_rows_gives_the_same_axes(clusters):
+    frame = make_categorical(500, columns=8, categories=4, clusters=clusters, noise=0.3, seed=0).frame
+    dense, sparse = features_of(frame), rows_of(frame)
+    vectors = np.random.default_rng(0).normal(size=(32, 3)) / 40
+    np.testing.assert_allclose(sparse.times(vectors), dense.times(vectors), atol=1e-5)
+    one, other = (coordinates(each, clusters - 1) for each in (dense, sparse))
+    assert subspace_angles(one, other).max() < 0.01
+
+
+@given(st.integers(0, 2**31), st.integers(1, 6))
+def test_the_order_of_the_rows_does_not_change_a_bit(seed, axes):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.integers(0, 4, (64, 6)))
+    one, other = (coordinates(rows_of(frame, order), axes) for order in (slice(None), rng.permutation(64)))
+    assert one.tobytes() == other.tobytes()
 
 
 def test_numbers_off_the_grid_do_depend_on_the_order():
