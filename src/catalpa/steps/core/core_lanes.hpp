@@ -13,6 +13,7 @@ namespace CATALPA_LEVEL {
 
 typedef std::int32_t Eight __attribute__((vector_size(32)));
 typedef float Singles __attribute__((vector_size(32)));
+typedef std::uint64_t Longs __attribute__((vector_size(32)));
 
 CATALPA_TARGET inline Eight least(Eight a, Eight b) { return a < b ? a : b; }
 CATALPA_TARGET inline Eight most(Eight a, Eight b) { return a < b ? b : a; }
@@ -83,6 +84,7 @@ CATALPA_INLINE void store(std::int64_t* to, Products sum) {
 typedef std::int32_t Four __attribute__((vector_size(16)));
 typedef std::uint32_t FourUnsigned __attribute__((vector_size(16)));
 typedef float FourSingles __attribute__((vector_size(16)));
+typedef std::uint64_t Longs __attribute__((vector_size(16)));
 struct Eight {
     Four low, high;
 };
@@ -189,5 +191,16 @@ CATALPA_TARGET inline Eight load(const std::int32_t* from) {
 }
 
 CATALPA_TARGET inline void store(std::int32_t* to, Eight lanes) { std::memcpy(to, &lanes, sizeof lanes); }
+
+CATALPA_INLINE Longs load_longs(const std::uint64_t* from) {
+    Longs lanes;
+    std::memcpy(&lanes, from, sizeof lanes);
+    return lanes;
+}
+
+CATALPA_INLINE void add_longs(std::uint64_t* to, Longs more) {
+    const Longs sum = load_longs(to) + more;
+    std::memcpy(to, &sum, sizeof sum);
+}
 
 }  // namespace CATALPA_LEVEL

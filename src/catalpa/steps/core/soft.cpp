@@ -26,7 +26,8 @@ constexpr float LOGARITHM[6] = {
 #define CATALPA_TARGET
 #define CATALPA_WIDE 0
 #include "core_lanes.hpp"
-#include "core_soft.hpp"
+#include "soft_shares.hpp"
+#include "soft_sums.hpp"
 #undef CATALPA_LEVEL
 #undef CATALPA_TARGET
 #undef CATALPA_WIDE
@@ -36,7 +37,8 @@ constexpr float LOGARITHM[6] = {
 #define CATALPA_TARGET __attribute__((target("avx2")))
 #define CATALPA_WIDE 1
 #include "core_lanes.hpp"
-#include "core_soft.hpp"
+#include "soft_shares.hpp"
+#include "soft_sums.hpp"
 #undef CATALPA_LEVEL
 #undef CATALPA_TARGET
 #undef CATALPA_WIDE
@@ -58,34 +60,40 @@ bool has_shape(const Array& array, std::size_t rows, std::size_t columns) {
     return array.shape(0) == rows && array.shape(1) == columns;
 }
 
-// Add up each column's places over the other columns of its group: the last column first, and what is
-// left of the group without it. Spoils the sums on fused places.
-std::vector<std::uint64_t> by_column(SoftSums& sums) {
-    const SoftTables& t = sums.tables;
+// Add the sums of a group's places to its columns: by the code of the last column, and, over its codes, to a
+// group without it, which is what `left` is for.
+void add_columns(const SoftTables& t, std::size_t group, std::vector<std::uint64_t>& left, std::uint64_t* by_place) {
     const std::size_t lanes = t.lanes;
-    std::vector<std::uint64_t> out(t.length * lanes);
-    std::size_t end = t.length;
-    for (std::size_t group = t.groups(); group-- > 0;) {
-        std::uint64_t* cells = sums.wide.data() + t.offsets[group] * lanes;
-        std::size_t places = t.offsets[group + 1] - t.offsets[group];
-        for (std::size_t column = t.starts[group + 1]; column-- > t.starts[group];) {
-            const std::size_t width = t.widths[column];
-            end -= width;
-            if (places == 0) continue;
-            places /= width;
-            for (std::size_t left = 0; left < places; ++left) {
-                std::uint64_t* rest = cells + left * lanes;
-                for (std::size_t code = 0; code < width; ++code) {
-                    const std::uint64_t* from = cells + (left * width + code) * lanes;
-                    std::uint64_t* to = out.data() + (end + code) * lanes;
-                    for (std::size_t j = 0; j < lanes; ++j) to[j] += from[j];
-                    if (code == 0)
-                        std::memmove(rest, from, lanes * sizeof *rest);
-                    else
-                        for (std::size_t j = 0; j < lanes; ++j) rest[j] += from[j];
+    std::size_t places = t.offsets[group + 1] - t.offsets[group], end = t.begin_of[t.starts[group + 1]];
+    for (std::size_t column = t.starts[group + 1]; column-- > t.starts[group] && places > 0;) {
+        const std::size_t width = t.widths[column];
+        places /= width;
+        end -= width;
+        std::uint64_t* from = left.data();
+        for (std::size_t place = 0; place < places; ++place) {
+            std::uint64_t* rest = left.data() + place * lanes;
+            for (std::size_t code = 0; code < width; ++code, from += lanes) {
+                std::uint64_t* to = by_place + (end + code) * lanes;
+                for (std::size_t j = 0; j < lanes; ++j) {
+                    const std::uint64_t own = from[j];
+                    to[j] += own;
+                    rest[j] = code == 0 ? own : rest[j] + own;
                 }
             }
         }
+    }
+}
+
+// Sums by place of the columns, (length, lanes).
+std::vector<std::uint64_t> by_column(const SoftSums& sums) {
+    const SoftTables& t = sums.tables;
+    std::vector<std::uint64_t> out(t.length * t.lanes), left;
+    for (std::size_t group = 0; group < t.groups(); ++group) {
+        const std::size_t begin = t.offsets[group] * t.lanes, end = t.offsets[group + 1] * t.lanes;
+        left.assign(sums.narrow.data() + begin, sums.narrow.data() + end);
+        if (sums.wide.size())
+            for (std::size_t i = begin; i < end; ++i) left[i - begin] += sums.wide[i];
+        add_columns(t, group, left, out.data());
     }
     return out;
 }
@@ -104,9 +112,8 @@ struct Results {
             require(has_shape(*cells, t.k, t.numeric), "sums, squares and seen must be clusters by numeric columns.");
     }
 
-    void publish(SoftSums& from) const {
+    void publish(const SoftSums& from) const {
         const SoftTables& t = from.tables;
-        from.empty_narrow();
         const std::vector<std::uint64_t> places = by_column(from);
         for (std::size_t j = 0; j < t.k; ++j) {
             std::int64_t* to = by_category.data() + j * t.length;
@@ -137,14 +144,21 @@ struct Results {
     }
 };
 
-// Whether counting in 32 bits pays: emptying them takes as long as there are places, and comes with weight.
-bool counts_narrow(const SoftTables& t, std::size_t rows, const std::int64_t* weights) {
-    double weight = static_cast<double>(rows);
-    if (weights != nullptr) {
-        weight = 0.0;
-        for (std::size_t row = 0; row < rows; ++row) weight += static_cast<double>(weights[row]);
+// Summed weight, none of them below zero.
+std::uint64_t summed(const Vector<const std::int64_t>& weights) {
+    std::uint64_t sum = 0;
+    std::int64_t signs = 0;
+    for (std::size_t row = 0; row < weights.size(); ++row) {
+        sum += static_cast<std::uint64_t>(weights.data()[row]);
+        signs |= weights.data()[row];
     }
-    return weight * static_cast<double>(t.places()) <=
+    require(signs >= 0, "A row cannot weigh less than nothing.");
+    return sum;
+}
+
+// Whether counting in 32 bits pays: emptying them takes as long as there are places, and comes with weight.
+bool counts_narrow(const SoftTables& t, std::size_t rows, std::uint64_t weight) {
+    return static_cast<double>(weight) * static_cast<double>(t.places()) <=
            static_cast<double>(NARROW_WEIGHT) * static_cast<double>(rows) * static_cast<double>(t.groups());
 }
 
@@ -172,19 +186,18 @@ nb::tuple share(const SoftTables& t, const AnyCodes& codes, const Matrix<const d
     require(weights.size() == 0 || weights.size() == rows, "weights must have one entry per row.");
     require(before.size() == 0 || has_shape(before, rows, t.k), "The shares before must be rows by clusters.");
     require(shares.size() == 0 || has_shape(shares, rows, t.k), "shares must be rows by clusters.");
-    for (std::size_t row = 0; row < weights.size(); ++row)
-        require(weights.data()[row] >= 0, "A row cannot weigh less than nothing.");
+    const std::uint64_t weight = weights.size() ? summed(weights) : rows;
     const std::vector<std::string> known = levels();
     require(std::find(known.begin(), known.end(), level) != known.end(), "This machine lacks the instruction set.");
     Int128 cost, log, behind, change;
     {
         nb::gil_scoped_release unlocked;
-        const std::int64_t* weight = weights.size() ? weights.data() : nullptr;
         const SoftBlock block{rows,
+                              t.rows_inside(rows),
                               codes.data(),
                               codes.itemsize(),
                               numbers.data(),
-                              weight,
+                              weights.size() ? weights.data() : nullptr,
                               before.size() ? before.data() : nullptr,
                               shares.size() ? shares.data() : nullptr,
                               leaders.data(),

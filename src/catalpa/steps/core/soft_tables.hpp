@@ -27,6 +27,7 @@ constexpr std::size_t CHUNK_BYTES = 1 << 13;         // of the shares of the row
 constexpr std::size_t LISTED_BYTES = 1 << 15;        // ... and where few of them are listed
 constexpr std::size_t LED_COPIES = 4;                // so that rows of one cluster in a row do not wait for each other
 constexpr double NUMBER_CAP = 1 << 30;
+alignas(32) constexpr std::int32_t FIRST_LANES[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
 
 // Numbers that start at a cache line, left as they come unless cleared.
 template <class T>
@@ -64,6 +65,7 @@ class SoftTables {
     bool two;                                       // rows are shared out twice
     std::vector<std::size_t> starts;                // (groups + 1,) first column of each group
     std::vector<std::size_t> widths;                // (columns,)
+    std::vector<std::size_t> begin_of;              // (columns + 1,) first place of each column
     std::vector<std::size_t> offsets;               // (groups + 1,) first fused place of each group
     std::vector<std::uint32_t> begins;              // (8, groups) first entry of each group, eight times
     std::vector<std::int32_t> plain, plain_anchor;  // (length, k) and (k,) as they came
@@ -102,6 +104,7 @@ class SoftTables {
 
     std::size_t groups() const { return starts.size() - 1; }
     std::size_t places() const { return offsets.back(); }
+    std::size_t rows_inside(std::size_t rows) const { return rows - std::min(rows, (lanes - 1) / k); }
     std::size_t chunk_rows() const {
         const std::size_t bytes = vectors <= MOST_LOOPED ? CHUNK_BYTES : LISTED_BYTES;
         return std::max<std::size_t>(bytes / (lanes * 4) / 8 * 8, 8);
@@ -140,6 +143,8 @@ class SoftTables {
     }
 
     void lay_out_groups() {
+        begin_of.assign(1, 0);
+        for (const std::size_t width : widths) begin_of.push_back(begin_of.back() + width);
         offsets.assign(1, 0);
         for (std::size_t group = 0; group < groups(); ++group) {
             std::size_t width = 1;
@@ -205,6 +210,7 @@ class SoftTables {
 // A block of rows, and where its shares and foremost clusters go.
 struct SoftBlock {
     std::size_t rows;
+    std::size_t inside;           // rows whose shares, read or written as whole vectors, stay inside the array
     const void* codes;            // (rows rounded up to 8, groups) unsigned
     std::size_t code_bytes;       // 1, 2 or 4 each
     const double* numbers;        // (rows, numeric)
@@ -229,6 +235,7 @@ struct Chunk {
     Aligned<std::int64_t> behind;             // (rows,) sum of share times gap
     Aligned<std::uint64_t> heavy;             // (lanes,) weight times share of one row, where that passes 32 bits
     Aligned<double> part;                     // (lanes,) numeric part of one row's cost
+    Aligned<std::int32_t> tail;               // (lanes,) former shares of a row at the end of the block
     Aligned<std::uint32_t> places;            // (rows, groups) first entry of each place in the tables
     Aligned<Listed> listed;                   // vectors with a cluster that is near, row by row
     Aligned<std::uint32_t> first;             // (rows + 1,) where each row's begin
@@ -247,6 +254,7 @@ struct Chunk {
         behind = Aligned<std::int64_t>(rows);
         heavy = Aligned<std::uint64_t>(t.lanes);
         part = Aligned<double>(t.lanes);
+        tail = Aligned<std::int32_t>::cleared(t.lanes);
         places = Aligned<std::uint32_t>(rows * t.groups());
         if (t.vectors <= MOST_LOOPED) {
             if (t.two) rise = Aligned<std::int32_t>(cells);
@@ -263,37 +271,39 @@ struct Chunk {
 struct SoftSums {
     const SoftTables& tables;
     Aligned<std::uint32_t> narrow;               // (places, lanes) of the latest rows, while 32 bits hold them
-    Aligned<std::uint64_t> wide;                 // (places, lanes) of those before
-    Aligned<std::uint32_t> chunk_sizes;          // (lanes,)
+    Aligned<std::uint64_t> wide;                 // (places, lanes) of those before, if there are any
+    Aligned<std::uint32_t> run_sizes;            // (lanes,)
     std::vector<std::uint64_t> recent, sizes;    // (lanes,) summed shares since `narrow` was emptied, and all
     std::vector<std::int64_t> sums, squares, seen;  // (numeric, lanes)
     std::vector<std::int64_t> led;               // (LED_COPIES, k)
     Int128 cost = 0, log = 0, behind = 0, change = 0;
 
     explicit SoftSums(const SoftTables& t)
-        : tables(t), narrow(Aligned<std::uint32_t>::cleared(t.places() * t.lanes)),
-          wide(Aligned<std::uint64_t>::cleared(t.places() * t.lanes)), chunk_sizes(t.lanes), recent(t.lanes),
-          sizes(t.lanes), sums(t.numeric * t.lanes), squares(sums.size()), seen(sums.size()), led(LED_COPIES * t.k) {}
+        : tables(t), narrow(Aligned<std::uint32_t>::cleared(t.places() * t.lanes)), run_sizes(t.lanes),
+          recent(t.lanes), sizes(t.lanes), sums(t.numeric * t.lanes), squares(sums.size()), seen(sums.size()),
+          led(LED_COPIES * t.k) {}
 
     // Make room in the 32-bit sums for rows of this much weight: a cluster's entries never add up to
     // more than its size, so its size says when one of them might be full.
     void make_room(std::uint64_t weight) {
         const std::uint64_t largest = *std::max_element(recent.begin(), recent.end());
-        if (largest + (weight << SHARE_BITS) > std::numeric_limits<std::uint32_t>::max()) empty_narrow();
-    }
-
-    void empty_narrow() {
-        std::uint32_t* from = narrow.data();
+        if (largest + (weight << SHARE_BITS) <= std::numeric_limits<std::uint32_t>::max()) return;
+        make_wide();
+        const std::uint32_t* from = narrow.data();
         std::uint64_t* to = wide.data();
         for (std::size_t i = 0; i < narrow.size(); ++i) to[i] += from[i];
         narrow.clear();
         std::fill(recent.begin(), recent.end(), 0);
     }
 
+    void make_wide() {
+        if (wide.size() == 0) wide = Aligned<std::uint64_t>::cleared(narrow.size());
+    }
+
     void add_sizes() {
         for (std::size_t j = 0; j < tables.lanes; ++j) {
-            recent[j] += chunk_sizes[j];
-            sizes[j] += chunk_sizes[j];
+            recent[j] += run_sizes[j];
+            sizes[j] += run_sizes[j];
         }
     }
 };

@@ -1,4 +1,4 @@
-// The row kernels of the soft pass, compiled once per instruction set after core_lanes.hpp. Every operation
+// Costs and shares of the rows of a chunk, compiled once per instruction set after core_lanes.hpp. Every operation
 // between integers is one that soft_reference.py names, or equal to it to the bit.
 
 namespace CATALPA_LEVEL {
@@ -96,43 +96,55 @@ CATALPA_TARGET void find_places(const SoftTables& t, const Code* codes, std::siz
             store(out + cell, load(begins + cell) + widened(codes + cell) * lanes);
 }
 
-// Sums of entries of `rows` rows (a multiple of 8) in the V * 8 clusters from `lane` on.
-template <int V>
-CATALPA_TARGET void look_up(const SoftTables& t, const Aligned<std::int32_t>& table,
-                            const Aligned<std::int32_t>& anchor, const std::uint32_t* places, std::size_t rows,
-                            std::size_t lane, std::int32_t* out) {
-    constexpr int at_once = V == 1 ? 8 : V == 2 ? 4 : 2;  // rows whose sums stay in registers
+// Sums of entries of `rows` rows (a multiple of 8) in the V * 8 clusters from `lane` on: costs, and with a second
+// table what they rise by.
+template <int V, bool two>
+CATALPA_TARGET void look_up(const SoftTables& t, std::size_t rows, std::size_t lane, Chunk& chunk) {
+    constexpr int sums_per_row = two ? 2 * V : V;
+    constexpr int at_once = sums_per_row == 1 ? 8 : sums_per_row <= 3 ? 4 : sums_per_row <= 6 ? 2 : 1;  // in registers
     const std::size_t groups = t.groups();
-    const std::int32_t* entries = table.data() + lane;
-    for (std::size_t row = 0; row < rows; row += at_once) {
-        Eight sums[at_once][V];
+    const std::int32_t *entries = t.table.data() + lane, *rises = two ? t.rise.data() + lane : nullptr;
+    const std::uint32_t* own = chunk.places.data();
+    std::int32_t *costs = chunk.cost.data() + lane, *raises = two ? chunk.rise.data() + lane : nullptr;
+    const std::size_t lanes = t.lanes;
+    for (std::size_t row = 0; row < rows; row += at_once, own += at_once * groups) {
+        Eight sums[at_once][V], risen[at_once][V];
 #pragma GCC unroll 8
         for (int r = 0; r < at_once; ++r)
 #pragma GCC unroll 4
-            for (int v = 0; v < V; ++v) sums[r][v] = load(anchor.data() + lane + 8 * v);
-        const std::uint32_t* own = places + row * groups;
+            for (int v = 0; v < V; ++v) {
+                sums[r][v] = load(t.anchor.data() + lane + 8 * v);
+                if constexpr (two) risen[r][v] = load(t.anchor_rise.data() + lane + 8 * v);
+            }
         for (std::size_t group = 0; group < groups; ++group)
 #pragma GCC unroll 8
             for (int r = 0; r < at_once; ++r) {
-                const std::int32_t* entry = entries + own[r * groups + group];
+                const std::uint32_t place = own[r * groups + group];
 #pragma GCC unroll 4
-                for (int v = 0; v < V; ++v) sums[r][v] = sums[r][v] + load(entry + 8 * v);
+                for (int v = 0; v < V; ++v) {
+                    sums[r][v] = sums[r][v] + load(entries + place + 8 * v);
+                    if constexpr (two) risen[r][v] = risen[r][v] + load(rises + place + 8 * v);
+                }
             }
 #pragma GCC unroll 8
         for (int r = 0; r < at_once; ++r)
 #pragma GCC unroll 4
-            for (int v = 0; v < V; ++v) store(out + (row + r) * t.lanes + lane + 8 * v, sums[r][v]);
+            for (int v = 0; v < V; ++v) {
+                store(costs + r * lanes + 8 * v, sums[r][v]);
+                if constexpr (two) store(raises + r * lanes + 8 * v, risen[r][v]);
+            }
+        costs += at_once * lanes;
+        if constexpr (two) raises += at_once * lanes;
     }
 }
 
-CATALPA_TARGET inline void look_up_many(const SoftTables& t, const std::uint32_t* places, std::size_t rows,
-                                        std::int32_t* out) {
+CATALPA_TARGET inline void look_up_many(const SoftTables& t, std::size_t rows, Chunk& chunk) {
     std::size_t lane = 0;
-    for (; lane + 32 <= t.lanes; lane += 32) look_up<4>(t, t.table, t.anchor, places, rows, lane, out);
+    for (; lane + 32 <= t.lanes; lane += 32) look_up<4, false>(t, rows, lane, chunk);
     switch ((t.lanes - lane) / 8) {
-        case 1: return look_up<1>(t, t.table, t.anchor, places, rows, lane, out);
-        case 2: return look_up<2>(t, t.table, t.anchor, places, rows, lane, out);
-        case 3: return look_up<3>(t, t.table, t.anchor, places, rows, lane, out);
+        case 1: return look_up<1, false>(t, rows, lane, chunk);
+        case 2: return look_up<2, false>(t, rows, lane, chunk);
+        case 3: return look_up<3, false>(t, rows, lane, chunk);
         default: return;
     }
 }
@@ -388,6 +400,14 @@ CATALPA_INLINE std::int64_t total(Products sum) {
     return all;
 }
 
+CATALPA_INLINE std::int64_t total(Eight sum) {
+    std::int32_t lanes[8];
+    store(lanes, sum);
+    std::int64_t all = 0;
+    for (const std::int32_t lane : lanes) all += lane;
+    return all;
+}
+
 // Sum of share times gap, row by row. Where the gap would be cut there is no share.
 template <int V>
 CATALPA_INLINE void find_behind_looped(Chunk& chunk, std::size_t rows) {
@@ -521,313 +541,6 @@ CATALPA_TARGET void share_many(const SoftTables& t, Chunk& chunk, std::size_t ro
             share_listed(t, chunk, rows);
         }
         if (t.two || t.numeric) find_behind_listed(t, chunk, rows);
-    }
-}
-
-// --- Sums ------------------------------------------------------------------------------------------
-
-// Least costs, log terms and gaps of some rows, whose weights add up to `weight`, and who leads in them.
-CATALPA_TARGET inline void add_rows(const Chunk& chunk, std::size_t rows, const std::int64_t* weights,
-                                    std::uint64_t weight, bool by_gaps, SoftSums& sums) {
-    const std::int32_t *low = chunk.low.data(), *log = chunk.log.data(), *leader = chunk.leader.data();
-    const std::int64_t* behind = chunk.behind.data();
-    std::int64_t* led = sums.led.data();
-    const std::size_t k = sums.tables.k;
-    std::size_t at = 0;
-    for (; at + LED_COPIES <= rows; at += LED_COPIES)
-#pragma GCC unroll 4
-        for (std::size_t copy = 0; copy < LED_COPIES; ++copy) ++led[copy * k + leader[at + copy]];
-    for (; at < rows; ++at) ++led[leader[at]];
-    if (weights != nullptr && weight >> 22) {
-        for (std::size_t row = 0; row < rows; ++row) {
-            sums.cost += static_cast<Int128>(weights[row]) * low[row];
-            sums.log += static_cast<Int128>(weights[row]) * log[row];
-            if (by_gaps) sums.behind += static_cast<Int128>(weights[row]) * behind[row];
-        }
-        return;
-    }
-    std::int64_t costs = 0, logs = 0, gaps = 0;  // a gap takes 41 bits, all weights 22
-    if (weights == nullptr) {
-        for (std::size_t row = 0; row < rows; ++row) costs += low[row];
-        for (std::size_t row = 0; row < rows; ++row) logs += log[row];
-        for (std::size_t row = 0; row < rows && by_gaps; ++row) gaps += behind[row];
-    } else {
-        for (std::size_t row = 0; row < rows; ++row) costs += weights[row] * low[row];
-        for (std::size_t row = 0; row < rows; ++row) logs += weights[row] * log[row];
-        for (std::size_t row = 0; row < rows && by_gaps; ++row) gaps += weights[row] * behind[row];
-    }
-    sums.cost += costs;
-    sums.log += logs;
-    sums.behind += gaps;
-}
-
-// Shares of one row over all its lanes.
-template <int V>
-CATALPA_INLINE const std::int32_t* spread_out(const SoftTables& t, Chunk& chunk, std::size_t row) {
-    if constexpr (V != 0) {
-        return chunk.share.data() + row * (V * 8);
-    } else {
-        std::int32_t* full = chunk.full.data();
-        std::fill_n(full, t.lanes, 0);
-        for (std::uint32_t i = chunk.first[row]; i < chunk.first[row + 1]; ++i)
-            store(full + chunk.listed[i].lane, load(chunk.share.data() + 8 * i));
-        return full;
-    }
-}
-
-alignas(32) constexpr std::int32_t FIRST_LANES[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
-
-// Write shares of rows from `begin` on, and add up how much they changed. Vectors reach into the next row,
-// which is written later; near the end of the block there is none, and a copy takes their place.
-template <int V>
-CATALPA_TARGET void remember(const SoftTables& t, const SoftBlock& block, std::size_t begin, std::size_t rows,
-                             std::uint64_t weight, Chunk& chunk, SoftSums& sums) {
-    const std::size_t k = t.k, vectors = V ? V : t.vectors;
-    const Eight last = load(FIRST_LANES + (t.lanes - k));
-    const bool heavy = weight > NARROW_WEIGHT;
-    Eight light = Eight{};
-    std::vector<std::int32_t> copy(block.before != nullptr ? t.lanes : 0);
-    for (std::size_t row = begin; row < begin + rows; ++row) {
-        const std::int32_t* share = spread_out<V>(t, chunk, row - begin);
-        const bool inside = row * k + t.lanes <= block.rows * k;
-        if (block.shares != nullptr) {
-            std::int32_t* to = block.shares + row * k;
-            if (inside)
-#pragma GCC unroll 4
-                for (std::size_t v = 0; v < vectors; ++v) store(to + 8 * v, load(share + 8 * v));
-            else
-                std::copy_n(share, k, to);
-        }
-        if (block.before == nullptr) continue;
-        const std::int32_t* old = block.before + row * k;
-        if (!inside) old = (std::copy_n(old, k, copy.data()), copy.data());
-        Eight changed = magnitude(load(share + 8 * (vectors - 1)) - (load(old + 8 * (vectors - 1)) & last));
-#pragma GCC unroll 4
-        for (std::size_t v = 0; v + 1 < vectors; ++v)
-            changed = changed + magnitude(load(share + 8 * v) - load(old + 8 * v));
-        if (heavy) {
-            std::int32_t lanes[8];
-            store(lanes, changed);
-            std::int64_t total = 0;
-            for (const std::int32_t lane : lanes) total += lane;
-            sums.change += static_cast<Int128>(block.weights[row]) * total;
-        } else {
-            light = light + (block.weights ? changed * every(static_cast<std::int32_t>(block.weights[row])) : changed);
-        }
-    }
-    std::uint32_t lanes[8];
-    std::memcpy(lanes, &light, sizeof lanes);
-    for (const std::uint32_t lane : lanes) sums.change += lane;
-}
-
-// Sums, squares and presence of the numbers of one row; the shift comes before the weight.
-CATALPA_TARGET inline void count_numbers(const SoftTables& t, const double* numbers, const std::int32_t* share,
-                                         std::int64_t weight, SoftSums& sums) {
-    for (std::size_t column = 0; column < t.numeric; ++column) {
-        if (numbers[column] != numbers[column]) continue;
-        const auto tick = static_cast<std::int64_t>(std::rint(numbers[column] * (1 << TICK_BITS)));
-        const std::int64_t square = times(tick, tick) >> (2 * TICK_BITS - SQUARE_BITS);
-        std::int64_t* sum = sums.sums.data() + column * t.lanes;
-        std::int64_t* squares = sums.squares.data() + column * t.lanes;
-        std::int64_t* seen = sums.seen.data() + column * t.lanes;
-        if (tick >= 0 && tick <= 1 << TICK_BITS && weight >> 32 == 0) {
-            const auto x = static_cast<std::uint32_t>(tick), xx = static_cast<std::uint32_t>(square);
-            const auto w = static_cast<std::uint32_t>(weight);
-            for (std::size_t j = 0; j < t.lanes; ++j) {
-                const std::uint64_t own = static_cast<std::uint32_t>(share[j]);
-                sum[j] += static_cast<std::int64_t>(std::uint64_t{static_cast<std::uint32_t>(own * x >> SUM_DROP)} * w);
-                squares[j] +=
-                    static_cast<std::int64_t>(std::uint64_t{static_cast<std::uint32_t>(own * xx >> SQUARE_DROP)} * w);
-                seen[j] += static_cast<std::int64_t>(own * w);
-            }
-            continue;
-        }
-        for (std::size_t j = 0; j < t.lanes; ++j) {
-            sum[j] += times(times(share[j], tick) >> SUM_DROP, weight);
-            squares[j] += times(times(share[j], square) >> SQUARE_DROP, weight);
-            seen[j] += times(share[j], weight);
-        }
-    }
-}
-
-// Weigh shares in 32 bits, and add up sizes.
-template <int V>
-CATALPA_TARGET void weigh(const std::int64_t* weights, std::size_t rows, Chunk& chunk, SoftSums& sums) {
-    auto* sizes = reinterpret_cast<std::int32_t*>(sums.chunk_sizes.data());
-    Eight total[V] = {};
-    for (std::size_t row = 0; row < rows; ++row)
-#pragma GCC unroll 4
-        for (int v = 0; v < V; ++v) {
-            std::int32_t* own = chunk.share.data() + row * (V * 8) + 8 * v;
-            Eight share = load(own);
-            if (weights) store(own, share = share * every(static_cast<std::int32_t>(weights[row])));
-            total[v] = total[v] + share;
-        }
-#pragma GCC unroll 4
-    for (int v = 0; v < V; ++v) store(sizes + 8 * v, total[v]);
-    sums.add_sizes();
-}
-
-CATALPA_TARGET inline void weigh_listed(const std::int64_t* weights, std::size_t rows, Chunk& chunk, SoftSums& sums) {
-    auto* sizes = reinterpret_cast<std::int32_t*>(sums.chunk_sizes.data());
-    sums.chunk_sizes.clear();
-    for (std::uint32_t i = 0; i < chunk.first[rows]; ++i) {
-        const Listed at = chunk.listed[i];
-        std::int32_t* own = chunk.share.data() + 8 * i;
-        Eight share = load(own);
-        if (weights) store(own, share = share * every(static_cast<std::int32_t>(weights[at.row])));
-        store(sizes + at.lane, load(sizes + at.lane) + share);
-    }
-    sums.add_sizes();
-}
-
-// Add shares of rows of V vectors.
-template <int V>
-CATALPA_TARGET void count_looped(const SoftTables& t, std::size_t rows, const Chunk& chunk, SoftSums& sums) {
-    auto* counts = reinterpret_cast<std::int32_t*>(sums.narrow.data());
-    const std::uint32_t *place = chunk.places.data(), groups = static_cast<std::uint32_t>(t.groups());
-    const std::int32_t* own = chunk.share.data();
-    for (std::size_t row = 0; row < rows; ++row, own += V * 8) {
-        Eight share[V];
-#pragma GCC unroll 4
-        for (int v = 0; v < V; ++v) share[v] = load(own + 8 * v);
-        const std::uint32_t* end = place + groups;
-        for (; place + 4 <= end; place += 4)
-#pragma GCC unroll 4
-            for (int g = 0; g < 4; ++g)
-#pragma GCC unroll 4
-                for (int v = 0; v < V; ++v) {
-                    std::int32_t* to = counts + place[g] + 8 * v;
-                    store(to, load(to) + share[v]);
-                }
-        for (; place < end; ++place)
-#pragma GCC unroll 4
-            for (int v = 0; v < V; ++v) {
-                std::int32_t* to = counts + *place + 8 * v;
-                store(to, load(to) + share[v]);
-            }
-    }
-}
-
-// Add the listed shares.
-CATALPA_TARGET inline void count_listed(const SoftTables& t, std::size_t rows, Chunk& chunk, SoftSums& sums) {
-    auto* counts = reinterpret_cast<std::int32_t*>(sums.narrow.data());
-    const std::size_t groups = t.groups();
-    for (std::uint32_t i = 0; i < chunk.first[rows]; ++i) {
-        const Listed at = chunk.listed[i];
-        const std::uint32_t* places = chunk.places.data() + at.row * groups;
-        const Eight share = load(chunk.share.data() + 8 * i);
-        for (std::size_t group = 0; group < groups; ++group) {
-            std::int32_t* to = counts + at.lane + places[group];
-            store(to, load(to) + share);
-        }
-    }
-}
-
-// Count in 64 bits, for weights that 32 do not hold.
-template <int V>
-CATALPA_TARGET void count_heavy(const SoftTables& t, const std::int64_t* weights, std::size_t rows, Chunk& chunk,
-                                SoftSums& sums) {
-    const std::size_t lanes = V ? V * 8 : t.lanes, groups = t.groups();
-    std::uint64_t *own = chunk.heavy.data(), *sizes = sums.sizes.data();
-    for (std::size_t row = 0; row < rows; ++row) {
-        const std::int32_t* share = spread_out<V>(t, chunk, row);
-        const std::uint64_t weight = weights ? static_cast<std::uint64_t>(weights[row]) : 1;
-        if (weight >> 32)
-            for (std::size_t j = 0; j < lanes; ++j) own[j] = static_cast<std::uint32_t>(share[j]) * weight;
-        else
-            for (std::size_t j = 0; j < lanes; ++j)
-                own[j] = std::uint64_t{static_cast<std::uint32_t>(share[j])} * static_cast<std::uint32_t>(weight);
-        for (std::size_t j = 0; j < lanes; ++j) sizes[j] += own[j];
-        for (std::size_t group = 0; group < groups; ++group) {
-            std::uint64_t* to = sums.wide.data() + chunk.places[row * groups + group];
-            for (std::size_t j = 0; j < lanes; ++j) to[j] += own[j];
-        }
-    }
-}
-
-// --- A chunk, and a block --------------------------------------------------------------------------------
-
-template <int V>
-CATALPA_TARGET void share_chunk(const SoftTables& t, const SoftBlock& block, std::size_t begin, std::size_t rows,
-                                Chunk& chunk) {
-    const std::size_t whole = (rows + 7) / 8 * 8, cell = begin * t.groups();
-    std::uint32_t* places = chunk.places.data();
-    switch (block.code_bytes) {
-        case 1: find_places(t, static_cast<const std::uint8_t*>(block.codes) + cell, whole, places); break;
-        case 2: find_places(t, static_cast<const std::uint16_t*>(block.codes) + cell, whole, places); break;
-        default: find_places(t, static_cast<const std::uint32_t*>(block.codes) + cell, whole, places);
-    }
-    if constexpr (V != 0) {
-        look_up<V>(t, t.table, t.anchor, places, whole, 0, chunk.cost.data());
-        if (t.two) look_up<V>(t, t.rise, t.anchor_rise, places, whole, 0, chunk.rise.data());
-    } else {
-        look_up_many(t, places, whole, chunk.cost.data());
-    }
-    if (t.numeric) add_numbers(t, block.numbers + begin * t.numeric, rows, chunk);
-    if constexpr (V == 1) {
-        switch (t.k) {
-            case 1: return share_few<1>(t, chunk, whole);
-            case 2: return share_few<2>(t, chunk, whole);
-            case 3: return share_few<3>(t, chunk, whole);
-            case 4: return share_few<4>(t, chunk, whole);
-            case 5: return share_few<5>(t, chunk, whole);
-            case 6: return share_few<6>(t, chunk, whole);
-            case 7: return share_few<7>(t, chunk, whole);
-            default: return share_few<8>(t, chunk, whole);
-        }
-    } else {
-        share_many<V>(t, chunk, whole);
-    }
-}
-
-template <int V>
-CATALPA_TARGET void count_chunk(const SoftTables& t, const SoftBlock& block, std::size_t begin, std::size_t rows,
-                                Chunk& chunk, SoftSums& sums) {
-    const std::int64_t* weights = block.weights ? block.weights + begin : nullptr;
-    std::uint64_t weight = rows;
-    if (weights) {
-        weight = 0;
-        for (std::size_t row = 0; row < rows; ++row) weight += static_cast<std::uint64_t>(weights[row]);
-    }
-    add_rows(chunk, rows, weights, weight, t.two || t.numeric, sums);
-    if (block.shares != nullptr || block.before != nullptr)
-        remember<V>(t, block, begin, rows, weight, chunk, sums);
-    if (t.numeric)
-        for (std::size_t row = 0; row < rows; ++row)
-            count_numbers(t, block.numbers + (begin + row) * t.numeric, spread_out<V>(t, chunk, row),
-                          weights ? weights[row] : 1, sums);
-    if (!block.narrow || weight > NARROW_WEIGHT) return count_heavy<V>(t, weights, rows, chunk, sums);
-    sums.make_room(weight);
-    if constexpr (V != 0) {
-        weigh<V>(weights, rows, chunk, sums);
-        count_looped<V>(t, rows, chunk, sums);
-    } else {
-        weigh_listed(weights, rows, chunk, sums);
-        count_listed(t, rows, chunk, sums);
-    }
-}
-
-template <int V>
-CATALPA_TARGET void share_rows(const SoftTables& t, const SoftBlock& block, SoftSums& sums) {
-    Chunk chunk(t);
-    const std::size_t at_once = t.chunk_rows();
-    for (std::size_t begin = 0; begin < block.rows; begin += at_once) {
-        const std::size_t rows = std::min(at_once, block.rows - begin);
-        share_chunk<V>(t, block, begin, rows, chunk);
-        count_chunk<V>(t, block, begin, rows, chunk, sums);
-        for (std::size_t row = 0; row < rows; ++row)
-            block.leaders[begin + row] = static_cast<std::uint16_t>(chunk.leader[row]);
-    }
-}
-
-CATALPA_TARGET inline void share_block(const SoftTables& t, const SoftBlock& block, SoftSums& sums) {
-    switch (t.vectors) {
-        case 1: return share_rows<1>(t, block, sums);
-        case 2: return share_rows<2>(t, block, sums);
-        case 3: return share_rows<3>(t, block, sums);
-        case 4: return share_rows<4>(t, block, sums);
-        default: return share_rows<0>(t, block, sums);
     }
 }
 

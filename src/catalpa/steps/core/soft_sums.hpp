@@ -1,0 +1,372 @@
+// What is added up of the rows of a soft pass, compiled once per instruction set after soft_shares.hpp.
+
+namespace CATALPA_LEVEL {
+
+// Least costs, log terms and gaps of some rows, whose weights add up to `weight`, and who leads in them.
+CATALPA_TARGET inline void add_rows(const Chunk& chunk, std::size_t rows, const std::int64_t* weights,
+                                    std::uint64_t weight, bool by_gaps, SoftSums& sums) {
+    const std::int32_t *low = chunk.low.data(), *log = chunk.log.data(), *leader = chunk.leader.data();
+    const std::int64_t* behind = chunk.behind.data();
+    std::int64_t* led = sums.led.data();
+    const std::size_t k = sums.tables.k;
+    std::size_t at = 0;
+    for (; at + LED_COPIES <= rows; at += LED_COPIES)
+#pragma GCC unroll 4
+        for (std::size_t copy = 0; copy < LED_COPIES; ++copy) ++led[copy * k + leader[at + copy]];
+    for (; at < rows; ++at) ++led[leader[at]];
+    if (weights != nullptr && weight >> 22) {
+        for (std::size_t row = 0; row < rows; ++row) {
+            sums.cost += static_cast<Int128>(weights[row]) * low[row];
+            sums.log += static_cast<Int128>(weights[row]) * log[row];
+            if (by_gaps) sums.behind += static_cast<Int128>(weights[row]) * behind[row];
+        }
+        return;
+    }
+    std::int64_t costs = 0, logs = 0, gaps = 0;  // a gap takes 41 bits, all weights 22
+    if (weights == nullptr) {
+        for (std::size_t row = 0; row < rows; ++row) costs += low[row];
+        for (std::size_t row = 0; row < rows; ++row) logs += log[row];
+        for (std::size_t row = 0; row < rows && by_gaps; ++row) gaps += behind[row];
+    } else {
+        for (std::size_t row = 0; row < rows; ++row) costs += weights[row] * low[row];
+        for (std::size_t row = 0; row < rows; ++row) logs += weights[row] * log[row];
+        for (std::size_t row = 0; row < rows && by_gaps; ++row) gaps += weights[row] * behind[row];
+    }
+    sums.cost += costs;
+    sums.log += logs;
+    sums.behind += gaps;
+}
+
+// Shares of one row over all its lanes.
+template <int V>
+CATALPA_INLINE const std::int32_t* spread_out(const SoftTables& t, Chunk& chunk, std::size_t row) {
+    if constexpr (V != 0) {
+        return chunk.share.data() + row * (V * 8);
+    } else {
+        std::int32_t* full = chunk.full.data();
+        std::fill_n(full, t.lanes, 0);
+        for (std::uint32_t i = chunk.first[row]; i < chunk.first[row + 1]; ++i)
+            store(full + chunk.listed[i].lane, load(chunk.share.data() + 8 * i));
+        return full;
+    }
+}
+
+// Sum of the absolute differences of two rows of shares, lane by lane; `last` masks the last vector.
+template <int V>
+CATALPA_INLINE Eight differences(const std::int32_t* share, const std::int32_t* before, std::size_t lanes, Eight last) {
+    const std::size_t end = (V ? V * 8 : lanes) - 8;
+    Eight sum = magnitude(load(share + end) - (load(before + end) & last));
+#pragma GCC unroll 4
+    for (std::size_t lane = 0; lane < end; lane += 8) sum = sum + magnitude(load(share + lane) - load(before + lane));
+    return sum;
+}
+
+// Former shares of a row, of which whole vectors can be read.
+CATALPA_INLINE const std::int32_t* former(const SoftTables& t, const SoftBlock& block, std::size_t row, Chunk& chunk) {
+    const std::int32_t* own = block.before + row * t.k;
+    if (row < block.inside) return own;
+    std::copy_n(own, t.k, chunk.tail.data());
+    return chunk.tail.data();
+}
+
+// Add up how much the shares of rows from `begin` on changed; 32 bits hold what the rows weigh.
+template <int V, bool weighted>
+CATALPA_TARGET void add_changes(const SoftTables& t, const SoftBlock& block, std::size_t begin, std::size_t rows,
+                                Chunk& chunk, SoftSums& sums) {
+    const Eight last = load(FIRST_LANES + (t.lanes - t.k));
+    Eight sum = Eight{};
+    for (std::size_t row = 0; row < rows; ++row) {
+        const std::int32_t* before = former(t, block, begin + row, chunk);
+        const Eight changed = differences<V>(spread_out<V>(t, chunk, row), before, t.lanes, last);
+        sum = sum + (weighted ? changed * every(static_cast<std::int32_t>(block.weights[begin + row])) : changed);
+    }
+    std::uint32_t lanes[8];
+    std::memcpy(lanes, &sum, sizeof lanes);
+    for (const std::uint32_t lane : lanes) sums.change += lane;
+}
+
+template <int V>
+CATALPA_TARGET void add_changes(const SoftTables& t, const SoftBlock& block, std::size_t begin, std::size_t rows,
+                                std::uint64_t weight, Chunk& chunk, SoftSums& sums) {
+    if (block.weights == nullptr) return add_changes<V, false>(t, block, begin, rows, chunk, sums);
+    if (weight <= NARROW_WEIGHT) return add_changes<V, true>(t, block, begin, rows, chunk, sums);
+    const Eight last = load(FIRST_LANES + (t.lanes - t.k));
+    for (std::size_t row = 0; row < rows; ++row) {
+        const std::int32_t* before = former(t, block, begin + row, chunk);
+        const Eight changed = differences<V>(spread_out<V>(t, chunk, row), before, t.lanes, last);
+        sums.change += static_cast<Int128>(block.weights[begin + row]) * total(changed);
+    }
+}
+
+// Write the shares of rows from `begin` on. Vectors reach into the next row, which is written later.
+template <int V>
+CATALPA_TARGET void keep_shares(const SoftTables& t, const SoftBlock& block, std::size_t begin, std::size_t rows,
+                                Chunk& chunk) {
+    const std::size_t lanes = V ? V * 8 : t.lanes;
+    std::int32_t* to = block.shares + begin * t.k;
+    for (std::size_t row = 0; row < rows; ++row, to += t.k) {
+        const std::int32_t* share = spread_out<V>(t, chunk, row);
+        if (begin + row >= block.inside) {
+            std::copy_n(share, t.k, to);
+            continue;
+        }
+#pragma GCC unroll 4
+        for (std::size_t lane = 0; lane < lanes; lane += 8) store(to + lane, load(share + lane));
+    }
+}
+
+// Sums, squares and presence of the numbers of one row; the shift comes before the weight.
+CATALPA_TARGET inline void count_numbers(const SoftTables& t, const double* numbers, const std::int32_t* share,
+                                         std::int64_t weight, SoftSums& sums) {
+    for (std::size_t column = 0; column < t.numeric; ++column) {
+        if (numbers[column] != numbers[column]) continue;
+        const auto tick = static_cast<std::int64_t>(std::rint(numbers[column] * (1 << TICK_BITS)));
+        const std::int64_t square = times(tick, tick) >> (2 * TICK_BITS - SQUARE_BITS);
+        std::int64_t* sum = sums.sums.data() + column * t.lanes;
+        std::int64_t* squares = sums.squares.data() + column * t.lanes;
+        std::int64_t* seen = sums.seen.data() + column * t.lanes;
+        if (tick >= 0 && tick <= 1 << TICK_BITS && weight >> 32 == 0) {
+            const auto x = static_cast<std::uint32_t>(tick), xx = static_cast<std::uint32_t>(square);
+            const auto w = static_cast<std::uint32_t>(weight);
+            for (std::size_t j = 0; j < t.lanes; ++j) {
+                const std::uint64_t own = static_cast<std::uint32_t>(share[j]);
+                sum[j] += static_cast<std::int64_t>(std::uint64_t{static_cast<std::uint32_t>(own * x >> SUM_DROP)} * w);
+                squares[j] +=
+                    static_cast<std::int64_t>(std::uint64_t{static_cast<std::uint32_t>(own * xx >> SQUARE_DROP)} * w);
+                seen[j] += static_cast<std::int64_t>(own * w);
+            }
+            continue;
+        }
+        for (std::size_t j = 0; j < t.lanes; ++j) {
+            sum[j] += times(times(share[j], tick) >> SUM_DROP, weight);
+            squares[j] += times(times(share[j], square) >> SQUARE_DROP, weight);
+            seen[j] += times(share[j], weight);
+        }
+    }
+}
+
+// Rows of a chunk that are counted together.
+struct Run {
+    std::size_t begin, end;
+};
+
+// Weigh shares in 32 bits, and add up sizes.
+template <int V>
+CATALPA_TARGET void weigh(const std::int64_t* weights, Run run, Chunk& chunk, SoftSums& sums) {
+    auto* sizes = reinterpret_cast<std::int32_t*>(sums.run_sizes.data());
+    Eight total[V] = {};
+    for (std::size_t row = run.begin; row < run.end; ++row)
+#pragma GCC unroll 4
+        for (int v = 0; v < V; ++v) {
+            std::int32_t* own = chunk.share.data() + row * (V * 8) + 8 * v;
+            Eight share = load(own);
+            if (weights) store(own, share = share * every(static_cast<std::int32_t>(weights[row])));
+            total[v] = total[v] + share;
+        }
+#pragma GCC unroll 4
+    for (int v = 0; v < V; ++v) store(sizes + 8 * v, total[v]);
+    sums.add_sizes();
+}
+
+CATALPA_TARGET inline void weigh_listed(const std::int64_t* weights, Run run, Chunk& chunk, SoftSums& sums) {
+    auto* sizes = reinterpret_cast<std::int32_t*>(sums.run_sizes.data());
+    sums.run_sizes.clear();
+    for (std::uint32_t i = chunk.first[run.begin]; i < chunk.first[run.end]; ++i) {
+        const Listed at = chunk.listed[i];
+        std::int32_t* own = chunk.share.data() + 8 * i;
+        Eight share = load(own);
+        if (weights) store(own, share = share * every(static_cast<std::int32_t>(weights[at.row])));
+        store(sizes + at.lane, load(sizes + at.lane) + share);
+    }
+    sums.add_sizes();
+}
+
+// Add shares of rows of V vectors.
+template <int V>
+CATALPA_TARGET void count_looped(const SoftTables& t, Run run, const Chunk& chunk, SoftSums& sums) {
+    auto* counts = reinterpret_cast<std::int32_t*>(sums.narrow.data());
+    const std::size_t groups = t.groups();
+    const std::uint32_t* place = chunk.places.data() + run.begin * groups;
+    const std::int32_t* own = chunk.share.data() + run.begin * (V * 8);
+    for (std::size_t row = run.begin; row < run.end; ++row, own += V * 8) {
+        Eight share[V];
+#pragma GCC unroll 4
+        for (int v = 0; v < V; ++v) share[v] = load(own + 8 * v);
+        const std::uint32_t* end = place + groups;
+        for (; place + 4 <= end; place += 4)
+#pragma GCC unroll 4
+            for (int g = 0; g < 4; ++g)
+#pragma GCC unroll 4
+                for (int v = 0; v < V; ++v) {
+                    std::int32_t* to = counts + place[g] + 8 * v;
+                    store(to, load(to) + share[v]);
+                }
+        for (; place < end; ++place)
+#pragma GCC unroll 4
+            for (int v = 0; v < V; ++v) {
+                std::int32_t* to = counts + *place + 8 * v;
+                store(to, load(to) + share[v]);
+            }
+    }
+}
+
+// Add the listed shares.
+CATALPA_TARGET inline void count_listed(const SoftTables& t, Run run, const Chunk& chunk, SoftSums& sums) {
+    auto* counts = reinterpret_cast<std::int32_t*>(sums.narrow.data());
+    const std::size_t groups = t.groups();
+    const std::uint32_t end = chunk.first[run.end];
+    for (std::uint32_t i = chunk.first[run.begin]; i < end; ++i) {
+        const Listed at = chunk.listed[i];
+        const std::uint32_t* places = chunk.places.data() + at.row * groups;
+        const Eight share = load(chunk.share.data() + 8 * i);
+        for (std::size_t group = 0; group < groups; ++group) {
+            std::int32_t* to = counts + at.lane + places[group];
+            store(to, load(to) + share);
+        }
+    }
+}
+
+// Weight times share, modulo 2 ** 64 as NumPy has it.
+CATALPA_INLINE void weigh_heavy(const std::int32_t* share, std::uint64_t weight, std::size_t lanes, std::uint64_t* out) {
+    const auto low = static_cast<std::uint32_t>(weight);
+    for (std::size_t j = 0; j < lanes; ++j) out[j] = std::uint64_t{static_cast<std::uint32_t>(share[j])} * low;
+    if (weight >> 32)
+        for (std::size_t j = 0; j < lanes; ++j)
+            out[j] += std::uint64_t{static_cast<std::uint32_t>(share[j])} * (weight >> 32) << 32;
+}
+
+// Count in 64 bits, for weights that 32 do not hold.
+template <int V>
+CATALPA_TARGET void count_heavy(const SoftTables& t, const std::int64_t* weights, Run run, Chunk& chunk,
+                                SoftSums& sums) {
+    constexpr std::size_t size = sizeof(Longs) / 8;
+    const std::size_t lanes = V ? V * 8 : t.lanes, groups = t.groups(), at_once = V ? V * 8 : 8;
+    sums.make_wide();
+    std::uint64_t *own = chunk.heavy.data(), *counts = sums.wide.data();
+    for (std::size_t row = run.begin; row < run.end; ++row) {
+        weigh_heavy(spread_out<V>(t, chunk, row), weights ? static_cast<std::uint64_t>(weights[row]) : 1, lanes, own);
+        const std::uint32_t* places = chunk.places.data() + row * groups;
+        for (std::size_t lane = 0; lane < lanes; lane += at_once) {
+            Longs more[(V ? V : 1) * 8 / size];
+#pragma GCC unroll 16
+            for (std::size_t i = 0; i < at_once; i += size) {
+                more[i / size] = load_longs(own + lane + i);
+                add_longs(sums.sizes.data() + lane + i, more[i / size]);
+            }
+            for (std::size_t group = 0; group < groups; ++group)
+#pragma GCC unroll 16
+                for (std::size_t i = 0; i < at_once; i += size)
+                    add_longs(counts + places[group] + lane + i, more[i / size]);
+        }
+    }
+}
+
+// --- A chunk, and a block --------------------------------------------------------------------------------
+
+template <int V>
+CATALPA_TARGET void share_chunk(const SoftTables& t, const SoftBlock& block, std::size_t begin, std::size_t rows,
+                                Chunk& chunk) {
+    const std::size_t whole = (rows + 7) / 8 * 8, cell = begin * t.groups();
+    std::uint32_t* places = chunk.places.data();
+    switch (block.code_bytes) {
+        case 1: find_places(t, static_cast<const std::uint8_t*>(block.codes) + cell, whole, places); break;
+        case 2: find_places(t, static_cast<const std::uint16_t*>(block.codes) + cell, whole, places); break;
+        default: find_places(t, static_cast<const std::uint32_t*>(block.codes) + cell, whole, places);
+    }
+    if constexpr (V == 0)
+        look_up_many(t, whole, chunk);
+    else if (t.two)
+        look_up<V, true>(t, whole, 0, chunk);
+    else
+        look_up<V, false>(t, whole, 0, chunk);
+    if (t.numeric) add_numbers(t, block.numbers + begin * t.numeric, rows, chunk);
+    if constexpr (V == 1) {
+        switch (t.k) {
+            case 1: return share_few<1>(t, chunk, whole);
+            case 2: return share_few<2>(t, chunk, whole);
+            case 3: return share_few<3>(t, chunk, whole);
+            case 4: return share_few<4>(t, chunk, whole);
+            case 5: return share_few<5>(t, chunk, whole);
+            case 6: return share_few<6>(t, chunk, whole);
+            case 7: return share_few<7>(t, chunk, whole);
+            default: return share_few<8>(t, chunk, whole);
+        }
+    } else {
+        share_many<V>(t, chunk, whole);
+    }
+}
+
+// Rows from `begin` on that 32 bits hold together, or one that they do not hold; what they weigh.
+CATALPA_INLINE std::uint64_t next_run(const std::int64_t* weights, std::size_t rows, Run& run) {
+    run.begin = run.end;
+    std::uint64_t weight = 0;
+    do
+        weight += static_cast<std::uint64_t>(weights[run.end++]);
+    while (run.end < rows && weight + static_cast<std::uint64_t>(weights[run.end]) <= NARROW_WEIGHT);
+    return weight;
+}
+
+template <int V>
+CATALPA_TARGET void count_run(const SoftTables& t, const std::int64_t* weights, Run run, std::uint64_t weight,
+                              Chunk& chunk, SoftSums& sums) {
+    sums.make_room(weight);
+    if constexpr (V != 0) {
+        weigh<V>(weights, run, chunk, sums);
+        count_looped<V>(t, run, chunk, sums);
+    } else {
+        weigh_listed(weights, run, chunk, sums);
+        count_listed(t, run, chunk, sums);
+    }
+}
+
+template <int V>
+CATALPA_TARGET void count_chunk(const SoftTables& t, const SoftBlock& block, std::size_t begin, std::size_t rows,
+                                Chunk& chunk, SoftSums& sums) {
+    const std::int64_t* weights = block.weights ? block.weights + begin : nullptr;
+    std::uint64_t weight = rows;
+    if (weights) {
+        weight = 0;
+        for (std::size_t row = 0; row < rows; ++row) weight += static_cast<std::uint64_t>(weights[row]);
+    }
+    add_rows(chunk, rows, weights, weight, t.two || t.numeric, sums);
+    if (block.before != nullptr) add_changes<V>(t, block, begin, rows, weight, chunk, sums);
+    if (block.shares != nullptr) keep_shares<V>(t, block, begin, rows, chunk);
+    if (t.numeric)
+        for (std::size_t row = 0; row < rows; ++row)
+            count_numbers(t, block.numbers + (begin + row) * t.numeric, spread_out<V>(t, chunk, row),
+                          weights ? weights[row] : 1, sums);
+    if (!block.narrow) return count_heavy<V>(t, weights, {0, rows}, chunk, sums);
+    if (weight <= NARROW_WEIGHT) return count_run<V>(t, weights, {0, rows}, weight, chunk, sums);
+    for (Run run{0, 0}; run.end < rows;) {
+        const std::uint64_t own = next_run(weights, rows, run);
+        if (own <= NARROW_WEIGHT)
+            count_run<V>(t, weights, run, own, chunk, sums);
+        else
+            count_heavy<V>(t, weights, run, chunk, sums);
+    }
+}
+
+template <int V>
+CATALPA_TARGET void share_rows(const SoftTables& t, const SoftBlock& block, SoftSums& sums) {
+    Chunk chunk(t);
+    const std::size_t at_once = t.chunk_rows();
+    for (std::size_t begin = 0; begin < block.rows; begin += at_once) {
+        const std::size_t rows = std::min(at_once, block.rows - begin);
+        share_chunk<V>(t, block, begin, rows, chunk);
+        count_chunk<V>(t, block, begin, rows, chunk, sums);
+        for (std::size_t row = 0; row < rows; ++row)
+            block.leaders[begin + row] = static_cast<std::uint16_t>(chunk.leader[row]);
+    }
+}
+
+CATALPA_TARGET inline void share_block(const SoftTables& t, const SoftBlock& block, SoftSums& sums) {
+    switch (t.vectors) {
+        case 1: return share_rows<1>(t, block, sums);
+        case 2: return share_rows<2>(t, block, sums);
+        case 3: return share_rows<3>(t, block, sums);
+        case 4: return share_rows<4>(t, block, sums);
+        default: return share_rows<0>(t, block, sums);
+    }
+}
+
+}  // namespace CATALPA_LEVEL
