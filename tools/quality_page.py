@@ -13,9 +13,9 @@ from string import Template
 
 import numpy as np
 import pandas as pd
+from catalpa.lab.grids import Cell, Grid, to_markdown, to_plain
 from scipy.stats import rankdata
 
-from catalpa.lab.grids import Cell, Grid, to_markdown, to_plain
 from catalpa.metrics import average_ranks, wilcoxon_holm
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from catalpa.engines.local import LocalEngine
 from catalpa.estimator.soft_fit import overall_of
 from catalpa.estimator.soft_repair import with_moved_rows
 from catalpa.loop.soft import Ripened, ripen
@@ -17,6 +18,7 @@ from catalpa.steps.labelled import count_labelled
 from catalpa.steps.scores import fix
 from catalpa.steps.soft.counts import WHOLE, SharedCounts
 from catalpa.table import encode, infer
+from catalpa.table.blocks import Rows
 
 
 def search_of(table) -> Search:
@@ -25,7 +27,14 @@ def search_of(table) -> Search:
     block = collapse(rows.blocks[0], rows.axis).block
     whole = count_labelled(block, np.zeros(len(block), dtype=np.int64), 1, rows.axis)
     overall = overall_of(schema, whole, np.zeros(0), np.zeros(0))
-    return Search(block, rows.axis, overall, 1.0, Settings(1, 1.0, "auto"), lambda own: LocalEngine(Rows(rows.axis, [own])))
+    return Search(
+        block,
+        rows.axis,
+        overall,
+        1.0,
+        Settings(1, 1.0, "auto"),
+        lambda own: LocalEngine(Rows(rows.axis, [own])),
+    )
 
 
 def all_alike(search: Search, k: int, *, released: bool = False) -> Found:

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 
 from catalpa.datasets import load, make_categorical
+from catalpa.engines.local import LocalEngine
 from catalpa.estimator.soft_fit import overall_of
 from catalpa.loop.starts.soft import Starts
 from catalpa.steps.collapse import collapse
 from catalpa.steps.counts import Counts
 from catalpa.steps.labelled import count_labelled
 from catalpa.table import encode, infer
-from catalpa.table.blocks import Block
+from catalpa.table.blocks import Block, Rows
 
 
 def starts_of(table, weights=None) -> Starts:
@@ -26,7 +27,12 @@ def starts_of(table, weights=None) -> Starts:
         block = Block(block.codes, block.numbers, np.asarray(weights))
     block = collapse(block, rows.axis).block
     whole = count_labelled(block, np.zeros(len(block), dtype=np.int64), 1, rows.axis)
-    return Starts(block, rows.axis, overall_of(schema, whole, np.zeros(0), np.zeros(0)), lambda own: LocalEngine(Rows(rows.axis, [own])))
+    return Starts(
+        block,
+        rows.axis,
+        overall_of(schema, whole, np.zeros(0), np.zeros(0)),
+        lambda own: LocalEngine(Rows(rows.axis, [own])),
+    )
 
 
 def inertia(starts: Starts, k: int, counts: Counts) -> float:
