@@ -29,7 +29,6 @@ from catalpa.errors import MissingDependency, ParameterError, SqlError
 from catalpa.model import read
 from catalpa.model.scoring import Scoring
 from catalpa.steps.assign import label_rows
-from catalpa.steps.likelihood import NumberDensity, label_likely_rows
 from catalpa.steps.scores import FixedScores
 from catalpa.table import encode, infer
 
@@ -307,30 +306,6 @@ def test_a_query_without_levels_does_not_speak_of_them():
     make = lambda **more: sql_query(scoring_of(rows, np.zeros((0, 2), dtype=int), **numbers, **more))  # noqa: E731
     assert "+ (CAST(1 AS DOUBLE)" not in make()
     assert "(CAST(-3 AS DOUBLE) / 2) + CAST(1 AS DOUBLE)" in make(level=np.full((2, 1), -1.5))
-
-
-def test_rows_that_lack_numbers_are_weighed_by_their_density(database):
-    rng = np.random.default_rng(0)
-    rows = pd.DataFrame(
-        {
-            "a": rng.choice(list("xyz"), 200),
-            "n": rng.random(200),
-            "m": np.where(rng.random(200) < 0.5, np.nan, 0.5),
-        }
-    )
-    rows.loc[::5, "n"] = np.nan
-    rows.loc[:1, "n"] = [0.0, 1.0]
-    costs = rng.integers(0, 2**40, (5, 3))
-    numbers = {"means": rng.random((3, 2)), "scale": 10.0 ** rng.uniform(0.0, 2.0, (3, 2))}
-    scoring = scoring_of(rows, costs, anchor=rng.integers(0, 2**40, 3), shift=38, **numbers)
-    log_sizes = np.log([0.5, 0.2, 0.3])
-    scoring = replace(scoring, density=NumberDensity.of(scoring.fixed, log_sizes))
-    block = scoring.scaling.apply(encode(rows, scoring.schema).rows.blocks[0])
-    # No cell needs a hole, so the codes are those of the axis with holes too.
-    expected = label_likely_rows(block, scoring.fixed, log_sizes)
-    assert (expected != label_rows(block, scoring.fixed)).any()
-    make = lambda dialect: sql_query(scoring, dialect=dialect, keep=[ID])  # noqa: E731
-    assert database.labels(numbered(rows), make) == expected.tolist()
 
 
 # ---- whole methods on known tables
