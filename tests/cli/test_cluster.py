@@ -163,14 +163,14 @@ def test_numbers_are_said_in_words_where_means_lie_apart(run, fruit):
 
 def test_a_table_of_numbers_alone_is_described_by_its_means(run, tmp_path):
     (tmp_path / "t.csv").write_text("x,y\n1.5,0.5\n1.25,0.5\n8.5,0.5\n8.75,0.5\n")
-    out = run("cluster", "t.csv", "-k", 2).out
+    out = run("cluster", "t.csv", "-k", 2, "--method", "kprototypes").out
     assert "\tmean x 1.375 (5 overall)" in out
     assert "mean y" not in out
 
 
 def test_gaps_in_a_number_are_left_out_of_its_means(run, tmp_path):
     (tmp_path / "t.csv").write_text("c,x\n" + "red,1.5\nred,\nblue,8.5\nblue,9.5\n")
-    ended = run("cluster", "t.csv", "-k", 2)
+    ended = run("cluster", "t.csv", "-k", 2, "--method", "kprototypes")
     assert ended.code == 0
     assert "mean x 1.5 (6.5 overall)" in ended.out
 

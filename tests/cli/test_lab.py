@@ -82,7 +82,7 @@ def test_the_tests_are_printed_and_drawn(run, tmp_path):
     run("lab", "run", "--quick", "-d", "ZO,TA", "--seeds", 1, "-q")
     ended = run("lab", "significance", "--results", "results/quick.parquet", "--chart", "ranks.svg")
     assert ended.code == 0
-    assert "On 2 data sets with a score of all 11 methods" in ended.out
+    assert "On 2 data sets with a score of all 12 methods" in ended.out
     assert "| HARR |" in ended.out
     assert (tmp_path / "ranks.svg").exists()
 

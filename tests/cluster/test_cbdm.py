@@ -184,7 +184,7 @@ def test_tables_of_all_combinations_are_refused(data_home, name):
 
 def test_a_table_of_independent_columns_is_refused():
     frame = pd.DataFrame([[a, b] for a in "xy" for b in "uv"])
-    with pytest.raises(UndefinedMetric, match=r"not defined on this table.*KModes or DISC"):
+    with pytest.raises(UndefinedMetric, match=r"not defined on this table.*KModes or Grove"):
         CBDM(2).fit(frame)
 
 

@@ -309,30 +309,6 @@ def test_a_query_without_levels_does_not_speak_of_them():
     assert "(CAST(-3 AS DOUBLE) / 2) + CAST(1 AS DOUBLE)" in make(level=np.full((2, 1), -1.5))
 
 
-def test_rows_that_lack_numbers_are_weighed_by_their_density(database):
-    rng = np.random.default_rng(0)
-    rows = pd.DataFrame(
-        {
-            "a": rng.choice(list("xyz"), 200),
-            "n": rng.random(200),
-            "m": np.where(rng.random(200) < 0.5, np.nan, 0.5),
-        }
-    )
-    rows.loc[::5, "n"] = np.nan
-    rows.loc[:1, "n"] = [0.0, 1.0]
-    costs = rng.integers(0, 2**40, (5, 3))
-    numbers = {"means": rng.random((3, 2)), "scale": 10.0 ** rng.uniform(0.0, 2.0, (3, 2))}
-    scoring = scoring_of(rows, costs, anchor=rng.integers(0, 2**40, 3), shift=38, **numbers)
-    log_sizes = np.log([0.5, 0.2, 0.3])
-    scoring = replace(scoring, density=NumberDensity.of(scoring.fixed, log_sizes))
-    block = scoring.scaling.apply(encode(rows, scoring.schema).rows.blocks[0])
-    # No cell needs a hole, so the codes are those of the axis with holes too.
-    expected = label_likely_rows(block, scoring.fixed, log_sizes)
-    assert (expected != label_rows(block, scoring.fixed)).any()
-    make = lambda dialect: sql_query(scoring, dialect=dialect, keep=[ID])  # noqa: E731
-    assert database.labels(numbered(rows), make) == expected.tolist()
-
-
 # ---- whole methods on known tables
 
 
