@@ -16,7 +16,7 @@ from pathlib import Path
 import pandas as pd
 
 from catalpa.lab.figures.experiments import seconds, timed_before
-from catalpa.lab.lines import append_line
+from catalpa.lab.journal import append_line
 from catalpa.lab.protocol import read_protocol
 
 STORED = Path("results/figures/figure3.csv")

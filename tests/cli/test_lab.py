@@ -9,7 +9,7 @@ import pytest
 
 import catalpa
 from catalpa.cli.lab.progress import counted, showing_progress
-from catalpa.lab.lines import whole_lines
+from catalpa.lab.journal import whole_lines
 from catalpa.lab.run import Progress
 
 QUICK = ("lab", "run", "--quick", "--datasets", "ZO,TA", "--methods", "kmodes,sigdt", "--seeds", 2)

@@ -10,7 +10,7 @@ from scipy import stats
 
 from catalpa.errors import ParameterError
 from catalpa.lab import read_protocol
-from catalpa.lab.figures.grids import FORMATS, Cell, Grid, to_latex, to_markdown, to_plain
+from catalpa.lab.grids import FORMATS, Cell, Grid, to_latex, to_markdown, to_plain
 from catalpa.lab.page import page
 from catalpa.lab.published import contradictions, printed, printed_ranks, ranks_of, table_of
 from catalpa.lab.significance import significance

@@ -30,7 +30,6 @@ from catalpa.model import read
 from catalpa.model.scoring import Scoring
 from catalpa.steps.assign import label_rows
 from catalpa.steps.scores import FixedScores
-from catalpa.steps.soft.likelihood import NumberDensity, label_likely_rows
 from catalpa.table import encode, infer
 
 duckdb = pytest.importorskip("duckdb")

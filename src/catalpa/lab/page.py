@@ -8,7 +8,7 @@ from string import Template
 
 import pandas as pd
 
-from catalpa.lab.figures.grids import Cell, Grid, to_markdown
+from catalpa.lab.grids import Cell, Grid, to_markdown
 from catalpa.lab.protocol import Protocol
 from catalpa.lab.published import MEASURES, contradictions, printed, printed_ranks, ranks_of, table_of
 from catalpa.lab.significance import Significance, significance

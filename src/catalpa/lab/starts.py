@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from catalpa.lab.figures.grids import Cell, Grid, to_markdown
+from catalpa.lab.grids import Cell, Grid, to_markdown
 from catalpa.lab.tables import LOPSIDED
 
 __all__ = ["starts_text"]

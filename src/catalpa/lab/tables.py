@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from catalpa.errors import ParameterError
-from catalpa.lab.figures.grids import Cell, Grid
+from catalpa.lab.grids import Cell, Grid
 from catalpa.lab.protocol import Entry, Protocol, Shown
 from catalpa.lab.published import HIGHER_IS_BETTER, MEASURES, printed, printed_ranks, ranks_of, table_of
 

@@ -105,7 +105,7 @@ def table_command(
 
         catalpa lab table 3 --format latex -o table3.tex
     """
-    from catalpa.lab.figures.grids import FORMATS
+    from catalpa.lab.grids import FORMATS
     from catalpa.lab.journal import read_results
     from catalpa.lab.protocol import read_protocol
     from catalpa.lab.tables import table
@@ -285,7 +285,7 @@ def page_command(
 
 
 def _show_beside_printed(terminal: Terminal, rows: Any, plan: Protocol, path: Path) -> None:
-    from catalpa.lab.figures.grids import to_plain
+    from catalpa.lab.grids import to_plain
     from catalpa.lab.tables import table
 
     made = table(rows, plan, "2")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from catalpa.lab.figures.experiments import slopes
-from catalpa.lab.figures.grids import Cell, Grid, to_markdown
+from catalpa.lab.grids import Cell, Grid, to_markdown
 
 __all__ = ["figures_text"]
 

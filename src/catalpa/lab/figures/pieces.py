@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from catalpa.lab.lines import append_line, whole_lines
+from catalpa.lab.journal import append_line, whole_lines
 
 __all__ = ["Piece", "collected", "kept_pieces"]
 
