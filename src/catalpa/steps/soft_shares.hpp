@@ -451,7 +451,7 @@ CATALPA_TARGET void listed_powers(const SoftTables& t, Chunk& chunk, std::size_t
     const std::uint32_t listed = chunk.first[rows];
     std::int32_t *across = chunk.across.data(), *leaders = chunk.leader.data(), *share = chunk.share.data();
     std::fill_n(across, rows * 8, 0);
-    std::fill_n(leaders, rows, -1);
+    std::fill_n(leaders, rows, std::numeric_limits<std::int32_t>::max());
     for (std::uint32_t i = 0; i < listed; ++i) {
         const Listed at = chunk.listed[i];
         const Eight above = every(chunk.low[at.row]) - load(chunk.cost.data() + at.row * t.lanes + at.lane);
@@ -459,9 +459,10 @@ CATALPA_TARGET void listed_powers(const SoftTables& t, Chunk& chunk, std::size_t
         const Singles own = power(reach.cut(below));
         store(share + 8 * i, bits(own));
         store(across + 8 * at.row, load(across + 8 * at.row) + rounded(own));
-        const std::uint32_t zeros = lanes_of(equal(below, Eight{}));
-        const std::int32_t here = static_cast<std::int32_t>(8 * i) + __builtin_ctz(zeros | 0x100);
-        leaders[at.row] = leaders[at.row] < 0 && zeros != 0 ? here : leaders[at.row];
+        // Where the first lane without a gap is; beyond all lanes where there is none. A branch would be a guess.
+        const std::uint32_t zeros = lanes_of(equal(below, Eight{})), none = (zeros - 1) >> 31 << 30;
+        const auto here = static_cast<std::int32_t>(8 * i + __builtin_ctz(zeros | 0x100) + none);
+        leaders[at.row] = std::min(leaders[at.row], here);
     }
 }
 
