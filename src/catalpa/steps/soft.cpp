@@ -192,7 +192,7 @@ nb::tuple share(const SoftTables& t, const AnyCodes& codes, const Matrix<const d
     require(before.size() == 0 || has_shape(before, rows, t.k), "The shares before must be rows by clusters.");
     require(shares.size() == 0 || has_shape(shares, rows, t.k), "shares must be rows by clusters.");
     const std::uint64_t weight = weights.size() ? summed(weights) : rows;
-    const std::vector<std::string> known = levels();
+    static const std::vector<std::string> known = levels();
     require(std::find(known.begin(), known.end(), level) != known.end(), "This machine lacks the instruction set.");
     Int128 cost, log, behind, change;
     std::int64_t moved;
