@@ -90,6 +90,7 @@ def share(
     weights: IntArray,
     before: IntArray,
     level: str,
+    former: IntArray,
     leaders: IntArray,
     shares: IntArray,
     by_category: IntArray,
@@ -99,4 +100,4 @@ def share(
     seen: IntArray,
     led: IntArray,
     /,
-) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, int]]: ...
+) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, int], int]: ...

@@ -104,9 +104,9 @@ def chosen_level() -> str:
     )
 
 
-def pack(block: Block, axis: Axis, k: int) -> Packed:
+def pack(block: Block, axis: Axis, k: int, rows_per_place: int = ROWS_PER_PLACE) -> Packed:
     """Fuse the block's columns into groups that suit a table of ``k`` clusters."""
-    starts = _plan(axis, k, len(block))
+    starts = _plan(axis, k, len(block), rows_per_place)
     widest = max(_group_widths(axis, starts), default=1)
     fused = np.zeros(((len(block) + 7) // 8 * 8, len(starts) - 1), dtype=code_dtype(widest))
     codes = np.ascontiguousarray(block.codes)
@@ -119,13 +119,13 @@ def pack(block: Block, axis: Axis, k: int) -> Packed:
     return Packed(axis, starts, fused, reference.present_cells(block, axis))
 
 
-def _plan(axis: Axis, k: int, n: int) -> tuple[int, ...]:
+def _plan(axis: Axis, k: int, n: int, rows_per_place: int = ROWS_PER_PLACE) -> tuple[int, ...]:
     """First column of each group: the widest fusion whose table suits the cache and the block."""
     entry_bytes = 4 * min(-(-k // 8) * 8, CLUSTERS_TOGETHER)
     for widest in (WIDEST_GROUP, 64, 16):
         starts = _greedy(axis, widest)
         places = sum(_group_widths(axis, starts))
-        if places * entry_bytes <= CACHE_BYTES and places * ROWS_PER_PLACE <= n:
+        if places * entry_bytes <= CACHE_BYTES and places * rows_per_place <= n:
             return starts
     return tuple(range(axis.n_columns + 1))
 

@@ -170,16 +170,21 @@ void share_at_level(const std::string& level, const SoftTables& t, const SoftBlo
 }
 
 // Share rows out between clusters, fill what is given for the results, and return the sums of cost, log,
-// gap and change, each as two halves of 128 bits. `before` and `shares` may be empty.
+// gap and change, each as two halves of 128 bits, and how many leaders are not the former ones. `weights`,
+// `before`, `former` and `shares` may be empty.
 nb::tuple share(const SoftTables& t, const AnyCodes& codes, const Matrix<const double>& numbers,
                 const Vector<const std::int64_t>& weights, const Matrix<const std::int32_t>& before,
-                const std::string& level, const Vector<std::uint16_t>& leaders, const Matrix<std::int32_t>& shares,
+                const std::string& level, const AnyLabels& former, const AnyVector& leaders, const Matrix<std::int32_t>& shares,
                 const Cells& by_category, const Vector<std::int64_t>& sizes, const Cells& sums_in,
                 const Cells& squares, const Cells& seen, const Vector<std::int64_t>& led) {
     const std::size_t rows = leaders.size();
     const Results results{by_category, sizes, sums_in, squares, seen, led};
     results.check(t);
     require(is_unsigned(codes.dtype()), "Codes are unsigned integers of at most 32 bits.");
+    require(is_unsigned(leaders.dtype()) && leaders.itemsize() <= 2, "leaders are unsigned integers of 8 or 16 bits.");
+    require(leaders.itemsize() == 2 || t.k <= 256, "leaders must hold every cluster's number.");
+    require(former.size() == 0 || (former.size() == rows && former.dtype() == leaders.dtype()),
+            "The former leaders must be like the new ones.");
     require(has_shape(codes, codes.shape(0), t.groups()) && codes.shape(0) >= (rows + 7) / 8 * 8,
             "Fused codes must be rows, rounded up to 8, by groups of columns.");
     require(has_shape(numbers, rows, t.numeric), "numbers must be rows by numeric columns.");
@@ -187,9 +192,10 @@ nb::tuple share(const SoftTables& t, const AnyCodes& codes, const Matrix<const d
     require(before.size() == 0 || has_shape(before, rows, t.k), "The shares before must be rows by clusters.");
     require(shares.size() == 0 || has_shape(shares, rows, t.k), "shares must be rows by clusters.");
     const std::uint64_t weight = weights.size() ? summed(weights) : rows;
-    const std::vector<std::string> known = levels();
+    static const std::vector<std::string> known = levels();
     require(std::find(known.begin(), known.end(), level) != known.end(), "This machine lacks the instruction set.");
     Int128 cost, log, behind, change;
+    std::int64_t moved;
     {
         nb::gil_scoped_release unlocked;
         const SoftBlock block{rows,
@@ -200,15 +206,17 @@ nb::tuple share(const SoftTables& t, const AnyCodes& codes, const Matrix<const d
                               weights.size() ? weights.data() : nullptr,
                               before.size() ? before.data() : nullptr,
                               shares.size() ? shares.data() : nullptr,
+                              former.size() ? former.data() : nullptr,
                               leaders.data(),
+                              leaders.itemsize(),
                               counts_narrow(t, rows, weight)};
         SoftSums sums(t);
         share_at_level(level, t, block, sums);
         results.publish(sums);
-        std::tie(cost, log, change) = std::tie(sums.cost, sums.log, sums.change);
+        std::tie(cost, log, change, moved) = std::tie(sums.cost, sums.log, sums.change, sums.moved);
         behind = (t.two || t.numeric ? sums.behind : results.behind(t, sums.cost)) * (Int128{1} << t.coarser);
     }
-    return nb::make_tuple(halves(cost), halves(log), halves(behind), halves(change));
+    return nb::make_tuple(halves(cost), halves(log), halves(behind), halves(change), moved);
 }
 
 }  // namespace

@@ -448,20 +448,26 @@ CATALPA_TARGET inline void list_near(const SoftTables& t, Chunk& chunk, std::siz
 template <bool coarse>
 CATALPA_TARGET void listed_powers(const SoftTables& t, Chunk& chunk, std::size_t rows) {
     const Reach<coarse> reach(t);
-    const std::uint32_t listed = chunk.first[rows];
-    std::int32_t *across = chunk.across.data(), *leaders = chunk.leader.data(), *share = chunk.share.data();
-    std::fill_n(across, rows * 8, 0);
-    std::fill_n(leaders, rows, -1);
-    for (std::uint32_t i = 0; i < listed; ++i) {
-        const Listed at = chunk.listed[i];
-        const Eight above = every(chunk.low[at.row]) - load(chunk.cost.data() + at.row * t.lanes + at.lane);
-        const Eight below = least(above, load(t.cap.data() + at.lane));
-        const Singles own = power(reach.cut(below));
-        store(share + 8 * i, bits(own));
-        store(across + 8 * at.row, load(across + 8 * at.row) + rounded(own));
-        const std::uint32_t zeros = lanes_of(equal(below, Eight{}));
-        const std::int32_t here = static_cast<std::int32_t>(8 * i) + __builtin_ctz(zeros | 0x100);
-        leaders[at.row] = leaders[at.row] < 0 && zeros != 0 ? here : leaders[at.row];
+    const Listed* listed = chunk.listed.data();
+    const std::int32_t *costs = chunk.cost.data(), *cap = t.cap.data();
+    std::int32_t* share = chunk.share.data();
+    for (std::size_t row = 0; row < rows; ++row, costs += t.lanes) {
+        const Eight low = every(chunk.low[row]);
+        const std::uint32_t end = chunk.first[row + 1];
+        Eight whole = Eight{};
+        std::uint32_t leader = std::numeric_limits<std::uint32_t>::max();
+        for (std::uint32_t i = chunk.first[row]; i < end; ++i) {
+            const std::uint32_t lane = listed[i].lane;
+            const Eight below = least(low - load(costs + lane), load(cap + lane));
+            const Singles own = power(reach.cut(below));
+            store(share + 8 * i, bits(own));
+            whole = whole + rounded(own);
+            // Where the first lane without a gap is; beyond all where there is none. A branch would be a guess.
+            const std::uint32_t zeros = lanes_of(equal(below, Eight{})), none = (zeros - 1) & 0x80000000;
+            leader = std::min(leader, 8 * i + __builtin_ctz(zeros | 0x100) + none);
+        }
+        chunk.leader[row] = static_cast<std::int32_t>(leader);
+        store(chunk.across.data() + 8 * row, whole);
     }
 }
 
@@ -470,7 +476,6 @@ CATALPA_TARGET inline void share_listed(const SoftTables& t, Chunk& chunk, std::
         listed_powers<true>(t, chunk, rows);
     else
         listed_powers<false>(t, chunk, rows);
-    const std::uint32_t listed = chunk.first[rows];
     std::int32_t *across = chunk.across.data(), *shares = chunk.share.data();
     for (std::size_t row = 0; row < rows; row += 8) {
         Eight eight[8];
@@ -478,12 +483,16 @@ CATALPA_TARGET inline void share_listed(const SoftTables& t, Chunk& chunk, std::
         store(chunk.whole.data() + row, summed_across(eight));
     }
     use_wholes(chunk, rows);
-    std::fill_n(across, rows * 8, 0);
-    for (std::uint32_t i = 0; i < listed; ++i) {
-        const std::uint32_t row = chunk.listed[i].row;
-        const Eight share = rounded(singles(load(shares + 8 * i)) * singles(every(chunk.factor[row])));
-        store(shares + 8 * i, share);
-        store(across + 8 * row, load(across + 8 * row) + share);
+    for (std::size_t row = 0; row < rows; ++row) {
+        const Singles factor = singles(every(chunk.factor[row]));
+        const std::uint32_t end = chunk.first[row + 1];
+        Eight given = Eight{};
+        for (std::uint32_t i = chunk.first[row]; i < end; ++i) {
+            const Eight share = rounded(singles(load(shares + 8 * i)) * factor);
+            store(shares + 8 * i, share);
+            given = given + share;
+        }
+        store(across + 8 * row, given);
     }
     alignas(32) std::int32_t rest[8];
     for (std::size_t row = 0; row < rows; row += 8) {

@@ -150,75 +150,102 @@ struct Run {
     std::size_t begin, end;
 };
 
-// Weigh shares in 32 bits, and add up sizes.
-template <int V>
-CATALPA_TARGET void weigh(const std::int64_t* weights, Run run, Chunk& chunk, SoftSums& sums) {
-    auto* sizes = reinterpret_cast<std::int32_t*>(sums.run_sizes.data());
-    Eight total[V] = {};
-    for (std::size_t row = run.begin; row < run.end; ++row)
-#pragma GCC unroll 4
-        for (int v = 0; v < V; ++v) {
-            std::int32_t* own = chunk.share.data() + row * (V * 8) + 8 * v;
-            Eight share = load(own);
-            if (weights) store(own, share = share * every(static_cast<std::int32_t>(weights[row])));
-            total[v] = total[v] + share;
-        }
-#pragma GCC unroll 4
-    for (int v = 0; v < V; ++v) store(sizes + 8 * v, total[v]);
-    sums.add_sizes();
-}
+// How many of them several clusters share, and how many one has whole.
+struct Parted {
+    std::size_t shared, owned;
+};
 
-CATALPA_TARGET inline void weigh_listed(const std::int64_t* weights, Run run, Chunk& chunk, SoftSums& sums) {
-    auto* sizes = reinterpret_cast<std::int32_t*>(sums.run_sizes.data());
-    sums.run_sizes.clear();
-    for (std::uint32_t i = chunk.first[run.begin]; i < chunk.first[run.end]; ++i) {
-        const Listed at = chunk.listed[i];
-        std::int32_t* own = chunk.share.data() + 8 * i;
-        Eight share = load(own);
-        if (weights) store(own, share = share * every(static_cast<std::int32_t>(weights[at.row])));
-        store(sizes + at.lane, load(sizes + at.lane) + share);
+// Part the rows by whether one cluster has them whole: then no other power was more than nothing.
+CATALPA_TARGET inline Parted part(Run run, Chunk& chunk) {
+    std::uint32_t *shared = chunk.shared.data(), *owned = chunk.owned.data();
+    const std::int32_t* whole = chunk.whole.data();
+    for (std::size_t row = run.begin; row < run.end; ++row) {
+        *shared = *owned = static_cast<std::uint32_t>(row);
+        const bool one = whole[row] == WHOLE;
+        shared += !one;
+        owned += one;
     }
-    sums.add_sizes();
+    return {static_cast<std::size_t>(shared - chunk.shared.data()), static_cast<std::size_t>(owned - chunk.owned.data())};
 }
 
-// Add shares of rows of V vectors.
+// Add the shares of a row of V vectors, weighed, to its places and to the sizes.
 template <int V>
-CATALPA_TARGET void count_looped(const SoftTables& t, Run run, const Chunk& chunk, SoftSums& sums) {
-    auto* counts = reinterpret_cast<std::int32_t*>(sums.narrow.data());
-    const std::size_t groups = t.groups();
-    const std::uint32_t* place = chunk.places.data() + run.begin * groups;
-    const std::int32_t* own = chunk.share.data() + run.begin * (V * 8);
-    for (std::size_t row = run.begin; row < run.end; ++row, own += V * 8) {
-        Eight share[V];
+CATALPA_INLINE void count_row(const std::int32_t* own, const std::int64_t* weight, const std::uint32_t* place,
+                              std::size_t groups, std::int32_t* counts, Eight sizes[V]) {
+    Eight share[V];
 #pragma GCC unroll 4
-        for (int v = 0; v < V; ++v) share[v] = load(own + 8 * v);
-        const std::uint32_t* end = place + groups;
-        for (; place + 4 <= end; place += 4)
+    for (int v = 0; v < V; ++v) {
+        share[v] = load(own + 8 * v);
+        if (weight) share[v] = share[v] * every(static_cast<std::int32_t>(*weight));
+        sizes[v] = sizes[v] + share[v];
+    }
+    const std::uint32_t* end = place + groups;
+    for (; place + 4 <= end; place += 4)
 #pragma GCC unroll 4
-            for (int g = 0; g < 4; ++g)
-#pragma GCC unroll 4
-                for (int v = 0; v < V; ++v) {
-                    std::int32_t* to = counts + place[g] + 8 * v;
-                    store(to, load(to) + share[v]);
-                }
-        for (; place < end; ++place)
+        for (int g = 0; g < 4; ++g)
 #pragma GCC unroll 4
             for (int v = 0; v < V; ++v) {
-                std::int32_t* to = counts + *place + 8 * v;
+                std::int32_t* to = counts + place[g] + 8 * v;
                 store(to, load(to) + share[v]);
             }
+    for (; place < end; ++place)
+#pragma GCC unroll 4
+        for (int v = 0; v < V; ++v) {
+            std::int32_t* to = counts + *place + 8 * v;
+            store(to, load(to) + share[v]);
+        }
+}
+
+// Add a row that one cluster has whole.
+CATALPA_INLINE void count_owned(std::uint32_t all, const std::uint32_t* place, std::size_t groups,
+                                std::uint32_t* counts) {
+    const std::uint32_t* end = place + groups;
+    for (; place + 4 <= end; place += 4)
+#pragma GCC unroll 4
+        for (int g = 0; g < 4; ++g) counts[place[g]] += all;
+    for (; place < end; ++place) counts[*place] += all;
+}
+
+// Add rows of V vectors. From two vectors on it pays to treat the rows apart that one cluster has whole.
+template <int V, bool weighted>
+CATALPA_TARGET void count_looped(const SoftTables& t, const std::int64_t* weights, Run run, Chunk& chunk,
+                                 SoftSums& sums) {
+    auto *counts = sums.narrow.data(), *sizes = sums.run_sizes.data();
+    auto* lanes = reinterpret_cast<std::int32_t*>(counts);
+    const std::int32_t* shares = chunk.share.data();
+    const std::uint32_t* places = chunk.places.data();
+    const std::size_t groups = t.groups();
+    const Parted parted = V == 1 ? Parted{run.end - run.begin, 0} : part(run, chunk);
+    Eight total[V] = {};
+    for (std::size_t i = 0; i < parted.shared; ++i) {
+        const std::size_t row = V == 1 ? run.begin + i : chunk.shared[i];
+        count_row<V>(shares + row * (V * 8), weighted ? weights + row : nullptr, places + row * groups, groups, lanes,
+                     total);
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < V; ++v) store(reinterpret_cast<std::int32_t*>(sizes) + 8 * v, total[v]);
+    for (std::size_t i = 0; i < parted.owned; ++i) {
+        const std::size_t row = chunk.owned[i], leader = static_cast<std::size_t>(chunk.leader[row]);
+        const std::uint32_t all = static_cast<std::uint32_t>(weighted ? weights[row] : 1) << SHARE_BITS;
+        sizes[leader] += all;
+        count_owned(all, places + row * groups, groups, counts + leader);
     }
 }
 
-// Add the listed shares.
-CATALPA_TARGET inline void count_listed(const SoftTables& t, Run run, const Chunk& chunk, SoftSums& sums) {
+// Add the listed vectors.
+CATALPA_TARGET inline void count_listed(const SoftTables& t, const std::int64_t* weights, Run run, const Chunk& chunk,
+                                        SoftSums& sums) {
     auto* counts = reinterpret_cast<std::int32_t*>(sums.narrow.data());
+    auto* sizes = reinterpret_cast<std::int32_t*>(sums.run_sizes.data());
     const std::size_t groups = t.groups();
     const std::uint32_t end = chunk.first[run.end];
+    sums.run_sizes.clear();
     for (std::uint32_t i = chunk.first[run.begin]; i < end; ++i) {
         const Listed at = chunk.listed[i];
         const std::uint32_t* places = chunk.places.data() + at.row * groups;
-        const Eight share = load(chunk.share.data() + 8 * i);
+        Eight share = load(chunk.share.data() + 8 * i);
+        if (weights) share = share * every(static_cast<std::int32_t>(weights[at.row]));
+        store(sizes + at.lane, load(sizes + at.lane) + share);
         for (std::size_t group = 0; group < groups; ++group) {
             std::int32_t* to = counts + at.lane + places[group];
             store(to, load(to) + share);
@@ -310,13 +337,13 @@ template <int V>
 CATALPA_TARGET void count_run(const SoftTables& t, const std::int64_t* weights, Run run, std::uint64_t weight,
                               Chunk& chunk, SoftSums& sums) {
     sums.make_room(weight);
-    if constexpr (V != 0) {
-        weigh<V>(weights, run, chunk, sums);
-        count_looped<V>(t, run, chunk, sums);
-    } else {
-        weigh_listed(weights, run, chunk, sums);
-        count_listed(t, run, chunk, sums);
-    }
+    if constexpr (V == 0)
+        count_listed(t, weights, run, chunk, sums);
+    else if (weights)
+        count_looped<V, true>(t, weights, run, chunk, sums);
+    else
+        count_looped<V, false>(t, weights, run, chunk, sums);
+    sums.add_sizes();
 }
 
 template <int V>
@@ -346,6 +373,20 @@ CATALPA_TARGET void count_chunk(const SoftTables& t, const SoftBlock& block, std
     }
 }
 
+// Write the foremost clusters of rows from `begin` on; how many are not those of the pass before.
+template <class Leader>
+CATALPA_TARGET std::int64_t move_leaders(const Chunk& chunk, std::size_t rows, std::size_t begin, const void* former,
+                                         Leader* leaders) {
+    const std::int32_t* found = chunk.leader.data();
+    Leader* to = leaders + begin;
+    for (std::size_t row = 0; row < rows; ++row) to[row] = static_cast<Leader>(found[row]);
+    if (former == nullptr) return static_cast<std::int64_t>(rows);
+    const Leader* from = static_cast<const Leader*>(former) + begin;
+    std::int32_t moved = 0;
+    for (std::size_t row = 0; row < rows; ++row) moved += from[row] != to[row];
+    return moved;
+}
+
 template <int V>
 CATALPA_TARGET void share_rows(const SoftTables& t, const SoftBlock& block, SoftSums& sums) {
     Chunk chunk(t);
@@ -354,8 +395,10 @@ CATALPA_TARGET void share_rows(const SoftTables& t, const SoftBlock& block, Soft
         const std::size_t rows = std::min(at_once, block.rows - begin);
         share_chunk<V>(t, block, begin, rows, chunk);
         count_chunk<V>(t, block, begin, rows, chunk, sums);
-        for (std::size_t row = 0; row < rows; ++row)
-            block.leaders[begin + row] = static_cast<std::uint16_t>(chunk.leader[row]);
+        if (block.leader_bytes == 1)
+            sums.moved += move_leaders(chunk, rows, begin, block.former, static_cast<std::uint8_t*>(block.leaders));
+        else
+            sums.moved += move_leaders(chunk, rows, begin, block.former, static_cast<std::uint16_t*>(block.leaders));
     }
 }
 

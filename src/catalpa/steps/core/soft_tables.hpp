@@ -217,7 +217,9 @@ struct SoftBlock {
     const std::int64_t* weights;  // (rows,) or null
     const std::int32_t* before;   // (rows, k) shares of the pass before, or null
     std::int32_t* shares;         // (rows, k) or null
-    std::uint16_t* leaders;       // (rows,)
+    const void* former;           // (rows,) foremost clusters of the pass before, or null
+    void* leaders;                // (rows,) those of this one
+    std::size_t leader_bytes;     // 1 or 2 each
     bool narrow;                  // whether counting in 32 bits pays
 };
 
@@ -236,6 +238,7 @@ struct Chunk {
     Aligned<std::uint64_t> heavy;             // (lanes,) weight times share of one row, where that passes 32 bits
     Aligned<double> part;                     // (lanes,) numeric part of one row's cost
     Aligned<std::int32_t> tail;               // (lanes,) former shares of a row at the end of the block
+    Aligned<std::uint32_t> shared, owned;     // (rows,) rows that several clusters share, and that one has whole
     Aligned<std::uint32_t> places;            // (rows, groups) first entry of each place in the tables
     Aligned<Listed> listed;                   // vectors with a cluster that is near, row by row
     Aligned<std::uint32_t> first;             // (rows + 1,) where each row's begin
@@ -258,6 +261,8 @@ struct Chunk {
         places = Aligned<std::uint32_t>(rows * t.groups());
         if (t.vectors <= MOST_LOOPED) {
             if (t.two) rise = Aligned<std::int32_t>(cells);
+            shared = Aligned<std::uint32_t>(rows + 1);
+            owned = Aligned<std::uint32_t>(rows + 1);
             return;
         }
         listed = Aligned<Listed>(rows * t.vectors + 1);
@@ -277,6 +282,7 @@ struct SoftSums {
     std::vector<std::int64_t> sums, squares, seen;  // (numeric, lanes)
     std::vector<std::int64_t> led;               // (LED_COPIES, k)
     Int128 cost = 0, log = 0, behind = 0, change = 0;
+    std::int64_t moved = 0;
 
     explicit SoftSums(const SoftTables& t)
         : tables(t), narrow(Aligned<std::uint32_t>::cleared(t.places() * t.lanes)), run_sizes(t.lanes),

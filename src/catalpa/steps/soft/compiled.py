@@ -8,7 +8,7 @@ from catalpa.steps.compiled import Packed, chosen_level, core_numbers, core_weig
 from catalpa.steps.counts import Counts
 from catalpa.steps.soft.counts import SharedCounts
 from catalpa.steps.soft.scores import FixedShares
-from catalpa.table.blocks import Block, IntArray
+from catalpa.table.blocks import Block, IntArray, code_dtype
 
 try:
     from catalpa.steps import _core
@@ -29,22 +29,23 @@ def count(
     before: IntArray | None,
     shares: IntArray | None,
 ) -> tuple[SharedCounts, IntArray]:
-    """Sums of a block and the foremost cluster of every row (n,), uint16; as ``soft_reference.count``.
+    """Sums of a block and the foremost cluster of every row (n,); as ``soft_reference.count``.
 
     The shares go to ``shares`` (n, k), int32, where it is given.
     """
     k, numeric = fixed.k, fixed.n_numeric
-    foremost = np.empty(len(block), dtype=np.uint16)
+    foremost = np.empty(len(block), dtype=code_dtype(k + 1))
     by_category = np.empty((k, fixed.axis.length), dtype=np.int64)
     sizes, led = np.empty((2, k), dtype=np.int64)
     sums, squares, seen = np.empty((3, k, numeric), dtype=np.int64)
-    cost, log, gap, change = _core.share(
+    cost, log, gap, change, moved = _core.share(
         _tables(packed, fixed),
         packed.fused,
         core_numbers(block),
         core_weights(block),
         NO_SHARES if before is None else before,
         chosen_level(),
+        _alike(leaders, foremost),
         foremost,
         NO_SHARES if shares is None else shares,
         by_category,
@@ -54,9 +55,17 @@ def count(
         seen,
         led,
     )
-    moved = len(block) if leaders is None else int(np.count_nonzero(foremost != leaders))
     counts = Counts(by_category, sizes, sums, squares, seen, _whole(cost), moved)
     return SharedCounts(counts, _whole(log), _whole(gap), led, _whole(change)), foremost
+
+
+def _alike(leaders: IntArray | None, foremost: IntArray) -> IntArray:
+    """Former leaders in the type of the new ones; the largest number they can hold is no cluster."""
+    if leaders is None:
+        return foremost[:0]
+    if leaders.dtype == foremost.dtype:
+        return leaders
+    return np.minimum(leaders, np.iinfo(foremost.dtype).max).astype(foremost.dtype)
 
 
 def _whole(halves: tuple[int, int]) -> int:
