@@ -203,7 +203,7 @@ def _latent(results: pd.DataFrame) -> str:
         return f"StepMix on all {quick} tables"
     return (
         f"StepMix on {quick} tables, and on the {len(larger)} where that takes too long "
-        f"({', '.join(larger)}) an EM of our own that does the same"
+        f"({', '.join(larger)}) an EM of our own for the same likelihood"
     )
 
 
