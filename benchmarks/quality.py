@@ -44,7 +44,11 @@ from tools.quality_page import COLUMNS, in_order, read_results, scores, summary 
 
 STARTS = 10
 MOST_AXES = 20
+<<<<<<< HEAD
 STEPMIX_CELLS = 100_000  # rows x columns x most categories x clusters up to which stepmix is quick enough
+=======
+STEPMIX_CELLS = 1_000_000  # rows x columns x most categories x clusters up to which stepmix is quick enough
+>>>>>>> oracle
 EM_PASSES, EM_TOLERANCE = 1000, 1e-10  # those of stepmix, in nats per row
 RECORDED = {
     "soft_reference": "Grove",
@@ -262,10 +266,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def beside_recorded(results: pd.DataFrame, recorded: Path) -> str:
-    """Mean ARI per group, here and as recorded with the tables."""
+    """Mean ARI per group, here and as recorded with the same tables."""
+    own = scores(results, "ari")
+    here = own.groupby(level="group").mean()
     there = pd.read_csv(recorded)
+    there = there[there["table"].isin(own.index.get_level_values("table"))]
     there["group"] = there["group"].str.split("_").str[0]
-    here = scores(results, "ari").groupby(level="group").mean()
     means = there.drop(columns="table").groupby("group").mean()
     lines = [f"{'mean ARI, here / recorded':26}" + "".join(f"{group:>16}" for group in means.index)]
     for recorded_name, name in RECORDED.items():

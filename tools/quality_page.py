@@ -13,9 +13,9 @@ from string import Template
 
 import numpy as np
 import pandas as pd
-from catalpa.lab.grids import Cell, Grid, to_markdown, to_plain
 from scipy.stats import rankdata
 
+from catalpa.lab.grids import Cell, Grid, to_markdown, to_plain
 from catalpa.metrics import average_ranks, wilcoxon_holm
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -203,7 +203,7 @@ def _latent(results: pd.DataFrame) -> str:
         return f"StepMix on all {quick} tables"
     return (
         f"StepMix on {quick} tables, and on the {len(larger)} where that takes too long "
-        f"({', '.join(larger)}) an EM of our own that does the same"
+        f"({', '.join(larger)}) an EM of our own for the same likelihood"
     )
 
 
