@@ -44,11 +44,7 @@ from tools.quality_page import COLUMNS, in_order, read_results, scores, summary 
 
 STARTS = 10
 MOST_AXES = 20
-<<<<<<< HEAD
-STEPMIX_CELLS = 100_000  # rows x columns x most categories x clusters up to which stepmix is quick enough
-=======
 STEPMIX_CELLS = 1_000_000  # rows x columns x most categories x clusters up to which stepmix is quick enough
->>>>>>> oracle
 EM_PASSES, EM_TOLERANCE = 1000, 1e-10  # those of stepmix, in nats per row
 RECORDED = {
     "soft_reference": "Grove",
