@@ -1,4 +1,4 @@
-"""Time one steady pass of the compiled core, and of the NumPy reference, in nanoseconds per row.
+"""Time one steady hard pass, one soft pass and the NumPy reference, in nanoseconds per row.
 
 Run ``python benchmarks/core.py``. A pass is what the iteration repeats: new labels, counts and cost, with
 about one row in a thousand moving. Tables are those of k-modes on frequencies (shares of each cluster), so
@@ -22,12 +22,14 @@ from rich.table import Table
 from catalpa.steps import compiled
 from catalpa.steps.assign import Memory, assign_and_count
 from catalpa.steps.scores import FixedScores, Scores, fix
+from catalpa.steps.soft.scores import FixedShares, soften
+from catalpa.steps.soft.share import share_and_count
 from catalpa.table.blocks import Axis, Block, IntArray
 
 CATEGORIES = 5
 REFERENCE_ROWS = 50_000
 BLOCK_ROWS = 1 << 16
-SETTINGS = ((20, 5), (20, 20), (20, 100), (8, 5), (8, 20), (100, 5), (100, 20))
+SETTINGS = ((20, 2), (20, 5), (20, 8), (20, 20), (20, 100), (8, 5), (8, 20), (100, 5), (100, 20))
 
 
 def planted(rng: np.random.Generator, rows: int, columns: int, k: int) -> tuple[Block, IntArray]:
@@ -48,6 +50,28 @@ def one_minus_share(block: Block, labels: IntArray, axis: Axis, k: int) -> Fixed
         counts = np.bincount(cell, minlength=CATEGORIES * k).reshape(CATEGORIES, k)
         table[offset : offset + CATEGORIES] = 1 - counts / sizes
     return fix(Scores.of(table), axis)
+
+
+def log_shares(block: Block, labels: IntArray, axis: Axis, k: int) -> FixedShares:
+    """Costs of a soft pass: minus the logarithm of each category's share in its cluster, one row added."""
+    table = np.zeros((axis.length, k))
+    sizes = np.bincount(labels, minlength=k)
+    for column, offset in enumerate(axis.offsets[:-1]):
+        cell = block.codes[:, column].astype(np.int64) * k + labels
+        counts = np.bincount(cell, minlength=CATEGORIES * k).reshape(CATEGORIES, k)
+        table[offset : offset + CATEGORIES] = -np.log((counts + 1) / (sizes + CATEGORIES))
+    return soften(Scores.of(table), axis)
+
+
+def soft_seconds(blocks: list[Block], shares: FixedShares, repeats: int) -> float:
+    """Least time of a soft pass over all blocks, on one thread."""
+    memories = [share_and_count(part, None, shares, False)[1] for part in blocks]
+
+    def one_pass() -> None:
+        for part, memory in zip(blocks, memories, strict=True):
+            share_and_count(part, memory, shares, False)
+
+    return best(time.thread_time, one_pass, repeats)
 
 
 @contextmanager
@@ -80,8 +104,8 @@ def moved_a_little(rng: np.random.Generator, memory: Memory, k: int) -> Memory:
     return Memory(labels, memory.counts, memory.packed)
 
 
-def measure(rows: int, columns: int, k: int, repeats: int) -> tuple[float, float, float]:
-    """Nanoseconds per row: core on one thread, core on two, reference."""
+def measure(rows: int, columns: int, k: int, repeats: int) -> tuple[float, float, float, float]:
+    """Nanoseconds per row: core on one thread, a soft pass there, core on two, reference."""
     rng = np.random.default_rng(0)
     axis = Axis((CATEGORIES,) * columns)
     block, truth = planted(rng, rows, columns, k)
@@ -100,12 +124,13 @@ def measure(rows: int, columns: int, k: int, repeats: int) -> tuple[float, float
             one_pass(part, memory)
 
     alone = best(time.thread_time, single, repeats)
+    soft = soft_seconds(blocks, log_shares(block, truth, axis, k), repeats)
     with ThreadPoolExecutor(2) as pool:
         together = best(time.perf_counter, threaded, repeats)
     sample = block.cut(REFERENCE_ROWS)[0]
     with numpy_only():
         slow = best(time.thread_time, lambda: one_pass(sample, Memory()), 3)
-    return alone * 1e9 / rows, together * 1e9 / rows, slow * 1e9 / len(sample)
+    return alone * 1e9 / rows, soft * 1e9 / rows, together * 1e9 / rows, slow * 1e9 / len(sample)
 
 
 def main() -> None:
@@ -115,12 +140,13 @@ def main() -> None:
     arguments.add_argument("--repeats", type=int, default=15)
     chosen = arguments.parse_args()
     title = f"{compiled.description()}, {chosen.rows:,} rows, {CATEGORIES} categories per column, ns per row"
-    table = Table("columns", "k", "core, 1 thread", "core, 2 threads", "NumPy", "NumPy / core", title=title)
+    head = ("columns", "k", "hard, 1 thread", "soft, 1 thread", "soft / hard", "hard, 2 threads", "NumPy")
+    table = Table(*head, "NumPy / hard", title=title)
     for columns, k in SETTINGS:
         rows = chosen.rows if columns <= 20 else chosen.rows // 5
-        alone, together, slow = measure(rows, columns, k, chosen.repeats)
-        cells = (f"{alone:.1f}", f"{together:.1f}", f"{slow:.0f}", f"{slow / alone:.0f}")
-        table.add_row(str(columns), str(k), *cells)
+        alone, soft, together, slow = measure(rows, columns, k, chosen.repeats)
+        cells = (f"{alone:.1f}", f"{soft:.1f}", f"{soft / alone:.2f}", f"{together:.1f}", f"{slow:.0f}")
+        table.add_row(str(columns), str(k), *cells, f"{slow / alone:.0f}")
     Console().print(table)
 
 
