@@ -338,3 +338,13 @@ def test_the_core_refuses_tables_that_do_not_fit(place, wrong):
     arguments[place] = wrong
     with pytest.raises(ValueError, match=r"must|takes|may|cannot|come|start"):
         _core.SoftTables(*arguments)
+
+
+@pytest.mark.usefixtures("levels")
+def test_the_core_refuses_groups_too_large_for_a_table():
+    from catalpa.steps import _core
+
+    table, entries = np.zeros((128, 3), dtype=np.int32), np.zeros(3, dtype=np.int32)
+    widths, numbers = np.full(64, 2), [np.zeros((3, 0))] * 3
+    with pytest.raises(ValueError, match="must fit a table"):
+        _core.SoftTables(table, entries, widths, np.array([0, 64]), *numbers, table[:0], entries[:0], 0)

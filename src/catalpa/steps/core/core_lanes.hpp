@@ -39,10 +39,6 @@ CATALPA_INLINE Eight choose(Eight mask, Eight a, Eight b) {
     return reinterpret_cast<Eight>(_mm256_blendv_epi8(reinterpret_cast<__m256i>(b), reinterpret_cast<__m256i>(a),
                                                       reinterpret_cast<__m256i>(mask)));
 }
-// The lesser of two numbers without sign.
-CATALPA_INLINE Eight lesser(Eight a, Eight b) {
-    return reinterpret_cast<Eight>(_mm256_min_epu32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
-}
 // One bit per lane of a mask.
 CATALPA_INLINE unsigned lanes_of(Eight mask) {
     return static_cast<unsigned>(_mm256_movemask_ps(reinterpret_cast<__m256>(mask)));
@@ -82,7 +78,6 @@ CATALPA_INLINE void store(std::int64_t* to, Products sum) {
 #else
 
 typedef std::int32_t Four __attribute__((vector_size(16)));
-typedef std::uint32_t FourUnsigned __attribute__((vector_size(16)));
 typedef float FourSingles __attribute__((vector_size(16)));
 typedef std::uint64_t Longs __attribute__((vector_size(16)));
 struct Eight {
@@ -143,10 +138,6 @@ inline Four choose(Four mask, Four a, Four b) { return (mask & a) | (~mask & b);
 inline Eight choose(Eight mask, Eight a, Eight b) {
     return {choose(mask.low, a.low, b.low), choose(mask.high, a.high, b.high)};
 }
-inline Four lesser(Four a, Four b) {
-    return choose(reinterpret_cast<FourUnsigned>(a) < reinterpret_cast<FourUnsigned>(b), a, b);
-}
-inline Eight lesser(Eight a, Eight b) { return {lesser(a.low, b.low), lesser(a.high, b.high)}; }
 inline unsigned lanes_of(Four mask) {
 #if defined(__SSE2__)
     return static_cast<unsigned>(_mm_movemask_ps(reinterpret_cast<__m128>(mask)));

@@ -46,10 +46,6 @@ constexpr float LOGARITHM[6] = {
 
 using Cells = Matrix<std::int64_t>;
 
-void require(bool holds, const char* what) {
-    if (!holds) throw std::invalid_argument(what);
-}
-
 bool is_unsigned(nb::dlpack::dtype type) {
     return type.code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::UInt) && type.lanes == 1 &&
            (type.bits == 8 || type.bits == 16 || type.bits == 32);
@@ -187,6 +183,8 @@ nb::tuple share(const SoftTables& t, const AnyCodes& codes, const Matrix<const d
             "The former leaders must be like the new ones.");
     require(has_shape(codes, codes.shape(0), t.groups()) && codes.shape(0) >= (rows + 7) / 8 * 8,
             "Fused codes must be rows, rounded up to 8, by groups of columns.");
+    for (std::size_t group = 0; group < t.groups(); ++group)
+        require(rows == 0 || t.offsets[group] < t.offsets[group + 1], "Columns with rows must have a category.");
     require(has_shape(numbers, rows, t.numeric), "numbers must be rows by numeric columns.");
     require(weights.size() == 0 || weights.size() == rows, "weights must have one entry per row.");
     require(before.size() == 0 || has_shape(before, rows, t.k), "The shares before must be rows by clusters.");

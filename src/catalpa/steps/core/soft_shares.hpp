@@ -423,8 +423,7 @@ CATALPA_INLINE void find_behind_looped(Chunk& chunk, std::size_t rows) {
     }
 }
 
-// --- Many clusters: of all vectors of all rows, those that hold a cluster with a share. One list for the chunk,
-// so that no branch depends on how many a row has.
+// --- Many clusters: only the vectors that hold a cluster with a share, in one list for the chunk.
 
 CATALPA_TARGET inline void list_near(const SoftTables& t, Chunk& chunk, std::size_t rows) {
     constexpr std::int32_t largest = std::numeric_limits<std::int32_t>::max();

@@ -29,6 +29,10 @@ constexpr std::size_t LED_COPIES = 4;                // so that rows of one clus
 constexpr double NUMBER_CAP = 1 << 30;
 alignas(32) constexpr std::int32_t FIRST_LANES[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
 
+inline void require(bool holds, const char* what) {
+    if (!holds) throw std::invalid_argument(what);
+}
+
 // Numbers that start at a cache line, left as they come unless cleared.
 template <class T>
 class Aligned {
@@ -111,9 +115,8 @@ class SoftTables {
     }
 
    private:
-    static void require(bool holds, const char* what) {
-        if (!holds) throw std::invalid_argument(what);
-    }
+    // An entry's index takes 32 bits.
+    std::size_t most_places() const { return std::numeric_limits<std::uint32_t>::max() / lanes; }
 
     void check_shapes(const Vector<const std::int32_t>& anchor_in, const Vector<const std::int64_t>& widths_in,
                       const Vector<const std::int64_t>& starts_in, const Matrix<const double>& means_in,
@@ -148,10 +151,13 @@ class SoftTables {
         offsets.assign(1, 0);
         for (std::size_t group = 0; group < groups(); ++group) {
             std::size_t width = 1;
-            for (std::size_t column = starts[group]; column < starts[group + 1]; ++column) width *= widths[column];
+            for (std::size_t column = starts[group]; column < starts[group + 1]; ++column) {
+                width *= widths[column];
+                require(width <= most_places(), "A group of columns must fit a table.");
+            }
             offsets.push_back(offsets.back() + width);
+            require(places() <= most_places(), "All groups of columns must fit a table.");
         }
-        require(places() <= std::numeric_limits<std::uint32_t>::max() / lanes, "The fused table is too large.");
         for (int row = 0; row < 8; ++row)
             for (std::size_t group = 0; group < groups(); ++group)
                 begins.push_back(static_cast<std::uint32_t>(offsets[group] * lanes));
