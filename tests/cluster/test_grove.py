@@ -513,7 +513,7 @@ def test_relations_are_differences_of_log_shares_and_their_trees_minimum_spannin
     zoo = load("zoo").frame
     model = Grove(3, random_state=0).fit(zoo)
     overall, mass = zoo["legs"].value_counts(normalize=True), model.prior_ * zoo["legs"].nunique()
-    soft = model._outcome.soft
+    soft = model._fitted.outcome.soft
     for cluster in range(3):
         relation = model.relations_[cluster, "legs"]
         column = list(zoo).index("legs")
@@ -591,9 +591,9 @@ def test_a_batch_adds_its_rows_by_their_shares():
     model.partial_fit([["a", "x"]] * 6 + [["b", "y"]] * 6)
     a, b = model.predict([["a", "x"], ["b", "y"]])
     shares = model.predict_proba([["a", "y"]])[0]
-    before = model._outcome.soft.sizes / 2**20
+    before = model._fitted.outcome.soft.sizes / 2**20
     model.partial_fit([["a", "y"]] * 3)
-    np.testing.assert_allclose(model._outcome.soft.sizes / 2**20, before + 3 * shares, atol=1e-4)
+    np.testing.assert_allclose(model._fitted.outcome.soft.sizes / 2**20, before + 3 * shares, atol=1e-4)
     assert model.cluster_sizes_.sum() == 15
     assert np.isnan(model.evidence_)
     assert model.predict([["a", "x"], ["b", "y"]]).tolist() == [a, b]
@@ -602,7 +602,7 @@ def test_a_batch_adds_its_rows_by_their_shares():
 def test_batches_with_decay_forget_by_share():
     first = [["a", "x"]] * 6 + [["b", "y"]] * 6
     model = Grove(2, decay=0.5, random_state=0).partial_fit(first).partial_fit(first)
-    assert model._outcome.soft.sizes.sum() / 2**20 == pytest.approx(18)
+    assert model._fitted.outcome.soft.sizes.sum() / 2**20 == pytest.approx(18)
     assert model.cluster_sizes_.sum() == pytest.approx(18)
 
 
@@ -626,6 +626,6 @@ def test_a_model_of_batches_is_saved_and_goes_on(tmp_path):
     assert np.isnan(again.cost_)
     for one in (model, again):
         one.partial_fit([["b", "y"], ["a", "y"]])
-    assert again._outcome.soft.by_category.tolist() == model._outcome.soft.by_category.tolist()
+    assert again._fitted.outcome.soft.by_category.tolist() == model._fitted.outcome.soft.by_category.tolist()
     assert again.predict([["a", "y"]]).tolist() == model.predict([["a", "y"]]).tolist()
     assert again.history_.equals(model.history_)

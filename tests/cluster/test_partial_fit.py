@@ -80,7 +80,7 @@ def test_batches_find_the_clusters_of_the_whole_table(model: Any) -> None:
 def test_counts_of_all_batches_are_those_of_all_rows(model: Any) -> None:
     parts = batches()
     streamed = learned(model, parts)
-    totals = streamed._outcome.counts.by_category.sum(axis=0)
+    totals = streamed._fitted.outcome.counts.by_category.sum(axis=0)
     frame = pd.concat(parts)
     expected = [frame[name].value_counts().sort_index().tolist() for name in frame]
     assert totals.tolist() == [count for column in expected for count in column]
@@ -177,7 +177,7 @@ def test_missing_cells_that_are_left_out_stay_left_out() -> None:
     model = KModes(2, missing="ignore", random_state=0).partial_fit([["a", "x"], ["b", "y"]])
     model.partial_fit([["a", None], ["b", "y"]])
     assert None not in model.schema_.columns[1].categories
-    assert model._outcome.counts.by_category.sum() == 7
+    assert model._fitted.outcome.counts.by_category.sum() == 7
 
 
 # What is refused

@@ -168,7 +168,7 @@ def test_what_dask_cannot_give_is_refused_in_words():
 def test_an_engine_for_new_rows_counts_them_when_asked():
     frame = planted(50).drop(columns="price")
     model = KModes(2, random_state=0).fit(frame)
-    engine, _ = model._measure(dd.from_pandas(frame, npartitions=3))
+    engine, _ = model._opened(dd.from_pandas(frame, npartitions=3))
     assert engine.n_rows == 50
     assert model.score(dd.from_pandas(frame, npartitions=3)) == model.score(frame)
 
@@ -260,7 +260,7 @@ def bytes_of_five_sweeps(n: int, monkeypatch) -> int:
     frame = planted(n).drop(columns="price")
     model = KModes(3, random_state=0)
     problem = model._pose(dd.from_pandas(frame, npartitions=4))
-    fixed = fix(KModes(3, random_state=0).fit(frame.head(500))._outcome.scores, problem.engine.axis)
+    fixed = fix(KModes(3, random_state=0).fit(frame.head(500))._fitted.outcome.scores, problem.engine.axis)
     problem.engine.sweep(assign_and_count, fixed)
     written = []
     write = distributed.comm.tcp.TCP.write

@@ -85,7 +85,10 @@ def test_the_fit_is_that_of_memory(engine, table, method, request):
     np.testing.assert_array_equal(labels_of(other.labels_), known.labels_)
     assert other.cost_ == known.cost_
     for name in ("by_category", "sizes", "sums", "squares", "seen"):
-        expected, found = getattr(known._outcome.counts, name), getattr(other._outcome.counts, name)
+        expected, found = (
+            getattr(known._fitted.outcome.counts, name),
+            getattr(other._fitted.outcome.counts, name),
+        )
         np.testing.assert_array_equal(found, expected, err_msg=name)
-    assert other._outcome.facts == known._outcome.facts
-    assert other._outcome.history == known._outcome.history
+    assert other._fitted.outcome.facts == known._fitted.outcome.facts
+    assert other._fitted.outcome.history == known._fitted.outcome.history

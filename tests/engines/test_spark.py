@@ -58,7 +58,7 @@ def same_fit(known, spread) -> None:
     np.testing.assert_array_equal(known.labels_, labels_of(spread.labels_))
     assert known.cost_ == spread.cost_
     np.testing.assert_array_equal(known.cluster_sizes_, spread.cluster_sizes_)
-    assert known._outcome.history == spread._outcome.history
+    assert known._fitted.outcome.history == spread._fitted.outcome.history
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +123,7 @@ def test_what_travels_in_a_pass_does_not_grow_with_the_rows(spark):
     def bytes_of_a_sweep(n: int) -> tuple[int, int]:
         problem = KModes(3, random_state=0)._pose(in_spark(spark, planted(n).drop(columns="price")))
         model = KModes(3, random_state=0).fit(planted(500).drop(columns="price"))
-        fixed = fix(model._outcome.scores, problem.engine.axis)
+        fixed = fix(model._fitted.outcome.scores, problem.engine.axis)
         summed = problem.engine.sweep(assign_and_count, fixed)
         assert int(summed.sizes.sum()) == n
         out = len(pickle.dumps((assign_and_count, (fixed,), problem.engine._starts)))

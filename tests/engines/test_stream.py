@@ -81,7 +81,9 @@ def same_fit(one: Any, other: Any) -> None:
     assert one.cost_ == other.cost_
     for name in ("by_category", "sizes", "sums", "squares", "seen", "cost", "moved"):
         np.testing.assert_array_equal(
-            getattr(one._outcome.counts, name), getattr(other._outcome.counts, name), err_msg=name
+            getattr(one._fitted.outcome.counts, name),
+            getattr(other._fitted.outcome.counts, name),
+            err_msg=name,
         )
     assert one.centers_.equals(other.centers_)
     assert one.history_.equals(other.history_)

@@ -27,7 +27,7 @@ from catalpa.engines.opening import scaling_of
 from catalpa.errors import MissingDependency, ParameterError, SqlError
 from catalpa.estimator.saving import restored
 from catalpa.model import read
-from catalpa.model.scoring import Scoring
+from catalpa.model.sql import Scoring
 from catalpa.steps.assign import label_rows
 from catalpa.steps.scores import FixedScores
 from catalpa.table import encode, infer

@@ -12,8 +12,8 @@ from catalpa.costs.embedding import JointVectors, overall_shares
 from catalpa.costs.method import Method
 from catalpa.errors import ColumnWarning, UndefinedMetric
 from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.merging import merge_rows
-from catalpa.estimator.outcome import Outcome
 from catalpa.estimator.parameters import Choice, Number, rules_with
 from catalpa.loop.refill import REFILLS
 from catalpa.loop.restarts import best_of
@@ -165,15 +165,15 @@ class CBDM(Clusterer):
         least_share = float(self.sigma) if self.context == "M" else None
         contexts = learn_contexts(together, axis, least_share=least_share)
         _check_defined(contexts, problem.schema, together)
-        shared = {
-            "distances": np.concatenate([matrix.ravel() for matrix in contexts.distances]),
+        shared: dict[str, FloatArray] = {
             "members": contexts.members.astype(np.int64),
             "uncertainty": contexts.uncertainty,
         }
+        ragged = {"distances": tuple(contexts.distances)}
         if self.clusterer == "ward":
-            return merge_rows(problem, contexts.coordinates, _means(contexts, together, axis), shared)
+            return merge_rows(problem, contexts.coordinates, _means(contexts, together, axis), shared, ragged)
         rest = self._settled(problem, self._method(contexts, together, axis))
-        return Outcome.of(rest, problem.units_per_weight, shared=shared)
+        return Outcome.of(rest, problem.units_per_weight, shared=shared, ragged=ragged)
 
     def _method(self, contexts: ColumnContexts, together: IntArray, axis: Axis) -> Method[Any]:
         if self.clusterer == "embedding":
@@ -197,19 +197,17 @@ class CBDM(Clusterer):
     @property
     def relations_(self) -> Relations:
         """Distances of the categories of every column."""
-        sizes = [column.size for column in self.schema_.categorical]
-        ends = np.cumsum([size * size for size in sizes])[:-1]
-        flat = np.split(self._outcome.shared["distances"], ends)
-        matrices = [part.reshape(size, size) for part, size in zip(flat, sizes, strict=True)]
-        shares = self._outcome.counts.shares(self.schema_.axis)
-        return Relations.from_distances(self.schema_, matrices, n_clusters=self._outcome.k, shares=shares)
+        outcome = self._fitted.outcome
+        shares = outcome.counts.shares(self.schema_.axis)
+        matrices = outcome.ragged["distances"]
+        return Relations.from_distances(self.schema_, matrices, n_clusters=outcome.k, shares=shares)
 
     @property
     def contexts_(self) -> dict[str, list[str]]:
         """The columns that each column's distances were learned from, the most telling first."""
         names = [column.name for column in self.schema_.categorical]
         order = np.argsort(-self.dependence_, axis=1, kind="stable")
-        members = self._outcome.shared["members"]
+        members = self._fitted.outcome.shared["members"]
         return {
             name: [names[other] for other in order[column] if members[column, other]]
             for column, name in enumerate(names)
@@ -218,7 +216,7 @@ class CBDM(Clusterer):
     @property
     def dependence_(self) -> FloatArray:
         """Symmetric uncertainty of every two columns, (columns, columns)."""
-        return self._outcome.shared["uncertainty"]
+        return self._fitted.outcome.shared["uncertainty"]
 
 
 def _means(contexts: ColumnContexts, together: IntArray, axis: Axis) -> JointVectors:

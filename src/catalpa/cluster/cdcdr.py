@@ -12,7 +12,7 @@ from catalpa.costs.graph import SIMILARITIES, factors, spectrum, unit_rows, valu
 from catalpa.errors import AmbiguousVectorsWarning
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.centroids import StartRule, settle_centroids, vector_relations, wide_vectors
-from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import Choice, Either, Whole, rules_with
 from catalpa.loop.restarts import generators
 from catalpa.relations.relations import Relations
@@ -179,25 +179,25 @@ class CDCDR(Clusterer):
     @property
     def category_similarity_(self) -> FloatArray:
         """The graph of categories, (V, V)."""
-        return self._outcome.shared["graph"]
+        return self._fitted.outcome.shared["graph"]
 
     @property
     def category_vectors_(self) -> FloatArray:
         """Vector of every category, (V, p)."""
-        return self._outcome.shared["vectors"]
+        return self._fitted.outcome.shared["vectors"]
 
     @property
     def relations_(self) -> Relations:
         """How far apart the categories of every column are."""
-        return vector_relations(self.schema_, self._outcome.counts, self.category_vectors_)
+        return vector_relations(self.schema_, self._fitted.outcome.counts, self.category_vectors_)
 
     def embed(self, X: Any) -> FloatArray:
         """Vector of every row: (n, columns * p) where joint, (n, p) where the mean.
 
         A category that fit never saw, or a cell that is left out, is at the mean of its column.
         """
-        engine, _ = self._measure(X)
-        overall = self._outcome.shared["overall"]
+        engine, _ = self._opened(X)
+        overall = self._fitted.outcome.shared["overall"]
         wide = wide_vectors(self.category_vectors_, overall, engine.axis)
         if self.integration == "joint":
             return engine.each(join_vectors, engine.axis, wide)

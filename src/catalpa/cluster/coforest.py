@@ -9,7 +9,7 @@ import numpy as np
 from catalpa.costs.forest import Forest, OrderForest
 from catalpa.costs.matching import Matching
 from catalpa.estimator.base import Clusterer, Problem
-from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import Whole, rules_with
 from catalpa.loop.alternate import alternate
 from catalpa.loop.refill import REFILLS
@@ -124,12 +124,10 @@ class CoForest(Clusterer):
             )
 
         rest = best_of(problem.starts(self.n_init), problem.random_state, run)
-        shared = {f"distances_{at}": matrix for at, matrix in enumerate(rest.state.trees)}
-        return Outcome.of(rest, problem.units_per_weight, shared=shared)
+        return Outcome.of(rest, problem.units_per_weight, ragged={"distances": tuple(rest.state.trees)})
 
     @property
     def relations_(self) -> Relations:
         """The tree of every column, the same in all clusters."""
-        shared = self._outcome.shared
-        matrices = [shared[f"distances_{at}"] for at in range(len(self.schema_.categorical))]
+        matrices = self._fitted.outcome.ragged["distances"]
         return Relations.from_distances(self.schema_, matrices, n_clusters=self.n_clusters_)

@@ -16,7 +16,7 @@ from catalpa.costs.coupling import (
 from catalpa.costs.embedding import InUse, JointVectors, overall_shares
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.centroids import StartRule, settle_centroids, vector_relations, wide_vectors
-from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import Choice, Number, rules_with
 from catalpa.loop.restarts import generators
 from catalpa.relations.relations import Relations
@@ -164,25 +164,26 @@ class CURE(Clusterer):
     @property
     def category_vectors_(self) -> FloatArray:
         """Vector of every category, (V, p)."""
-        overall = self._outcome.shared["overall"]
+        overall = self._fitted.outcome.shared["overall"]
         used = InUse(self.schema_.axis, np.flatnonzero(overall))
         members = memberships(self._groups[used.places])
         return used.whole(principal_scores((members @ members.T).toarray(), self.beta), overall)
 
     @property
     def _groups(self) -> IntArray:  # (V, groupings), -1 for none
-        return self._outcome.shared["groups"].astype(np.int64)
+        return self._fitted.outcome.shared["groups"].astype(np.int64)
 
     @property
     def relations_(self) -> Relations:
         """How far apart the categories of every column are."""
-        return vector_relations(self.schema_, self._outcome.counts, self._outcome.shared["vectors"])
+        outcome = self._fitted.outcome
+        return vector_relations(self.schema_, outcome.counts, outcome.shared["vectors"])
 
     def embed(self, X: Any) -> FloatArray:
         """Vector of every row, (n, columns * p): those of its categories one after the other.
 
         A category that fit never saw, or a cell that is left out, is at the mean of its column.
         """
-        engine, _ = self._measure(X)
-        wide = wide_vectors(self.category_vectors_, self._outcome.shared["overall"], engine.axis)
+        engine, _ = self._opened(X)
+        wide = wide_vectors(self.category_vectors_, self._fitted.outcome.shared["overall"], engine.axis)
         return engine.each(join_vectors, engine.axis, wide)

@@ -11,7 +11,7 @@ import numpy as np
 from catalpa.costs.conditional import ClusterRelations, Lines
 from catalpa.costs.matching import Matching
 from catalpa.estimator.base import Clusterer, Problem
-from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import Choice, Either, Number, Whole, rules_with
 from catalpa.loop.alternate import alternate
 from catalpa.loop.refill import REFILLS
@@ -185,4 +185,4 @@ class DISC(Clusterer):
     @property
     def relations_(self) -> Relations:
         """What every cluster learned about the categories of every column."""
-        return Relations.on_lines(self.schema_, self._learned["positions"])
+        return Relations.on_lines(self.schema_, self._fitted.outcome.learned["positions"])

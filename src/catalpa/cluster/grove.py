@@ -18,8 +18,8 @@ from catalpa.engines.opening import TableSettings
 from catalpa.errors import LopsidedClustersWarning, NoStructureWarning
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.by_number_of_clusters import MOST_CLUSTERS, Candidate, best_of_numbers, judged
-from catalpa.estimator.incremental import Incremental, faded, widened
-from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.fitted import Fitted, Outcome
+from catalpa.estimator.incremental import Grown, faded, learn_batch, widened
 from catalpa.estimator.parameters import Choice, Either, Positive, Whole, rules_with
 from catalpa.estimator.soft_fit import overall_of, prepared
 from catalpa.loop.soft_search import Settings
@@ -30,7 +30,6 @@ from catalpa.steps.soft.counts import WHOLE, SharedCounts
 from catalpa.steps.soft.likelihood import log_mixture, minus_logs, posterior
 from catalpa.steps.soft.scores import soften
 from catalpa.steps.soft.share import share_and_count
-from catalpa.table.blocks import Rows
 from catalpa.table.extend import places_in
 from catalpa.table.schema import Schema
 
@@ -40,7 +39,7 @@ SEARCH_ROWS, ROWS_PER_CLUSTER = 20_000, 500  # rows that show as much structure 
 BIG = 0.95  # share of the rows from which one cluster among several is worth a warning
 
 
-class Grove(Incremental, Clusterer):
+class Grove(Clusterer):
     """Soft clusters in which every cluster learns its own relations between categories.
 
     A row counts in every cluster by its probability there. Each cluster has its own shares of the categories
@@ -178,41 +177,44 @@ class Grove(Incremental, Clusterer):
         prior = None if isinstance(self.prior, str) else float(self.prior)
         return Settings(self.n_init, prior, self.sizes)
 
-    def _relearned(self, schema: Schema, counts: Counts, _units: float, rows: Rows) -> Outcome:
-        """The clusters with a batch added by share; the evidence for them is not known."""
-        before = self._outcome
-        assert before.soft is not None
-        known = widened(before.soft, self.schema_, schema)
-        scores = _with_new_categories(before.scores, self.schema_, schema)
-        found, _ = share_and_count(rows.blocks[0], None, soften(scores, rows.axis), False)
-        soft = faded(known, self.decay) + found.folded(rows.axis).counts
-        mixture, shared = self._mixture(schema, soft), SharedCounts.of(soft)
+    def partial_fit(self, X: Any, y: Any = None) -> Grove:
+        """Learn from one more batch of rows, which is not kept; see :meth:`KModes.partial_fit`.
+
+        The rows of later batches count in every cluster by their probability there. The evidence for the
+        clusters is then not known: ``evidence_``, ``gain_``, ``certainty_`` and ``cost_`` are nan.
+        """
+        learn_batch(self, X, self._relearned)
+        return self
+
+    def _relearned(self, before: Fitted, grown: Grown) -> Outcome:
+        """The clusters with a batch added by share."""
+        past, schema, axis = before.outcome, grown.schema, grown.rows.axis
+        assert past.soft is not None
+        scores = _with_new_categories(past.scores, before.schema, schema)
+        found, _ = share_and_count(grown.rows.blocks[0], None, soften(scores, axis), False)
+        known = faded(widened(past.soft, before.schema, schema), self.decay)
+        soft = known + found.folded(axis).counts
+        mixture, shared = _mixture(schema, past, soft), SharedCounts.of(soft)
         positions = mixture.log_shares(mixture.sums(shared))
         return Outcome(
             scores=mixture.scores(shared),
-            counts=counts,
+            counts=grown.counts,
             centers=most_frequent(positions, schema.axis),
             cost=math.nan,
             history=(),
             converged=True,
             learned={"positions": positions},
-            shared=before.shared,
-            facts={**before.facts, "evidence": math.nan, "gain": math.nan, "certainty": math.nan},
+            shared=past.shared,
+            facts={**past.facts, "evidence": math.nan, "gain": math.nan, "certainty": math.nan},
             soft=soft,
         )
 
-    def _mixture(self, schema: Schema, soft: Counts) -> Mixture:
-        """The mixture that made these counts by share."""
-        outcome = self._outcome
-        overall = overall_of(schema, soft.together(), outcome.shared["middle"], outcome.shared["spread"])
-        return Mixture(overall, outcome.facts["prior"], bool(outcome.facts["free_sizes"]), float(WHOLE))
-
-    def _balance(self, outcome: Outcome) -> dict[str, float]:
-        assert outcome.soft is not None
-        whole = SharedCounts.of(outcome.soft.together())
-        mixture = self._mixture(self.schema_, outcome.soft)
-        apart = mixture.by_kind(SharedCounts.of(outcome.soft))
-        saved = [max(part - one, 0.0) for part, one in zip(apart, mixture.by_kind(whole), strict=True)]
+    def _balance(self, fitted: Fitted) -> dict[str, float]:
+        soft = fitted.outcome.soft
+        assert soft is not None
+        mixture = _mixture(fitted.schema, fitted.outcome, soft)
+        apart, whole = (mixture.by_kind(SharedCounts.of(counts)) for counts in (soft, soft.together()))
+        saved = [max(part - one, 0.0) for part, one in zip(apart, whole, strict=True)]
         total = sum(saved) or 1.0
         return {"categorical": saved[0] / total, "numeric": saved[1] / total}
 
@@ -239,7 +241,7 @@ class Grove(Incremental, Clusterer):
         >>> Grove(2, random_state=0).fit(rows).predict_proba(rows).shape
         (5, 2)
         """
-        engine, fixed = self._measure(X)
+        engine, fixed = self._opened(X)
         return engine.answer(posterior, fixed)
 
     def score_samples(self, X: Any) -> Any:
@@ -254,28 +256,28 @@ class Grove(Incremental, Clusterer):
         >>> int(Grove(2, random_state=0).fit(rows).score_samples(rows).argmin())
         18
         """
-        engine, fixed = self._measure(X)
+        engine, fixed = self._opened(X)
         return engine.answer(log_mixture, fixed)
 
     def transform(self, X: Any) -> Any:
         """Minus the log of each cluster's share times the row's probability in it, (n, k)."""
-        engine, fixed = self._measure(X)
+        engine, fixed = self._opened(X)
         return engine.answer(minus_logs, fixed)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log density of the rows; higher is better."""
-        engine, fixed = self._measure(X)
+        engine, fixed = self._opened(X)
         return float(engine.each(log_mixture, fixed).mean())
 
     @property
     def sizes_(self) -> str:
         """Whether large clusters win rows by being large: "equal" or "free"."""
-        return "free" if self._outcome.facts["free_sizes"] else "equal"
+        return "free" if self._fitted.outcome.facts["free_sizes"] else "equal"
 
     @property
     def relations_(self) -> Relations:
         """What every cluster learned about the categories of every column."""
-        return Relations.on_lines(self.schema_, self._learned["positions"])
+        return Relations.on_lines(self.schema_, self._fitted.outcome.learned["positions"])
 
 
 def _warn_of_no_structure(k: int) -> None:
@@ -286,6 +288,12 @@ def _warn_of_no_structure(k: int) -> None:
         NoStructureWarning,
         stacklevel=5,
     )
+
+
+def _mixture(schema: Schema, outcome: Outcome, soft: Counts) -> Mixture:
+    """The mixture that made these counts by share."""
+    overall = overall_of(schema, soft.together(), outcome.shared["middle"], outcome.shared["spread"])
+    return Mixture(overall, outcome.facts["prior"], bool(outcome.facts["free_sizes"]), float(WHOLE))
 
 
 def _with_new_categories(scores: Scores, schema: Schema, wider: Schema) -> Scores:

@@ -10,9 +10,9 @@ from catalpa.costs.axis_weights import AxisWeights, Het2Hom, Launch, Placed, col
 from catalpa.costs.conditional_shares import Contexts, ranked_categories
 from catalpa.costs.reconstruction import Space, check_sizes, unfold
 from catalpa.engines.base import Engine
-from catalpa.estimator.attributes import frame_in
+from catalpa.estimator.attributes import weights_frame
 from catalpa.estimator.base import Clusterer, Problem
-from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.parameters import Choice, Whole, rules_with
 from catalpa.loop.alternate import Before, alternate
 from catalpa.loop.history import Pass
@@ -158,7 +158,7 @@ class HARR(Clusterer):
             rest,
             problem.units_per_weight,
             learned={"weights": column_weights(rest.state.weights, space)},
-            shared={f"distances_{at}": matrix for at, matrix in enumerate(space.distances)},
+            ragged={"distances": tuple(space.distances)},
         )
 
     def _space(self, problem: Problem) -> Space:
@@ -228,9 +228,10 @@ class HARR(Clusterer):
             enough=_cost_rests,
         )
 
-    def _balance(self, outcome: Outcome) -> dict[str, float]:
+    def _balance(self, fitted: Fitted) -> dict[str, float]:
         # Counts tell squared distances of numbers only, so their part is what the categories leave.
-        total = outcome.cost * self._units_per_weight
+        outcome = fitted.outcome
+        total = outcome.cost * fitted.units_per_weight
         if total <= 0:
             return {"categorical": 0.0, "numeric": 0.0}
         categories = min(1.0, float((outcome.counts.by_category * outcome.scores.table.T).sum()) / total)
@@ -239,16 +240,13 @@ class HARR(Clusterer):
     @property
     def relations_(self) -> Relations:
         """Distances of the categories of every column before any weight, the same in all clusters."""
-        shared = self._outcome.shared
-        matrices = [shared[f"distances_{at}"] for at in range(len(self.schema_.categorical))]
+        matrices = self._fitted.outcome.ragged["distances"]
         return Relations.from_distances(self.schema_, matrices, n_clusters=self.n_clusters_)
 
     @property
     def weights_(self) -> Any:
         """Weight of every column, one row per cluster."""
-        names = [column.name for column in (*self.schema_.categorical, *self.schema_.numeric)]
-        by_name = dict(zip(names, self._learned["weights"].T.tolist(), strict=True))
-        return frame_in(self.schema_.library, {name: by_name[name] for name in self.schema_.names})
+        return weights_frame(self.schema_, self._fitted.outcome.learned["weights"])
 
 
 def _even_parts(problem: Problem, space: Space) -> FloatArray:  # (axes + numeric,)

@@ -10,7 +10,7 @@ from catalpa.costs.conditional_shares import Contexts, ranked_categories
 from catalpa.costs.homogeneous import Described, PairWeights, homogeneous_distances
 from catalpa.estimator.attributes import frame_in
 from catalpa.estimator.base import Clusterer, Problem
-from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import Choice, Whole, rules_with
 from catalpa.loop.alternate import alternate
 from catalpa.loop.refill import REFILLS
@@ -156,17 +156,14 @@ class HDC(Clusterer):
             )
 
         rest = best_of(problem.starts(self.n_init), problem.random_state, run)
-        shared = {f"distances_{at}": matrix for at, matrix in enumerate(method.distances)}
-        shared |= {f"weights_{at}": matrix for at, matrix in enumerate(rest.state.weights)}
-        return Outcome.of(rest, problem.units_per_weight, shared=shared)
-
-    def _matrices(self, name: str) -> list[FloatArray]:
-        return [self._outcome.shared[f"{name}_{at}"] for at in range(len(self.schema_.categorical))]
+        ragged = {"distances": tuple(method.distances), "weights": tuple(rest.state.weights)}
+        return Outcome.of(rest, problem.units_per_weight, ragged=ragged)
 
     @property
     def relations_(self) -> Relations:
         """Weighted distances of the categories of every column, the same in all clusters."""
-        pairs = zip(self._matrices("distances"), self._matrices("weights"), strict=True)
+        ragged = self._fitted.outcome.ragged
+        pairs = zip(ragged["distances"], ragged["weights"], strict=True)
         matrices = [distances * weights for distances, weights in pairs]
         return Relations.from_distances(self.schema_, matrices, n_clusters=self.n_clusters_)
 
@@ -174,8 +171,8 @@ class HDC(Clusterer):
     def weights_(self) -> Any:
         """One row for every two categories of a column: their distance and their weight."""
         found: dict[str, list[Any]] = {"column": [], "from": [], "to": [], "distance": [], "weight": []}
-        matrices = zip(self._matrices("distances"), self._matrices("weights"), strict=True)
-        for column, (distances, weights) in zip(self.schema_.categorical, matrices, strict=True):
+        columns, ragged = self.schema_.categorical, self._fitted.outcome.ragged
+        for column, distances, weights in zip(columns, ragged["distances"], ragged["weights"], strict=True):
             names = category_names(column.categories)
             lower, upper = np.triu_indices(len(names), 1)
             found["column"] += [column.name] * len(lower)

@@ -9,19 +9,17 @@ import numpy as np
 
 from catalpa.costs.matching import Matching, Prototypes
 from catalpa.estimator.base import Clusterer, Problem
-from catalpa.estimator.incremental import Incremental
-from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.fitted import Fitted, Outcome
+from catalpa.estimator.incremental import Grown, learn_batch
 from catalpa.estimator.parameters import rules_with
 from catalpa.loop.refill import REFILLS
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled, settle
-from catalpa.steps.counts import Counts
-from catalpa.table.blocks import Axis
 
 __all__ = ["KModes"]
 
 
-class KModes(Incremental, Clusterer):
+class KModes(Clusterer):
     """Cluster categories around their most frequent combination.
 
     k-means with the mean replaced by the most frequent category of each column and the squared
@@ -141,9 +139,40 @@ class KModes(Incremental, Clusterer):
         rest = best_of(problem.starts(self.n_init), problem.random_state, run)
         return Outcome.of(rest, problem.units_per_weight)
 
-    def _from_counts(self, axis: Axis, counts: Counts, units_per_weight: float) -> Outcome:
-        method = Matching(axis)
-        state = method.start(counts)
-        scores = method.scores(state)
-        cost = float((counts.by_category * scores.table.T).sum()) / units_per_weight
-        return Outcome(scores, counts, state.centers, cost, (), True)
+    def partial_fit(self, X: Any, y: Any = None) -> KModes:
+        """Learn from one more batch of rows, which is not kept.
+
+        The first batch is clustered as ``fit`` does it and needs rows for every cluster. The rows of later
+        ones go to their nearest clusters and are counted there, after ``decay`` has made the rows before
+        lighter; categories that are new join the columns. ``labels_`` are those of the batch, ``history_``
+        has a line per batch, and ``predict`` can be called in between. Numbers are measured on the range of
+        the first batch.
+
+        Parameters
+        ----------
+        X : table
+            In memory, with the columns of the first batch.
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from catalpa import KModes
+        >>> model = KModes(2, random_state=0).partial_fit([["a", "x"], ["a", "x"], ["b", "y"]])
+        >>> model.partial_fit([["b", "z"], ["a", "x"]]).cluster_sizes_.sum()
+        np.int64(5)
+        """
+        learn_batch(self, X, _relearned)
+        return self
+
+
+def _relearned(_before: Fitted, grown: Grown) -> Outcome:
+    """The modes of the counts."""
+    method, counts = Matching(grown.schema.axis), grown.counts
+    state = method.start(counts)
+    scores = method.scores(state)
+    cost = float((counts.by_category * scores.table.T).sum()) / grown.units_per_weight
+    return Outcome(scores, counts, state.centers, cost, (), True)

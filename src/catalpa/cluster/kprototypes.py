@@ -11,7 +11,7 @@ import numpy as np
 from catalpa.costs.matching import Matching, Prototypes
 from catalpa.errors import ColumnWarning, ParameterError
 from catalpa.estimator.base import Clusterer, Problem
-from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import Choice, Either, Number, rules_with
 from catalpa.loop.refill import REFILLS
 from catalpa.loop.restarts import best_of

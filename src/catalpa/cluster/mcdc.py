@@ -12,7 +12,7 @@ from catalpa.costs.separation import Agreement, WeightedModes, difference, separ
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import SqlError
 from catalpa.estimator.base import Clusterer, Problem
-from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import Choice, Either, Number, Whole, rules_with
 from catalpa.estimator.problem import rows_in_memory
 from catalpa.loop.alternate import alternate
@@ -20,7 +20,6 @@ from catalpa.loop.granularity import LARGE, Granularities, coarsen, nearest_gran
 from catalpa.loop.refill import keep_empty
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled, settle
-from catalpa.model.scoring import Scoring
 from catalpa.steps.assign import label_rows
 from catalpa.steps.in_order.oriented import oriented_rows_again
 from catalpa.steps.in_order.visits import InOrder
@@ -211,27 +210,23 @@ class MCDC(Clusterer):
         return _Run(stages, rest, engine.each(label_rows, fix(rest.scores, engine.axis)))
 
     @property
-    def _granules(self) -> list[FloatArray]:
-        shared = self._outcome.shared
-        return [shared[f"granules_{level}"] for level in range(len(shared["granularity_weights"]))]
-
-    @property
     def granularities_(self) -> list[int]:
         """Number of clusters of every partition, from fine to coarse."""
-        return [int(table.shape[1]) for table in self._granules]
+        return [int(table.shape[1]) for table in self._fitted.outcome.ragged["granules"]]
 
     @property
     def granularity_weights_(self) -> FloatArray:
         """What each partition weighs in the final clusters."""
-        return self._outcome.shared["granularity_weights"]
+        return self._fitted.outcome.shared["granularity_weights"]
 
     def _answer(self, X: Any, step: Any) -> Any:
-        engine, _ = self._measure(X)
+        engine, _ = self._opened(X)
+        outcome = self._fitted.outcome
         return engine.answer(
-            step, engine.axis, self._granules, self._learned["modes"], self.granularity_weights_
+            step, engine.axis, outcome.ragged["granules"], outcome.learned["modes"], self.granularity_weights_
         )
 
-    def _scoring(self) -> Scoring:
+    def _check_sql(self) -> None:
         raise SqlError(
             "MCDC first places a row in several partitions: its clusters are no sum over columns, and there "
             "is no query for them. Use predict, or fit a method such as Grove or KModes."
@@ -269,7 +264,7 @@ def _stacked(stages: Granularities, rows: InOrder) -> InOrder:
 
 
 def _disagreements(
-    block: Block, axis: Axis, granules: list[FloatArray], modes: IntArray, weights: FloatArray
+    block: Block, axis: Axis, granules: tuple[FloatArray, ...], modes: IntArray, weights: FloatArray
 ) -> FloatArray:  # (n, k)
     rows = InOrder(block, axis)
     total = np.zeros((len(block), len(modes)))
@@ -279,7 +274,7 @@ def _disagreements(
 
 
 def _nearest_mode(
-    block: Block, axis: Axis, granules: list[FloatArray], modes: IntArray, weights: FloatArray
+    block: Block, axis: Axis, granules: tuple[FloatArray, ...], modes: IntArray, weights: FloatArray
 ) -> IntArray:  # (n,) int32
     costs = _disagreements(block, axis, granules, modes, weights)
     return np.asarray((costs <= costs.min(axis=1, keepdims=True) + 1e-12).argmax(axis=1), dtype=np.int32)
@@ -291,7 +286,7 @@ def _outcome(rows: InOrder, best: _Run) -> Outcome:
     shares = inside.counts.shares(rows.axis)
     table = np.ascontiguousarray((_weights(rows, inside)[:, rows.axis.column_of] * (1.0 - shares)).T)
     history = best.stages.history + rest.history
-    granules = {f"granules_{at}": level.similarity for at, level in enumerate(best.stages.levels)}
+    granules = tuple(level.similarity for level in best.stages.levels)
     return Outcome(
         Scores.of(table),
         inside.counts,
@@ -300,6 +295,7 @@ def _outcome(rows: InOrder, best: _Run) -> Outcome:
         tuple(replace(event, cost=event.cost / rows.units) for event in history),
         best.stages.converged and rest.converged,
         learned={"modes": rest.state.centers},
-        shared={**granules, "granularity_weights": rest.state.weights},
+        shared={"granularity_weights": rest.state.weights},
+        ragged={"granules": granules},
         labels=best.labels,
     )

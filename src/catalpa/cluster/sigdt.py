@@ -12,7 +12,7 @@ from catalpa.costs.significance import SplitTest
 from catalpa.engines.base import Engine
 from catalpa.estimator.attributes import frame_in
 from catalpa.estimator.base import Clusterer, Problem
-from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import Between, Choice, Whole, rules_with
 from catalpa.loop.grow import Grown, grow
 from catalpa.relations.splits import SplitTree
@@ -148,7 +148,7 @@ class SigDT(Clusterer):
     @property
     def tree_(self) -> SplitTree:
         """The tree of splits."""
-        return SplitTree(self.schema_, *(self._outcome.shared[name] for name in ARRAYS))
+        return SplitTree(self.schema_, *(self._fitted.outcome.shared[name] for name in ARRAYS))
 
     @property
     def rules_(self) -> Any:
@@ -158,7 +158,7 @@ class SigDT(Clusterer):
     @property
     def clusterable_(self) -> bool:
         """Whether the table's best split is significant."""
-        return bool(self._outcome.shared["clusterable"][0])
+        return bool(self._fitted.outcome.shared["clusterable"][0])
 
 
 def _forced(test: SplitTest, counts: BranchCounts) -> int:

@@ -12,12 +12,11 @@ from catalpa.costs.separation import difference, separating_weights
 from catalpa.errors import SqlError
 from catalpa.estimator.attributes import weights_frame
 from catalpa.estimator.base import Clusterer, Problem
-from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import Begin, Choice, Either, Number, Whole, rules_with
 from catalpa.estimator.problem import rows_in_memory
 from catalpa.loop.online import Visited, settle_online
 from catalpa.loop.restarts import best_of
-from catalpa.model.scoring import Scoring
 from catalpa.steps.assign import label_rows
 from catalpa.steps.counts import Counts
 from catalpa.steps.hole_costs import charge_strangers
@@ -186,35 +185,34 @@ class WOCIL(Clusterer):
     @property
     def weights_(self) -> Any:
         """Weight of every column in every cluster, in the table's own frame library."""
-        return weights_frame(self.schema_, self._learned["weights"])
+        return weights_frame(self.schema_, self._fitted.outcome.learned["weights"])
 
     def _fixed(self, axis: Axis) -> FixedScores:
-        return charge_strangers(super()._fixed(axis), self._learned["weights"].T)
+        return charge_strangers(super()._fixed(axis), self._fitted.outcome.learned["weights"].T)
 
-    def _scoring(self) -> Scoring:
+    def _check_sql(self) -> None:
         if self.schema_.numeric:
             raise SqlError(
                 "WOCIL measures numbers by an exponential, which databases do not round alike: there is "
                 "no query with the labels of predict. Give it categories only (bins=), or use predict."
             )
-        return super()._scoring()
 
     def transform(self, X: Any) -> Any:
         """1 minus the similarity of every row to every cluster, (n, k)."""
-        engine, fixed = self._measure(X)
-        return engine.answer(dissimilarities, fixed, self._learned["weights"])
+        engine, fixed = self._opened(X)
+        return engine.answer(dissimilarities, fixed, self._fitted.outcome.learned["weights"])
 
     def predict(self, X: Any) -> Any:
         """Most similar cluster of every row of a table with the columns of fit."""
-        engine, fixed = self._measure(X)
+        engine, fixed = self._opened(X)
         if not fixed.n_numeric:
             return engine.answer(label_rows, fixed)
-        return engine.answer(_most_similar, fixed, self._learned["weights"])
+        return engine.answer(_most_similar, fixed, self._fitted.outcome.learned["weights"])
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean similarity of a row to its cluster, minus 1; higher is better."""
-        engine, fixed = self._measure(X)
-        costs = engine.each(dissimilarities, fixed, self._learned["weights"])
+        engine, fixed = self._opened(X)
+        costs = engine.each(dissimilarities, fixed, self._fitted.outcome.learned["weights"])
         return float(-costs.min(axis=1).mean())
 
 

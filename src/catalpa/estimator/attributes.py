@@ -1,28 +1,34 @@
-"""Fitted attributes made readable: centres, profiles, history, balance."""
+"""What a fit found made readable: centres, profiles, history, balance, and a card for notebooks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
+from html import escape
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from catalpa.estimator.outcome import Outcome
-from catalpa.relations.profiles import profile_columns
+from catalpa.estimator.fitted import Fitted, Outcome
+from catalpa.loop.history import Pass
+from catalpa.relations.names import percent, shortened
+from catalpa.relations.profiles import distinctive, profile_columns
 from catalpa.steps.counts import SQUARE_BITS
 from catalpa.table.blocks import FloatArray
-from catalpa.table.scaling import Scaling
 from catalpa.table.schema import Column, Kind, Schema
 
-__all__ = ["balance", "centers_frame", "frame_in", "history_frame", "profiles_frame", "weights_frame"]
+__all__ = ["balance", "card", "centers_frame", "frame_in", "history_frame", "profiles_frame", "weights_frame"]
+
+CLUSTERS_SHOWN, CATEGORIES_SHOWN = 12, 3  # a card is read at a glance, a report in full
 
 
-def centers_frame(schema: Schema, scaling: Scaling, outcome: Outcome) -> Any:
+def centers_frame(fitted: Fitted) -> Any:
     """Centres in original values: a category per column, the mean of each number."""
+    schema, outcome = fitted.schema, fitted.outcome
     counts = outcome.counts
     own = np.where(counts.seen > 0, counts.means(), outcome.scores.means)
-    codes, means = iter(outcome.centers.T), iter(scaling.restore(own).T)
+    codes, means = iter(outcome.centers.T), iter(fitted.scaling.restore(own).T)
     columns = {}
     for column in schema.columns:
         if column.kind is Kind.NUMERIC:
@@ -36,14 +42,13 @@ def _category(column: Column, code: int) -> Any:
     return column.categories[code] if column.categories else None
 
 
-def profiles_frame(schema: Schema, outcome: Outcome, units_per_weight: float) -> Any:
+def profiles_frame(fitted: Fitted) -> Any:
     """Tidy table of every category's share in every cluster; counts in the user's weights."""
-    counts = outcome.counts
-    columns = profile_columns(counts.by_category, counts.sizes, schema)
-    if units_per_weight != 1.0:
-        for name in ("count", "size"):
-            columns[name] = np.asarray(columns[name]) / units_per_weight
-    return frame_in(schema.library, columns)
+    counts = fitted.outcome.counts
+    columns = profile_columns(counts.by_category, counts.sizes, fitted.schema)
+    for name in ("count", "size"):
+        columns[name] = fitted.in_weights(np.asarray(columns[name]))
+    return frame_in(fitted.schema.library, columns)
 
 
 def weights_frame(schema: Schema, weights: FloatArray) -> Any:
@@ -55,19 +60,13 @@ def weights_frame(schema: Schema, weights: FloatArray) -> Any:
     return frame_in(schema.library, columns)
 
 
-def history_frame(schema: Schema, outcome: Outcome) -> Any:
-    """One line per pass."""
-    passes = outcome.history
-    return frame_in(
-        schema.library,
-        {
-            "phase": [event.phase for event in passes],
-            "cost": [event.cost for event in passes],
-            "moved": [event.moved for event in passes],
-            "relearned": [event.relearned for event in passes],
-            "clusters": [event.clusters for event in passes],
-        },
-    )
+def history_frame(fitted: Fitted) -> Any:
+    """One line per pass; after ``partial_fit`` one line per batch."""
+    lines = [asdict(event) for event in fitted.outcome.history]
+    if fitted.batches:
+        lines = [{"batch": at, **asdict(batch)} for at, batch in enumerate(fitted.batches, start=1)]
+    names = lines[0] if lines else Pass.__dataclass_fields__
+    return frame_in(fitted.schema.library, {name: [line[name] for line in lines] for name in names})
 
 
 def balance(outcome: Outcome) -> dict[str, float]:
@@ -104,3 +103,28 @@ def frame_in(library: str, columns: Mapping[str, Any]) -> Any:
     backend = library if library in EAGER else "pandas"
     plain = {name: list(values) for name, values in columns.items()}
     return nw.from_dict(plain, backend=backend).to_native()  # type: ignore[arg-type]
+
+
+def card(method: str, fitted: Fitted) -> str:
+    """A small table of the clusters, their sizes and what they are known by, as HTML."""
+    counts = fitted.outcome.counts
+    sizes = fitted.in_weights(counts.sizes)
+    profile = profile_columns(counts.by_category, counts.sizes, fitted.schema)
+    rows = []
+    for cluster in range(min(len(sizes), CLUSTERS_SHOWN)):
+        known = ", ".join(
+            f"{shortened(found.column, 24)} = {shortened(found.category, 24)} ({percent(found.share)})"
+            for found in distinctive(profile, cluster, top=CATEGORIES_SHOWN)
+        )
+        share = percent(float(sizes[cluster] / sizes.sum()))
+        rows.append(
+            f"<tr><th>{cluster}</th><td>{sizes[cluster]:,.6g}</td><td>{share}</td>"
+            f'<td style="text-align: left">{escape(known)}</td></tr>'
+        )
+    more = len(sizes) - CLUSTERS_SHOWN
+    caption = f"{method}: {len(sizes)} clusters" + (f", {more} not shown" if more > 0 else "")
+    head = '<tr><th>cluster</th><th>rows</th><th>share</th><th style="text-align: left">known by</th></tr>'
+    return (
+        f'<table><caption style="text-align: left; font-weight: 600">{caption}</caption>'
+        f"<thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
+    )

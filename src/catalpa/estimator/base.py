@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -20,25 +19,23 @@ from catalpa.engines.base import Engine
 from catalpa.engines.choose import opener_for
 from catalpa.engines.opening import TableSettings
 from catalpa.errors import ColumnMismatch, ParameterError
-from catalpa.estimator.attributes import balance, centers_frame, history_frame, profiles_frame
+from catalpa.estimator.attributes import balance, card, centers_frame, history_frame, profiles_frame
 from catalpa.estimator.checkpoint import CheckpointedEngine, checkpointed
-from catalpa.estimator.notebook import Shown
-from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.parameters import Rule, check_parameters, rules_with
 from catalpa.estimator.problem import Problem
-from catalpa.estimator.saving import identity, saved
-from catalpa.loop.history import Batch
-from catalpa.model.scoring import Scoring
+from catalpa.estimator.saving import identity, write_model
 from catalpa.steps.assign import label_rows, measure_rows
 from catalpa.steps.scores import FixedScores, fix
-from catalpa.table.blocks import Axis, FloatArray
-from catalpa.table.scaling import Scaling
-from catalpa.table.schema import Schema
+from catalpa.table.blocks import Axis
+
+if TYPE_CHECKING:
+    from catalpa.report import Report
 
 __all__ = ["Clusterer", "Outcome", "Problem"]
 
 
-class Clusterer(Shown, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator):
+class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators: they differ in ``_solve`` and in their settings."""
 
     _numbers: ClassVar[str] = "keep"
@@ -60,26 +57,28 @@ class Clusterer(Shown, ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         self
         """
         check_parameters(type(self).__name__, self.get_params(deep=False), self._rules)
-        problem = self._kept(self._pose(X, sample_weight))
+        problem = self._with_checkpoint(self._pose(X, sample_weight))
         outcome = self._solve(problem)
         engine = problem.engine
-        self._publish(problem.schema, problem.scaling, outcome, problem.units_per_weight, engine.n_rows)
-        _warn_if_short(getattr(self, "n_clusters", None), self._outcome)
+        outcome = outcome.without_empty()
+        units = problem.units_per_weight
+        self._publish(Fitted(problem.schema, problem.scaling, outcome, units, engine.n_rows))
+        _warn_if_short(getattr(self, "n_clusters", None), outcome)
         self._warn_if_odd()
-        labels = self._outcome.labels
+        labels = outcome.labels
         if labels is None:
-            labels = engine.answer(label_rows, fix(self._outcome.scores, engine.axis))
+            labels = engine.answer(label_rows, fix(outcome.scores, engine.axis))
         self.labels_ = labels
         if isinstance(engine, CheckpointedEngine):
             engine.finished()
         return self
 
-    def _kept(self, problem: Problem) -> Problem:
+    def _with_checkpoint(self, problem: Problem) -> Problem:
         """The same problem with every pass kept, if the user named a folder for that."""
         folder = getattr(self, "checkpoint", None)
         if folder is None:
             return problem
-        fit = identity(self, problem.schema)
+        fit = identity(type(self).__name__, self.get_params(deep=False), problem.schema)
         return replace(problem, engine=checkpointed(problem.engine, Path(folder), fit))
 
     def _pose(self, X: Any, sample_weight: Any = None) -> Problem:
@@ -111,8 +110,8 @@ class Clusterer(Shown, ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
     def _warn_if_odd(self) -> None:
         """Say what a method knows to be odd about its fit; by default nothing."""
 
-    def _balance(self, outcome: Outcome) -> dict[str, float]:
-        return balance(outcome)
+    def _balance(self, fitted: Fitted) -> dict[str, float]:
+        return balance(fitted.outcome)
 
     def _table_settings(self) -> TableSettings:
         return TableSettings(
@@ -140,60 +139,55 @@ class Clusterer(Shown, ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
             )
         return int(self.n_clusters)
 
-    def _publish(
-        self, schema: Schema, scaling: Scaling, outcome: Outcome, units_per_weight: float, n_rows: int
-    ) -> None:
-        outcome = outcome.without_empty()
+    def _publish(self, fitted: Fitted) -> None:
+        """Keep what a fit found, and show it as attributes."""
+        schema, outcome = fitted.schema, fitted.outcome
+        self._fitted = fitted
         self.schema_ = schema
         if schema.named:
             self.feature_names_in_ = np.asarray(schema.names, dtype=object)
-        self._scaling = scaling
-        self._outcome = outcome
-        self._units_per_weight = units_per_weight
-        self._n_rows = n_rows
-        self._batches: tuple[Batch, ...] = ()
         self._n_features_out = outcome.k
         self.n_clusters_ = outcome.k
         self.n_iter_ = len(outcome.history)
         self.cost_ = outcome.cost
-        self.cluster_sizes_ = _in_weights(outcome.counts.sizes, units_per_weight)
+        self.cluster_sizes_ = fitted.in_weights(outcome.counts.sizes)
         for name, value in outcome.facts.items():
             setattr(self, f"{name}_", value)
         if schema.numeric and schema.categorical:
-            self.balance_ = self._balance(outcome)
+            self.balance_ = self._balance(fitted)
 
     @property
     def centers_(self) -> Any:
         """One row per cluster in original values, in the table's own frame library."""
-        return centers_frame(self.schema_, self._scaling, self._outcome)
+        return centers_frame(self._fitted)
 
     @property
     def profiles_(self) -> Any:
         """Share, share overall and lift of every category, per cluster and column."""
-        return profiles_frame(self.schema_, self._outcome, self._units_per_weight)
+        return profiles_frame(self._fitted)
 
     @property
     def history_(self) -> Any:
-        """Phase, cost, moved rows, relearnings and clusters of every pass."""
-        return history_frame(self.schema_, self._outcome)
+        """Phase, cost, moved rows, relearnings and clusters of every pass.
 
-    @property
-    def _learned(self) -> Mapping[str, FloatArray]:
-        return self._outcome.learned
+        After ``partial_fit`` a line per batch: its rows, their mean cost in the clusters before it, the share
+        of cells with new categories, and how far the clusters shifted.
+        """
+        return history_frame(self._fitted)
 
     def predict(self, X: Any) -> Any:
         """Cluster of every row of a table with the columns of fit."""
-        engine, fixed = self._measure(X)
+        engine, fixed = self._opened(X)
         return engine.answer(label_rows, fixed)
 
     def transform(self, X: Any) -> Any:
         """Cost of every row in every cluster, (n, k)."""
-        engine, fixed = self._measure(X)
+        engine, fixed = self._opened(X)
         return engine.answer(measure_rows, fixed)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean cost of a row in its cluster; higher is better."""
-        engine, fixed = self._measure(X)
+        engine, fixed = self._opened(X)
         return float(-engine.each(measure_rows, fixed).min(axis=1).mean())
 
     def _check_columns(self, X: Any) -> None:
@@ -206,16 +200,16 @@ class Clusterer(Shown, ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
                 raise ColumnMismatch(f"{error}{_elsewhere(header.names, self.schema_.names)}") from error
             raise
 
-    def _measure(self, X: Any) -> tuple[Engine, FixedScores]:
+    def _opened(self, X: Any) -> tuple[Engine, FixedScores]:
         check_is_fitted(self)
         self._check_columns(X)
         opener = opener_for(X)
-        engine = opener.for_predict(X, self.schema_, self._scaling, self._table_settings())
+        engine = opener.for_predict(X, self.schema_, self._fitted.scaling, self._table_settings())
         return engine, self._fixed(engine.axis)
 
     def _fixed(self, axis: Axis) -> FixedScores:
         """The integers that decide labels, with the costs of holes where the axis has places for them."""
-        return fix(self._outcome.scores, axis)
+        return fix(self._fitted.outcome.scores, axis)
 
     def to_sql(
         self,
@@ -245,22 +239,55 @@ class Clusterer(Shown, ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         str
         """
         check_is_fitted(self)
-        from catalpa.model.sql import sql_query
+        self._check_sql()
+        from catalpa.model.sql import Scoring, sql_query  # needs sqlglot, which is optional
 
-        return sql_query(self._scoring(), dialect=dialect, table=table, keep=keep, label=label)
+        fixed = self._fixed(self.schema_.axis.with_holes)
+        scoring = Scoring(self.schema_, self._fitted.scaling, fixed, self.handle_unknown)
+        return sql_query(scoring, dialect=dialect, table=table, keep=keep, label=label)
 
-    def _scoring(self) -> Scoring:
-        """What decides labels, for a query; methods that are no sum over columns refuse."""
-        axis = self.schema_.axis.with_holes
-        return Scoring(self.schema_, self._scaling, self._fixed(axis), self.handle_unknown)
+    def _check_sql(self) -> None:
+        """Refuse where no query gives the labels of ``predict``."""
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model as a JSON file that ``catalpa.load`` reads; no pickle involved."""
         check_is_fitted(self)
-        saved(self, path)
+        write_model(type(self).__name__, self.get_params(deep=False), self._fitted, path)
+
+    def report(self, X: Any, *, title: str = "Cluster report") -> Report:
+        """Everything found in a table, as a page that opens offline: ``report(X).save("report.html")``.
+
+        Parameters
+        ----------
+        X : table
+            The table of the fit, or another with the same columns.
+        title : str
+            Heading of the page.
+
+        Returns
+        -------
+        Report
+            ``save(path)`` writes HTML, or JSON where the name ends in ``.json``; ``summary`` is a dict.
+        """
+        check_is_fitted(self)
+        from catalpa.report import report  # above this room, and its libraries are optional
+
+        return report(self, X, title=title)
+
+    def _repr_html_inner(self) -> str:
+        return self._card() + str(super()._repr_html_inner())
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._card() + bundle["text/html"]
+        return bundle
+
+    def _card(self) -> str:
+        return card(type(self).__name__, self._fitted) if self.__sklearn_is_fitted__() else ""
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_outcome")
+        return hasattr(self, "_fitted")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -274,10 +301,6 @@ def _elsewhere(came: Sequence[str], expected: Sequence[str]) -> str:
     """Names the columns that are there but not where fit had them; scikit-learn's message does not."""
     moved = [name for name, other in zip(came, expected, strict=False) if name != other]
     return f" These columns stand elsewhere than at fit: {moved}." if sorted(came) == sorted(expected) else ""
-
-
-def _in_weights(units: NDArray[Any], units_per_weight: float) -> NDArray[Any]:
-    return units if units_per_weight == 1.0 else units / units_per_weight
 
 
 def _warn_if_short(asked: Any, outcome: Outcome) -> None:

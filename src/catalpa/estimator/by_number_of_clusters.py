@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from catalpa.engines.local import LocalEngine
-from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.problem import Problem
 from catalpa.table.blocks import Rows
 from catalpa.table.sampling import gather_rows, search_positions

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import ParameterError
-from catalpa.estimator.attributes import frame_in
-from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.parameters import check_parameters
 from catalpa.loop.history import Batch, Pass
 from catalpa.steps.assign import label_rows, measure_rows
@@ -25,117 +25,85 @@ from catalpa.table.intake import Table
 from catalpa.table.schema import Schema
 
 if TYPE_CHECKING:
-    from catalpa.estimator.base import Clusterer as Estimator
-else:
-    Estimator = object  # estimators derive from Clusterer themselves; this only adds to them
+    from catalpa.estimator.base import Clusterer
 
-__all__ = ["Incremental", "faded", "widened"]
+__all__ = ["Grown", "Relearn", "faded", "learn_batch", "widened"]
 
 FINE = 1024  # units of a row's weight where old rows fade, so that rare categories fade too
 
 
-class Incremental(Estimator):
-    """What estimators share whose clusters can be made from counts alone."""
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """What is known after a batch: the columns with its categories, its rows in their codes, all counts."""
 
-    decay: float
+    schema: Schema
+    rows: Rows
+    counts: Counts
+    units_per_weight: float
 
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from one more batch of rows, which is not kept.
 
-        The first batch is clustered as ``fit`` does it and needs rows for every cluster. The rows of later
-        ones go to their nearest clusters and are counted there, after ``decay`` has made the rows before
-        lighter; categories that are new join the columns. ``labels_`` are those of the batch, ``history_``
-        has a line per batch, and ``predict`` can be called in between. Numbers are measured on the range of
-        the first batch.
+Relearn: TypeAlias = Callable[[Fitted, Grown], Outcome]  # the clusters after a batch, without a history
 
-        Parameters
-        ----------
-        X : table
-            In memory, with the columns of the first batch.
-        y : ignored
 
-        Returns
-        -------
-        self
+def learn_batch(model: Clusterer, X: Any, relearn: Relearn) -> None:
+    """Fit a model to its first batch of rows, or let it go on learning from one more."""
+    check_parameters(type(model).__name__, model.get_params(deep=False), model._rules)
+    if model.__sklearn_is_fitted__():
+        _go_on(model, X, relearn)
+    else:
+        _begin(model, X)
 
-        Examples
-        --------
-        >>> from catalpa import KModes
-        >>> model = KModes(2, random_state=0).partial_fit([["a", "x"], ["a", "x"], ["b", "y"]])
-        >>> model.partial_fit([["b", "z"], ["a", "x"]]).cluster_sizes_.sum()
-        np.int64(5)
-        """
-        check_parameters(type(self).__name__, self.get_params(deep=False), self._rules)
-        if self.__sklearn_is_fitted__():
-            self._learn(X)
-        else:
-            self._begin(X)
-        return self
 
-    def _from_counts(self, axis: Axis, counts: Counts, units_per_weight: float) -> Outcome:
-        """The clusters that hold these counts, without a history."""
-        raise NotImplementedError
-
-    def _begin(self, X: Any) -> None:
-        self.fit(X)
-        asked, found = self.n_clusters, self.n_clusters_
-        if isinstance(asked, Integral) and found < int(asked):
-            del self._outcome
-            raise ParameterError(
-                f"The first batch has rows for {found} of {asked} clusters only. Begin with a larger batch, "
-                "or ask for fewer clusters."
-            )
-        self._batches = (Batch(self._n_rows, self.cost_ / self._n_rows),)
-        whole = Pass("batch", self.cost_, self._n_rows, False, self.n_clusters_)
-        self._outcome = replace(self._outcome, history=(whole,))
-        self.n_iter_ = 1
-
-    def _learn(self, X: Any) -> None:
-        self._check_columns(X)
-        table = open_table(X)
-        labels, cost, unseen = self._assigned(table)
-        wider = extend(self.schema_, table)
-        units = 1.0 if self.decay == 1.0 and self._units_per_weight == 1.0 else float(FINE)
-        before = widened(self._outcome.counts, self.schema_, wider).times(units / self._units_per_weight)
-        rows = encode(table, wider, handle_unknown="ignore").rows.map(self._scaling.apply)
-        batch = count_labelled(rows.blocks[0], labels, self.n_clusters_, rows.axis)
-        counts = faded(before, self.decay) + batch.times(units)
-        outcome = self._relearned(wider, counts, units, rows)
-        event = Pass("batch", cost * len(table), len(table), False, outcome.k)
-        history, batches = (*self._outcome.history, event), self._batches
-        shift = _shift(before, counts, wider.axis)
-        self._publish(
-            wider, self._scaling, replace(outcome, history=history), units, self._n_rows + len(table)
+def _begin(model: Clusterer, X: Any) -> None:
+    fitted = model.fit(X)._fitted
+    asked, found = model.n_clusters, fitted.outcome.k
+    if isinstance(asked, Integral) and found < int(asked):
+        del model._fitted
+        raise ParameterError(
+            f"The first batch has rows for {found} of {asked} clusters only. Begin with a larger batch, "
+            "or ask for fewer clusters."
         )
-        self._batches = (*batches, Batch(len(table), cost, unseen, shift))
-        self.labels_ = labels
+    cost, rows = fitted.outcome.cost, fitted.rows
+    history = (Pass("batch", cost, rows, False, found),)
+    outcome = replace(fitted.outcome, history=history)
+    model._publish(replace(fitted, outcome=outcome, batches=(Batch(rows, cost / rows),)))
 
-    def _relearned(self, schema: Schema, counts: Counts, units_per_weight: float, rows: Rows) -> Outcome:
-        """The clusters after a batch, whose rows are in the codes of the wider schema."""
-        return self._from_counts(schema.axis, counts, units_per_weight)
 
-    def _assigned(self, table: Table) -> tuple[IntArray, float, float]:
-        """Labels of a batch in the clusters as they are, mean cost, share of cells with new categories."""
-        handling = "error" if self.handle_unknown == "error" else "ignore"
-        encoded = encode(table, self.schema_, handle_unknown=handling)  # type: ignore[arg-type]
-        engine = LocalEngine(encoded.rows.map(self._scaling.apply), self.n_jobs)
-        fixed = fix(self._outcome.scores, engine.axis)
-        costs = engine.each(measure_rows, fixed).min(axis=1)
-        cells = len(table) * max(len(self.schema_.categorical), 1)
-        return engine.each(label_rows, fixed), float(costs.mean()), sum(encoded.unseen.values()) / cells
+def _go_on(model: Clusterer, X: Any, relearn: Relearn) -> None:
+    model._check_columns(X)
+    fitted, table = model._fitted, open_table(X)
+    labels, cost, unseen = _assigned(model, fitted, table)
+    wider = extend(fitted.schema, table)
+    units = 1.0 if model.decay == 1.0 and fitted.units_per_weight == 1.0 else float(FINE)
+    before = widened(fitted.outcome.counts, fitted.schema, wider).times(units / fitted.units_per_weight)
+    rows = encode(table, wider, handle_unknown="ignore").rows.map(fitted.scaling.apply)
+    batch = count_labelled(rows.blocks[0], labels, fitted.outcome.k, rows.axis)
+    counts = faded(before, model.decay) + batch.times(units)
+    outcome = relearn(fitted, Grown(wider, rows, counts, units))
+    event = Pass("batch", cost * len(table), len(table), False, outcome.k)
+    met = Batch(len(table), cost, unseen, _shift(before, counts, wider.axis))
+    model._publish(
+        Fitted(
+            wider,
+            fitted.scaling,
+            replace(outcome, history=(*fitted.outcome.history, event)),
+            units,
+            fitted.rows + len(table),
+            (*fitted.batches, met),
+        )
+    )
+    model.labels_ = labels
 
-    @property
-    def history_(self) -> Any:
-        """Phase, cost, moved rows, relearnings and clusters of every pass.
 
-        After ``partial_fit`` a line per batch: its rows, their mean cost in the clusters before it, the share
-        of cells with new categories, and how far the clusters shifted.
-        """
-        if not self._batches:
-            return super().history_
-        lines = [{"batch": number, **asdict(batch)} for number, batch in enumerate(self._batches, start=1)]
-        columns = {name: [line[name] for line in lines] for name in lines[0]}
-        return frame_in(self.schema_.library, columns)
+def _assigned(model: Clusterer, fitted: Fitted, table: Table) -> tuple[IntArray, float, float]:
+    """Labels of a batch in the clusters as they are, mean cost, share of cells with new categories."""
+    handling = "error" if model.handle_unknown == "error" else "ignore"
+    encoded = encode(table, fitted.schema, handle_unknown=handling)  # type: ignore[arg-type]
+    engine = LocalEngine(encoded.rows.map(fitted.scaling.apply), model.n_jobs)
+    fixed = fix(fitted.outcome.scores, engine.axis)
+    costs = engine.each(measure_rows, fixed).min(axis=1)
+    cells = len(table) * max(len(fitted.schema.categorical), 1)
+    return engine.each(label_rows, fixed), float(costs.mean()), sum(encoded.unseen.values()) / cells
 
 
 def widened(counts: Counts, schema: Schema, wider: Schema) -> Counts:

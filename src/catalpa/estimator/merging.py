@@ -8,7 +8,7 @@ import numpy as np
 
 from catalpa.costs.embedding import JointVectors
 from catalpa.errors import ParameterError
-from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.problem import Problem
 from catalpa.loop.history import Pass, report_pass
 from catalpa.loop.ward import ward_labels
@@ -28,6 +28,7 @@ def merge_rows(
     coordinates: Sequence[FloatArray],
     means: JointVectors,
     shared: Mapping[str, FloatArray],
+    ragged: Mapping[str, tuple[FloatArray, ...]],
 ) -> Outcome:
     """Ward's clustering of rows whose categories have these coordinates, one array per column.
 
@@ -54,7 +55,9 @@ def merge_rows(
     nearest = engine.each(label_rows, fix(scores, axis))
     labels = np.where(distinct.row_of < 0, nearest, merged[distinct.row_of]).astype(np.int32)
     history = (report_pass(Pass("merge", cost, engine.n_rows, False, k)),)
-    return Outcome(scores, counts, state.centers, cost, history, True, shared=shared, labels=labels)
+    return Outcome(
+        scores, counts, state.centers, cost, history, True, shared=shared, ragged=ragged, labels=labels
+    )
 
 
 def row_codes(block: Block) -> IntArray:

@@ -14,7 +14,7 @@ import numpy as np
 import catalpa
 from catalpa.engines.opening import scaling_of
 from catalpa.errors import ModelFileError, ParameterError, TableError
-from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.loop.history import Batch, Pass
 from catalpa.model import (
     FORMAT,
@@ -31,20 +31,20 @@ from catalpa.table.schema import Schema
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["identity", "restored", "saved"]
+__all__ = ["identity", "restored", "write_model"]
 
 
-def saved(model: Clusterer, path: str | Path) -> None:
-    """Write a fitted estimator to ``path``."""
-    outcome = model._outcome
+def write_model(method: str, parameters: Mapping[str, Any], fitted: Fitted, path: str | Path) -> None:
+    """Write what a fit with these settings found to ``path``."""
+    outcome = fitted.outcome
     write(
         path,
         {
             "catalpa_model": FORMAT,
             "catalpa_version": catalpa.__version__,
-            "method": type(model).__name__,
-            "parameters": _plain_parameters(model.get_params(deep=False)),
-            "schema": model.schema_.to_dict(),
+            "method": method,
+            "parameters": _plain_parameters(parameters),
+            "schema": fitted.schema.to_dict(),
             "scores": scores_to_json(outcome.scores),
             "counts": counts_to_json(outcome.counts),
             "soft_counts": None if outcome.soft is None else counts_to_json(outcome.soft),
@@ -52,15 +52,16 @@ def saved(model: Clusterer, path: str | Path) -> None:
             "extra": {
                 "learned": {name: array_to_json(array) for name, array in outcome.learned.items()},
                 "shared": {name: array_to_json(array) for name, array in outcome.shared.items()},
+                "ragged": {name: [*map(array_to_json, arrays)] for name, arrays in outcome.ragged.items()},
                 "facts": {name: _known(fact) for name, fact in outcome.facts.items()},
             },
             "fit": {
-                "rows": model._n_rows,
+                "rows": fitted.rows,
                 "cost": _known(outcome.cost),
                 "converged": outcome.converged,
-                "units_per_weight": model._units_per_weight,
+                "units_per_weight": fitted.units_per_weight,
                 "history": [asdict(event) for event in outcome.history],
-                "batches": [asdict(batch) for batch in model._batches],
+                "batches": [asdict(batch) for batch in fitted.batches],
             },
         },
     )
@@ -88,19 +89,19 @@ def _plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def identity(model: Clusterer, schema: Schema) -> dict[str, Any]:
+def identity(method: str, parameters: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     """What makes two fits the same fit, given the same rows, as JSON values."""
-    settings = _plain_parameters(model.get_params(deep=False))
+    settings = _plain_parameters(parameters)
     seed = settings.get("random_state")
     if not isinstance(seed, int) or isinstance(seed, bool):
         raise ParameterError(
-            f"checkpoint needs random_state to be a whole number, not {model.random_state!r}: otherwise "
-            "a fit that continues would draw other rows."
+            f"checkpoint needs random_state to be a whole number, not {parameters['random_state']!r}: "
+            "otherwise a fit that continues would draw other rows."
         )
     free = ("checkpoint", "n_jobs")  # they do not change the result
     return {
         "version": catalpa.__version__,
-        "method": type(model).__name__,
+        "method": method,
         **{name: value for name, value in settings.items() if name not in free},
         "columns": schema.to_dict(),
     }
@@ -118,8 +119,9 @@ def restored(document: Mapping[str, Any], kind: type[Clusterer]) -> Clusterer:
                 "The model file is damaged: its cost table does not fit its columns. Save the model again."
             )
         model.n_features_in_ = len(schema.columns)
-        model._publish(schema, scaling_of(schema), outcome, float(fit["units_per_weight"]), int(fit["rows"]))
-        model._batches = tuple(Batch(**batch) for batch in fit.get("batches", []))
+        batches = tuple(Batch(**batch) for batch in fit.get("batches", []))
+        units, rows = float(fit["units_per_weight"]), int(fit["rows"])
+        model._publish(Fitted(schema, scaling_of(schema), outcome, units, rows, batches))
     except (KeyError, TypeError, AttributeError, TableError, ParameterError) as error:
         raise ModelFileError(
             f"The model file is damaged ({type(error).__name__}: {error}). Save the model again."
@@ -139,5 +141,9 @@ def _outcome(document: Mapping[str, Any]) -> Outcome:
         {name: array_from_json(entry, f"extra.learned.{name}") for name, entry in extra["learned"].items()},
         {name: array_from_json(entry, f"extra.shared.{name}") for name, entry in extra["shared"].items()},
         {name: _read_number(value) for name, value in extra["facts"].items()},
+        {
+            name: tuple(array_from_json(entry, f"extra.ragged.{name}") for entry in entries)
+            for name, entries in extra["ragged"].items()
+        },
         soft=None if (soft := document.get("soft_counts")) is None else counts_from_json(soft),
     )

@@ -10,7 +10,7 @@ import numpy as np
 from catalpa.costs.matching import most_frequent
 from catalpa.costs.soft.mixture import Overall
 from catalpa.engines.local import LocalEngine
-from catalpa.estimator.outcome import Outcome
+from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.problem import Problem
 from catalpa.estimator.soft_repair import SHARPER, sharpened, with_moved_rows
 from catalpa.loop.soft import Ripened

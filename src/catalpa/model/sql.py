@@ -9,19 +9,38 @@ from functools import cached_property
 import numpy as np
 
 from catalpa.errors import ParameterError
-from catalpa.model.scoring import Scoring
 from catalpa.model.sql_cells import ColumnCosts
 from catalpa.model.sql_words import GIVEN, Words, rounded
-from catalpa.table.scaling import FARTHEST, TICK_BITS
-from catalpa.table.schema import Column
+from catalpa.steps.scores import FixedScores
+from catalpa.table.scaling import FARTHEST, TICK_BITS, Scaling
+from catalpa.table.schema import Column, Schema
 
-__all__ = ["sql_query"]
+__all__ = ["Scoring", "sql_query"]
 
 WIDE = 16  # a column of more categories is joined with a look-up table
 MOST_JOINS = 50  # SQLite joins 64 tables at most
 WITH_VALUES = ("duckdb", "postgres", "sqlite")  # dialects that take VALUES as a table
 NO_TICK = 2.0**-26  # a share of the range that rounds to no tick at all
 SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, eq=False)
+class Scoring:
+    """What decides the labels of a fitted model.
+
+    Attributes
+    ----------
+    schema : Schema
+    scaling : Scaling
+    fixed : FixedScores
+        On the schema's axis with holes.
+    handle_unknown : {"ignore", "warn", "error"}
+    """
+
+    schema: Schema
+    scaling: Scaling
+    fixed: FixedScores
+    handle_unknown: str
 
 
 def sql_query(

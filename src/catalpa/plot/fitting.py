@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Protocol
 
 from catalpa.errors import ParameterError
+from catalpa.estimator.fitted import fitted_of
 from catalpa.plot.theme import INK, PALETTE, dressed, needs_altair
 from catalpa.plot.view import model_counts
 
@@ -36,7 +37,7 @@ def cost_per_pass(model: Clusterer, *, width: int = 420, height: int = 220) -> A
     >>> chart = cost_per_pass(catalpa.Grove(4, random_state=0).fit(zoo))
     """
     model_counts(model)
-    return dressed(draw_passes([asdict(event) for event in model._outcome.history], width, height))
+    return dressed(draw_passes([asdict(event) for event in fitted_of(model).outcome.history], width, height))
 
 
 def draw_passes(passes: Sequence[Mapping[str, Any]], width: int = 420, height: int = 220) -> Any:

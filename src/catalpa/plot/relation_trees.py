@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from catalpa.errors import ParameterError
+from catalpa.estimator.fitted import fitted_of
 from catalpa.plot.layout import lay_out
 from catalpa.plot.theme import INK, MUTED, cluster_colour, dressed, needs_altair
 from catalpa.plot.view import model_counts
@@ -119,7 +120,7 @@ def _charts(model: Clusterer, wanted: Sequence[tuple[int, str]], width: int) -> 
             f"{type(model).__name__} learns no relations between categories. Use Grove, or another method "
             "with relations_."
         )
-    shares = model._outcome.counts.shares(model.schema_.axis)
+    shares = fitted_of(model).outcome.counts.shares(model.schema_.axis)
     offsets = model.schema_.axis.offsets
     layouts = []
     for cluster, column in wanted:

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from catalpa.estimator.fitted import fitted_of
 from catalpa.relations.names import category_names
 from catalpa.table import encode
 from catalpa.table.blocks import Axis, FloatArray, IntArray
@@ -149,8 +150,7 @@ def look(model: Clusterer, X: Any, *, random_state: int = 0) -> View:
 
 def model_counts(model: Clusterer) -> tuple[IntArray, IntArray]:
     """Counts of categories (k, V) and sizes (k,) at fit."""
-    check_is_fitted(model)
-    counts = model._outcome.counts
+    counts = fitted_of(model).outcome.counts
     return counts.by_category, counts.sizes
 
 
@@ -166,7 +166,7 @@ def count_categories(codes: IntArray, labels: IntArray, axis: Axis, k: int) -> I
 def _labels(model: Clusterer, X: Any, n: int, count: Any) -> tuple[IntArray, bool]:
     """Labels of the fit where they belong to these rows, else predicted ones."""
     fitted = getattr(model, "labels_", None)
-    at_fit = model._outcome.counts.by_category
+    at_fit = fitted_of(model).outcome.counts.by_category
     if fitted is not None and len(fitted) == n and np.array_equal(count(fitted), at_fit):
         return np.asarray(fitted), True
     predicted = np.asarray(model.predict(X))

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from numbers import Integral
 from typing import Any
 
+from catalpa.estimator.fitted import fitted_of
 from catalpa.plot.view import View
 
 __all__ = ["fit_record"]
@@ -15,14 +16,14 @@ MOST_PASSES = 400
 
 def fit_record(view: View) -> dict[str, Any]:
     """Passes of the kept start, cost, and everything a reader should be warned of."""
-    outcome = view.model._outcome
+    outcome = fitted_of(view.model).outcome
     passes = [asdict(event) for event in outcome.history]
     return {
         "passes": passes[-MOST_PASSES:],
         "earlier_passes": max(len(passes) - MOST_PASSES, 0),
         "cost": float(outcome.cost),
         "converged": bool(outcome.converged),
-        "rows": int(view.model._n_rows),
+        "rows": int(fitted_of(view.model).rows),
         "sizes": [float(size) for size in view.model.cluster_sizes_],
         "same_table": view.is_fit_table,
         "warnings": _warnings(view),
@@ -32,7 +33,7 @@ def fit_record(view: View) -> dict[str, Any]:
 
 def _warnings(view: View) -> list[str]:
     """What may make the clusters less than they seem."""
-    outcome, told = view.model._outcome, []
+    outcome, told = fitted_of(view.model).outcome, []
     asked = getattr(view.model, "n_clusters", None)
     if isinstance(asked, Integral) and outcome.k < int(asked):
         told.append(f"{asked} clusters were asked for and {outcome.k} hold rows.")
@@ -65,8 +66,9 @@ def _notes(view: View) -> list[str]:
     """What a reader may want to know about rows, missing cells and columns."""
     told = []
     if not view.is_fit_table:
+        at_fit = fitted_of(view.model).rows
         told.append(
-            f"These rows are not exactly those of the fit ({view.model._n_rows:,} rows, or weighted): "
+            f"These rows are not exactly those of the fit ({at_fit:,} rows, or weighted): "
             "clusters, shares and the map describe the rows given here, relations and passes come from fit."
         )
     if view.missing:

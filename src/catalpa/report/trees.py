@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from catalpa.estimator.fitted import fitted_of
 from catalpa.plot.layout import Layout, lay_out
 from catalpa.plot.relation_trees import relations_of
 from catalpa.plot.view import View
@@ -25,7 +26,7 @@ def relation_records(view: View, columns: list[str]) -> dict[str, Any] | None:
     )
     wide = {column.name for column in view.schema.categorical if column.size > 1}
     named = [name for name in columns if name in wide][: max(MOST_TREES // view.k, 1)]
-    shares = view.model._outcome.counts.shares(view.schema.axis)
+    shares = fitted_of(view.model).outcome.counts.shares(view.schema.axis)
     offsets, places = view.schema.axis.offsets, {name: at for at, name in enumerate(relations.columns)}
     trees = []
     for cluster in range(view.k):

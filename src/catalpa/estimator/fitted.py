@@ -1,4 +1,4 @@
-"""What a method hands back after clustering, before it becomes attributes."""
+"""What a method hands back after clustering, and all that a fitted estimator keeps of a fit."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from catalpa.loop.history import Pass
+from catalpa.loop.history import Batch, Pass
 from catalpa.loop.settle import Settled
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.table.scaling import Scaling
+from catalpa.table.schema import Schema
 
-__all__ = ["Outcome"]
+__all__ = ["Fitted", "Outcome", "fitted_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +35,8 @@ class Outcome:
         What the method learned per cluster, by name; goes into the model file.
     shared : mapping of arrays
         What it learned for all clusters together.
+    ragged : mapping of tuples of arrays
+        Likewise, where every column or partition has an array of its own shape.
     facts : mapping of numbers
         Settings that were worked out from the data, published as ``<name>_``.
     labels : array (n,) or None
@@ -48,6 +54,7 @@ class Outcome:
     learned: Mapping[str, FloatArray] = field(default_factory=dict)
     shared: Mapping[str, FloatArray] = field(default_factory=dict)
     facts: Mapping[str, float] = field(default_factory=dict)
+    ragged: Mapping[str, tuple[FloatArray, ...]] = field(default_factory=dict)
     labels: IntArray | None = None
     soft: Counts | None = None
 
@@ -58,8 +65,8 @@ class Outcome:
         *,
         learned: Mapping[str, FloatArray] | None = None,
         shared: Mapping[str, FloatArray] | None = None,
+        ragged: Mapping[str, tuple[FloatArray, ...]] | None = None,
         facts: Mapping[str, float] | None = None,
-        labels: IntArray | None = None,
     ) -> Outcome:
         """The outcome of an iteration that came to rest at centres; costs in the user's weights."""
         history = tuple(replace(event, cost=event.cost / units_per_weight) for event in rest.history)
@@ -73,7 +80,7 @@ class Outcome:
             learned or {},
             shared or {},
             facts or {},
-            labels,
+            ragged or {},
         )
 
     @property
@@ -102,3 +109,41 @@ class Outcome:
             soft=None if self.soft is None else self.soft.take(kept),
             labels=None if self.labels is None else np.searchsorted(kept, self.labels).astype(np.int32),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """All that an estimator keeps of a fit, apart from the labels.
+
+    Attributes, model files, SQL, the notebook card, reports and charts are made from this.
+
+    Attributes
+    ----------
+    schema, scaling : Schema, Scaling
+        The columns as fit saw them, and the grid that their numbers lie on.
+    outcome : Outcome
+        Without clusters that hold no row.
+    units_per_weight : float
+        Whole units in which counts and sizes count a weight of 1.
+    rows : int
+        Rows of the fit, and of all batches since.
+    batches : tuple of Batch
+        What each call of ``partial_fit`` met; empty after ``fit``.
+    """
+
+    schema: Schema
+    scaling: Scaling
+    outcome: Outcome
+    units_per_weight: float
+    rows: int
+    batches: tuple[Batch, ...] = ()
+
+    def in_weights(self, units: NDArray[Any]) -> NDArray[Any]:
+        """Counts in the user's weights; whole numbers stay whole where nothing was weighted."""
+        return units if self.units_per_weight == 1.0 else units / self.units_per_weight
+
+
+def fitted_of(model: Any) -> Fitted:
+    """What a fitted estimator keeps; NotFittedError before ``fit``."""
+    check_is_fitted(model)
+    return model._fitted  # type: ignore[no-any-return]
