@@ -1,4 +1,8 @@
-"""How well clusters agree with known classes. Names of classes and clusters never matter."""
+"""How well clusters agree with known classes. Names of classes and clusters never matter.
+
+Every measure takes ``target``, the known class of each row, and ``labels``, its found cluster: arrays of n
+texts, numbers or booleans, without missing values.
+"""
 
 from __future__ import annotations
 
@@ -54,15 +58,8 @@ def clustering_accuracy(target: ArrayLike, labels: ArrayLike) -> float:
 def purity(target: ArrayLike, labels: ArrayLike) -> float:
     """Share of rows that belong to the most frequent class of their cluster.
 
-    Parameters
-    ----------
-    target, labels : array-like of shape (n,)
-        Known classes and found clusters, as in :func:`clustering_accuracy`.
-
-    Returns
-    -------
-    float
-        In (0, 1]. It grows with the number of clusters and is 1 when every row is its own cluster.
+    In (0, 1]. It grows with the number of clusters and is 1 when every row is its own cluster. It takes
+    what :func:`clustering_accuracy` takes.
 
     Examples
     --------
@@ -76,15 +73,8 @@ def purity(target: ArrayLike, labels: ArrayLike) -> float:
 def adjusted_rand(target: ArrayLike, labels: ArrayLike) -> float:
     """Agreement on pairs of rows, corrected for chance (ARI).
 
-    Parameters
-    ----------
-    target, labels : array-like of shape (n,)
-        Known classes and found clusters, as in :func:`clustering_accuracy`.
-
-    Returns
-    -------
-    float
-        1 for equal partitions, about 0 for random labels, negative for less agreement than chance.
+    1 for equal partitions, about 0 for random labels, negative for less agreement than chance. It takes
+    what :func:`clustering_accuracy` takes.
 
     Examples
     --------
@@ -97,16 +87,8 @@ def adjusted_rand(target: ArrayLike, labels: ArrayLike) -> float:
 def normalized_mutual_information(target: ArrayLike, labels: ArrayLike) -> float:
     """Mutual information over the mean of the two entropies (NMI).
 
-    Parameters
-    ----------
-    target, labels : array-like of shape (n,)
-        Known classes and found clusters, as in :func:`clustering_accuracy`.
-
-    Returns
-    -------
-    float
-        Between 0 and 1. Random labels score above 0 when there are many clusters;
-        :func:`adjusted_mutual_information` corrects for that.
+    Between 0 and 1. Random labels score above 0 when there are many clusters;
+    :func:`adjusted_mutual_information` corrects for that. Both take what :func:`clustering_accuracy` takes.
 
     Examples
     --------
@@ -119,15 +101,7 @@ def normalized_mutual_information(target: ArrayLike, labels: ArrayLike) -> float
 def adjusted_mutual_information(target: ArrayLike, labels: ArrayLike) -> float:
     """Mutual information corrected for chance (AMI).
 
-    Parameters
-    ----------
-    target, labels : array-like of shape (n,)
-        Known classes and found clusters, as in :func:`clustering_accuracy`.
-
-    Returns
-    -------
-    float
-        1 for equal partitions and about 0 for random labels.
+    1 for equal partitions and about 0 for random labels. It takes what :func:`clustering_accuracy` takes.
 
     Examples
     --------

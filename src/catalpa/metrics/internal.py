@@ -122,10 +122,8 @@ def categorical_silhouette_samples(frame: Any, labels: ArrayLike) -> NDArray[np.
 
     Parameters
     ----------
-    frame : frame or array of shape (n, columns)
-        As in :func:`compactness`.
-    labels : array-like of shape (n,)
-        The cluster of each row; at least two clusters.
+    frame, labels
+        As in :func:`categorical_silhouette`.
 
     Returns
     -------
