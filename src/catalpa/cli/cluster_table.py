@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ClusterLine", "as_json", "describe", "show_clusters"]
 
-CATEGORIES_NAMED = 3
-NUMBERS_NAMED = 2
-FAR = 0.1  # of a column's range: a mean that is nearer to the mean of all rows is not worth a word
+CATEGORIES_NAMED = 3  # with two means, a line of a terminal
 
 
 @dataclass(frozen=True)
@@ -33,36 +31,20 @@ class ClusterLine:
 def describe(model: Clusterer, tables: Iterable[Any]) -> list[ClusterLine]:
     """One line per cluster of a model that was fitted to the rows of ``tables``, in the order of numbers."""
     import narwhals.stable.v2 as nw
+    import numpy as np
 
-    from catalpa.relations.profiles import distinctive, sentence
+    from catalpa.relations.profiles import distinctive, means_apart, sentence
 
+    sums, seen = _sums(model, tables)
+    overall = sums.sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    means = means_apart(model.schema_, sums / np.maximum(seen, 1), overall, seen)
     profile = nw.from_native(model.profiles_).to_dict(as_series=False)
     sizes, lines = model.cluster_sizes_, []
-    for cluster, numbers in enumerate(_means_apart(model, tables)):
+    for cluster, size in enumerate(sizes):
         records = distinctive(profile, cluster, top=CATEGORIES_NAMED)
-        words = [sentence(records)] if records or not numbers else []
-        share = float(sizes[cluster] / sizes.sum())
-        lines.append(ClusterLine(cluster, int(sizes[cluster]), share, "; ".join([*words, *numbers])))
+        words = sentence(records, means[cluster])
+        lines.append(ClusterLine(cluster, int(size), float(size / sizes.sum()), words))
     return lines
-
-
-def _means_apart(model: Clusterer, tables: Iterable[Any]) -> list[list[str]]:
-    """For each cluster the numeric columns whose mean lies far from that of all rows, in words."""
-    columns = model.schema_.numeric
-    found: list[list[tuple[float, str]]] = [[] for _ in model.cluster_sizes_]
-    if not columns:
-        return [[] for _ in found]
-    sums, seen = _sums(model, tables)
-    for at, column in enumerate(columns):
-        overall, spread = sums[:, at].sum() / max(seen[:, at].sum(), 1), column.high - column.low
-        for cluster, phrases in enumerate(found):
-            if not seen[cluster, at]:
-                continue
-            mean = sums[cluster, at] / seen[cluster, at]
-            if abs(mean - overall) > FAR * spread:
-                away = abs(mean - overall) / spread
-                phrases.append((away, f"mean {column.name} {mean:.4g} ({overall:.4g} overall)"))
-    return [[text for _, text in sorted(of_one, reverse=True)[:NUMBERS_NAMED]] for of_one in found]
 
 
 def _sums(model: Clusterer, tables: Iterable[Any]) -> tuple[FloatArray, FloatArray]:
@@ -76,7 +58,8 @@ def _sums(model: Clusterer, tables: Iterable[Any]) -> tuple[FloatArray, FloatArr
     k, columns = len(model.cluster_sizes_), model.schema_.numeric
     sums, seen = np.zeros((k, len(columns))), np.zeros((k, len(columns)))
     start = 0
-    for native in tables:
+    # Files are not read once more for the sake of no column.
+    for native in tables if columns else ():
         table = nw.from_native(native)
         labels = np.asarray(model.labels_[start : start + len(table)])
         start += len(table)

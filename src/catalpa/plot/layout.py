@@ -12,7 +12,7 @@ from catalpa.relations.relations import Relation
 from catalpa.relations.tree import Tree
 from catalpa.table.blocks import FloatArray
 
-__all__ = ["Layout", "TreeRow", "lay_out"]
+__all__ = ["TreeLayout", "TreeRow", "lay_out"]
 
 MOST_ROWS = 40
 SAME_PLACE = 1e-9  # of the longest way: categories nearer than this share a row
@@ -41,7 +41,7 @@ class TreeRow:
 
 
 @dataclass(frozen=True)
-class Layout:
+class TreeLayout:
     """A tree as lines, the cluster's most common category first.
 
     Attributes
@@ -55,7 +55,9 @@ class Layout:
     left_out: int
 
 
-def lay_out(relation: Relation, shares: Sequence[float] | FloatArray, most_rows: int = MOST_ROWS) -> Layout:
+def lay_out(
+    relation: Relation, shares: Sequence[float] | FloatArray, most_rows: int = MOST_ROWS
+) -> TreeLayout:
     """Lay a relation's tree out in lines.
 
     Parameters
@@ -76,7 +78,7 @@ def lay_out(relation: Relation, shares: Sequence[float] | FloatArray, most_rows:
     [(('high',), 0.0), (('med',), 0.5), (('low',), 0.6)]
     """
     if not len(relation.tree):
-        return Layout((), 0)
+        return TreeLayout((), 0)
     weights = np.asarray(shares, dtype=np.float64)
     root = int(weights.argmax())
     places = _places(relation.tree, root)
@@ -99,7 +101,7 @@ def lay_out(relation: Relation, shares: Sequence[float] | FloatArray, most_rows:
                 line_of.get(parent, -1),
             )
         )
-    return Layout(
+    return TreeLayout(
         tuple(rows), sum(len(members) for members, _ in groups) - sum(len(row.names) for row in rows)
     )
 

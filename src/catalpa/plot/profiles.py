@@ -32,10 +32,6 @@ def profile_map(model: Clusterer, columns: Sequence[str] | None = None) -> Any:
         Categorical columns in the order to show them. By default the twelve that tell the clusters apart
         best, the best first. Of a column with many categories the twelve commonest are shown.
 
-    Returns
-    -------
-    altair.Chart
-
     Examples
     --------
     >>> import catalpa

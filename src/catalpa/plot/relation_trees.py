@@ -38,10 +38,6 @@ def relation_tree(model: Clusterer, cluster: int, column: str, *, width: int = 4
     column : str
     width : int
 
-    Returns
-    -------
-    altair.Chart
-
     Examples
     --------
     >>> import catalpa

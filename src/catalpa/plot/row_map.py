@@ -11,7 +11,6 @@ from catalpa.errors import ParameterError
 from catalpa.plot.projection import Plane, correspondence, neighbourhoods
 from catalpa.plot.theme import INK, cluster_colour, cluster_shape, dressed, needs_altair
 from catalpa.plot.view import Sample, View, look
-from catalpa.plot.words import cell_texts
 from catalpa.relations.names import shortened
 from catalpa.table.blocks import FloatArray
 
@@ -50,10 +49,6 @@ def row_map(
     random_state : int
         Decides which rows are drawn, and t-SNE's start.
     width, height : int
-
-    Returns
-    -------
-    altair.Chart
 
     Examples
     --------
@@ -101,7 +96,7 @@ def _plane(sample: Sample, drawn: Any, method: str, random_state: int) -> Plane:
 
 
 def _words(view: View, at: int, columns: list[str]) -> str:
-    texts = cell_texts(view, at)
+    texts = view.cell_texts(at)
     return ", ".join(f"{shortened(name, 24)} {shortened(texts[name], 24)}" for name in columns[:CELLS_TOLD])
 
 

@@ -33,10 +33,6 @@ def silhouettes(model: Clusterer, X: Any, *, width: int = 420) -> Any:
     X : table
     width : int
 
-    Returns
-    -------
-    altair.Chart
-
     Examples
     --------
     >>> import catalpa

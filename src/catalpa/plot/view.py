@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,6 +12,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from catalpa.errors import UnseenCategoryWarning
 from catalpa.estimator.fitted import fitted_of
 from catalpa.relations.names import category_names
 from catalpa.table import encode
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["NumberSums", "Sample", "View", "look", "model_counts"]
 
 SAMPLE_ROWS = 20_000  # rows whose distances and silhouettes are looked at
+HOLE = "(unseen or missing)"  # both are one hole in the codes, which cannot tell them apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +115,25 @@ class View:
     def names(self) -> tuple[tuple[str, ...], ...]:
         """Text of every category of every categorical column."""
         return tuple(category_names(column.categories) for column in self.schema.categorical)
+
+    def cell_texts(self, at: int) -> dict[str, str]:
+        """Text of every cell of a row of the sample, by column.
+
+        Examples
+        --------
+        >>> import catalpa
+        >>> table = [["a", "x"], ["b", "y"]]
+        >>> look(catalpa.KModes(2, random_state=0).fit(table), table).cell_texts(0)
+        {'x0': 'a', 'x1': 'x'}
+        """
+        texts = {}
+        for column, names, code in zip(
+            self.schema.categorical, self.names, self.sample.codes[at], strict=True
+        ):
+            texts[column.name] = names[code] if code < column.size else HOLE
+        for column, number in zip(self.schema.numeric, self.sample.numbers[at], strict=True):
+            texts[column.name] = "(missing)" if math.isnan(number) else f"{number:.6g}"
+        return {name: texts[name] for name in self.schema.names}
 
 
 def look(model: Clusterer, X: Any, *, random_state: int = 0) -> View:
@@ -214,10 +237,6 @@ def _draw(
 
 
 def _costs(model: Clusterer, X: Any) -> FloatArray:
-    import warnings
-
-    from catalpa.errors import UnseenCategoryWarning
-
     with warnings.catch_warnings():
         # The view counts unseen categories itself.
         warnings.simplefilter("ignore", UnseenCategoryWarning)

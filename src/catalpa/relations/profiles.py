@@ -14,8 +14,10 @@ from catalpa.table.schema import Schema
 
 __all__ = [
     "Distinction",
+    "MeanApart",
     "TellingColumn",
     "distinctive",
+    "means_apart",
     "profile_columns",
     "sentence",
     "telling_columns",
@@ -23,6 +25,7 @@ __all__ = [
 ]
 
 NAME_WIDTH = 60  # of columns and categories in a sentence
+FAR = 0.1  # of a column's range: a mean that is nearer to the mean of all rows is not worth a word
 
 Profile: TypeAlias = Mapping[str, Any]
 
@@ -144,23 +147,72 @@ def distinctive(profile: Profile, cluster: int, top: int = 3) -> list[Distinctio
     return sorted(best.values(), key=lambda record: -record.score)[:top]
 
 
-def sentence(records: Sequence[Distinction]) -> str:
+@dataclass(frozen=True)
+class MeanApart:
+    """A numeric column whose mean in a cluster lies far from that of all rows."""
+
+    column: str
+    mean: float
+    overall: float
+
+
+def means_apart(
+    schema: Schema, means: FloatArray, overall: FloatArray, seen: FloatArray | IntArray, top: int = 2
+) -> list[list[MeanApart]]:
+    """For each cluster the numeric columns whose mean lies far from that of all rows, farthest first.
+
+    Parameters
+    ----------
+    schema : Schema
+    means, seen : arrays (k, numeric)
+        Mean and number of the cells of each cluster; a mean of no cells is passed over.
+    overall : array (numeric,)
+        Mean of all rows.
+    top : int
+        Largest number of columns to give.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from catalpa.table import infer
+    >>> schema = infer([[1.5], [9.25], [2.5], [8.75]], categorical_features=[])
+    >>> means_apart(schema, np.array([[2.0], [9.0]]), np.array([5.5]), np.array([[2], [2]]))[1]
+    [MeanApart(column='x0', mean=9.0, overall=5.5)]
+    """
+    found: list[list[tuple[float, MeanApart]]] = [[] for _ in means]
+    for at, column in enumerate(schema.numeric):
+        # Halves, because the range of numbers near the limits of floats is none itself.
+        half_range = column.high / 2 - column.low / 2
+        for cluster in np.flatnonzero(seen[:, at]) if half_range > 0 else ():
+            apart = MeanApart(column.name, float(means[cluster, at]), float(overall[at]))
+            away = abs(apart.mean / 2 - apart.overall / 2) / half_range
+            if away > FAR:
+                found[cluster].append((away, apart))
+    return [[apart for _, apart in sorted(of_one, key=lambda each: -each[0])[:top]] for of_one in found]
+
+
+def sentence(records: Sequence[Distinction], means: Sequence[MeanApart] = ()) -> str:
     """What sets a cluster apart, in words; "elsewhere" means outside the cluster.
 
     Examples
     --------
     >>> sentence([Distinction("feathers", "1", 0.92, 0.25, 0.1875, 3.68, 40.0)])
     '92 % feathers=1 (4.9 times as common as elsewhere)'
+    >>> sentence([], [MeanApart("weight", 5.25, 80.5)])
+    'mean weight 5.25 (80.5 overall)'
     >>> sentence([])
     'nothing sets it apart'
     """
-    if not records:
-        return "nothing sets it apart"
-    return "; ".join(
+    words = [
         f"{percent(record.share)} {shortened(record.column, NAME_WIDTH)}="
         f"{shortened(record.category, NAME_WIDTH)} ({_times(record)})"
         for record in records
-    )
+    ]
+    words += [
+        f"mean {shortened(apart.column, NAME_WIDTH)} {apart.mean:.4g} ({apart.overall:.4g} overall)"
+        for apart in means
+    ]
+    return "; ".join(words) or "nothing sets it apart"
 
 
 def typical_categories(profile: Profile, cluster: int) -> dict[str, str]:

@@ -1,20 +1,17 @@
-"""Which columns tell the clusters apart, and where the means of numbers lie."""
+"""Which columns tell the clusters apart."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-import numpy as np
-
 from catalpa.plot.view import View
 from catalpa.relations.names import shortened
 from catalpa.relations.profiles import telling_columns
 
-__all__ = ["column_records", "mean_records", "telling_text"]
+__all__ = ["column_records", "telling_text"]
 
-MEANS_NAMED = 2
-FAR = 0.1  # of a column's range: a mean that is nearer to the mean of all rows is not worth a word
+MOST_NAMED = 6  # columns in the sentence; a longer list is a number to the reader
 
 
 def column_records(view: View) -> list[dict[str, Any]]:
@@ -51,30 +48,12 @@ def telling_text(columns: list[dict[str, Any]]) -> str:
             break
     if len(named) == 1:
         return f"{named[0]} alone carries half of what the columns say about the clusters."
-    if len(named) > 6:
+    if len(named) > MOST_NAMED:
         return (
             f"{len(named)} of {len(columns)} columns together carry half of what is said about the clusters."
         )
     listed = f"{', '.join(named[:-1])} and {named[-1]}"
     return f"{listed} carry half of what the {len(columns)} columns say about the clusters."
-
-
-def mean_records(view: View) -> list[list[dict[str, Any]]]:
-    """For each cluster the numeric columns whose mean lies far from that of all rows, farthest first."""
-    numbers = view.numbers
-    found: list[list[tuple[float, dict[str, Any]]]] = [[] for _ in range(view.k)]
-    for at, column in enumerate(view.schema.numeric):
-        span, overall = column.high / 2 - column.low / 2, float(numbers.overall[at])
-        if not span > 0:
-            continue
-        for cluster in np.flatnonzero(numbers.seen[:, at]):
-            mean = float(numbers.means[cluster, at])
-            away = abs(mean / 2 - overall / 2) / span
-            if away > FAR:
-                found[cluster].append((away, {"column": column.name, "mean": mean, "overall": overall}))
-    return [
-        [record for _, record in sorted(of_one, key=lambda each: -each[0])[:MEANS_NAMED]] for of_one in found
-    ]
 
 
 def _explained_variance(view: View) -> list[float]:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from catalpa.plot.view import View
-from catalpa.plot.words import cell_texts
 from catalpa.table.blocks import FloatArray, IntArray
 
 __all__ = ["example_rows"]
@@ -62,7 +61,7 @@ def _distinct(view: View, order: IntArray, most: int) -> dict[bytes, int]:
 
 
 def _row(view: View, at: int, cluster: int, shown: list[str]) -> dict[str, Any]:
-    texts = cell_texts(view, at)
+    texts = view.cell_texts(at)
     rare = _surprising(view, at, cluster)
     costs = view.sample.costs[at].copy()
     own = costs[cluster]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -10,21 +11,19 @@ import catalpa
 from catalpa.plot.row_map import map_points
 from catalpa.plot.silhouettes import silhouette_values
 from catalpa.plot.view import View
-from catalpa.relations.names import percent, shortened
+from catalpa.relations.names import percent
 from catalpa.relations.profiles import (
-    NAME_WIDTH,
     Distinction,
     Profile,
     distinctive,
+    means_apart,
     profile_columns,
     sentence,
 )
-from catalpa.report.columns import column_records, mean_records, telling_text
+from catalpa.report.columns import column_records, telling_text
 from catalpa.report.examples import example_rows
+from catalpa.report.learned import relation_records, split_records, weight_records
 from catalpa.report.passes import fit_record
-from catalpa.report.splits import split_records
-from catalpa.report.trees import relation_records
-from catalpa.report.weights import weight_records
 
 __all__ = ["summarise"]
 
@@ -142,7 +141,8 @@ def _clusters(
     view: View, profile: Profile, columns: list[dict[str, Any]], silhouettes: Any
 ) -> list[dict[str, Any]]:
     names = [record["column"] for record in columns]
-    means = mean_records(view)
+    numbers = view.numbers
+    means = means_apart(view.schema, numbers.means, numbers.overall, numbers.seen)
     clusters = []
     for cluster in range(view.k):
         apart = distinctive(profile, cluster, top=DISTINCTIONS) if view.sizes[cluster] else []
@@ -154,21 +154,13 @@ def _clusters(
                 "size": int(view.sizes[cluster]),
                 "share": float(view.sizes[cluster] / max(len(view.labels), 1)),
                 "silhouette": float(silhouettes[own].mean()) if measured else None,
-                "sets_apart": _sentence(apart, means[cluster]),
+                "sets_apart": sentence(apart, means[cluster]),
                 "distinctions": [_distinction(record) for record in apart],
-                "means": means[cluster],
+                "means": [asdict(mean) for mean in means[cluster]],
                 "examples": example_rows(view, cluster, names),
             }
         )
     return clusters
-
-
-def _sentence(apart: list[Distinction], means: list[dict[str, Any]]) -> str:
-    words = [sentence(apart)] if apart or not means else []
-    for record in means:
-        name = shortened(record["column"], NAME_WIDTH)
-        words.append(f"mean {name} {record['mean']:.4g} ({record['overall']:.4g} overall)")
-    return "; ".join(words)
 
 
 def _distinction(record: Distinction) -> dict[str, Any]:

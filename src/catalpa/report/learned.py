@@ -1,0 +1,132 @@
+"""What only some methods learn, as plain values: relation trees, weights of columns, a tree of splits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from catalpa.estimator.fitted import fitted_of
+from catalpa.plot.layout import TreeLayout, lay_out
+from catalpa.plot.relation_trees import relations_of
+from catalpa.plot.view import View
+from catalpa.relations.geometry import Matrices
+from catalpa.relations.splits import SplitTree
+
+__all__ = ["relation_records", "split_records", "weight_records"]
+
+MOST_TREES = 1_500  # in a page; the least telling columns are left out first
+NAMES_TOLD = 3
+
+
+def relation_records(view: View, columns: list[str]) -> dict[str, Any] | None:
+    """Trees of every cluster for the most telling columns; None where the method learns no relations."""
+    relations = relations_of(view.model)
+    if relations is None:
+        return None
+    shared = isinstance(relations.geometry, Matrices) and all(
+        matrix.ndim == 2 for matrix in relations.geometry.matrices
+    )
+    wide = {column.name for column in view.schema.categorical if column.size > 1}
+    named = [name for name in columns if name in wide][: max(MOST_TREES // view.k, 1)]
+    shares = fitted_of(view.model).outcome.counts.shares(view.schema.axis)
+    offsets, places = view.schema.axis.offsets, {name: at for at, name in enumerate(relations.columns)}
+    trees = []
+    for cluster in range(view.k):
+        drawn = []
+        for name in named:
+            start, stop = offsets[places[name]], offsets[places[name] + 1]
+            drawn.append(_tree(lay_out(relations[cluster, name], shares[cluster, start:stop])))
+        trees.append(drawn)
+    return {"columns": named, "left_out": len(wide) - len(named), "shared": shared, "trees": trees}
+
+
+def _tree(layout: TreeLayout) -> dict[str, Any]:
+    rows = []
+    for row in layout.rows:
+        told = (
+            row.names if len(row.names) <= NAMES_TOLD else (f"{row.names[0]} and {len(row.names) - 1} more",)
+        )
+        text = ", ".join(told)
+        rows.append([text, round(row.share, 4), round(row.place, 4), row.parent])
+    return {"rows": rows, "left_out": layout.left_out}
+
+
+def weight_records(view: View) -> list[dict[str, Any]] | None:
+    """Weight of every column in every cluster, the heaviest column first.
+
+    None where the method weighs no columns: it has no ``weights_``, or these weigh something else.
+
+    Examples
+    --------
+    >>> import catalpa
+    >>> from catalpa.plot.view import look
+    >>> table = [["a", "x"], ["a", "y"], ["b", "x"], ["b", "y"]] * 3
+    >>> view = look(catalpa.WOCIL(2, random_state=0).fit(table), table)
+    >>> [record["column"] for record in weight_records(view)]
+    ['x0', 'x1']
+    """
+    found = getattr(view.model, "weights_", None)
+    if found is None:
+        return None
+    frame = nw.from_native(found)
+    if frame.columns != list(view.schema.names) or len(frame) != view.k:
+        return None
+    columns = frame.to_dict(as_series=False)
+    records = [
+        {"column": name, "weights": [round(float(weight), 6) for weight in weights]}
+        for name, weights in columns.items()
+    ]
+    return sorted(records, key=lambda record: -sum(record["weights"]))
+
+
+def split_records(view: View) -> list[dict[str, Any]] | None:
+    """Every branch of the tree, each before those below it; None where the method grows no tree.
+
+    Examples
+    --------
+    >>> import catalpa
+    >>> from catalpa.plot.view import look
+    >>> table = [["a", "p", "x"]] * 10 + [["b", "q", "y"]] * 10
+    >>> for branch in split_records(look(catalpa.SigDT().fit(table), table)):
+    ...     print(branch["depth"], branch["holds"], branch["asks"], branch["cluster"], branch["rows"])
+    0 None x0 is a None 20
+    1 True None 0 10
+    1 False None 1 10
+    """
+    tree = getattr(view.model, "tree_", None)
+    if not isinstance(tree, SplitTree):
+        return None
+    rules = tree.rules()
+    rule_of = dict(zip(rules["cluster"], rules["rule"], strict=True))
+    records, above = list[dict[str, Any]](), list[int]()  # and the line of the branch that each hangs on
+    waiting: list[tuple[int, int, bool | None, int]] = [(0, 0, None, -1)]
+    while waiting:
+        branch, depth, holds, parent = waiting.pop()
+        above.append(parent)
+        records.append(_record(view, tree, branch, depth, holds, rule_of))
+        if tree.places[branch] >= 0:
+            line = len(records) - 1
+            waiting.append((int(tree.no[branch]), depth + 1, False, line))
+            waiting.append((int(tree.yes[branch]), depth + 1, True, line))
+    for record, parent in zip(reversed(records), reversed(above), strict=True):
+        if parent >= 0:
+            records[parent]["rows"] += record["rows"]
+    return records
+
+
+def _record(
+    view: View, tree: SplitTree, branch: int, depth: int, holds: bool | None, rule_of: dict[int, str]
+) -> dict[str, Any]:
+    """One branch; the rows of a leaf are those of the table that is looked at."""
+    is_split = bool(tree.places[branch] >= 0)
+    cluster = None if is_split else int(tree.labels[branch])
+    return {
+        "depth": depth,
+        "holds": holds,
+        "asks": tree.condition(branch, True) if is_split else None,
+        "p_value": tree.p_value(branch) if is_split else None,
+        "cluster": cluster,
+        "rule": None if cluster is None else rule_of[cluster],
+        "rows": 0 if cluster is None else int(view.sizes[cluster]),
+    }
