@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pandas as pd
 import pytest
 
 import catalpa
-from catalpa.cli.lab.progress import counted, showing_progress
+from catalpa.cli.terminal import Terminal, counted
 from catalpa.lab.journal import whole_lines
+from catalpa.lab.peers import PEERS
 from catalpa.lab.run import Progress
 
 QUICK = ("lab", "run", "--quick", "--datasets", "ZO,TA", "--methods", "kmodes,sigdt", "--seeds", 2)
@@ -196,11 +198,16 @@ def test_progress_counts_runs_and_guesses_the_rest():
 
 def test_a_terminal_shows_how_far_a_run_is(monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    with showing_progress(quiet=False) as watch:
+    with Terminal(quiet=False).runs() as watch:
         assert watch is not None
         watch(Progress(3, 10, 1, 75.4))
-    with showing_progress(quiet=True) as watch:
+    with Terminal(quiet=True).runs() as watch:
         assert watch is None
+
+
+def test_the_help_names_the_outside_programs(run):
+    said = " ".join(run("lab", "compare", "--help").out.replace("│", " ").split())
+    assert set(PEERS) <= set(re.findall(r"[\w-]+", said))
 
 
 def test_a_table_that_shows_nothing_says_how_to_show_something(run, tmp_path):

@@ -7,8 +7,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from catalpa.cli.cluster import Missing, new_model
-from catalpa.cli.options import AsJson, Delimiter, Encoding, Quiet, TablePath, delimiter_of, listed
+from catalpa.cli.cluster import new_model
+from catalpa.cli.options import (
+    AsJson,
+    Bins,
+    Categorical,
+    Columns,
+    Delimiter,
+    Drop,
+    Encoding,
+    Jobs,
+    Method,
+    Missing,
+    MissingCells,
+    Quiet,
+    TablePath,
+    delimiter_of,
+    listed,
+)
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError
 
@@ -22,22 +38,15 @@ def choose_k(
     table: TablePath,
     most: Annotated[int, typer.Option("--max", min=1, help="Largest number of clusters to try.")] = 10,
     least: Annotated[int, typer.Option("--min", min=1, help="Smallest number of clusters to try.")] = 1,
-    method: Annotated[str, typer.Option("--method", "-m", help="See: catalpa methods.")] = "grove",
-    columns: Annotated[list[str] | None, typer.Option(help="Use only these columns: a,b,c.")] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="Leave these columns out: a,b,c.")] = None,
-    categorical: Annotated[
-        list[str] | None,
-        typer.Option(help="Exactly these columns hold categories: a,b,c. Decided by type if not given."),
-    ] = None,
-    missing: Annotated[
-        Missing, typer.Option(help="Missing cells are a category, are left out of the sum, or are refused.")
-    ] = Missing.CATEGORY,
-    bins: Annotated[
-        int | None, typer.Option(min=2, help="Cut numbers into this many bins, for methods without numbers.")
-    ] = None,
+    method: Method = "grove",
+    columns: Columns = None,
+    drop: Drop = None,
+    categorical: Categorical = None,
+    missing: MissingCells = Missing.CATEGORY,
+    bins: Bins = None,
     repeats: Annotated[int, typer.Option(min=0, help="Runs from which agreement is measured.")] = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same answer.")] = 0,
-    jobs: Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")] = None,
+    jobs: Jobs = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     json: AsJson = False,

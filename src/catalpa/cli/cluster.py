@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,10 +12,18 @@ from catalpa.cli.cluster_table import as_json, describe, show_clusters
 from catalpa.cli.inputs import Asked, take
 from catalpa.cli.options import (
     AsJson,
+    Bins,
+    Categorical,
+    Columns,
     Delimiter,
+    Drop,
     Encoding,
     Force,
+    Jobs,
     Memory,
+    Method,
+    Missing,
+    MissingCells,
     Quiet,
     Stream,
     TablePath,
@@ -38,41 +45,26 @@ DECISIONS_SAID = 10
 SPELLED = {"n_clusters": "-k", "categorical_features": "--categorical", "n_jobs": "--jobs"}
 
 
-class Missing(StrEnum):
-    """What to do with missing cells."""
-
-    CATEGORY = "category"
-    IGNORE = "ignore"
-    ERROR = "error"
-
-
 def cluster(
     table: TablePath,
     k: Annotated[
         int | None,
         typer.Option("-k", "--clusters", min=1, help="Number of clusters; found where the method can."),
     ] = None,
-    method: Annotated[str, typer.Option("--method", "-m", help="See: catalpa methods.")] = "grove",
-    columns: Annotated[list[str] | None, typer.Option(help="Use only these columns: a,b,c.")] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="Leave these columns out: a,b,c.")] = None,
+    method: Method = "grove",
+    columns: Columns = None,
+    drop: Drop = None,
     id: Annotated[  # noqa: A002 - the option is called --id
         str | None, typer.Option(help="Column that names the rows: not clustered, kept in labels.csv.")
     ] = None,
-    categorical: Annotated[
-        list[str] | None,
-        typer.Option(help="Exactly these columns hold categories: a,b,c. Decided by type if not given."),
-    ] = None,
-    missing: Annotated[
-        Missing, typer.Option(help="Missing cells are a category, are left out of the sum, or are refused.")
-    ] = Missing.CATEGORY,
-    bins: Annotated[
-        int | None, typer.Option(min=2, help="Cut numbers into this many bins, for methods without numbers.")
-    ] = None,
+    categorical: Categorical = None,
+    missing: MissingCells = Missing.CATEGORY,
+    bins: Bins = None,
     n_init: Annotated[int | None, typer.Option(min=1, help="Starts; the best is kept.")] = None,
     seed: Annotated[
         int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same clusters.")
     ] = 0,
-    jobs: Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")] = None,
+    jobs: Jobs = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     stream: Stream = False,

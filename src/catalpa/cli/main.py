@@ -16,10 +16,9 @@ from typer.core import TyperGroup
 from catalpa import __version__
 from catalpa.cli.choose_k import choose_k
 from catalpa.cli.cluster import cluster
-from catalpa.cli.datasets import datasets
 from catalpa.cli.demo import demo
 from catalpa.cli.lab.commands import lab
-from catalpa.cli.methods import methods
+from catalpa.cli.listings import datasets, methods
 from catalpa.cli.predict import predict
 from catalpa.cli.report import report
 from catalpa.cli.sql import sql

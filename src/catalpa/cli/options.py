@@ -4,17 +4,63 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-__all__ = ["AsJson", "Delimiter", "Encoding", "Force", "Memory", "Quiet", "Stream", "TablePath", "listed"]
+__all__ = [
+    "AsJson",
+    "Bins",
+    "Categorical",
+    "Columns",
+    "Delimiter",
+    "Drop",
+    "Encoding",
+    "Force",
+    "Jobs",
+    "Memory",
+    "Method",
+    "Missing",
+    "MissingCells",
+    "ModelFile",
+    "OutputFile",
+    "Quiet",
+    "Stream",
+    "TablePath",
+    "delimiter_of",
+    "listed",
+]
+
+
+class Missing(StrEnum):
+    """What to do with missing cells."""
+
+    CATEGORY = "category"
+    IGNORE = "ignore"
+    ERROR = "error"
+
 
 TablePath = Annotated[
     str,
     typer.Argument(help="CSV, TSV, Parquet, Arrow, Feather or Excel file; - reads CSV from standard input."),
 ]
+ModelFile = Annotated[Path, typer.Argument(help="model.json that catalpa cluster wrote.")]
+Method = Annotated[str, typer.Option("--method", "-m", help="See: catalpa methods.")]
+Columns = Annotated[list[str] | None, typer.Option(help="Use only these columns: a,b,c.")]
+Drop = Annotated[list[str] | None, typer.Option(help="Leave these columns out: a,b,c.")]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(help="Exactly these columns hold categories: a,b,c. Decided by type if not given."),
+]
+MissingCells = Annotated[
+    Missing, typer.Option(help="Missing cells are a category, are left out of the sum, or are refused.")
+]
+Bins = Annotated[
+    int | None, typer.Option(min=2, help="Cut numbers into this many bins, for methods without numbers.")
+]
+Jobs = Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and JSON if asked for.")

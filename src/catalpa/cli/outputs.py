@@ -57,7 +57,6 @@ def _check_place(path: Path) -> None:
 
 def write_results(folder: Path, model: Clusterer, labels: Iterable[str]) -> list[Path]:
     """Write labels (as pieces of CSV), model and profiles into ``folder``; gives their paths."""
-    make_folder(folder)
     write_texts(folder / LABELS, labels)
     model.save(folder / MODEL)
     write_text(folder / PROFILES, csv_text(model.profiles_))
@@ -78,9 +77,10 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_texts(path: Path, texts: Iterable[str]) -> None:
-    """Write a text file as its pieces come; it is there completely or not at all."""
+    """Write a text file as its pieces come, and the folder for it; it is there completely or not at all."""
     from catalpa.files import open_atomically
 
+    make_folder(path.absolute().parent)
     try:
         with open_atomically(path) as stream:
             for text in texts:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,13 +14,14 @@ from catalpa.cli.options import (
     Encoding,
     Force,
     Memory,
+    ModelFile,
     OutputFile,
     Quiet,
     Stream,
     TablePath,
     delimiter_of,
 )
-from catalpa.cli.outputs import check_free, label_columns, make_folder, write_texts
+from catalpa.cli.outputs import check_free, label_columns, write_texts
 from catalpa.cli.terminal import Terminal
 from catalpa.cli.types_at_fit import as_at_fit
 from catalpa.errors import ParameterError
@@ -35,7 +35,7 @@ __all__ = ["predict"]
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="model.json that catalpa cluster wrote.")],
+    model: ModelFile,
     table: TablePath,
     id: Annotated[  # noqa: A002 - the option is called --id
         str | None, typer.Option(help="Column that names the rows: kept beside their clusters.")
@@ -77,7 +77,6 @@ def predict(
         labelled: Iterable[pa.Table] = _labelled(fitted, take(asked, stream=stream, memory=memory), id)
         labelled = list(labelled) if json else labelled
         if output is not None:
-            make_folder(output.absolute().parent)
             write_texts(output, csv_parts(labelled))
             terminal.say(f"wrote {output}")
         elif not json:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from catalpa.cli.options import Delimiter, Encoding, Force, Quiet, TablePath, delimiter_of
-from catalpa.cli.outputs import REPORT, check_free, make_folder, write_text
+from catalpa.cli.options import Delimiter, Encoding, Force, ModelFile, Quiet, TablePath, delimiter_of
+from catalpa.cli.outputs import REPORT, check_free, write_text
 from catalpa.cli.terminal import Terminal
 from catalpa.cli.types_at_fit import as_at_fit
 
@@ -20,7 +20,7 @@ __all__ = ["report", "title_of", "write_report"]
 
 
 def report(
-    model: Annotated[Path, typer.Argument(help="model.json that catalpa cluster wrote.")],
+    model: ModelFile,
     table: TablePath,
     output: Annotated[Path, typer.Option("--output", "-o", help="Page to write.")] = Path(REPORT),
     title: Annotated[
@@ -65,7 +65,6 @@ def report(
 def write_report(path: Path, model: Clusterer, rows: Any, title: str) -> Path:
     """Write the page of a fitted model; gives its path."""
     text = model.report(rows, title=title).html
-    make_folder(path.absolute().parent)
     write_text(path, text)
     return path
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from catalpa.cli.options import Force, OutputFile, Quiet, listed
-from catalpa.cli.outputs import check_free, make_folder, write_text
+from catalpa.cli.options import Force, ModelFile, OutputFile, Quiet, listed
+from catalpa.cli.outputs import check_free, write_text
 from catalpa.cli.terminal import Terminal
 
 __all__ = ["sql"]
 
 
 def sql(
-    model: Annotated[Path, typer.Argument(help="model.json that catalpa cluster wrote.")],
+    model: ModelFile,
     dialect: Annotated[
         str, typer.Option(help="duckdb, postgres, sqlite or another that sqlglot knows.")
     ] = "duckdb",
@@ -50,6 +49,5 @@ def sql(
     if output is None:
         print(query)
         return
-    make_folder(output.absolute().parent)
     write_text(output, f"{query}\n")
     terminal.say(f"wrote {output}")

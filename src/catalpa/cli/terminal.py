@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from catalpa.lab.run import Progress
     from catalpa.loop.history import Pass
 
-__all__ = ["Terminal"]
+__all__ = ["Terminal", "counted"]
 
 BAR_WIDTH = 8
 WIDE_ENOUGH_FOR_BARS = 72  # below this the words need the room
@@ -99,6 +101,37 @@ class Terminal:
                 status.update(f"pass {passes}: cost {event.cost:,.6g}, {event.moved:,} rows moved")
 
             yield watch
+
+    @contextmanager
+    def runs(self) -> Iterator[Callable[[Progress], None] | None]:
+        """Give a watcher of the laboratory's runs in the same way; None where nobody would see it."""
+        if self.quiet or not sys.stderr.isatty():
+            yield None
+            return
+        with _console(sys.stderr).status("starting") as status:
+
+            def watch(progress: Progress) -> None:
+                minutes, seconds = divmod(round(progress.seconds_left), 60)
+                failed = f", {progress.failed} failed" if progress.failed else ""
+                done = f"{progress.finished:,} of {progress.total:,} runs{failed}"
+                status.update(f"{done}, about {minutes}:{seconds:02d} left")
+
+            yield watch
+
+
+def counted(watch: Callable[[Progress], None] | None) -> Callable[[int, int], None] | None:
+    """A watcher of counts from a watcher of progress."""
+    if watch is None:
+        return None
+    from catalpa.lab.run import Progress
+
+    began = time.monotonic()
+
+    def tell(finished: int, total: int) -> None:
+        left = (time.monotonic() - began) / finished * (total - finished)
+        watch(Progress(finished, total, 0, left))
+
+    return tell
 
 
 def _console(stream: Any) -> Console:

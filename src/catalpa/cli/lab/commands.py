@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from catalpa.cli.lab.plans import figures_planned, planned
-from catalpa.cli.lab.progress import counted, showing_progress
 from catalpa.cli.options import Delimiter, Encoding, Force, OutputFile, Quiet, TablePath, delimiter_of, listed
 from catalpa.cli.outputs import check_free, make_folder, write_text
-from catalpa.cli.terminal import Terminal
+from catalpa.cli.terminal import Terminal, counted
 from catalpa.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -27,13 +26,13 @@ lab = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+# Said here, since to ask the laboratory for its peers would load scikit-learn for every --help.
+NAMED = "grove,disc,kmodes; the outside programs stepmix and mca-kmeans; or package.module:Class"
 Results = Annotated[Path, typer.Option(help="The .parquet file that results are kept in.")]
 ProtocolFile = Annotated[
     Path | None, typer.Option("--protocol", help="A protocol of your own instead of the published one.")
 ]
-Methods = Annotated[
-    list[str] | None, typer.Option("--methods", "-m", help="Only these: disc,kmodes or package.module:Class.")
-]
+Methods = Annotated[list[str] | None, typer.Option("--methods", "-m", help=f"Only these: {NAMED}.")]
 Datasets = Annotated[list[str] | None, typer.Option("--datasets", "-d", help="Only these: ZO,CV.")]
 RESULTS = Path("results/protocol.parquet")
 QUICK = Path("results/quick.parquet")
@@ -77,7 +76,7 @@ def run_command(
     plan = planned(terminal, protocol, quick, methods, datasets, seeds)
     if retry_failed:
         Journal(path).forget_failures({job.key for job in plan.jobs()})
-    with showing_progress(quiet) as watch:
+    with terminal.runs() as watch:
         rows = run(plan, path, jobs=jobs, watch=watch)
     failed = rows[rows["error"] != ""]
     terminal.say(f"{len(rows)} runs in {path}, {len(failed)} of them without a result.")
@@ -201,7 +200,7 @@ def figure_command(
         before = len(kept_pieces(pieces, kept))
         if before:
             terminal.say(f"{before} of {len(pieces)} parts are in {kept}; delete it to measure them again.")
-        with terminal.listening(), showing_progress(quiet) as watch:
+        with terminal.listening(), terminal.runs() as watch:
             frame = collected(pieces, kept, counted(watch))
         write_text(files[0], frame.to_csv(index=False, lineterminator="\n"))
         kept.unlink(missing_ok=True)
@@ -216,9 +215,7 @@ def figure_command(
 def compare_command(
     table: TablePath,
     target: Annotated[str, typer.Option(help="The column with the known classes.")],
-    methods: Annotated[
-        list[str], typer.Option("--methods", "-m", help="disc,kmodes or package.module:Class.")
-    ],
+    methods: Annotated[list[str], typer.Option("--methods", "-m", help=f"Such as {NAMED}.")],
     seeds: Annotated[int, typer.Option(min=1, help="Seeds 0, 1, ... so many.")] = 20,
     k: Annotated[
         int | None, typer.Option("-k", "--clusters", min=1, help="Clusters; else as classes.")
@@ -234,9 +231,9 @@ def compare_command(
 
     For example:
 
-        catalpa lab compare zoo.csv --target class --methods disc,kmodes --seeds 20
+        catalpa lab compare zoo.csv --target class --methods grove,disc,kmodes --seeds 20
 
-        catalpa lab compare zoo.csv --target class --methods disc,mypackage.models:MyClusterer -o runs.csv
+        catalpa lab compare zoo.csv --target class -m grove,stepmix,mypackage.models:MyClusterer -o runs.csv
     """
     from catalpa.lab.compare import compare, summary
     from catalpa.table import read_table
@@ -245,7 +242,7 @@ def compare_command(
     if output is not None:
         check_free([output], force=force)
     rows = read_table(table, delimiter=delimiter_of(delimiter), encoding=encoding, drop=listed(drop))
-    with showing_progress(quiet) as watch:
+    with terminal.runs() as watch:
         runs = compare(
             rows.to_pandas(), target, listed(methods) or [], seeds=seeds, n_clusters=k, watch=counted(watch)
         )
@@ -312,7 +309,6 @@ def _put(text: str, output: Path | None, force: bool) -> None:
         print(text, end="")
         return
     check_free([output], force=force)
-    make_folder(output.absolute().parent)
     write_text(output, text)
 
 

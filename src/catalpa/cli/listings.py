@@ -1,4 +1,4 @@
-"""``catalpa datasets``: the tables that can be loaded by name."""
+"""``catalpa methods`` and ``catalpa datasets``: what can be asked for by name."""
 
 from __future__ import annotations
 
@@ -8,10 +8,51 @@ from typing import Annotated
 import typer
 
 from catalpa.cli.options import AsJson, Force, OutputFile, Quiet
-from catalpa.cli.outputs import check_free, csv_text, make_folder, write_text
+from catalpa.cli.outputs import check_free, csv_text, write_text
 from catalpa.cli.terminal import Terminal
 
-__all__ = ["datasets"]
+__all__ = ["datasets", "methods"]
+
+
+def methods(json: AsJson = False) -> None:
+    """List the methods.
+
+    For example:
+
+        catalpa methods
+
+        catalpa methods --json
+    """
+    from catalpa.cluster.registry import METHODS
+
+    terminal = Terminal()
+    if json:
+        terminal.show_json(
+            [
+                {
+                    "name": entry.name,
+                    "aliases": list(entry.aliases),
+                    "estimator": entry.estimator.__name__,
+                    "summary": entry.summary,
+                    "numbers": entry.mixed,
+                    "order": entry.ordinal,
+                    "finds_k": entry.learns_k,
+                }
+                for entry in METHODS.values()
+            ]
+        )
+        return
+    terminal.table(
+        ("method", "what it does", "numbers", "order", "finds k"),
+        [
+            (
+                entry.name,
+                entry.summary,
+                *map(_plain, (entry.mixed, entry.ordinal, entry.learns_k)),
+            )
+            for entry in METHODS.values()
+        ],
+    )
 
 
 def datasets(
@@ -61,7 +102,6 @@ def _write(terminal: Terminal, name: str, output: Path | None, force: bool, json
     text = csv_text(found.frame.assign(**{"class": found.target}))
     terminal.say(f"{found.title}: {found.citation}")
     if output is not None:
-        make_folder(output.absolute().parent)
         write_text(output, text)
         terminal.say(f"wrote {output}")
     if json:
