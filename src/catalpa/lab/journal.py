@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sys
 from collections.abc import Collection, Iterator, Mapping
@@ -17,9 +18,6 @@ from catalpa.files import write_atomically
 
 if sys.platform != "win32":
     import fcntl
-
-
-import json
 
 __all__ = ["COLUMNS", "KEY", "Journal", "append_line", "read_results", "whole_lines"]
 

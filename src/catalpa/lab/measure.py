@@ -35,10 +35,10 @@ def run_job(job: Job, data_home: str | None = None) -> dict[str, Any]:
     try:
         data = _table(job.dataset, job.columns, data_home)
     except Exception as error:
-        return _identity(job) | _failure(error)
+        return job.identity | _failure(error)
     # The data sets say by their dtypes what is a number, also where it has few different values.
     row = measured(job.entry, data.frame, data.target, data.n_clusters, job.seed, "from_dtype")
-    return _identity(job) | row
+    return job.identity | row
 
 
 def measured(
@@ -73,16 +73,13 @@ def measured(
         return known | _failure(error) | {"seconds": time.perf_counter() - began}
     passes = _number(getattr(model, "n_iter_", None))
     cost = _number(getattr(model, "cost_", getattr(model, "inertia_", None)))
-    return (
-        known
-        | found
-        | {
-            "cost": np.nan if cost is None else cost,
-            "passes": None if passes is None else int(passes),
-            "seconds": seconds,
-            "error": "",
-        }
-    )
+    facts = {
+        "cost": np.nan if cost is None else cost,
+        "passes": None if passes is None else int(passes),
+        "seconds": seconds,
+        "error": "",
+    }
+    return known | found | facts
 
 
 def _number(value: Any) -> float | None:
@@ -105,10 +102,6 @@ def _judged(categories: pd.DataFrame, target: pd.Series, labels: Any, asked: int
         "clusters_left": len(sizes),
         "largest_share": float(sizes.max() / sizes.sum()),
     }
-
-
-def _identity(job: Job) -> dict[str, Any]:
-    return dict(zip(("method", "variant", "dataset", "columns", "seed"), job.key, strict=True))
 
 
 def _failure(error: BaseException) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from catalpa.lab.grids import Cell, Grid, to_markdown
 from catalpa.lab.protocol import Protocol
 from catalpa.lab.published import MEASURES, contradictions, printed, printed_ranks, ranks_of, table_of
 from catalpa.lab.significance import Significance, significance
-from catalpa.lab.tables import LOPSIDED, Table, table
+from catalpa.lab.tables import LOPSIDED, PublishedTable, table
 
 __all__ = ["page", "tests_text", "usual_control"]
 
@@ -24,10 +24,8 @@ def page(results: pd.DataFrame, protocol: Protocol, figures: str = "") -> str:
 
     Parameters
     ----------
-    results : pandas.DataFrame
-        Rows of :func:`catalpa.lab.run`.
-    protocol : Protocol
-        That they were made with.
+    results, protocol
+        As in :func:`catalpa.lab.tables.table`.
     figures : str
         What :func:`catalpa.lab.figures.notes.figures_text` says of the stored figures.
     """
@@ -87,7 +85,7 @@ def usual_control(scores: pd.DataFrame) -> str | None:
     return "DISC" if "DISC" in scores.columns else None
 
 
-def _section(one: Table) -> Iterator[str]:
+def _section(one: PublishedTable) -> Iterator[str]:
     yield f"## {one.title}"
     yield "Ours, mean ± deviation over seeds:"
     yield to_markdown(one.ours())
@@ -119,7 +117,7 @@ def _runs(results: pd.DataFrame) -> str:
     return text + (":\n\n" + "\n".join(reasons) if reasons else ".")
 
 
-def _reproduced(accuracy: Table, rand: Table) -> str:
+def _reproduced(accuracy: PublishedTable, rand: PublishedTable) -> str:
     """Per column of Table 2, on how many data sets our means are near the printed ones."""
     rows = []
     for column, part in accuracy.cells.groupby("column", sort=False):
@@ -142,7 +140,7 @@ def _near(part: pd.DataFrame) -> tuple[int, int]:
     return int((known["difference"].abs().round(4) <= allowed).sum()), len(known)
 
 
-def _verdict(accuracy: Table) -> str:
+def _verdict(accuracy: PublishedTable) -> str:
     cells = accuracy.cells[accuracy.cells["label"] == "DISC"]
     lines = []
     for variant, part in cells.dropna(subset=["difference"]).groupby("variant", sort=False):
@@ -156,7 +154,7 @@ def _verdict(accuracy: Table) -> str:
     return "\n".join(lines)
 
 
-def _one_cluster(accuracy: Table) -> str:
+def _one_cluster(accuracy: PublishedTable) -> str:
     cells = accuracy.cells
     rows = []
     for dataset, part in cells.groupby("dataset", sort=False):
@@ -169,7 +167,7 @@ def _one_cluster(accuracy: Table) -> str:
     return to_markdown(Grid("one cluster", head, rows)) if rows else "None."
 
 
-def _collapsed(accuracy: Table) -> str:
+def _collapsed(accuracy: PublishedTable) -> str:
     cells = accuracy.cells
     lost = cells[(cells["clusters_left"] < cells["clusters_asked"] - 0.05) & (cells["label"] != "SigDT")]
     lines = [
@@ -182,7 +180,7 @@ def _collapsed(accuracy: Table) -> str:
     return "\n".join(lines) or "Nowhere."
 
 
-def _lopsided(accuracy: Table) -> str:
+def _lopsided(accuracy: PublishedTable) -> str:
     cells = accuracy.cells
     lines = [
         f"- {column}: "

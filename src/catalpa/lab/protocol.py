@@ -15,14 +15,14 @@ from catalpa.errors import ParameterError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Entry", "Job", "Protocol", "Shown", "read_protocol"]
+__all__ = ["Entry", "Job", "PrintedPlace", "Protocol", "read_protocol"]
 
 CATEGORICAL, MIXED = "categorical", "mixed"
 _KEYS = {"method", "variant", "parameters", "shown", "chance"}
 
 
 @dataclass(frozen=True)
-class Shown:
+class PrintedPlace:
     """A place in a printed table.
 
     Attributes
@@ -53,7 +53,7 @@ class Entry:
         What tells these settings from others of the method.
     parameters : mapping
         Settings that are not the method's defaults.
-    shown : tuple of Shown
+    shown : tuple of PrintedPlace
     chance : bool
         Whether seeds can matter.
     """
@@ -61,7 +61,7 @@ class Entry:
     method: str
     variant: str
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    shown: tuple[Shown, ...] = ()
+    shown: tuple[PrintedPlace, ...] = ()
     chance: bool = True
 
     @property
@@ -83,6 +83,11 @@ class Job:
     @property
     def key(self) -> tuple[str, str, str, str, int]:
         return self.entry.method, self.entry.variant, self.dataset, self.columns, self.seed
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The key by the names of the columns that hold it in the results."""
+        return dict(zip(("method", "variant", "dataset", "columns", "seed"), self.key, strict=True))
 
 
 @dataclass(frozen=True)
@@ -156,7 +161,11 @@ class Protocol:
         name = method.rpartition(":")[2]
         label = method if name in {place.label for other, place in places if other != method} else name
         first = label not in {place.label for _, place in places}
-        shown = Shown("2", label, ranked=ranked and first), Shown("3", label), Shown("4", label, MIXED)
+        shown = (
+            PrintedPlace("2", label, ranked=ranked and first),
+            PrintedPlace("3", label),
+            PrintedPlace("4", label, MIXED),
+        )
         return replace(self, entries=(*self.entries, Entry(method, variant, shown=shown, chance=chance)))
 
     def including(self, results: pd.DataFrame) -> Protocol:
@@ -175,7 +184,7 @@ class Protocol:
                 protocol = protocol.with_method(method, variant, ranked=set(own["dataset"]) == everywhere)
         return protocol
 
-    def shown_in(self, table: str) -> list[tuple[Shown, Entry]]:
+    def shown_in(self, table: str) -> list[tuple[PrintedPlace, Entry]]:
         """Columns of a table with what is run for them, in the order of the protocol."""
         return [(place, entry) for entry in self.entries for place in entry.shown if place.table == table]
 
@@ -234,7 +243,7 @@ def _entries(tables: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
 def _entry(table: Mapping[str, Any]) -> Entry:
     _check_keys(table, _KEYS, "A method")
     for place in table.get("shown", ()):
-        _check_keys(place, {field.name for field in fields(Shown)}, "A place where a method is shown")
+        _check_keys(place, {field.name for field in fields(PrintedPlace)}, "A place where a method is shown")
         if not {"table", "label"} <= set(place):
             raise ParameterError(
                 f"The method {table['method']!r} in the protocol is shown at {dict(place)}, which lacks a "
@@ -244,7 +253,7 @@ def _entry(table: Mapping[str, Any]) -> Entry:
         method=table["method"],
         variant=table["variant"],
         parameters=table.get("parameters", {}),
-        shown=tuple(Shown(**place) for place in table.get("shown", ())),
+        shown=tuple(PrintedPlace(**place) for place in table.get("shown", ())),
         chance=table.get("chance", True),
     )
 

@@ -151,7 +151,7 @@ def _beside(todo: Sequence[Job], data_home: str | None, jobs: int) -> Iterator[t
         fallen = yield from _pooled(iter([job]), data_home, 1)
         if fallen:
             error = "ChildProcessError: the process of this run ended by itself, perhaps for want of memory"
-            yield job, _fallen(job, error)
+            yield job, job.identity | {"error": error}
 
 
 def _pooled(
@@ -212,11 +212,6 @@ def _prepare() -> None:
         os._exit(1)
 
     threading.Thread(target=follow, daemon=True).start()
-
-
-def _fallen(job: Job, error: str) -> dict[str, Any]:
-    names = ("method", "variant", "dataset", "columns", "seed")
-    return dict(zip(names, job.key, strict=True)) | {"error": error}
 
 
 def _cells(job: Job) -> int:

@@ -11,10 +11,10 @@ import pandas as pd
 
 from catalpa.errors import ParameterError
 from catalpa.lab.grids import Cell, Grid
-from catalpa.lab.protocol import Entry, Protocol, Shown
+from catalpa.lab.protocol import Entry, PrintedPlace, Protocol
 from catalpa.lab.published import HIGHER_IS_BETTER, MEASURES, printed, printed_ranks, ranks_of, table_of
 
-__all__ = ["LOPSIDED", "Table", "table"]
+__all__ = ["LOPSIDED", "PublishedTable", "table"]
 
 LOPSIDED = 0.95  # a largest cluster with more of the rows than this leaves nothing to tell apart
 
@@ -26,7 +26,7 @@ TITLES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class PublishedTable:
     """One measure of one published table.
 
     Attributes
@@ -70,12 +70,12 @@ class Table:
             self._in_print().drop_duplicates(["dataset", "label"]).assign(column=lambda rows: rows["label"])
         )
         places = _places(once, "printed", self.measure)
-        shown = Table(self.number, self.measure, once.assign(place=places))
+        shown = PublishedTable(self.number, self.measure, once.assign(place=places))
         return shown._grid("printed", lambda row: _with_spread(row["printed"], row["printed_std"]), "place")
 
     def differences(self) -> Grid:
         """Ours minus printed."""
-        beside = Table(self.number, self.measure, self._in_print())
+        beside = PublishedTable(self.number, self.measure, self._in_print())
         return beside._grid("ours minus printed", lambda row: _signed(row["difference"]), None)
 
     def clusters(self) -> Grid:
@@ -135,7 +135,7 @@ class Table:
         return Grid(f"{self.title}: {what}", head, rows)
 
 
-def table(results: pd.DataFrame, protocol: Protocol, number: str, measure: str = "ACC") -> Table:
+def table(results: pd.DataFrame, protocol: Protocol, number: str, measure: str = "ACC") -> PublishedTable:
     """Make a published table from results.
 
     Parameters
@@ -167,10 +167,10 @@ def table(results: pd.DataFrame, protocol: Protocol, number: str, measure: str =
     cells["difference"] = cells["mean"] - cells["printed"]
     cells["place"] = _places(cells, "mean", measure)
     alone = results.groupby("dataset")["one_cluster"].max()
-    return Table(number, measure, cells.assign(one_cluster=cells["dataset"].map(alone)))
+    return PublishedTable(number, measure, cells.assign(one_cluster=cells["dataset"].map(alone)))
 
 
-def _places_to_fill(columns: list[tuple[Shown, Entry]], datasets: tuple[str, ...]) -> pd.DataFrame:
+def _places_to_fill(columns: list[tuple[PrintedPlace, Entry]], datasets: tuple[str, ...]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             (dataset, place.label, entry.variant, name, place.ranked, entry.method, place.columns)
@@ -210,14 +210,16 @@ def _printed(number: str, measure: str) -> pd.DataFrame:
     return printed(number, measure).rename(columns={"mean": "printed", "std": "printed_std"})
 
 
-def _in_printed_order(columns: list[tuple[Shown, Entry]], number: str) -> list[tuple[Shown, Entry]]:
+def _in_printed_order(
+    columns: list[tuple[PrintedPlace, Entry]], number: str
+) -> list[tuple[PrintedPlace, Entry]]:
     """As the labels stand in the printed table, with those that are not printed after them."""
     labels = list(printed(number, "ACC")["label"].unique())
     places = {label: place for place, label in enumerate(labels)}
     return sorted(columns, key=lambda column: places.get(column[0].label, len(labels)))
 
 
-def _column_names(columns: list[tuple[Shown, Entry]]) -> list[str]:
+def _column_names(columns: list[tuple[PrintedPlace, Entry]]) -> list[str]:
     """The label where it has one variant, else label and variant."""
     labels = [place.label for place, _ in columns]
     return [

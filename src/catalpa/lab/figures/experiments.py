@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 import warnings
 from collections.abc import Sequence
@@ -62,13 +63,12 @@ def _drawn(name: str, strategy: str, draws: int) -> pd.DataFrame:
 
 def convergence(protocol: Protocol) -> list[Piece]:
     """Figure 2: cost of every pass of DISC, in the reading of the equations and of the program."""
-    settings = protocol.figures["convergence"]
-    seed = settings["seed"]
+    readings = [entry for entry in protocol.entries if entry.method == "disc"]
+    readings = [entry for entry in readings if entry.variant in ("equations", "program")]
+    data, seed = protocol.figures["convergence"]["data"], protocol.figures["convergence"]["seed"]
     return [
         Piece(f"{name}, {entry.variant}, seed {seed}", partial(_passes, name, entry, seed))
-        for name in settings["data"]
-        for entry in protocol.entries
-        if entry.method == "disc" and entry.variant in ("equations", "program")
+        for name, entry in itertools.product(data, readings)
     ]
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
+from tools.write_starts import SHOWN, starts_text
 
 from catalpa.lab import read_protocol
 from catalpa.lab.journal import read_results
-from catalpa.lab.starts import starts_text
 
-PROJECT = Path(__file__).parents[2]
-SHOWN = {"equations": ("disc", "equations"), "program": ("disc", "program")}
+PROJECT = Path(__file__).parents[1]
 
 
 def test_runs_that_lose_clusters_or_let_one_swallow_the_others_are_counted():
