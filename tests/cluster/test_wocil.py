@@ -22,8 +22,7 @@ from catalpa.steps.in_order.oriented import oriented_rows
 from catalpa.steps.in_order.visits import InOrder, Rivalry, compete, join, visit
 from catalpa.steps.in_order.within_clusters import look_inside
 from catalpa.table import encode, infer
-from catalpa.table.blocks import Block, Rows
-from catalpa.table.scaling import Scaling
+from catalpa.table.blocks import Block, Rows, Scaling
 
 TOY = [[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 2], [1, 1, 1], [1, 2, 2]]
 tables = st.integers(1, 4).flatmap(

@@ -12,8 +12,8 @@ from tests.engines.elsewhere import ENGINES
 
 import catalpa
 from catalpa.engines.choose import opener_for
-from catalpa.engines.opening import TableSettings
-from catalpa.table.sampling import gather_rows, search_positions
+from catalpa.table.blocks import gather_rows, search_positions
+from catalpa.table.schema import TableSettings
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
 
@@ -53,9 +53,9 @@ def told(schema: Any) -> Any:
 @pytest.mark.parametrize("missing", ["category", "ignore"])
 @pytest.mark.parametrize("make", [*ENGINES.values(), in_text], ids=[*ENGINES, "text"])
 def test_shapes_and_gathered_rows_are_those_of_memory(make, missing, request):
-    known = opener_for(mixed()).for_fit(mixed(), settings_of(missing), None)
+    known = opener_for(mixed()).for_fit(settings_of(missing), None)
     table = make(mixed(), request)
-    found = opener_for(table).for_fit(table, settings_of(missing), None)
+    found = opener_for(table).for_fit(settings_of(missing), None)
     assert told(found.schema) == told(known.schema)
     positions = search_positions(ROWS, 500, seed=8)
     expected = known.engine.total(gather_rows, positions).block()
@@ -73,8 +73,8 @@ def test_the_columns_of_a_dask_array_are_shaped(request):
     numbers = mixed()[["tail", "one", "spike", "bell of *"]].to_numpy()
     numbers = np.column_stack([np.repeat([0.0, 1.0], ROWS // 2), numbers])
     table = pytest.importorskip("dask.array").from_array(numbers, chunks=(1700, 2))
-    found = opener_for(table).for_fit(table, settings_of("category"), None)
-    known = opener_for(numbers).for_fit(numbers, settings_of("category"), None)
+    found = opener_for(table).for_fit(settings_of("category"), None)
+    known = opener_for(numbers).for_fit(settings_of("category"), None)
     assert told(found.schema) == told(known.schema)
 
 
@@ -84,5 +84,5 @@ def test_a_table_without_numbers_is_not_looked_at_twice(request, monkeypatch):
     read = []
     whole = type(table).batches
     monkeypatch.setattr(type(table), "batches", lambda self: read.append(self.names) or whole(self))
-    opener_for(table).for_fit(table, settings_of("category"), None)
+    opener_for(table).for_fit(settings_of("category"), None)
     assert read == [("colour",)] * 2

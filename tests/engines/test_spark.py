@@ -16,12 +16,12 @@ import pyarrow as pa
 import pytest
 
 from catalpa import DISC, WOCIL, Grove, KModes, KPrototypes, datasets
-from catalpa.engines.opening import TableSettings
 from catalpa.errors import ColumnMismatch, ParameterError, TableError, UnknownColumn, UnsupportedTable
 from catalpa.steps.assign import assign_and_count
 from catalpa.steps.scores import fix
 from catalpa.steps.sums import number_moments
 from catalpa.table.blocks import Block
+from catalpa.table.schema import TableSettings
 
 pytest.importorskip("pyspark")
 engine_module = pytest.importorskip("catalpa.engines.spark")

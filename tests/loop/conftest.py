@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from catalpa.engines.local import LocalEngine
-from catalpa.engines.opening import scaling_of
 from catalpa.table import encode, infer
 
 
@@ -18,7 +17,7 @@ def engine_of():
 
     def make(table, *, n_jobs=None, rows_per_block=1 << 16, missing="category", weights=None):
         schema = infer(table, missing=missing)
-        rows = encode(table, schema).rows.map(scaling_of(schema).apply)
+        rows = encode(table, schema).rows.map(schema.scaling.apply)
         if weights is not None:
             rows = rows.map(lambda block: replace(block, weights=np.asarray(weights, dtype=np.int64)))
         return LocalEngine(rows, n_jobs, rows_per_block)

@@ -23,7 +23,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 import catalpa
 from catalpa import datasets
-from catalpa.engines.opening import scaling_of
 from catalpa.errors import MissingDependency, ParameterError, SqlError
 from catalpa.estimator.saving import restored
 from catalpa.model import read
@@ -252,7 +251,7 @@ def scoring_of(frame, table, missing="category", **numbers):
     parts = {"anchor": np.zeros(k, dtype=np.int64), "means": means, "level": np.zeros(means.shape)}
     parts |= {"scale": np.zeros(means.shape), "power": 2, "shift": 40} | numbers
     fixed = FixedScores(axis=schema.axis.with_holes, table=np.asarray(table), root=False, **parts)
-    return Scoring(schema, scaling_of(schema), fixed, "ignore")
+    return Scoring(schema, schema.scaling, fixed, "ignore")
 
 
 def test_a_tie_is_as_wide_as_the_number_of_columns(database):

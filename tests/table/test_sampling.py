@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalpa.table.blocks import Block
-from catalpa.table.sampling import gather_rows, search_positions
+from catalpa.table.blocks import Block, gather_rows, search_positions
 
 
 def test_few_rows_are_all_looked_at():

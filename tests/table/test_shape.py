@@ -12,11 +12,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from catalpa.engines.opening import TableSettings, in_memory, scaling_of
+from catalpa.engines.choose import opener_for
 from catalpa.errors import ParameterError, TableError
 from catalpa.table import Kind, Schema, decode, encode, infer
-from catalpa.table.extend import extend
-from catalpa.table.scaling import FARTHEST
+from catalpa.table.blocks import FARTHEST
+from catalpa.table.infer import extend
+from catalpa.table.schema import TableSettings
 from catalpa.table.shape import shaped
 
 FEW = [0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 5.0, 40.0]
@@ -254,13 +255,13 @@ def test_clipped_numbers_stay_between_0_and_1_and_others_do_not(schema):
     rows = pd.DataFrame({"bell": [bell.low - 100.0, bell.low, bell.high, 1e300, np.nan]})
     rows = rows.assign(colour="red", tail=[-9.0, 1e9, 0.5, np.nan, np.nan], spike=0.0)
     block = encode(rows, schema).rows.blocks[0]
-    numbers = scaling_of(schema).apply(block).numbers[:, 0]
+    numbers = schema.scaling.apply(block).numbers[:, 0]
     np.testing.assert_array_equal(numbers, [0.0, 0.0, 1.0, 1.0, np.nan])
     tails = [schema.columns[2].categories[code] for code in block.codes[:, 1]]
     assert (tails[0], tails[1]) == (schema.columns[2].categories[0], schema.columns[2].categories[-2])
     assert tails[3:] == [None, None]
     free = replace(schema, columns=(replace(bell, clipped=False), *schema.columns[1:]))
-    outside = scaling_of(free).apply(block).numbers[:, 0]
+    outside = free.scaling.apply(block).numbers[:, 0]
     assert outside[0] < -1.0
     assert outside[3] == FARTHEST
 
@@ -269,13 +270,14 @@ def test_clipped_numbers_stay_between_0_and_1_and_others_do_not(schema):
 
 
 def opened(frame, sample_weight=None, **settings):
-    return in_memory(frame, TableSettings(numbers="shape", **settings), sample_weight)
+    settings = TableSettings(numbers="shape", **settings)
+    return opener_for(frame).for_fit(settings, sample_weight).schema
 
 
 def test_only_the_rows_of_the_search_are_looked_at():
     frame = mixed(5000)
     schemas = [
-        opened(frame, search_rows=most, search_seed=seed)[0]
+        opened(frame, search_rows=most, search_seed=seed)
         for most, seed in ((None, 0), (5000, 9), (200, 0), (200, 0), (200, 1))
     ]
     assert schemas[0] == schemas[1]
@@ -289,7 +291,7 @@ def test_weights_count_as_rows_and_weightless_rows_do_not():
     weights = np.random.default_rng(1).integers(0, 4, 300)
     frame.loc[weights == 0, "bell"] = 1e9
     repeated = frame.loc[np.repeat(frame.index, weights)].reset_index(drop=True)
-    one, other = opened(frame, weights)[0], opened(repeated)[0]
+    one, other = opened(frame, weights), opened(repeated)
     assert one == other
     assert one.decisions == other.decisions
     assert one.columns[0].high < 100
@@ -299,6 +301,6 @@ def test_weightless_rows_are_not_drawn_for_the_search():
     frame = mixed(2000)
     weights = np.random.default_rng(1).integers(0, 2, 2000)
     left = frame[weights > 0].reset_index(drop=True)
-    one, other = opened(frame, weights, search_rows=300)[0], opened(left, search_rows=300)[0]
+    one, other = opened(frame, weights, search_rows=300), opened(left, search_rows=300)
     assert one == other
-    assert one != opened(frame, search_rows=300)[0]
+    assert one != opened(frame, search_rows=300)

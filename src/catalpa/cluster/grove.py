@@ -14,7 +14,6 @@ import numpy as np
 
 from catalpa.costs.matching import most_frequent
 from catalpa.costs.soft.mixture import Mixture
-from catalpa.engines.opening import TableSettings
 from catalpa.errors import LopsidedClustersWarning, NoStructureWarning
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.by_number_of_clusters import MOST_CLUSTERS, Candidate, best_of_numbers, judged
@@ -30,8 +29,8 @@ from catalpa.steps.soft.counts import WHOLE, SharedCounts
 from catalpa.steps.soft.likelihood import log_mixture, minus_logs, posterior
 from catalpa.steps.soft.scores import soften
 from catalpa.steps.soft.share import share_and_count
-from catalpa.table.extend import places_in
-from catalpa.table.schema import Schema
+from catalpa.table.infer import places_in
+from catalpa.table.schema import Schema, TableSettings
 
 __all__ = ["Grove"]
 

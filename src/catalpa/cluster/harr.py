@@ -22,8 +22,7 @@ from catalpa.loop.settle import Settled, settle
 from catalpa.relations.relations import Relations
 from catalpa.steps.scores import Scores, fix
 from catalpa.steps.sums import binned_axis, cooccurrences_with_bins, summed_deviations
-from catalpa.table.blocks import FloatArray
-from catalpa.table.scaling import TICK_BITS
+from catalpa.table.blocks import TICK_BITS, FloatArray
 
 __all__ = ["HARR"]
 

@@ -19,20 +19,13 @@ from dask.sizeof import sizeof
 from numpy.typing import NDArray
 
 from catalpa.engines.base import Step, Sweep
-from catalpa.engines.opening import (
-    Encoding,
-    Header,
-    Opened,
-    TableSettings,
-    digested,
-    opened,
-    refuse_weights,
-)
+from catalpa.engines.opening import Opened, opened, refuse_weights
 from catalpa.errors import TableError, UnsupportedTable
 from catalpa.table.blocks import Axis, Block
-from catalpa.table.digest import Digest
-from catalpa.table.scaling import Scaling
-from catalpa.table.schema import Schema
+from catalpa.table.digest import Digest, digest
+from catalpa.table.encode import Encoding
+from catalpa.table.intake import Header
+from catalpa.table.schema import TableSettings
 
 __all__ = ["DaskEngine", "InDask"]
 
@@ -44,31 +37,34 @@ LONGEST_CHAIN = 16  # sweeps after which memories are made afresh, so that the s
 class InDask:
     """Dask frames and arrays: the rows are on workers, or not read yet."""
 
-    def header(self, X: Any) -> Header:
+    def __init__(self, X: Any) -> None:
+        self.table = X
+
+    @cached_property
+    def header(self) -> Header:
+        X = self.table
         if isinstance(X, dd.DataFrame):
             labels = list(X.columns)
             if not all(isinstance(label, str) for label in labels):
                 raise UnsupportedTable("Name the columns of the dask frame by strings: X.columns = [...].")
-            return Header(X._meta, tuple(labels), True)
+            return Header(tuple(labels), True)
         if isinstance(X, da.Array) and X.ndim == 2 and not math.isnan(X.shape[1]):
-            sample = np.empty((0, X.shape[1]), dtype=X.dtype)
-            return Header(sample, tuple(f"x{at}" for at in range(X.shape[1])), False)
+            return Header(tuple(f"x{at}" for at in range(X.shape[1])), False)
         shape = f" of shape {X.shape}" if isinstance(X, da.Array) else ""
         raise UnsupportedTable(
             f"A dask {type(X).__name__}{shape} is not a table. Give a dask DataFrame, or a dask Array with "
             "two dimensions and a known number of columns."
         )
 
-    def for_fit(self, X: Any, settings: TableSettings, sample_weight: Any) -> Opened:
+    def for_fit(self, settings: TableSettings, sample_weight: Any) -> Opened:
         refuse_weights(sample_weight)
-        self.header(X)
-        return opened(_digest_of(_parts(X), settings), settings, partial(_hold, X))
+        names = self.header.names  # what is no table is refused before its parts are asked for
+        return opened(_digest_of(_parts(self.table), settings), settings, partial(_hold, self.table, names))
 
-    def for_predict(self, X: Any, schema: Schema, scaling: Scaling, settings: TableSettings) -> DaskEngine:
-        encoding = Encoding(schema, scaling, settings)
+    def for_predict(self, encoding: Encoding) -> DaskEngine:
         held = _held(encoding)
-        blocks = [_later(_encoded)(part, held) for part in _parts(X)]
-        return DaskEngine(X, encoding, schema.axis.with_holes, blocks, None)
+        blocks = [_later(_encoded)(part, held) for part in _parts(self.table)]
+        return DaskEngine(self.table, encoding, encoding.schema.axis.with_holes, blocks, None)
 
 
 class DaskEngine:
@@ -139,7 +135,7 @@ class DaskEngine:
 
     def answer(self, step: Step[NDArray[Any]], *args: Any) -> Any:
         """A dask Series, or an array where the table is one or the results have several columns; lazy."""
-        none = step(_no_rows(self._encoding, self.axis), *args)  # tells the type and width of results
+        none = step(self._encoding.no_rows(self.axis), *args)  # tells the type and width of results
         held = _held(self._encoding, self.axis.dtype.str, step, args)
         parts = _parts(self._table)
         if none.ndim == 1 and isinstance(self._table, dd.DataFrame):
@@ -171,10 +167,10 @@ def _parts(X: Any) -> list[Delayed]:
     return list(X.to_delayed())
 
 
-def _hold(X: Any, encoding: Encoding) -> DaskEngine:
+def _hold(X: Any, names: tuple[str, ...], encoding: Encoding) -> DaskEngine:
     """The rows encoded and kept by Dask, on an axis with holes if any cell needs one."""
     axis, held = encoding.schema.axis, _held(encoding)
-    parts = _parts(_with_columns(X, encoding.schema.names))
+    parts = _parts(_with_columns(X, names, encoding.schema.names))
     read = dask.persist(*(_later(_encoded)(part, held) for part in parts))
     facts = dask.compute(*(_later(_facts)(block, held) for block in read))
     lengths = [length for length, _ in facts]
@@ -188,11 +184,10 @@ def _hold(X: Any, encoding: Encoding) -> DaskEngine:
     return DaskEngine(X, encoding, axis, dask.persist(*placed), sum(lengths))
 
 
-def _with_columns(X: Any, names: tuple[str, ...]) -> Any:
-    there = InDask().header(X).names
-    if names == there:
+def _with_columns(X: Any, there: tuple[str, ...], wanted: tuple[str, ...]) -> Any:
+    if wanted == there:
         return X
-    return X[list(names)] if isinstance(X, dd.DataFrame) else X[:, [there.index(name) for name in names]]
+    return X[list(wanted)] if isinstance(X, dd.DataFrame) else X[:, [there.index(name) for name in wanted]]
 
 
 def _sum(results: list[Delayed]) -> Delayed:
@@ -219,26 +214,21 @@ def _added(*results: Any) -> Any:
 
 
 def _digested(part: Any, held: tuple[TableSettings]) -> Digest | None:
-    return digested(part, held[0]) if len(part) else None
+    return digest(part, held[0]) if len(part) else None
 
 
 def _encoded(part: Any, held: tuple[Encoding]) -> Block:
     (encoding,) = held
-    return encoding(part) if len(part) else _no_rows(encoding, encoding.schema.axis.with_holes)
-
-
-def _no_rows(encoding: Encoding, axis: Axis) -> Block:
-    numeric = len(encoding.schema.numeric)
-    return Block(np.zeros((0, axis.n_columns), dtype=axis.dtype), np.zeros((0, numeric)))
+    return encoding(part) if len(part) else encoding.no_rows(encoding.schema.axis.with_holes)
 
 
 def _facts(block: Block, held: tuple[Encoding]) -> tuple[int, bool]:
     """Rows of a block, and whether a cell needs a place for holes."""
-    return len(block), bool((block.codes >= np.asarray(held[0].schema.axis.sizes)).any())
+    return len(block), held[0].schema.axis.has_holes_in(block)
 
 
 def _placed(block: Block, start: int, dtype: str) -> Block:
-    return replace(block, start=start, codes=block.codes.astype(dtype, copy=False))
+    return replace(block.with_dtype(dtype), start=start)
 
 
 def _run(block: Block, held: tuple[Step[Any], tuple[Any, ...]]) -> Any:

@@ -1,24 +1,35 @@
-"""The engine for rows in memory: one thread or many, the same results."""
+"""Rows in memory, visited by one thread or many with the same results; and how rows and weights get here."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from catalpa.engines.base import Step, Sweep
-from catalpa.table.blocks import Axis, Block, Rows
+from catalpa.engines.opening import Opened
+from catalpa.errors import ParameterError
+from catalpa.table.blocks import Axis, Block, IntArray, Rows, search_positions
+from catalpa.table.digest import digest
+from catalpa.table.encode import Encoding
+from catalpa.table.infer import schema_of
+from catalpa.table.intake import Header, Table
+from catalpa.table.schema import Schema, TableSettings
+from catalpa.table.shape import numbers_at, shaped
 
-__all__ = ["LocalEngine", "thread_count"]
+__all__ = ["InMemory", "LocalEngine", "thread_count", "weight_units"]
 
 Result = TypeVar("Result")
 ROWS_PER_BLOCK = 1 << 16  # below this the hand-over between threads costs more than it saves
+MOST_UNITS = 2**36  # total weight in units; leaves room for sums of numbers in 64 bits
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -61,3 +72,82 @@ class LocalEngine:
             return [visit(at) for at in range(len(self.blocks))]
         with ThreadPoolExecutor(self._threads) as pool:
             return list(pool.map(visit, range(len(self.blocks))))
+
+
+@dataclass(frozen=True, eq=False)
+class InMemory:
+    """Frames, arrays and lists: the rows are here."""
+
+    table: Table
+
+    @property
+    def header(self) -> Header:
+        return self.table.header
+
+    def for_fit(self, settings: TableSettings, sample_weight: Any) -> Opened:
+        table, digested = self.table, digest(self.table, settings)
+        schema = schema_of(digested, settings)
+        units, per_weight = (None, 1.0) if sample_weight is None else weight_units(sample_weight, len(table))
+        weighed = None if units is None or units.all() else units > 0
+        if weighed is not None and schema.numeric:
+            schema = _ranged(table, schema, weighed)
+        if settings.numbers == "shape" and schema.numeric:
+            positions = search_positions(len(table), settings.search_rows, settings.search_seed, weighed)
+            weights = None if units is None else units[positions]
+            schema = shaped(schema, numbers_at(table, schema, positions), weights, digested.holed)
+        rows = Encoding(schema, schema.scaling, settings).rows(table)
+        weighted = rows.map(lambda block: replace(block, weights=units))  # there is one block
+        return Opened(schema, LocalEngine(weighted, settings.n_jobs), per_weight)
+
+    def for_predict(self, encoding: Encoding) -> LocalEngine:
+        return LocalEngine(encoding.rows(self.table), encoding.settings.n_jobs)
+
+
+def _ranged(table: Table, schema: Schema, weighed: NDArray[np.bool_]) -> Schema:
+    """The schema with the ranges of its numbers taken over the rows that weigh something."""
+    numbers = numbers_at(table, schema, np.flatnonzero(weighed))
+    known = {column.name: own[~np.isnan(own)] for column, own in zip(schema.numeric, numbers.T, strict=True)}
+    columns = tuple(
+        replace(column, low=float(known[column.name].min()), high=float(known[column.name].max()))
+        if column.name in known and len(known[column.name])
+        else column
+        for column in schema.columns
+    )
+    return replace(schema, columns=columns)
+
+
+def weight_units(sample_weight: ArrayLike, n_rows: int) -> tuple[IntArray | None, float]:
+    """Weights in whole units, and the number of units that make a weight of 1.
+
+    Whole weights are exact. Fractional ones are rounded to the finest power of two that keeps the
+    total below 2**36 units: with a million rows, about one part in 60 000 of the mean weight.
+
+    Returns
+    -------
+    units : array (n_rows,) of int64, or None when every weight is 1
+    units_per_weight : float
+
+    Examples
+    --------
+    >>> weight_units([1, 2, 0], 3)
+    (array([1, 2, 0]), 1.0)
+    """
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n_rows,):
+        raise ParameterError(
+            f"sample_weight has shape {weights.shape}, but the table has {n_rows} rows: "
+            "give one weight per row."
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ParameterError(
+            "sample_weight holds negative, infinite or missing values; weights are 0 or more."
+        )
+    total = float(weights.sum())
+    if total == 0:
+        raise ParameterError("All sample weights are zero, so there is nothing to cluster.")
+    if (weights == 1).all():
+        return None, 1.0
+    if (weights == np.rint(weights)).all() and total <= MOST_UNITS:
+        return weights.astype(np.int64), 1.0
+    per_weight = 2.0 ** math.floor(math.log2(MOST_UNITS / total))
+    return np.rint(weights * per_weight).astype(np.int64), per_weight

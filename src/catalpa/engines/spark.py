@@ -23,20 +23,13 @@ from pyspark.sql.types import ArrayType, DataType, DoubleType, IntegerType, Stru
 
 from catalpa import errors
 from catalpa.engines.base import Step, Sweep
-from catalpa.engines.opening import (
-    Encoding,
-    Header,
-    Opened,
-    TableSettings,
-    digested,
-    opened,
-    refuse_weights,
-)
+from catalpa.engines.opening import Opened, opened, refuse_weights
 from catalpa.errors import TableError, UnsupportedTable
 from catalpa.table.blocks import Axis, Block
-from catalpa.table.digest import Digest
-from catalpa.table.scaling import Scaling
-from catalpa.table.schema import Schema
+from catalpa.table.digest import Digest, digest
+from catalpa.table.encode import Encoding
+from catalpa.table.intake import Header
+from catalpa.table.schema import TableSettings
 
 __all__ = ["InSpark", "SparkEngine", "append_column"]
 
@@ -50,23 +43,27 @@ RESULTS = "part int, place int, result binary"
 class InSpark:
     """Spark data frames, of a classic session or of Spark Connect."""
 
-    def header(self, X: Any) -> Header:
+    def __init__(self, X: Any) -> None:
+        self.table = X
+
+    @cached_property
+    def header(self) -> Header:
+        X = self.table
         if not hasattr(X, "mapInArrow"):
             hint = " Use .to_spark() first." if hasattr(X, "to_spark") else " Give a Spark DataFrame."
             raise UnsupportedTable(f"A {type(X).__module__}.{type(X).__name__} is not a Spark table.{hint}")
         _check_names(X)
-        return Header(pa.table({name: pa.nulls(0) for name in X.columns}), tuple(X.columns), True)
+        return Header(tuple(X.columns), True)
 
-    def for_fit(self, X: Any, settings: TableSettings, sample_weight: Any) -> Opened:
+    def for_fit(self, settings: TableSettings, sample_weight: Any) -> Opened:
         refuse_weights(sample_weight)
-        self.header(X)
-        _check_free(X, "cluster")  # the labels go there, after all the work
-        return opened(_digest_of(X, settings), settings, partial(_hold, X))
+        names = self.header.names  # what is no table is refused before its rows are asked for
+        _check_free(self.table, "cluster")  # the labels go there, after all the work
+        return opened(_digest_of(self.table, settings), settings, partial(_hold, self.table, names))
 
-    def for_predict(self, X: Any, schema: Schema, scaling: Scaling, settings: TableSettings) -> SparkEngine:
-        encoding = Encoding(schema, scaling, settings)
-        blocks = X.mapInArrow(partial(_encode_part, encoding), BLOCKS)
-        return SparkEngine(X, encoding, schema.axis.with_holes, blocks, {})
+    def for_predict(self, encoding: Encoding) -> SparkEngine:
+        blocks = self.table.mapInArrow(partial(_encode_part, encoding), BLOCKS)
+        return SparkEngine(self.table, encoding, encoding.schema.axis.with_holes, blocks, {})
 
 
 class SparkEngine:
@@ -112,7 +109,7 @@ class SparkEngine:
 
     def answer(self, step: Step[NDArray[Any]], *args: Any) -> Any:
         """The table with a column more: ``cluster``, or ``by_cluster`` where a row has one value for each."""
-        none = step(_no_rows(self._encoding, self.axis), *args)  # tells the type and width of results
+        none = step(self._encoding.no_rows(self.axis), *args)  # tells the type and width of results
         answered = partial(_answer, self._encoding, self.axis.dtype.str, step, args)
         if none.ndim == 2:
             return append_column(self._table, "by_cluster", ArrayType(DoubleType()), answered)
@@ -136,12 +133,12 @@ def append_column(X: Any, name: str, kind: DataType, answer: Callable[[pa.Record
     return X.mapInArrow(partial(_appended, answer, pa.field(name, to_arrow_type(kind))), wide)
 
 
-def _hold(X: Any, encoding: Encoding) -> SparkEngine:
+def _hold(X: Any, names: tuple[str, ...], encoding: Encoding) -> SparkEngine:
     """The rows encoded and cached by Spark, on an axis with holes if any cell needs one."""
     axis = encoding.schema.axis
-    blocks = (
-        _with_columns(X, encoding.schema.names).mapInArrow(partial(_encode_part, encoding), BLOCKS).persist()
-    )
+    wanted = encoding.schema.names
+    read = X if wanted == names else X.select([f"`{name}`" for name in wanted])
+    blocks = read.mapInArrow(partial(_encode_part, encoding), BLOCKS).persist()
     facts = sorted(tuple(row) for row in _collected(blocks.select("part", "place", "rows", "holes")))
     starts = np.cumsum([0, *(rows for _, _, rows, _ in facts)]).tolist()
     axis = axis.with_holes if any(holes for *_, holes in facts) else axis
@@ -150,12 +147,6 @@ def _hold(X: Any, encoding: Encoding) -> SparkEngine:
     # Spark keeps what is cached until it is told otherwise; the rows go when the engine goes.
     weakref.finalize(engine, _let_go, blocks).atexit = False
     return engine
-
-
-def _with_columns(X: Any, names: tuple[str, ...]) -> Any:
-    if names == tuple(X.columns):
-        return X
-    return X.select([f"`{name}`" for name in names])
 
 
 def _let_go(blocks: Any) -> None:
@@ -237,7 +228,7 @@ def _gathered(batches: Iterable[pa.RecordBatch], at_least: int) -> Iterator[pa.T
 
 
 def _digest_part(settings: TableSettings, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    digests = [digested(table, settings) for table in _gathered(batches, ROWS_PER_BLOCK)]
+    digests = [digest(table, settings) for table in _gathered(batches, ROWS_PER_BLOCK)]
     if digests:
         yield pa.record_batch({"result": [pickle.dumps(reduce(add, digests))]})
 
@@ -246,7 +237,7 @@ def _encode_part(encoding: Encoding, batches: Iterable[pa.RecordBatch]) -> Itera
     part = TaskContext.get().partitionId()
     for place, table in enumerate(_gathered(batches, ROWS_PER_BLOCK)):
         block = encoding(table)
-        holes = bool((block.codes >= np.asarray(encoding.schema.axis.sizes)).any())
+        holes = encoding.schema.axis.has_holes_in(block)
         yield _rows(BLOCK_TYPES, (part, place, len(block), holes, pickle.dumps(block)))
 
 
@@ -268,8 +259,7 @@ def _blocks(
     for batch in batches:
         for row in batch.select(["part", "place", "block"]).to_pylist():
             place, block = (row["part"], row["place"]), pickle.loads(row["block"])
-            codes = block.codes.astype(dtype, copy=False)
-            yield place, replace(block, start=starts.get(place, 0), codes=codes)
+            yield place, replace(block.with_dtype(dtype), start=starts.get(place, 0))
 
 
 def _total(
@@ -290,8 +280,7 @@ def _each(
 def _answer(
     encoding: Encoding, dtype: str, step: Step[NDArray[Any]], args: tuple[Any, ...], batch: Any
 ) -> NDArray[Any]:
-    block = encoding(batch)
-    return step(replace(block, codes=block.codes.astype(dtype, copy=False)), *args)
+    return step(encoding(batch).with_dtype(dtype), *args)
 
 
 def _appended(
@@ -301,8 +290,3 @@ def _appended(
         if len(batch):
             answers = pa.array(list(answer(batch)), field.type)
             yield pa.record_batch([*batch.columns, answers], [*batch.schema.names, field.name])
-
-
-def _no_rows(encoding: Encoding, axis: Axis) -> Block:
-    numeric = len(encoding.schema.numeric)
-    return Block(np.zeros((0, axis.n_columns), dtype=axis.dtype), np.zeros((0, numeric)))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial, reduce
+from dataclasses import dataclass
+from functools import reduce
 from itertools import chain
 from operator import add
 from typing import Any, TypeVar
@@ -13,23 +14,16 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from catalpa.engines.base import Engine, Step, Sweep
+from catalpa.engines.base import Step, Sweep
 from catalpa.engines.cache import ArrayFile, BlockFiles, Folder, Shelf
 from catalpa.engines.local import thread_count
-from catalpa.engines.opening import (
-    Encoding,
-    Header,
-    Opened,
-    TableSettings,
-    digested,
-    opened,
-    refuse_weights,
-)
+from catalpa.engines.opening import Opened, opened, refuse_weights
 from catalpa.table.blocks import Axis
-from catalpa.table.digest import Digest
+from catalpa.table.digest import digest
+from catalpa.table.encode import Encoding
 from catalpa.table.files.scan import Scan
-from catalpa.table.scaling import Scaling
-from catalpa.table.schema import Schema
+from catalpa.table.intake import Header
+from catalpa.table.schema import TableSettings
 
 __all__ = ["InFiles", "StreamEngine"]
 
@@ -84,36 +78,32 @@ class StreamEngine:
             yield from (future.result() for future in ahead)
 
 
+@dataclass(frozen=True, eq=False)
 class InFiles:
     """Files named by ``catalpa.scan``: read once for the schema and once to encode them.
 
     The shape of numbers takes one reading more, of the columns of numbers.
     """
 
-    def header(self, X: Scan) -> Header:
-        return Header(X.sample, X.names, True)
+    files: Scan
 
-    def for_fit(self, X: Scan, settings: TableSettings, sample_weight: Any) -> Opened:
+    @property
+    def header(self) -> Header:
+        return Header(self.files.names, True)
+
+    def for_fit(self, settings: TableSettings, sample_weight: Any) -> Opened:
         refuse_weights(sample_weight)
-        return opened(_summed(X, settings), settings, partial(_hold, X))
+        digests = (digest(batch, settings) for batch in self.files.batches())
+        return opened(reduce(add, digests), settings, self.for_predict)
 
-    def for_predict(self, X: Scan, schema: Schema, scaling: Scaling, settings: TableSettings) -> Engine:
-        return _hold(X, Encoding(schema, scaling, settings))
-
-
-def _summed(files: Scan, settings: TableSettings) -> Digest:
-    digests = (digested(batch, settings) for batch in files.batches())
-    return reduce(add, digests)
-
-
-def _hold(files: Scan, encoding: Encoding) -> StreamEngine:
-    """The rows in a folder of their own, on an axis with holes if any cell needs one."""
-    axis, n_jobs = encoding.schema.axis, encoding.settings.n_jobs
-    files = files if encoding.schema.names == files.names else files.only(encoding.schema.names)
-    holes, cache = False, None
-    for block in map(encoding, files.batches()):
-        cache = cache or BlockFiles(Folder(), files.rows_per_batch, block)
-        cache.append(block)
-        holes = holes or bool((block.codes >= np.asarray(axis.sizes)).any())
-    assert cache is not None
-    return StreamEngine(axis.with_holes if holes else axis, cache, n_jobs)
+    def for_predict(self, encoding: Encoding) -> StreamEngine:
+        """The rows in a folder of their own, on an axis with holes if any cell needs one."""
+        axis, names = encoding.schema.axis, encoding.schema.names
+        files = self.files if names == self.files.names else self.files.only(names)
+        holes, cache = False, None
+        for block in map(encoding, files.batches()):
+            cache = cache or BlockFiles(Folder(), files.rows_per_batch, block)
+            cache.append(block)
+            holes = holes or axis.has_holes_in(block)
+        assert cache is not None
+        return StreamEngine(axis.with_holes if holes else axis, cache, encoding.settings.n_jobs)

@@ -17,7 +17,6 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from catalpa.engines.base import Engine
 from catalpa.engines.choose import opener_for
-from catalpa.engines.opening import TableSettings
 from catalpa.errors import ColumnMismatch, ParameterError
 from catalpa.estimator.attributes import balance, card, centers_frame, history_frame, profiles_frame
 from catalpa.estimator.checkpoint import CheckpointedEngine, checkpointed
@@ -28,6 +27,9 @@ from catalpa.estimator.saving import identity, write_model
 from catalpa.steps.assign import label_rows, measure_rows
 from catalpa.steps.scores import FixedScores, fix
 from catalpa.table.blocks import Axis
+from catalpa.table.encode import Encoding
+from catalpa.table.intake import Header
+from catalpa.table.schema import NumbersPolicy, TableSettings
 
 if TYPE_CHECKING:
     from catalpa.report import Report
@@ -38,7 +40,7 @@ __all__ = ["Clusterer", "Outcome", "Problem"]
 class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators: they differ in ``_solve`` and in their settings."""
 
-    _numbers: ClassVar[str] = "keep"
+    _numbers: ClassVar[NumbersPolicy] = "keep"
     _rules: ClassVar[Mapping[str, Rule]] = rules_with({})
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Clusterer:
@@ -86,12 +88,12 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         opener = opener_for(X)
         random_state = check_random_state(getattr(self, "random_state", None))
         settings = self._searched(self._table_settings(), random_state)
-        opened = opener.for_fit(X, settings, self._checked_weight(X, sample_weight))
-        validate_data(self, opener.header(X).sample, skip_check_array=True)
+        opened = opener.for_fit(settings, _checked_weight(opener.header, sample_weight))
+        validate_data(self, opener.header.sample, skip_check_array=True)
         return Problem(
             opened.engine,
             opened.schema,
-            opened.scaling,
+            opened.schema.scaling,
             self._clusters_for(opened.engine.n_rows),
             getattr(self, "init", "random"),
             random_state,
@@ -122,14 +124,6 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
             bins=getattr(self, "bins", None),
             n_jobs=self.n_jobs,
         )
-
-    def _checked_weight(self, X: Any, sample_weight: Any) -> Any:
-        if sample_weight is None:
-            return None
-        n_rows = opener_for(X).header(X).n_rows
-        if n_rows is None:
-            return sample_weight
-        return _check_sample_weight(sample_weight, np.zeros((n_rows, 1)), ensure_non_negative=True)
 
     def _clusters_for(self, n_rows: int) -> int:
         if self.n_clusters > n_rows:
@@ -190,9 +184,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         engine, fixed = self._opened(X)
         return float(-engine.each(measure_rows, fixed).min(axis=1).mean())
 
-    def _check_columns(self, X: Any) -> None:
+    def _check_columns(self, header: Header) -> None:
         """Refuse a table that has other columns than at fit."""
-        header = opener_for(X).header(X)  # what is no table is said before its columns are counted
         try:
             validate_data(self, header.sample, reset=False, skip_check_array=True)
         except ValueError as error:
@@ -202,9 +195,10 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
 
     def _opened(self, X: Any) -> tuple[Engine, FixedScores]:
         check_is_fitted(self)
-        self._check_columns(X)
-        opener = opener_for(X)
-        engine = opener.for_predict(X, self.schema_, self._fitted.scaling, self._table_settings())
+        opener = opener_for(X)  # what is no table is said before its columns are counted
+        self._check_columns(opener.header)
+        fitted = self._fitted
+        engine = opener.for_predict(Encoding(fitted.schema, fitted.scaling, self._table_settings()))
         return engine, self._fixed(engine.axis)
 
     def _fixed(self, axis: Axis) -> FixedScores:
@@ -295,6 +289,13 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _checked_weight(header: Header, sample_weight: Any) -> Any:
+    """The weights as scikit-learn checks them; those of rows that are not counted are refused later."""
+    if sample_weight is None or header.n_rows is None:
+        return sample_weight
+    return _check_sample_weight(sample_weight, np.zeros((header.n_rows, 1)), ensure_non_negative=True)
 
 
 def _elsewhere(came: Sequence[str], expected: Sequence[str]) -> str:

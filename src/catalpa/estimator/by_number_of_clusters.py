@@ -10,8 +10,7 @@ import numpy as np
 from catalpa.engines.local import LocalEngine
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.problem import Problem
-from catalpa.table.blocks import Rows
-from catalpa.table.sampling import gather_rows, search_positions
+from catalpa.table.blocks import Rows, gather_rows, search_positions
 
 __all__ = ["MOST_CLUSTERS", "Candidate", "Judgement", "best_of_numbers", "judged", "most_evident"]
 

@@ -14,8 +14,7 @@ from catalpa.loop.history import Batch, Pass
 from catalpa.loop.settle import Settled
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
-from catalpa.table.blocks import FloatArray, IntArray
-from catalpa.table.scaling import Scaling
+from catalpa.table.blocks import FloatArray, IntArray, Scaling
 from catalpa.table.schema import Schema
 
 __all__ = ["Fitted", "Outcome", "fitted_of"]

@@ -20,9 +20,9 @@ from catalpa.steps.labelled import count_labelled
 from catalpa.steps.scores import fix
 from catalpa.table import encode, open_table
 from catalpa.table.blocks import Axis, IntArray, Rows
-from catalpa.table.extend import extend, places_in
+from catalpa.table.infer import extend, places_in
 from catalpa.table.intake import Table
-from catalpa.table.schema import Schema
+from catalpa.table.schema import Schema, UnknownPolicy
 
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
@@ -70,8 +70,8 @@ def _begin(model: Clusterer, X: Any) -> None:
 
 
 def _go_on(model: Clusterer, X: Any, relearn: Relearn) -> None:
-    model._check_columns(X)
     fitted, table = model._fitted, open_table(X)
+    model._check_columns(table.header)
     labels, cost, unseen = _assigned(model, fitted, table)
     wider = extend(fitted.schema, table)
     units = 1.0 if model.decay == 1.0 and fitted.units_per_weight == 1.0 else float(FINE)
@@ -97,8 +97,8 @@ def _go_on(model: Clusterer, X: Any, relearn: Relearn) -> None:
 
 def _assigned(model: Clusterer, fitted: Fitted, table: Table) -> tuple[IntArray, float, float]:
     """Labels of a batch in the clusters as they are, mean cost, share of cells with new categories."""
-    handling = "error" if model.handle_unknown == "error" else "ignore"
-    encoded = encode(table, fitted.schema, handle_unknown=handling)  # type: ignore[arg-type]
+    handling: UnknownPolicy = "error" if model.handle_unknown == "error" else "ignore"
+    encoded = encode(table, fitted.schema, handle_unknown=handling)
     engine = LocalEngine(encoded.rows.map(fitted.scaling.apply), model.n_jobs)
     fixed = fix(fitted.outcome.scores, engine.axis)
     costs = engine.each(measure_rows, fixed).min(axis=1)

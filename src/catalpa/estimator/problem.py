@@ -19,8 +19,7 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.search import Found
 from catalpa.steps.sums import number_moments
 from catalpa.table import encode
-from catalpa.table.blocks import Rows
-from catalpa.table.scaling import Scaling
+from catalpa.table.blocks import Rows, Scaling
 from catalpa.table.schema import Schema
 
 __all__ = ["Problem", "rows_in_memory"]

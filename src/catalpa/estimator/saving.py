@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import catalpa
-from catalpa.engines.opening import scaling_of
 from catalpa.errors import ModelFileError, ParameterError, TableError
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.loop.history import Batch, Pass
@@ -121,7 +120,7 @@ def restored(document: Mapping[str, Any], kind: type[Clusterer]) -> Clusterer:
         model.n_features_in_ = len(schema.columns)
         batches = tuple(Batch(**batch) for batch in fit.get("batches", []))
         units, rows = float(fit["units_per_weight"]), int(fit["rows"])
-        model._publish(Fitted(schema, scaling_of(schema), outcome, units, rows, batches))
+        model._publish(Fitted(schema, schema.scaling, outcome, units, rows, batches))
     except (KeyError, TypeError, AttributeError, TableError, ParameterError) as error:
         raise ModelFileError(
             f"The model file is damaged ({type(error).__name__}: {error}). Save the model again."

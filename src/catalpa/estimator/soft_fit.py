@@ -25,8 +25,7 @@ from catalpa.steps.soft.counts import WHOLE, SharedCounts
 from catalpa.steps.soft.scores import check_shareable, soften
 from catalpa.steps.soft.share import foremost_shares
 from catalpa.steps.sums import Moments, number_moments
-from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
-from catalpa.table.sampling import gather_rows, search_positions
+from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows, gather_rows, search_positions
 from catalpa.table.schema import Column, Kind, Schema
 
 __all__ = ["Ground", "overall_of", "prepared"]

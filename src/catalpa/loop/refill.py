@@ -12,8 +12,7 @@ from catalpa.engines.base import Engine
 from catalpa.steps.counts import SQUARE_BITS, Counts
 from catalpa.steps.scores import FixedScores
 from catalpa.steps.search import Found, farthest_rows
-from catalpa.table.blocks import Axis
-from catalpa.table.scaling import TICK_BITS, ticks
+from catalpa.table.blocks import TICK_BITS, Axis, ticks
 
 __all__ = ["REFILLS", "Refill", "as_counts", "keep_empty", "reseed_empty"]
 

@@ -12,7 +12,7 @@ from catalpa.errors import ParameterError
 from catalpa.model.sql_cells import ColumnCosts
 from catalpa.model.sql_words import GIVEN, Words, rounded
 from catalpa.steps.scores import FixedScores
-from catalpa.table.scaling import FARTHEST, TICK_BITS, Scaling
+from catalpa.table.blocks import FARTHEST, TICK_BITS, Scaling
 from catalpa.table.schema import Column, Schema
 
 __all__ = ["Scoring", "sql_query"]

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from catalpa.table.blocks import Axis, Block, IntArray, Rows
-from catalpa.table.scaling import ticks
+from catalpa.table.blocks import Axis, Block, IntArray, Rows, ticks
 
 __all__ = ["Collapsed", "collapse", "joined"]
 

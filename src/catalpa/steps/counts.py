@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from catalpa.table.blocks import Axis, FloatArray, IntArray
-from catalpa.table.scaling import TICK_BITS
+from catalpa.table.blocks import TICK_BITS, Axis, FloatArray, IntArray
 
 __all__ = ["SQUARE_BITS", "Counts"]
 

@@ -6,8 +6,7 @@ import numpy as np
 
 from catalpa.steps.collapse import row_weights
 from catalpa.steps.counts import SQUARE_BITS, Counts
-from catalpa.table.blocks import IGNORED, Axis, Block, IntArray
-from catalpa.table.scaling import TICK_BITS, ticks
+from catalpa.table.blocks import IGNORED, TICK_BITS, Axis, Block, IntArray, ticks
 
 __all__ = ["ABSENT", "count_labelled", "places"]
 

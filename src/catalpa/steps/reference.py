@@ -9,8 +9,7 @@ import numpy as np
 
 from catalpa.steps.counts import SQUARE_BITS, Counts
 from catalpa.steps.scores import FixedScores
-from catalpa.table.blocks import IGNORED, Axis, Block, FloatArray, IntArray
-from catalpa.table.scaling import TICK_BITS, ticks
+from catalpa.table.blocks import IGNORED, TICK_BITS, Axis, Block, FloatArray, IntArray, ticks
 
 __all__ = ["count", "distances", "nearest", "present_cells", "row_costs"]
 

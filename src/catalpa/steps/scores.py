@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from catalpa.table.blocks import Axis, FloatArray, IntArray
-from catalpa.table.scaling import FARTHEST
+from catalpa.table.blocks import FARTHEST, Axis, FloatArray, IntArray
 
 __all__ = ["FixedScores", "Scores", "fix"]
 

@@ -1,4 +1,4 @@
-"""Rows as integers: the category axis, blocks of rows, and tables made of blocks."""
+"""Rows as integers: the category axis, blocks of rows, numbers on one grid, and rows picked from blocks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,25 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Axis", "Block", "FloatArray", "IntArray", "Rows", "code_dtype"]
+__all__ = [
+    "FARTHEST",
+    "HOLES",
+    "IGNORED",
+    "TICK_BITS",
+    "UNSCALED",
+    "UNSEEN",
+    "Axis",
+    "Block",
+    "FloatArray",
+    "Gathered",
+    "IntArray",
+    "Rows",
+    "Scaling",
+    "code_dtype",
+    "gather_rows",
+    "search_positions",
+    "ticks",
+]
 
 IntArray: TypeAlias = NDArray[Any]  # any integer dtype; the dtype is said where it matters
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -18,6 +36,9 @@ FloatArray: TypeAlias = NDArray[np.float64]
 IGNORED = 0  # place, after a column's categories, of a cell that adds nothing
 UNSEEN = 1  # and of a category that fit never saw
 HOLES = 2
+
+TICK_BITS = 24  # one tick is 2**-24 of a column's range
+FARTHEST = 2.0**8  # a number this many ranges away is as far as a number gets
 
 
 def code_dtype(largest_width: int) -> np.dtype[Any]:
@@ -95,6 +116,10 @@ class Axis:
                 wide[part.stop + UNSEEN] = table[plain].max(axis=0)
         return wide
 
+    def has_holes_in(self, block: Block) -> bool:
+        """Whether a cell of the block has no place among the categories."""
+        return bool((block.codes >= np.asarray(self.sizes)).any())
+
     def fold(self, by_place: IntArray) -> IntArray:
         """Keep of counts per place (k, length) those of the true categories (k, base length)."""
         return by_place[:, self.category_places] if self.holes else by_place
@@ -124,6 +149,15 @@ class Block:
     def __len__(self) -> int:
         return int(self.codes.shape[0])
 
+    @classmethod
+    def empty(cls, axis: Axis, n_numeric: int) -> Block:
+        """A block without rows."""
+        return cls(np.zeros((0, axis.n_columns), dtype=axis.dtype), np.zeros((0, n_numeric)))
+
+    def with_dtype(self, dtype: Any) -> Block:
+        """The same rows with codes of another type: those of all blocks of a table must agree."""
+        return replace(self, codes=self.codes.astype(dtype, copy=False))
+
     def cut(self, rows_per_block: int) -> list[Block]:
         """The same rows as blocks of at most ``rows_per_block`` rows; views, not copies."""
         if len(self) <= rows_per_block:
@@ -150,3 +184,104 @@ class Rows:
 
     def map(self, change: Callable[[Block], Block]) -> Rows:
         return Rows(self.axis, [change(block) for block in self.blocks])
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Smallest and largest value of each numeric column at fit, and whether numbers beyond count as these.
+
+    Without columns it leaves any numbers as they are.
+    """
+
+    low: FloatArray  # (numeric,)
+    high: FloatArray  # (numeric,)
+    clipped: NDArray[np.bool_]  # (numeric,)
+
+    @property
+    def half_span(self) -> FloatArray:
+        """Half the width of each column's range; a half for a constant column, which then sits at 0.
+
+        Halves, because the whole width of a column of the largest numbers is not a number.
+        """
+        half = self.high / 2 - self.low / 2
+        return np.where((half > 0) & np.isfinite(half), half, 0.5)
+
+    def apply(self, block: Block) -> Block:
+        """The block with its numbers on [0, 1], each a whole number of ticks."""
+        if not len(self.low):
+            return block
+        unit = (block.numbers / 2 - self.low / 2) / self.half_span
+        lowest, highest = np.where(self.clipped, 0.0, -FARTHEST), np.where(self.clipped, 1.0, FARTHEST)
+        snapped = np.rint(np.clip(unit, lowest, highest) * 2.0**TICK_BITS) / 2.0**TICK_BITS
+        return replace(block, numbers=np.ascontiguousarray(snapped))
+
+    def restore(self, unit: FloatArray) -> FloatArray:
+        """Numbers on [0, 1] back in the table's own units."""
+        half = unit * self.half_span
+        return self.low + half + half
+
+
+UNSCALED = Scaling(np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.bool_))
+
+
+def ticks(numbers: FloatArray) -> IntArray:
+    """Scaled numbers as whole ticks (int64); a missing number is 0."""
+    return np.rint(np.nan_to_num(numbers, nan=0.0) * 2.0**TICK_BITS).astype(np.int64)
+
+
+def search_positions(
+    n_rows: int, most: int | None, seed: int, weighed: NDArray[np.bool_] | None = None
+) -> IntArray:  # (at most ``most``,) int64, sorted
+    """Positions of the rows that a search looks at: all of them, or ``most`` drawn with ``seed``.
+
+    With ``weighed`` (n_rows,) only rows that weigh something are looked at, and they are drawn as if the
+    others were not there.
+
+    Examples
+    --------
+    >>> search_positions(5, 10, seed=0).tolist()
+    [0, 1, 2, 3, 4]
+    >>> len(search_positions(1000, 10, seed=0))
+    10
+    """
+    there = np.arange(n_rows) if weighed is None else np.flatnonzero(weighed)
+    if most is None or len(there) <= most:
+        return there
+    drawn = np.random.default_rng(seed).choice(len(there), most, replace=False)
+    return np.asarray(there[np.sort(drawn)])
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """Some rows of a table; those of several blocks add."""
+
+    index: IntArray  # (m,) int64, row in the whole table
+    codes: IntArray  # (m, columns)
+    numbers: FloatArray  # (m, numeric)
+    weights: IntArray | None  # (m,) int64
+
+    def __add__(self, other: Gathered) -> Gathered:
+        weights = None
+        if self.weights is not None and other.weights is not None:
+            weights = np.concatenate([self.weights, other.weights])
+        return Gathered(
+            np.concatenate([self.index, other.index]),
+            np.concatenate([self.codes, other.codes]),
+            np.concatenate([self.numbers, other.numbers]),
+            weights,
+        )
+
+    def block(self) -> Block:
+        """The rows as one block, in the order of the table; the first of them is row 0."""
+        order = np.argsort(self.index)
+        weights = None if self.weights is None else self.weights[order]
+        return Block(self.codes[order], self.numbers[order], weights)
+
+
+def gather_rows(block: Block, positions: IntArray) -> Gathered:
+    """The rows of the block that are at ``positions``, sorted, of the whole table."""
+    first, last = np.searchsorted(positions, [block.start, block.start + len(block)])
+    index = positions[first:last]
+    rows = index - block.start
+    weights = None if block.weights is None else block.weights[rows]
+    return Gathered(index, block.codes[rows], block.numbers[rows], weights)

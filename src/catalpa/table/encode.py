@@ -1,11 +1,11 @@
-"""A table and its schema become one block of integers and numbers."""
+"""A table and its schema become blocks of integers and numbers."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -16,15 +16,13 @@ from catalpa.errors import (
     UnseenCategories,
     UnseenCategoryWarning,
 )
-from catalpa.table.blocks import IGNORED, UNSEEN, Block, FloatArray, IntArray, Rows
+from catalpa.table.blocks import IGNORED, UNSEEN, Axis, Block, FloatArray, IntArray, Rows, Scaling
 from catalpa.table.cells import Cells, Coded, Family, Numbers
 from catalpa.table.infer import missing_values
 from catalpa.table.intake import Table, open_table
-from catalpa.table.schema import Category, Column, Schema, category_key
+from catalpa.table.schema import Category, Column, Schema, TableSettings, UnknownPolicy, category_key
 
-__all__ = ["Encoded", "encode"]
-
-UnknownPolicy: TypeAlias = Literal["ignore", "warn", "error"]
+__all__ = ["Encoded", "Encoding", "encode"]
 
 # The rows written at a time, so that their part of the row-major codes stays in the cache.
 ROWS_AT_ONCE = 8192
@@ -47,6 +45,31 @@ class Encoded:
     rows: Rows
     unseen: dict[str, int]
     missing: dict[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """How rows become integers: in the codes of a schema, their numbers on the grid of a scaling."""
+
+    schema: Schema
+    scaling: Scaling
+    settings: TableSettings
+
+    def rows(self, X: Any) -> Rows:
+        """Encoded and scaled rows of a table in memory."""
+        encoded = encode(X, self.schema, handle_unknown=self.settings.handle_unknown)
+        return encoded.rows.map(self.scaling.apply)
+
+    def __call__(self, part: Any) -> Block:
+        """Some rows of a table that is in parts, in codes that fit the axis with holes.
+
+        Other parts may need places for holes that this one does not, and codes of all parts have one type.
+        """
+        return self.rows(part).blocks[0].with_dtype(self.schema.axis.with_holes.dtype)
+
+    def no_rows(self, axis: Axis) -> Block:
+        """A part without rows."""
+        return Block.empty(axis, len(self.schema.numeric))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Decide what each column is, and say so."""
+"""Decide what each column is, and say so; new categories join columns that are decided already."""
 
 from __future__ import annotations
 
@@ -8,31 +8,32 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from catalpa.errors import (
-    ColumnWarning,
-    MissingValues,
-    NumericColumns,
-    ParameterError,
-    TableError,
-)
-from catalpa.table.binning import interval_labels, quantile_edges
+from catalpa.errors import ColumnWarning, MissingValues, NumericColumns, TableError
+from catalpa.table.blocks import IntArray
 from catalpa.table.cells import Family
-from catalpa.table.digest import CategoricalFeatures, Digest, NumbersPolicy, digest, listed_columns
+from catalpa.table.digest import FEW, Digest, Summary, digest, listed_columns
 from catalpa.table.intake import open_table
-from catalpa.table.schema import Category, Column, Kind, Schema, category_key
-from catalpa.table.shape import numbers_at, shaped
-from catalpa.table.summary import FEW, Summary
+from catalpa.table.schema import (
+    CategoricalFeatures,
+    Category,
+    Column,
+    Kind,
+    MissingPolicy,
+    NumbersPolicy,
+    Schema,
+    TableSettings,
+    category_key,
+)
+from catalpa.table.shape import interval_labels, numbers_at, quantile_edges, shaped
 
-__all__ = ["IDENTIFIER_ROWS", "MAX_CATEGORIES", "check_settings", "infer", "infer_batches", "schema_of"]
+__all__ = ["extend", "infer", "infer_batches", "missing_values", "places_in", "schema_of"]
 
 MAX_CATEGORIES = 1000  # a nominal column with more categories is warned about
 IDENTIFIER_ROWS = 20  # from this many rows on, all rows different looks like an identifier
-
-MissingPolicy: TypeAlias = Literal["category", "ignore", "error"]
 
 
 def infer(
@@ -75,12 +76,10 @@ def infer(
       x1  nominal  2 categories: 0, 1
       - column 'x1' holds 2 different whole numbers: taken as categories
     """
-    check_settings(missing, numbers, bins)
+    settings = TableSettings(categorical_features, missing, numbers=numbers, bins=bins)
     table = open_table(X)
-    digested = digest(table, categorical_features=categorical_features, numbers=numbers, bins=bins)
-    schema = schema_of(
-        digested, categorical_features=categorical_features, missing=missing, numbers=numbers, bins=bins
-    )
+    digested = digest(table, settings)
+    schema = schema_of(digested, settings)
     if numbers != "shape":
         return schema
     return shaped(schema, numbers_at(table, schema, np.arange(len(table))), None, digested.holed)
@@ -104,52 +103,25 @@ def infer_batches(
     >>> infer_batches([[["a", 1.5]], [["b", 2.5]]]).columns[0].categories
     ('a', 'b')
     """
-    check_settings(missing, numbers, bins)
-    digests = (
-        digest(batch, categorical_features=categorical_features, numbers=numbers, bins=bins)
-        for batch in batches
-    )
+    settings = TableSettings(categorical_features, missing, numbers=numbers, bins=bins)
+    digests = (digest(batch, settings) for batch in batches)
     first = next(digests, None)
     if first is None:
         raise TableError("There is no batch of rows: 0 sample(s) while a minimum of 1 is required.")
-    return schema_of(
-        reduce(add, digests, first),
-        categorical_features=categorical_features,
-        missing=missing,
-        numbers=numbers,
-        bins=bins,
-    )
+    return schema_of(reduce(add, digests, first), settings)
 
 
-def schema_of(
-    digested: Digest,
-    *,
-    categorical_features: CategoricalFeatures = None,
-    missing: MissingPolicy = "category",
-    numbers: NumbersPolicy = "keep",
-    bins: int | None = None,
-) -> Schema:
-    """Decide as ``infer_batches`` does, from the summed digests of all rows."""
+def schema_of(digested: Digest, settings: TableSettings) -> Schema:
+    """Decide from the summed digests of all rows; numbers are not shaped yet."""
     summaries = list(digested.summaries)
-    _check_missing(summaries, missing)
-    listed = listed_columns(digested.names, categorical_features)
-    rules = Rules(listed, categorical_features == "from_dtype", missing, numbers, bins)
+    _check_missing(summaries, settings.missing)
+    rules = Rules(settings, listed_columns(digested.names, settings.categorical_features))
     _check_fractions(summaries, rules)
     made = [rules.column(summary) for summary in summaries]
-    _warn_of_odd_columns([column for column, _ in made], summaries)
+    columns = tuple(column for column, _ in made)
+    _warn_of_odd_columns(columns, summaries)
     decisions = tuple(decision for _, said in made for decision in said)
-    return Schema(tuple(column for column, _ in made), missing, decisions, digested.library, digested.named)
-
-
-def check_settings(missing: str, numbers: str, bins: int | None) -> None:
-    """Refuse settings that ``infer`` does not know."""
-    if missing not in ("category", "ignore", "error"):
-        raise ParameterError(f"missing is {missing!r}; it can be 'category', 'ignore' or 'error'.")
-    if numbers not in ("keep", "refuse", "shape"):
-        raise ParameterError(f"numbers is {numbers!r}; it can be 'keep', 'refuse' or 'shape'.")
-    whole = isinstance(bins, int | np.integer) and not isinstance(bins, bool)
-    if bins is not None and not (whole and bins >= 2):
-        raise ParameterError(f"bins is {bins!r}; it has to be None or a whole number of at least 2.")
+    return Schema(columns, settings.missing, decisions, digested.library, digested.named)
 
 
 def _check_missing(summaries: list[Summary], missing: str) -> None:
@@ -168,7 +140,7 @@ def missing_values(holes: dict[str, int]) -> MissingValues:
 
 
 def _check_fractions(summaries: list[Summary], rules: Rules) -> None:
-    if rules.numbers != "refuse" or rules.bins is not None:
+    if rules.settings.numbers != "refuse" or rules.settings.bins is not None:
         return
     names = [s.name for s in summaries if s.is_number and not s.whole and s.name not in (rules.listed or ())]
     if names:
@@ -181,13 +153,10 @@ def _check_fractions(summaries: list[Summary], rules: Rules) -> None:
 
 @dataclass(frozen=True)
 class Rules:
-    """The settings that decide what a column is."""
+    """What decides what a column is: the settings, and the columns that they list by name."""
 
+    settings: TableSettings
     listed: frozenset[str] | None
-    by_dtype: bool
-    missing: str
-    numbers: str
-    bins: int | None
 
     def column(self, summary: Summary) -> tuple[Column, list[str]]:
         """The column, and what has to be said about it."""
@@ -199,9 +168,9 @@ class Rules:
         if self._few_whole_numbers(summary):
             said = [f"{_whole_numbers(summary)}: taken as categories"]
             return self._categorical(summary, Kind.NOMINAL), said + _said_of_constant(summary)
-        if self.bins is not None:
-            return self._binned(summary, self.bins)
-        if self.numbers == "refuse":
+        if self.settings.bins is not None:
+            return self._binned(summary, self.settings.bins)
+        if self.settings.numbers == "refuse":
             said = [f"{_whole_numbers(summary)}: taken as categories, as this method knows no numbers"]
             return self._categorical(summary, Kind.NOMINAL), said
         column = Column(summary.name, Kind.NUMERIC, summary.dtype, (), summary.low, summary.high)
@@ -215,7 +184,7 @@ class Rules:
 
     def _said_of_measure(self, summary: Summary) -> list[str]:
         said = _said_of_constant(summary)
-        if self.numbers != "shape" and self.listed is None and summary.whole:
+        if self.settings.numbers != "shape" and self.listed is None and summary.whole:
             return [f"column {summary.name!r} holds many different whole numbers: taken as a number", *said]
         return said
 
@@ -226,7 +195,7 @@ class Rules:
         return Column(summary.name, kind, dtype, categories + self._missing_category(summary))
 
     def _missing_category(self, summary: Summary) -> tuple[Category, ...]:
-        return (None,) if summary.missing and self.missing == "category" else ()
+        return (None,) if summary.missing and self.settings.missing == "category" else ()
 
     def _binned(self, summary: Summary, bins: int) -> tuple[Column, list[str]]:
         tally = summary.tally or Counter()
@@ -269,7 +238,7 @@ def _said_of_others(summary: Summary) -> list[str]:
     return [] if summary.missing else _said_of_constant(summary)
 
 
-def _warn_of_odd_columns(columns: list[Column], summaries: list[Summary]) -> None:
+def _warn_of_odd_columns(columns: tuple[Column, ...], summaries: list[Summary]) -> None:
     pairs = [(c, s) for c, s in zip(columns, summaries, strict=True) if c.kind is Kind.NOMINAL]
     wide = [f"{c.name!r} ({c.size})" for c, _ in pairs if c.size > MAX_CATEGORIES]
     alike = [
@@ -289,3 +258,52 @@ def _warn_of_odd_columns(columns: list[Column], summaries: list[Summary]) -> Non
 
 def _warn(message: str) -> None:
     warnings.warn(message, ColumnWarning, stacklevel=5)
+
+
+def extend(schema: Schema, X: Any) -> Schema:
+    """The schema with the categories that a table has besides.
+
+    New categories come after those that were there, in their own order; that of missing cells stays last.
+    Bins and the ranges of numbers stay as they are.
+
+    Examples
+    --------
+    >>> from catalpa.table import infer
+    >>> extend(infer([["red"], ["blue"]]), [["green"], [None]]).columns[0].categories
+    ('blue', 'red', 'green', None)
+    """
+    summaries = digest(X, TableSettings(numbers="refuse")).summaries
+    columns = (
+        column if column.kind is Kind.NUMERIC else _extended(column, summary, schema.missing)
+        for column, summary in zip(schema.columns, summaries, strict=True)
+    )
+    return replace(schema, columns=tuple(columns))
+
+
+def _extended(column: Column, summary: Summary, missing: str) -> Column:
+    known = tuple(value for value in column.categories if value is not None)
+    fresh: tuple[Category, ...] = ()
+    if not column.binned:
+        fresh = tuple(key[1] for key in sorted(summary.tally or ()) if key not in column.codes)
+    hole = column.missing_code is not None or (missing == "category" and summary.missing > 0)
+    return replace(column, categories=(*known, *fresh, *((None,) if hole else ())))
+
+
+def places_in(schema: Schema, wider: Schema) -> IntArray:  # (V,)
+    """Where each place of the schema's axis is on the axis of a wider one.
+
+    Examples
+    --------
+    >>> from catalpa.table import infer
+    >>> schema = infer([["red", "x"], ["blue", "y"]])
+    >>> places_in(schema, extend(schema, [["green", "x"]])).tolist()
+    [0, 1, 3, 4]
+    """
+    places = []
+    pairs = zip(schema.categorical, wider.categorical, wider.axis.offsets, strict=False)
+    for column, other, offset in pairs:
+        for value in column.categories:
+            code = other.missing_code if value is None else other.codes[category_key(value)]
+            assert code is not None
+            places.append(int(offset) + code)
+    return np.array(places, dtype=np.int64)

@@ -20,7 +20,23 @@ from catalpa.table.blocks import IntArray
 from catalpa.table.cells import Cells, Coded, Family
 from catalpa.table.schema import Dtype
 
-__all__ = ["Table", "open_table"]
+__all__ = ["Header", "Table", "open_table"]
+
+
+@dataclass(frozen=True)
+class Header:
+    """What can be said of a table without reading its rows; ``n_rows`` is None where they are not counted."""
+
+    names: tuple[str, ...]
+    named: bool
+    n_rows: int | None = None
+
+    @property
+    def sample(self) -> Any:
+        """The columns without rows, for scikit-learn to look at: it would open some tables once more."""
+        if self.named:
+            return pa.table({name: pa.nulls(0) for name in self.names})
+        return np.empty((0, len(self.names)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +58,10 @@ class Table:
             read_column(self.library, name, column)
             for name, column in zip(self.names, self.sources, strict=True)
         )
+
+    @property
+    def header(self) -> Header:
+        return Header(self.names, self.named, self.n_rows)
 
     def __len__(self) -> int:
         return self.n_rows
@@ -69,12 +89,27 @@ def open_table(X: Any) -> Table:
 
 
 def _open(X: Any) -> Table:
-    _refuse_what_is_no_table(X)
     if isinstance(X, list | tuple):
         return _open_list(X)
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if hasattr(X, "tocsr") or type(X).__module__.startswith("scipy.sparse"):
+        raise UnsupportedTable(
+            "Sparse data was passed, but categories need a dense table. Use .toarray() to convert the "
+            "sparse matrix to a dense array."
+        )
+    try:
+        frame = nw.from_native(X, pass_through=True, allow_series=True)
+    except DuplicateError as error:
+        labels = getattr(X, "column_names", None) or list(X.columns)
+        raise _same_names(labels) from error
     if isinstance(frame, nw.DataFrame):
         return _open_frame(frame)
+    if isinstance(frame, nw.LazyFrame):
+        raise UnsupportedTable(
+            f"The table is lazy ({type(X).__name__}): its rows are not there yet. "
+            "Collect it first, for instance with .collect()."
+        )
+    if isinstance(frame, nw.Series):
+        raise one_dimensional(X)
     if hasattr(X, "__arrow_c_stream__") or isinstance(X, pa.RecordBatch):
         return _open_frame(nw.from_native(pa.table(X), eager_only=True))
     if isinstance(X, np.ndarray) or hasattr(X, "__array__"):
@@ -83,26 +118,6 @@ def _open(X: Any) -> Table:
         f"A {type(X).__name__} is not a table. Give a pandas or polars frame, an Arrow table, "
         "a two-dimensional array or a list of rows."
     )
-
-
-def _refuse_what_is_no_table(X: Any) -> None:
-    if hasattr(X, "tocsr") or type(X).__module__.startswith("scipy.sparse"):
-        raise UnsupportedTable(
-            "Sparse data was passed, but categories need a dense table. Use .toarray() to convert the "
-            "sparse matrix to a dense array."
-        )
-    try:
-        opened = nw.from_native(X, pass_through=True, allow_series=True)
-    except DuplicateError as error:
-        labels = getattr(X, "column_names", None) or list(X.columns)
-        raise _same_names(labels) from error
-    if isinstance(opened, nw.LazyFrame):
-        raise UnsupportedTable(
-            f"The table is lazy ({type(X).__name__}): its rows are not there yet. "
-            "Collect it first, for instance with .collect()."
-        )
-    if isinstance(opened, nw.Series):
-        raise one_dimensional(X)
 
 
 def one_dimensional(X: Any) -> UnsupportedTable:

@@ -1,21 +1,60 @@
-"""What fit learned about a table: its columns, their kinds and categories, as one JSON-able value."""
+"""What fit learned about a table: its columns, their kinds and categories, as one JSON-able value.
+
+And the settings by which it was learned.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from html import escape
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from catalpa.errors import TableError
-from catalpa.table.blocks import Axis
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["Category", "Column", "Dtype", "Key", "Kind", "Schema", "category_key"]
+from catalpa.errors import ParameterError, TableError
+from catalpa.table.blocks import Axis, Scaling
+
+__all__ = ["Category", "Column", "Dtype", "Key", "Kind", "Schema", "TableSettings", "category_key"]
 
 Category: TypeAlias = str | bool | int | float | None
 Key: TypeAlias = tuple[str, Any]
+CategoricalFeatures: TypeAlias = Sequence[Any] | NDArray[Any] | str | None
+MissingPolicy: TypeAlias = Literal["category", "ignore", "error"]
+NumbersPolicy: TypeAlias = Literal["keep", "refuse", "shape"]
+UnknownPolicy: TypeAlias = Literal["ignore", "warn", "error"]
+
+
+@dataclass(frozen=True)
+class TableSettings:
+    """Everything a user may say about how a table is read; ``infer`` tells what the settings mean.
+
+    Attributes
+    ----------
+    search_rows : int or None
+        The shape of numbers is told from this many rows, drawn with ``search_seed``; None takes all.
+    """
+
+    categorical_features: CategoricalFeatures = None
+    missing: MissingPolicy = "category"
+    handle_unknown: UnknownPolicy = "warn"
+    numbers: NumbersPolicy = "keep"
+    bins: int | None = None
+    n_jobs: int | None = None
+    search_rows: int | None = None
+    search_seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.missing not in ("category", "ignore", "error"):
+            raise ParameterError(f"missing is {self.missing!r}; it can be 'category', 'ignore' or 'error'.")
+        if self.numbers not in ("keep", "refuse", "shape"):
+            raise ParameterError(f"numbers is {self.numbers!r}; it can be 'keep', 'refuse' or 'shape'.")
+        whole = isinstance(self.bins, int | np.integer) and not isinstance(self.bins, bool)
+        if self.bins is not None and not (whole and self.bins >= 2):
+            raise ParameterError(f"bins is {self.bins!r}; it has to be None or a whole number of at least 2.")
 
 
 class Kind(StrEnum):
@@ -149,7 +188,7 @@ class Schema:
     """
 
     columns: tuple[Column, ...]
-    missing: str = "category"
+    missing: MissingPolicy = "category"
     decisions: tuple[str, ...] = field(default=(), compare=False)
     library: str = "list"
     named: bool = True
@@ -172,6 +211,13 @@ class Schema:
     def axis(self) -> Axis:
         """Places of the categories of the categorical columns, without holes."""
         return Axis(tuple(column.size for column in self.categorical))
+
+    @property
+    def scaling(self) -> Scaling:
+        """The range of every numeric column at fit."""
+        low = np.array([column.low for column in self.numeric], dtype=np.float64)
+        high = np.array([column.high for column in self.numeric], dtype=np.float64)
+        return Scaling(low, high, np.array([column.clipped for column in self.numeric], dtype=np.bool_))
 
     def to_dict(self) -> dict[str, Any]:
         """The schema as plain JSON values; ``from_dict`` gives back an equal schema."""

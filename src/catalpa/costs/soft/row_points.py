@@ -8,8 +8,7 @@ import numpy as np
 
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
-from catalpa.table.blocks import Axis, Block, FloatArray
-from catalpa.table.scaling import TICK_BITS
+from catalpa.table.blocks import TICK_BITS, Axis, Block, FloatArray
 
 __all__ = ["RowPoints"]
 

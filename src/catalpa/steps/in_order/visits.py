@@ -16,8 +16,7 @@ from catalpa.steps import compiled
 from catalpa.steps.collapse import joined, row_weights
 from catalpa.steps.counts import Counts
 from catalpa.steps.labelled import ABSENT, count_labelled, places
-from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
-from catalpa.table.scaling import TICK_BITS, ticks
+from catalpa.table.blocks import TICK_BITS, Axis, Block, FloatArray, IntArray, Rows, ticks
 
 try:
     from catalpa.steps import _online

@@ -13,8 +13,7 @@ from catalpa.steps.counts import SQUARE_BITS, Counts
 from catalpa.steps.reference import LIMB_BITS, ROWS_AT_ONCE
 from catalpa.steps.soft.counts import SQUARE_DROP, SUM_DROP, WHOLE, SharedCounts
 from catalpa.steps.soft.scores import FRACTION_BITS, NUMBER_CAP, FixedShares
-from catalpa.table.blocks import Block, FloatArray, IntArray
-from catalpa.table.scaling import TICK_BITS, ticks
+from catalpa.table.blocks import TICK_BITS, Block, FloatArray, IntArray, ticks
 
 __all__ = ["ROWS_AT_ONCE", "costs", "count", "gaps", "shares"]
 

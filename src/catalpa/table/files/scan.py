@@ -121,11 +121,6 @@ class Scan:
             raise TableError(f"No column of {first} is left: all of {list(there)} are dropped.")
         return kept
 
-    @cached_property
-    def sample(self) -> pa.Table:
-        """The columns without rows."""
-        return pa.table({name: pa.nulls(0) for name in self.names})
-
     def only(self, names: Sequence[str]) -> Scan:
         """The same files with fewer columns; what is known of their text stays known."""
         fewer = replace(self, columns=tuple(names), drop=())
