@@ -23,7 +23,7 @@ test: $(VENV)/installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict src
 	$(BIN)/lint-imports
-	$(BIN)/python -c "import catalpa.steps._core, catalpa.steps._online"
+	$(BIN)/python -c "import catalpa.steps._core"
 	$(BIN)/python -m pytest $(PYTEST_ARGS) --cov --cov-report=term
 
 nocore:

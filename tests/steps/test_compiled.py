@@ -10,7 +10,7 @@ import pytest
 
 from catalpa.errors import ParameterError, SlowCoreWarning
 from catalpa.steps import compiled
-from catalpa.steps.assign import assign_and_count, label_rows
+from catalpa.steps.assign import Memory, assign_and_count, label_rows
 from catalpa.steps.scores import Scores, fix
 from catalpa.table.blocks import Axis, Block
 
@@ -76,12 +76,12 @@ def test_columns_are_fused_as_far_as_rows_and_caches_allow(sizes, n, k, starts):
 
 
 @pytest.mark.usefixtures("levels")
-def test_fused_codes_count_the_last_column_fastest():
+def test_what_the_core_prepared_of_a_block_does_not_travel():
     axis = Axis((2, 3))
-    rows = Block(np.array([[0, 0], [0, 2], [1, 1]] * 40, dtype=np.uint8), np.zeros((120, 0)))
-    packed = compiled.pack(rows, axis, 2)
-    assert packed.starts == (0, 2)
-    assert packed.fused[:3, 0].tolist() == [0, 2, 4]
+    memory = Memory(packed=compiled.pack(block(120, axis), axis, 2))
+    assert memory.packed.starts == (0, 2)
+    assert len(memory.packed.fused) == 120
+    assert pickle.loads(pickle.dumps(memory)).packed is None
 
 
 @pytest.mark.usefixtures("levels")

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catalpa.steps import compiled
 from catalpa.steps.scores import Scores
 from catalpa.steps.soft.counts import WHOLE, SharedCounts
 from catalpa.steps.soft.scores import FixedShares, soften
@@ -253,98 +252,3 @@ def test_a_block_keeps_its_fused_codes_until_the_axis_changes(levels, core):
         _, other = share_and_count(block, again, random_shares(rng, "near", axis.with_holes, 3), keep=False)
     assert again.packed is memory.packed
     assert other.packed is not memory.packed
-
-
-def core_arguments(rng: np.random.Generator) -> dict[str, object]:
-    """Arguments of the core for a small pass, by name."""
-    from catalpa.steps.soft import compiled as compiled_soft
-
-    axis, k = Axis((3, 2)), 3
-    block = random_block(rng, axis, 10, 1, heaviest=2)
-    fixed = random_shares(rng, "near", axis, k, 1)
-    packed = compiled.pack(block, axis, k)
-    cells = {name: np.empty((k, 1), dtype=np.int64) for name in ("sums", "squares", "seen")}
-    return {
-        "tables": compiled_soft._tables(packed, fixed),
-        "fused": packed.fused,
-        "numbers": block.numbers,
-        "weights": block.weights,
-        "before": np.zeros((10, k), dtype=np.int32),
-        "level": "baseline",
-        "former": np.zeros(10, dtype=np.uint8),
-        "leaders": np.empty(10, dtype=np.uint8),
-        "shares": np.empty((10, k), dtype=np.int32),
-        "by_category": np.empty((k, 5), dtype=np.int64),
-        "sizes": np.empty(k, dtype=np.int64),
-        **cells,
-        "led": np.empty(k, dtype=np.int64),
-    }
-
-
-@pytest.mark.usefixtures("levels")
-@pytest.mark.parametrize(
-    ("name", "wrong"),
-    [
-        ("fused", np.zeros((8, 2), dtype=np.uint8)),
-        ("fused", np.zeros((16, 3), dtype=np.uint8)),
-        ("fused", np.zeros((16, 2), dtype=np.int64)),
-        ("numbers", np.zeros((10, 2))),
-        ("weights", np.ones(9, dtype=np.int64)),
-        ("weights", np.full(10, -1)),
-        ("before", np.zeros((10, 2), dtype=np.int32)),
-        ("level", "abacus"),
-        ("former", np.zeros(9, dtype=np.uint8)),
-        ("former", np.zeros(10, dtype=np.uint16)),
-        ("leaders", np.zeros(10, dtype=np.int8)),
-        ("shares", np.zeros((9, 3), dtype=np.int32)),
-        ("by_category", np.zeros((3, 4), dtype=np.int64)),
-        ("sizes", np.zeros(2, dtype=np.int64)),
-        ("sums", np.zeros((3, 2), dtype=np.int64)),
-        ("led", np.zeros(4, dtype=np.int64)),
-    ],
-)
-def test_the_core_refuses_arrays_that_do_not_fit(name, wrong):
-    from catalpa.steps import _core
-
-    arguments = core_arguments(np.random.default_rng(0))
-    _core.share(*arguments.values())
-    with pytest.raises(ValueError, match=r"must|are|cannot|lacks"):
-        _core.share(*{**arguments, name: wrong}.values())
-
-
-@pytest.mark.usefixtures("levels")
-@pytest.mark.parametrize(
-    ("place", "wrong"),
-    [
-        (0, np.zeros((4, 3), dtype=np.int32)),
-        (0, np.zeros((5, 1448), dtype=np.int32)),
-        (1, np.zeros(2, dtype=np.int32)),
-        (2, np.array([3, -2])),
-        (3, np.array([0, 1])),
-        (3, np.array([1, 2])),
-        (3, np.array([0, 2, 2])),
-        (4, np.zeros((3, 2))),
-        (7, np.zeros((5, 2), dtype=np.int32)),
-        (8, np.zeros(2, dtype=np.int32)),
-        (9, 17),
-    ],
-)
-def test_the_core_refuses_tables_that_do_not_fit(place, wrong):
-    from catalpa.steps import _core
-
-    table, entries, numbers = np.zeros((5, 3), dtype=np.int32), np.zeros(3, dtype=np.int32), np.zeros((3, 1))
-    arguments = [table, entries, np.array([3, 2]), np.array([0, 2]), *[numbers] * 3, table, entries, 0]
-    _core.SoftTables(*arguments)
-    arguments[place] = wrong
-    with pytest.raises(ValueError, match=r"must|takes|may|cannot|come|start"):
-        _core.SoftTables(*arguments)
-
-
-@pytest.mark.usefixtures("levels")
-def test_the_core_refuses_groups_too_large_for_a_table():
-    from catalpa.steps import _core
-
-    table, entries = np.zeros((128, 3), dtype=np.int32), np.zeros(3, dtype=np.int32)
-    widths, numbers = np.full(64, 2), [np.zeros((3, 0))] * 3
-    with pytest.raises(ValueError, match="must fit a table"):
-        _core.SoftTables(table, entries, widths, np.array([0, 64]), *numbers, table[:0], entries[:0], 0)

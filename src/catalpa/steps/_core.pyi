@@ -19,10 +19,16 @@ class Tables:
     ) -> None: ...
 
 def levels() -> list[str]: ...
-def fuse_codes(codes: IntArray, widths: IntArray, starts: IntArray, fused: IntArray, /) -> bool: ...
+
+class Fused:
+    @property
+    def nbytes(self) -> int: ...
+    def __len__(self) -> int: ...
+
+def fuse_codes(codes: IntArray, widths: IntArray, starts: IntArray, /) -> Fused | None: ...
 def label(
     tables: Tables,
-    fused: IntArray,
+    fused: Fused,
     numbers: FloatArray,
     before: IntArray,
     labels: IntArray,
@@ -31,7 +37,7 @@ def label(
 ) -> int: ...
 def count_all(
     tables: Tables,
-    fused: IntArray,
+    fused: Fused,
     numbers: FloatArray,
     weights: IntArray,
     labels: IntArray,
@@ -44,7 +50,7 @@ def count_all(
 ) -> None: ...
 def count_moved(
     tables: Tables,
-    fused: IntArray,
+    fused: Fused,
     numbers: FloatArray,
     weights: IntArray,
     before: IntArray,
@@ -58,7 +64,7 @@ def count_moved(
 ) -> None: ...
 def cost_by_rows(
     tables: Tables,
-    fused: IntArray,
+    fused: Fused,
     numbers: FloatArray,
     weights: IntArray,
     present: IntArray,
@@ -85,7 +91,7 @@ class SoftTables:
 
 def share(
     tables: SoftTables,
-    fused: IntArray,
+    fused: Fused,
     numbers: FloatArray,
     weights: IntArray,
     before: IntArray,
@@ -101,3 +107,34 @@ def share(
     led: IntArray,
     /,
 ) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, int], int]: ...
+
+class Table:
+    def __init__(
+        self, places: IntArray, starts: IntArray, ticks: IntArray, seen: IntArray, weights: IntArray, /
+    ) -> None: ...
+    def join(
+        self,
+        column_weights: FloatArray,
+        by_category: IntArray,
+        sums: IntArray,
+        seen: IntArray,
+        tie: float,
+        labels: IntArray,
+        /,
+    ) -> None: ...
+    def visit(self, column_weights: FloatArray, tie: float, labels: IntArray, /) -> int: ...
+    def compete(
+        self,
+        column_weights: FloatArray,
+        tie: float,
+        rate: float,
+        unit: float,
+        total: float,
+        wins: FloatArray,
+        strength: FloatArray,
+        labels: IntArray,
+        /,
+    ) -> int: ...
+    def alike(
+        self, by_category: IntArray, by_column: IntArray, labels: IntArray, sums: FloatArray, /
+    ) -> None: ...

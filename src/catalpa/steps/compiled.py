@@ -53,16 +53,20 @@ class Packed:
         The axis that the codes were fused on.
     starts : tuple of int
         First column of each group, and the number of columns.
-    fused : array (n rounded up to 8, groups), unsigned
-        The last column of a group turns fastest. The rows beyond the block's are zero.
+    fused : Fused
+        The fused codes, in the core's own memory. The last column of a group turns fastest.
     present : array (n,), int64, or None
         Cells of each row that are not left out; None where all are there.
     """
 
     axis: Axis
     starts: tuple[int, ...]
-    fused: IntArray
+    fused: _core.Fused
     present: IntArray | None
+
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        """Travel to another process as None: to fuse the codes again costs less than to send them."""
+        return type(None), ()
 
 
 def available() -> bool:
@@ -107,11 +111,9 @@ def chosen_level() -> str:
 def pack(block: Block, axis: Axis, k: int, rows_per_place: int = ROWS_PER_PLACE) -> Packed:
     """Fuse the block's columns into groups that suit a table of ``k`` clusters."""
     starts = _plan(axis, k, len(block), rows_per_place)
-    widest = max(_group_widths(axis, starts), default=1)
-    fused = np.zeros(((len(block) + 7) // 8 * 8, len(starts) - 1), dtype=code_dtype(widest))
     codes = np.ascontiguousarray(block.codes)
-    inside = _core.fuse_codes(codes, axis.widths, np.asarray(starts), fused)
-    if not inside:
+    fused = _core.fuse_codes(codes, axis.widths, np.asarray(starts))
+    if fused is None:
         raise ParameterError(
             "A block holds codes beyond the categories of its columns. Encode the table with the schema "
             "that the axis was made from."

@@ -1,95 +1,24 @@
-// One soft pass over a block: the compiled twin of soft_reference.py, which says what every number here means.
+// One soft pass over a block: the compiled twin of soft/reference.py, which says what every number here means.
 
-#include <cmath>
-#include <stdexcept>
 #include <tuple>
 
-#include "core_arrays.hpp"
 #include "soft_tables.hpp"
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#define CATALPA_KERNELS "soft_rows.hpp"
+#include "each_level.hpp"
 
 namespace {
-
-constexpr int SUM_DROP = 14, SQUARE_DROP = 16;  // low bits of share times number that are left out
-
-constexpr float POWER[5] = {0x1p20f, static_cast<float>(0.69304484 * 0x1p4), static_cast<float>(0.2412802 * 0x1p-12),
-                            static_cast<float>(0.05224247 * 0x1p-28), static_cast<float>(0.01342668 * 0x1p-44)};
-constexpr float LOGARITHM[6] = {
-    static_cast<float>(1.44255314 * 0x1p20),  static_cast<float>(-0.71828192 * 0x1p20),
-    static_cast<float>(0.45827079 * 0x1p20),  static_cast<float>(-0.27953811 * 0x1p20),
-    static_cast<float>(0.12345146 * 0x1p20),  static_cast<float>(-0.02645744 * 0x1p20)};
-
-#define CATALPA_LEVEL baseline
-#define CATALPA_TARGET
-#define CATALPA_WIDE 0
-#include "core_lanes.hpp"
-#include "soft_shares.hpp"
-#include "soft_sums.hpp"
-#undef CATALPA_LEVEL
-#undef CATALPA_TARGET
-#undef CATALPA_WIDE
-
-#if defined(__x86_64__)
-#define CATALPA_LEVEL avx2
-#define CATALPA_TARGET __attribute__((target("avx2")))
-#define CATALPA_WIDE 1
-#include "core_lanes.hpp"
-#include "soft_shares.hpp"
-#include "soft_sums.hpp"
-#undef CATALPA_LEVEL
-#undef CATALPA_TARGET
-#undef CATALPA_WIDE
-#endif
-
-using Cells = Matrix<std::int64_t>;
-
-bool is_unsigned(nb::dlpack::dtype type) {
-    return type.code == static_cast<std::uint8_t>(nb::dlpack::dtype_code::UInt) && type.lanes == 1 &&
-           (type.bits == 8 || type.bits == 16 || type.bits == 32);
-}
-
-template <class Array>
-bool has_shape(const Array& array, std::size_t rows, std::size_t columns) {
-    return array.shape(0) == rows && array.shape(1) == columns;
-}
-
-// Add the sums of a group's places to its columns: by the code of the last column, and, over its codes, to a
-// group without it, which is what `left` is for.
-void add_columns(const SoftTables& t, std::size_t group, std::vector<std::uint64_t>& left, std::uint64_t* by_place) {
-    const std::size_t lanes = t.lanes;
-    std::size_t places = t.offsets[group + 1] - t.offsets[group], end = t.begin_of[t.starts[group + 1]];
-    for (std::size_t column = t.starts[group + 1]; column-- > t.starts[group] && places > 0;) {
-        const std::size_t width = t.widths[column];
-        places /= width;
-        end -= width;
-        std::uint64_t* from = left.data();
-        for (std::size_t place = 0; place < places; ++place) {
-            std::uint64_t* rest = left.data() + place * lanes;
-            for (std::size_t code = 0; code < width; ++code, from += lanes) {
-                std::uint64_t* to = by_place + (end + code) * lanes;
-                for (std::size_t j = 0; j < lanes; ++j) {
-                    const std::uint64_t own = from[j];
-                    to[j] += own;
-                    rest[j] = code == 0 ? own : rest[j] + own;
-                }
-            }
-        }
-    }
-}
 
 // Sums by place of the columns, (length, lanes).
 std::vector<std::uint64_t> by_column(const SoftSums& sums) {
     const SoftTables& t = sums.tables;
-    std::vector<std::uint64_t> out(t.length * t.lanes), left;
+    std::vector<std::uint64_t> out(t.length() * t.lanes), left;
     for (std::size_t group = 0; group < t.groups(); ++group) {
         const std::size_t begin = t.offsets[group] * t.lanes, end = t.offsets[group + 1] * t.lanes;
         left.assign(sums.narrow.data() + begin, sums.narrow.data() + end);
         if (sums.wide.size())
             for (std::size_t i = begin; i < end; ++i) left[i - begin] += sums.wide[i];
-        add_columns(t, group, left, out.data());
+        t.add_to_columns(group, t.lanes, left, out.data());
     }
     return out;
 }
@@ -102,7 +31,7 @@ struct Results {
     Vector<std::int64_t> led;
 
     void check(const SoftTables& t) const {
-        require(has_shape(by_category, t.k, t.length), "by_category must be clusters by places.");
+        require(has_shape(by_category, t.k, t.length()), "by_category must be clusters by places.");
         require(sizes.size() == t.k && led.size() == t.k, "sizes and led must have one entry per cluster.");
         for (const Cells* cells : {&sums, &squares, &seen})
             require(has_shape(*cells, t.k, t.numeric), "sums, squares and seen must be clusters by numeric columns.");
@@ -112,8 +41,8 @@ struct Results {
         const SoftTables& t = from.tables;
         const std::vector<std::uint64_t> places = by_column(from);
         for (std::size_t j = 0; j < t.k; ++j) {
-            std::int64_t* to = by_category.data() + j * t.length;
-            for (std::size_t place = 0; place < t.length; ++place)
+            std::int64_t* to = by_category.data() + j * t.length();
+            for (std::size_t place = 0; place < t.length(); ++place)
                 to[place] = static_cast<std::int64_t>(places[place * t.lanes + j]);
             sizes.data()[j] = static_cast<std::int64_t>(from.sizes[j]);
             led.data()[j] = 0;
@@ -132,8 +61,8 @@ struct Results {
         Int128 total = -cost * WHOLE;
         for (std::size_t j = 0; j < t.k; ++j) {
             total += static_cast<Int128>(sizes.data()[j]) * t.plain_anchor[j];
-            const std::int64_t* counts = by_category.data() + j * t.length;
-            for (std::size_t place = 0; place < t.length; ++place)
+            const std::int64_t* counts = by_category.data() + j * t.length();
+            for (std::size_t place = 0; place < t.length(); ++place)
                 total += static_cast<Int128>(counts[place]) * t.plain[place * t.k + j];
         }
         return total;
@@ -141,7 +70,7 @@ struct Results {
 };
 
 // Summed weight, none of them below zero.
-std::uint64_t summed(const Vector<const std::int64_t>& weights) {
+std::uint64_t summed(const Ints& weights) {
     std::uint64_t sum = 0;
     std::int64_t signs = 0;
     for (std::size_t row = 0; row < weights.size(); ++row) {
@@ -158,40 +87,28 @@ bool counts_narrow(const SoftTables& t, std::size_t rows, std::uint64_t weight) 
            static_cast<double>(NARROW_WEIGHT) * static_cast<double>(rows) * static_cast<double>(t.groups());
 }
 
-void share_at_level(const std::string& level, const SoftTables& t, const SoftBlock& block, SoftSums& sums) {
-#if defined(__x86_64__)
-    if (level == "AVX2") return avx2::share_block(t, block, sums);
-#endif
-    baseline::share_block(t, block, sums);
-}
-
 // Share rows out between clusters, fill what is given for the results, and return the sums of cost, log,
 // gap and change, each as two halves of 128 bits, and how many leaders are not the former ones. `weights`,
 // `before`, `former` and `shares` may be empty.
-nb::tuple share(const SoftTables& t, const AnyCodes& codes, const Matrix<const double>& numbers,
-                const Vector<const std::int64_t>& weights, const Matrix<const std::int32_t>& before,
-                const std::string& level, const AnyLabels& former, const AnyVector& leaders, const Matrix<std::int32_t>& shares,
-                const Cells& by_category, const Vector<std::int64_t>& sizes, const Cells& sums_in,
+nb::tuple share(const SoftTables& t, const Fused& codes, const Numbers& numbers, const Ints& weights,
+                const Matrix<const std::int32_t>& before, const std::string& level, const AnyLabels& former,
+                const AnyVector& leaders, const Matrix<std::int32_t>& shares, const Cells& by_category, const Vector<std::int64_t>& sizes, const Cells& sums_in,
                 const Cells& squares, const Cells& seen, const Vector<std::int64_t>& led) {
     const std::size_t rows = leaders.size();
     const Results results{by_category, sizes, sums_in, squares, seen, led};
     results.check(t);
-    require(is_unsigned(codes.dtype()), "Codes are unsigned integers of at most 32 bits.");
+    codes.check(t);
+    require(rows == codes.rows, "leaders must have one entry per row.");
     require(is_unsigned(leaders.dtype()) && leaders.itemsize() <= 2, "leaders are unsigned integers of 8 or 16 bits.");
     require(leaders.itemsize() == 2 || t.k <= 256, "leaders must hold every cluster's number.");
     require(former.size() == 0 || (former.size() == rows && former.dtype() == leaders.dtype()),
             "The former leaders must be like the new ones.");
-    require(has_shape(codes, codes.shape(0), t.groups()) && codes.shape(0) >= (rows + 7) / 8 * 8,
-            "Fused codes must be rows, rounded up to 8, by groups of columns.");
-    for (std::size_t group = 0; group < t.groups(); ++group)
-        require(rows == 0 || t.offsets[group] < t.offsets[group + 1], "Columns with rows must have a category.");
-    require(has_shape(numbers, rows, t.numeric), "numbers must be rows by numeric columns.");
-    require(weights.size() == 0 || weights.size() == rows, "weights must have one entry per row.");
+    check_numbers(numbers, rows, t.numeric);
+    check_weights(weights, rows);
     require(before.size() == 0 || has_shape(before, rows, t.k), "The shares before must be rows by clusters.");
     require(shares.size() == 0 || has_shape(shares, rows, t.k), "shares must be rows by clusters.");
     const std::uint64_t weight = weights.size() ? summed(weights) : rows;
-    static const std::vector<std::string> known = levels();
-    require(std::find(known.begin(), known.end(), level) != known.end(), "This machine lacks the instruction set.");
+    check_level(level);
     Int128 cost, log, behind, change;
     std::int64_t moved;
     {
@@ -199,7 +116,7 @@ nb::tuple share(const SoftTables& t, const AnyCodes& codes, const Matrix<const d
         const SoftBlock block{rows,
                               t.rows_inside(rows),
                               codes.data(),
-                              codes.itemsize(),
+                              codes.itemsize,
                               numbers.data(),
                               weights.size() ? weights.data() : nullptr,
                               before.size() ? before.data() : nullptr,
@@ -209,7 +126,7 @@ nb::tuple share(const SoftTables& t, const AnyCodes& codes, const Matrix<const d
                               leaders.itemsize(),
                               counts_narrow(t, rows, weight)};
         SoftSums sums(t);
-        share_at_level(level, t, block, sums);
+        CATALPA_AT_LEVEL(level, share_block, t, block, sums);
         results.publish(sums);
         std::tie(cost, log, change, moved) = std::tie(sums.cost, sums.log, sums.change, sums.moved);
         behind = (t.two || t.numeric ? sums.behind : results.behind(t, sums.cost)) * (Int128{1} << t.coarser);
@@ -221,9 +138,8 @@ nb::tuple share(const SoftTables& t, const AnyCodes& codes, const Matrix<const d
 
 void catalpa::bind_soft(nb::module_& module) {
     nb::class_<SoftTables>(module, "SoftTables")
-        .def(nb::init<const Matrix<const std::int32_t>&, const Vector<const std::int32_t>&,
-                      const Vector<const std::int64_t>&, const Vector<const std::int64_t>&,
-                      const Matrix<const double>&, const Matrix<const double>&, const Matrix<const double>&,
-                      const Matrix<const std::int32_t>&, const Vector<const std::int32_t>&, int>());
+        .def(nb::init<const Matrix<const std::int32_t>&, const Vector<const std::int32_t>&, const Ints&, const Ints&,
+                      const Numbers&, const Numbers&, const Numbers&, const Matrix<const std::int32_t>&,
+                      const Vector<const std::int32_t>&, int>());
     module.def("share", &share);
 }

@@ -1,4 +1,4 @@
-// What is added up of the rows of a soft pass, compiled once per instruction set after soft_shares.hpp.
+// What is added up of the rows of a soft pass, compiled once per instruction set by each_level.hpp.
 
 namespace CATALPA_LEVEL {
 
@@ -94,7 +94,9 @@ CATALPA_TARGET void add_changes(const SoftTables& t, const SoftBlock& block, std
     for (std::size_t row = 0; row < rows; ++row) {
         const std::int32_t* before = former(t, block, begin + row, chunk);
         const Eight changed = differences<V>(spread_out<V>(t, chunk, row), before, t.lanes, last);
-        sums.change += static_cast<Int128>(block.weights[begin + row]) * total(changed);
+        std::int32_t lanes[8];
+        store(lanes, changed);
+        for (const std::int32_t lane : lanes) sums.change += static_cast<Int128>(block.weights[begin + row]) * lane;
     }
 }
 
@@ -294,12 +296,7 @@ template <int V>
 CATALPA_TARGET void share_chunk(const SoftTables& t, const SoftBlock& block, std::size_t begin, std::size_t rows,
                                 Chunk& chunk) {
     const std::size_t whole = (rows + 7) / 8 * 8, cell = begin * t.groups();
-    std::uint32_t* places = chunk.places.data();
-    switch (block.code_bytes) {
-        case 1: find_places(t, static_cast<const std::uint8_t*>(block.codes) + cell, whole, places); break;
-        case 2: find_places(t, static_cast<const std::uint16_t*>(block.codes) + cell, whole, places); break;
-        default: find_places(t, static_cast<const std::uint32_t*>(block.codes) + cell, whole, places);
-    }
+    with_type(block.code_bytes, block.codes, [&](auto* codes) { find_places(t, codes + cell, whole, chunk.places.data()); });
     if constexpr (V == 0)
         look_up_many(t, whole, chunk);
     else if (t.two)
@@ -307,20 +304,10 @@ CATALPA_TARGET void share_chunk(const SoftTables& t, const SoftBlock& block, std
     else
         look_up<V, false>(t, whole, 0, chunk);
     if (t.numeric) add_numbers(t, block.numbers + begin * t.numeric, rows, chunk);
-    if constexpr (V == 1) {
-        switch (t.k) {
-            case 1: return share_few<1>(t, chunk, whole);
-            case 2: return share_few<2>(t, chunk, whole);
-            case 3: return share_few<3>(t, chunk, whole);
-            case 4: return share_few<4>(t, chunk, whole);
-            case 5: return share_few<5>(t, chunk, whole);
-            case 6: return share_few<6>(t, chunk, whole);
-            case 7: return share_few<7>(t, chunk, whole);
-            default: return share_few<8>(t, chunk, whole);
-        }
-    } else {
-        share_many<V>(t, chunk, whole);
-    }
+    if (t.coarser)
+        share_out<V, true>(t, chunk, whole);
+    else
+        share_out<V, false>(t, chunk, whole);
 }
 
 // Rows from `begin` on that 32 bits hold together, or one that they do not hold; what they weigh.
@@ -350,11 +337,7 @@ template <int V>
 CATALPA_TARGET void count_chunk(const SoftTables& t, const SoftBlock& block, std::size_t begin, std::size_t rows,
                                 Chunk& chunk, SoftSums& sums) {
     const std::int64_t* weights = block.weights ? block.weights + begin : nullptr;
-    std::uint64_t weight = rows;
-    if (weights) {
-        weight = 0;
-        for (std::size_t row = 0; row < rows; ++row) weight += static_cast<std::uint64_t>(weights[row]);
-    }
+    const std::uint64_t weight = weights ? std::accumulate(weights, weights + rows, std::uint64_t{0}) : rows;
     add_rows(chunk, rows, weights, weight, t.two || t.numeric, sums);
     if (block.before != nullptr) add_changes<V>(t, block, begin, rows, weight, chunk, sums);
     if (block.shares != nullptr) keep_shares<V>(t, block, begin, rows, chunk);

@@ -2,16 +2,11 @@
 
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <cstring>
-#include <limits>
 #include <memory>
 #include <new>
-#include <stdexcept>
-#include <vector>
+#include <numeric>
 
-#include "core_arrays.hpp"
+#include "groups.hpp"
 
 namespace {
 
@@ -27,11 +22,17 @@ constexpr std::size_t CHUNK_BYTES = 1 << 13;         // of the shares of the row
 constexpr std::size_t LISTED_BYTES = 1 << 15;        // ... and where few of them are listed
 constexpr std::size_t LED_COPIES = 4;                // so that rows of one cluster in a row do not wait for each other
 constexpr double NUMBER_CAP = 1 << 30;
+constexpr int SUM_DROP = 14, SQUARE_DROP = 16;       // low bits of share times number that are left out
 alignas(32) constexpr std::int32_t FIRST_LANES[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
 
-inline void require(bool holds, const char* what) {
-    if (!holds) throw std::invalid_argument(what);
-}
+// 2 ** f and log2(1 + f) on [0, 1): the least-squares fits of soft/reference.py, good to 2e-6 and 4e-6. They carry
+// the factor 2 ** 20 of the shares, and those of the power 2 ** -16 for each f; powers of two change no rounding.
+constexpr float POWER[5] = {0x1p20f, static_cast<float>(0.69304484 * 0x1p4), static_cast<float>(0.2412802 * 0x1p-12),
+                            static_cast<float>(0.05224247 * 0x1p-28), static_cast<float>(0.01342668 * 0x1p-44)};
+constexpr float LOGARITHM[6] = {
+    static_cast<float>(1.44255314 * 0x1p20),  static_cast<float>(-0.71828192 * 0x1p20),
+    static_cast<float>(0.45827079 * 0x1p20),  static_cast<float>(-0.27953811 * 0x1p20),
+    static_cast<float>(0.12345146 * 0x1p20),  static_cast<float>(-0.02645744 * 0x1p20)};
 
 // Numbers that start at a cache line, left as they come unless cleared.
 template <class T>
@@ -61,16 +62,12 @@ class Aligned {
 };
 
 // The cost table over fused codes, every place's clusters padded to whole vectors.
-class SoftTables {
+class SoftTables : public Groups {
    public:
-    std::size_t k, columns, length, numeric;        // clusters; columns; places before fusing; numeric columns
+    std::size_t k, numeric;                         // clusters; numeric columns
     std::size_t vectors, lanes;                     // of eight clusters; clusters with padding
     int coarser;
     bool two;                                       // rows are shared out twice
-    std::vector<std::size_t> starts;                // (groups + 1,) first column of each group
-    std::vector<std::size_t> widths;                // (columns,)
-    std::vector<std::size_t> begin_of;              // (columns + 1,) first place of each column
-    std::vector<std::size_t> offsets;               // (groups + 1,) first fused place of each group
     std::vector<std::uint32_t> begins;              // (8, groups) first entry of each group, eight times
     std::vector<std::int32_t> plain, plain_anchor;  // (length, k) and (k,) as they came
     Aligned<std::int32_t> anchor, table;            // (lanes,) and (places, lanes)
@@ -79,18 +76,27 @@ class SoftTables {
     Aligned<double> means, scale, level;            // (numeric, lanes)
 
     SoftTables(const Matrix<const std::int32_t>& table_in, const Vector<const std::int32_t>& anchor_in,
-               const Vector<const std::int64_t>& widths_in, const Vector<const std::int64_t>& starts_in,
-               const Matrix<const double>& means_in, const Matrix<const double>& scale_in,
-               const Matrix<const double>& level_in, const Matrix<const std::int32_t>& rise_in,
+               const Ints& widths_in, const Ints& starts_in, const Numbers& means_in, const Numbers& scale_in,
+               const Numbers& level_in, const Matrix<const std::int32_t>& rise_in,
                const Vector<const std::int32_t>& anchor_rise_in, int coarser_in)
-        : k(table_in.shape(1)), columns(widths_in.size()), length(table_in.shape(0)), numeric(means_in.shape(1)),
-          vectors((k + 7) / 8), lanes(vectors * 8), coarser(coarser_in), two(anchor_rise_in.size() > 0),
+        : Groups(widths_in, starts_in), k(table_in.shape(1)), numeric(means_in.shape(1)), vectors((k + 7) / 8),
+          lanes(vectors * 8), coarser(coarser_in), two(anchor_rise_in.size() > 0),
           plain(table_in.data(), table_in.data() + table_in.size()),
           plain_anchor(anchor_in.data(), anchor_in.data() + anchor_in.size()) {
-        check_shapes(anchor_in, widths_in, starts_in, means_in, scale_in, level_in, rise_in, anchor_rise_in);
-        starts.assign(starts_in.data(), starts_in.data() + starts_in.size());
-        widths.assign(widths_in.data(), widths_in.data() + columns);
-        lay_out_groups();
+        // Above 1447 clusters the rounded shares of a row could add up to more than the whole.
+        require(k >= 1 && k <= 1447, "A soft pass takes 1 to 1447 clusters.");
+        require(coarser >= 0 && coarser <= 16, "Costs may be coarser by 0 to 16 bits.");
+        require(anchor_in.size() == k, "anchor must have one entry per cluster.");
+        require(table_in.shape(0) == length(), "table must have one row per place of the columns.");
+        for (const Numbers* numbers : {&means_in, &scale_in, &level_in})
+            require(has_shape(*numbers, k, numeric), "means, scale and level must be clusters by numeric columns.");
+        require(!two || (anchor_rise_in.size() == k && has_shape(rise_in, length(), k)),
+                "The second table must have the shape of the first.");
+        // An entry's index takes 32 bits.
+        require(places() <= std::numeric_limits<std::uint32_t>::max() / lanes, "All groups of columns must fit a table.");
+        for (int row = 0; row < 8; ++row)
+            for (std::size_t group = 0; group < groups(); ++group)
+                begins.push_back(static_cast<std::uint32_t>(offsets[group] * lanes));
         // The cost of a padding lane is the largest there is, so that it is never the least ...
         anchor = padded(anchor_in.data(), std::numeric_limits<std::int32_t>::max());
         // ... and since its difference from a cost below zero would wrap, that is capped.
@@ -106,8 +112,6 @@ class SoftTables {
         level = transposed(level_in);
     }
 
-    std::size_t groups() const { return starts.size() - 1; }
-    std::size_t places() const { return offsets.back(); }
     std::size_t rows_inside(std::size_t rows) const { return rows - std::min(rows, (lanes - 1) / k); }
     std::size_t chunk_rows() const {
         const std::size_t bytes = vectors <= MOST_LOOPED ? CHUNK_BYTES : LISTED_BYTES;
@@ -115,54 +119,6 @@ class SoftTables {
     }
 
    private:
-    // An entry's index takes 32 bits.
-    std::size_t most_places() const { return std::numeric_limits<std::uint32_t>::max() / lanes; }
-
-    void check_shapes(const Vector<const std::int32_t>& anchor_in, const Vector<const std::int64_t>& widths_in,
-                      const Vector<const std::int64_t>& starts_in, const Matrix<const double>& means_in,
-                      const Matrix<const double>& scale_in, const Matrix<const double>& level_in,
-                      const Matrix<const std::int32_t>& rise_in,
-                      const Vector<const std::int32_t>& anchor_rise_in) const {
-        require(k >= 1 && k <= 1447, "A soft pass takes 1 to 1447 clusters.");
-        require(coarser >= 0 && coarser <= 16, "Costs may be coarser by 0 to 16 bits.");
-        require(anchor_in.size() == k, "anchor must have one entry per cluster.");
-        std::size_t places = 0;
-        for (std::size_t column = 0; column < columns; ++column) {
-            require(widths_in.data()[column] >= 0, "A column cannot have fewer than 0 places.");
-            places += static_cast<std::size_t>(widths_in.data()[column]);
-        }
-        require(places == length, "table must have one row per place of the columns.");
-        require(starts_in.size() >= 1 && starts_in.data()[0] == 0, "Groups of columns start with column 0.");
-        for (std::size_t group = 1; group < starts_in.size(); ++group)
-            require(starts_in.data()[group] > starts_in.data()[group - 1], "Groups of columns come in order.");
-        require(starts_in.data()[starts_in.size() - 1] == static_cast<std::int64_t>(columns),
-                "Groups of columns must end with the last column.");
-        for (const auto* numbers : {&means_in, &scale_in, &level_in})
-            require(numbers->shape(0) == k && numbers->shape(1) == numeric,
-                    "means, scale and level must be clusters by numeric columns.");
-        if (two)
-            require(anchor_rise_in.size() == k && rise_in.shape(0) == length && rise_in.shape(1) == k,
-                    "The second table must have the shape of the first.");
-    }
-
-    void lay_out_groups() {
-        begin_of.assign(1, 0);
-        for (const std::size_t width : widths) begin_of.push_back(begin_of.back() + width);
-        offsets.assign(1, 0);
-        for (std::size_t group = 0; group < groups(); ++group) {
-            std::size_t width = 1;
-            for (std::size_t column = starts[group]; column < starts[group + 1]; ++column) {
-                width *= widths[column];
-                require(width <= most_places(), "A group of columns must fit a table.");
-            }
-            offsets.push_back(offsets.back() + width);
-            require(places() <= most_places(), "All groups of columns must fit a table.");
-        }
-        for (int row = 0; row < 8; ++row)
-            for (std::size_t group = 0; group < groups(); ++group)
-                begins.push_back(static_cast<std::uint32_t>(offsets[group] * lanes));
-    }
-
     Aligned<std::int32_t> padded(const std::int32_t* values, std::int32_t padding) const {
         Aligned<std::int32_t> out(lanes);
         std::fill(std::copy_n(values, k, out.data()), out.data() + lanes, padding);
@@ -170,23 +126,23 @@ class SoftTables {
     }
 
     // A group's table grows column by column, from its end so that it can grow where it is; the last
-    // column turns fastest, as in `fuse_codes`.
+    // column turns fastest, as in `Fused`.
     Aligned<std::int32_t> fused(const std::int32_t* by_place) const {
         auto out = Aligned<std::int32_t>::cleared(places() * lanes);
         auto column_table = Aligned<std::int32_t>::cleared(largest_width() * lanes);
         for (std::size_t group = 0; group < groups(); ++group) {
             std::int32_t* grown = out.data() + offsets[group] * lanes;
-            std::size_t so_far = offsets[group] == offsets[group + 1] ? 0 : 1;
+            std::size_t so_far = width(group) == 0 ? 0 : 1;
             for (std::size_t column = starts[group]; column < starts[group + 1]; ++column) {
-                const std::size_t width = widths[column];
-                for (std::size_t code = 0; code < width; ++code)
+                const std::size_t own = widths[column];
+                for (std::size_t code = 0; code < own; ++code)
                     std::copy_n(by_place + code * k, k, column_table.data() + code * lanes);
-                by_place += width * k;
+                by_place += own * k;
                 for (std::size_t left = so_far; left-- > 0;)
-                    for (std::size_t right = width; right-- > 0;)
+                    for (std::size_t right = own; right-- > 0;)
                         add_lanes(grown + left * lanes, column_table.data() + right * lanes,
-                                  grown + (left * width + right) * lanes);
-                so_far *= width;
+                                  grown + (left * own + right) * lanes);
+                so_far *= own;
             }
         }
         return out;
@@ -204,7 +160,7 @@ class SoftTables {
         return widths.empty() ? 0 : *std::max_element(widths.begin(), widths.end());
     }
 
-    Aligned<double> transposed(const Matrix<const double>& by_cluster) const {
+    Aligned<double> transposed(const Numbers& by_cluster) const {
         auto out = Aligned<double>::cleared(numeric * lanes);
         for (std::size_t j = 0; j < k; ++j)
             for (std::size_t column = 0; column < numeric; ++column)
@@ -248,34 +204,16 @@ struct Chunk {
     Aligned<std::uint32_t> places;            // (rows, groups) first entry of each place in the tables
     Aligned<Listed> listed;                   // vectors with a cluster that is near, row by row
     Aligned<std::uint32_t> first;             // (rows + 1,) where each row's begin
-    Aligned<std::int32_t> across;             // (rows, 8) sums of each row's vectors
     Aligned<std::int32_t> full;               // (lanes,) the shares of one row, spread out
 
-    explicit Chunk(const SoftTables& t) {
-        const std::size_t rows = t.chunk_rows(), cells = rows * t.lanes;
-        cost = Aligned<std::int32_t>(cells);
-        share = Aligned<std::int32_t>(cells);
-        low = Aligned<std::int32_t>(rows);
-        log = Aligned<std::int32_t>(rows);
-        leader = Aligned<std::int32_t>(rows);
-        whole = Aligned<std::int32_t>(rows);
-        factor = Aligned<std::int32_t>(rows);
-        behind = Aligned<std::int64_t>(rows);
-        heavy = Aligned<std::uint64_t>(t.lanes);
-        part = Aligned<double>(t.lanes);
-        tail = Aligned<std::int32_t>::cleared(t.lanes);
-        places = Aligned<std::uint32_t>(rows * t.groups());
-        if (t.vectors <= MOST_LOOPED) {
-            if (t.two) rise = Aligned<std::int32_t>(cells);
-            shared = Aligned<std::uint32_t>(rows + 1);
-            owned = Aligned<std::uint32_t>(rows + 1);
-            return;
-        }
-        listed = Aligned<Listed>(rows * t.vectors + 1);
-        first = Aligned<std::uint32_t>(rows + 1);
-        across = Aligned<std::int32_t>(rows * 8);
-        full = Aligned<std::int32_t>(t.lanes);
-    }
+    explicit Chunk(const SoftTables& t) : Chunk(t, t.chunk_rows(), t.vectors > MOST_LOOPED) {}
+
+   private:
+    Chunk(const SoftTables& t, std::size_t rows, bool lists)
+        : cost(rows * t.lanes), rise(t.two && !lists ? rows * t.lanes : 0), share(rows * t.lanes), low(rows), log(rows),
+          leader(rows), whole(rows), factor(rows), behind(rows), heavy(t.lanes), part(t.lanes),
+          tail(Aligned<std::int32_t>::cleared(t.lanes)), shared(rows + 1), owned(rows + 1), places(rows * t.groups()),
+          listed(lists ? rows * t.vectors + 1 : 0), first(rows + 1), full(t.lanes) {}
 };
 
 // Sums over rows, on fused places, before they are spread over columns.

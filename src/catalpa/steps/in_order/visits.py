@@ -19,9 +19,9 @@ from catalpa.steps.labelled import ABSENT, count_labelled, places
 from catalpa.table.blocks import TICK_BITS, Axis, Block, FloatArray, IntArray, Rows, ticks
 
 try:
-    from catalpa.steps import _online
+    from catalpa.steps import _core
 except ImportError:  # pragma: no cover - an installation without a compiler
-    _online = None  # type: ignore[assignment]
+    _core = None  # type: ignore[assignment]
 
 __all__ = ["InOrder", "Rivalry", "compete", "join", "visit"]
 
@@ -83,11 +83,11 @@ class InOrder:
         return np.ascontiguousarray(row_weights(self.block))
 
     @cached_property
-    def core(self) -> _online.Table | None:
+    def core(self) -> _core.Table | None:
         """The rows as the compiled passes take them; None where these are not installed."""
-        if not compiled.available() or _online is None:
+        if not compiled.available():
             return None
-        return _online.Table(self.places, self.axis.offsets, self.ticks, self.seen, self.weights)
+        return _core.Table(self.places, self.axis.offsets, self.ticks, self.seen, self.weights)
 
     def permuted(self, order: IntArray) -> InOrder:
         """The same rows in another order."""
@@ -236,7 +236,7 @@ class _Standing:
         self.by_category = np.zeros((rows.axis.length, k), dtype=np.int64)
         self.by_column = np.zeros((rows.axis.n_columns, k), dtype=np.int64)
         self.sums = np.zeros((numeric, k), dtype=np.int64)
-        self.heard = np.zeros((numeric, k), dtype=np.int64)
+        self.seen = np.zeros((numeric, k), dtype=np.int64)
 
     @staticmethod
     def of(rows: InOrder, column_weights: FloatArray, labels: IntArray) -> _Standing:
@@ -250,7 +250,7 @@ class _Standing:
         for column, part in enumerate(self.rows.axis.slices()):
             self.by_column[column] += by_category.T[part].sum(axis=0)
         self.sums += sums.T
-        self.heard += seen.T
+        self.seen += seen.T
 
     def count(self, row: int, cluster: int, sign: int) -> None:
         weight = sign * self.rows.weights[row]
@@ -260,7 +260,7 @@ class _Standing:
                 self.by_column[column, cluster] += weight
         for column in np.flatnonzero(self.rows.seen[row]).tolist():
             self.sums[column, cluster] += weight * self.rows.ticks[row, column]
-            self.heard[column, cluster] += weight
+            self.seen[column, cluster] += weight
 
     def move(self, row: int, labels: IntArray, to: int) -> bool:
         own = int(labels[row])
@@ -284,7 +284,7 @@ class _Standing:
 
     def _add_number(self, similar: FloatArray, column: int, number: float) -> None:
         weights = self.column_weights[len(self.by_column) + column]
-        for cluster in np.flatnonzero(self.heard[column] > 0):
-            mean = float(self.sums[column, cluster]) * TICK / float(self.heard[column, cluster])
+        for cluster in np.flatnonzero(self.seen[column] > 0):
+            mean = float(self.sums[column, cluster]) * TICK / float(self.seen[column, cluster])
             away = number - mean
             similar[cluster] += weights[cluster] * math.exp(-0.5 * (away * away))

@@ -1,4 +1,4 @@
-// The two row kernels of the hard pass, compiled once per instruction set after core_lanes.hpp.
+// The two row kernels of the hard pass, compiled once per instruction set by each_level.hpp.
 
 namespace CATALPA_LEVEL {
 
@@ -127,9 +127,10 @@ CATALPA_TARGET std::uint32_t exact_nearest(const Tables& tables, const Code* cod
     const std::int64_t* sums = scratch.sums.data();
     std::int64_t smallest = sums[0];
     for (std::size_t j = 1; j < tables.k; ++j) smallest = std::min(smallest, sums[j]);
-    std::uint32_t label = 0;
-    while (sums[label] > smallest + tables.tie) ++label;
-    return label;
+    // Costs that are no numbers make the bar wrap below all sums; then the lowest cluster wins, as in NumPy's argmax.
+    for (std::uint32_t label = 0; label < tables.k; ++label)
+        if (sums[label] <= smallest + tables.tie) return label;
+    return 0;
 }
 
 // Labels of some rows (at most ROWS_AT_ONCE): fast keys first, full sums where they cannot decide.

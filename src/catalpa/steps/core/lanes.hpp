@@ -1,9 +1,4 @@
-// Eight 32-bit numbers at a time, for the kernels that are compiled once per instruction set: their sources
-// include this file, and then the kernels, with
-//   CATALPA_LEVEL   name of the namespace,
-//   CATALPA_TARGET  attribute of every function in it,
-//   CATALPA_WIDE    whether one register holds eight 32-bit numbers.
-// A template cannot take its target from its caller, hence the inclusion.
+// Eight 32-bit numbers at a time, for the kernels that each_level.hpp compiles once per instruction set.
 
 namespace CATALPA_LEVEL {
 

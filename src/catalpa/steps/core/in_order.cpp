@@ -1,26 +1,13 @@
 // Passes that visit rows in order and change the clusters at once: a row sees what the rows before it did.
-// Inherently sequential, hence compiled. The compiled twin of online.py: the same operations on doubles in
+// Inherently sequential, hence compiled. The compiled twin of in_order/visits.py: the same operations on doubles in
 // the same order (a share first, times its weight, added column by column), as rounding may decide a tie.
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
+#include "arrays.hpp"
 
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <vector>
-
-namespace nb = nanobind;
+using namespace catalpa;
 
 namespace {
 
-template <class T>
-using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-constexpr std::uint32_t ABSENT = std::numeric_limits<std::uint32_t>::max();
-constexpr double TICK = 1.0 / (1 << 24);
 constexpr double OUT = -std::numeric_limits<double>::infinity();
 constexpr double STEEPEST = 700.0;  // exp of more is no number
 constexpr std::size_t REFRESH_FACTOR = 4;  // kept products must not cost more to refresh than to work out
@@ -68,10 +55,36 @@ FOR_EVERY_PROCESSOR double largest(const double* values, std::size_t k) {
 
 struct Table {
     Matrix<const std::uint32_t> places;  // (n, columns): place on the axis, or ABSENT
-    Vector<const std::int64_t> starts;   // (columns + 1,)
+    Ints starts;                         // (columns + 1,)
     Matrix<const std::int64_t> ticks;    // (n, numeric)
     Matrix<const std::uint8_t> seen;     // (n, numeric)
-    Vector<const std::int64_t> weights;  // (n,)
+    Ints weights;                        // (n,)
+
+    void check() const {
+        require(starts.size() == columns() + 1 && starts.data()[0] == 0, "starts must begin the columns, from 0.");
+        for (std::size_t c = 0; c < columns(); ++c)
+            require(starts.data()[c] <= starts.data()[c + 1], "starts must come in order.");
+        require(length() < ABSENT, "All columns must have fewer than 2 ** 32 - 1 places.");
+        require(ticks.shape(0) == rows() && has_shape(seen, rows(), numeric()), "ticks and seen must be rows by numeric columns.");
+        require(weights.size() == rows(), "weights must have one entry per row.");
+        for (std::size_t row = 0; row < rows(); ++row)
+            for (std::size_t c = 0; c < columns(); ++c) {
+                const std::uint32_t place = places.data()[row * columns() + c];
+                require(place == ABSENT || (place >= starts.data()[c] && place < starts.data()[c + 1]),
+                        "A place must lie in its column.");
+            }
+    }
+    void check(const Numbers& column_weights) const {
+        require(column_weights.shape(0) >= 1 && column_weights.shape(1) == columns() + numeric(),
+                "column_weights must be clusters by columns, at least one cluster.");
+    }
+    void check(const Matrix<const std::int64_t>& cells, std::size_t k, std::size_t wide) const {
+        require(has_shape(cells, k, wide), "Sums must be clusters by places, or by columns.");
+    }
+    void check(const AnyLabels& labels, std::size_t k) const {
+        require(labels.size() == rows(), "Labels must have one entry per row.");
+        require(all_below(labels, k), "Labels must be numbers of clusters.");
+    }
 
     std::size_t rows() const { return places.shape(0); }
     std::size_t columns() const { return places.shape(1); }
@@ -82,14 +95,14 @@ struct Table {
 
 class Clusters {
   public:
-    Clusters(const Table& table, Matrix<const double> column_weights)
+    Clusters(const Table& table, const Numbers& column_weights)
         : t(table),
           k(column_weights.shape(0)),
           column_weights((table.columns() + table.numeric()) * k),
           by_category(table.length() * k, 0),
           by_column(table.columns() * k, 0),
           sums(table.numeric() * k, 0),
-          heard(table.numeric() * k, 0),
+          seen(table.numeric() * k, 0),
           similar(k, 0.0),
           entries(table.columns()),
           kept(table.length() <= REFRESH_FACTOR * k * table.columns()) {
@@ -106,7 +119,7 @@ class Clusters {
     }
     void hold_number(std::size_t m, std::size_t j, std::int64_t sum, std::int64_t weight) {
         sums[m * k + j] += sum;
-        heard[m * k + j] += weight;
+        seen[m * k + j] += weight;
     }
     void refresh_all() {
         for (std::size_t j = 0; j < k; ++j) refresh(j);
@@ -145,7 +158,7 @@ class Clusters {
     const Table& t;
     std::size_t k;
     std::vector<double> column_weights;  // (columns + numeric, k)
-    std::vector<std::int64_t> by_category, by_column, sums, heard;
+    std::vector<std::int64_t> by_category, by_column, sums, seen;
     std::vector<double> similar;
     std::vector<const double*> entries;
     std::vector<double> worth;  // (length, k): weight times share, kept up to date
@@ -177,8 +190,8 @@ class Clusters {
     void add_number(std::size_t m, double number) {
         const double* weight = &column_weights[(t.columns() + m) * k];
         for (std::size_t j = 0; j < k; ++j) {
-            if (heard[m * k + j] <= 0) continue;
-            const double mean = static_cast<double>(sums[m * k + j]) * TICK / static_cast<double>(heard[m * k + j]);
+            if (seen[m * k + j] <= 0) continue;
+            const double mean = static_cast<double>(sums[m * k + j]) * TICK / static_cast<double>(seen[m * k + j]);
             const double away = number - mean;
             similar[j] += weight[j] * std::exp(-0.5 * (away * away));
         }
@@ -189,9 +202,9 @@ class Clusters {
 std::size_t best(const std::vector<double>& values, double tie) {
     if (tie == 0.0) {
         const double top = largest(values.data(), values.size());
-        std::size_t winner = 0;
-        while (values[winner] != top) ++winner;
-        return winner;
+        // Where a value is no number nothing may equal the largest; the first cluster wins then, as below.
+        const auto found = std::find(values.begin(), values.end(), top);
+        return found == values.end() ? 0 : static_cast<std::size_t>(found - values.begin());
     }
     std::size_t winner = 0;
     double bar = values[0] + tie;
@@ -200,23 +213,32 @@ std::size_t best(const std::vector<double>& values, double tie) {
     return winner;
 }
 
-Clusters holding(const Table& table, Matrix<const double> column_weights, const std::int32_t* labels) {
+Clusters holding(const Table& table, const Numbers& column_weights, const std::int32_t* labels) {
     Clusters clusters(table, column_weights);
     for (std::size_t row = 0; row < table.rows(); ++row) clusters.hold(row, static_cast<std::size_t>(labels[row]));
     clusters.refresh_all();
     return clusters;
 }
 
+using Held = Matrix<const std::int64_t>;
+using Labels = Vector<std::int32_t>;
+
 // Give every row to the most similar cluster, beginning with clusters that hold the seeds.
-void join(const Table& table, Matrix<const double> column_weights, Matrix<const std::int64_t> by_category,
-          Matrix<const std::int64_t> sums, Matrix<const std::int64_t> heard, double tie, Vector<std::int32_t> labels) {
+void join(const Table& table, const Numbers& column_weights, const Held& by_category, const Held& sums, const Held& seen,
+          double tie, const Labels& labels) {
+    const std::size_t k = column_weights.shape(0);
+    table.check(column_weights);
+    table.check(by_category, k, table.length());
+    table.check(sums, k, table.numeric());
+    table.check(seen, k, table.numeric());
+    require(labels.size() == table.rows(), "Labels must have one entry per row.");
     nb::gil_scoped_release release;
     Clusters clusters(table, column_weights);
-    for (std::size_t j = 0; j < column_weights.shape(0); ++j) {
+    for (std::size_t j = 0; j < k; ++j) {
         for (std::size_t c = 0; c < table.columns(); ++c)
             for (std::size_t v = static_cast<std::size_t>(table.starts(c)); v < static_cast<std::size_t>(table.starts(c + 1)); ++v)
                 clusters.hold_categories(v, c, j, by_category(j, v));
-        for (std::size_t m = 0; m < table.numeric(); ++m) clusters.hold_number(m, j, sums(j, m), heard(j, m));
+        for (std::size_t m = 0; m < table.numeric(); ++m) clusters.hold_number(m, j, sums(j, m), seen(j, m));
     }
     clusters.refresh_all();
     for (std::size_t row = 0; row < table.rows(); ++row) {
@@ -227,7 +249,9 @@ void join(const Table& table, Matrix<const double> column_weights, Matrix<const 
 }
 
 // One pass in which every row moves to the most similar cluster; how many did.
-std::int64_t visit(const Table& table, Matrix<const double> column_weights, double tie, Vector<std::int32_t> labels) {
+std::int64_t visit(const Table& table, const Numbers& column_weights, double tie, const Labels& labels) {
+    table.check(column_weights);
+    table.check(AnyLabels(labels), column_weights.shape(0));
     nb::gil_scoped_release release;
     Clusters clusters = holding(table, column_weights, labels.data());
     std::int64_t moved = 0;
@@ -245,10 +269,13 @@ std::int64_t visit(const Table& table, Matrix<const double> column_weights, doub
 double vigour(double strength) { return 1.0 / (1.0 + std::exp(std::fmin(5.0 - 10.0 * strength, STEEPEST))); }
 
 // One pass of the competition: the winner is rewarded, the runner-up penalised. `wins` and `strength` go on.
-std::int64_t compete(const Table& table, Matrix<const double> column_weights, double tie, double rate, double unit,
-                     double total, Vector<double> wins, Vector<double> strength, Vector<std::int32_t> labels) {
-    nb::gil_scoped_release release;
+std::int64_t compete(const Table& table, const Numbers& column_weights, double tie, double rate, double unit,
+                     double total, const Vector<double>& wins, const Vector<double>& strength, const Labels& labels) {
     const std::size_t k = column_weights.shape(0);
+    table.check(column_weights);
+    table.check(AnyLabels(labels), k);
+    require(wins.size() == k && strength.size() == k, "wins and strength must have one entry per cluster.");
+    nb::gil_scoped_release release;
     Clusters clusters = holding(table, column_weights, labels.data());
     std::vector<double> vigours(k), scores(k);
     for (std::size_t j = 0; j < k; ++j) vigours[j] = vigour(strength(j));
@@ -279,8 +306,13 @@ std::int64_t compete(const Table& table, Matrix<const double> column_weights, do
 }
 
 // Sum over the rows of each cluster of the shares of their own categories in it, added in the order of the rows.
-void alike(const Table& table, Matrix<const std::int64_t> by_category, Matrix<const std::int64_t> by_column,
-           Vector<const std::int32_t> labels, Matrix<double> sums) {
+void alike(const Table& table, const Held& by_category, const Held& by_column, const Vector<const std::int32_t>& labels,
+           const Matrix<double>& sums) {
+    const std::size_t k = by_category.shape(0);
+    table.check(by_category, k, table.length());
+    table.check(by_column, k, table.columns());
+    require(has_shape(sums, k, table.columns()), "sums must be clusters by columns.");
+    table.check(AnyLabels(labels), k);
     nb::gil_scoped_release release;
     const std::size_t length = table.length(), columns = table.columns();
     for (std::size_t row = 0; row < table.rows(); ++row) {
@@ -298,18 +330,17 @@ void alike(const Table& table, Matrix<const std::int64_t> by_category, Matrix<co
 
 }  // namespace
 
-NB_MODULE(_online, m) {
-    nb::class_<Table>(m, "Table")
+void catalpa::bind_in_order(nb::module_& module) {
+    nb::class_<Table>(module, "Table")
         .def("__init__",
-             [](Table* self, Matrix<const std::uint32_t> places, Vector<const std::int64_t> starts,
-                Matrix<const std::int64_t> ticks, Matrix<const std::uint8_t> seen, Vector<const std::int64_t> weights) {
-                 new (self) Table{places, starts, ticks, seen, weights};
-             },
-             nb::arg("places"), nb::arg("starts"), nb::arg("ticks"), nb::arg("seen"), nb::arg("weights"))
-        .def("join", &join, nb::arg("column_weights"), nb::arg("by_category"), nb::arg("sums"), nb::arg("heard"),
-             nb::arg("tie"), nb::arg("labels"))
-        .def("visit", &visit, nb::arg("column_weights"), nb::arg("tie"), nb::arg("labels"))
-        .def("compete", &compete, nb::arg("column_weights"), nb::arg("tie"), nb::arg("rate"), nb::arg("unit"),
-             nb::arg("total"), nb::arg("wins"), nb::arg("strength"), nb::arg("labels"))
-        .def("alike", &alike, nb::arg("by_category"), nb::arg("by_column"), nb::arg("labels"), nb::arg("sums"));
+             [](Table* self, const Matrix<const std::uint32_t>& places, const Ints& starts,
+                const Matrix<const std::int64_t>& ticks, const Matrix<const std::uint8_t>& seen, const Ints& weights) {
+                 const Table table{places, starts, ticks, seen, weights};
+                 table.check();
+                 new (self) Table(table);
+             })
+        .def("join", &join)
+        .def("visit", &visit)
+        .def("compete", &compete)
+        .def("alike", &alike);
 }

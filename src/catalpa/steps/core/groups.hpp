@@ -1,0 +1,145 @@
+// Columns whose codes are fused into one: their places, and the fused codes of a block.
+
+#pragma once
+
+#include "arrays.hpp"
+
+namespace catalpa {
+
+// Neighbouring columns in groups. The last column of a group turns fastest.
+class Groups {
+   public:
+    std::vector<std::size_t> widths;    // (columns,) places of each column
+    std::vector<std::size_t> starts;    // (groups + 1,) first column of each group
+    std::vector<std::size_t> offsets;   // (groups + 1,) first fused place of each group
+    std::vector<std::size_t> begin_of;  // (columns + 1,) first place of each column
+
+    Groups(const Ints& widths_in, const Ints& starts_in) : begin_of{0} {
+        for (std::size_t column = 0; column < widths_in.size(); ++column) {
+            const std::int64_t width = widths_in.data()[column];
+            require(width >= 0 && width <= MOST_PLACES, "A column must have 0 to 2 ** 32 - 2 places.");
+            widths.push_back(static_cast<std::size_t>(width));
+            begin_of.push_back(begin_of.back() + widths.back());
+        }
+        require(starts_in.size() >= 1 && starts_in.data()[0] == 0, "Groups of columns start with column 0.");
+        for (std::size_t group = 1; group < starts_in.size(); ++group)
+            require(starts_in.data()[group] > starts_in.data()[group - 1], "Groups of columns come in order.");
+        require(starts_in.data()[starts_in.size() - 1] == static_cast<std::int64_t>(widths.size()),
+                "Groups of columns must end with the last column.");
+        starts.assign(starts_in.data(), starts_in.data() + starts_in.size());
+        lay_out();
+    }
+
+    std::size_t columns() const { return widths.size(); }
+    std::size_t length() const { return begin_of.back(); }  // places before fusing
+    std::size_t groups() const { return starts.size() - 1; }
+    std::size_t places() const { return offsets.back(); }
+    std::size_t width(std::size_t group) const { return offsets[group + 1] - offsets[group]; }
+    bool same_as(const Groups& other) const { return widths == other.widths && starts == other.starts; }
+
+    // The sums of a group's places (width, lanes), added to those of its columns (length, lanes): by the code of the
+    // last column, and, over its codes, to a group without it, which is what `left` is for.
+    template <class Sum>
+    void add_to_columns(std::size_t group, std::size_t lanes, std::vector<Sum>& left, Sum* by_place) const {
+        std::size_t places = width(group), end = begin_of[starts[group + 1]];
+        for (std::size_t column = starts[group + 1]; column-- > starts[group] && places > 0;) {
+            places /= widths[column];
+            end -= widths[column];
+            const Sum* from = left.data();
+            for (std::size_t place = 0; place < places; ++place) {
+                Sum* rest = left.data() + place * lanes;
+                for (std::size_t code = 0; code < widths[column]; ++code, from += lanes) {
+                    Sum* to = by_place + (end + code) * lanes;
+                    for (std::size_t j = 0; j < lanes; ++j) {
+                        const Sum own = from[j];
+                        to[j] += own;
+                        rest[j] = code == 0 ? own : rest[j] + own;
+                    }
+                }
+            }
+        }
+    }
+
+   private:
+    // Fused codes are 32-bit numbers, the largest of which means that a cell is absent.
+    static constexpr std::int64_t MOST_PLACES = ABSENT - 1;
+
+    void lay_out() {
+        offsets.assign(1, 0);
+        for (std::size_t group = 0; group < groups(); ++group) {
+            std::size_t places = 1;
+            for (std::size_t column = starts[group]; column < starts[group + 1]; ++column) {
+                places *= widths[column];
+                require(places <= MOST_PLACES, "A group of columns must fit a table.");
+            }
+            offsets.push_back(offsets.back() + places);
+        }
+    }
+};
+
+// The codes of a block, fused. They are made here and cannot be changed from Python, so that passes need not check
+// every code again: each lies below its group's width.
+class Fused {
+   public:
+    Groups groups;
+    std::size_t rows, itemsize;
+
+    // `inside` says whether every code lay below its column's width; where one did not, the rest means nothing.
+    Fused(const AnyCodes& codes, const Ints& widths, const Ints& starts, bool& inside)
+        : groups(widths, starts), rows(codes.shape(0)), itemsize(narrowest()) {
+        require(is_unsigned(codes.dtype()), "Codes are unsigned integers of at most 32 bits.");
+        require(codes.shape(1) == groups.columns(), "Codes must have one column per width.");
+        // Kernels take eight rows at a time, so there are rows of zeros behind the last one.
+        data_.resize((rows + 7) / 8 * 8 * groups.groups() * itemsize);
+        inside = with_type(codes, [&](auto* from) {
+            return with_type(itemsize, data_.data(), [&](auto* to) {
+                using To = std::remove_const_t<std::remove_pointer_t<decltype(to)>>;
+                return fuse(from, const_cast<To*>(to));
+            });
+        });
+    }
+
+    const void* data() const { return data_.data(); }
+    std::size_t bytes() const { return rows * groups.groups() * itemsize; }
+
+    void check(const Groups& of_tables) const {
+        require(groups.same_as(of_tables), "Fused codes must have the groups of columns that the tables have.");
+    }
+
+   private:
+    static constexpr std::size_t STRETCH = 64;  // rows fused at once: their codes stay in the first cache
+    std::vector<std::uint8_t> data_;            // (rows rounded up to 8, groups)
+
+    std::size_t narrowest() const {
+        std::size_t widest = 1;
+        for (std::size_t group = 0; group < groups.groups(); ++group) widest = std::max(widest, groups.width(group));
+        return widest <= 1 << 8 ? 1 : widest <= 1 << 16 ? 2 : 4;
+    }
+
+    template <class From, class To>
+    bool fuse(const From* codes, To* out) const {
+        const std::size_t columns = groups.columns(), all = groups.groups();
+        bool inside = true;
+        for (std::size_t begin = 0; begin < rows; begin += STRETCH) {
+            const std::size_t some = std::min(STRETCH, rows - begin);
+            for (std::size_t group = 0; group < all; ++group) {
+                std::uint32_t fused[STRETCH] = {};
+                for (std::size_t column = groups.starts[group]; column < groups.starts[group + 1]; ++column) {
+                    const From* cell = codes + begin * columns + column;
+                    const auto width = static_cast<std::uint32_t>(groups.widths[column]);
+                    std::uint32_t largest = 0;
+                    for (std::size_t i = 0; i < some; ++i) {
+                        const std::uint32_t code = cell[i * columns];
+                        largest = std::max(largest, code);
+                        fused[i] = fused[i] * width + code;
+                    }
+                    inside &= largest < width;
+                }
+                for (std::size_t i = 0; i < some; ++i) out[(begin + i) * all + group] = static_cast<To>(fused[i]);
+            }
+        }
+        return inside;
+    }
+};
+
+}  // namespace catalpa

@@ -1,0 +1,164 @@
+// What a hard pass looks up, and what a stretch of rows goes through.
+
+#pragma once
+
+#include "groups.hpp"
+
+namespace {
+
+using namespace catalpa;
+
+constexpr std::size_t SLAB = 32;            // clusters whose sums fit the registers together
+constexpr std::size_t ROWS_AT_ONCE = 512;   // rows whose keys stay in the first cache; a multiple of 8
+constexpr int KEY_BITS = 30;                // of a key's 32: one for the sign, one so that margins cannot overflow
+constexpr std::size_t MOST_LANES = 4096;    // beyond, the cluster's index would leave too few bits for the sum
+constexpr std::int32_t LARGEST_KEY = std::numeric_limits<std::int32_t>::max();
+alignas(32) constexpr std::int32_t LARGEST[8] = {LARGEST_KEY, LARGEST_KEY, LARGEST_KEY, LARGEST_KEY,
+                                                 LARGEST_KEY, LARGEST_KEY, LARGEST_KEY, LARGEST_KEY};
+
+template <bool squared>
+inline double number_term(double number, double mean, double scale, double level) {
+    const double away = std::fabs(number - mean);
+    const double term = level + scale * (squared ? away * away : away);
+    return away == away ? term : 0.0;
+}
+
+// What one pass looks up: the cost table over fused codes, in 64 and in 32 bits.
+class Tables : public Groups {
+   public:
+    std::size_t k, numeric, lanes;       // clusters; numeric columns; clusters, rounded up to whole vectors
+    std::vector<std::int64_t> anchor;    // (k,)
+    std::vector<std::int64_t> plain;     // (length, k) the table as it came
+    std::vector<std::int64_t> wide;      // (places, k) its rows added up per fused place
+    std::vector<std::int32_t> narrow;    // slabs of (places, up to 32): sums << bits | cluster; empty if not usable
+    std::vector<double> means, scale, level;  // (numeric, k)
+    std::int64_t tie;
+    std::int32_t index_mask = 0, margin = 0;
+    bool squared, root;
+    double limit, up, down;              // cap of the numeric part; 2 ** shift; 2 ** -shift
+
+    Tables(const Matrix<const std::int64_t>& table, const Ints& anchors, const Ints& column_widths,
+           const Ints& group_starts, const Numbers& means_in, const Numbers& scale_in, const Numbers& level_in,
+           int power, bool root_in, int shift, std::int64_t tie_in, double limit_in)
+        : Groups(column_widths, group_starts), k(table.shape(1)), numeric(means_in.shape(1)), lanes((k + 7) / 8 * 8),
+          anchor(anchors.data(), anchors.data() + anchors.size()), plain(table.data(), table.data() + table.size()),
+          means(transposed(means_in)), scale(transposed(scale_in)), level(transposed(level_in)), tie(tie_in),
+          squared(power == 2), root(root_in), limit(limit_in), up(std::ldexp(1.0, shift)), down(std::ldexp(1.0, -shift)) {
+        // A label takes at most 31 bits.
+        require(k >= 1 && k <= std::numeric_limits<std::int32_t>::max(), "A table must have at least one cluster.");
+        require(table.shape(0) == length(), "table must have one row per place of the columns.");
+        require(anchor.size() == k, "anchor must have one entry per cluster.");
+        for (const Numbers* each : {&means_in, &scale_in, &level_in})
+            require(has_shape(*each, k, numeric), "means, scale and level must be clusters by numeric columns.");
+        require(tie >= 0, "tie must not be below zero.");
+        fuse();
+        if (numeric == 0 && groups() > 0 && lanes <= MOST_LANES) narrow_down();
+    }
+
+    std::int64_t in_quanta(double part) const {
+        return static_cast<std::int64_t>(std::rint((limit < part ? limit : part) * up));
+    }
+
+   private:
+    static std::vector<double> transposed(const Numbers& by_cluster) {
+        const std::size_t rows = by_cluster.shape(0), columns = by_cluster.shape(1);
+        std::vector<double> out(rows * columns);
+        for (std::size_t j = 0; j < rows; ++j)
+            for (std::size_t column = 0; column < columns; ++column)
+                out[column * rows + j] = by_cluster.data()[j * columns + column];
+        return out;
+    }
+
+    // A group's table grows column by column; the last column turns fastest, as in `Fused`.
+    void fuse() {
+        wide.assign(places() * k, 0);
+        std::vector<std::int64_t> so_far, next;
+        const std::int64_t* column_table = plain.data();
+        for (std::size_t group = 0; group < groups(); ++group) {
+            so_far.assign(k, 0);
+            for (std::size_t column = starts[group]; column < starts[group + 1]; ++column) {
+                next.resize(so_far.size() * widths[column]);
+                std::int64_t* out = next.data();
+                for (std::size_t left = 0; left < so_far.size(); left += k)
+                    for (std::size_t right = 0; right < widths[column] * k; right += k, out += k)
+                        for (std::size_t j = 0; j < k; ++j) out[j] = so_far[left + j] + column_table[right + j];
+                column_table += widths[column] * k;
+                so_far.swap(next);
+            }
+            std::copy(so_far.begin(), so_far.end(), wide.begin() + offsets[group] * k);
+        }
+    }
+
+    // Entries above the smallest one of their place, anchors in the first group's. Subtracting what all
+    // clusters share changes no comparison between them, and leaves more bits.
+    std::vector<std::int64_t> above_smallest() const {
+        std::vector<std::int64_t> above = wide;
+        for (std::size_t place = 0; place < places(); ++place) {
+            std::int64_t* entry = above.data() + place * k;
+            if (place < offsets[1])
+                for (std::size_t j = 0; j < k; ++j) entry[j] += anchor[j];
+            const std::int64_t smallest = *std::min_element(entry, entry + k);
+            for (std::size_t j = 0; j < k; ++j) entry[j] -= smallest;
+        }
+        return above;
+    }
+
+    void narrow_down() {
+        const std::vector<std::int64_t> above = above_smallest();
+        Int128 range = 0;  // no row's sum exceeds it
+        std::int64_t used_bits = 0;
+        for (std::size_t group = 0; group < groups(); ++group) {
+            std::int64_t most = 0;
+            for (std::size_t cell = offsets[group] * k; cell < offsets[group + 1] * k; ++cell) {
+                most = std::max(most, above[cell]);
+                used_bits |= above[cell];
+            }
+            range += most;
+        }
+        int index_bits = 0, drop = 0;
+        while ((std::size_t{1} << index_bits) < k) ++index_bits;
+        while (drop < 62 && (range >> drop) >> (KEY_BITS - index_bits)) ++drop;
+        const int spare = used_bits ? __builtin_ctzll(static_cast<std::uint64_t>(used_bits)) : 62;
+        const bool exact = spare >= drop;
+        if (exact) drop = spare;
+        if (set_margin(drop, index_bits, exact)) fill_narrow(above, drop, index_bits);
+    }
+
+    // How far apart two keys must be to decide: each entry lost less than one unit in `drop`.
+    bool set_margin(int drop, int index_bits, bool exact) {
+        const std::int64_t tied = tie >> drop, units = exact ? tied : tied + static_cast<std::int64_t>(groups()) + 1;
+        if (units >> (KEY_BITS - index_bits)) return false;
+        index_mask = static_cast<std::int32_t>((1u << index_bits) - 1);
+        // With exact keys and no tolerance the smaller key is the answer: a margin below zero asks no second time.
+        margin = units == 0 ? -(index_mask + 1) : static_cast<std::int32_t>(units << index_bits);
+        return true;
+    }
+
+    void fill_narrow(const std::vector<std::int64_t>& above, int drop, int index_bits) {
+        narrow.reserve(places() * lanes);
+        for (std::size_t lane = 0; lane < lanes; lane += SLAB) {
+            const std::size_t end = std::min(lane + SLAB, lanes), used = std::min(end, k);
+            for (std::size_t place = 0; place < places(); ++place) {
+                const bool first_group = place < offsets[1];
+                for (std::size_t j = lane; j < used; ++j)
+                    narrow.push_back(static_cast<std::int32_t>(above[place * k + j] >> drop << index_bits) |
+                                     static_cast<std::int32_t>(first_group ? j : 0));
+                narrow.resize(narrow.size() + end - used, first_group ? LARGEST_KEY : 0);
+            }
+        }
+    }
+};
+
+struct Keys {
+    alignas(32) std::int32_t first[ROWS_AT_ONCE];
+    alignas(32) std::int32_t second[ROWS_AT_ONCE];
+};
+
+struct Scratch {
+    Keys keys;
+    std::vector<std::int64_t> sums;
+    std::vector<double> part;
+    explicit Scratch(std::size_t k) : sums(k), part(k) {}
+};
+
+}  // namespace

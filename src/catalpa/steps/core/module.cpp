@@ -1,0 +1,21 @@
+// The module _core: what its parts bind, and the instruction sets there are.
+
+#include "arrays.hpp"
+
+std::vector<std::string> catalpa::levels() {
+    std::vector<std::string> found;
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2")) found.push_back("AVX2");
+#endif
+    found.push_back("baseline");
+    return found;
+}
+
+NB_MODULE(_core, module) {
+    module.doc() = "The compiled core; only catalpa.steps calls it.";
+    module.def("levels", &catalpa::levels);
+    catalpa::bind_hard(module);
+    catalpa::bind_soft(module);
+    catalpa::bind_in_order(module);
+}

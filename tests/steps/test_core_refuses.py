@@ -1,0 +1,307 @@
+"""Every function of the core refuses, with a sentence, what would make it read or write outside an array."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from catalpa.steps.assign import label_rows
+from catalpa.steps.scores import Scores, fix
+from catalpa.table.blocks import Axis, Block
+
+_core = pytest.importorskip("catalpa.steps._core")
+
+N, K = 10, 3  # rows and clusters; the columns have 3 and 2 places, and there is one number
+CODES = np.array([[2, 1]] * N, dtype=np.uint8)
+WIDTHS, STARTS = np.array([3, 2]), np.array([0, 2])
+NUMBERS, BY_CLUSTER = np.zeros((N, 1)), np.zeros((K, 1))
+
+
+def ints(*shape: int) -> np.ndarray:
+    return np.zeros(shape, dtype=np.int64)
+
+
+def bytes_of(*shape: int) -> np.ndarray:
+    return np.zeros(shape, dtype=np.uint8)
+
+
+def fused(widths: np.ndarray, starts: np.ndarray, rows: int):
+    return _core.fuse_codes(bytes_of(rows, len(widths)), widths, starts)
+
+
+def hard_arguments() -> dict[str, object]:
+    by_cluster = dict.fromkeys(("means", "scale", "level"), BY_CLUSTER)
+    last = {"power": 2, "root": False, "shift": 40, "tie": 3, "limit": 1e6}
+    return {"table": ints(5, K), "anchor": ints(K), "widths": WIDTHS, "starts": STARTS, **by_cluster, **last}
+
+
+def soft_arguments() -> dict[str, object]:
+    table, anchor = np.zeros((5, K), dtype=np.int32), np.zeros(K, dtype=np.int32)
+    by_cluster = dict.fromkeys(("means", "scale", "level"), BY_CLUSTER)
+    last = {"table_rise": table, "anchor_rise": anchor, "coarser": 0}
+    return {"table": table, "anchor": anchor, "widths": WIDTHS, "starts": STARTS, **by_cluster, **last}
+
+
+def counted() -> dict[str, object]:
+    return {
+        "by_category": ints(K, 5),
+        "sizes": ints(K),
+        "sums": ints(K, 1),
+        "squares": ints(K, 1),
+        "seen": ints(K, 1),
+    }
+
+
+def rows(tables: object) -> dict[str, object]:
+    return {"tables": tables, "fused": fused(WIDTHS, STARTS, N), "numbers": NUMBERS}
+
+
+def arguments_of(name: str) -> dict[str, object]:
+    """Arguments that a function of the core takes."""
+    hard = rows(_core.Tables(*hard_arguments().values()))
+    table = _core.Table(*table_arguments().values())
+    weights = {"weights": np.ones(N, dtype=np.int64)}
+    labels, held = {"labels": np.zeros(N, dtype=np.int32)}, {"column_weights": np.ones((K, 3))}
+    return {
+        "fuse_codes": {"codes": CODES, "widths": WIDTHS, "starts": STARTS},
+        "Tables": hard_arguments(),
+        "label": hard | {"before": bytes_of(N), "labels": bytes_of(N), "level": "baseline"},
+        "count_all": hard | weights | {"labels": bytes_of(N)} | counted(),
+        "count_moved": hard | weights | {"before": bytes_of(N), "labels": bytes_of(N)} | counted(),
+        "cost_by_rows": hard | weights | {"present": np.full(N, 2), "labels": bytes_of(N)},
+        "cost_by_counts": {"tables": hard["tables"], "by_category": ints(K, 5), "sizes": ints(K)},
+        "SoftTables": soft_arguments(),
+        "share": rows(_core.SoftTables(*soft_arguments().values()))
+        | weights
+        | {"before": np.zeros((N, K), dtype=np.int32), "level": "baseline"}
+        | {"former": bytes_of(N), "leaders": bytes_of(N), "shares": np.zeros((N, K), dtype=np.int32)}
+        | counted()
+        | {"led": ints(K)},
+        "Table": table_arguments(),
+        "Table.join": {"table": table}
+        | held
+        | {"by_category": ints(K, 5), "sums": ints(K, 1), "seen": ints(K, 1), "tie": 0.0}
+        | labels,
+        "Table.visit": {"table": table} | held | {"tie": 0.0} | labels,
+        "Table.compete": {"table": table}
+        | held
+        | {"tie": 0.0, "rate": 0.1, "unit": 1.0, "total": 3.0, "wins": np.ones(K), "strength": np.ones(K)}
+        | labels,
+        "Table.alike": {"table": table, "by_category": ints(K, 5), "by_column": ints(K, 2)}
+        | labels
+        | {"sums": np.zeros((K, 2))},
+    }[name]
+
+
+def table_arguments() -> dict[str, object]:
+    places = np.array([[2, 3]] * N, dtype=np.uint32)
+    return {
+        "places": places,
+        "starts": np.array([0, 3, 5]),
+        "ticks": ints(N, 1),
+        "seen": bytes_of(N, 1),
+        "weights": np.ones(N, dtype=np.int64),
+    }
+
+
+def call(name: str, arguments: dict[str, object]) -> None:
+    function = _core
+    for part in name.split("."):
+        function = getattr(function, part)
+    function(*arguments.values())
+
+
+BEYOND = np.full(N, K, dtype=np.uint8)
+NEGATIVE = np.full(N, -1, dtype=np.int32)
+ELSEWHERE = np.array([[2, 2]] * N, dtype=np.uint32)  # the second cell lies in the first column
+COUNTED = [
+    ("by_category", ints(K, 4)),
+    ("sizes", ints(K - 1)),
+    ("sums", ints(K, 2)),
+    ("squares", ints(2, 1)),
+    ("seen", ints(K, 0)),
+]
+ROWS = [
+    ("fused", (np.array([3, 3]), STARTS, N)),
+    ("fused", (WIDTHS, np.array([0, 1, 2]), N)),
+    ("fused", (WIDTHS, STARTS, N - 1)),
+    ("numbers", np.zeros((N, 2))),
+]
+WEIGHED = [("weights", np.ones(N - 1, dtype=np.int64))]
+LABELLED = [("labels", BEYOND), ("labels", NEGATIVE), ("labels", bytes_of(N - 1)), ("labels", np.zeros(N))]
+TABLES = [
+    ("table", np.zeros((4, K))),
+    ("table", np.zeros((5, 0))),
+    ("anchor", np.zeros(K - 1)),
+    ("widths", np.array([3, 3])),
+    ("widths", np.array([6, -1])),
+    ("widths", np.array([1 << 32, 2])),
+    ("starts", np.array([0, 1])),
+    ("starts", np.array([1, 2])),
+    ("starts", np.array([0, 2, 2])),
+    ("starts", ints(0)),
+    ("means", np.zeros((K, 2))),
+    ("scale", np.zeros((2, 1))),
+    ("level", np.zeros((K, 0))),
+]
+CASES = {
+    "fuse_codes": [
+        ("codes", CODES.astype(np.int64)),
+        ("codes", CODES[:, :1].copy()),
+        ("widths", np.array([3, -2])),
+        ("starts", np.array([0, 3])),
+    ],
+    "Tables": [*TABLES, ("tie", -1)],
+    "label": [
+        *ROWS,
+        ("labels", bytes_of(N - 1)),
+        ("labels", np.zeros(N, dtype=np.int8)),
+        ("before", bytes_of(N - 1)),
+        ("before", np.zeros(N, dtype=np.uint16)),
+        ("level", "abacus"),
+    ],
+    "count_all": [*ROWS, *WEIGHED, *LABELLED, *COUNTED],
+    "count_moved": [
+        *ROWS,
+        *WEIGHED,
+        *LABELLED,
+        *COUNTED,
+        ("before", BEYOND),
+        ("before", bytes_of(N - 1)),
+        ("before", np.zeros(N, dtype=np.uint16)),
+    ],
+    "cost_by_rows": [
+        *ROWS,
+        *WEIGHED,
+        *LABELLED,
+        ("present", ints(N)),
+        ("present", np.ones(9, dtype=np.int64)),
+    ],
+    "cost_by_counts": COUNTED[:2],
+    "SoftTables": [
+        *TABLES,
+        ("table", np.zeros((5, 1448))),
+        ("table_rise", np.zeros((5, 2), dtype=np.int32)),
+        ("anchor_rise", np.zeros(2, dtype=np.int32)),
+        ("coarser", 17),
+    ],
+    "share": [
+        *ROWS,
+        *WEIGHED,
+        *COUNTED,
+        ("weights", np.full(N, -1)),
+        ("before", np.zeros((N, 2), dtype=np.int32)),
+        ("level", "abacus"),
+        ("former", bytes_of(N - 1)),
+        ("former", np.zeros(N, dtype=np.uint16)),
+        ("leaders", np.zeros(N, dtype=np.int8)),
+        ("shares", np.zeros((9, K), dtype=np.int32)),
+        ("led", ints(4)),
+    ],
+    "Table": [
+        ("places", np.full((N, 2), 5, dtype=np.uint32)),
+        ("places", ELSEWHERE),
+        ("starts", np.array([0, 3])),
+        ("starts", np.array([1, 3, 5])),
+        ("starts", np.array([0, 6, 5])),
+        ("starts", np.array([0, 3, 1 << 32])),
+        ("ticks", ints(N - 1, 1)),
+        ("seen", bytes_of(N, 2)),
+        *WEIGHED,
+    ],
+    "Table.join": [
+        ("column_weights", np.ones((K, 2))),
+        ("column_weights", np.ones((0, 3))),
+        ("by_category", ints(K, 4)),
+        ("sums", ints(K, 2)),
+        ("seen", ints(2, 1)),
+        ("labels", np.zeros(9, dtype=np.int32)),
+    ],
+    "Table.visit": [
+        ("column_weights", np.ones((K, 2))),
+        ("labels", NEGATIVE),
+        ("labels", BEYOND.astype(np.int32)),
+        ("labels", np.zeros(9, dtype=np.int32)),
+    ],
+    "Table.compete": [
+        ("column_weights", np.ones((K, 2))),
+        ("labels", BEYOND.astype(np.int32)),
+        ("wins", np.ones(2)),
+        ("strength", np.ones(4)),
+    ],
+    "Table.alike": [
+        ("by_category", ints(K, 4)),
+        ("by_column", ints(K, 3)),
+        ("labels", BEYOND.astype(np.int32)),
+        ("sums", np.zeros((2, 2))),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_arguments_that_fit_are_taken(name):
+    call(name, arguments_of(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "wrong"),
+    [
+        pytest.param(name, *case, id=f"{name} {case[0]} {at}")
+        for name, cases in CASES.items()
+        for at, case in enumerate(cases)
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused(name, argument, wrong):
+    arguments = arguments_of(name)
+    if argument == "fused":
+        wrong = fused(*wrong)
+    if argument in ("table", "anchor"):
+        wrong = wrong.astype(arguments[argument].dtype)
+    with pytest.raises(ValueError, match=r"^[A-Za-z].*\.$"):
+        call(name, arguments | {argument: wrong})
+
+
+def test_codes_beyond_their_column_are_not_fused():
+    assert _core.fuse_codes(np.array([[3, 1]], dtype=np.uint8), WIDTHS, STARTS) is None
+
+
+def test_labels_too_narrow_for_the_clusters_are_refused():
+    many = hard_arguments() | {"table": ints(5, 300), "anchor": ints(300)}
+    many |= dict.fromkeys(("means", "scale", "level"), np.zeros((300, 1)))
+    with pytest.raises(ValueError, match="hold every cluster"):
+        call("label", arguments_of("label") | {"tables": _core.Tables(*many.values())})
+
+
+@pytest.mark.parametrize("tables", ["Tables", "SoftTables"])
+def test_groups_too_large_for_a_table_are_refused(tables):
+    arguments = arguments_of(tables)
+    kind = arguments["table"].dtype
+    wide = arguments | {
+        "table": np.zeros((128, K), kind),
+        "widths": np.full(64, 2),
+        "starts": np.array([0, 64]),
+    }
+    with pytest.raises(ValueError, match="must fit a table"):
+        call(tables, wide)
+
+
+def test_all_groups_together_must_fit_the_table_of_a_soft_pass():
+    wide = soft_arguments() | {"table": np.zeros((1 << 17, 8), np.int32), "anchor": np.zeros(8, np.int32)}
+    wide |= dict.fromkeys(("means", "scale", "level"), np.zeros((8, 0)))
+    wide |= {"widths": np.full(2, 1 << 16), "starts": np.array([0, 2]), "anchor_rise": np.zeros(0, np.int32)}
+    with pytest.raises(ValueError, match="must fit a table"):
+        call("SoftTables", wide)
+
+
+@pytest.mark.parametrize("broken", [np.nan, np.inf, -np.inf])
+def test_costs_that_are_no_numbers_name_a_cluster_all_the_same(broken, levels, core):
+    axis, k = Axis((2,)), 4
+    block = Block(np.array([[0], [1]] * 5, dtype=np.uint8), np.linspace(0.0, 1.0, N)[:, None])
+    scores = Scores.of(np.eye(2, k), means=np.full((k, 1), 0.5), level=np.full((k, 1), 0.1))
+    fixed = fix(scores, axis)
+    for part in (fixed.means, fixed.scale, fixed.level):
+        part[1:] = broken
+    for level in ("numpy", *levels):
+        with core(level), np.errstate(all="ignore"):
+            labels = label_rows(block, fixed)
+        assert set(labels.tolist()) <= set(range(k))
