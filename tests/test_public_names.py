@@ -60,6 +60,7 @@ PUBLIC = {
         "wilcoxon_holm",
     ],
     "catalpa.plot": [
+        "category_map",
         "choosing_k",
         "cluster_sizes",
         "cost_per_pass",

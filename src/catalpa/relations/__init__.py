@@ -1,5 +1,6 @@
 """What counts say about categories: distances, trees and profiles, per cluster and column."""
 
+from catalpa.relations.category_map import CategoryMap, map_categories
 from catalpa.relations.profiles import (
     Distinction,
     TellingColumn,
@@ -13,6 +14,7 @@ from catalpa.relations.relations import Relation, Relations
 from catalpa.relations.tree import Tree, line_tree, spanning_tree
 
 __all__ = [
+    "CategoryMap",
     "Distinction",
     "Relation",
     "Relations",
@@ -20,6 +22,7 @@ __all__ = [
     "Tree",
     "distinctive",
     "line_tree",
+    "map_categories",
     "profile_columns",
     "sentence",
     "spanning_tree",

@@ -1,0 +1,220 @@
+"""A map of the categories: which answers point to the same clusters and occur together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from catalpa.errors import ParameterError
+from catalpa.plot.theme import INK, MUTED, cluster_colour, dressed, needs_altair
+from catalpa.plot.view import Sample, View, look
+from catalpa.relations.category_map import CategoryMap, map_categories
+from catalpa.relations.names import shortened
+from catalpa.table.blocks import FloatArray
+
+if TYPE_CHECKING:
+    from catalpa.estimator.base import Clusterer
+
+__all__ = ["category_map", "category_points", "draw_categories", "mapped"]
+
+MOST_PAIRED = 1_500  # categories: their pairs are a square table, and its axes cost its third power
+NAME_WIDTH = 32
+LETTER, LINE = 6.2, 13.0  # pixels of a letter and a line of names
+SQUARE = 18  # pixels across a cluster's square
+MARGIN = 30  # pixels between the outermost point and the edge
+
+
+def category_map(model: Clusterer, X: Any, *, width: int = 640, height: int = 520) -> Any:
+    """Categories as points: near ones belong to the same clusters and are held by the same rows.
+
+    Squares are the clusters, each among the categories of its rows; the centre is what all rows have in
+    common. The larger a point, the more rows hold the category. Those that make most of the
+    map are named as far as there is room, point at another to see it; those that the two axes show badly
+    are pale.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : table
+        How categories occur together is counted on at most 20 000 of its rows.
+    width, height : int
+
+    Returns
+    -------
+    altair.Chart
+
+    Examples
+    --------
+    >>> import catalpa
+    >>> zoo = catalpa.datasets.load("zoo").frame
+    >>> chart = category_map(catalpa.Grove(4, random_state=0).fit(zoo), zoo)
+    """
+    view = look(model, X)
+    if not view.schema.categorical:
+        raise ParameterError("The table has numbers only; a map of categories needs a column of categories.")
+    return dressed(draw_categories(category_points(view), width, height))
+
+
+def mapped(view: View, axes: int = 2) -> CategoryMap:
+    """The map of a table's categories, with pairs of categories where they are not too many."""
+    places = view.schema.axis.length
+    together = None if places > MOST_PAIRED else _together(view.sample, places)
+    return map_categories(view.by_category, view.sizes, view.schema, together=together, axes=axes)
+
+
+def category_points(view: View) -> dict[str, Any]:
+    """The map as plain values: points, clusters, and how much of the differences each axis shows."""
+    found = mapped(view)
+    part = found.contributions @ found.inertia
+    rows = float(view.sizes.sum()) or 1.0
+    points = zip(
+        found.columns,
+        found.categories,
+        found.coordinates,
+        found.counts,
+        found.quality.sum(axis=1),
+        strict=True,
+    )
+    return {
+        "explained": [round(float(share), 4) for share in found.inertia],
+        "points": [
+            {
+                "column": column,
+                "category": category,
+                "x": round(float(x), 4),
+                "y": round(float(y), 4),
+                "share": round(float(count / rows), 4),
+                "quality": round(min(float(quality), 1.0), 4),
+                "part": round(float(part[at]), 6),
+            }
+            for at, (column, category, (x, y), count, quality) in enumerate(points)
+        ],
+        "clusters": [[round(float(x), 4), round(float(y), 4)] for x, y in found.clusters],
+    }
+
+
+def draw_categories(record: Mapping[str, Any], width: int = 640, height: int = 520) -> Any:
+    """Chart of points from :func:`category_points`."""
+    alt = needs_altair()
+    frame = _frame(record, width, height)
+    points = _named(record["points"], record["clusters"], frame)
+    titles = [
+        f"axis {at + 1}: {share:.0%} of the differences" for at, share in enumerate(record["explained"])
+    ]
+    quiet = {"labels": False, "ticks": False, "grid": False, "domain": False}
+    x = alt.X("x:Q", scale=alt.Scale(domain=frame.x, nice=False), axis=alt.Axis(title=titles[0], **quiet))
+    y = alt.Y("y:Q", scale=alt.Scale(domain=frame.y, nice=False), axis=alt.Axis(title=titles[1], **quiet))
+    return alt.layer(*_cross(), *_dots(points, x, y), *_squares(record["clusters"], x, y)).properties(
+        width=width, height=height
+    )
+
+
+def _cross() -> list[Any]:
+    """Two lines through the centre."""
+    alt = needs_altair()
+    return [
+        alt.Chart(alt.Data(values=[{channel: 0}]))
+        .mark_rule(color=MUTED, opacity=0.25)
+        .encode(**{channel: f"{channel}:Q"})
+        for channel in ("x", "y")
+    ]
+
+
+def _dots(points: Sequence[Mapping[str, Any]], x: Any, y: Any) -> list[Any]:
+    """A dot for every category, and the names for which there is room."""
+    alt = needs_altair()
+    base = alt.Chart(alt.Data(values=points)).encode(x=x, y=y)
+    dots = base.mark_circle(color=MUTED).encode(
+        size=alt.Size("share:Q", scale=alt.Scale(domain=[0, 1], range=[20, 420]), legend=None),
+        opacity=alt.Opacity("quality:Q", scale=alt.Scale(domain=[0, 1], range=[0.2, 0.85]), legend=None),
+        tooltip=[
+            alt.Tooltip("column:N"),
+            alt.Tooltip("category:N"),
+            alt.Tooltip("share:Q", format=".0%"),
+            alt.Tooltip("quality:Q", format=".0%", title="shown by these axes"),
+        ],
+        description="name:N",
+    )
+    names = [
+        base.transform_filter(f"datum.side == '{side}'")
+        .mark_text(align=side, dx=9 if side == "left" else -9, fontSize=11, color=INK)
+        .encode(text="name:N")
+        for side in ("left", "right")
+    ]
+    return [dots, *names]
+
+
+def _squares(clusters: Sequence[Sequence[float]], x: Any, y: Any) -> list[Any]:
+    """A square with its number for every cluster."""
+    alt = needs_altair()
+    places = [
+        {"x": across, "y": up, "cluster": at, "colour": cluster_colour(at)}
+        for at, (across, up) in enumerate(clusters)
+    ]
+    base = alt.Chart(alt.Data(values=places)).encode(x=x, y=y)
+    square = base.mark_square(size=SQUARE**2, opacity=0.9).encode(
+        color=alt.Color("colour:N", scale=None, legend=None)
+    )
+    return [square, base.mark_text(color="white", fontWeight=700, fontSize=12).encode(text="cluster:N")]
+
+
+class _Frame(NamedTuple):
+    """What the edges of a drawing stand for, and how many pixels there are between them."""
+
+    x: list[float]
+    y: list[float]
+    width: int
+    height: int
+
+    def pixel(self, x: float, y: float) -> tuple[float, float]:
+        across = (x - self.x[0]) / (self.x[1] - self.x[0]) * self.width
+        return across, (y - self.y[0]) / (self.y[1] - self.y[0]) * self.height
+
+
+def _frame(record: Mapping[str, Any], width: int, height: int) -> _Frame:
+    places = np.array([(one["x"], one["y"]) for one in record["points"]] + record["clusters"]).reshape(-1, 2)
+    places = np.concatenate([places, np.zeros((1, 2))])
+    low, high = places.min(axis=0), places.max(axis=0)
+    span = np.where(high > low, high - low, 1.0)
+    edge = span * MARGIN / (np.array([width, height]) - 2 * MARGIN)
+    (left, below), (right, above) = (low - edge).tolist(), (high + edge).tolist()
+    return _Frame([left, right], [below, above], width, height)
+
+
+def _named(
+    points: Sequence[Mapping[str, Any]], clusters: Sequence[Sequence[float]], frame: _Frame
+) -> list[dict[str, Any]]:
+    """Points with names, and the side on which one finds room: no name covers another that tells more."""
+    squares = [frame.pixel(x, y) for x, y in clusters]
+    taken = [(x - SQUARE / 2, x + SQUARE / 2, y) for x, y in squares]  # left, right, middle of the line
+    named = []
+    for point in sorted(points, key=lambda one: -one["part"]):
+        name = f"{shortened(point['column'], NAME_WIDTH)} = {shortened(point['category'], NAME_WIDTH)}"
+        x, y = frame.pixel(point["x"], point["y"])
+        side = ""
+        # "left" is where the text begins: a name to the right of its point is tried first.
+        for tried, left in (("left", x + 9), ("right", x - 9 - LETTER * len(name))):
+            right = left + LETTER * len(name)
+            inside = left >= 0 and right <= frame.width
+            if inside and all(left > r or right < at or abs(y - line) > LINE for at, r, line in taken):
+                side = tried
+                taken.append((left, right, y))
+                break
+        named.append({**point, "name": name, "side": side})
+    return named
+
+
+def _together(sample: Sample, places: int) -> FloatArray:  # (V, V)
+    """Rows of the sample that hold both of two categories; holes are left out."""
+    axis = sample.axis
+    held = []
+    for column, (width, size) in enumerate(zip(axis.widths, axis.sizes, strict=True)):
+        codes = sample.codes[:, column].astype(np.int64)
+        rows = np.flatnonzero(codes < size)
+        one_hot = sparse.csr_matrix((np.ones(len(rows)), (rows, codes[rows])), shape=(len(codes), width))
+        held.append(one_hot[:, :size])
+    table = sparse.hstack(held, format="csr") if held else sparse.csr_matrix((len(sample.rows), places))
+    return np.asarray((table.T @ table).todense())

@@ -1,0 +1,207 @@
+"""A map of categories: those that point to the same clusters, and occur together, stand close."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from catalpa.relations.names import category_names
+from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.table.schema import Schema
+
+__all__ = ["CategoryMap", "map_categories"]
+
+CLUSTERS_PART = 0.5  # of a distance that speaks of clusters, where other columns are looked at as well
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryMap:
+    """Where every category that occurs stands, and how far that can be trusted.
+
+    Attributes
+    ----------
+    columns, categories : tuple of str
+        What each point is; "(missing)" stands for missing cells.
+    counts : array (points,)
+        Weight of the rows that hold the category.
+    coordinates : array (points, axes)
+        Straight distances between points are distances between categories, as far as the axes go.
+    contributions : array (points, axes)
+        Part of an axis that is due to the point; an axis sums to 1.
+    quality : array (points, axes)
+        Part of the point's distance from the centre that the axis shows; less than 1 in sum where the map
+        has fewer axes than there are differences.
+    clusters : array (k, axes)
+        Each cluster among the categories that its rows hold.
+    inertia : array (axes,)
+        Part of all differences that each axis shows.
+    """
+
+    columns: tuple[str, ...]
+    categories: tuple[str, ...]
+    counts: FloatArray
+    coordinates: FloatArray
+    contributions: FloatArray
+    quality: FloatArray
+    clusters: FloatArray
+    inertia: FloatArray
+
+    def tidy(self) -> dict[str, Any]:
+        """Columns of a table with a row for every category: ``x0``, ``x1``, ... are the axes."""
+        named: dict[str, Any] = {
+            "column": list(self.columns),
+            "category": list(self.categories),
+            "count": self.counts,
+        }
+        for name, values in (
+            ("x", self.coordinates),
+            ("contribution", self.contributions),
+            ("quality", self.quality),
+        ):
+            named |= {f"{name}{axis}": column for axis, column in enumerate(values.T)}
+        return named
+
+
+def map_categories(
+    by_category: FloatArray | IntArray,
+    sizes: FloatArray | IntArray,
+    schema: Schema,
+    *,
+    together: FloatArray | IntArray | None = None,
+    axes: int = 2,
+) -> CategoryMap:
+    """Put the categories of all columns on one map.
+
+    A category is described by how the rows that hold it spread over the clusters, beside how all rows of
+    its column do; with ``together`` also by how they spread over the categories of every other column.
+    The distance of two categories is the chi-square distance of these descriptions, a part of which counts
+    as much as any other however many categories it has, and the map is their correspondence analysis. A
+    column says nothing of its own categories: they never occur together, which would only push them apart.
+
+    Parameters
+    ----------
+    by_category : array (k, V)
+        Weight of the rows of each cluster that hold each category.
+    sizes : array (k,)
+        Weight of the rows of each cluster.
+    schema : Schema
+    together : array (V, V), optional
+        Weight of the rows that hold both of two categories.
+    axes : int, default=2
+
+    Returns
+    -------
+    CategoryMap
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from catalpa.table import infer
+    >>> schema = infer([["red", "s"], ["blue", "l"]])
+    >>> found = map_categories(np.array([[4, 0, 4, 0], [0, 4, 0, 4]]), np.array([4, 4]), schema, axes=1)
+    >>> found.categories
+    ('blue', 'red', 'l', 's')
+    >>> found.coordinates.ravel().round(3).tolist()
+    [1.0, -1.0, 1.0, -1.0]
+    """
+    weights = np.asarray(by_category, dtype=np.float64).sum(axis=0)
+    here = weights > 0
+    part = 1.0 if together is None else CLUSTERS_PART
+    described = [part**0.5 * _beside_column(np.asarray(by_category, dtype=np.float64).T, sizes, schema)]
+    if together is not None:
+        others = max(len(schema.categorical) - 1, 1)
+        described += [
+            ((1.0 - part) / others) ** 0.5 * block
+            for block in _beside_others(np.asarray(together, dtype=np.float64), schema)
+        ]
+    described_by = np.concatenate(described, axis=1)[here]
+    mass = weights[here] / weights.sum()
+    coordinates, inertia, contributions = _axes(described_by, mass, axes)
+    around = (described_by**2).sum(axis=1, keepdims=True)
+    quality = np.zeros_like(coordinates)
+    np.divide(coordinates**2, around, out=quality, where=around > 0)
+    names = [
+        (column.name, name) for column in schema.categorical for name in category_names(column.categories)
+    ]
+    shown = [names[at] for at in np.flatnonzero(here)]
+    total = float((mass[:, None] * described_by**2).sum())
+    return CategoryMap(
+        tuple(column for column, _ in shown),
+        tuple(category for _, category in shown),
+        weights[here],
+        coordinates,
+        contributions,
+        quality,
+        _clusters(np.asarray(by_category, dtype=np.float64)[:, here], coordinates, inertia),
+        inertia / total if total > 0 else inertia,
+    )
+
+
+def _beside_column(spread: FloatArray, sizes: FloatArray | IntArray, schema: Schema) -> FloatArray:
+    """How each category's rows spread over groups, beside all rows that have its column, (V, groups)."""
+    described = np.zeros_like(spread)
+    overall = np.asarray(sizes, dtype=np.float64) / max(float(np.sum(sizes)), 1.0)
+    for part in schema.axis.slices():
+        described[part] = _standing_out(spread[part], overall)
+    return described
+
+
+def _beside_others(together: FloatArray, schema: Schema) -> list[FloatArray]:
+    """The same with the categories of each column as groups; a column is silent about its own."""
+    slices = tuple(schema.axis.slices())
+    blocks = []
+    for other in slices:
+        held = together[other, other].sum(axis=1)
+        overall = held / max(float(held.sum()), 1.0)
+        block = np.zeros((len(together), len(held)))
+        for part in slices:
+            if part != other:
+                block[part] = _standing_out(together[part, other], overall)
+        blocks.append(block)
+    return blocks
+
+
+def _standing_out(spread: FloatArray, overall: FloatArray) -> FloatArray:
+    """Spread of each category less that of its column, in units in which rare groups count as much."""
+    column = spread.sum(axis=0)
+    shares, expected = np.zeros_like(spread), np.zeros_like(column)
+    rows = spread.sum(axis=1, keepdims=True)
+    np.divide(spread, rows, out=shares, where=rows > 0)
+    np.divide(column, column.sum(), out=expected, where=column.sum() > 0)
+    apart = np.where(rows > 0, shares - expected, 0.0)
+    there = overall > 0
+    # The largest chi-square of a table grows with its groups less one; divided by that, every part of a
+    # description can say as much as any other.
+    most = max(int(there.sum()) - 1, 1)
+    out = np.zeros_like(apart)
+    np.divide(apart, np.sqrt(overall * most), out=out, where=there)
+    return out
+
+
+def _axes(described_by: FloatArray, mass: FloatArray, axes: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Coordinates, inertia and contributions along the axes that show most."""
+    weighed = described_by * np.sqrt(mass)[:, None]
+    left, strength, _ = np.linalg.svd(weighed, full_matrices=False)
+    kept = min(axes, int((strength > 1e-9 * max(strength[0], 1e-300)).sum())) if len(strength) else 0
+    left, strength = left[:, :kept], strength[:kept]
+    # An axis has no direction of its own: the category that makes most of it stands on the right.
+    most = np.abs(left).round(9).argmax(axis=0)
+    left = left * np.where(left[most, np.arange(kept)] < 0, -1.0, 1.0)
+    coordinates = np.zeros((len(mass), axes))
+    contributions = np.zeros((len(mass), axes))
+    inertia = np.zeros(axes)
+    coordinates[:, :kept] = left * strength / np.sqrt(mass)[:, None]
+    contributions[:, :kept] = left**2
+    inertia[:kept] = strength**2
+    return coordinates, inertia, contributions
+
+
+def _clusters(by_category: FloatArray, coordinates: FloatArray, inertia: FloatArray) -> FloatArray:
+    """The mean of the categories that a cluster's rows hold, stretched to the scale of the categories."""
+    held = by_category.sum(axis=1, keepdims=True)
+    shares = np.divide(by_category, held, out=np.zeros_like(by_category), where=held > 0)
+    places = np.zeros((len(by_category), coordinates.shape[1]))
+    np.divide(shares @ coordinates, np.sqrt(inertia), out=places, where=inertia > 0)
+    return places
