@@ -11,7 +11,7 @@ from catalpa.costs.embedding import InUse, JointVectors, MeanVectors, overall_sh
 from catalpa.costs.graph import SIMILARITIES, factors, spectrum, unit_rows, value_graph
 from catalpa.errors import AmbiguousVectorsWarning
 from catalpa.estimator.base import Clusterer, Problem
-from catalpa.estimator.centroids import StartRule, settle_centroids, vector_relations, wide_vectors
+from catalpa.estimator.centroids import BEGIN, settle_centroids, vector_relations, wide_vectors
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import Choice, Either, Whole, rules_with
 from catalpa.loop.restarts import generators
@@ -98,7 +98,7 @@ class CDCDR(Clusterer):
             "embedding": Choice(("spectral", "none", "nmf")),
             "n_components": Either((Choice((None, "average")), Whole(1))),
             "integration": Choice(tuple(METHODS)),
-            "init": StartRule(),
+            "init": BEGIN,
         }
     )
 
@@ -144,13 +144,7 @@ class CDCDR(Clusterer):
         used = InUse.of(together, axis, fewest=2)
         graph = value_graph(used.among(together), self.similarity)
         vectors = used.whole(self._vectors(graph, used, problem), overall)
-        rest = settle_centroids(
-            problem,
-            METHODS[self.integration](axis, vectors, overall),
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            empty_clusters=self.empty_clusters,
-        )
+        rest = settle_centroids(problem, METHODS[self.integration](axis, vectors, overall))
         every = np.zeros((axis.base.length, axis.base.length))
         every[np.ix_(used.places, used.places)] = graph
         shared = {"graph": every, "vectors": vectors, "overall": overall}

@@ -11,10 +11,7 @@ from catalpa.costs.matching import Matching
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import Whole, rules_with
-from catalpa.loop.alternate import alternate
-from catalpa.loop.refill import REFILLS
-from catalpa.loop.restarts import best_of
-from catalpa.loop.settle import Settled, settle
+from catalpa.loop.settle import Settled
 from catalpa.relations.relations import Relations
 
 __all__ = ["CoForest"]
@@ -105,25 +102,14 @@ class CoForest(Clusterer):
         self.random_state = random_state
 
     def _solve(self, problem: Problem) -> Outcome:
-        engine = problem.engine
-        begin, learner = Matching(engine.axis), OrderForest(engine.axis)
-        refill = REFILLS[self.empty_clusters]
+        axis = problem.engine.axis
+        begin, learner = Matching(axis), OrderForest(axis)
 
         def run(rng: np.random.Generator) -> Settled[Forest]:
-            state = begin.start(problem.seeds(rng))
-            begun = settle(engine, begin, state, max_iter=self.max_iter, refill=refill, phase="start")
-            return alternate(
-                engine,
-                learner,
-                learner.relearn(begun.after, begun.filled),
-                begun.filled,
-                max_rounds=self.max_rounds,
-                max_iter=self.max_iter,
-                refill=refill,
-                before=begun.history,
-            )
+            begun = problem.settle(begin, begin.start(problem.seeds(rng)), phase="start")
+            return problem.alternate(learner, learner.relearn(begun.after, begun.filled), begun)
 
-        rest = best_of(problem.starts(self.n_init), problem.random_state, run)
+        rest = problem.best(run)
         return Outcome.of(rest, problem.units_per_weight, ragged={"distances": tuple(rest.state.trees)})
 
     @property

@@ -15,7 +15,7 @@ from catalpa.costs.coupling import (
 )
 from catalpa.costs.embedding import InUse, JointVectors, overall_shares
 from catalpa.estimator.base import Clusterer, Problem
-from catalpa.estimator.centroids import StartRule, settle_centroids, vector_relations, wide_vectors
+from catalpa.estimator.centroids import BEGIN, settle_centroids, vector_relations, wide_vectors
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import Choice, Number, rules_with
 from catalpa.loop.restarts import generators
@@ -97,7 +97,7 @@ class CURE(Clusterer):
             "alpha": Number(1.0),
             "beta": Number(0.0),
             "couplings": Choice(tuple(FREQUENCY_COUPLINGS)),
-            "init": StartRule(),
+            "init": BEGIN,
         }
     )
 
@@ -144,13 +144,7 @@ class CURE(Clusterer):
         )
         overall = overall_shares(together, axis)
         vectors = used.whole(column_points(groups, used.own_axis), overall)
-        rest = settle_centroids(
-            problem,
-            JointVectors(axis, vectors, overall),
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            empty_clusters=self.empty_clusters,
-        )
+        rest = settle_centroids(problem, JointVectors(axis, vectors, overall))
         every = np.full((axis.base.length, groups.shape[1]), -1)
         every[used.places] = groups
         shared = {"groups": every, "vectors": vectors, "overall": overall}

@@ -13,10 +13,7 @@ from catalpa.costs.matching import Matching
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import Choice, Either, Number, Whole, rules_with
-from catalpa.loop.alternate import alternate
-from catalpa.loop.refill import REFILLS
-from catalpa.loop.restarts import best_of
-from catalpa.loop.settle import Settled, settle
+from catalpa.loop.settle import Settled
 from catalpa.relations.relations import Relations
 
 __all__ = ["DISC"]
@@ -149,11 +146,11 @@ class DISC(Clusterer):
 
     def _solve(self, problem: Problem) -> Outcome:
         """Begin with k-modes, learn the lines, settle, and relearn until the clusters repeat."""
-        engine, refill = problem.engine, REFILLS[self.empty_clusters]
+        axis = problem.engine.axis
         gamma = problem.balanced_gamma() if self.gamma is None else float(self.gamma)
-        begin = Matching(engine.axis, number_weight=gamma)
+        begin = Matching(axis, number_weight=gamma)
         learner = ClusterRelations(
-            engine.axis,
+            axis,
             squared=self.distance == "euclidean",
             nearest_center=self.centers == "nearest",
             empty_is_zero=self.empty_clusters == "keep",
@@ -161,24 +158,14 @@ class DISC(Clusterer):
         )
 
         def run(rng: np.random.Generator) -> Settled[Lines]:
-            state = begin.start(problem.seeds(rng))
-            begun = settle(engine, begin, state, max_iter=self.max_iter, refill=refill, phase="start")
+            begun = problem.settle(begin, begin.start(problem.seeds(rng)), phase="start")
             lines = learner.relearn(begun.after, begun.filled)
-            if not self.relearn:
-                once = settle(engine, learner, lines, max_iter=self.max_iter, refill=refill, relearned=True)
-                return replace(once, history=begun.history + once.history)
-            return alternate(
-                engine,
-                learner,
-                lines,
-                begun.filled,
-                max_rounds=self.max_rounds,
-                max_iter=self.max_iter,
-                refill=refill,
-                before=begun.history,
-            )
+            if self.relearn:
+                return problem.alternate(learner, lines, begun)
+            once = problem.settle(learner, lines, relearned=True)
+            return replace(once, history=begun.history + once.history)
 
-        rest = best_of(problem.starts(self.n_init), problem.random_state, run)
+        rest = problem.best(run)
         learned = {"positions": rest.state.positions}
         return Outcome.of(rest, problem.units_per_weight, learned=learned, facts={"gamma": gamma})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,9 @@ from catalpa.estimator.attributes import weights_frame
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.parameters import Choice, Whole, rules_with
-from catalpa.loop.alternate import Before, alternate
+from catalpa.loop.alternate import Before
 from catalpa.loop.history import Pass
-from catalpa.loop.refill import REFILLS
-from catalpa.loop.restarts import best_of
-from catalpa.loop.settle import Settled, settle
+from catalpa.loop.settle import Settled
 from catalpa.relations.relations import Relations
 from catalpa.steps.scores import Scores, fix
 from catalpa.steps.sums import binned_axis, cooccurrences_with_bins, summed_deviations
@@ -152,7 +151,7 @@ class HARR(Clusterer):
                 return self._het2hom(problem, space, rng)
             return self._weighted(problem, space, rng)
 
-        rest = best_of(problem.starts(self.n_init), problem.random_state, run)
+        rest = problem.best(run)
         return Outcome.of(
             rest,
             problem.units_per_weight,
@@ -186,46 +185,22 @@ class HARR(Clusterer):
             per_cluster=self.variant == "M",
             deviations=lambda scores, means: _deviations(engine, scores, means),
         )
-        refill = REFILLS[self.empty_clusters]
-        state = learner.start(problem.seeds(rng))
-        begun = settle(engine, learner, state, max_iter=self.max_iter, refill=refill)
-        return alternate(
-            engine,
-            learner,
-            begun.after,
-            begun.filled,
-            max_rounds=self.max_rounds,
-            max_iter=self.max_iter,
-            refill=refill,
-            before=begun.history,
-        )
+        begun = problem.settle(learner, learner.start(problem.seeds(rng)))
+        return problem.alternate(learner, begun.after, begun)
 
     def _het2hom(self, problem: Problem, space: Space, rng: np.random.Generator) -> Settled[Placed]:
         """The launch (where there are no numbers), even weights, then weights that shift within columns."""
-        engine, refill = problem.engine, REFILLS[self.empty_clusters]
-        learner = Het2Hom(
-            engine.axis, space, _even_parts(problem, space), power=2, by_modes=self.prototype == "mode"
-        )
+        axis, parts = problem.engine.axis, _even_parts(problem, space)
+        learner = Het2Hom(axis, space, parts, power=2, by_modes=self.prototype == "mode")
         seeds = problem.seeds(rng)
         state, launched = learner.start(seeds), tuple[Pass, ...]()
         if not problem.schema.numeric:
             launch = Launch(learner)
-            begun = settle(
-                engine, launch, launch.start(seeds), max_iter=LAUNCH_PASSES, refill=refill, phase="start"
-            )
+            limited = replace(problem, max_iter=LAUNCH_PASSES)
+            begun = limited.settle(launch, launch.start(seeds), phase="start")
             state, launched = begun.after, begun.history
-        even = settle(engine, learner, state, max_iter=self.max_iter, refill=refill)
-        return alternate(
-            engine,
-            learner,
-            even.after,
-            even.filled,
-            max_rounds=self.max_rounds,
-            max_iter=self.max_iter,
-            refill=refill,
-            before=launched + even.history,
-            enough=_cost_rests,
-        )
+        even = problem.settle(learner, state)
+        return problem.alternate(learner, even.after, even, before=launched, enough=_cost_rests)
 
     def _balance(self, fitted: Fitted) -> dict[str, float]:
         # Counts tell squared distances of numbers only, so their part is what the categories leave.

@@ -12,10 +12,7 @@ from catalpa.estimator.attributes import frame_in
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import Choice, Whole, rules_with
-from catalpa.loop.alternate import alternate
-from catalpa.loop.refill import REFILLS
-from catalpa.loop.restarts import best_of
-from catalpa.loop.settle import Settled, settle
+from catalpa.loop.settle import Settled
 from catalpa.relations.names import category_names
 from catalpa.relations.relations import Relations
 from catalpa.steps.sums import cooccurrences
@@ -137,25 +134,12 @@ class HDC(Clusterer):
         method = PairWeights(
             engine.axis, homogeneous_distances(contexts), overall, self.descriptor == "medoid"
         )
-        refill = REFILLS[self.empty_clusters]
 
         def run(rng: np.random.Generator) -> Settled[Described]:
-            state = method.start(problem.seeds(rng))
-            begun = settle(engine, method, state, max_iter=self.max_iter, refill=refill)
-            if self.weighting == "none":
-                return begun
-            return alternate(
-                engine,
-                method,
-                begun.after,
-                begun.filled,
-                max_rounds=self.max_rounds,
-                max_iter=self.max_iter,
-                refill=refill,
-                before=begun.history,
-            )
+            begun = problem.settle(method, method.start(problem.seeds(rng)))
+            return begun if self.weighting == "none" else problem.alternate(method, begun.after, begun)
 
-        rest = best_of(problem.starts(self.n_init), problem.random_state, run)
+        rest = problem.best(run)
         ragged = {"distances": tuple(method.distances), "weights": tuple(rest.state.weights)}
         return Outcome.of(rest, problem.units_per_weight, ragged=ragged)
 

@@ -5,16 +5,11 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
-import numpy as np
-
-from catalpa.costs.matching import Matching, Prototypes
+from catalpa.costs.matching import Matching
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.incremental import Grown, learn_batch
 from catalpa.estimator.parameters import rules_with
-from catalpa.loop.refill import REFILLS
-from catalpa.loop.restarts import best_of
-from catalpa.loop.settle import Settled, settle
 
 __all__ = ["KModes"]
 
@@ -129,14 +124,7 @@ class KModes(Clusterer):
         self.decay = decay
 
     def _solve(self, problem: Problem) -> Outcome:
-        method = Matching(problem.engine.axis)
-
-        def run(rng: np.random.Generator) -> Settled[Prototypes]:
-            state = method.start(problem.seeds(rng))
-            refill = REFILLS[self.empty_clusters]
-            return settle(problem.engine, method, state, max_iter=self.max_iter, refill=refill)
-
-        rest = best_of(problem.starts(self.n_init), problem.random_state, run)
+        rest = problem.settle_best(Matching(problem.engine.axis))
         return Outcome.of(rest, problem.units_per_weight)
 
     def partial_fit(self, X: Any, y: Any = None) -> KModes:

@@ -8,14 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.costs.matching import Matching, Prototypes
+from catalpa.costs.matching import Matching
 from catalpa.errors import ColumnWarning, ParameterError
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import Choice, Either, Number, rules_with
-from catalpa.loop.refill import REFILLS
-from catalpa.loop.restarts import best_of
-from catalpa.loop.settle import Settled, settle
 from catalpa.steps.sums import number_moments
 from catalpa.table.blocks import FloatArray
 
@@ -142,14 +139,7 @@ class KPrototypes(Clusterer):
         weights = self._number_weights(problem, variances)
         gamma = _half_spread(variances * weights) if self.gamma is None else float(self.gamma)
         method = Matching(problem.engine.axis, gamma, tuple(weights.tolist()))
-        refill = REFILLS[self.empty_clusters]
-
-        def run(rng: np.random.Generator) -> Settled[Prototypes]:
-            state = method.start(problem.seeds(rng))
-            return settle(problem.engine, method, state, max_iter=self.max_iter, refill=refill)
-
-        rest = best_of(problem.starts(self.n_init), problem.random_state, run)
-        return Outcome.of(rest, problem.units_per_weight, facts={"gamma": gamma})
+        return Outcome.of(problem.settle_best(method), problem.units_per_weight, facts={"gamma": gamma})
 
     def _number_weights(self, problem: Problem, variances: FloatArray) -> FloatArray:
         """What turns squared distances on [0, 1] into those of the scale asked for, (numeric,)."""

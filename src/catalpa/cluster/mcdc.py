@@ -15,11 +15,9 @@ from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import Choice, Either, Number, Whole, rules_with
 from catalpa.estimator.problem import rows_in_memory
-from catalpa.loop.alternate import alternate
 from catalpa.loop.granularity import LARGE, Granularities, coarsen, nearest_granules
-from catalpa.loop.refill import keep_empty
 from catalpa.loop.restarts import best_of
-from catalpa.loop.settle import Settled, settle
+from catalpa.loop.settle import Settled
 from catalpa.steps.assign import label_rows
 from catalpa.steps.in_order.oriented import oriented_rows_again
 from catalpa.steps.in_order.visits import InOrder
@@ -166,7 +164,7 @@ class MCDC(Clusterer):
         fixed = self._coarsened(rows, None) if self.granular_init == "oi" else None
 
         def run(rng: np.random.Generator) -> _Run:
-            return self._aggregated(rows, fixed or self._coarsened(rows, rng), rng)
+            return self._aggregated(problem, rows, fixed or self._coarsened(rows, rng), rng)
 
         best = best_of(self.n_init if by_chance else 1, problem.random_state, run)
         self.granularity_labels_ = np.stack([level.labels for level in best.stages.levels], axis=1)
@@ -187,7 +185,9 @@ class MCDC(Clusterer):
             max_iter=self.max_iter,
         )
 
-    def _aggregated(self, rows: InOrder, stages: Granularities, rng: np.random.Generator) -> _Run:
+    def _aggregated(
+        self, problem: Problem, rows: InOrder, stages: Granularities, rng: np.random.Generator
+    ) -> _Run:
         """The second stage (CAME): clusters of rows whose labels agree."""
         table = _stacked(stages, rows)
         coarsest = [level.k for level in stages.levels if level.k > 1][-1:]
@@ -195,18 +195,9 @@ class MCDC(Clusterer):
         by_oi = self.came_init == "oi"
         seeds = oriented_rows_again(table, k) if by_oi else _drawn(table, k, rng)
         engine, method = LocalEngine(Rows(table.axis, [table.block])), Agreement(table.axis)
-        begin = method.start(table.seeds(seeds))
-        begun = settle(engine, method, begin, max_iter=self.max_iter, refill=keep_empty, phase="agree")
-        rest = alternate(
-            engine,
-            method,
-            begun.after,
-            begun.filled,
-            max_rounds=self.max_iter,
-            max_iter=self.max_iter,
-            refill=keep_empty,
-            before=begun.history,
-        )
+        agreeing = replace(problem, engine=engine, max_rounds=self.max_iter)
+        begun = agreeing.settle(method, method.start(table.seeds(seeds)), phase="agree")
+        rest = agreeing.alternate(method, begun.after, begun)
         return _Run(stages, rest, engine.each(label_rows, fix(rest.scores, engine.axis)))
 
     @property

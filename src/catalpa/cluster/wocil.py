@@ -156,7 +156,7 @@ class WOCIL(Clusterer):
             order = problem.random_state.permutation(len(rows))
             rows = rows.permuted(order)
         by_chance = isinstance(self.init, str) and self.init != "oi" and self.n_clusters is not None
-        starts = problem.starts(self.n_init) if by_chance else 1
+        starts = problem.starts if by_chance else 1
         rest = best_of(starts, problem.random_state, lambda rng: self._run(problem, rows, rng))
         labels = np.empty_like(rest.labels)
         labels[order] = rest.labels

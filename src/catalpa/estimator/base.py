@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Clusterer", "Outcome", "Problem"]
 
+LOOP_SETTINGS = ("init", "n_init", "max_iter", "max_rounds", "empty_clusters")  # those that a method has
+
 
 class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators: they differ in ``_solve`` and in their settings."""
@@ -95,11 +97,11 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
             opened.schema,
             opened.schema.scaling,
             self._clusters_for(opened.engine.n_rows),
-            getattr(self, "init", "random"),
             random_state,
-            opened.units_per_weight,
-            settings.search_rows or opened.engine.n_rows,
-            settings.search_seed,
+            **{name: getattr(self, name) for name in LOOP_SETTINGS if hasattr(self, name)},
+            units_per_weight=opened.units_per_weight,
+            search_rows=settings.search_rows or opened.engine.n_rows,
+            search_seed=settings.search_seed,
         )
 
     def _searched(self, settings: TableSettings, _random_state: np.random.RandomState) -> TableSettings:

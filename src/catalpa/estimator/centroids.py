@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from catalpa.costs.embedding import (
@@ -15,11 +12,10 @@ from catalpa.costs.embedding import (
     column_means,
     with_holes,
 )
-from catalpa.estimator.parameters import Choice
+from catalpa.estimator.parameters import Begin
 from catalpa.estimator.problem import Problem
-from catalpa.loop.refill import REFILLS, as_counts
-from catalpa.loop.restarts import best_of
-from catalpa.loop.settle import Settled, settle
+from catalpa.loop.refill import as_counts
+from catalpa.loop.settle import Settled
 from catalpa.loop.starts.plusplus import plusplus_rows
 from catalpa.loop.starts.rows import STARTS
 from catalpa.relations.relations import Relations
@@ -30,34 +26,15 @@ from catalpa.steps.search import Found
 from catalpa.table.blocks import Axis, Block, FloatArray
 from catalpa.table.schema import Schema
 
-__all__ = ["StartRule", "settle_centroids", "vector_relations", "wide_vectors"]
+__all__ = ["BEGIN", "settle_centroids", "vector_relations", "wide_vectors"]
 
 PLUSPLUS = "k-means++"
-WORDS = Choice((PLUSPLUS, *STARTS))
+BEGIN = Begin((PLUSPLUS, *STARTS))
 
 
-@dataclass(frozen=True)
-class StartRule:
-    """``init``: a word, or a table of centres."""
-
-    def allows(self, value: Any) -> bool:
-        return WORDS.allows(value) if isinstance(value, str) else value is not None
-
-    def says(self) -> str:
-        return f"{WORDS.says()} or a table of centres"
-
-
-def settle_centroids(
-    problem: Problem, method: JointVectors, *, n_init: int, max_iter: int, empty_clusters: str
-) -> Settled[Centroids]:
-    """k-means of the rows from ``n_init`` starts; the one of least cost."""
-
-    def run(rng: np.random.Generator) -> Settled[Centroids]:
-        state = method.start(_seeds(problem, method, rng))
-        refill = REFILLS[empty_clusters]
-        return settle(problem.engine, method, state, max_iter=max_iter, refill=refill)
-
-    return best_of(problem.starts(n_init), problem.random_state, run)
+def settle_centroids(problem: Problem, method: JointVectors) -> Settled[Centroids]:
+    """k-means of the rows from several starts; the one of least cost."""
+    return problem.best(lambda rng: problem.settle(method, method.start(_seeds(problem, method, rng))))
 
 
 def _seeds(problem: Problem, method: JointVectors, rng: np.random.Generator) -> Counts:

@@ -1,18 +1,24 @@
-"""A table made ready for a method: an engine that holds it, seeds, and the user's settings of both."""
+"""A table made ready for a method: an engine that holds it, seeds, and the loop with the user's settings."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from catalpa.costs.method import Learner, Method, State
 from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import ParameterError, UnsupportedTable
 from catalpa.estimator.checkpoint import CheckpointedEngine
-from catalpa.loop.refill import as_counts
+from catalpa.loop.alternate import Enough, alternate, clusters_repeat
+from catalpa.loop.history import Pass
+from catalpa.loop.refill import REFILLS, as_counts
+from catalpa.loop.restarts import Rest, best_of
+from catalpa.loop.settle import Settled, settle
 from catalpa.loop.starts.rows import STARTS, count_categories
 from catalpa.steps.collapse import row_weights
 from catalpa.steps.counts import Counts
@@ -33,8 +39,12 @@ class Problem:
     schema: Schema
     scaling: Scaling
     n_clusters: int
-    init: Any
     random_state: np.random.RandomState
+    init: Any = "random"
+    n_init: int = 1
+    max_iter: int = 1
+    max_rounds: int = 1
+    empty_clusters: str = "keep"
     units_per_weight: float = 1.0
     search_rows: int = 0
     search_seed: int = 0
@@ -48,13 +58,54 @@ class Problem:
         return np.concatenate([row_weights(block) > 0 for block in engine.blocks])
 
     @property
-    def start_is_fixed(self) -> bool:
-        """Whether every start would begin at the same rows."""
-        return not isinstance(self.init, str) or self.init == "cao"
-
-    def starts(self, n_init: int) -> int:
+    def starts(self) -> int:
         """Starts worth running: one where nothing is left to chance."""
-        return 1 if self.start_is_fixed else n_init
+        fixed = not isinstance(self.init, str) or self.init == "cao"
+        return 1 if fixed else self.n_init
+
+    def best(self, run: Callable[[np.random.Generator], Rest]) -> Rest:
+        """The start of least cost."""
+        return best_of(self.starts, self.random_state, run)
+
+    def settle(
+        self, method: Method[State], state: State, *, phase: str = "learn", relearned: bool = False
+    ) -> Settled[State]:
+        """Assign and update from a state until nothing moves, as the settings say."""
+        return settle(
+            self.engine,
+            method,
+            state,
+            max_iter=self.max_iter,
+            refill=REFILLS[self.empty_clusters],
+            phase=phase,
+            relearned=relearned,
+        )
+
+    def alternate(
+        self,
+        learner: Learner[State],
+        state: State,
+        begun: Settled[Any],
+        *,
+        before: tuple[Pass, ...] = (),
+        enough: Enough = clusters_repeat,
+    ) -> Settled[State]:
+        """Relearn from where ``begun`` came to rest, and settle, until the clusters repeat."""
+        return alternate(
+            self.engine,
+            learner,
+            state,
+            begun.filled,
+            max_rounds=self.max_rounds,
+            max_iter=self.max_iter,
+            refill=REFILLS[self.empty_clusters],
+            before=before + begun.history,
+            enough=enough,
+        )
+
+    def settle_best(self, method: Method[State]) -> Settled[State]:
+        """The method from the seeds of every start; the run of least cost."""
+        return self.best(lambda rng: self.settle(method, method.start(self.seeds(rng))))
 
     def seeds(self, rng: np.random.Generator) -> Counts:
         """Counts of clusters that hold one starting row each."""
