@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalpa.engines.local import LocalEngine
-from catalpa.estimator.soft_fit import overall_of
-from catalpa.estimator.soft_repair import with_moved_rows
+from catalpa.estimator.soft_fit import overall_of, with_moved_rows
 from catalpa.loop.soft import Ripened, ripen
 from catalpa.loop.soft_search import Found, Search, Settings
 from catalpa.steps.assign import label_rows

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,20 +11,24 @@ import numpy as np
 from catalpa.costs.context import CategoryDistances, ColumnContexts, learn_contexts
 from catalpa.costs.embedding import JointVectors, overall_shares
 from catalpa.costs.method import Method
-from catalpa.errors import ColumnWarning, UndefinedMetric
+from catalpa.errors import ColumnWarning, ParameterError, UndefinedMetric
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.merging import merge_rows
 from catalpa.estimator.parameters import Choice, Number, rules_with
-from catalpa.loop.refill import REFILLS
-from catalpa.loop.restarts import best_of
-from catalpa.loop.settle import Settled, settle
+from catalpa.loop.history import Pass, report_pass
+from catalpa.loop.ward import ward_labels
 from catalpa.relations.relations import Relations
+from catalpa.steps.assign import label_rows
+from catalpa.steps.collapse import collapse, row_weights
+from catalpa.steps.labelled import count_labelled
+from catalpa.steps.scores import fix
 from catalpa.steps.sums import cooccurrences
-from catalpa.table.blocks import Axis, FloatArray, IntArray
+from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 from catalpa.table.schema import Schema
 
 __all__ = ["CBDM"]
+
+MOST_DISTINCT = 10_000  # rows that Ward's clustering takes; the time grows with their square
 
 
 class CBDM(Clusterer):
@@ -171,8 +176,10 @@ class CBDM(Clusterer):
         }
         ragged = {"distances": tuple(contexts.distances)}
         if self.clusterer == "ward":
-            return merge_rows(problem, contexts.coordinates, _means(contexts, together, axis), shared, ragged)
-        rest = self._settled(problem, self._method(contexts, together, axis))
+            return _merge_rows(
+                problem, contexts.coordinates, _means(contexts, together, axis), shared, ragged
+            )
+        rest = problem.settle_best(self._method(contexts, together, axis))
         return Outcome.of(rest, problem.units_per_weight, shared=shared, ragged=ragged)
 
     def _method(self, contexts: ColumnContexts, together: IntArray, axis: Axis) -> Method[Any]:
@@ -184,15 +191,6 @@ class CBDM(Clusterer):
             squared=self.distance == "euclidean",
             nearest_center=self.centers == "nearest",
         )
-
-    def _settled(self, problem: Problem, method: Method[Any]) -> Settled[Any]:
-        refill = REFILLS[self.empty_clusters]
-
-        def run(rng: np.random.Generator) -> Settled[Any]:
-            state = method.start(problem.seeds(rng))
-            return settle(problem.engine, method, state, max_iter=self.max_iter, refill=refill)
-
-        return best_of(problem.starts(self.n_init), problem.random_state, run)
 
     @property
     def relations_(self) -> Relations:
@@ -253,3 +251,57 @@ def _check_defined(contexts: ColumnContexts, schema: Schema, together: IntArray)
             ColumnWarning,
             stacklevel=4,
         )
+
+
+def _merge_rows(
+    problem: Problem,
+    coordinates: Sequence[FloatArray],
+    means: JointVectors,
+    shared: Mapping[str, FloatArray],
+    ragged: Mapping[str, tuple[FloatArray, ...]],
+) -> Outcome:
+    """Ward's clustering of rows whose categories have these coordinates, one array per column.
+
+    Equal rows are merged first, so only distinct rows are compared. The model that is left for new rows
+    is the mean of every cluster.
+    """
+    engine, axis = problem.engine, problem.engine.axis
+    codes, weights = engine.each(_row_codes), engine.each(row_weights)
+    numbers = np.zeros((len(codes), 0))
+    distinct = collapse(Block(codes, numbers, weights), axis)
+    if len(distinct.block) > MOST_DISTINCT:
+        raise ParameterError(
+            f"clusterer='ward' compares every two distinct rows, and the table has {len(distinct.block)} of "
+            f"them; it takes at most {MOST_DISTINCT}. Use clusterer='kmodes' or 'embedding', or fit a sample."
+        )
+    points = _row_points(distinct.block, coordinates, means, axis)
+    merged = ward_labels(points, row_weights(distinct.block), problem.n_clusters)
+    k = int(merged.max()) + 1
+    counts = count_labelled(distinct.block, merged, k, axis)
+    state = means.start(counts)
+    scores = means.scores(state)
+    cost = float((counts.by_category * scores.table.T).sum()) / problem.units_per_weight
+    # Rows without weight took no part; they get their nearest cluster.
+    nearest = engine.each(label_rows, fix(scores, axis))
+    labels = np.where(distinct.row_of < 0, nearest, merged[distinct.row_of]).astype(np.int32)
+    history = (report_pass(Pass("merge", cost, engine.n_rows, False, k)),)
+    return Outcome(
+        scores, counts, state.centers, cost, history, True, shared=shared, ragged=ragged, labels=labels
+    )
+
+
+def _row_codes(block: Block) -> IntArray:
+    """The codes of a block's rows."""
+    return block.codes
+
+
+def _row_points(
+    block: Block, coordinates: Sequence[FloatArray], means: JointVectors, axis: Axis
+) -> FloatArray:
+    """The coordinates of a row's categories one after the other; the column's mean where one is left out."""
+    parts = []
+    for column, (part, points) in enumerate(zip(axis.base.slices(), coordinates, strict=True)):
+        hole = means.overall[part] @ points
+        wide = np.vstack([points, np.repeat(hole[None, :], axis.widths[column] - len(points), axis=0)])
+        parts.append(wide[block.codes[:, column]])
+    return np.concatenate(parts, axis=1)

@@ -1,16 +1,108 @@
-"""Scores and counts as JSON values, and back."""
+"""Arrays, numbers, scores and counts as JSON values, exactly: what goes in comes out, bit for bit."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from catalpa.errors import ModelFileError
-from catalpa.model.arrays import array_from_json, array_to_json
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 
-__all__ = ["counts_from_json", "counts_to_json", "scores_from_json", "scores_to_json"]
+__all__ = [
+    "array_from_json",
+    "array_to_json",
+    "counts_from_json",
+    "counts_to_json",
+    "number_from_json",
+    "number_to_json",
+    "scores_from_json",
+    "scores_to_json",
+]
+
+DTYPES = (
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64"),
+)
+NOT_FINITE = ("nan", "inf", "-inf")
+LARGEST = int(np.finfo(np.float64).max)
+# Arrays of scores and counts, with their dimensions.
+OF_SCORES = {"table": 2, "anchor": 1, "means": 2, "scale": 2, "level": 2}
+OF_COUNTS = {"by_category": 2, "sizes": 1, "sums": 2, "squares": 2, "seen": 2}
+
+
+def number_to_json(number: float) -> float | str:
+    """A number as JSON, which has no word for "nan", "inf" and "-inf": they become text.
+
+    Examples
+    --------
+    >>> number_to_json(0.1), number_to_json(float("-inf"))
+    (0.1, '-inf')
+    """
+    number = float(number)
+    return number if math.isfinite(number) else str(number)
+
+
+def number_from_json(value: object, field: str) -> float:
+    """The number that ``number_to_json`` wrote; ``field`` names it in errors.
+
+    Examples
+    --------
+    >>> number_from_json("-inf", "cost")
+    -inf
+    """
+    if isinstance(value, str) and value in NOT_FINITE:
+        return float(value)
+    if type(value) is float or (type(value) is int and abs(value) <= LARGEST):
+        return float(value)
+    raise _damaged(field, f"is {value!r}; a number, 'nan', 'inf' or '-inf' is expected")
+
+
+def array_to_json(array: NDArray[Any]) -> dict[str, Any]:
+    """An array of booleans, whole numbers or floats as a dictionary of dtype, shape and nested lists.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> array_to_json(np.array([[1.5, np.nan]]))
+    {'dtype': 'float64', 'shape': [1, 2], 'values': [[1.5, 'nan']]}
+    """
+    if array.dtype.name not in DTYPES:
+        raise ModelFileError(
+            f"A model file cannot hold an array of {array.dtype}; it takes {', '.join(DTYPES)}."
+        )
+    values = array.tolist()
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        values = _words_for_not_finite(values)
+    return {"dtype": array.dtype.name, "shape": list(array.shape), "values": values}
+
+
+def array_from_json(entry: object, field: str, *, ndim: int | None = None) -> NDArray[Any]:
+    """The array that ``array_to_json`` described; ``field`` names it in errors.
+
+    Examples
+    --------
+    >>> array_from_json({"dtype": "int64", "shape": [2], "values": [3, 4]}, "sizes", ndim=1)
+    array([3, 4])
+    """
+    if not isinstance(entry, dict) or not {"dtype", "shape", "values"} <= entry.keys():
+        raise _damaged(field, "is not an array with dtype, shape and values")
+    dtype, shape = entry["dtype"], entry["shape"]
+    if dtype not in DTYPES:
+        raise _damaged(field, f"has the dtype {dtype!r}; one of {', '.join(DTYPES)} is expected")
+    if not isinstance(shape, list) or not all(type(size) is int and size >= 0 for size in shape):
+        raise _damaged(field, f"has the shape {shape!r}; a list of whole numbers is expected")
+    if ndim is not None and len(shape) != ndim:
+        raise _damaged(field, f"has {len(shape)} dimensions; {ndim} are expected")
+    flat = _flattened(entry["values"], tuple(shape), np.dtype(dtype), field)
+    try:
+        return np.array(flat, dtype=dtype).reshape(shape)
+    except ValueError:  # an empty array may state any shape, even one that no memory holds
+        raise _damaged(field, f"has the shape {shape!r}, which is too large") from None
 
 
 def scores_to_json(scores: Scores) -> dict[str, Any]:
@@ -23,15 +115,8 @@ def scores_to_json(scores: Scores) -> dict[str, Any]:
     >>> entry["table"]["values"], entry["power"], entry["root"]
     ([[0.0, 1.0]], 2, False)
     """
-    return {
-        "table": array_to_json(scores.table),
-        "anchor": array_to_json(scores.anchor),
-        "means": array_to_json(scores.means),
-        "scale": array_to_json(scores.scale),
-        "level": array_to_json(scores.level),
-        "power": int(scores.power),
-        "root": bool(scores.root),
-    }
+    arrays = {name: array_to_json(getattr(scores, name)) for name in OF_SCORES}
+    return {**arrays, "power": int(scores.power), "root": bool(scores.root)}
 
 
 def scores_from_json(entry: Mapping[str, Any]) -> Scores:
@@ -45,18 +130,12 @@ def scores_from_json(entry: Mapping[str, Any]) -> Scores:
     True
     """
     scores = Scores(
-        table=array_from_json(_part(entry, "scores", "table"), "scores.table", ndim=2),
-        anchor=array_from_json(_part(entry, "scores", "anchor"), "scores.anchor", ndim=1),
-        means=array_from_json(_part(entry, "scores", "means"), "scores.means", ndim=2),
-        scale=array_from_json(_part(entry, "scores", "scale"), "scores.scale", ndim=2),
-        level=array_from_json(_part(entry, "scores", "level"), "scores.level", ndim=2),
+        **_arrays(entry, "scores", OF_SCORES),
         power=_whole(entry, "scores", "power"),
         root=_truth(entry, "scores", "root"),
     )
     if scores.power not in (1, 2):
-        raise ModelFileError(
-            f"The model file is damaged: field 'scores.power' is {scores.power}, not 1 or 2."
-        )
+        raise _damaged("scores.power", f"is {scores.power}, not 1 or 2")
     _check_shapes(
         {
             "scores.anchor": (scores.anchor.shape, (scores.k,)),
@@ -79,15 +158,8 @@ def counts_to_json(counts: Counts) -> dict[str, Any]:
     >>> counts_to_json(counts)["cost"]
     1180591620717411303424
     """
-    return {
-        "by_category": array_to_json(counts.by_category),
-        "sizes": array_to_json(counts.sizes),
-        "sums": array_to_json(counts.sums),
-        "squares": array_to_json(counts.squares),
-        "seen": array_to_json(counts.seen),
-        "cost": int(counts.cost),
-        "moved": int(counts.moved),
-    }
+    arrays = {name: array_to_json(getattr(counts, name)) for name in OF_COUNTS}
+    return {**arrays, "cost": int(counts.cost), "moved": int(counts.moved)}
 
 
 def counts_from_json(entry: Mapping[str, Any]) -> Counts:
@@ -102,11 +174,7 @@ def counts_from_json(entry: Mapping[str, Any]) -> Counts:
     array([[2, 1]])
     """
     counts = Counts(
-        by_category=array_from_json(_part(entry, "counts", "by_category"), "counts.by_category", ndim=2),
-        sizes=array_from_json(_part(entry, "counts", "sizes"), "counts.sizes", ndim=1),
-        sums=array_from_json(_part(entry, "counts", "sums"), "counts.sums", ndim=2),
-        squares=array_from_json(_part(entry, "counts", "squares"), "counts.squares", ndim=2),
-        seen=array_from_json(_part(entry, "counts", "seen"), "counts.seen", ndim=2),
+        **_arrays(entry, "counts", OF_COUNTS),
         cost=_whole(entry, "counts", "cost"),
         moved=_whole(entry, "counts", "moved"),
     )
@@ -121,36 +189,65 @@ def counts_from_json(entry: Mapping[str, Any]) -> Counts:
     return counts
 
 
+def _arrays(entry: Mapping[str, Any], owner: str, dimensions: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        name: array_from_json(_part(entry, owner, name), f"{owner}.{name}", ndim=ndim)
+        for name, ndim in dimensions.items()
+    }
+
+
 def _part(entry: Mapping[str, Any], owner: str, name: str) -> Any:
     if name not in entry:
-        raise ModelFileError(
-            f"The model file is damaged: field '{owner}.{name}' is missing. Save the model again."
-        )
+        raise _damaged(f"{owner}.{name}", "is missing")
     return entry[name]
 
 
 def _whole(entry: Mapping[str, Any], owner: str, name: str) -> int:
     value = _part(entry, owner, name)
     if type(value) is not int:
-        raise ModelFileError(
-            f"The model file is damaged: field '{owner}.{name}' is {value!r}, not a whole number."
-        )
+        raise _damaged(f"{owner}.{name}", f"is {value!r}, not a whole number")
     return value
 
 
 def _truth(entry: Mapping[str, Any], owner: str, name: str) -> bool:
     value = _part(entry, owner, name)
     if type(value) is not bool:
-        raise ModelFileError(
-            f"The model file is damaged: field '{owner}.{name}' is {value!r}, not true or false."
-        )
+        raise _damaged(f"{owner}.{name}", f"is {value!r}, not true or false")
     return value
 
 
 def _check_shapes(fields: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]]) -> None:
     for field, (came, expected) in fields.items():
         if came != expected:
-            raise ModelFileError(
-                f"The model file is damaged: field {field!r} has shape {came}, but {expected} fits the other "
-                "fields. Save the model again."
-            )
+            raise _damaged(field, f"has shape {came}, but {expected} fits the other fields")
+
+
+def _words_for_not_finite(values: Any) -> Any:
+    if isinstance(values, list):
+        return [_words_for_not_finite(part) for part in values]
+    return number_to_json(values)
+
+
+def _flattened(values: object, shape: tuple[int, ...], dtype: np.dtype[Any], field: str) -> list[Any]:
+    """The numbers of nested lists in order, after a look at the shape and at each number's type."""
+    if not shape:
+        return [_element(values, dtype, field)]
+    if not isinstance(values, list) or len(values) != shape[0]:
+        raise _damaged(field, "holds values that do not have the shape that it states")
+    if len(shape) == 1:
+        return [_element(value, dtype, field) for value in values]
+    return [number for part in values for number in _flattened(part, shape[1:], dtype, field)]
+
+
+def _element(value: object, dtype: np.dtype[Any], field: str) -> float | int | bool:
+    if dtype.kind == "f":
+        return number_from_json(value, field)
+    if dtype.kind == "b" and isinstance(value, bool):
+        return value
+    if dtype.kind in "iu" and type(value) is int and np.iinfo(dtype).min <= value <= np.iinfo(dtype).max:
+        return value
+    raise _damaged(field, f"holds {value!r}, which is not {dtype}")
+
+
+def _damaged(field: str, what: str) -> ModelFileError:
+    return ModelFileError(f"The model file is damaged: field {field!r} {what}. Save the model again.")
