@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from html import escape
 from typing import Any
 
@@ -15,31 +16,43 @@ from catalpa.loop.history import Pass
 from catalpa.relations.names import percent, shortened
 from catalpa.relations.profiles import distinctive, profile_columns
 from catalpa.steps.counts import SQUARE_BITS
-from catalpa.table.blocks import FloatArray
+from catalpa.table import decode
+from catalpa.table.blocks import Block, FloatArray
+from catalpa.table.scaling import TICK_BITS
 from catalpa.table.schema import Column, Kind, Schema
 
 __all__ = ["balance", "card", "centers_frame", "frame_in", "history_frame", "profiles_frame", "weights_frame"]
 
+EAGER = ("pandas", "polars", "pyarrow", "modin", "cudf")  # libraries whose frames can be made from columns
+LARGE_DIGITS = 15  # beyond 10**15 no number is told shorter; the largest could become infinite
 CLUSTERS_SHOWN, CATEGORIES_SHOWN = 12, 3  # a card is read at a glance, a report in full
 
 
 def centers_frame(fitted: Fitted) -> Any:
-    """Centres in original values: a category per column, the mean of each number."""
+    """Centres in original values and types: a category per column, the mean of each number as a float."""
     schema, outcome = fitted.schema, fitted.outcome
-    counts = outcome.counts
+    counts, backend = outcome.counts, _backend(schema.library)
     own = np.where(counts.seen > 0, counts.means(), outcome.scores.means)
-    codes, means = iter(outcome.centers.T), iter(fitted.scaling.restore(own).T)
+    means = dict(zip((column.name for column in schema.numeric), fitted.scaling.restore(own).T, strict=True))
+    block = Block(outcome.centers, np.zeros((outcome.k, 0)))
+    categories = replace(schema, columns=schema.categorical, library=backend, named=True)
+    decoded = nw.from_native(decode(block, categories), eager_only=True)
     columns = {}
     for column in schema.columns:
         if column.kind is Kind.NUMERIC:
-            columns[column.name] = next(means).tolist()
+            values = [_without_noise(float(mean), column) for mean in means[column.name]]
+            columns[column.name] = nw.new_series(column.name, values, nw.Float64, backend=backend)
         else:
-            columns[column.name] = [_category(column, code) for code in next(codes)]
-    return frame_in(schema.library, columns)
+            columns[column.name] = decoded.get_column(column.name)
+    return nw.from_dict(columns).to_native()
 
 
-def _category(column: Column, code: int) -> Any:
-    return column.categories[code] if column.categories else None
+def _without_noise(mean: float, column: Column) -> float:
+    """A mean to the digits that are known of it, so that 353.1 is not told as 353.100001."""
+    tick = (column.high - column.low) * 2.0**-TICK_BITS
+    if not 0.0 < tick < math.inf:
+        return mean  # a column that does not vary is known exactly
+    return round(mean, max(-math.floor(math.log10(tick)) - 1, -LARGE_DIGITS))
 
 
 def profiles_frame(fitted: Fitted) -> Any:
@@ -89,9 +102,6 @@ def _number_part(outcome: Outcome) -> FloatArray:
     return np.asarray(scores.scale * np.maximum(around, 0.0))
 
 
-EAGER = ("pandas", "polars", "pyarrow", "modin", "cudf")
-
-
 def frame_in(library: str, columns: Mapping[str, Any]) -> Any:
     """A frame of these columns in ``library``; pandas where the table was no frame.
 
@@ -100,9 +110,12 @@ def frame_in(library: str, columns: Mapping[str, Any]) -> Any:
     >>> frame_in("pandas", {"a": [1, 2]}).shape
     (2, 1)
     """
-    backend = library if library in EAGER else "pandas"
     plain = {name: list(values) for name, values in columns.items()}
-    return nw.from_dict(plain, backend=backend).to_native()  # type: ignore[arg-type]
+    return nw.from_dict(plain, backend=_backend(library)).to_native()
+
+
+def _backend(library: str) -> Any:
+    return library if library in EAGER else "pandas"
 
 
 def card(method: str, fitted: Fitted) -> str:

@@ -1,0 +1,69 @@
+"""Attributes in the user's own words: the types of centres, and how many digits of a mean are told."""
+
+from __future__ import annotations
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from catalpa import KModes, KPrototypes
+
+FRAME = pd.DataFrame(
+    {
+        "plan": pd.Categorical(["a", "b", "b", "a"]),
+        "paid": [353.1, 353.1, 1000.7, 0.2],
+        "size": pd.Categorical(["low", "high", "high", "low"], ["low", "high"], ordered=True),
+        "new": [True, False, False, True],
+    }
+)
+
+
+def centers_of(table):
+    return KPrototypes(2, random_state=0).fit(table).centers_
+
+
+def test_categories_come_back_in_the_type_they_came_in():
+    centers = centers_of(FRAME)
+    assert centers.dtypes[["plan", "size", "new"]].equals(FRAME.dtypes[["plan", "size", "new"]])
+    assert sorted(centers["plan"]) == ["a", "b"]
+    assert centers["size"].max() == "high"
+
+
+def test_every_library_keeps_its_types():
+    assert centers_of(pl.from_pandas(FRAME)).schema == pl.from_pandas(FRAME).schema
+    table = pa.Table.from_pandas(FRAME, preserve_index=False)
+    assert centers_of(table).schema.equals(table.schema, check_metadata=False)
+
+
+def test_a_table_without_types_gives_a_frame_of_objects_and_numbers():
+    centers = centers_of([["a", 1.5], ["a", 2.5], ["b", 9.0], ["b", 9.5]])
+    assert centers.dtypes.tolist() == [object, float]
+    assert centers.columns.tolist() == ["x0", "x1"]
+
+
+def test_centres_of_numbers_alone_are_a_frame_too():
+    assert centers_of(FRAME[["paid"]]).shape == (2, 1)
+    assert centers_of(pa.table({"paid": [1.5, 9.25]})).num_rows == 2
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-9, 1e9, 1e300])
+def test_means_are_told_without_the_noise_of_the_grid(scale):
+    numbers = [0.0, 353.1, 353.1, 1000.7, 1000.7]
+    frame = pd.DataFrame({"kind": list("aabbb"), "paid": [number * scale for number in numbers]})
+    model = KPrototypes(2, random_state=0).fit(frame)
+    told = sorted(model.centers_["paid"])
+    assert told == pytest.approx([235.4 * scale, 1000.7 * scale], rel=1e-6)
+    assert scale != 1.0 or told == [235.4, 1000.7]
+
+
+def test_a_column_that_does_not_vary_is_told_exactly():
+    frame = pd.DataFrame({"kind": ["a", "b"], "paid": [1.23456789e-12] * 2})
+    assert centers_of(frame)["paid"].tolist() == [1.23456789e-12] * 2
+
+
+def test_a_centre_may_be_the_category_of_missing_cells():
+    frame = pd.DataFrame({"kind": pd.Categorical(["a", None, None]), "other": ["x", "y", "y"]})
+    centers = KModes(2, random_state=0).fit(frame).centers_
+    assert centers["kind"].isna().sum() == 1
+    assert centers["kind"].dtype == frame["kind"].dtype
