@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from catalpa import __version__
 from catalpa.cluster.registry import METHODS, MethodEntry
 
@@ -32,7 +34,8 @@ numpydoc_xref_param_type = False
 
 
 def _line(entry: MethodEntry) -> str:
-    page = f"[{entry.estimator.__name__}]({entry.name}.md)"
+    described = Path(__file__).with_name(f"{entry.name}.md").exists()
+    page = f"[{entry.class_name}]({entry.name}.md)" if described else f"`{entry.class_name}`"
     abilities = (entry.mixed, entry.ordinal, entry.learns_k, entry.streams)
     marks = " | ".join("yes" if able else "" for able in abilities)
     return f"| {page} | {entry.summary} | {', '.join(entry.aliases)} | {marks} |"

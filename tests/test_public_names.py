@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import catalpa
+from catalpa.cluster.registry import METHODS
+
 PUBLIC = {
-    "catalpa": [
-        "CBDM",
-        "CDCDR",
-        "CURE",
-        "CoForest",
-        "DISC",
-        "Grove",
-        "HARR",
-        "HDC",
-        "KModes",
-        "KPrototypes",
-        "MCDC",
-        "SigDT",
-        "WOCIL",
-        "__version__",
-        "choose_k",
-        "datasets",
-        "load",
-        "metrics",
-        "plot",
-        "scan",
-    ],
+    "catalpa": sorted(
+        [
+            *(entry.class_name for entry in METHODS.values()),
+            "__version__",
+            "choose_k",
+            "datasets",
+            "load",
+            "metrics",
+            "plot",
+            "scan",
+        ]
+    ),
     "catalpa.datasets": [
         "Dataset",
         "Planted",
@@ -118,8 +113,25 @@ def test_every_public_name_is_there_and_says_what_it_is(module, name):
     assert offered.__doc__
 
 
+def test_type_checkers_are_told_of_every_name():
+    tree = ast.parse(Path(catalpa.__file__).read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    told = {(line.module, name.asname) for line in block.body for name in line.names}
+    methods = {(entry.module, entry.class_name) for entry in METHODS.values()}
+    assert methods <= told, f"import under TYPE_CHECKING in catalpa/__init__.py: {methods - told}"
+    assert sorted({name for _, name in told} | {"__version__"}) == PUBLIC["catalpa"]
+
+
+def test_a_method_imports_no_other_method():
+    others = [entry.module for entry in METHODS.values() if entry.name != "kmodes"]
+    code = f"import sys, catalpa; catalpa.KModes; print(sorted(set({others}) & set(sys.modules)))"
+    said = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, env=with_src()
+    )
+    assert said.stdout.strip() == "[]"
+
+
 def test_an_unknown_name_is_refused():
-    catalpa = importlib.import_module("catalpa")
     with pytest.raises(AttributeError, match="KMedoids"):
         _ = catalpa.KMedoids
 

@@ -5,69 +5,41 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from catalpa.cluster.registry import METHODS
+
+# For type checkers and editors, which do not run __getattr__; a test holds this to the registry.
 if TYPE_CHECKING:
-    from catalpa import datasets, metrics, plot
-    from catalpa.cluster.cbdm import CBDM
-    from catalpa.cluster.cdcdr import CDCDR
-    from catalpa.cluster.choose_k import choose_k
-    from catalpa.cluster.coforest import CoForest
-    from catalpa.cluster.cure import CURE
-    from catalpa.cluster.disc import DISC
-    from catalpa.cluster.grove import Grove
-    from catalpa.cluster.harr import HARR
-    from catalpa.cluster.hdc import HDC
-    from catalpa.cluster.kmodes import KModes
-    from catalpa.cluster.kprototypes import KPrototypes
-    from catalpa.cluster.mcdc import MCDC
-    from catalpa.cluster.registry import load
-    from catalpa.cluster.sigdt import SigDT
-    from catalpa.cluster.wocil import WOCIL
-    from catalpa.table.files.scan import scan
+    from catalpa import datasets as datasets
+    from catalpa import metrics as metrics
+    from catalpa import plot as plot
+    from catalpa.cluster.cbdm import CBDM as CBDM
+    from catalpa.cluster.cdcdr import CDCDR as CDCDR
+    from catalpa.cluster.choose_k import choose_k as choose_k
+    from catalpa.cluster.coforest import CoForest as CoForest
+    from catalpa.cluster.cure import CURE as CURE
+    from catalpa.cluster.disc import DISC as DISC
+    from catalpa.cluster.grove import Grove as Grove
+    from catalpa.cluster.harr import HARR as HARR
+    from catalpa.cluster.hdc import HDC as HDC
+    from catalpa.cluster.kmodes import KModes as KModes
+    from catalpa.cluster.kprototypes import KPrototypes as KPrototypes
+    from catalpa.cluster.mcdc import MCDC as MCDC
+    from catalpa.cluster.registry import load as load
+    from catalpa.cluster.sigdt import SigDT as SigDT
+    from catalpa.cluster.wocil import WOCIL as WOCIL
+    from catalpa.table.files.scan import scan as scan
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "CBDM",
-    "CDCDR",
-    "CURE",
-    "DISC",
-    "HARR",
-    "HDC",
-    "MCDC",
-    "WOCIL",
-    "CoForest",
-    "Grove",
-    "KModes",
-    "KPrototypes",
-    "SigDT",
-    "__version__",
-    "choose_k",
-    "datasets",
-    "load",
-    "metrics",
-    "plot",
-    "scan",
-]
-
 _HOMES = {
-    "CBDM": "catalpa.cluster.cbdm",
-    "CDCDR": "catalpa.cluster.cdcdr",
-    "CURE": "catalpa.cluster.cure",
-    "DISC": "catalpa.cluster.disc",
-    "Grove": "catalpa.cluster.grove",
-    "KModes": "catalpa.cluster.kmodes",
-    "KPrototypes": "catalpa.cluster.kprototypes",
-    "HDC": "catalpa.cluster.hdc",
-    "CoForest": "catalpa.cluster.coforest",
-    "WOCIL": "catalpa.cluster.wocil",
-    "MCDC": "catalpa.cluster.mcdc",
-    "HARR": "catalpa.cluster.harr",
-    "SigDT": "catalpa.cluster.sigdt",
+    **{entry.class_name: entry.module for entry in METHODS.values()},
     "choose_k": "catalpa.cluster.choose_k",
     "load": "catalpa.cluster.registry",
     "scan": "catalpa.table.files.scan",
 }
 _ROOMS = ("datasets", "metrics", "plot")
+
+__all__ = ["__version__", *_HOMES, *_ROOMS]
 
 
 def __getattr__(name: str) -> Any:

@@ -32,7 +32,7 @@ def methods(json: AsJson = False) -> None:
                 {
                     "name": entry.name,
                     "aliases": list(entry.aliases),
-                    "estimator": entry.estimator.__name__,
+                    "estimator": entry.class_name,
                     "summary": entry.summary,
                     "numbers": entry.mixed,
                     "order": entry.ordinal,

@@ -1,29 +1,22 @@
-"""The methods by name, and models read back from files."""
+"""The methods by name, each imported when it is asked for, and models read back from files.
+
+This is the only list of methods: the names of ``catalpa``, the command line, the laboratory, the table in the
+documentation and the checks of scikit-learn are made from it.
+"""
 
 from __future__ import annotations
 
 import difflib
+import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from catalpa.cluster.cbdm import CBDM
-from catalpa.cluster.cdcdr import CDCDR
-from catalpa.cluster.coforest import CoForest
-from catalpa.cluster.cure import CURE
-from catalpa.cluster.disc import DISC
-from catalpa.cluster.grove import Grove
-from catalpa.cluster.harr import HARR
-from catalpa.cluster.hdc import HDC
-from catalpa.cluster.kmodes import KModes
-from catalpa.cluster.kprototypes import KPrototypes
-from catalpa.cluster.mcdc import MCDC
-from catalpa.cluster.sigdt import SigDT
-from catalpa.cluster.wocil import WOCIL
 from catalpa.errors import ModelFileError, ParameterError
-from catalpa.estimator.base import Clusterer
-from catalpa.estimator.saving import restored
-from catalpa.model import read
+
+if TYPE_CHECKING:
+    from catalpa.estimator.base import Clusterer
 
 __all__ = ["METHODS", "MethodEntry", "find_method", "load"]
 
@@ -35,8 +28,9 @@ class MethodEntry:
     Attributes
     ----------
     name : str
-        Name on the command line.
-    estimator : type
+        Name on the command line, and of the file in ``catalpa.cluster``.
+    class_name : str
+        Name of the estimator in that file, and in ``catalpa``.
     summary : str
         One line for people.
     aliases : tuple of str
@@ -48,7 +42,7 @@ class MethodEntry:
     """
 
     name: str
-    estimator: type[Clusterer]
+    class_name: str
     summary: str
     aliases: tuple[str, ...] = ()
     mixed: bool = False
@@ -57,13 +51,24 @@ class MethodEntry:
     streams: bool = True
     k_to_find: str | None = None
 
+    @property
+    def module(self) -> str:
+        """The file that defines the estimator."""
+        return f"catalpa.cluster.{self.name}"
+
+    @property
+    def estimator(self) -> type[Clusterer]:
+        """The estimator, imported now: a method costs nothing before it is used."""
+        found: type[Clusterer] = getattr(importlib.import_module(self.module), self.class_name)
+        return found
+
 
 METHODS: Mapping[str, MethodEntry] = {
     entry.name: entry
     for entry in (
         MethodEntry(
             "grove",
-            Grove,
+            "Grove",
             "soft clusters with shrunk relations; may find the number of clusters",
             mixed=True,
             ordinal=True,
@@ -72,39 +77,42 @@ METHODS: Mapping[str, MethodEntry] = {
         ),
         MethodEntry(
             "disc",
-            DISC,
+            "DISC",
             "every cluster learns its own relations between categories, as published",
             mixed=True,
         ),
-        MethodEntry("kmodes", KModes, "most frequent categories as centres", aliases=("k-modes", "kmd")),
+        MethodEntry("kmodes", "KModes", "most frequent categories as centres", aliases=("k-modes", "kmd")),
         MethodEntry(
             "kprototypes",
-            KPrototypes,
+            "KPrototypes",
             "means of numbers and most frequent categories as centres",
             aliases=("k-prototypes", "kpt"),
             mixed=True,
         ),
-        MethodEntry("cbdm", CBDM, "distances of categories from their context", aliases=("dilca",)),
-        MethodEntry("cure", CURE, "vectors of categories from groups at many sizes", aliases=("cde",)),
+        MethodEntry("cbdm", "CBDM", "distances of categories from their context", aliases=("dilca",)),
+        MethodEntry("cure", "CURE", "vectors of categories from groups at many sizes", aliases=("cde",)),
         MethodEntry(
-            "cdcdr", CDCDR, "vectors of categories from the graph of their rows", aliases=("cdc_dr", "cdc-dr")
+            "cdcdr",
+            "CDCDR",
+            "vectors of categories from the graph of their rows",
+            aliases=("cdc_dr", "cdc-dr"),
         ),
         MethodEntry(
             "hdc",
-            HDC,
+            "HDC",
             "nominal and ordered categories on one scale, weights learned per pair",
             aliases=("hd-ndw", "hdndw"),
             ordinal=True,
         ),
         MethodEntry(
             "coforest",
-            CoForest,
+            "CoForest",
             "a tree of categories per column, shared by all clusters",
             aliases=("co-forest", "cof"),
         ),
         MethodEntry(
             "wocil",
-            WOCIL,
+            "WOCIL",
             "every cluster weighs the columns for itself; may find the number of clusters",
             aliases=("ocil",),
             mixed=True,
@@ -113,7 +121,7 @@ METHODS: Mapping[str, MethodEntry] = {
         ),
         MethodEntry(
             "mcdc",
-            MCDC,
+            "MCDC",
             "clusters compete at several granularities; may find the number of clusters",
             aliases=("mgcpl",),
             learns_k=True,
@@ -121,7 +129,7 @@ METHODS: Mapping[str, MethodEntry] = {
         ),
         MethodEntry(
             "harr",
-            HARR,
+            "HARR",
             "columns of all kinds as axes with learned weights",
             aliases=("het2hom", "harr-m"),
             mixed=True,
@@ -129,7 +137,7 @@ METHODS: Mapping[str, MethodEntry] = {
         ),
         MethodEntry(
             "sigdt",
-            SigDT,
+            "SigDT",
             "a tree of significant splits with a rule per cluster; finds the number of clusters",
             learns_k=True,
         ),
@@ -142,16 +150,12 @@ def find_method(name: str) -> MethodEntry:
 
     Examples
     --------
-    >>> find_method("K-Modes").estimator.__name__
+    >>> find_method("K-Modes").class_name
     'KModes'
     """
     wanted = name.strip().lower()
     for entry in METHODS.values():
-        if wanted in (
-            entry.name,
-            entry.estimator.__name__.lower(),
-            *(alias.lower() for alias in entry.aliases),
-        ):
+        if wanted in (entry.name, entry.class_name.lower(), *entry.aliases):
             return entry
     near = difflib.get_close_matches(wanted, METHODS, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
@@ -171,9 +175,12 @@ def load(path: str | Path) -> Clusterer:
     >>> again.predict([["a"], ["b"]]).tolist() == model.predict([["a"], ["b"]]).tolist()
     True
     """
+    from catalpa.estimator.saving import restored
+    from catalpa.model import read
+
     document = read(path)
     for entry in METHODS.values():
-        if entry.estimator.__name__ == document["method"]:
+        if entry.class_name == document["method"]:
             return restored(document, entry.estimator)
     raise ModelFileError(
         f"{str(path)!r} holds a model of method {document['method']!r}, which this Catalpa does not have."
