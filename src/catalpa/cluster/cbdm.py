@@ -59,15 +59,8 @@ class CBDM(Clusterer):
     centers : {"mode", "nearest"}, default="mode"
         A cluster's centre under ``clusterer="kmodes"``: its most frequent category, or the category with
         the least summed distance to the cluster's cells.
-    init : {"random", "huang", "cao"} or table, default="random"
-        Rows to start from, as in :class:`KModes`; Ward's clustering has no start.
-    n_init : int, default=10
-        Starts; the one of least cost is kept.
-    max_iter : int, default=100
-        Most passes of one start.
-    empty_clusters : {"reseed", "keep"}, default="reseed"
-        What happens to a cluster that loses all its rows: it takes the row that fits worst, or its
-        centre stays where it was.
+    init, n_init, max_iter, empty_clusters
+        As in :class:`KModes`; Ward's clustering has no start.
     missing, handle_unknown, categorical_features, bins, n_jobs, random_state
         As in :class:`KModes`. With ``missing="ignore"`` two columns are compared over the rows that have
         both.
@@ -87,15 +80,8 @@ class CBDM(Clusterer):
         The centres of k-modes; the most frequent categories otherwise.
     cost_ : float
         Summed distance to the centres; summed squared distance to the means for Ward and embedding.
-    n_iter_ : int
-        Passes of the kept start.
-    history_ : frame
-        Cost, moved rows and clusters of every pass.
-    cluster_sizes_ : array (k,)
-    profiles_ : frame
-        Share, share overall and lift of every category per cluster and column.
-    schema_ : Schema
-        The columns as fit saw them.
+    n_iter_, history_, cluster_sizes_, profiles_, schema_
+        As in :class:`KModes`.
 
     References
     ----------

@@ -54,9 +54,7 @@ class CDCDR(Clusterer):
     n_init : int, default=1
         Starts of k-means; the one of least cost is kept. The publication's tables are means over
         single starts; more find a lower cost.
-    max_iter : int, default=100
-        Most passes of one start.
-    empty_clusters, missing, handle_unknown, categorical_features, bins, n_jobs, random_state
+    max_iter, empty_clusters, missing, handle_unknown, categorical_features, bins, n_jobs, random_state
         As in :class:`KModes`.
 
     Attributes

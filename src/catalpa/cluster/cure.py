@@ -53,9 +53,7 @@ class CURE(Clusterer):
     n_init : int, default=1
         Starts of the last k-means; the one of least cost is kept. The publication runs one; more
         find a lower cost.
-    max_iter : int, default=100
-        Most passes of one start.
-    empty_clusters, missing, handle_unknown, categorical_features, bins, n_jobs, random_state
+    max_iter, empty_clusters, missing, handle_unknown, categorical_features, bins, n_jobs, random_state
         As in :class:`KModes`.
 
     Attributes

@@ -68,19 +68,12 @@ class DISC(Clusterer):
     centers_ : frame of the table's library, one row per cluster, in original values
     cost_ : float
         Summed distance of the rows to their centres.
-    n_iter_ : int
-        Passes of the kept start.
-    history_ : frame
-        Phase, cost, moved rows, relearnings and clusters of every pass.
-    cluster_sizes_ : array (k,)
-    profiles_ : frame
-        Share, share overall and lift of every category per cluster and column.
     gamma_ : float
         The weight of the numeric part that was used.
     balance_ : dict
         Shares of categories and of numbers in the final cost; for tables that have both.
-    schema_ : Schema
-        The columns as fit saw them.
+    n_iter_, history_, cluster_sizes_, profiles_, schema_
+        As in :class:`KModes`.
 
     References
     ----------

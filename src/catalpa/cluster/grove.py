@@ -91,9 +91,8 @@ class Grove(Clusterer):
         Passes that led to the kept clusters.
     history_ : frame
         Phase, minus log likelihood, moved rows (equal ones count once) and clusters of every pass.
-    cluster_sizes_ : array (k,)
-    profiles_ : frame
-        Share, share overall and lift of every category per cluster and column.
+    cluster_sizes_, profiles_
+        As in :class:`KModes`.
     balance_ : dict
         Shares of categories and of numbers in the evidence for the clusters; for tables that have both.
     schema_ : Schema

@@ -52,10 +52,8 @@ class HARR(Clusterer):
         On each axis the category with the least summed distance, or the column's most frequent one.
     n_bins : int, default=5
         Bins of equal width that numeric columns are cut into where they tell categories apart.
-    init : {"random", "huang", "cao"} or table, default="random"
-        Rows to start from.
-    n_init : int, default=10
-        Starts; the one of least cost is kept.
+    init, n_init
+        As in :class:`KModes`.
     max_iter : int, default=100
         Most passes between two relearnings.
     max_rounds : int, default=100

@@ -38,10 +38,8 @@ class HDC(Clusterer):
     descriptor : {"distribution", "medoid"}, default="distribution"
         A cluster is described by the shares of its categories, or by the category of each column with
         the least summed distance to the others.
-    init : {"random", "huang", "cao"} or table, default="random"
-        Rows to start from.
-    n_init : int, default=10
-        Starts; the one of least cost is kept.
+    init, n_init
+        As in :class:`KModes`.
     max_iter : int, default=51
         Most passes between two relearnings.
     max_rounds : int, default=51

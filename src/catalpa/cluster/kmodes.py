@@ -64,7 +64,7 @@ class KModes(Clusterer):
     n_iter_ : int
         Passes of the kept start.
     history_ : frame
-        Cost, moved rows and clusters of every pass.
+        Phase, cost, moved rows, relearnings and clusters of every pass, or a line per batch.
     cluster_sizes_ : array (k,)
     profiles_ : frame
         Share, share overall and lift of every category per cluster and column.

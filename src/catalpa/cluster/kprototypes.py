@@ -38,17 +38,8 @@ class KPrototypes(Clusterer):
         the full range of a number under ``scale="minmax"``. Without numeric columns None is 1.
     scale : {"minmax", "zscore", None}, default="minmax"
         Numbers are brought to [0, 1], to a standard deviation of 1, or left in their own units.
-    init : {"random", "huang", "cao"} or table, default="random"
-        Rows to start from: distinct random rows, Huang's or Cao's choice by the categories, or a table
-        of centres in original values with the columns of ``X``.
-    n_init : int, default=10
-        Starts; the one of least cost is kept. Cao's start and given centres leave nothing to chance
-        and are run once.
-    max_iter : int, default=100
-        Most passes of one start.
-    empty_clusters : {"reseed", "keep"}, default="reseed"
-        What happens to a cluster that loses all its rows: it takes the row that fits worst, or its
-        centre stays where it was.
+    init, n_init, max_iter, empty_clusters
+        As in :class:`KModes`; Huang's and Cao's starts choose by the categories.
     missing, handle_unknown, categorical_features, n_jobs, random_state, checkpoint
         As in :class:`KModes`. A missing number is left out of the sum.
 
@@ -63,15 +54,8 @@ class KPrototypes(Clusterer):
         The cost of a differing category that was used.
     balance_ : dict
         Share of the final cost that comes from categories and from numbers.
-    n_iter_ : int
-        Passes of the kept start.
-    history_ : frame
-        Cost, moved rows and clusters of every pass.
-    cluster_sizes_ : array (k,)
-    profiles_ : frame
-        Share, share overall and lift of every category per cluster and column.
-    schema_ : Schema
-        The columns as fit saw them.
+    n_iter_, history_, cluster_sizes_, profiles_, schema_
+        As in :class:`KModes`.
 
     References
     ----------
