@@ -25,14 +25,12 @@ from typing import Any
 
 from catalpa.costs.matching import Matching
 from catalpa.estimator.base import Clusterer, Outcome, Problem
-from catalpa.estimator.parameters import rules_with
 
 
 class Doubles(Clusterer):
     """k-modes in which a mismatch costs two."""
 
     _numbers = "refuse"
-    _rules = rules_with({})
 
     def __init__(
         self,

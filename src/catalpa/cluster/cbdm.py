@@ -14,7 +14,7 @@ from catalpa.costs.method import Method
 from catalpa.errors import ColumnWarning, ParameterError, UndefinedMetric
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.parameters import Choice, Number, rules_with
+from catalpa.estimator.parameters import choice, number, rules
 from catalpa.loop.history import Pass, report_pass
 from catalpa.loop.ward import ward_labels
 from catalpa.relations.relations import Relations
@@ -103,14 +103,12 @@ class CBDM(Clusterer):
     """
 
     _numbers = "refuse"
-    _rules = rules_with(
-        {
-            "context": Choice(("RR", "M")),
-            "sigma": Number(0.0),
-            "clusterer": Choice(("kmodes", "ward", "embedding")),
-            "distance": Choice(("sum", "euclidean")),
-            "centers": Choice(("mode", "nearest")),
-        }
+    _rules = rules(
+        context=choice("RR", "M"),
+        sigma=number(0.0),
+        clusterer=choice("kmodes", "ward", "embedding"),
+        distance=choice("sum", "euclidean"),
+        centers=choice("mode", "nearest"),
     )
 
     def __init__(

@@ -13,7 +13,7 @@ from catalpa.errors import AmbiguousVectorsWarning
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.centroids import BEGIN, settle_centroids, vector_relations, wide_vectors
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.parameters import Choice, Either, Whole, rules_with
+from catalpa.estimator.parameters import choice, either, rules, whole
 from catalpa.loop.restarts import generators
 from catalpa.relations.relations import Relations
 from catalpa.steps.embed import join_vectors, mean_vectors
@@ -90,14 +90,12 @@ class CDCDR(Clusterer):
     """
 
     _numbers = "refuse"
-    _rules = rules_with(
-        {
-            "similarity": Choice(tuple(SIMILARITIES)),
-            "embedding": Choice(("spectral", "none", "nmf")),
-            "n_components": Either((Choice((None, "average")), Whole(1))),
-            "integration": Choice(tuple(METHODS)),
-            "init": BEGIN,
-        }
+    _rules = rules(
+        similarity=choice(*SIMILARITIES),
+        embedding=choice("spectral", "none", "nmf"),
+        n_components=either(choice(None, "average"), whole(1)),
+        integration=choice(*METHODS),
+        init=BEGIN,
     )
 
     def __init__(

@@ -10,7 +10,6 @@ from catalpa.costs.forest import Forest, OrderForest
 from catalpa.costs.matching import Matching
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.parameters import Whole, rules_with
 from catalpa.loop.settle import Settled
 from catalpa.relations.relations import Relations
 
@@ -70,7 +69,6 @@ class CoForest(Clusterer):
     """
 
     _numbers = "refuse"
-    _rules = rules_with({"max_rounds": Whole(1)})
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ from catalpa.costs.embedding import InUse, JointVectors, overall_shares
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.centroids import BEGIN, settle_centroids, vector_relations, wide_vectors
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.parameters import Choice, Number, rules_with
+from catalpa.estimator.parameters import choice, number, rules
 from catalpa.loop.restarts import generators
 from catalpa.relations.relations import Relations
 from catalpa.steps.embed import join_vectors
@@ -90,13 +90,11 @@ class CURE(Clusterer):
     """
 
     _numbers = "refuse"
-    _rules = rules_with(
-        {
-            "alpha": Number(1.0),
-            "beta": Number(0.0),
-            "couplings": Choice(tuple(FREQUENCY_COUPLINGS)),
-            "init": BEGIN,
-        }
+    _rules = rules(
+        alpha=number(1.0),
+        beta=number(0.0),
+        couplings=choice(*FREQUENCY_COUPLINGS),
+        init=BEGIN,
     )
 
     def __init__(

@@ -12,7 +12,7 @@ from catalpa.costs.conditional import ClusterRelations, Lines
 from catalpa.costs.matching import Matching
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.parameters import Choice, Either, Number, Whole, rules_with
+from catalpa.estimator.parameters import choice, either, number, rules
 from catalpa.loop.settle import Settled
 from catalpa.relations.relations import Relations
 
@@ -90,14 +90,11 @@ class DISC(Clusterer):
     """
 
     _numbers = "keep"
-    _rules = rules_with(
-        {
-            "distance": Choice(("sum", "euclidean")),
-            "centers": Choice(("mode", "nearest")),
-            "relearn": Choice((True, False)),
-            "gamma": Either((Choice((None,)), Number(0.0))),
-            "max_rounds": Whole(1),
-        }
+    _rules = rules(
+        distance=choice("sum", "euclidean"),
+        centers=choice("mode", "nearest"),
+        relearn=choice(True, False),
+        gamma=either(choice(None), number(0.0)),
     )
 
     def __init__(

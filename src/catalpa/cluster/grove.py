@@ -19,7 +19,7 @@ from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.by_number_of_clusters import MOST_CLUSTERS, Candidate, best_of_numbers, judged
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.incremental import Grown, faded, learn_batch, widened
-from catalpa.estimator.parameters import Choice, Either, Positive, Whole, rules_with
+from catalpa.estimator.parameters import choice, either, positive, rules, whole
 from catalpa.estimator.soft_fit import overall_of, prepared
 from catalpa.loop.soft_search import Settings
 from catalpa.relations.relations import Relations
@@ -108,12 +108,10 @@ class Grove(Clusterer):
     """
 
     _numbers = "shape"
-    _rules = rules_with(
-        {
-            "n_clusters": Either((Choice(("auto",)), Whole(1))),
-            "prior": Either((Choice(("auto",)), Positive())),
-            "sizes": Choice(("auto", "equal", "free")),
-        }
+    _rules = rules(
+        n_clusters=either(choice("auto"), whole(1)),
+        prior=either(choice("auto"), positive()),
+        sizes=choice("auto", "equal", "free"),
     )
 
     def __init__(

@@ -14,7 +14,7 @@ from catalpa.engines.base import Engine
 from catalpa.estimator.attributes import weights_frame
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Fitted, Outcome
-from catalpa.estimator.parameters import Choice, Whole, rules_with
+from catalpa.estimator.parameters import choice, rules, whole
 from catalpa.loop.alternate import Before
 from catalpa.loop.history import Pass
 from catalpa.loop.settle import Settled
@@ -96,14 +96,11 @@ class HARR(Clusterer):
     """
 
     _numbers = "keep"
-    _rules = rules_with(
-        {
-            "variant": Choice(("M", "V", "H2H")),
-            "normalize": Choice(("auto", "none", "space")),
-            "prototype": Choice(("medoid", "mode")),
-            "n_bins": Whole(2),
-            "max_rounds": Whole(1),
-        }
+    _rules = rules(
+        variant=choice("M", "V", "H2H"),
+        normalize=choice("auto", "none", "space"),
+        prototype=choice("medoid", "mode"),
+        n_bins=whole(2),
     )
 
     def __init__(

@@ -11,7 +11,7 @@ from catalpa.costs.homogeneous import Described, PairWeights, homogeneous_distan
 from catalpa.estimator.attributes import frame_in
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.parameters import Choice, Whole, rules_with
+from catalpa.estimator.parameters import choice, rules
 from catalpa.loop.settle import Settled
 from catalpa.relations.names import category_names
 from catalpa.relations.relations import Relations
@@ -83,12 +83,9 @@ class HDC(Clusterer):
     """
 
     _numbers = "refuse"
-    _rules = rules_with(
-        {
-            "weighting": Choice(("ndw", "none")),
-            "descriptor": Choice(("distribution", "medoid")),
-            "max_rounds": Whole(1),
-        }
+    _rules = rules(
+        weighting=choice("ndw", "none"),
+        descriptor=choice("distribution", "medoid"),
     )
 
     def __init__(

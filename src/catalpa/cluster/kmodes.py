@@ -9,7 +9,6 @@ from catalpa.costs.matching import Matching
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.incremental import Grown, learn_batch
-from catalpa.estimator.parameters import rules_with
 
 __all__ = ["KModes"]
 
@@ -90,7 +89,6 @@ class KModes(Clusterer):
     """
 
     _numbers = "refuse"
-    _rules = rules_with({})
 
     def __init__(
         self,

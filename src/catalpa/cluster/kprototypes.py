@@ -12,7 +12,7 @@ from catalpa.costs.matching import Matching
 from catalpa.errors import ColumnWarning, ParameterError
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.parameters import Choice, Either, Number, rules_with
+from catalpa.estimator.parameters import choice, either, number, rules
 from catalpa.steps.sums import number_moments
 from catalpa.table.blocks import FloatArray
 
@@ -80,11 +80,9 @@ class KPrototypes(Clusterer):
     """
 
     _numbers = "keep"
-    _rules = rules_with(
-        {
-            "gamma": Either((Choice((None,)), Number(0.0))),
-            "scale": Choice(("minmax", "zscore", None)),
-        }
+    _rules = rules(
+        gamma=either(choice(None), number(0.0)),
+        scale=choice("minmax", "zscore", None),
     )
 
     def __init__(

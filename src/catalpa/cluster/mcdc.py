@@ -13,7 +13,7 @@ from catalpa.engines.local import LocalEngine
 from catalpa.errors import SqlError
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.parameters import Choice, Either, Number, Whole, rules_with
+from catalpa.estimator.parameters import choice, either, number, rules, whole
 from catalpa.estimator.problem import rows_in_memory
 from catalpa.loop.granularity import LARGE, Granularities, coarsen, nearest_granules
 from catalpa.loop.restarts import best_of
@@ -114,14 +114,12 @@ class MCDC(Clusterer):
     """
 
     _numbers = "refuse"
-    _rules = rules_with(
-        {
-            "n_clusters": Either((Choice((None,)), Whole(1))),
-            "granular_init": Choice(("oi", "random")),
-            "came_init": Choice(("oi", "random")),
-            "learning_rate": Number(0.0),
-            "k_init": Either((Choice((None,)), Whole(1))),
-        }
+    _rules = rules(
+        n_clusters=either(choice(None), whole(1)),
+        granular_init=choice("oi", "random"),
+        came_init=choice("oi", "random"),
+        learning_rate=number(0.0),
+        k_init=either(choice(None), whole(1)),
     )
 
     def __init__(

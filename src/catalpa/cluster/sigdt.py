@@ -13,7 +13,7 @@ from catalpa.engines.base import Engine
 from catalpa.estimator.attributes import frame_in
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.parameters import Between, Choice, Whole, rules_with
+from catalpa.estimator.parameters import between, choice, rules, whole
 from catalpa.loop.grow import Grown, grow
 from catalpa.relations.splits import SplitTree
 from catalpa.steps.assign import label_rows
@@ -89,9 +89,7 @@ class SigDT(Clusterer):
     """
 
     _numbers = "refuse"
-    _rules = rules_with(
-        {"alpha": Between(0.0, 1.0), "min_leaf": Whole(1), "force_root_split": Choice((True, False))}
-    )
+    _rules = rules(alpha=between(0.0, 1.0), min_leaf=whole(1), force_root_split=choice(True, False))
 
     def __init__(
         self,

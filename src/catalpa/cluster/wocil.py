@@ -13,7 +13,7 @@ from catalpa.errors import SqlError
 from catalpa.estimator.attributes import weights_frame
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.parameters import Begin, Choice, Either, Number, Whole, rules_with
+from catalpa.estimator.parameters import begin, choice, either, number, rules, whole
 from catalpa.estimator.problem import rows_in_memory
 from catalpa.loop.online import Visited, settle_online
 from catalpa.loop.restarts import best_of
@@ -102,15 +102,13 @@ class WOCIL(Clusterer):
     """
 
     _numbers = "keep"
-    _rules = rules_with(
-        {
-            "n_clusters": Either((Choice((None,)), Whole(1))),
-            "init": Begin(("oi", "random", "huang", "cao")),
-            "learning_rate": Number(0.0),
-            "k_init": Either((Choice((None,)), Whole(1))),
-            "relaunch": Choice((True, False)),
-            "shuffle": Choice((True, False)),
-        }
+    _rules = rules(
+        n_clusters=either(choice(None), whole(1)),
+        init=begin("oi", "random", "huang", "cao"),
+        learning_rate=number(0.0),
+        k_init=either(choice(None), whole(1)),
+        relaunch=choice(True, False),
+        shuffle=choice(True, False),
     )
 
     def __init__(

@@ -21,7 +21,7 @@ from catalpa.errors import ColumnMismatch, ParameterError
 from catalpa.estimator.attributes import balance, card, centers_frame, history_frame, profiles_frame
 from catalpa.estimator.checkpoint import CheckpointedEngine, checkpointed
 from catalpa.estimator.fitted import Fitted, Outcome
-from catalpa.estimator.parameters import Rule, check_parameters, rules_with
+from catalpa.estimator.parameters import Rule, check_parameters
 from catalpa.estimator.problem import Problem
 from catalpa.estimator.saving import identity, write_model
 from catalpa.steps.assign import label_rows, measure_rows
@@ -43,7 +43,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
     """Base of the estimators: they differ in ``_solve`` and in their settings."""
 
     _numbers: ClassVar[NumbersPolicy] = "keep"
-    _rules: ClassVar[Mapping[str, Rule]] = rules_with({})
+    _rules: ClassVar[Mapping[str, Rule]] = {}
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Clusterer:
         """Cluster the rows of a table.

@@ -12,7 +12,7 @@ from catalpa.costs.embedding import (
     column_means,
     with_holes,
 )
-from catalpa.estimator.parameters import Begin
+from catalpa.estimator.parameters import begin
 from catalpa.estimator.problem import Problem
 from catalpa.loop.refill import as_counts
 from catalpa.loop.settle import Settled
@@ -29,7 +29,7 @@ from catalpa.table.schema import Schema
 __all__ = ["BEGIN", "settle_centroids", "vector_relations", "wide_vectors"]
 
 PLUSPLUS = "k-means++"
-BEGIN = Begin((PLUSPLUS, *STARTS))
+BEGIN = begin(PLUSPLUS, *STARTS)
 
 
 def settle_centroids(problem: Problem, method: JointVectors) -> Settled[Centroids]:

@@ -105,7 +105,11 @@ class Problem:
 
     def settle_best(self, method: Method[State]) -> Settled[State]:
         """The method from the seeds of every start; the run of least cost."""
-        return self.best(lambda rng: self.settle(method, method.start(self.seeds(rng))))
+
+        def run(rng: np.random.Generator) -> Settled[State]:
+            return self.settle(method, method.start(self.seeds(rng)))
+
+        return best_of(self.starts, self.random_state, run)
 
     def seeds(self, rng: np.random.Generator) -> Counts:
         """Counts of clusters that hold one starting row each."""
