@@ -115,9 +115,9 @@ class CBDM(Clusterer):
         self,
         n_clusters: int = 8,
         *,
-        context: str = "RR",
-        sigma: float = 1.0,
-        clusterer: str = "kmodes",
+        context: str = "RR",  # needs no threshold, and is what the authors' own package ships
+        sigma: float = 1.0,  # of the authors' later experiments
+        clusterer: str = "kmodes",  # Ward's, of the publication, compares every two rows
         distance: str = "sum",
         centers: str = "mode",
         init: Any = "random",
@@ -150,6 +150,7 @@ class CBDM(Clusterer):
 
     def _solve(self, problem: Problem) -> Outcome:
         axis = problem.engine.axis
+        # All that is learned comes from pairs of categories: one pass, and no row is seen again.
         together = problem.engine.total(cooccurrences, axis)
         least_share = float(self.sigma) if self.context == "M" else None
         contexts = learn_contexts(together, axis, least_share=least_share)
@@ -188,7 +189,7 @@ class CBDM(Clusterer):
     def contexts_(self) -> dict[str, list[str]]:
         """The columns that each column's distances were learned from, the most telling first."""
         names = [column.name for column in self.schema_.categorical]
-        order = np.argsort(-self.dependence_, axis=1, kind="stable")
+        order = np.argsort(-self.dependence_, axis=1, kind="stable")  # of equals, the table's first column
         members = self._fitted.outcome.shared["members"]
         return {
             name: [names[other] for other in order[column] if members[column, other]]
@@ -204,6 +205,7 @@ class CBDM(Clusterer):
 def _means(contexts: ColumnContexts, together: IntArray, axis: Axis) -> JointVectors:
     """k-means on the points of the categories."""
     coordinates = contexts.coordinates
+    # Columns have points of different lengths; zeros behind them change no distance.
     vectors = np.zeros((axis.base.length, max(points.shape[1] for points in coordinates)))
     for part, points in zip(axis.base.slices(), coordinates, strict=True):
         vectors[part, : points.shape[1]] = points
@@ -233,7 +235,7 @@ def _check_defined(contexts: ColumnContexts, schema: Schema, together: IntArray)
             f"The other columns tell nothing about {unheard}, so these have no influence on the clusters. "
             "Use KModes or Grove if they should.",
             ColumnWarning,
-            stacklevel=4,
+            stacklevel=4,  # the line of the user that calls fit
         )
 
 
@@ -250,6 +252,7 @@ def _merge_rows(
     is the mean of every cluster.
     """
     engine, axis = problem.engine, problem.engine.axis
+    # Rows in the order of the table, since labels must go back to them.
     codes, weights = engine.each(_row_codes), engine.each(row_weights)
     numbers = np.zeros((len(codes), 0))
     distinct = collapse(Block(codes, numbers, weights), axis)

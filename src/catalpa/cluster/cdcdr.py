@@ -22,7 +22,7 @@ from catalpa.table.blocks import FloatArray
 
 __all__ = ["CDCDR"]
 
-SAME_EIGENVALUE = 1e-8
+SAME_EIGENVALUE = 1e-8  # far above the rounding of the eigensolver, far below gaps that mean something
 METHODS = {"joint": JointVectors, "mean": MeanVectors}
 
 
@@ -102,12 +102,13 @@ class CDCDR(Clusterer):
         self,
         n_clusters: int = 8,
         *,
+        # The four that reproduce the authors' published numbers.
         similarity: str = "ochiai",
         embedding: str = "spectral",
         n_components: int | str | None = None,
         integration: str = "joint",
         init: Any = "k-means++",
-        n_init: int = 1,
+        n_init: int = 1,  # as the authors' program; tables of two clusters often have two different rests
         max_iter: int = 100,
         empty_clusters: str = "reseed",
         missing: str = "category",
@@ -137,6 +138,7 @@ class CDCDR(Clusterer):
         axis = problem.engine.axis
         together = problem.engine.total(cooccurrences, axis)
         overall = overall_shares(together, axis)
+        # A column of one category is joined to everything: it tells no rows apart, but shifts all degrees.
         used = InUse.of(together, axis, fewest=2)
         graph = value_graph(used.among(together), self.similarity)
         vectors = used.whole(self._vectors(graph, used, problem), overall)
@@ -151,8 +153,9 @@ class CDCDR(Clusterer):
         if self.embedding == "none" or not len(graph):
             return unit_rows(graph)
         length = self._length(used, problem.n_clusters)
-        if self.embedding == "nmf":
+        if self.embedding == "nmf":  # the factorisation begins at random, the others leave nothing to chance
             return unit_rows(factors(graph, length, generators(problem.random_state, 1)[0]))
+        # Signs and rotations inside an eigenspace change no distance, unless the cut goes through one.
         found = spectrum(graph, length)
         if found.gap < SAME_EIGENVALUE:
             _warn_ambiguous(length)
@@ -162,7 +165,7 @@ class CDCDR(Clusterer):
         if self.n_components is None:
             return n_clusters
         if self.n_components == "average":
-            sizes = np.asarray(used.own_axis.sizes)
+            sizes = np.asarray(used.own_axis.sizes)  # of columns that take part; the others have none
             return int(sizes.sum() // np.count_nonzero(sizes))
         return int(self.n_components)
 
@@ -201,5 +204,5 @@ def _warn_ambiguous(length: int) -> None:
         "first is taken: its vector, and with it the clusters, may differ between computers. This happens "
         "where columns are independent. Change n_components to take both or neither.",
         AmbiguousVectorsWarning,
-        stacklevel=5,
+        stacklevel=5,  # the line of the user that calls fit
     )

@@ -31,7 +31,7 @@ from catalpa.table.blocks import IntArray
 __all__ = ["KChoice", "choose_k"]
 
 STABLE = 0.5  # mean adjusted Rand index from which two halves of a table are said to agree
-SAMPLE = 20_000  # rows on which agreement is measured
+SAMPLE = 20_000  # rows on which agreement is measured: it takes 3 * repeats fits for every k
 
 
 @dataclass(frozen=True)
@@ -204,6 +204,7 @@ def _checked(k_range: Iterable[int], n_rows: int) -> list[int]:
 
 def _weighed(model: Grove, X: Any, most: int) -> tuple[Tried, Judgement]:
     """Clusterings with 1, 2, ... clusters, minus the evidence for them, and whether that is structure."""
+    # "auto", so that the rows of the search are those of a fit which finds the number itself.
     model = clone(model).set_params(n_clusters="auto")
     problem = model._pose(X)
     labels, costs = {}, {}
@@ -225,8 +226,10 @@ def _fitted(model: Clusterer, X: Any, ks: Sequence[int]) -> Tried:
     for k in ks:
         fit = clone(model).set_params(n_clusters=k).fit(X)
         if fit.n_clusters_ == k:
+            # With fewer clusters than asked it is the fit of another k, and is not told twice.
             labels[k], costs[k] = fit.labels_, float(fit.cost_)
     codes = _codes(clone(model).set_params(n_clusters=ks[0])._pose(X))
+    # In shares of the first cost, which is the largest; 1 where all rows are equal and nothing costs.
     return Tried(labels, costs, codes, max(costs.values(), default=1.0) or 1.0)
 
 
@@ -247,7 +250,7 @@ def _measures(tried: Tried, again: Repeats, k: int) -> Measures:
 
 
 def _silhouette(codes: IntArray, labels: IntArray) -> float:
-    if not codes.shape[1] or len(np.unique(labels)) < 2:
+    if not codes.shape[1] or len(np.unique(labels)) < 2:  # one cluster has no neighbour to be compared with
         return float("nan")
     return categorical_silhouette(codes, labels)
 
@@ -276,6 +279,7 @@ class Repeats:
         found = []
         for _ in range(self.times):
             order = self.state.permutation(n)
+            # In the table's order, because some methods visit rows in it.
             halves = np.sort(order[: n // 2]), np.sort(order[n // 2 :])
             said = [self._once(k).fit(_rows_of(self.X, half)).predict(self.X) for half in halves]
             found.append(adjusted_rand(*said))
@@ -283,6 +287,8 @@ class Repeats:
 
     def _once(self, k: int) -> Clusterer:
         """The model with k clusters and a single start of its own."""
+        # One start, since agreement of the best of many would say how thorough the search is; and half a
+        # table lacks categories of the other, which is no news here.
         wanted = {"n_clusters": k, "random_state": _seed(self.state), "n_init": 1, "handle_unknown": "ignore"}
         known = self.model.get_params(deep=False)
         fresh: Clusterer = clone(self.model)
@@ -328,6 +334,7 @@ def _by_silhouette(lines: Sequence[Measures]) -> tuple[int, bool, str]:
     if not several:
         return lines[0].k, False, "Only one cluster was tried, and nothing can be compared with it."
     by = "halves" if all(np.isnan(line.silhouette) for line in several) else "silhouette"
+    # Both measures are at least -1, so one that is not known loses; of equals the fewest clusters win.
     best = max(several, key=lambda line: (np.nan_to_num(getattr(line, by), nan=-2.0), -line.k))
     largest = f"k = {best.k} has the largest {by} ({getattr(best, by):.2f})"
     if np.isnan(best.halves):

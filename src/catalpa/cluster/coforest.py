@@ -76,7 +76,7 @@ class CoForest(Clusterer):
         *,
         init: Any = "random",
         n_init: int = 10,
-        max_iter: int = 51,
+        max_iter: int = 51,  # both as in the authors' program
         max_rounds: int = 51,
         empty_clusters: str = "reseed",
         missing: str = "category",
@@ -104,6 +104,7 @@ class CoForest(Clusterer):
         begin, learner = Matching(axis), OrderForest(axis)
 
         def run(rng: np.random.Generator) -> Settled[Forest]:
+            # A tree needs clusters to be learned from: those of k-modes, as published.
             begun = problem.settle(begin, begin.start(problem.seeds(rng)), phase="start")
             return problem.alternate(learner, learner.relearn(begun.after, begun.filled), begun)
 

@@ -101,9 +101,9 @@ class CURE(Clusterer):
         self,
         n_clusters: int = 8,
         *,
-        alpha: float = 10,
+        alpha: float = 10,  # this and beta as in the publication
         beta: float = 1e-10,
-        couplings: str = "program",
+        couplings: str = "program",  # the published results need it
         init: Any = "k-means++",
         n_init: int = 1,
         max_iter: int = 100,
@@ -133,15 +133,18 @@ class CURE(Clusterer):
     def _solve(self, problem: Problem) -> Outcome:
         axis = problem.engine.axis
         together = problem.engine.total(cooccurrences, axis)
-        rng = generators(problem.random_state, 1)[0]
+        rng = generators(problem.random_state, 1)[0]  # groups are found once, for all starts alike
         used = InUse.of(together, axis)
         groups = category_groups(
             used.among(together), used.own_axis, couplings=self.couplings, alpha=self.alpha, rng=rng
         )
         overall = overall_shares(together, axis)
+        # Rotating all components keeps distances, so clustering takes fewer columns than embed gives.
         vectors = used.whole(column_points(groups, used.own_axis), overall)
         rest = settle_centroids(problem, JointVectors(axis, vectors, overall))
-        every = np.full((axis.base.length, groups.shape[1]), -1)
+        every = np.full(
+            (axis.base.length, groups.shape[1]), -1
+        )  # categories that no row holds are in no group
         every[used.places] = groups
         shared = {"groups": every, "vectors": vectors, "overall": overall}
         return Outcome.of(rest, problem.units_per_weight, shared=shared)
@@ -155,6 +158,7 @@ class CURE(Clusterer):
     def category_vectors_(self) -> FloatArray:
         """Vector of every category, (V, p)."""
         overall = self._fitted.outcome.shared["overall"]
+        # Made when asked for: clustering went by exact distances, and components are costly to keep.
         used = InUse(self.schema_.axis, np.flatnonzero(overall))
         members = memberships(self._groups[used.places])
         return used.whole(principal_scores((members @ members.T).toarray(), self.beta), overall)

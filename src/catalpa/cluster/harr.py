@@ -25,8 +25,8 @@ from catalpa.table.blocks import TICK_BITS, FloatArray
 
 __all__ = ["HARR"]
 
-LAUNCH_PASSES = 51
-SMALL_CHANGE = 0.001  # of the cost, at which Het2Hom stops
+LAUNCH_PASSES = 51  # as in Het2Hom's program, like the small change of the cost at which it stops
+SMALL_CHANGE = 0.001
 
 
 class HARR(Clusterer):
@@ -109,8 +109,8 @@ class HARR(Clusterer):
         *,
         variant: str = "M",
         normalize: str = "auto",
-        prototype: str = "medoid",
-        n_bins: int = 5,
+        prototype: str = "medoid",  # nearer to the published results than the mode of Eq. 3
+        n_bins: int = 5,  # of Het2Hom's program; the article only says to discretise
         init: Any = "random",
         n_init: int = 10,
         max_iter: int = 100,
@@ -157,6 +157,7 @@ class HARR(Clusterer):
     def _space(self, problem: Problem) -> Space:
         columns, n_numeric = problem.schema.categorical, len(problem.schema.numeric)
         ranks = ranked_categories(columns)
+        # Before the pass: a column of many categories has an axis for every two of them.
         check_sizes(columns, ranks)
         axis = binned_axis(problem.engine.axis, n_numeric, self.n_bins)
         together = problem.engine.total(cooccurrences_with_bins, problem.engine.axis, self.n_bins)
@@ -175,7 +176,7 @@ class HARR(Clusterer):
         learner = AxisWeights(
             engine.axis,
             space,
-            np.full(n_axes, 1.0 / max(n_axes, 1)),
+            np.full(n_axes, 1.0 / max(n_axes, 1)),  # even weights until clusters tell otherwise
             by_modes=self.prototype == "mode",
             per_cluster=self.variant == "M",
             deviations=lambda scores, means: _deviations(engine, scores, means),
@@ -221,12 +222,14 @@ class HARR(Clusterer):
 def _even_parts(problem: Problem, space: Space) -> FloatArray:  # (axes + numeric,)
     """The same weight for every axis, or for every column where columns are of several kinds."""
     n_axes = np.array([*space.n_axes, *[1] * len(problem.schema.numeric)], dtype=np.float64)
+    # A nominal column has an axis per pair of categories; beside other kinds it must not weigh more for it.
     if len({column.kind for column in problem.schema.columns}) == 1:
         return np.full(int(n_axes.sum()), 1.0 / n_axes.sum())
     return np.repeat(1.0 / (len(n_axes) * n_axes), n_axes.astype(np.int64))
 
 
 def _deviations(engine: Engine, scores: Scores, means: FloatArray) -> FloatArray:
+    # Summed in whole ticks, so that the sum does not depend on the order of blocks.
     return engine.total(summed_deviations, fix(scores, engine.axis), means) * 2.0**-TICK_BITS
 
 

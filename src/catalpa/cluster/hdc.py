@@ -96,7 +96,7 @@ class HDC(Clusterer):
         descriptor: str = "distribution",
         init: Any = "random",
         n_init: int = 10,
-        max_iter: int = 51,
+        max_iter: int = 51,  # both as in the authors' program
         max_rounds: int = 51,
         empty_clusters: str = "reseed",
         missing: str = "category",
@@ -123,6 +123,7 @@ class HDC(Clusterer):
 
     def _solve(self, problem: Problem) -> Outcome:
         engine = problem.engine
+        # The distances follow from pairs of categories alone, and are learned once; weights change.
         together = engine.total(cooccurrences, engine.axis)
         contexts = Contexts.of(together, engine.axis, ranked_categories(problem.schema.categorical))
         overall = _column_shares(np.diag(together), contexts)
@@ -153,7 +154,7 @@ class HDC(Clusterer):
         columns, ragged = self.schema_.categorical, self._fitted.outcome.ragged
         for column, distances, weights in zip(columns, ragged["distances"], ragged["weights"], strict=True):
             names = category_names(column.categories)
-            lower, upper = np.triu_indices(len(names), 1)
+            lower, upper = np.triu_indices(len(names), 1)  # every pair once: distances have no direction
             found["column"] += [column.name] * len(lower)
             found["from"] += [names[at] for at in lower]
             found["to"] += [names[at] for at in upper]
@@ -165,5 +166,6 @@ class HDC(Clusterer):
 def _column_shares(counts: IntArray, contexts: Contexts) -> FloatArray:
     shares = np.zeros(len(counts))
     for part in contexts.axis.slices():
+        # At least 1: every cell of a column may be left out.
         shares[part] = counts[part] / max(int(counts[part].sum()), 1)
     return shares

@@ -88,15 +88,15 @@ class KModes(Clusterer):
     1.0
     """
 
-    _numbers = "refuse"
+    _numbers = "refuse"  # a mode of numbers that are hardly ever equal says nothing
 
     def __init__(
         self,
         n_clusters: int = 8,
         *,
         init: Any = "random",
-        n_init: int = 10,
-        max_iter: int = 100,
+        n_init: int = 10,  # the result depends on the start, and a start is cheap
+        max_iter: int = 100,  # the cost never rises, so it is a guard: fits rest after a few passes
         empty_clusters: str = "reseed",
         missing: str = "category",
         handle_unknown: str = "warn",
@@ -157,6 +157,7 @@ class KModes(Clusterer):
 
 def _relearned(_before: Fitted, grown: Grown) -> Outcome:
     """The modes of the counts."""
+    # The counts are all that k-modes needs, so old rows need not be seen again.
     method, counts = Matching(grown.schema.axis), grown.counts
     state = method.start(counts)
     scores = method.scores(state)

@@ -90,7 +90,7 @@ class KPrototypes(Clusterer):
         n_clusters: int = 8,
         *,
         gamma: float | None = None,
-        scale: str | None = "minmax",
+        scale: str | None = "minmax",  # unscaled, the widest column decides alone
         init: Any = "random",
         n_init: int = 10,
         max_iter: int = 100,
@@ -126,10 +126,10 @@ class KPrototypes(Clusterer):
     def _number_weights(self, problem: Problem, variances: FloatArray) -> FloatArray:
         """What turns squared distances on [0, 1] into those of the scale asked for, (numeric,)."""
         if self.scale == "minmax":
-            return np.ones_like(variances)
+            return np.ones_like(variances)  # the table is on [0, 1] already
         if self.scale == "zscore":
             return np.where(variances > 0, 1.0 / np.maximum(variances, np.finfo(float).tiny), 1.0)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):  # said below, with the names of the columns
             weights = (2.0 * problem.scaling.half_span) ** 2
         names = [column.name for column in problem.schema.numeric]
         if not np.isfinite(weights).all():
@@ -143,6 +143,7 @@ class KPrototypes(Clusterer):
 
 def _half_spread(variances: FloatArray) -> float:
     """Half the mean standard deviation of the numeric columns; 1 where no number varies."""
+    # Huang asks for a weight near the numbers' spread; the half is the convention of the kmodes package.
     return float(0.5 * np.sqrt(variances).mean()) if variances.any() else 1.0
 
 
@@ -156,5 +157,5 @@ def _warn_if_one_dominates(names: list[str], spreads: FloatArray) -> None:
             f"Column {names[widest]!r} spreads {spreads[widest] / spreads[narrowest]:.0f} times as wide as "
             f"{names[narrowest]!r} and decides almost alone. Use scale='minmax' or 'zscore'.",
             ColumnWarning,
-            stacklevel=4,
+            stacklevel=4,  # the line of the user that calls fit
         )

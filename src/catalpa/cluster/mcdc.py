@@ -27,7 +27,7 @@ from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
 
 __all__ = ["MCDC"]
 
-LARGE_FIRST = 224
+LARGE_FIRST = 224  # the root of fifty thousand rows: a pass costs rows times clusters
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,11 +126,11 @@ class MCDC(Clusterer):
         self,
         n_clusters: int | None = 8,
         *,
-        granular_init: str = "oi",
+        granular_init: str = "oi",  # both as in the authors' program, which leaves nothing to chance
         came_init: str = "oi",
         n_init: int = 10,
-        max_iter: int = 100,
-        learning_rate: float = 0.03,
+        max_iter: int = 100,  # the authors have no limit; a competition that ends does so within about fifty
+        learning_rate: float = 0.03,  # of the authors' program
         k_init: int | None = None,
         missing: str = "category",
         handle_unknown: str = "warn",
@@ -159,12 +159,14 @@ class MCDC(Clusterer):
     def _solve(self, problem: Problem) -> Outcome:
         rows = InOrder.of(rows_in_memory(problem.engine, "MCDC"), problem.units_per_weight)
         by_chance = "random" in (self.granular_init, self.came_init)
+        # The first stage takes nearly all the time, so where it has no chance in it, it is run once.
         fixed = self._coarsened(rows, None) if self.granular_init == "oi" else None
 
         def run(rng: np.random.Generator) -> _Run:
             return self._aggregated(problem, rows, fixed or self._coarsened(rows, rng), rng)
 
         best = best_of(self.n_init if by_chance else 1, problem.random_state, run)
+        # Not in the outcome: it is as long as the table, like labels_, and no part of a model file.
         self.granularity_labels_ = np.stack([level.labels for level in best.stages.levels], axis=1)
         return _outcome(rows, best)
 
@@ -188,6 +190,7 @@ class MCDC(Clusterer):
     ) -> _Run:
         """The second stage (CAME): clusters of rows whose labels agree."""
         table = _stacked(stages, rows)
+        # A last partition of one cluster says only that the competition is over.
         coarsest = [level.k for level in stages.levels if level.k > 1][-1:]
         k = self.n_clusters or (coarsest[0] if coarsest else 1)
         by_oi = self.came_init == "oi"
@@ -266,6 +269,7 @@ def _nearest_mode(
     block: Block, axis: Axis, granules: tuple[FloatArray, ...], modes: IntArray, weights: FloatArray
 ) -> IntArray:  # (n,) int32
     costs = _disagreements(block, axis, granules, modes, weights)
+    # Sums of the same weights in another order must tie.
     return np.asarray((costs <= costs.min(axis=1, keepdims=True) + 1e-12).argmax(axis=1), dtype=np.int32)
 
 
@@ -273,6 +277,7 @@ def _outcome(rows: InOrder, best: _Run) -> Outcome:
     rest, k = best.rest, len(best.rest.state.centers)
     inside = look_inside(rows, best.labels, k)
     shares = inside.counts.shares(rows.axis)
+    # For profiles and charts, which read a table of costs; predict goes through the partitions.
     table = np.ascontiguousarray((_weights(rows, inside)[:, rows.axis.column_of] * (1.0 - shares)).T)
     history = best.stages.history + rest.history
     granules = tuple(level.similarity for level in best.stages.levels)

@@ -117,7 +117,7 @@ METHODS: Mapping[str, MethodEntry] = {
             aliases=("ocil",),
             mixed=True,
             learns_k=True,
-            streams=False,
+            streams=False,  # clusters change with every row, in the order of the table; so for MCDC
         ),
         MethodEntry(
             "mcdc",
@@ -153,7 +153,7 @@ def find_method(name: str) -> MethodEntry:
     >>> find_method("K-Modes").class_name
     'KModes'
     """
-    wanted = name.strip().lower()
+    wanted = name.strip().lower()  # typed on a command line, where case and spaces are slips
     for entry in METHODS.values():
         if wanted in (entry.name, entry.class_name.lower(), *entry.aliases):
             return entry
@@ -175,6 +175,7 @@ def load(path: str | Path) -> Clusterer:
     >>> again.predict([["a"], ["b"]]).tolist() == model.predict([["a"], ["b"]]).tolist()
     True
     """
+    # Here, because the names of the package are made from this file, and must cost no import.
     from catalpa.estimator.saving import restored
     from catalpa.model import read
 

@@ -26,7 +26,7 @@ from catalpa.table.schema import Schema
 
 __all__ = ["SigDT"]
 
-LEAF = -1
+LEAF = -1  # no place on the category axis
 ARRAYS = ("places", "yes", "no", "labels", "log_p", "rows")
 
 
@@ -94,7 +94,7 @@ class SigDT(Clusterer):
     def __init__(
         self,
         *,
-        alpha: float = 0.01,
+        alpha: float = 0.01,  # the three as in the authors' program
         min_leaf: int = 6,
         force_root_split: bool = True,
         missing: str = "category",
@@ -113,7 +113,7 @@ class SigDT(Clusterer):
         self.n_jobs = n_jobs
 
     def _clusters_for(self, n_rows: int) -> int:
-        return 1
+        return 1  # the tree decides; a table of one row is a tree too
 
     def _solve(self, problem: Problem) -> Outcome:
         engine, units = problem.engine, problem.units_per_weight
@@ -126,6 +126,7 @@ class SigDT(Clusterer):
             place, log_p = (LEAF, 0.0) if found is None else found
             if visited == 1 and self.force_root_split:
                 return (_forced(test, counts) if found is None else place), log_p
+            # Logarithms, since the threshold falls below the smallest double after some hundred branches.
             limit = math.log(self.alpha) - visited * math.log(max(test.n_categories, 1))
             return (LEAF if log_p > limit else place), log_p
 
@@ -136,6 +137,7 @@ class SigDT(Clusterer):
     def _test(self, engine: Engine, seen: FirstSeen) -> SplitTest:
         axis = engine.axis.base
         never = np.iinfo(np.int64).max
+        # Equally good splits go by where a category first occurs, as in the authors' program.
         order = np.empty(axis.length, dtype=np.int64)
         order[np.lexsort((seen.rows, axis.column_of))] = np.arange(axis.length)
         return SplitTest(axis.column_of, order, self.alpha, int((seen.rows < never).sum()), self.min_leaf)
@@ -173,7 +175,7 @@ def _tree(schema: Schema, grown: Grown, units: float) -> SplitTree:
 
 def _outcome(engine: Engine, grown: Grown, tree: SplitTree, clusterable: bool) -> Outcome:
     k = len(grown.by_category)
-    none = np.zeros((k, 0), dtype=np.int64)
+    none = np.zeros((k, 0), dtype=np.int64)  # numbers were refused or binned
     sizes = grown.sizes[grown.labels >= 0]  # labels are given in the order of the branches
     scores = Scores.of(tree.broken())
     fixed = charge_strangers(fix(scores, engine.axis), tree.broken_by_strangers())
@@ -188,5 +190,5 @@ def _outcome(engine: Engine, grown: Grown, tree: SplitTree, clusterable: bool) -
             **{name: getattr(tree, name) for name in ARRAYS},
             "clusterable": np.array([clusterable]),
         },
-        labels=engine.answer(label_rows, fixed),
+        labels=engine.answer(label_rows, fixed),  # here, because of what strangers are charged
     )

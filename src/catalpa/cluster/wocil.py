@@ -115,10 +115,10 @@ class WOCIL(Clusterer):
         self,
         n_clusters: int | None = 8,
         *,
-        init: Any = "oi",
+        init: Any = "oi",  # the paper's own; published comparisons of others drew rows at random
         n_init: int = 10,
         max_iter: int = 100,
-        learning_rate: float = 0.03,
+        learning_rate: float = 0.03,  # as in MCDC, whose competition is this one
         k_init: int | None = None,
         relaunch: bool = False,
         shuffle: bool = False,
@@ -145,7 +145,7 @@ class WOCIL(Clusterer):
     def _clusters_for(self, n_rows: int) -> int:
         if self.n_clusters is not None:
             return super()._clusters_for(n_rows)
-        return min(n_rows, self.k_init or round(n_rows**0.5))
+        return min(n_rows, self.k_init or round(n_rows**0.5))  # more than can survive, as the paper asks
 
     def _solve(self, problem: Problem) -> Outcome:
         rows = InOrder.of(rows_in_memory(problem.engine, "WOCIL"), problem.units_per_weight)
@@ -153,6 +153,7 @@ class WOCIL(Clusterer):
         if self.shuffle:
             order = problem.random_state.permutation(len(rows))
             rows = rows.permuted(order)
+        # A competition decides by who survives, and costs of different numbers of clusters do not compare.
         by_chance = isinstance(self.init, str) and self.init != "oi" and self.n_clusters is not None
         starts = problem.starts if by_chance else 1
         rest = best_of(starts, problem.random_state, lambda rng: self._run(problem, rows, rng))
@@ -170,6 +171,7 @@ class WOCIL(Clusterer):
             return settle_online(rows, seeds, weigh, max_iter=self.max_iter, tie=TIE, rivalry=rivalry)
 
         rest = settled(self._seeds(problem, rows, rng))
+        # The number falls every time, so this ends.
         while self.n_clusters is None and self.relaunch and rest.k < rest.begun:
             fewer = replace(problem, n_clusters=rest.k)
             rest = settled(self._seeds(fewer, rows, rng)).after(rest)
@@ -203,7 +205,7 @@ class WOCIL(Clusterer):
     def predict(self, X: Any) -> Any:
         """Most similar cluster of every row of a table with the columns of fit."""
         engine, fixed = self._opened(X)
-        if not fixed.n_numeric:
+        if not fixed.n_numeric:  # then similarity is a sum over a table, which the core looks up
             return engine.answer(label_rows, fixed)
         return engine.answer(_most_similar, fixed, self._fitted.outcome.learned["weights"])
 

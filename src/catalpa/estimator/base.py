@@ -73,6 +73,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         if labels is None:
             labels = engine.answer(label_rows, fix(outcome.scores, engine.axis))
         self.labels_ = labels
+        # Last: a fit that is stopped while it labels its rows can still go on.
         if isinstance(engine, CheckpointedEngine):
             engine.finished()
         return self
@@ -88,6 +89,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
     def _pose(self, X: Any, sample_weight: Any = None) -> Problem:
         """The table made ready to be solved."""
         opener = opener_for(X)
+        # Drawn from before the table is read: which rows a search sees must not depend on the engine.
         random_state = check_random_state(getattr(self, "random_state", None))
         settings = self._searched(self._table_settings(), random_state)
         opened = opener.for_fit(settings, _checked_weight(opener.header, sample_weight))
@@ -140,9 +142,9 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         schema, outcome = fitted.schema, fitted.outcome
         self._fitted = fitted
         self.schema_ = schema
-        if schema.named:
+        if schema.named:  # as scikit-learn does it: no names where the table had none
             self.feature_names_in_ = np.asarray(schema.names, dtype=object)
-        self._n_features_out = outcome.k
+        self._n_features_out = outcome.k  # scikit-learn names the columns of transform by it
         self.n_clusters_ = outcome.k
         self.n_iter_ = len(outcome.history)
         self.cost_ = outcome.cost

@@ -36,7 +36,7 @@ Candidates = Callable[[Problem, int], Iterator[Candidate]]
 def best_of_numbers(candidates: Iterable[Candidate]) -> tuple[Candidate, dict[int, float]]:
     """The candidate that most evidence speaks for, and the evidence for all; they come in the order of k."""
     found: dict[int, Candidate] = {}
-    for candidate in candidates:
+    for candidate in candidates:  # made when it is asked for, so that stopping early saves the rest
         found[candidate.k] = candidate
         evidence = {k: one.evidence for k, one in found.items()}
         best = most_evident(evidence)
@@ -74,7 +74,7 @@ def judged(candidates: Candidates, problem: Problem, evidence: Mapping[int, floa
 
 def _shuffled(problem: Problem) -> Problem:
     """The same table in memory, with every column in an order of its own."""
-    rng = np.random.default_rng([problem.search_seed, 0])
+    rng = np.random.default_rng([problem.search_seed, 0])  # 0 is the stream of no number of clusters
     engine = problem.engine
     positions = search_positions(engine.n_rows, engine.n_rows, problem.search_seed, problem.weighed)
     block = engine.total(gather_rows, positions).block()

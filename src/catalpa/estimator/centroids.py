@@ -43,6 +43,7 @@ def _seeds(problem: Problem, method: JointVectors, rng: np.random.Generator) -> 
     engine = problem.engine
 
     def away_from(rows: Found) -> Away:
+        # The table of mean vectors adds a term per row, which must not decide which rows are far.
         if isinstance(method, MeanVectors):
             return _away_of_means(method, engine.axis, rows)
         return AwayByTable(fix(method.scores(method.start(as_counts(rows, engine.axis))), engine.axis))

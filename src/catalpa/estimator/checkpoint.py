@@ -40,6 +40,7 @@ def checkpointed(engine: Engine, folder: Path, fit: Mapping[str, Any]) -> Checkp
     fit : mapping
         What makes the fit the same fit: JSON values by name, in the words of the error that names them.
     """
+    # One pass more, against a fit that goes on with the counts of other rows.
     table = f"{int(engine.total(checksum)[0]):016x}"
     return CheckpointedEngine(engine, Journal.begun(folder, {**fit, "rows": engine.n_rows, "table": table}))
 
@@ -55,6 +56,7 @@ class CheckpointedEngine:
         self._passes = 0
         self._played: tuple[Any, ...] | None = None
 
+    # Sums and labels are not kept: they are few, and the seeds of a run follow from its random_state.
     def total(self, step: Step[Any], *args: Any) -> Any:
         return self.inner.total(step, *args)
 
@@ -94,10 +96,11 @@ class Journal:
         """Begin in a new folder, or go on in one that belongs to the same fit."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            if not (folder / FIT).exists():
+            if not (folder / FIT).exists():  # written first, so that no pass lies there without its fit
                 write_atomically(folder / FIT, _bytes(fit))
         except OSError as error:
             raise CheckpointError(f"The checkpoint {str(folder)!r} cannot be written: {error}.") from error
+        # Through JSON, which makes lists of tuples, so that like is compared with like.
         came, kept = json.loads(_bytes(fit)), _read(folder / FIT)
         other = [name for name in came if kept.get(name) != came[name]]
         if other:
@@ -132,9 +135,10 @@ class Journal:
 
     def remove(self) -> None:
         """Remove the files, and the folder if nothing else is in it."""
+        # The fit's own file last: a removal that is cut short leaves a checkpoint, not loose passes.
         for path in (*self.folder.glob("pass-*.json"), self.folder / FIT):
             path.unlink(missing_ok=True)
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # the user may keep other files there
             self.folder.rmdir()
 
     def _path(self, number: int) -> Path:

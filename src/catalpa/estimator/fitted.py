@@ -68,6 +68,7 @@ class Outcome:
         facts: Mapping[str, float] | None = None,
     ) -> Outcome:
         """The outcome of an iteration that came to rest at centres; costs in the user's weights."""
+        # Weights are counted in whole units so that sums are exact; people see their own weights.
         history = tuple(replace(event, cost=event.cost / units_per_weight) for event in rest.history)
         return Outcome(
             rest.scores,
@@ -96,7 +97,7 @@ class Outcome:
             self,
             scores=replace(
                 scores,
-                table=np.ascontiguousarray(scores.table[:, kept]),
+                table=np.ascontiguousarray(scores.table[:, kept]),  # the core reads rows of it as they lie
                 anchor=scores.anchor[kept],
                 means=scores.means[kept],
                 scale=scores.scale[kept],

@@ -58,7 +58,7 @@ def _begin(model: Clusterer, X: Any) -> None:
     fitted = model.fit(X)._fitted
     asked, found = model.n_clusters, fitted.outcome.k
     if isinstance(asked, Integral) and found < int(asked):
-        del model._fitted
+        del model._fitted  # the next batch is the first again
         raise ParameterError(
             f"The first batch has rows for {found} of {asked} clusters only. Begin with a larger batch, "
             "or ask for fewer clusters."
@@ -72,6 +72,7 @@ def _begin(model: Clusterer, X: Any) -> None:
 def _go_on(model: Clusterer, X: Any, relearn: Relearn) -> None:
     fitted, table = model._fitted, open_table(X)
     model._check_columns(table.header)
+    # Before the categories join: what is new is told apart from what is known.
     labels, cost, unseen = _assigned(model, fitted, table)
     wider = extend(fitted.schema, table)
     units = 1.0 if model.decay == 1.0 and fitted.units_per_weight == 1.0 else float(FINE)
@@ -97,6 +98,7 @@ def _go_on(model: Clusterer, X: Any, relearn: Relearn) -> None:
 
 def _assigned(model: Clusterer, fitted: Fitted, table: Table) -> tuple[IntArray, float, float]:
     """Labels of a batch in the clusters as they are, mean cost, share of cells with new categories."""
+    # Never a warning: categories that are new are what a later batch is expected to bring.
     handling: UnknownPolicy = "error" if model.handle_unknown == "error" else "ignore"
     encoded = encode(table, fitted.schema, handle_unknown=handling)
     engine = LocalEngine(encoded.rows.map(fitted.scaling.apply), model.n_jobs)
@@ -127,5 +129,6 @@ def faded(counts: Counts, decay: float) -> Counts:
 
 
 def _shift(before: Counts, after: Counts, axis: Axis) -> float:
+    # Half the summed change of shares is the part of a cluster that would have to be other rows.
     moved = np.abs(after.shares(axis) - before.shares(axis)).sum(axis=1) / (2 * max(axis.n_columns, 1))
     return float(np.average(moved, weights=after.sizes))

@@ -40,6 +40,7 @@ class Problem:
     scaling: Scaling
     n_clusters: int
     random_state: np.random.RandomState
+    # Settings of the loop; a method that lacks one has no use for it, or does it in its own way.
     init: Any = "random"
     n_init: int = 1
     max_iter: int = 1
@@ -52,6 +53,7 @@ class Problem:
     @property
     def weighed(self) -> NDArray[np.bool_] | None:
         """Which rows weigh something; None where all do."""
+        # Only rows in memory carry weights; which rows a search draws must not change with a checkpoint.
         engine = self.engine.inner if isinstance(self.engine, CheckpointedEngine) else self.engine
         if not isinstance(engine, LocalEngine) or engine.blocks[0].weights is None:
             return None
@@ -122,6 +124,7 @@ class Problem:
         return as_counts(STARTS[self.init](self.engine, self.n_clusters, rng), self.engine.axis)
 
     def _given_centers(self) -> Found:
+        # A centre of a category that no row has would cost every row the same.
         encoded = encode(self.init, self.schema, handle_unknown="error")
         numeric = {column.name for column in self.schema.numeric}
         blank = [name for name in encoded.missing if name in numeric or self.schema.missing == "ignore"]
@@ -136,6 +139,7 @@ class Problem:
                 "give one row per cluster."
             )
         order = np.arange(len(block))
+        # Falling keys keep the centres in the order in which they were given.
         return Found(-order, order, block.codes.astype(self.engine.axis.dtype), block.numbers, len(block))
 
     def balanced_gamma(self) -> float:
@@ -152,7 +156,7 @@ class Problem:
         for part in axis.base.slices():
             total = counts[part].sum()
             differ.append(1.0 - float(((counts[part] / max(total, 1)) ** 2).sum()) if total else 0.0)
-        spread = self.engine.total(number_moments).variances() * 2.0
+        spread = self.engine.total(number_moments).variances() * 2.0  # of the difference of two rows
         if np.mean(differ) <= 0 or spread.mean() <= 0:
             return 1.0
         return float(np.mean(differ) / spread.mean())

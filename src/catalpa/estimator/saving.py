@@ -80,7 +80,7 @@ def _plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     plain = {}
     for name, value in parameters.items():
         value = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
-        try:
+        try:  # by trying: what JSON holds inside lists and dictionaries is for JSON to say
             json.dumps(value)
         except (TypeError, ValueError):
             continue
@@ -113,6 +113,7 @@ def restored(document: Mapping[str, Any], kind: type[Clusterer]) -> Clusterer:
         schema = Schema.from_dict(document["schema"])
         outcome = _outcome(document)
         fit = document["fit"]
+        # Parts that are each in order may still not belong together, and a look-up would read beyond.
         if outcome.scores.table.shape[0] != schema.axis.length:
             raise ModelFileError(
                 "The model file is damaged: its cost table does not fit its columns. Save the model again."
@@ -121,6 +122,7 @@ def restored(document: Mapping[str, Any], kind: type[Clusterer]) -> Clusterer:
         batches = tuple(Batch(**batch) for batch in fit.get("batches", []))
         units, rows = float(fit["units_per_weight"]), int(fit["rows"])
         model._publish(Fitted(schema, schema.scaling, outcome, units, rows, batches))
+    # All that a value of another kind can raise here; a file is data, and never the reader's fault.
     except (KeyError, TypeError, AttributeError, TableError, ParameterError) as error:
         raise ModelFileError(
             f"The model file is damaged ({type(error).__name__}: {error}). Save the model again."

@@ -29,7 +29,7 @@ DTYPES = (
     *("float16", "float32", "float64"),
 )
 NOT_FINITE = ("nan", "inf", "-inf")
-LARGEST = int(np.finfo(np.float64).max)
+LARGEST = int(np.finfo(np.float64).max)  # a larger whole number would raise where it is made a float
 # Arrays of scores and counts, with their dimensions.
 OF_SCORES = {"table": 2, "anchor": 1, "means": 2, "scale": 2, "level": 2}
 OF_COUNTS = {"by_category": 2, "sizes": 1, "sums": 2, "squares": 2, "seen": 2}
@@ -57,6 +57,7 @@ def number_from_json(value: object, field: str) -> float:
     """
     if isinstance(value, str) and value in NOT_FINITE:
         return float(value)
+    # By type, not isinstance: true and false are whole numbers to Python, and no numbers here.
     if type(value) is float or (type(value) is int and abs(value) <= LARGEST):
         return float(value)
     raise _damaged(field, f"is {value!r}; a number, 'nan', 'inf' or '-inf' is expected")
@@ -76,7 +77,7 @@ def array_to_json(array: NDArray[Any]) -> dict[str, Any]:
             f"A model file cannot hold an array of {array.dtype}; it takes {', '.join(DTYPES)}."
         )
     values = array.tolist()
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
+    if array.dtype.kind == "f" and not np.isfinite(array).all():  # seldom, and slow for large tables
         values = _words_for_not_finite(values)
     return {"dtype": array.dtype.name, "shape": list(array.shape), "values": values}
 
@@ -98,6 +99,7 @@ def array_from_json(entry: object, field: str, *, ndim: int | None = None) -> ND
         raise _damaged(field, f"has the shape {shape!r}; a list of whole numbers is expected")
     if ndim is not None and len(shape) != ndim:
         raise _damaged(field, f"has {len(shape)} dimensions; {ndim} are expected")
+    # Number by number, since NumPy would take texts, cut floats and guess a shape of ragged lists.
     flat = _flattened(entry["values"], tuple(shape), np.dtype(dtype), field)
     try:
         return np.array(flat, dtype=dtype).reshape(shape)
@@ -134,6 +136,7 @@ def scores_from_json(entry: Mapping[str, Any]) -> Scores:
         power=_whole(entry, "scores", "power"),
         root=_truth(entry, "scores", "root"),
     )
+    # Numbers count by their distance or by its square; no step knows another power.
     if scores.power not in (1, 2):
         raise _damaged("scores.power", f"is {scores.power}, not 1 or 2")
     _check_shapes(

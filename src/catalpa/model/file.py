@@ -53,6 +53,7 @@ def write(path: str | os.PathLike[str], document: Mapping[str, Any]) -> None:
     ...     read(pathlib.Path(folder, "model.json")) == document
     True
     """
+    # Everything that can fail does so before the file that is there is touched.
     _check_document(document, "The model")
     content = to_text(document).encode("utf-8")
     try:
@@ -81,7 +82,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     document = _parsed(content, name)
     if not isinstance(document, dict) or MARK not in document:
         raise ModelFileError(f"{name} is not a Catalpa model: it is JSON, but has no field {MARK!r}.")
-    _check_format(document[MARK], name)
+    _check_format(document[MARK], name)  # first: a newer file may have other fields
     _check_document(document, f"The model file {name} is damaged: it")
     return document
 

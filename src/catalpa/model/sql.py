@@ -74,7 +74,7 @@ def sql_query(
             f"keep is {keep!r}; it has to be a list of names. For one column write [{keep!r}]."
         )
     kept = tuple(scoring.schema.names if keep is None else keep)
-    taken = [name.casefold() for name in (*kept, label)]
+    taken = [name.casefold() for name in (*kept, label)]  # as databases compare them
     if len(set(taken)) < len(taken):
         raise ParameterError(
             f"The query would have two columns of one name: keep is {list(kept)} and label is {label!r}. "
@@ -100,6 +100,7 @@ class _Query:
         table = ".".join(map(self.words.name, self.table))
         parts.append(self._part("catalpa_rows", self._entries(), f"{table} {GIVEN}"))
         source = "catalpa_rows"
+        # Numbers in parts of their own: each is scaled once, not once per cluster.
         if self.numeric:
             parts.append(self._part("catalpa_numbers", self._passed(self._scaled()), source))
             parts.append(self._part("catalpa_distances", self._passed(self._distances()), "catalpa_numbers"))
@@ -154,7 +155,7 @@ class _Query:
             cell = given(column.name)
             half = f"CAST({cell} AS {self.words.double_type}) / 2 - {self.words.double(low / 2)}"
             entries.append(f"CASE WHEN {cell} - {cell} = 0 THEN {half} END AS half_{at}")
-        return entries or ["1 AS nothing"]
+        return entries or ["1 AS nothing"]  # a SELECT without columns is no SQL
 
     @property
     def _kept(self) -> list[str]:
@@ -211,7 +212,7 @@ class _Query:
 
     def _number_term(self, at: int, mean: float, scale: float, level: float) -> str:
         double, name = self.words.double, f"number_{at}"
-        if np.isnan(mean):
+        if np.isnan(mean):  # no row of the cluster has this number
             term = double(0.0)
         else:
             away = f"ABS({name} - {double(mean)})"

@@ -76,6 +76,7 @@ class ColumnCosts:
 
     def term(self, cluster: int) -> str:
         """The cost of the cell in a cluster."""
+        # A text has no minus, so that only numbers can be tested for being none.
         absent = is_missing(self.cell) if self._numbers else f"{self.cell} IS NULL"
         whens = [f"WHEN {absent} THEN {self._missing_cost(cluster)}"]
         if self.joined:
@@ -83,7 +84,7 @@ class ColumnCosts:
             otherwise = f"{self.lookup}.cost_{cluster}"
         elif self.column.binned:
             whens += self._bins(cluster)
-            otherwise = str(self.table[len(self.known) - 1, cluster])
+            otherwise = str(self.table[len(self.known) - 1, cluster])  # the last bin has no upper border
         else:
             whens += self._groups(cluster)
             otherwise = self._unseen_cost(cluster)
@@ -130,5 +131,5 @@ class ColumnCosts:
         return [
             f"WHEN {self.cell} < {self.words.double(edge)} THEN {cost}"
             for edge, (cost, above) in zip(edges, pairwise(costs), strict=True)
-            if cost != above
+            if cost != above  # a border between equal costs decides nothing
         ]

@@ -74,7 +74,7 @@ class Words:
         """Exactly this number: databases differ in how they round decimals, not in powers of two."""
         fraction, exponent = math.frexp(value)
         whole, exponent = int(fraction * 2**53), exponent - 53
-        while whole and whole % 2 == 0:
+        while whole and whole % 2 == 0:  # the shortest whole number, for people who read the query
             whole, exponent = whole // 2, exponent + 1
         if 0 <= exponent and abs(whole) << exponent < WHOLE:
             whole, exponent = whole << exponent, 0
@@ -83,6 +83,7 @@ class Words:
         if not whole or not exponent:
             return text
         while left:
+            # In steps, each of which is exact: one power of two may be beyond the largest whole number.
             step = min(left, LARGEST_STEP)
             text, left = f"{text} {sign} {2**step}", left - step
         return f"({text})"

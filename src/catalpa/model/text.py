@@ -41,7 +41,7 @@ def from_text(text: str) -> Any:
     """The value that JSON text describes; ValueError where it is not JSON."""
     try:
         return json.loads(text, parse_constant=_refuse_constant)
-    except RecursionError:
+    except RecursionError:  # made by hand to crash a reader
         raise ValueError("it is nested too deeply") from None
 
 
@@ -79,10 +79,10 @@ def _scalar(value: object, field: str) -> str:
         value = value.item()
     if isinstance(value, str):
         return _quoted(value)
-    if value is None or isinstance(value, (bool, int)):
+    if value is None or isinstance(value, (bool, int)):  # whole numbers of any size stay whole
         return json.dumps(value)
     if isinstance(value, float) and math.isfinite(value):
-        return float.__repr__(value)
+        return float.__repr__(value)  # the shortest digits that give the same bits again
     raise ModelFileError(
         f"Field {field!r} of the model is {value!r} ({type(value).__name__}), which a model file "
         "cannot hold. It takes text, booleans, whole and finite numbers, None, and lists and "
