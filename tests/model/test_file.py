@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from catalpa.errors import ModelFileError
-from catalpa.model import FORMAT, read, write, write_atomically
+from catalpa.files import write_atomically
+from catalpa.model.file import FORMAT, read, write
 from catalpa.model.text import from_text, to_text
 
 SCALARS = (

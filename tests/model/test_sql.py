@@ -25,7 +25,7 @@ import catalpa
 from catalpa import datasets
 from catalpa.errors import MissingDependency, ParameterError, SqlError
 from catalpa.estimator.saving import restored
-from catalpa.model import read
+from catalpa.model.file import read
 from catalpa.model.sql import Scoring
 from catalpa.steps.assign import label_rows
 from catalpa.steps.scores import FixedScores

@@ -82,11 +82,10 @@ class DISC(Clusterer):
 
     Examples
     --------
-    >>> from catalpa import DISC, datasets
-    >>> zoo = datasets.load("zoo")
-    >>> model = DISC(n_clusters=7, random_state=0).fit(zoo.frame)
-    >>> model.cluster_sizes_.sum()
-    np.int64(101)
+    >>> from catalpa import DISC
+    >>> rows = [["red", "round"], ["red", "oval"], ["blue", "square"], ["blue", "square"]]
+    >>> sorted(DISC(n_clusters=2, random_state=0).fit(rows).cluster_sizes_.tolist())
+    [2, 2]
     """
 
     _numbers = "keep"

@@ -177,7 +177,7 @@ def load(path: str | Path) -> Clusterer:
     """
     # Here, because the names of the package are made from this file, and must cost no import.
     from catalpa.estimator.saving import restored
-    from catalpa.model import read
+    from catalpa.model.file import read
 
     document = read(path)
     for entry in METHODS.values():

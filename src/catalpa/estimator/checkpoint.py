@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from catalpa.engines.base import Engine, Step, Sweep
 from catalpa.errors import CheckpointError
-from catalpa.model import counts_from_json, counts_to_json, write_atomically
+from catalpa.files import write_atomically
+from catalpa.model.codecs import counts_from_json, counts_to_json
 from catalpa.steps.checksum import checksum
 from catalpa.steps.counts import Counts
 from catalpa.steps.soft.counts import SharedCounts

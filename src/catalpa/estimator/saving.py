@@ -15,16 +15,15 @@ import catalpa
 from catalpa.errors import ModelFileError, ParameterError, TableError
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.loop.history import Batch, Pass
-from catalpa.model import (
-    FORMAT,
+from catalpa.model.codecs import (
     array_from_json,
     array_to_json,
     counts_from_json,
     counts_to_json,
     scores_from_json,
     scores_to_json,
-    write,
 )
+from catalpa.model.file import FORMAT, write
 from catalpa.table.schema import Schema
 
 if TYPE_CHECKING:
