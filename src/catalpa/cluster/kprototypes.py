@@ -130,7 +130,7 @@ class KPrototypes(Clusterer):
         if self.scale == "zscore":
             return np.where(variances > 0, 1.0 / np.maximum(variances, np.finfo(float).tiny), 1.0)
         with np.errstate(over="ignore"):  # said below, with the names of the columns
-            weights = (2.0 * problem.scaling.half_span) ** 2
+            weights = (2.0 * problem.schema.scaling.half_span) ** 2
         names = [column.name for column in problem.schema.numeric]
         if not np.isfinite(weights).all():
             raise ParameterError(

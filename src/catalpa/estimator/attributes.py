@@ -17,8 +17,7 @@ from catalpa.relations.names import percent, shortened
 from catalpa.relations.profiles import distinctive, profile_columns
 from catalpa.steps.counts import SQUARE_BITS
 from catalpa.table import decode
-from catalpa.table.blocks import Block, FloatArray
-from catalpa.table.scaling import TICK_BITS
+from catalpa.table.blocks import TICK_BITS, Block, FloatArray
 from catalpa.table.schema import Column, Kind, Schema
 
 __all__ = ["balance", "card", "centers_frame", "frame_in", "history_frame", "profiles_frame", "weights_frame"]
@@ -33,7 +32,7 @@ def centers_frame(fitted: Fitted) -> Any:
     schema, outcome = fitted.schema, fitted.outcome
     counts, backend = outcome.counts, _backend(schema.library)
     own = np.where(counts.seen > 0, counts.means(), outcome.scores.means)
-    means = dict(zip((column.name for column in schema.numeric), fitted.scaling.restore(own).T, strict=True))
+    means = dict(zip((column.name for column in schema.numeric), schema.scaling.restore(own).T, strict=True))
     block = Block(outcome.centers, np.zeros((outcome.k, 0)))
     categories = replace(schema, columns=schema.categorical, library=backend, named=True)
     decoded = nw.from_native(decode(block, categories), eager_only=True)

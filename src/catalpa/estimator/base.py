@@ -66,7 +66,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         engine = problem.engine
         outcome = outcome.without_empty()
         units = problem.units_per_weight
-        self._publish(Fitted(problem.schema, problem.scaling, outcome, units, engine.n_rows))
+        self._publish(Fitted(problem.schema, outcome, units, engine.n_rows))
         _warn_if_short(getattr(self, "n_clusters", None), outcome)
         self._warn_if_odd()
         labels = outcome.labels
@@ -97,7 +97,6 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         return Problem(
             opened.engine,
             opened.schema,
-            opened.schema.scaling,
             self._clusters_for(opened.engine.n_rows),
             random_state,
             **{name: getattr(self, name) for name in LOOP_SETTINGS if hasattr(self, name)},
@@ -202,7 +201,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         opener = opener_for(X)  # what is no table is said before its columns are counted
         self._check_columns(opener.header)
         fitted = self._fitted
-        engine = opener.for_predict(Encoding(fitted.schema, fitted.scaling, self._table_settings()))
+        engine = opener.for_predict(Encoding(fitted.schema, fitted.schema.scaling, self._table_settings()))
         return engine, self._fixed(engine.axis)
 
     def _fixed(self, axis: Axis) -> FixedScores:
@@ -241,7 +240,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         from catalpa.model.sql import Scoring, sql_query  # needs sqlglot, which is optional
 
         fixed = self._fixed(self.schema_.axis.with_holes)
-        scoring = Scoring(self.schema_, self._fitted.scaling, fixed, self.handle_unknown)
+        scoring = Scoring(self.schema_, self.schema_.scaling, fixed, self.handle_unknown)
         return sql_query(scoring, dialect=dialect, table=table, keep=keep, label=label)
 
     def _check_sql(self) -> None:

@@ -14,7 +14,7 @@ from catalpa.loop.history import Batch, Pass
 from catalpa.loop.settle import Settled
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
-from catalpa.table.blocks import FloatArray, IntArray, Scaling
+from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Schema
 
 __all__ = ["Fitted", "Outcome", "fitted_of"]
@@ -119,7 +119,7 @@ class Fitted:
 
     Attributes
     ----------
-    schema, scaling : Schema, Scaling
+    schema : Schema
         The columns as fit saw them, and the grid that their numbers lie on.
     outcome : Outcome
         Without clusters that hold no row.
@@ -132,7 +132,6 @@ class Fitted:
     """
 
     schema: Schema
-    scaling: Scaling
     outcome: Outcome
     units_per_weight: float
     rows: int

@@ -77,7 +77,7 @@ def _go_on(model: Clusterer, X: Any, relearn: Relearn) -> None:
     wider = extend(fitted.schema, table)
     units = 1.0 if model.decay == 1.0 and fitted.units_per_weight == 1.0 else float(FINE)
     before = widened(fitted.outcome.counts, fitted.schema, wider).times(units / fitted.units_per_weight)
-    rows = encode(table, wider, handle_unknown="ignore").rows.map(fitted.scaling.apply)
+    rows = encode(table, wider, handle_unknown="ignore").rows.map(fitted.schema.scaling.apply)
     batch = count_labelled(rows.blocks[0], labels, fitted.outcome.k, rows.axis)
     counts = faded(before, model.decay) + batch.times(units)
     outcome = relearn(fitted, Grown(wider, rows, counts, units))
@@ -86,7 +86,6 @@ def _go_on(model: Clusterer, X: Any, relearn: Relearn) -> None:
     model._publish(
         Fitted(
             wider,
-            fitted.scaling,
             replace(outcome, history=(*fitted.outcome.history, event)),
             units,
             fitted.rows + len(table),
@@ -101,7 +100,7 @@ def _assigned(model: Clusterer, fitted: Fitted, table: Table) -> tuple[IntArray,
     # Never a warning: categories that are new are what a later batch is expected to bring.
     handling: UnknownPolicy = "error" if model.handle_unknown == "error" else "ignore"
     encoded = encode(table, fitted.schema, handle_unknown=handling)
-    engine = LocalEngine(encoded.rows.map(fitted.scaling.apply), model.n_jobs)
+    engine = LocalEngine(encoded.rows.map(fitted.schema.scaling.apply), model.n_jobs)
     fixed = fix(fitted.outcome.scores, engine.axis)
     costs = engine.each(measure_rows, fixed).min(axis=1)
     cells = len(table) * max(len(fitted.schema.categorical), 1)

@@ -25,7 +25,7 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.search import Found
 from catalpa.steps.sums import number_moments
 from catalpa.table import encode
-from catalpa.table.blocks import Rows, Scaling
+from catalpa.table.blocks import Rows
 from catalpa.table.schema import Schema
 
 __all__ = ["Problem", "rows_in_memory"]
@@ -37,7 +37,6 @@ class Problem:
 
     engine: Engine
     schema: Schema
-    scaling: Scaling
     n_clusters: int
     random_state: np.random.RandomState
     # Settings of the loop; a method that lacks one has no use for it, or does it in its own way.
@@ -132,7 +131,7 @@ class Problem:
             raise ParameterError(
                 f"init has missing cells in {blank}: a centre needs a value in every column. Fill them."
             )
-        block = self.scaling.apply(encoded.rows.blocks[0])
+        block = self.schema.scaling.apply(encoded.rows.blocks[0])
         if len(block) != self.n_clusters:
             raise ParameterError(
                 f"init holds {len(block)} centres, but n_clusters is {self.n_clusters}: "
@@ -148,7 +147,7 @@ class Problem:
         Mean over categorical columns of the chance that two rows differ, divided by the mean over
         numeric columns of their expected squared difference; 1 where either side says nothing.
         """
-        if not len(self.scaling.low) or not self.engine.axis.n_columns:
+        if not self.schema.numeric or not self.engine.axis.n_columns:
             return 1.0
         axis = self.engine.axis
         counts = axis.fold(self.engine.total(count_categories, axis.length, axis.offsets)[None, :])[0]

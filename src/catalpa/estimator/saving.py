@@ -120,7 +120,7 @@ def restored(document: Mapping[str, Any], kind: type[Clusterer]) -> Clusterer:
         model.n_features_in_ = len(schema.columns)
         batches = tuple(Batch(**batch) for batch in fit.get("batches", []))
         units, rows = float(fit["units_per_weight"]), int(fit["rows"])
-        model._publish(Fitted(schema, schema.scaling, outcome, units, rows, batches))
+        model._publish(Fitted(schema, outcome, units, rows, batches))
     # All that a value of another kind can raise here; a file is data, and never the reader's fault.
     except (KeyError, TypeError, AttributeError, TableError, ParameterError) as error:
         raise ModelFileError(
