@@ -62,11 +62,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         """
         check_parameters(type(self).__name__, self.get_params(deep=False), self._rules)
         problem = self._with_checkpoint(self._pose(X, sample_weight))
-        outcome = self._solve(problem)
-        engine = problem.engine
-        outcome = outcome.without_empty()
-        units = problem.units_per_weight
-        self._publish(Fitted(problem.schema, outcome, units, engine.n_rows))
+        outcome, engine = self._solve(problem).without_empty(), problem.engine
+        self._publish(Fitted(problem.schema, outcome, problem.units_per_weight, engine.n_rows))
         _warn_if_short(getattr(self, "n_clusters", None), outcome)
         self._warn_if_odd()
         labels = outcome.labels

@@ -83,15 +83,8 @@ def _go_on(model: Clusterer, X: Any, relearn: Relearn) -> None:
     outcome = relearn(fitted, Grown(wider, rows, counts, units))
     event = Pass("batch", cost * len(table), len(table), False, outcome.k)
     met = Batch(len(table), cost, unseen, _shift(before, counts, wider.axis))
-    model._publish(
-        Fitted(
-            wider,
-            replace(outcome, history=(*fitted.outcome.history, event)),
-            units,
-            fitted.rows + len(table),
-            (*fitted.batches, met),
-        )
-    )
+    outcome = replace(outcome, history=(*fitted.outcome.history, event))
+    model._publish(Fitted(wider, outcome, units, fitted.rows + len(table), (*fitted.batches, met)))
     model.labels_ = labels
 
 

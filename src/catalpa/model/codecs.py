@@ -122,15 +122,7 @@ def scores_to_json(scores: Scores) -> dict[str, Any]:
 
 
 def scores_from_json(entry: Mapping[str, Any]) -> Scores:
-    """The scores that ``scores_to_json`` described.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> scores = Scores.of(np.array([[0.0, 1.0]]))
-    >>> scores_from_json(scores_to_json(scores)).same_as(scores)
-    True
-    """
+    """The scores that ``scores_to_json`` described."""
     scores = Scores(
         **_arrays(entry, "scores", OF_SCORES),
         power=_whole(entry, "scores", "power"),
@@ -166,16 +158,7 @@ def counts_to_json(counts: Counts) -> dict[str, Any]:
 
 
 def counts_from_json(entry: Mapping[str, Any]) -> Counts:
-    """The counts that ``counts_to_json`` described.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> none = np.zeros((1, 0), dtype=np.int64)
-    >>> counts = Counts(np.array([[2, 1]]), np.array([3]), none, none, none, cost=7, moved=0)
-    >>> counts_from_json(counts_to_json(counts)).by_category
-    array([[2, 1]])
-    """
+    """The counts that ``counts_to_json`` described."""
     counts = Counts(
         **_arrays(entry, "counts", OF_COUNTS),
         cost=_whole(entry, "counts", "cost"),

@@ -51,24 +51,7 @@ def sql_query(
     keep: Sequence[str] | None = None,
     label: str = "cluster",
 ) -> str:
-    """One query that gives every row of a table in a database its cluster.
-
-    Parameters
-    ----------
-    scoring : Scoring
-    dialect : str
-        A dialect that sqlglot knows.
-    table : str or sequence of str
-        Name of the table, or the parts of a qualified name such as ``("sales", "rows")``.
-    keep : sequence of str, optional
-        Columns of the table to select beside the label; the columns of the model if not given.
-    label : str
-        Name of the column of labels.
-
-    Returns
-    -------
-    str
-    """
+    """One query that gives every row of a table in a database its cluster; see ``Clusterer.to_sql``."""
     if isinstance(keep, str):
         raise ParameterError(
             f"keep is {keep!r}; it has to be a list of names. For one column write [{keep!r}]."
