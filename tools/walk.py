@@ -57,6 +57,11 @@ class Walk:
         """Files that were entered, in order."""
         return list(dict.fromkeys(code.co_filename for code in self.entered))
 
+    @property
+    def line(self) -> str:
+        """Functions, files and depth in columns."""
+        return f"{len(self.entered):10}{len(self.files):7}{self.depth:7}"
+
     def by_room(self) -> Counter[str]:
         """Functions entered per room."""
         return Counter(_room(code) for code in self.entered)
@@ -109,8 +114,7 @@ def main() -> None:
     if asked.walk is None:
         print(f"{'walk':20}{'functions':>10}{'files':>7}{'depth':>7}")
         for name, call in known.items():
-            walk = walked(call)
-            print(f"{name:20}{len(walk.entered):10}{len(walk.files):7}{walk.depth:7}")
+            print(f"{name:20}{walked(call).line}")
         return
     if asked.walk not in known:
         parser.error(f"{asked.walk!r} is no walk; the walks are {', '.join(known)}.")

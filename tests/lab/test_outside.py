@@ -14,7 +14,7 @@ import catalpa
 from catalpa.errors import ParameterError
 from catalpa.lab import Entry, Job, compare
 from catalpa.lab.estimators import find_estimator, is_by_chance
-from catalpa.lab.journal import Journal
+from catalpa.lab.journal import ResultJournal
 from catalpa.lab.measure import run_job
 
 
@@ -83,7 +83,7 @@ def zoo():
 
 
 def test_numbers_of_numpy_are_kept_in_a_row(tmp_path):
-    journal = Journal(tmp_path / "results.parquet")
+    journal = ResultJournal(tmp_path / "results.parquet")
     row = run_job(Job(Entry(path("Numpy"), "default"), "ZO", "categorical", 0))
     journal.append(row)
     kept = journal.rows().iloc[0]
@@ -91,7 +91,7 @@ def test_numbers_of_numpy_are_kept_in_a_row(tmp_path):
 
 
 def test_what_is_not_one_number_is_left_out_of_a_row(tmp_path):
-    journal = Journal(tmp_path / "results.parquet")
+    journal = ResultJournal(tmp_path / "results.parquet")
     row = run_job(Job(Entry(path("Lists"), "default"), "ZO", "categorical", 0))
     journal.append(row)
     kept = journal.rows().iloc[0]

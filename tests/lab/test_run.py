@@ -20,7 +20,7 @@ import catalpa
 from catalpa.errors import OutputError, ParameterError
 from catalpa.lab import Entry, Job, read_protocol, read_results, run
 from catalpa.lab import journal as journal_module
-from catalpa.lab.journal import COLUMNS, KEY, Journal
+from catalpa.lab.journal import COLUMNS, KEY, ResultJournal
 from catalpa.lab.measure import run_job
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -119,9 +119,9 @@ def test_a_process_that_dies_is_recorded_and_stops_nothing(tmp_path, monkeypatch
 def test_failed_runs_are_run_again_when_asked(tiny, tiny_results, tmp_path):
     path = tmp_path / "results.parquet"
     run(tiny, path)
-    Journal(path).forget_failures({job.key for job in tiny.restricted(methods=["kmodes"]).jobs()})
+    ResultJournal(path).forget_failures({job.key for job in tiny.restricted(methods=["kmodes"]).jobs()})
     assert len(read_results(path)) == len(tiny_results)  # no planned run had failed
-    Journal(path).forget_failures({job.key for job in tiny.jobs()})
+    ResultJournal(path).forget_failures({job.key for job in tiny.jobs()})
     assert len(read_results(path)) == len(tiny_results) - 2
     assert len(run(tiny, path)) == len(tiny_results)
 
@@ -179,7 +179,7 @@ def test_workers_end_with_the_process_that_hands_out_work(tmp_path):
 
 
 def test_a_torn_line_is_passed_over_and_the_next_row_is_whole(tmp_path):
-    journal = Journal(tmp_path / "results.parquet")
+    journal = ResultJournal(tmp_path / "results.parquet")
     journal.append(ROW)
     with journal.lines.open("a", encoding="utf-8") as stream:
         stream.write('{"method": "m", "variant": "v", "da')
@@ -191,7 +191,7 @@ def test_a_torn_line_is_passed_over_and_the_next_row_is_whole(tmp_path):
 
 
 def test_a_line_cut_inside_a_letter_of_several_bytes_is_passed_over(tmp_path):
-    journal = Journal(tmp_path / "results.parquet")
+    journal = ResultJournal(tmp_path / "results.parquet")
     journal.append({**ROW, "error": "naïve"})
     whole = journal.lines.read_bytes()
     journal.lines.write_bytes(whole + whole[: whole.index("ï".encode()) + 1])
@@ -199,7 +199,7 @@ def test_a_line_cut_inside_a_letter_of_several_bytes_is_passed_over(tmp_path):
 
 
 def test_rows_gathered_twice_are_there_once(tmp_path):
-    journal = Journal(tmp_path / "results.parquet")
+    journal = ResultJournal(tmp_path / "results.parquet")
     journal.append(ROW)
     lines = journal.lines.read_bytes()
     journal.gather()
@@ -209,7 +209,7 @@ def test_rows_gathered_twice_are_there_once(tmp_path):
 
 def test_results_go_into_parquet_only(tmp_path):
     with pytest.raises(ParameterError, match=r"\.parquet file"):
-        Journal(tmp_path / "results.csv")
+        ResultJournal(tmp_path / "results.csv")
 
 
 def test_reading_results_that_are_not_there_says_how_to_make_them(tmp_path):
@@ -224,11 +224,11 @@ def test_no_process_is_too_few(tiny, tmp_path):
 
 def test_two_runs_do_not_write_to_the_same_results(tiny, tmp_path):
     path = tmp_path / "results.parquet"
-    with Journal(path).held():
+    with ResultJournal(path).held():
         with pytest.raises(OutputError, match="Another run is writing"):
             run(tiny, path)
         with pytest.raises(OutputError, match="Another run is writing"):
-            Journal(path).forget_failures({job.key for job in tiny.jobs()})
+            ResultJournal(path).forget_failures({job.key for job in tiny.jobs()})
     assert list(tmp_path.iterdir()) == []
     assert len(run(tiny.restricted(repeats=1), path)) > 0
 
@@ -245,7 +245,7 @@ def test_results_that_cannot_be_kept_are_refused_before_the_first_run(tiny, tmp_
 
 
 def test_a_row_that_finds_no_room_says_so(tmp_path):
-    journal = Journal(tmp_path / "file" / "results.parquet")
+    journal = ResultJournal(tmp_path / "file" / "results.parquet")
     (tmp_path / "file").touch()
     with pytest.raises(OutputError, match="Results cannot be kept"):
         journal.append(ROW)
@@ -266,14 +266,14 @@ def test_a_damaged_file_of_results_says_so(tiny, tmp_path):
 
 @pytest.mark.parametrize("wrong", [{"seed": "one"}, {"seed": None}, {"dataset": 3}, {"ACC": "high"}])
 def test_a_damaged_line_is_passed_over(tmp_path, wrong):
-    journal = Journal(tmp_path / "results.parquet")
+    journal = ResultJournal(tmp_path / "results.parquet")
     journal.append({**ROW, "ACC": 0.5, "passes": None})
     journal.append({**ROW, **wrong})
     assert journal.rows()["ACC"].tolist() == [0.5]
 
 
 def test_rows_gathered_while_they_are_read_are_not_missed(tmp_path, monkeypatch):
-    journal = Journal(tmp_path / "results.parquet")
+    journal = ResultJournal(tmp_path / "results.parquet")
     journal.append(ROW)
     read = journal_module.whole_lines
 
@@ -314,4 +314,4 @@ def test_an_interrupted_run_ends_at_once_without_a_word_from_its_processes(tmp_p
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert said == b""
-    assert len(Journal(path).rows()) == len(_lines(path)) > 0
+    assert len(ResultJournal(path).rows()) == len(_lines(path)) > 0

@@ -19,7 +19,7 @@ from catalpa.files import write_atomically
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["COLUMNS", "KEY", "Journal", "append_line", "read_results", "whole_lines"]
+__all__ = ["COLUMNS", "KEY", "ResultJournal", "append_line", "read_results", "whole_lines"]
 
 KEY = ["method", "variant", "dataset", "columns", "seed"]
 COLUMNS: Mapping[str, str] = {
@@ -45,7 +45,7 @@ COLUMNS: Mapping[str, str] = {
 }
 
 
-class Journal:
+class ResultJournal:
     """Results at a path ending in ``.parquet``, with a line per newer row in a file beside it.
 
     Parameters
@@ -57,7 +57,7 @@ class Journal:
     --------
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     journal = Journal(pathlib.Path(folder, "results.parquet"))
+    ...     journal = ResultJournal(pathlib.Path(folder, "results.parquet"))
     ...     journal.append({"method": "kmodes", "variant": "paper", "dataset": "ZO",
     ...                     "columns": "categorical", "seed": 0, "ACC": 0.5})
     ...     journal.gather()
@@ -132,7 +132,7 @@ class Journal:
 
 def read_results(path: str | Path) -> pd.DataFrame:
     """Results of finished runs at ``path``, gathered or not yet."""
-    journal = Journal(path)
+    journal = ResultJournal(path)
     if not (journal.path.exists() or journal.lines.exists()):
         raise ParameterError(
             f"There are no results at {str(path)!r}. Make them with: catalpa lab run --results {path}"

@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from catalpa.datasets.load import is_here
 from catalpa.datasets.registry import facts_of
 from catalpa.errors import ParameterError
-from catalpa.lab.journal import Journal
+from catalpa.lab.journal import ResultJournal
 from catalpa.lab.measure import run_job
 from catalpa.lab.protocol import CATEGORICAL, MIXED, Job, Protocol
 
@@ -106,7 +106,7 @@ def run(
     """
     if jobs < 1:
         raise ParameterError(f"jobs={jobs}, but at least one process is needed.")
-    journal = Journal(results)
+    journal = ResultJournal(results)
     planned = list(protocol.jobs())
     with journal.held():
         done = journal.done()

@@ -68,14 +68,14 @@ def run_command(
 
         CATALPA_DATA=~/data catalpa lab run --jobs 2
     """
-    from catalpa.lab.journal import Journal
+    from catalpa.lab.journal import ResultJournal
     from catalpa.lab.run import run
 
     terminal = Terminal(quiet)
     path = results or (QUICK if quick else RESULTS)
     plan = planned(terminal, protocol, quick, methods, datasets, seeds)
     if retry_failed:
-        Journal(path).forget_failures({job.key for job in plan.jobs()})
+        ResultJournal(path).forget_failures({job.key for job in plan.jobs()})
     with terminal.runs() as watch:
         rows = run(plan, path, jobs=jobs, watch=watch)
     failed = rows[rows["error"] != ""]

@@ -1,0 +1,114 @@
+"""The house is kept: every folder says what it is for, and tests stand where their module does."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+from tools.house import comments, files_per_folder, modules, table
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "catalpa"
+FOLDERS = sorted({path.parent for path in PACKAGE.rglob("*") if path.suffix in (".py", ".cpp")} - {PACKAGE})
+# Folders with modules that no test of their room names, why, and the tests that hold them.
+TESTED_THROUGH = {
+    "cli": ("run as a user runs them", "cli"),
+    "cli/lab": ("run as a user runs them", "cli/test_lab.py"),
+    "costs": ("an idea is held to its paper by the method that has it", "cluster"),
+    "engines": ("all engines must give the same labels", "engines/test_same_everywhere.py"),
+    "estimator": ("what all methods share is tested on each of them", "cluster/test_scikit_learn.py"),
+    "lab": ("asked for by their public names", "lab"),
+    "loop": ("a search is seen in the labels that it finds", "cluster"),
+    "metrics": ("codes are seen in the measures made from them", "metrics"),
+    "model": ("a query is run by databases", "model/test_sql.py"),
+    "plot": ("charts are drawn from fitted models", "plot/test_charts.py"),
+    "relations": ("what is read is asked of a fitted method", "cluster"),
+    "report": ("parts are looked at in the whole page", "report"),
+    "steps": ("the core must equal the reference", "steps"),
+    "steps/in_order": ("order is seen in the labels of the methods that keep it", "cluster"),
+    "steps/soft": ("shares are seen in the pass", "steps/test_soft_pass.py"),
+    "table": ("a table goes in and comes out", "table/test_roundtrip.py"),
+    "table/files": ("files are read whole and in batches", "table/test_sources.py"),
+}
+
+
+def layers() -> dict[str, int]:
+    """The height of every room, as import-linter holds it."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    rooms = next(each for each in settings["tool"]["importlinter"]["contracts"] if each["id"] == "rooms")
+    return {room: -at for at, line in enumerate(rooms["layers"]) for room in line.split(" | ")}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(PACKAGE)))
+def test_every_folder_says_what_it_holds_and_where_a_new_thing_goes(folder):
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    assert text.startswith(f"# {folder.relative_to(PACKAGE).as_posix()}\n")
+    named = re.findall(r"`([\w/]+(?:\.\w+|/))`", text)
+    assert [name for name in named if not ((folder / name).exists() or (PACKAGE / name).exists())] == []
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(PACKAGE)))
+def test_a_folder_says_it_may_import_only_rooms_below_it(folder):
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    height, room = layers(), folder.relative_to(PACKAGE).parts[0]
+    (told,) = re.findall(r"\*\*May import\*\* (.*?)\n\n", text, re.DOTALL)
+    named = [name for name in re.findall(r"`(\w+)`", told) if name in height and name != room]
+    assert [name for name in named if height[name] >= height[room]] == []
+
+
+def test_every_module_is_tested_in_its_room_or_its_folder_says_where():
+    elsewhere = {str(module.parent) for module in map(Path, untested_in_their_room())}
+    assert elsewhere <= set(TESTED_THROUGH)
+    assert [place for _, place in TESTED_THROUGH.values() if not (ROOT / "tests" / place).exists()] == []
+
+
+def untested_in_their_room() -> list[str]:
+    """Modules that no test file of their room is called after, or imports."""
+    texts = {
+        path: path.read_text(encoding="utf-8")
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if path != Path(__file__)
+    }
+    found = []
+    for file in PACKAGE.rglob("*/*.py"):
+        place = file.relative_to(PACKAGE).with_suffix("")
+        name = re.escape(".".join(("catalpa", *place.parts)))
+        room = ROOT / "tests" / place.parts[0]
+        own = [path for path in texts if path.is_relative_to(room)]
+        named = any(
+            path.stem == f"test_{place.name}" or re.search(rf"\b{name}\b", texts[path]) for path in own
+        )
+        if not named and not place.name.startswith("__"):
+            found.append(place.as_posix())
+    return found
+
+
+def test_every_folder_of_tests_belongs_to_a_room_or_says_what_else_it_holds():
+    others = {"browser", "golden", "oracle", "properties"}  # pages, kept results, papers, all methods
+    folders = {path.parent.name for path in (ROOT / "tests").glob("*/*.py")}
+    assert folders - others <= set(layers())
+    # A method is compared with its paper where its other tests are; here a paper's transcription is checked.
+    checks = [path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "oracle").glob("test_*.py")]
+    assert not any("catalpa" in text for text in checks)
+
+
+def test_no_folder_is_a_heap():
+    assert max(files_per_folder(modules()).values()) <= 16
+
+
+def test_a_comment_is_counted_where_it_gives_a_reason():
+    text = (
+        "import a  # noqa: F401\nb = 1  # a bound\n# a reason\nd = '# none'\ndef f():  # (n, k)\n    pass\n"
+    )
+    assert comments(text) == 2
+    assert comments("int a; // why\nint b;\n", ".cpp") == 1
+
+
+def test_the_table_of_rooms_adds_up():
+    found = modules()
+    head, *rooms, total, folder = table(found)
+    assert head.split() == ["room", "modules", "lines", "median", "longest", "comments", "per", "100"]
+    assert sum(int(line.split()[2]) for line in rooms) == int(total.split()[2]) == sum(m.lines for m in found)
+    assert folder.startswith("most modules in a folder: ")
