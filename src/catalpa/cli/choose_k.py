@@ -102,6 +102,7 @@ def _as_json(choice: KChoice) -> dict[str, Any]:
     columns = choice.table.to_pydict()
     table = [
         {
+            # JSON has no NaN.
             name: None if isinstance(cell, float) and math.isnan(cell) else cell
             for name, cell in zip(columns, row, strict=True)
         }

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = ["cluster", "fitted", "new_model"]
 
+# A table of hundreds of columns would push its clusters off the screen.
 DECISIONS_SAID = 10
 SPELLED = {"n_clusters": "-k", "categorical_features": "--categorical", "n_jobs": "--jobs"}
 
@@ -96,6 +97,7 @@ def cluster(
     terminal = Terminal(quiet)
     _check_stream(find_method(method), stream=stream, report=report)
     results = [output / name for name in (LABELS, MODEL, PROFILES)] if output else []
+    # Before the work: a fit of an hour must not end in a file that may not be written.
     check_free([*results, *([report] if report else [])], force=force)
     settings = {
         "n_clusters": k,
@@ -138,6 +140,7 @@ def new_model(entry: MethodEntry, settings: Mapping[str, Any]) -> Clusterer:
     takes = entry.estimator._get_param_names()
     if "n_clusters" not in given and not entry.learns_k:
         raise ParameterError(f"Say how many clusters {entry.name} should make, for example -k 4.")
+    # Without -k: the setting that asks a method to find the number, "auto" for Grove.
     if "n_clusters" not in given and "n_clusters" in takes:
         given["n_clusters"] = entry.k_to_find
     if "random_state" not in takes:  # a method without chance gives the same clusters for every seed

@@ -61,6 +61,7 @@ def _sums(model: Clusterer, tables: Iterable[Any]) -> tuple[FloatArray, FloatArr
     # Files are not read once more for the sake of no column.
     for native in tables if columns else ():
         table = nw.from_native(native)
+        # Labels are those of all rows; tables come one after another.
         labels = np.asarray(model.labels_[start : start + len(table)])
         start += len(table)
         for at, column in enumerate(columns):

@@ -115,6 +115,7 @@ def _written(terminal: Terminal, output: Path, model: Grove, zoo: Dataset) -> li
     files = write_results(output, model, [csv_text(label_columns(model.labels_))])
     try:
         files.append(write_report(output / REPORT, model, zoo.frame, zoo.title))
+    # The demo is the first thing that is run, perhaps without the extra packages of the report.
     except MissingDependency as absent:
         terminal.say(f"no {REPORT}: {absent}")
     return files

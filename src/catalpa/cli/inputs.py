@@ -94,6 +94,7 @@ def take(asked: Asked, *, stream: bool, memory: str | None) -> Input:
     """The rows that the user named, in memory or to be read in batches."""
     if memory is not None and not stream:
         raise ParameterError("--memory goes with --stream: without it all rows are in memory together.")
+    # The default of catalpa.scan.
     return _streamed(asked, memory or "500MB") if stream else _whole(asked)
 
 
@@ -125,6 +126,7 @@ def _streamed(asked: Asked, memory: str) -> StreamedInput:
     if asked.id is None:
         return StreamedInput(files, None)
     _check_identifier(asked.id, files.names)
+    # Two scans of the same files: identifiers would otherwise be read in every pass of the fit.
     kept = tuple(name for name in files.names if name != asked.id)
     return StreamedInput(replace(files, columns=kept), replace(files, columns=(asked.id,), drop=()))
 
@@ -146,5 +148,6 @@ def csv_parts(tables: Iterable[pa.Table]) -> Iterator[str]:
     head = ""
     for table in tables:
         text = csv_text(table)
+        # Every piece brings the names of columns; only those of the first are wanted.
         yield text.removeprefix(head)
         head = head or csv_text(table.slice(0, 0))

@@ -100,6 +100,7 @@ def _write(terminal: Terminal, name: str, output: Path | None, force: bool, json
         check_free([output], force=force)
     found = load(name)
     text = csv_text(found.frame.assign(**{"class": found.target}))
+    # On standard error, so that the table itself can be piped into another program.
     terminal.say(f"{found.title}: {found.citation}")
     if output is not None:
         write_text(output, text)

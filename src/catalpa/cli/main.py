@@ -26,6 +26,7 @@ from catalpa.errors import CatalpaError, DatasetError, MissingDependency
 
 __all__ = ["app", "main"]
 
+# As shells have it: 2 for usage, 128 and the number of the signal for an end by Ctrl-C.
 FAILED, WRONG_INPUT, INTERRUPTED = 1, 2, 130
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)  # what a disk says that takes no more
 OPTIONS = {
@@ -45,6 +46,8 @@ class Guarded(TyperGroup):
         """Run the subcommand."""
         try:
             result = super().invoke(ctx)
+            # Here, where a full disk or a closed pipe can still be told; Python's own flush at exit would
+            # show a traceback.
             sys.stdout.flush()
             return result
         except KeyboardInterrupt:
@@ -57,6 +60,7 @@ class Guarded(TyperGroup):
             if ctx.params["debug"]:
                 traceback.print_exc()
             _complain(f"Error: {error} {_in_options(str(error))}")
+            # Not what was typed is wrong, but what is there: scripts can tell these apart by the code.
             elsewhere = isinstance(error, DatasetError | MissingDependency)
             raise typer.Exit(FAILED if elsewhere else WRONG_INPUT) from None
         except Exception as error:
@@ -79,6 +83,7 @@ def _forget_output() -> None:
 
 def _in_options(message: str) -> str:
     """How the settings that a message names are given on the command line."""
+    # Names that are words too, such as columns, are settings only before an equals sign.
     named = [name for name in OPTIONS if re.search(rf"\b{name}=" if name.isalpha() else name, message)]
     if not named:
         return ""

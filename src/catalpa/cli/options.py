@@ -91,6 +91,7 @@ def listed(texts: Sequence[str] | None) -> list[str] | None:
     """
     if not texts:
         return None
+    # The rules of CSV, since names of columns come from such files and may hold commas.
     return [name.strip() for row in csv.reader(texts, skipinitialspace=True) for name in row]
 
 
@@ -102,4 +103,5 @@ def delimiter_of(text: str | None) -> str | None:
     >>> delimiter_of(r"\t") == "\t"
     True
     """
+    # A shell hands \t over as two letters.
     return "\t" if text in ("\\t", "tab") else text

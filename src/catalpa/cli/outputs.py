@@ -44,6 +44,7 @@ def check_free(paths: Sequence[Path], *, force: bool) -> None:
 
 
 def _check_place(path: Path) -> None:
+    # The folder may be one that is only made later: the nearest above it decides.
     folder = next(parent for parent in path.absolute().parents if parent.exists())
     if not folder.is_dir():
         raise OutputError(f"{str(path)!r} cannot be written: {str(folder)!r} is a file, not a folder.")
@@ -120,5 +121,6 @@ def csv_text(frame: Any) -> str:
     import narwhals.stable.v2 as nw
     import pandas as pd
 
+    # Through Arrow types: pandas alone would write whole numbers with gaps as 1.0.
     table = nw.from_native(frame).to_arrow()
     return str(table.to_pandas(types_mapper=pd.ArrowDtype).to_csv(index=False, lineterminator="\n"))

@@ -72,9 +72,11 @@ def predict(
     with terminal.listening():
         fitted = load(model)
         names = list(fitted.schema_.names)
+        # Other columns of a wide file are not even read.
         wanted = names if id is None or id in names else [*names, id]
         asked = Asked(table, wanted, delimiter=delimiter_of(delimiter), encoding=encoding)
         labelled: Iterable[pa.Table] = _labelled(fitted, take(asked, stream=stream, memory=memory), id)
+        # As they come: labels of files larger than memory are written while rows are read.
         labelled = list(labelled) if json else labelled
         if output is not None:
             write_texts(output, csv_parts(labelled))

@@ -38,6 +38,7 @@ class Terminal:
     def say(self, text: str = "") -> None:
         """A line for the person, on standard error."""
         if not self.quiet:
+            # Words in brackets, such as catalpa[report], are text and no style.
             _console(sys.stderr).print(text, markup=False, highlight=False, soft_wrap=True)
 
     def show(self, text: str) -> None:
@@ -66,6 +67,7 @@ class Terminal:
             console = _console(sys.stdout)
             console.print(_drawn(head, rows, bars if console.width >= WIDE_ENOUGH_FOR_BARS else ()))
             return
+        # A cell must not break the line or the column that a program reads.
         for row in (head, *rows):
             print("\t".join(" ".join(cell.split()) for cell in row))
 
@@ -75,6 +77,7 @@ class Terminal:
 
         def tell(message: Warning | str, *_: Any, **__: Any) -> None:
             text = " ".join(str(message).split())
+            # Every start of a fit may warn of the same thing.
             if text not in self.warnings:
                 self.warnings.append(text)
                 self.say(f"warning: {text}")

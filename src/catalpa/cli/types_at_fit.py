@@ -49,6 +49,7 @@ def _holds(column: Column, kind: Any) -> bool:
     return (
         bool(known)
         and not column.binned
+        # Python takes True for a whole number; a table does not.
         and all(isinstance(category, kind) and not isinstance(category, bool) for category in known)
     )
 
@@ -67,6 +68,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _numbers_where_possible(cells: Any) -> list[Any]:
+    # Each text once: a column has few categories and many rows.
     numbers = {text: _number(text) for text in cells.unique().to_pylist()}
     return [numbers[text] for text in cells.to_pylist()]
 

@@ -77,6 +77,7 @@ def compare(
             "agree with. Name a column that tells rows apart."
         )
     k = int(classes.nunique()) if n_clusters is None else n_clusters
+    # By the registry's names, or k-modes and kmodes would be run twice.
     names = list(dict.fromkeys(map(method_name, methods)))
     plan = [(name, seed) for name in names for seed in range(seeds if is_by_chance(name) else 1)]
     rows = []
@@ -99,6 +100,7 @@ def summary(runs: pd.DataFrame) -> pd.DataFrame:
     """
     groups = runs.groupby("method", sort=False)
     means = groups[[*MEASURES, "clusters_left", "largest_share", "one_cluster", "seconds"]].mean()
+    # Over these seeds, not an estimate for others: a single run has the spread 0, not NaN.
     spreads = groups[MEASURES].std(ddof=0).add_suffix("_std")
     counts = groups.agg(runs=("seed", "size"), failed=("error", lambda errors: int((errors != "").sum())))
     return pd.concat([means, spreads, counts], axis=1).sort_values("ARI", ascending=False, kind="stable")

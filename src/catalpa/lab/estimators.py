@@ -75,6 +75,7 @@ def make(
     wanted: dict[str, Any] = {"n_clusters": n_clusters, "random_state": seed, "n_jobs": 1}
     if categorical_features is not None:
         wanted["categorical_features"] = categorical_features
+    # Any class of scikit-learn's kind may come: it is asked what it takes, and not told more.
     takes = model.get_params(deep=False)
     return model.set_params(**{key: value for key, value in wanted.items() if key in takes})
 

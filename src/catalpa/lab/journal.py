@@ -22,6 +22,7 @@ if sys.platform != "win32":
 __all__ = ["COLUMNS", "KEY", "ResultJournal", "append_line", "read_results", "whole_lines"]
 
 KEY = ["method", "variant", "dataset", "columns", "seed"]
+# Int64 where a failed run has no number; texts are never missing, but empty.
 COLUMNS: Mapping[str, str] = {
     "method": "str",
     "variant": "str",
@@ -88,6 +89,7 @@ class ResultJournal:
                 )
             yield
         finally:
+            # A run with nothing to do leaves no empty file behind.
             if ours and os.fstat(handle).st_size == 0 and _is_at(handle, self.lines):
                 self.lines.unlink()
             os.close(handle)
@@ -105,6 +107,7 @@ class ResultJournal:
         both = [_typed(part) for part in (gathered, newer) if len(part)]
         if not both:
             return _typed(pd.DataFrame(columns=list(COLUMNS)))
+        # Lines stand behind what was gathered: the last row of a key is the newest.
         rows = pd.concat(both, ignore_index=True).drop_duplicates(KEY, keep="last")
         return rows.sort_values(KEY, ignore_index=True)
 
@@ -126,6 +129,8 @@ class ResultJournal:
     def _keep(self, rows: pd.DataFrame) -> None:
         with _writing(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            # First the whole file, then the lines go: whenever this is stopped, every row is in one of the
+            # two.
             write_atomically(self.path, rows.to_parquet(index=False, compression="zstd"))
             self.lines.unlink(missing_ok=True)
 
@@ -206,6 +211,7 @@ def _typed(rows: pd.DataFrame) -> pd.DataFrame:
 
 def append_line(path: Path, row: Mapping[str, Any]) -> None:
     """Write a row as one line that is on the disk when this returns."""
+    # NaN is no JSON, but Python's own reader takes it, and nobody else reads this file.
     line = json.dumps(dict(row), ensure_ascii=False, allow_nan=True) + "\n"
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)

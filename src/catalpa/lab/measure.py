@@ -65,6 +65,7 @@ def measured(
         seconds = time.perf_counter() - began
         # A method that finds the number of clusters itself left none of them empty.
         asked = n_clusters if "n_clusters" in model.get_params(deep=False) else 0
+        # Compactness is a measure of categories; numbers take no part.
         categories = [
             column.name for column in infer(frame, categorical_features=categorical_features).categorical
         ]
@@ -108,6 +109,7 @@ def _failure(error: BaseException) -> dict[str, Any]:
     return {"error": f"{type(error).__name__}: {' '.join(str(error).split())}", "versions": _versions()}
 
 
+# A process runs many methods and seeds on each table.
 @cache
 def _table(dataset: str, columns: str, data_home: str | None) -> Dataset:
     return load(dataset, variant="mixed" if columns == MIXED else "paper", data_home=data_home)

@@ -159,6 +159,7 @@ def _one_cluster(accuracy: PublishedTable) -> str:
     rows = []
     for dataset, part in cells.groupby("dataset", sort=False):
         alone, ours, there = part["one_cluster"].iloc[0], part["mean"].max(), part["printed"].max()
+        # Where the best of ours or of the print is no better than no clustering at all.
         if alone > min(ours, there):
             rows.append(
                 [Cell(text) for text in (str(dataset), f"{alone:.4f}", f"{ours:.4f}", f"{there:.4f}")]
@@ -169,6 +170,7 @@ def _one_cluster(accuracy: PublishedTable) -> str:
 
 def _collapsed(accuracy: PublishedTable) -> str:
     cells = accuracy.cells
+    # Means are shown to one digit; SigDT is not asked for a number, so it cannot lose clusters.
     lost = cells[(cells["clusters_left"] < cells["clusters_asked"] - 0.05) & (cells["label"] != "SigDT")]
     lines = [
         f"- {column}: "
@@ -197,6 +199,7 @@ def _printed_ranks() -> str:
         there = printed_ranks(number, measure)
         again = ranks_of(table_of(printed(number, measure)), measure)
         for label in there.index:
+            # Ranks are printed to two digits: half of the last one, and a little for floating point.
             if abs(there[label] - again[label]) > 0.0051:
                 texts = (
                     f"Table {number}, {measure}",

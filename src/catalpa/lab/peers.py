@@ -103,6 +103,7 @@ class LeadingAxes(ClusterMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> LeadingAxes:
         """Place the rows of a table on its leading axes, and cluster them there."""
         block = _encoded(X, self.categorical_features)
+        # The centres of k clusters span k - 1 directions.
         wanted = min(self.n_clusters - 1, MOST_AXES) if self.n_axes is None else self.n_axes
         points = _on_axes(block, max(wanted, 1), check_random_state(self.random_state))
         model = KMeans(self.n_clusters, n_init=self.n_init, random_state=self.random_state)
@@ -156,9 +157,11 @@ def _on_axes(block: Block, n_axes: int, rng: np.random.RandomState) -> FloatArra
     table = _indicators(block)
     middle = np.asarray(table.mean(axis=0)).ravel()
     n, width = table.shape
+    # ARPACK finds fewer axes than there are; a table this small is decomposed whole.
     if n_axes >= min(n, width):
         left, lengths, _ = np.linalg.svd(table.toarray() - middle, full_matrices=False)
         return np.asarray(left * lengths)
+    # Centred in the product, not in memory: taking off the mean would fill the sparse table.
     centred = LinearOperator(
         (n, width),
         matvec=lambda v: table @ v - middle @ v,
@@ -167,6 +170,7 @@ def _on_axes(block: Block, n_axes: int, rng: np.random.RandomState) -> FloatArra
         rmatmat=lambda u: table.T @ u - np.outer(middle, u.sum(axis=0)),
         dtype=float,
     )
+    # ARPACK starts from random numbers of its own unless it is given some.
     left, lengths, _ = svds(centred, k=n_axes, v0=rng.standard_normal(min(n, width)))
     return np.asarray(left * lengths)
 

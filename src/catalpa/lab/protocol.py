@@ -118,6 +118,7 @@ class Protocol:
 
     def jobs(self) -> Iterator[Job]:
         """Every run; the first seed of everything comes before the second of anything."""
+        # An interrupted run then has something of everything, and means over few seeds.
         for seed in range(self.repeats):
             for columns, datasets in ((CATEGORICAL, self.categorical), (MIXED, self.mixed)):
                 for dataset in datasets:
@@ -160,6 +161,7 @@ class Protocol:
         places = [(entry.method, place) for entry in self.entries for place in entry.shown]
         name = method.rpartition(":")[2]
         label = method if name in {place.label for other, place in places if other != method} else name
+        # A second variant of a method must not be ranked against the first.
         first = label not in {place.label for _, place in places}
         shown = (
             PrintedPlace("2", label, ranked=ranked and first),

@@ -82,6 +82,7 @@ def ranks_of(scores: pd.DataFrame, measure: str) -> pd.Series:
     1.25
     """
     higher = HIGHER_IS_BETTER[measure]
+    # As the paper ranks: a method without a result on a data set is last there.
     filled = scores.astype(float).fillna(float("-inf") if higher else float("inf"))
     return pd.Series(average_ranks(filled, higher_is_better=higher), index=scores.columns)
 

@@ -147,6 +147,7 @@ def _beside(todo: Sequence[Job], data_home: str | None, jobs: int) -> Iterator[t
         suspects += lost
         if not lost:
             break
+    # Any of the jobs under way may have killed the process: alone, each answers for itself.
     for job in suspects:
         fallen = yield from _pooled(iter([job]), data_home, 1)
         if fallen:
@@ -158,10 +159,12 @@ def _pooled(
     waiting: Iterator[Job], data_home: str | None, jobs: int
 ) -> Any:  # a generator of (job, row) that returns the jobs whose process died
     under_way: dict[Future[dict[str, Any]], Job] = {}
+    # A forked process would inherit the locks of threads that it does not have.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, context, initializer=_prepare) as pool, _ended_when_stopped():
         while True:
             with _deaf_to_interrupts():
+                # One job waits for every process: none is idle, and a death costs few of them.
                 for job in itertools.islice(waiting, 2 * jobs - len(under_way)):
                     under_way[pool.submit(run_job, job, data_home)] = job
             if not under_way:
@@ -209,6 +212,7 @@ def _prepare() -> None:
 
     def follow() -> None:
         parent.join()
+        # Not sys.exit, which would end this thread only.
         os._exit(1)
 
     threading.Thread(target=follow, daemon=True).start()

@@ -73,6 +73,7 @@ def significance(
     >>> found.n_sets, round(found.nemenyi, 2), found.friedman.chi_square_p_value < 0.001
     (10, 4.77, True)
     """
+    # Methods first: one that was never run would take every data set with it.
     complete = scores.dropna(axis=1, how="all").dropna().astype(float)
     if complete.shape[0] < 2 or complete.shape[1] < 2:
         raise ParameterError(
@@ -84,6 +85,7 @@ def significance(
     found = friedman(complete, higher_is_better=higher)
     design = len(methods), len(complete)
     nemenyi = nemenyi_difference(*design, alpha)
+    # Equal ranks go by name, so that the same scores have the same control.
     best = min(zip(found.average_ranks, methods, strict=True))[1]
     chosen = best if control is None else control
     return Significance(

@@ -64,6 +64,7 @@ def _columns(frame: Any) -> Iterator[NDArray[Any]]:
             "The table has columns of the same name. Give every column a name of its own."
         ) from error
     if isinstance(table, nw.DataFrame):
+        # One by one: a wide table is never held a second time as an array of objects.
         return (_column_values(table.get_column(name)) for name in table.columns)
     array = _as_array(frame)
     if array.ndim != 2:
@@ -94,9 +95,11 @@ def _factorize(array: NDArray[Any]) -> tuple[Codes, int, int]:
     """Codes, the number of different values (missing is one of them) and the number of missing cells."""
     if array.dtype.kind in "iu" and array.size and 0 <= array.min() and array.max() < _COUNTING_LIMIT:
         return _factorize_small_integers(array)
+    # Objects, texts of variable width and records cannot all be sorted; they are told apart by hashing.
     if array.dtype.kind in "OTV":
         return _factorize_objects(array)
     missing = array != array  # NaN and NaT are not equal to themselves
+    # np.unique takes all NaN for one value, so that missing cells share a code.
     values, codes = np.unique(array, return_inverse=True)
     return codes.astype(np.int64, copy=False), len(values), int(missing.sum())
 
@@ -110,6 +113,7 @@ def _factorize_small_integers(array: NDArray[Any]) -> tuple[Codes, int, int]:
 def _factorize_objects(array: NDArray[Any]) -> tuple[Codes, int, int]:
     positions = _Positions()
     codes = np.fromiter(map(positions.__getitem__, array.tolist()), dtype=np.int64, count=array.size)
+    # Asked with `in` first: to look up None would note it as a value that was met.
     n_missing = int((codes == positions[None]).sum()) if None in positions else 0
     return codes, len(positions), n_missing
 

@@ -81,6 +81,7 @@ def adjusted_rand(target: ArrayLike, labels: ArrayLike) -> float:
     >>> adjusted_rand(["cat", "cat", "dog", "dog"], [5, 5, 3, 3])
     1.0
     """
+    # Codes, since scikit-learn refuses some types of labels and takes others for a regression target.
     return float(adjusted_rand_score(*paired_codes(target, labels)))
 
 
@@ -115,5 +116,6 @@ def _contingency(target: ArrayLike, labels: ArrayLike) -> NDArray[np.int64]:
     """Rows of each class (first axis) in each cluster (second axis)."""
     classes, clusters = paired_codes(target, labels)
     shape = int(classes.max()) + 1, int(clusters.max()) + 1
+    # Both codes as one number: a single count over the rows, without a sort.
     cells = np.bincount(classes * shape[1] + clusters, minlength=shape[0] * shape[1])
     return cells.reshape(shape).astype(np.int64, copy=False)

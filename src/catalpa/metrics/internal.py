@@ -163,6 +163,7 @@ def _counts(clusters: Codes, found: int, codes: Codes, n_categories: int) -> NDA
 def _entropies(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     shares = counts / counts.sum(axis=1, keepdims=True)
     logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
+    # Of absolute value, since a pure cluster would have the entropy -0.0.
     return np.asarray(np.abs((shares * logs).sum(axis=1)), dtype=np.float64)
 
 
@@ -176,6 +177,7 @@ def _drawn_rows(
     if sample_size is None or sample_size >= n_rows:
         return np.arange(n_rows)
     drawn = np.random.default_rng(random_state).choice(n_rows, size=sample_size, replace=False)
+    # In the order of the table, so that chunks of rows lie together in memory.
     return np.sort(drawn)
 
 
@@ -193,6 +195,7 @@ def _silhouettes(
     step = max(1, _CHUNK_CELLS // found)
     for start in range(0, rows.size, step):
         chunk = rows[start : start + step]
+        # Whole numbers: the order of columns cannot change the last digit of a silhouette.
         matches = np.zeros((chunk.size, found), dtype=np.int64)
         for by_category, (codes, _) in zip(counts, columns, strict=True):
             matches += by_category.T[codes[chunk]]
@@ -213,5 +216,6 @@ def _from_differences(
     between[at, own] = np.inf
     nearest = between.min(axis=1)
     larger = np.maximum(within, nearest)
+    # Rows that equal all others are as near to every cluster: 0, not 0 / 0.
     silhouettes = (nearest - within) / np.where(larger > 0, larger, 1.0)
     return np.where(others > 0, silhouettes, 0.0)

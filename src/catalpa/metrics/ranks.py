@@ -134,6 +134,7 @@ def nemenyi_difference(n_methods: int, n_sets: int, alpha: float = 0.05) -> floa
     1.25
     """
     _check_design(n_methods, n_sets, alpha)
+    # Demšar's q is the studentised range over the root of two, for infinitely many degrees of freedom.
     quantile = float(stats.studentized_range.isf(alpha, n_methods, np.inf)) / np.sqrt(2)
     return float(quantile * _rank_error(n_methods, n_sets))
 
@@ -158,6 +159,7 @@ def bonferroni_dunn_difference(n_methods: int, n_sets: int, alpha: float = 0.05)
     1.17
     """
     _check_design(n_methods, n_sets, alpha)
+    # As many comparisons as there are other methods, each on both sides.
     quantile = float(stats.norm.isf(alpha / (2 * (n_methods - 1))))
     return float(quantile * _rank_error(n_methods, n_sets))
 
@@ -185,10 +187,12 @@ def rank_groups(ranks: ArrayLike, difference: float) -> list[tuple[int, ...]]:
     """
     values = np.asarray(ranks, dtype=np.float64)
     order = np.argsort(values, kind="stable")
+    # To the left: ranks exactly a critical difference apart do differ.
     ends = np.searchsorted(values[order], values[order] + difference, side="left")
     groups: list[tuple[int, ...]] = []
     covered = 0
     for start, end in enumerate(ends.tolist()):
+        # A group inside a larger one would be a second bar over the same methods.
         if end - start > 1 and end > covered:
             groups.append(tuple(order[start:end].tolist()))
             covered = end
@@ -220,6 +224,7 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     order = np.argsort(values, kind="stable")
     steps = values[order] * np.arange(values.size, 0, -1)
     adjusted = np.empty_like(values)
+    # Never below the one before: a larger p-value must not become the more significant one.
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return adjusted
 
@@ -266,6 +271,7 @@ def _pairs(names: tuple[str, ...], control: str | None) -> list[tuple[int, int]]
 
 
 def _wilcoxon(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[float, float]:
+    # SciPy has no p-value for a pair that never differs.
     if np.array_equal(first, second):
         return 0.0, 1.0
     result = stats.wilcoxon(first, second)

@@ -36,6 +36,7 @@ def cost_per_pass(model: Clusterer, *, width: int = 420, height: int = 220) -> A
     >>> zoo = catalpa.datasets.load("zoo").frame
     >>> chart = cost_per_pass(catalpa.Grove(4, random_state=0).fit(zoo))
     """
+    # Asked for its error only: a model that is not fitted has no passes.
     model_counts(model)
     return dressed(draw_passes([asdict(event) for event in fitted_of(model).outcome.history], width, height))
 
@@ -55,6 +56,7 @@ def draw_passes(passes: Sequence[Mapping[str, Any]], width: int = 420, height: i
     ]
     base = alt.Chart(alt.Data(values=points)).encode(
         x=alt.X("pass:Q", title="pass", axis=alt.Axis(tickMinStep=1, format="d", grid=False)),
+        # Without zero: passes differ by little of what they cost.
         y=alt.Y("cost:Q", title="cost", scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4)),
     )
     line = base.mark_line(color=PALETTE[0], strokeWidth=2)
@@ -65,6 +67,7 @@ def draw_passes(passes: Sequence[Mapping[str, Any]], width: int = 420, height: i
             scale=alt.Scale(domain=["pass", "relearned"], range=[PALETTE[0], PALETTE[5]]),
             legend=alt.Legend(orient="top") if any(event["relearned"] for event in passes) else None,
         ),
+        # A shape beside the colour, for those who do not see the colours apart.
         shape=alt.Shape(
             "kind:N", scale=alt.Scale(domain=["pass", "relearned"], range=["circle", "diamond"]), legend=None
         ),
@@ -102,6 +105,7 @@ def choosing_k(
         raise ParameterError(f"chosen={chosen}, which is none of the numbers tried: {sorted(scores)}.")
     points = [{"k": int(k), "score": float(scores[k])} for k in sorted(scores)]
     base = alt.Chart(alt.Data(values=points)).encode(
+        # Ticks at what was tried, which may have gaps.
         x=alt.X("k:Q", title="clusters", axis=alt.Axis(values=sorted(scores), format="d", grid=False)),
         y=alt.Y("score:Q", title=name, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4)),
     )

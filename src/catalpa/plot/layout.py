@@ -14,6 +14,7 @@ from catalpa.table.blocks import FloatArray
 
 __all__ = ["TreeLayout", "TreeRow", "lay_out"]
 
+# Forty lines fill a screen.
 MOST_ROWS = 40
 SAME_PLACE = 1e-9  # of the longest way: categories nearer than this share a row
 
@@ -80,6 +81,7 @@ def lay_out(
     if not len(relation.tree):
         return TreeLayout((), 0)
     weights = np.asarray(shares, dtype=np.float64)
+    # The cluster's most common category, as the one that others are compared with.
     root = int(weights.argmax())
     places = _places(relation.tree, root)
     near = SAME_PLACE * float(places.max())
@@ -89,9 +91,11 @@ def lay_out(
     rows, line_of = list[TreeRow](), dict[int, int]()
     for at in kept:
         members, parent = groups[at]
+        # A group whose parent is too rare to be drawn hangs on the nearest one above that is.
         while parent >= 0 and parent not in line_of:
             parent = groups[parent][1]
         line_of[at] = len(rows)
+        # A line that is cut short keeps the names of most rows.
         told = sorted(members, key=lambda member: -weights[member])
         rows.append(
             TreeRow(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["cluster_sizes", "profile_map"]
 
+# A heat map of more lines than a screen holds is scrolled, not read.
 COLUMNS_SHOWN = 12
 CATEGORIES_SHOWN = 12
 
@@ -50,6 +51,7 @@ def profile_map(model: Clusterer, columns: Sequence[str] | None = None) -> Any:
         _part(name, [cell for cell in cells if cell["column"] == name], first=at == 0)
         for at, name in enumerate(shown)
     ]
+    # One scale of colour, or a column of even shares would look as sharp as any.
     return dressed(alt.vconcat(*parts, spacing=8).resolve_scale(color="shared"))
 
 
@@ -58,6 +60,7 @@ def _part(column: str, cells: list[dict[str, Any]], *, first: bool) -> Any:
     alt = needs_altair()
     quiet = {"domain": False, "ticks": False}
     top = alt.Axis(orient="top", labelAngle=0, labels=first, title="cluster" if first else None, **quiet)
+    # A fixed extent: the tiles of all columns stand below each other, however long their names are.
     side = alt.Axis(
         title=shortened(column, 24), titleAngle=0, titleAlign="right", titleAnchor="start", titleX=-128
     )
@@ -76,6 +79,7 @@ def _part(column: str, cells: list[dict[str, Any]], *, first: bool) -> Any:
     )
     texts = base.mark_text(fontSize=11).encode(
         text="percent:N",
+        # White on the darker half of the blues, ink on the lighter.
         color=alt.condition("datum.share > 0.55", alt.value("white"), alt.value(INK)),
     )
     return alt.layer(tiles, texts).properties(width=alt.Step(38), height=alt.Step(20))
@@ -121,6 +125,7 @@ def cluster_sizes(model: Clusterer, *, width: int = 420) -> Any:
     >>> chart = cluster_sizes(catalpa.KModes(4, random_state=0).fit(zoo))
     """
     alt = needs_altair()
+    # Asked for its error only: a model that is not fitted has no sizes.
     model_counts(model)
     sizes = np.asarray(model.cluster_sizes_, dtype=np.float64)
     bars = [

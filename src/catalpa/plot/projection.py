@@ -45,6 +45,7 @@ def correspondence(codes: IntArray, numbers: FloatArray, axis: Axis) -> Plane:
     True
     """
     features = np.concatenate([_indicators(codes, axis), _standardised(numbers)], axis=1)
+    # Of categories, not of rows: the table has few of the first and may have many of the second.
     spread = features.T @ features
     total = float(np.trace(spread))
     if total <= 0:
@@ -54,6 +55,7 @@ def correspondence(codes: IntArray, numbers: FloatArray, axis: Axis) -> Plane:
     # An eigenvector's sign means nothing; a rule makes pictures repeatable.
     strongest = top[np.abs(top).argmax(axis=0), np.arange(top.shape[1])]
     points = np.zeros((len(codes), 2))
+    # A table of a single category or number spans one direction only; the other stays 0.
     points[:, : top.shape[1]] = features @ (top * np.where(strongest < 0, -1.0, 1.0))
     shares = np.append(values[::-1][:2] / total, 0.0)
     return Plane(points, (float(shares[0]), float(max(shares[1], 0.0))))
@@ -63,6 +65,8 @@ def neighbourhoods(costs: FloatArray, *, random_state: int = 0) -> Plane:
     """t-SNE of the rows' costs in every cluster: rows that the model sees alike lie together."""
     from sklearn.manifold import TSNE
 
+    # 30 is scikit-learn's own; it must be smaller than the number of rows, and a third leaves neighbours to
+    # tell apart.
     perplexity = min(30.0, max(1.0, (len(costs) - 1) / 3))
     tsne = TSNE(2, perplexity=perplexity, init="random", random_state=random_state)
     return Plane(np.asarray(tsne.fit_transform(costs), dtype=np.float64), None)
@@ -75,6 +79,7 @@ def _indicators(codes: IntArray, axis: Axis) -> FloatArray:  # (n, categories)
     ]
     flat = np.concatenate(counts) if counts else np.zeros(0, dtype=np.int64)
     common = np.sort(np.argsort(-flat, kind="stable")[:MOST_CATEGORIES])
+    # What no row or every row has spans nothing, and would be divided by 0 if no row had it.
     common = common[(flat[common] > 0) & (flat[common] < len(codes))]
     column_of, offsets = axis.base.column_of, axis.base.offsets
     shares = flat[common] / max(len(codes), 1)
@@ -88,6 +93,7 @@ def _standardised(numbers: FloatArray) -> FloatArray:
     there = np.isfinite(numbers)
     seen = np.maximum(there.sum(axis=0), 1)
     filled = np.where(there, numbers, 0.0)
+    # Missing numbers lie in the middle: 0 once the mean is taken off.
     centred = np.where(there, filled - filled.sum(axis=0) / seen, 0.0)
     largest = np.abs(centred).max(axis=0)
     centred = centred / np.where(largest > 0, largest, 1.0)  # squares of very large numbers would overflow

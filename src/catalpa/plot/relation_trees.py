@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["relation_comparison", "relation_grid", "relation_tree", "relations_of"]
 
 LINE = 24  # pixels between two categories
+# Letters of a category beside its dot; two trees must fit beside each other.
 NAME_WIDTH = 26
 
 
@@ -123,6 +124,7 @@ def _charts(model: Clusterer, wanted: Sequence[tuple[int, str]], width: int) -> 
         relation = relations[cluster, column]
         at = relations.columns.index(relation.column)
         layouts.append((relation, lay_out(relation, shares[relation.cluster, offsets[at] : offsets[at + 1]])))
+    # One scale for all that are drawn, and no division by 0 where all categories are alike.
     longest = max((row.place for _, layout in layouts for row in layout.rows), default=0.0) or 1.0
     return [_chart(relation, layout.rows, layout.left_out, longest, width) for relation, layout in layouts]
 

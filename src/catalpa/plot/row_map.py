@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_map", "map_points", "row_map"]
 
+# More points hide each other, and each has a text in the page for those who cannot see it.
 MOST_POINTS = 2_000
 CELLS_TOLD = 5
 MAPS = ("mca", "tsne")
@@ -83,6 +84,7 @@ def map_points(
         "of": len(view.labels),
         "explained": plane.explained,
         "points": [
+            # Four digits are finer than a pixel, and keep the page small.
             [round(float(x), 4), round(float(y), 4), int(sample.labels[at]), int(sample.rows[at]), words]
             for (x, y), at, words in zip(plane.points, drawn, told, strict=True)
         ],
@@ -90,6 +92,7 @@ def map_points(
 
 
 def _plane(sample: Sample, drawn: Any, method: str, random_state: int) -> Plane:
+    # t-SNE needs a neighbour; a single row lies in the middle of either map.
     if method == "tsne" and len(drawn) > 1:
         return neighbourhoods(sample.costs[drawn], random_state=random_state)
     return correspondence(sample.codes[drawn], sample.numbers[drawn], sample.axis)
@@ -138,6 +141,7 @@ def _dots(points: list[dict[str, Any]], x: Any, y: Any) -> Any:
     shapes = alt.Scale(domain=clusters, range=[cluster_shape(cluster) for cluster in clusters])
     return (
         alt.Chart(alt.Data(values=points))
+        # See-through, so that a crowd is darker than a single row; smaller where there are many.
         .mark_point(filled=True, size=84 if len(points) < 600 else 34, opacity=0.75)
         .encode(
             x=x,
@@ -155,6 +159,7 @@ def _middles(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
     middles = []
     for cluster in sorted({point["cluster"] for point in points}):
         own = np.array([(point["x"], point["y"]) for point in points if point["cluster"] == cluster])
+        # The median, which a few rows far away do not draw out of the cluster.
         x, y = np.median(own, axis=0)
         middles.append({"x": float(x), "y": float(y), "cluster": str(cluster)})
     return middles
@@ -175,6 +180,7 @@ def _shown(places: FloatArray, pixel: float, length: int) -> list[float]:
 
 def _apart(at: FloatArray, pixel: FloatArray) -> list[tuple[float, float]]:
     """Places with equal rows fanned out around their common point, so that every row can be seen."""
+    # Points within two pixels look like one.
     _, group = np.unique(np.round(at / (pixel * 2)), axis=0, return_inverse=True)
     order = np.zeros(len(at), dtype=np.int64)
     seen: dict[int, int] = {}

@@ -54,6 +54,7 @@ def silhouettes(model: Clusterer, X: Any, *, width: int = 420) -> Any:
 def silhouette_values(view: View) -> FloatArray | None:
     """Silhouette of each row of the sample; None without categories or with a single cluster."""
     sample = view.sample
+    # Of the sample: it may have missed all but one of the clusters.
     if not sample.codes.shape[1] or len(np.unique(sample.labels)) < 2:
         return None
     return categorical_silhouette_samples(sample.codes, sample.labels)
@@ -62,8 +63,10 @@ def silhouette_values(view: View) -> FloatArray | None:
 def draw_silhouettes(values: Sequence[Sequence[float]], width: int = 420) -> Any:
     """Chart of each cluster's values, highest first."""
     alt = needs_altair()
+    # Few clusters share 320 pixels; many keep the height that a number needs.
     height = max(22, min(64, 320 // max(len(values), 1)))
     bars, names = [], []
+    # Numbers of clusters stand to the left of the longest bar.
     left = min([0.0, *(value for of_cluster in values for value in of_cluster)]) - 0.02
     for cluster, of_cluster in enumerate(values):
         step = (1 - GAP) / max(len(of_cluster), 1)

@@ -35,6 +35,7 @@ def cluster_shape(cluster: int) -> str:
     >>> cluster_shape(0), cluster_shape(8)
     ('circle', 'square')
     """
+    # 32 pairs of colour and shape; beyond, numbers in the middle of clusters tell them apart.
     return SHAPES[cluster // len(PALETTE) % len(SHAPES)]
 
 

@@ -149,6 +149,7 @@ def look(model: Clusterer, X: Any, *, random_state: int = 0) -> View:
     """
     check_is_fitted(model)
     schema = model.schema_
+    # A table of another day may hold new categories; they are counted and told, not refused.
     encoded = encode(X, schema, handle_unknown="ignore")
     codes = np.concatenate([block.codes for block in encoded.rows])
     numbers = np.concatenate([block.numbers for block in encoded.rows])
@@ -182,6 +183,7 @@ def count_categories(codes: IntArray, labels: IntArray, axis: Axis, k: int) -> I
     parts = []
     for column, (width, size) in enumerate(zip(axis.widths, axis.sizes, strict=True)):
         places = labels.astype(np.int64) * width + codes[:, column]
+        # The hole of a column lies behind its categories and is cut off.
         parts.append(np.bincount(places, minlength=k * width).reshape(k, width)[:, :size])
     return np.concatenate(parts, axis=1) if parts else np.zeros((k, 0), dtype=np.int64)
 
@@ -190,6 +192,7 @@ def _labels(model: Clusterer, X: Any, n: int, count: Any) -> tuple[IntArray, boo
     """Labels of the fit where they belong to these rows, else predicted ones."""
     fitted = getattr(model, "labels_", None)
     at_fit = fitted_of(model).outcome.counts.by_category
+    # Those of the fit are there already; to predict is another pass over the rows.
     if fitted is not None and len(fitted) == n and np.array_equal(count(fitted), at_fit):
         return np.asarray(fitted), True
     predicted = np.asarray(model.predict(X))
@@ -231,6 +234,7 @@ def _draw(
     n = len(codes)
     if n <= SAMPLE_ROWS:
         return Sample(np.arange(n), codes, numbers, labels, _costs(model, X), axis)
+    # In the order of the table: an example row is found again by its number.
     rows = np.sort(np.random.default_rng(random_state).choice(n, SAMPLE_ROWS, replace=False))
     costs = _costs(model, _safe_indexing(X, rows))
     return Sample(rows, codes[rows], numbers[rows], labels[rows], costs, axis)

@@ -30,6 +30,8 @@ def column_records(view: View) -> list[dict[str, Any]]:
         for found in telling_columns(view.by_category, view.sizes, view.schema)
     ]
     for column, explained in zip(view.schema.numeric, _explained_variance(view), strict=True):
+        # Mutual information of a normal variable; bounded, since means that explain all would have infinitely
+        # many bits.
         bits = -0.5 * math.log2(max(1.0 - explained, 1e-12))
         records.append({"column": column.name, "kind": "numeric", "bits": bits, "explained": explained})
     return sorted(records, key=lambda record: -record["bits"])
@@ -60,6 +62,7 @@ def _explained_variance(view: View) -> list[float]:
     """Share of each number's variance that lies between clusters."""
     numbers = view.numbers
     return [
+        # Rounding may lift a share above 1; a constant column explains nothing.
         min(float(between / around), 1.0) if around > 0 else 0.0
         for between, around in zip(numbers.between, numbers.around, strict=True)
     ]

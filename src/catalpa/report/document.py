@@ -42,6 +42,7 @@ class Report:
 
     def to_json(self) -> str:
         """The summary as JSON."""
+        # NaN is no JSON: a summary that has one is a mistake, to be seen here and not by a reader.
         return json.dumps(self.summary, ensure_ascii=False, allow_nan=False, indent=2)
 
     def save(self, path: str | Path) -> None:
@@ -60,6 +61,7 @@ class Report:
         )
 
     def _repr_html_(self) -> str:
+        # In a frame of its own, so that the notebook's style and the page's leave each other alone.
         frame = 'style="width: 100%; height: 720px; border: 1px solid #8884; border-radius: 8px"'
         return f'<iframe {frame} title="Catalpa report" srcdoc="{escape(self.html)}"></iframe>'
 
@@ -87,5 +89,6 @@ def report(model: Clusterer, X: Any, *, title: str = "Cluster report") -> Report
     >>> report(catalpa.Grove(7, random_state=0).fit(zoo), zoo, title="Zoo")
     Report('Zoo': 101 rows in 7 clusters; .save('report.html') writes the page)
     """
+    # Before the work: a missing package should be told at once, not after minutes.
     needs_altair()
     return Report(summarise(look(model, X), title))

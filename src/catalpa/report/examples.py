@@ -11,6 +11,7 @@ from catalpa.table.blocks import FloatArray, IntArray
 
 __all__ = ["example_rows"]
 
+# Three of each are read; a longer list is not.
 TYPICAL, ODD = 3, 3
 COLUMNS_SHOWN = 8
 SURPRISING = 0.15  # a category with a smaller share in the cluster is marked
@@ -28,8 +29,10 @@ def example_rows(view: View, cluster: int, columns: list[str]) -> dict[str, Any]
     """
     sample = view.sample
     own = np.flatnonzero(sample.labels == cluster)
+    # Rounded, because costs that differ in their last digits only are ties for a reader; rarity orders those.
     order = own[np.lexsort((_rarity(view, own, cluster), sample.costs[own, cluster].round(9)))]
     typical = _distinct(view, order, TYPICAL)
+    # In a small cluster the same rows may be both: they are shown once, as typical.
     odd = {cells: at for cells, at in _distinct(view, order[::-1], ODD).items() if cells not in typical}
     shown = columns[:COLUMNS_SHOWN]
     return {
@@ -44,6 +47,7 @@ def _rarity(view: View, rows: IntArray, cluster: int) -> FloatArray:
     found = np.zeros(len(rows))
     for at, part in enumerate(view.schema.axis.slices()):
         counts = view.by_category[cluster, part]
+        # One share more, 0, for a cell that is a hole.
         shares = np.append(counts, 0) / max(int(counts.sum()), 1)
         held = np.minimum(view.sample.codes[rows, at], len(counts))  # a hole lies behind the categories
         found -= shares[held]

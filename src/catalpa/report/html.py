@@ -36,7 +36,12 @@ def page(summary: Mapping[str, Any]) -> str:
     """The whole page as text."""
     jinja2, markup = _jinja()
     environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=False, keep_trailing_newline=True
+        # Names come from the user's table: all are escaped. A name that the summary lacks is an error, not a
+        # blank.
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=False,
+        keep_trailing_newline=True,
     )
     sizes = [one["size"] for one in summary["clusters"]]
     charts = {name: markup(svg) for name, svg in _drawn(summary).items()}
@@ -55,6 +60,7 @@ def page(summary: Mapping[str, Any]) -> str:
             chips=_chips(summary),
             sizes=sizes,
             largest=max([1, *sizes]),
+            # Bars are drawn in parts of the largest; above 0, because they are divided by it.
             most_weight=max([1e-12, *(max(one["weights"]) for one in summary["weights"] or ())]),
             most_bits=max([1e-12, *(one["bits"] for one in summary["columns"])]),
             by_size=sorted(range(len(sizes)), key=lambda cluster: -sizes[cluster]),
@@ -76,6 +82,7 @@ def script_json(document: Any) -> str:
     >>> script_json({"category": "</script>"})
     '{"category": "\\u003c/script\\u003e"}'
     """
+    # ASCII only: line separators of Unicode end a statement in older scripts.
     text = json.dumps(document, ensure_ascii=True, allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

@@ -16,6 +16,7 @@ from catalpa.relations.splits import SplitTree
 __all__ = ["relation_records", "split_records", "weight_records"]
 
 MOST_TREES = 1_500  # in a page; the least telling columns are left out first
+# Categories of one line of a tree; the page cuts longer lines anyway.
 NAMES_TOLD = 3
 
 
@@ -27,6 +28,7 @@ def relation_records(view: View, columns: list[str]) -> dict[str, Any] | None:
     shared = isinstance(relations.geometry, Matrices) and all(
         matrix.ndim == 2 for matrix in relations.geometry.matrices
     )
+    # A single category has no relations.
     wide = {column.name for column in view.schema.categorical if column.size > 1}
     named = [name for name in columns if name in wide][: max(MOST_TREES // view.k, 1)]
     shares = fitted_of(view.model).outcome.counts.shares(view.schema.axis)
@@ -70,6 +72,7 @@ def weight_records(view: View) -> list[dict[str, Any]] | None:
     if found is None:
         return None
     frame = nw.from_native(found)
+    # HDC's weights are those of pairs of categories.
     if frame.columns != list(view.schema.names) or len(frame) != view.k:
         return None
     columns = frame.to_dict(as_series=False)
@@ -107,8 +110,10 @@ def split_records(view: View) -> list[dict[str, Any]] | None:
         records.append(_record(view, tree, branch, depth, holds, rule_of))
         if tree.places[branch] >= 0:
             line = len(records) - 1
+            # The yes is taken first from the end of the list, as people read a question.
             waiting.append((int(tree.no[branch]), depth + 1, False, line))
             waiting.append((int(tree.yes[branch]), depth + 1, True, line))
+    # From the leaves upwards: what hangs on a branch stands behind it.
     for record, parent in zip(reversed(records), reversed(above), strict=True):
         if parent >= 0:
             records[parent]["rows"] += record["rows"]

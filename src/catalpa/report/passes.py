@@ -11,6 +11,7 @@ from catalpa.plot.view import View
 
 __all__ = ["fit_record"]
 
+# The chart is 380 pixels wide: more passes than pixels show nothing more.
 MOST_PASSES = 400
 
 

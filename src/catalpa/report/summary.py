@@ -27,7 +27,9 @@ from catalpa.report.passes import fit_record
 
 __all__ = ["summarise"]
 
+# As many as a sentence bears.
 DISTINCTIONS = 3
+# Of one column in the table of shares; how many are left out is said below it.
 MOST_CATEGORIES = 40
 REUSE = {
     "python": (
@@ -96,6 +98,7 @@ def _settings(model: Any) -> dict[str, Any]:
     defaults = type(model)().get_params(deep=False)
     changed = {}
     for name, value in model.get_params(deep=False).items():
+        # By their texts, since NaN and arrays do not compare to a truth.
         if value is defaults.get(name) or repr(value) == repr(defaults.get(name)):
             continue
         changed[name] = value if isinstance(value, int | float | str | bool) else repr(value)[:200]
@@ -132,6 +135,7 @@ def _quantiles(silhouettes: Any, labels: Any, k: int) -> list[list[float]]:
     outline = []
     for cluster in range(k):
         values = np.sort(silhouettes[labels == cluster])[::-1]
+        # Forty bars of a cluster cannot be told from all of them at the height that is drawn.
         at = np.unique(np.linspace(0, len(values) - 1, min(len(values), 40)).round().astype(int))
         outline.append([round(float(value), 4) for value in values[at]] if len(values) else [])
     return outline

@@ -74,6 +74,7 @@ def run_command(
     terminal = Terminal(quiet)
     path = results or (QUICK if quick else RESULTS)
     plan = planned(terminal, protocol, quick, methods, datasets, seeds)
+    # Only what is planned now: failures of other methods stay as they were found.
     if retry_failed:
         ResultJournal(path).forget_failures({job.key for job in plan.jobs()})
     with terminal.runs() as watch:
@@ -192,6 +193,7 @@ def figure_command(
     figure = FIGURES[number]
     stem = folder / f"figure{number}"
     files = [stem.with_suffix(suffix) for suffix in (".csv", ".svg", ".png")]
+    # Data that are drawn from may lie where they would be written; they stay.
     check_free([file for file in files if file != data], force=force)
     make_folder(folder)
     if data is None:
@@ -203,6 +205,7 @@ def figure_command(
         with terminal.listening(), terminal.runs() as watch:
             frame = collected(pieces, kept, counted(watch))
         write_text(files[0], frame.to_csv(index=False, lineterminator="\n"))
+        # The data are whole in the CSV file now.
         kept.unlink(missing_ok=True)
     else:
         frame = pd.read_csv(data)

@@ -32,6 +32,7 @@ def planned(
     plan = read_protocol(path)
     names = None if methods is None else [method_name(name) for name in listed(methods) or []]
     for name in names or []:
+        # A method that the protocol lacks, of this or another package, joins with its defaults.
         if name not in {entry.method for entry in plan.entries}:
             plan = plan.with_method(name, chance=is_by_chance(name))
     plan = plan.quick() if quick else plan

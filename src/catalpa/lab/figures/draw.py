@@ -18,6 +18,7 @@ from catalpa.plot.theme import INK, MUTED, PALETTE, dressed, needs_altair
 
 __all__ = ["FIGURES", "Figure", "critical_differences", "quick_settings", "save"]
 
+# Methods beyond the eighth take the colours again, with another dash.
 DASHES = [[1, 0], [6, 3], [2, 2]]
 
 
@@ -65,6 +66,7 @@ def draw_convergence(frame: pd.DataFrame) -> Any:
         )
     )
     chart = alt.layer(base.mark_line(), points, data=frame)
+    # Costs of data sets have nothing to do with each other.
     panels = _panels(chart, frame, "dataset", 3, "Cost of every pass of DISC").resolve_scale(y="independent")
     return dressed(panels)
 
@@ -175,6 +177,7 @@ def save(chart: Any, paths: Sequence[Path]) -> None:
     """Write a chart as each of these files, by their suffix."""
     for path in paths:
         try:
+            # Pixels are doubled for screens with small ones; SVG has none.
             chart.save(str(path), **({"scale_factor": 2} if path.suffix == ".png" else {}))
         except OSError as error:
             raise OutputError(f"{str(path)!r} cannot be written: {error.strerror}.") from error

@@ -33,6 +33,7 @@ __all__ = [
     "timed_before",
 ]
 
+# Enough for every method to load what it needs.
 WARM_UP_ROWS = 100
 PASS_COLUMNS = ["dataset", "variant", "number", "phase", "cost", "moved", "relearned", "clusters"]
 

@@ -65,6 +65,7 @@ def _convergence_note(frame: pd.DataFrame) -> str:
     rows = []
     for (dataset, variant), part in frame.groupby(["dataset", "variant"], sort=False):
         relearned = part["relearned"].astype(bool)
+        # The paper's claim is about updates of the trees, not about the passes between them.
         higher = int((relearned & (part["cost"].diff() > 0)).sum())
         facts = (dataset, variant, len(part), int(relearned.sum()), higher)
         rows.append([Cell(str(fact)) for fact in facts])

@@ -32,6 +32,7 @@ class Piece:
 def kept_pieces(pieces: Sequence[Piece], kept: Path) -> dict[str, pd.DataFrame]:
     """Those of the pieces that an earlier run has left at ``kept``."""
     wanted = {piece.name for piece in pieces}
+    # Pieces of other settings of the figure may lie in the same file.
     lines = [line for line in whole_lines(kept) if line.get("piece") in wanted]
     return {line["piece"]: pd.DataFrame(line["rows"]) for line in lines}
 
