@@ -7,24 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from catalpa.cli import options
 from catalpa.cli.cluster import new_model
-from catalpa.cli.options import (
-    AsJson,
-    Bins,
-    Categorical,
-    Columns,
-    Delimiter,
-    Drop,
-    Encoding,
-    Jobs,
-    Method,
-    Missing,
-    MissingCells,
-    Quiet,
-    TablePath,
-    delimiter_of,
-    listed,
-)
+from catalpa.cli.options import delimiter_of, listed
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError
 
@@ -35,22 +20,22 @@ __all__ = ["choose_k"]
 
 
 def choose_k(
-    table: TablePath,
+    table: options.TablePath,
     most: Annotated[int, typer.Option("--max", min=1, help="Largest number of clusters to try.")] = 10,
     least: Annotated[int, typer.Option("--min", min=1, help="Smallest number of clusters to try.")] = 1,
-    method: Method = "grove",
-    columns: Columns = None,
-    drop: Drop = None,
-    categorical: Categorical = None,
-    missing: MissingCells = Missing.CATEGORY,
-    bins: Bins = None,
+    method: options.Method = "grove",
+    columns: options.Columns = None,
+    drop: options.Drop = None,
+    categorical: options.Categorical = None,
+    missing: options.MissingCells = options.Missing.CATEGORY,
+    bins: options.Bins = None,
     repeats: Annotated[int, typer.Option(min=0, help="Runs from which agreement is measured.")] = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same answer.")] = 0,
-    jobs: Jobs = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    json: AsJson = False,
-    quiet: Quiet = False,
+    jobs: options.Jobs = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    json: options.AsJson = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Try several numbers of clusters and say which one to take, and why.
 

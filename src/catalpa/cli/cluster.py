@@ -8,28 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from catalpa.cli import options
 from catalpa.cli.cluster_table import as_json, describe, show_clusters
 from catalpa.cli.inputs import Asked, take
-from catalpa.cli.options import (
-    AsJson,
-    Bins,
-    Categorical,
-    Columns,
-    Delimiter,
-    Drop,
-    Encoding,
-    Force,
-    Jobs,
-    Memory,
-    Method,
-    Missing,
-    MissingCells,
-    Quiet,
-    Stream,
-    TablePath,
-    delimiter_of,
-    listed,
-)
+from catalpa.cli.options import delimiter_of, listed
 from catalpa.cli.outputs import LABELS, MODEL, PROFILES, check_free, write_results
 from catalpa.cli.report import title_of, write_report
 from catalpa.cli.terminal import Terminal
@@ -47,38 +29,38 @@ SPELLED = {"n_clusters": "-k", "categorical_features": "--categorical", "n_jobs"
 
 
 def cluster(
-    table: TablePath,
+    table: options.TablePath,
     k: Annotated[
         int | None,
         typer.Option("-k", "--clusters", min=1, help="Number of clusters; found where the method can."),
     ] = None,
-    method: Method = "grove",
-    columns: Columns = None,
-    drop: Drop = None,
+    method: options.Method = "grove",
+    columns: options.Columns = None,
+    drop: options.Drop = None,
     id: Annotated[  # noqa: A002 - the option is called --id
         str | None, typer.Option(help="Column that names the rows: not clustered, kept in labels.csv.")
     ] = None,
-    categorical: Categorical = None,
-    missing: MissingCells = Missing.CATEGORY,
-    bins: Bins = None,
+    categorical: options.Categorical = None,
+    missing: options.MissingCells = options.Missing.CATEGORY,
+    bins: options.Bins = None,
     n_init: Annotated[int | None, typer.Option(min=1, help="Starts; the best is kept.")] = None,
     seed: Annotated[
         int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same clusters.")
     ] = 0,
-    jobs: Jobs = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    stream: Stream = False,
-    memory: Memory = None,
+    jobs: options.Jobs = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    stream: options.Stream = False,
+    memory: options.Memory = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help=f"Folder for {LABELS}, {MODEL} and {PROFILES}.")
     ] = None,
     report: Annotated[
         Path | None, typer.Option(help="Page to write, with everything found; opens without a network.")
     ] = None,
-    force: Force = False,
-    json: AsJson = False,
-    quiet: Quiet = False,
+    force: options.Force = False,
+    json: options.AsJson = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Cluster the rows of a table and say what sets each cluster apart.
 
@@ -147,8 +129,8 @@ def new_model(entry: MethodEntry, settings: Mapping[str, Any]) -> Clusterer:
         given.pop("random_state", None)
     foreign = [name for name in given if name not in takes]
     if foreign:
-        options = ", ".join(SPELLED.get(name, "--" + name.replace("_", "-")) for name in foreign)
-        raise ParameterError(f"The method {entry.name} has no setting for {options}. Leave it out.")
+        named = ", ".join(SPELLED.get(name, "--" + name.replace("_", "-")) for name in foreign)
+        raise ParameterError(f"The method {entry.name} has no setting for {named}. Leave it out.")
     return entry.estimator(**given)
 
 

@@ -7,20 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from catalpa.cli import options
 from catalpa.cli.inputs import Asked, Input, csv_parts, take
-from catalpa.cli.options import (
-    AsJson,
-    Delimiter,
-    Encoding,
-    Force,
-    Memory,
-    ModelFile,
-    OutputFile,
-    Quiet,
-    Stream,
-    TablePath,
-    delimiter_of,
-)
+from catalpa.cli.options import delimiter_of
 from catalpa.cli.outputs import check_free, label_columns, write_texts
 from catalpa.cli.terminal import Terminal
 from catalpa.cli.types_at_fit import as_at_fit
@@ -35,19 +24,19 @@ __all__ = ["predict"]
 
 
 def predict(
-    model: ModelFile,
-    table: TablePath,
+    model: options.ModelFile,
+    table: options.TablePath,
     id: Annotated[  # noqa: A002 - the option is called --id
         str | None, typer.Option(help="Column that names the rows: kept beside their clusters.")
     ] = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    stream: Stream = False,
-    memory: Memory = None,
-    output: OutputFile = None,
-    force: Force = False,
-    json: AsJson = False,
-    quiet: Quiet = False,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    stream: options.Stream = False,
+    memory: options.Memory = None,
+    output: options.OutputFile = None,
+    force: options.Force = False,
+    json: options.AsJson = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Find the clusters of new rows with a model that was kept.
 

@@ -193,12 +193,10 @@ class Protocol:
 
 def read_protocol(path: str | Path | None = None) -> Protocol:
     """Read a protocol, by default that of the published experiments."""
-    if path is None:
-        source, text = "protocol.toml", files("catalpa.lab").joinpath("protocol.toml").read_text("utf-8")
-    else:
-        source, text = str(path), _text(Path(path))
+    source = files("catalpa.lab").joinpath("protocol.toml") if path is None else Path(path)
+    name = "protocol.toml" if path is None else str(path)
     try:
-        document = tomllib.loads(text)
+        document = tomllib.loads(source.read_text("utf-8"))
         return Protocol(
             entries=_entries(document["methods"]),
             categorical=_names(document["data"]["categorical"], "categorical"),
@@ -208,20 +206,15 @@ def read_protocol(path: str | Path | None = None) -> Protocol:
             fewer=document["seeds"].get("fewer", {}),
             figures=document.get("figures", {}),
         )
+    except OSError as error:
+        raise ParameterError(f"The protocol {name!r} cannot be read: {error.strerror}.") from error
     except tomllib.TOMLDecodeError as error:
-        raise ParameterError(f"The protocol {source!r} is no TOML file: {error}.") from error
+        raise ParameterError(f"The protocol {name!r} is no TOML file: {error}.") from error
     except KeyError as error:
         raise ParameterError(
-            f"The protocol {source!r} lacks {error}. It needs [seeds] repeats, [data] categorical and "
+            f"The protocol {name!r} lacks {error}. It needs [seeds] repeats, [data] categorical and "
             "[[methods]] with method and variant."
         ) from error
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8")
-    except OSError as error:
-        raise ParameterError(f"The protocol {str(path)!r} cannot be read: {error.strerror}.") from error
 
 
 def _names(found: Any, key: str) -> tuple[str, ...]:
