@@ -8,11 +8,12 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from tools.keep_timings import timed_before
 
 import catalpa
 from catalpa.lab import read_protocol
 from catalpa.lab.figures.draw import FIGURES, critical_differences, quick_settings, save
-from catalpa.lab.figures.experiments import row_distances, seconds, slopes, timed_before
+from catalpa.lab.figures.experiments import row_distances, seconds, slopes
 from catalpa.lab.figures.pieces import Piece, collected, kept_pieces
 from catalpa.lab.figures.random_relations import STRATEGIES, cluster_with
 from catalpa.lab.published import printed, table_of

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.resources import files
 from string import Template
+from typing import Any
 
 import pandas as pd
 
@@ -172,22 +173,19 @@ def _collapsed(accuracy: PublishedTable) -> str:
     cells = accuracy.cells
     # Means are shown to one digit; SigDT is not asked for a number, so it cannot lose clusters.
     lost = cells[(cells["clusters_left"] < cells["clusters_asked"] - 0.05) & (cells["label"] != "SigDT")]
-    lines = [
-        f"- {column}: "
-        + ", ".join(
-            f"{row.dataset} {row.clusters_left:.1f} of {row.clusters_asked}" for row in part.itertuples()
-        )
-        for column, part in lost.groupby("column", sort=False)
-    ]
-    return "\n".join(lines) or "Nowhere."
+    return _where(lost, lambda row: f"{row.dataset} {row.clusters_left:.1f} of {row.clusters_asked}")
 
 
 def _lopsided(accuracy: PublishedTable) -> str:
-    cells = accuracy.cells
+    found = accuracy.cells[accuracy.cells["lopsided"] > 0]
+    return _where(found, lambda row: f"{row.dataset} {row.lopsided} of {row.runs}")
+
+
+def _where(cells: pd.DataFrame, text: Callable[[Any], str]) -> str:
+    """A line for every column of the table that has such cells."""
     lines = [
-        f"- {column}: "
-        + ", ".join(f"{row.dataset} {row.lopsided} of {row.runs}" for row in part.itertuples())
-        for column, part in cells[cells["lopsided"] > 0].groupby("column", sort=False)
+        f"- {column}: {', '.join(map(text, part.itertuples()))}"
+        for column, part in cells.groupby("column", sort=False)
     ]
     return "\n".join(lines) or "Nowhere."
 
@@ -201,13 +199,8 @@ def _printed_ranks() -> str:
         for label in there.index:
             # Ranks are printed to two digits: half of the last one, and a little for floating point.
             if abs(there[label] - again[label]) > 0.0051:
-                texts = (
-                    f"Table {number}, {measure}",
-                    str(label),
-                    f"{there[label]:.2f}",
-                    f"{again[label]:.2f}",
-                )
-                rows.append([Cell(text) for text in texts])
+                ranks = f"{there[label]:.2f}", f"{again[label]:.2f}"
+                rows.append([Cell(text) for text in (f"Table {number}, {measure}", str(label), *ranks)])
     head = ["table", "method", "printed rank", "from the printed means"]
     return to_markdown(Grid("ranks", head, rows))
 

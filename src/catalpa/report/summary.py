@@ -69,8 +69,8 @@ def summarise(view: View, title: str) -> dict[str, Any]:
     """
     profile = profile_columns(view.by_category, view.sizes, view.schema)
     columns = column_records(view)
+    names = [record["column"] for record in columns]
     silhouettes = silhouette_values(view)
-    clusters = _clusters(view, profile, columns, silhouettes)
     return {
         "title": title,
         "made_by": {
@@ -80,14 +80,14 @@ def summarise(view: View, title: str) -> dict[str, Any]:
         },
         "table": _table(view),
         "clarity": _clarity(view, silhouettes),
-        "clusters": clusters,
+        "clusters": _clusters(view, profile, names, silhouettes),
         "columns": columns,
         "telling": telling_text(columns),
-        "profile": _profile(view, [record["column"] for record in columns]),
+        "profile": _profile(view, names),
         "weights": weight_records(view),
         "splits": split_records(view),
-        "relations": relation_records(view, [record["column"] for record in columns]),
-        "map": map_points(view, [record["column"] for record in columns]),
+        "relations": relation_records(view, names),
+        "map": map_points(view, names),
         "fit": fit_record(view),
         "reuse": dict(REUSE),
     }
@@ -141,10 +141,7 @@ def _quantiles(silhouettes: Any, labels: Any, k: int) -> list[list[float]]:
     return outline
 
 
-def _clusters(
-    view: View, profile: Profile, columns: list[dict[str, Any]], silhouettes: Any
-) -> list[dict[str, Any]]:
-    names = [record["column"] for record in columns]
+def _clusters(view: View, profile: Profile, names: list[str], silhouettes: Any) -> list[dict[str, Any]]:
     numbers = view.numbers
     means = means_apart(view.schema, numbers.means, numbers.overall, numbers.seen)
     clusters = []

@@ -23,15 +23,7 @@ from catalpa.relations.relations import Relations
 from catalpa.table import encode
 from catalpa.table.blocks import FloatArray, IntArray
 
-__all__ = [
-    "convergence",
-    "embedding",
-    "random_relations",
-    "row_distances",
-    "seconds",
-    "slopes",
-    "timed_before",
-]
+__all__ = ["convergence", "embedding", "random_relations", "row_distances", "seconds", "slopes"]
 
 # Enough for every method to load what it needs.
 WARM_UP_ROWS = 100
@@ -95,19 +87,6 @@ def seconds(protocol: Protocol) -> list[Piece]:
         for against, n, columns in sizes
         for name, entry in _shown(protocol)
     ]
-
-
-def timed_before(protocol: Protocol, frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """The pieces of Figure 3 that stored data have already, so that only the others are measured."""
-    facts = ["against", "method", "rows", "columns"]
-    stored = dict(iter(frame.groupby(facts, sort=False)))
-    found = {}
-    for piece in seconds(protocol):
-        method, n, columns, *_, against = piece.name.split(", ")
-        key = against, method, int(n.split()[0]), int(columns.split()[0])
-        if key in stored:
-            found[piece.name] = stored[key]
-    return found
 
 
 def _timed_fit(
