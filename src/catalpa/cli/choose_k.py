@@ -49,6 +49,7 @@ def choose_k(
     from catalpa.cluster.registry import find_method
     from catalpa.table.files.sources import read_table
 
+    # Said here, in the words of the options.
     if least > most:
         raise ParameterError(f"--min {least} is larger than --max {most}: there is nothing to try.")
     entry = find_method(method)

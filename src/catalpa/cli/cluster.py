@@ -25,6 +25,7 @@ __all__ = ["cluster", "fitted", "new_model"]
 
 # A table of hundreds of columns would push its clusters off the screen.
 DECISIONS_SAID = 10
+# Settings whose option is not their own name with dashes.
 SPELLED = {"n_clusters": "-k", "categorical_features": "--categorical", "n_jobs": "--jobs"}
 
 
@@ -127,6 +128,7 @@ def new_model(entry: MethodEntry, settings: Mapping[str, Any]) -> Clusterer:
         given["n_clusters"] = entry.k_to_find
     if "random_state" not in takes:  # a method without chance gives the same clusters for every seed
         given.pop("random_state", None)
+    # Told, not dropped: an option without an effect would be taken for one with it.
     foreign = [name for name in given if name not in takes]
     if foreign:
         named = ", ".join(SPELLED.get(name, "--" + name.replace("_", "-")) for name in foreign)

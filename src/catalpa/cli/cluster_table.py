@@ -66,6 +66,7 @@ def _sums(model: Clusterer, tables: Iterable[Any]) -> tuple[FloatArray, FloatArr
         start += len(table)
         for at, column in enumerate(columns):
             numbers = table[column.name].cast(nw.Float64).to_numpy()
+            # A missing number is in no mean.
             there = ~np.isnan(numbers)
             sums[:, at] += np.bincount(labels[there], numbers[there], minlength=k)
             seen[:, at] += np.bincount(labels[there], minlength=k)

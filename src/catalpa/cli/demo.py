@@ -97,6 +97,7 @@ def agreement(models: list[DISC]) -> float:
     """Mean adjusted Rand index of all pairs of fits."""
     from catalpa.metrics import adjusted_rand
 
+    # Of every two, since none of the starts is the right one to compare with.
     pairs = list(itertools.combinations(models, 2))
     return sum(adjusted_rand(one.labels_, other.labels_) for one, other in pairs) / len(pairs)
 
@@ -108,6 +109,7 @@ def most_telling_relation(model: DISC) -> Relation:
         apart = sum(length > 0 for _, _, length in relation.edges)
         return apart, int(model.cluster_sizes_[relation.cluster])
 
+    # A relation in which all categories are alike would show nothing of what is learned.
     return max(model.relations_, key=tells)
 
 

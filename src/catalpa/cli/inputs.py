@@ -33,6 +33,7 @@ class Asked:
         """Columns to keep and to drop such that the identifier is read along, whatever they say."""
         if self.id is None:
             return self.columns, self.drop
+        # Otherwise --columns would hide the very column that names the rows.
         wanted = [*self.columns, self.id] if self.columns and self.id not in self.columns else self.columns
         return wanted, [name for name in self.drop or [] if name != self.id] or None
 
@@ -77,6 +78,7 @@ class StreamedInput:
 
     def labels(self, labels: Any) -> Iterator[str]:
         if self.identifiers is None:
+            # In pieces as large as those that are read: the text of all labels may be larger than memory.
             step = self.rows.rows_per_batch
             parts = (labels[start : start + step] for start in range(0, len(labels), step))
             yield from csv_parts(label_columns(part) for part in parts)

@@ -96,6 +96,7 @@ def _list(terminal: Terminal, json: bool) -> None:
 def _write(terminal: Terminal, name: str, output: Path | None, force: bool, json: bool) -> None:
     from catalpa.datasets import load
 
+    # Before the data set is fetched, which may take minutes.
     if output is not None:
         check_free([output], force=force)
     found = load(name)

@@ -53,6 +53,7 @@ class Guarded(TyperGroup):
         except KeyboardInterrupt:
             _complain("Interrupted. No half-written file is left.")
             raise typer.Exit(INTERRUPTED) from None
+        # As in: catalpa datasets votes | head
         except BrokenPipeError:
             _forget_output()  # the reader has what it wanted
             raise typer.Exit(FAILED) from None
@@ -78,6 +79,7 @@ class Guarded(TyperGroup):
 
 def _forget_output() -> None:
     """Keep the interpreter from flushing to standard output once more."""
+    # What is still in the buffer goes nowhere, instead of failing once more at exit.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -92,6 +94,7 @@ def _in_options(message: str) -> str:
 
 def _is_unexpected(error: Exception) -> bool:
     """Whether this is a mistake of the program, not typer's own way of ending or of explaining usage."""
+    # Errors of usage are click's, which is not imported here; all of them have an exit code.
     return not (isinstance(error, typer.Exit | typer.Abort) or hasattr(error, "exit_code"))
 
 
@@ -103,6 +106,7 @@ def _unexpected(error: Exception) -> str:
 
 
 def _complain(message: str) -> None:
+    # Messages are written for Python too, where line ends and blanks are kept.
     paragraph = " ".join(message.split())
     print(textwrap.fill(paragraph, 100, break_long_words=False, break_on_hyphens=False), file=sys.stderr)
 

@@ -48,6 +48,7 @@ def _check_place(path: Path) -> None:
     folder = next(parent for parent in path.absolute().parents if parent.exists())
     if not folder.is_dir():
         raise OutputError(f"{str(path)!r} cannot be written: {str(folder)!r} is a file, not a folder.")
+    # Of the user that the program runs as, where the system can tell, and not of the one who started it.
     if not os.access(folder, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
         raise OutputError(
             f"{str(path)!r} cannot be written: the folder {str(folder)!r} is not yours to write."

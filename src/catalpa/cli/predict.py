@@ -74,6 +74,7 @@ def predict(
             for text in csv_parts(labelled):
                 print(text, end="")
     if json:
+        # The labels stand in the last column, behind identifiers.
         labels = [label for part in labelled for label in part.column(part.num_columns - 1).to_pylist()]
         files = [] if output is None else [str(output)]
         terminal.show_json({"labels": labels, "files": files, "warnings": terminal.warnings})

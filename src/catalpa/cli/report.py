@@ -52,6 +52,7 @@ def report(
     with terminal.listening():
         fitted = load(model)
         names = list(fitted.schema_.names)
+        # Columns that the model does not know are not read.
         rows = read_table(table, delimiter=delimiter_of(delimiter), encoding=encoding, columns=names)
         rows = as_at_fit(rows, fitted.schema_)
         heading = title or title_of(table)

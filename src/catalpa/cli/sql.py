@@ -44,6 +44,7 @@ def sql(
     terminal = Terminal(quiet)
     if output is not None:
         check_free([output], force=force)
+    # A pair, not a text with a dot: names may hold dots, and are quoted one by one.
     path = table if schema is None else (schema, table)
     query = load(model).to_sql(dialect=dialect, table=path, keep=listed(keep), label=label)
     if output is None:

@@ -65,6 +65,7 @@ class Terminal:
             return
         if sys.stdout.isatty():
             console = _console(sys.stdout)
+            # The width of now: a window may have been made smaller since the start.
             console.print(_drawn(head, rows, bars if console.width >= WIDE_ENOUGH_FOR_BARS else ()))
             return
         # A cell must not break the line or the column that a program reads.
@@ -131,6 +132,7 @@ def counted(watch: Callable[[Progress], None] | None) -> Callable[[int, int], No
     began = time.monotonic()
 
     def tell(finished: int, total: int) -> None:
+        # As long as those before, on average.
         left = (time.monotonic() - began) / finished * (total - finished)
         watch(Progress(finished, total, 0, left))
 
@@ -153,6 +155,7 @@ def _drawn(head: Sequence[str], rows: Sequence[Sequence[str]], bars: Sequence[fl
     for at, title in enumerate(head):
         if bars and at == len(head) - 1:
             table.add_column("", width=BAR_WIDTH, no_wrap=True)
+        # Sizes and shares, such as < 1 %, stand below each other by their last digit.
         numbers = bool(rows) and all(row[at].strip("<> %").replace(",", "").isdigit() for row in rows)
         # The first column names the row: other cells give way before a name is cut.
         side: Literal["right", "left"] = "right" if numbers else "left"

@@ -48,6 +48,7 @@ def _holds(column: Column, kind: Any) -> bool:
     known = [category for category in column.categories if category is not None]
     return (
         bool(known)
+        # Its categories were made by fit; the cells of the table are numbers.
         and not column.binned
         # Python takes True for a whole number; a table does not.
         and all(isinstance(category, kind) and not isinstance(category, bool) for category in known)
@@ -63,6 +64,7 @@ def _is_number(kind: pa.DataType) -> bool:
 def _is_text(kind: pa.DataType) -> bool:
     import pyarrow as pa
 
+    # Parquet files may hold text as a dictionary.
     inner = kind.value_type if pa.types.is_dictionary(kind) else kind
     return bool(pa.types.is_string(inner) or pa.types.is_large_string(inner))
 

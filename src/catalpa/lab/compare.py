@@ -82,6 +82,7 @@ def compare(
     plan = [(name, seed) for name in names for seed in range(seeds if is_by_chance(name) else 1)]
     rows = []
     for name, seed in plan:
+        # A run that fails is a row too: one method must not end the comparison of the others.
         row = measured(Entry(name, "default"), table, classes, k, seed)
         rows.append({"method": name, "seed": seed, **row})
         if watch is not None:

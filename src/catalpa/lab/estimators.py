@@ -41,6 +41,7 @@ def find_estimator(name: str) -> type[Any]:
         peer = find_peer(name)
         if peer is not None:
             return peer
+        # Read only when no other name fits: to list them opens the records of every installed package.
         for point in entry_points(group=GROUP):
             if point.name == name:
                 return _loaded(name, point)
@@ -58,6 +59,7 @@ def method_name(name: str) -> str:
     >>> method_name("K-Modes"), method_name("sklearn.cluster:KMeans")
     ('kmodes', 'sklearn.cluster:KMeans')
     """
+    # By its class: entry points and paths may lead to the same method.
     found = find_estimator(name)
     return next((entry.name for entry in METHODS.values() if entry.estimator is found), name)
 

@@ -80,6 +80,7 @@ class ResultJournal:
         with _writing(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             handle = os.open(self.lines, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        # The run that held it before may have gathered and removed the file between opening and locking.
         ours = _is_locked(handle) and _is_at(handle, self.lines)
         try:
             if not ours:
@@ -220,6 +221,7 @@ def append_line(path: Path, row: Mapping[str, Any]) -> None:
         end = os.lseek(handle, 0, os.SEEK_END)
         torn = end > 0 and os.pread(handle, 1, end - 1) != b"\n"
         os.write(handle, (b"\n" if torn else b"") + line.encode("utf-8"))
+        # A run may take an hour: its row must outlive a power cut.
         os.fsync(handle)
     finally:
         os.close(handle)
@@ -240,6 +242,7 @@ def whole_lines(path: Path) -> list[dict[str, Any]]:
     [{'a': 1}, {'a': 3}]
     """
     rows = []
+    # Damaged bytes spoil their own line only.
     for line in path.read_text("utf-8", errors="replace").splitlines() if path.exists() else ():
         try:
             row = json.loads(line)

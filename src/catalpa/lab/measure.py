@@ -34,6 +34,7 @@ def run_job(job: Job, data_home: str | None = None) -> dict[str, Any]:
     """The row of one run; a run that fails gives a row that says why."""
     try:
         data = _table(job.dataset, job.columns, data_home)
+    # A table that is not there is a failed run, which can be tried again.
     except Exception as error:
         return job.identity | _failure(error)
     # The data sets say by their dtypes what is a number, also where it has few different values.
@@ -52,6 +53,7 @@ def measured(
     """Fit a method and measure its labels against known classes and from the table alone."""
     known = {
         "clusters_asked": n_clusters,
+        # What a method must beat to have found anything.
         "one_cluster": float(target.value_counts(normalize=True).iloc[0]),
         "versions": _versions(),
     }
@@ -73,6 +75,7 @@ def measured(
     except (Exception, SystemExit) as error:  # whatever a method does, the other runs go on
         return known | _failure(error) | {"seconds": time.perf_counter() - began}
     passes = _number(getattr(model, "n_iter_", None))
+    # Ours, or what scikit-learn calls it.
     cost = _number(getattr(model, "cost_", getattr(model, "inertia_", None)))
     facts = {
         "cost": np.nan if cost is None else cost,

@@ -101,6 +101,7 @@ def _section(one: PublishedTable) -> Iterator[str]:
         yield to_markdown(one.spread())
     if one.number == "2":
         scores = table_of(one.cells[one.cells["ranked"]]).dropna(axis=1, how="all")
+        # Tests need two data sets on which every method has a score.
         if len(scores.dropna()) > 1:
             yield f"Tests on our means of {one.measure}:"
             yield tests_text(significance(scores, one.measure, control=usual_control(scores)))
@@ -123,6 +124,7 @@ def _reproduced(accuracy: PublishedTable, rand: PublishedTable) -> str:
     rows = []
     for column, part in accuracy.cells.groupby("column", sort=False):
         other = rand.cells[rand.cells["column"] == column]
+        # Methods that the paper does not have cannot be near its print.
         if part["printed"].notna().any():
             away = part["difference"].abs().mean()
             near, known = _near(part)

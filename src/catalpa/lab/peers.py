@@ -148,6 +148,7 @@ def _measurement(block: Block) -> Any:
 def _standardised(numbers: FloatArray) -> FloatArray:
     if not numbers.size:
         return numbers
+    # In deviations, or the column with the largest unit would decide.
     spread = np.nanstd(numbers, axis=0)
     return np.asarray((numbers - np.nanmean(numbers, axis=0)) / np.where(spread > 0, spread, 1.0))
 
@@ -181,6 +182,7 @@ def _indicators(block: Block) -> csr_array:
     parts = []
     for codes in block.codes.T:
         found, at, count = np.unique(codes, return_inverse=True, return_counts=True)
+        # Over the root of its share: the weight of a category in multiple correspondence analysis.
         parts.append(csr_array((1 / np.sqrt(count[at] / n), (np.arange(n), at)), shape=(n, len(found))))
     numbers = np.nan_to_num(_standardised(block.numbers))  # a missing number is an average one
     return csr_array(hstack([*parts, csr_array(numbers)]))

@@ -114,6 +114,7 @@ class Protocol:
 
     def seeds_on(self, dataset: str) -> int:
         """How many seeds a method that depends on chance gets on a data set."""
+        # On large tables the protocol has fewer seeds.
         return min(self.repeats, self.fewer.get(dataset, self.repeats))
 
     def jobs(self) -> Iterator[Job]:
@@ -160,6 +161,7 @@ class Protocol:
         """With one more method, a column of its own in every table; ranked in Table 2, if so, once."""
         places = [(entry.method, place) for entry in self.entries for place in entry.shown]
         name = method.rpartition(":")[2]
+        # The name of a class is short enough for a heading, unless another column has it.
         label = method if name in {place.label for other, place in places if other != method} else name
         # A second variant of a method must not be ranked against the first.
         first = label not in {place.label for _, place in places}

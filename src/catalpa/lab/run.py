@@ -118,6 +118,7 @@ def run(
             progress = clock.tick(job, row)
             if watch is not None:
                 watch(progress)
+        # Only at the end: meanwhile rows are safe as lines, and the file is written once.
         journal.gather()
         return journal.rows()
 
@@ -184,6 +185,7 @@ def _ended_when_stopped() -> Iterator[None]:
     try:
         yield
     except BaseException:
+        # Only those of this pool; the caller may have processes of its own.
         for process in set(multiprocessing.active_children()) - before:
             process.terminate()
         raise

@@ -129,6 +129,7 @@ class PublishedTable:
             rank = [Cell(_rank_text(ranks, what, records[0]))] if len(ranks) else []
             rows.append([Cell(str(column)), *cells, *rank])
         if what == "ours" and self.measure == "ACC":
+            # Of the measures only accuracy rewards a single cluster.
             alone = self.cells.drop_duplicates("dataset")["one_cluster"]
             line = [Cell("all rows in one cluster"), *(Cell(_fixed(share, 4)) for share in alone)]
             rows.append(line + [Cell("")] * bool(len(ranks)))
@@ -166,6 +167,7 @@ def table(results: pd.DataFrame, protocol: Protocol, number: str, measure: str =
     cells[counts] = cells[counts].fillna(0).astype(int)
     cells["difference"] = cells["mean"] - cells["printed"]
     cells["place"] = _places(cells, "mean", measure)
+    # The same for every run of a data set; those that failed to read it have none.
     alone = results.groupby("dataset")["one_cluster"].max()
     return PublishedTable(number, measure, cells.assign(one_cluster=cells["dataset"].map(alone)))
 

@@ -66,6 +66,7 @@ def _columns(frame: Any) -> Iterator[NDArray[Any]]:
     if isinstance(table, nw.DataFrame):
         # One by one: a wide table is never held a second time as an array of objects.
         return (_column_values(table.get_column(name)) for name in table.columns)
+    # Lists and arrays pass through narwhals as they are.
     array = _as_array(frame)
     if array.ndim != 2:
         raise UnsupportedTable(
@@ -105,6 +106,7 @@ def _factorize(array: NDArray[Any]) -> tuple[Codes, int, int]:
 
 
 def _factorize_small_integers(array: NDArray[Any]) -> tuple[Codes, int, int]:
+    # Labels are mostly small whole numbers already: two passes without a sort.
     seen = np.bincount(array) > 0
     positions = np.cumsum(seen, dtype=np.int64) - 1
     return positions[array], int(seen.sum()), 0
@@ -124,6 +126,7 @@ class _Positions(dict[Any, int]):
     def __missing__(self, value: Any) -> int:
         if value is not None and _is_missing(value):
             return self[None]
+        # Noted when it is met: the dictionary then answers without asking here again.
         self[value] = len(self)
         return self[value]
 

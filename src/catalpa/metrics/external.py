@@ -51,6 +51,7 @@ def clustering_accuracy(target: ArrayLike, labels: ArrayLike) -> float:
     0.75
     """
     matches = _contingency(target, labels)
+    # It takes tables that are not square, so that clusters without a class stay unmatched.
     classes, clusters = linear_sum_assignment(matches, maximize=True)
     return float(matches[classes, clusters].sum() / matches.sum())
 

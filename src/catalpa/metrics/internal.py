@@ -60,6 +60,7 @@ def compactness(frame: Any, labels: ArrayLike, n_clusters: int | None = None) ->
     """
     clusters, found, columns = _read(frame, labels)
     k = found if n_clusters is None else n_clusters
+    # An average over fewer clusters than there are could exceed 1.
     if k < found:
         raise ParameterError(
             f"n_clusters={n_clusters}, but labels names {found} different clusters. "
@@ -68,6 +69,7 @@ def compactness(frame: Any, labels: ArrayLike, n_clusters: int | None = None) ->
     entropies = [
         _entropies(_counts(clusters, found, codes, n_categories)).sum() / np.log(n_categories)
         for codes, n_categories in columns
+        # The logarithm of one category is 0: such a column adds nothing, and still counts below.
         if n_categories > 1
     ]
     return float(np.sum(entropies) / (len(columns) * k))

@@ -292,6 +292,7 @@ def _read_scores(scores: Any) -> tuple[tuple[str, ...], NDArray[np.float64]]:
             f"scores has the shape {values.shape}. Give a table with one row per data set and one column per "
             "method, with at least two of each."
         )
+    # A gap has no rank; to call it the worst is a choice that belongs to who asks.
     incomplete = [name for name, column in zip(names, values.T, strict=True) if np.isnan(column).any()]
     if incomplete:
         raise MissingValues(

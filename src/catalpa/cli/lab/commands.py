@@ -278,6 +278,7 @@ def page_command(
     from catalpa.lab.protocol import read_protocol
 
     beside = Path.cwd() if output is None else output.absolute().parent
+    # As seen from the page, wherever it is written; Markdown has slashes on every system.
     link = Path(os.path.relpath(figures.absolute(), beside)).as_posix()
     rows = read_results(results)
     text = page(rows, read_protocol(protocol).including(rows), figures_text(figures, link))
@@ -302,6 +303,7 @@ def _summary_lines(table: Any) -> tuple[list[str], list[list[str]]]:
     for name, line in table.iterrows():
         texts = [f"{line[one]:.3f} ± {line[one + '_std']:.3f}" for one in measures]
         texts += [f"{line['clusters_left']:.1f}", f"{line['largest_share']:.0%}"]
+        # A method that failed with every seed has no mean.
         known = ["-" if text.startswith("nan") else text for text in texts]
         rows.append([str(name), *known, f"{line['seconds']:.2f}", f"{line['runs'] - line['failed']:.0f}"])
     return head, rows
@@ -316,4 +318,5 @@ def _put(text: str, output: Path | None, force: bool) -> None:
 
 
 def _shortened(text: str) -> str:
+    # Two lines of a terminal; the results hold it whole.
     return text if len(text) <= 160 else f"{text[:157]}..."

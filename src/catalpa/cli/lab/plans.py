@@ -54,8 +54,10 @@ def figures_planned(terminal: Terminal, protocol: Protocol, number: int, quick: 
     from catalpa.lab.figures.draw import quick_settings
 
     known = list_datasets()
+    # Quick means without a folder of data sets, and so the same everywhere.
     here = list(known.loc[known["bundled" if quick else "available"], "alias"])
     settings = quick_settings(protocol.figures) if quick else dict(protocol.figures)
+    # Figures 3 and 4 are made from planted clusters and from one bundled table.
     name = {1: "relations", 2: "convergence"}.get(number)
     if name is not None:
         wanted = settings[name]["data"]

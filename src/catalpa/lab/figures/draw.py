@@ -141,6 +141,7 @@ def critical_differences(found: Significance) -> Any:
     )
     layers = [dots, joined]
     reach = min(ranks.values()) + found.nemenyi
+    # Beyond the worst rank there is, the line would lie outside the chart.
     if reach <= len(order):
         limit = alt.Chart(pd.DataFrame({"place": [reach]})).mark_rule(color=MUTED, strokeDash=[4, 3])
         layers.append(limit.encode(alt.X("place:Q")))

@@ -134,6 +134,7 @@ def _placed(dataset: str, name: str, entry: Entry, seed: int) -> pd.DataFrame:
     model = make(entry.method, entry.parameters, data.n_clusters, seed)
     distances = row_distances(_silently(model, data.frame), data.frame)
     tsne = TSNE(
+        # Distances of rows are given; t-SNE can then start from random places only.
         metric="precomputed",
         init="random",
         random_state=seed,

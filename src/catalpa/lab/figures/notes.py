@@ -79,6 +79,7 @@ def _convergence_note(frame: pd.DataFrame) -> str:
 def _seconds_note(frame: pd.DataFrame) -> str:
     growth = slopes(frame).set_index(["against", "method"])["slope"]
     kinds = [str(kind) for kind in frame["against"].unique()]
+    # Seconds are told at the largest size, where they matter.
     sizes = {kind: int(frame.loc[frame["against"] == kind, kind].max()) for kind in kinds}
     rows = []
     for method in frame["method"].unique():

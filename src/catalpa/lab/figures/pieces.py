@@ -59,6 +59,7 @@ def collected(
     missing = [piece for piece in pieces if piece.name not in done]
     for finished, piece in enumerate(missing, start=1):
         rows = piece.measure()
+        # Before the next one is begun: an interruption costs one piece.
         append_line(kept, {"piece": piece.name, "rows": rows.to_dict("records")})
         done[piece.name] = rows
         if watch is not None:

@@ -94,6 +94,7 @@ def cluster_with(strategy: str, table: Any, n_clusters: int, seed: int) -> IntAr
     rng = np.random.default_rng(seed)
     drawn = STRATEGIES[strategy](rng, n_clusters, engine.axis.base.sizes)
     method = DrawnRelations(engine.axis, drawn)
+    # The start comes after the relations from the same numbers: one seed, one draw of both.
     begun = method.start(problem.seeds(rng))
     rest = settle(engine, method, begun, max_iter=100, refill=REFILLS["reseed"])
     return np.asarray(engine.answer(label_rows, fix(rest.scores, engine.axis)))
