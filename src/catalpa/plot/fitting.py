@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from catalpa.errors import ParameterError
 from catalpa.estimator.fitted import fitted_of
@@ -12,10 +12,20 @@ from catalpa.plot.theme import INK, PALETTE, dressed, needs_altair
 from catalpa.plot.view import model_counts
 
 if TYPE_CHECKING:
-    from catalpa.cluster.choose_k import KChoice
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["choosing_k", "cost_per_pass", "draw_passes"]
+__all__ = ["Gains", "choosing_k", "cost_per_pass", "draw_passes"]
+
+
+class Gains(Protocol):
+    """A choice of k, as ``catalpa.choose_k`` makes it."""
+
+    # A protocol, because choose_k knows every method, and every method knows the report that draws here.
+    @property
+    def k(self) -> int: ...
+
+    @property
+    def gains(self) -> Mapping[int, float]: ...
 
 
 def cost_per_pass(model: Clusterer, *, width: int = 420, height: int = 220) -> Any:
@@ -69,7 +79,7 @@ def draw_passes(passes: Sequence[Mapping[str, Any]], width: int = 420, height: i
 
 
 def choosing_k(
-    scores: KChoice | Mapping[int, float], *, chosen: int | None = None, name: str = "score", width: int = 420
+    scores: Gains | Mapping[int, float], *, chosen: int | None = None, name: str = "score", width: int = 420
 ) -> Any:
     """A score for every number of clusters that was tried, with the chosen one marked.
 
