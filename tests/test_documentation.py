@@ -12,6 +12,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tools.house import modules
 
 ROOT = Path(__file__).resolve().parents[1]
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
@@ -85,6 +86,27 @@ def test_the_architecture_page_shows_the_walks_as_they_are(walk):
     asked = [sys.executable, str(ROOT / "tools" / "walk.py"), walk, "--rooms"]
     walked = subprocess.run(asked, capture_output=True, text=True, check=True, cwd=ROOT)
     assert _lines(walked.stdout) in [_lines(block) for block in code_blocks(ARCHITECTURE, "text")]
+
+
+def test_the_architecture_page_tells_how_far_one_walks_and_how_large_the_house_is():
+    text = ARCHITECTURE.read_text(encoding="utf-8")
+    walked = subprocess.run(
+        [sys.executable, str(ROOT / "tools" / "walk.py")],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
+    now = {name: figures for name, *figures in (line.split() for line in walked.stdout.splitlines()[1:])}
+    told = re.findall(r"^\| `([\w.()]+)` \| [\d /]+ \| (\d+) / (\d+) / (\d+) \|$", text, re.MULTILINE)
+    assert len(told) == 5
+    # Ceilings, with a twentieth to spare: not every small change shall ask for a new page.
+    for name, *figures in told:
+        assert all(int(one) <= 1.05 * int(most) for one, most in zip(now[name], figures, strict=True)), name
+    ((lines, files),) = re.findall(r"([\d ]+)\slines in (\d+) modules", text)
+    house = modules()
+    assert sum(module.lines for module in house) <= 1.01 * int(lines.replace(" ", ""))
+    assert len(house) <= int(files)
 
 
 def test_every_module_that_the_architecture_page_names_is_there():
