@@ -104,4 +104,5 @@ def summary(runs: pd.DataFrame) -> pd.DataFrame:
     # Over these seeds, not an estimate for others: a single run has the spread 0, not NaN.
     spreads = groups[MEASURES].std(ddof=0).add_suffix("_std")
     counts = groups.agg(runs=("seed", "size"), failed=("error", lambda errors: int((errors != "").sum())))
+    # By ARI, which chance does not lift; stable, so that ties keep the order in which methods were named.
     return pd.concat([means, spreads, counts], axis=1).sort_values("ARI", ascending=False, kind="stable")

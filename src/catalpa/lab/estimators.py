@@ -74,6 +74,7 @@ def make(
     """An estimator with these parameters, one thread, and the other settings where it takes them."""
     model = _made(name, parameters)
     # SigDT and others find the number of clusters themselves and have no such setting.
+    # One thread, because runs are spread over processes.
     wanted: dict[str, Any] = {"n_clusters": n_clusters, "random_state": seed, "n_jobs": 1}
     if categorical_features is not None:
         wanted["categorical_features"] = categorical_features
@@ -101,6 +102,7 @@ def _imported(path: str) -> type[Any]:
     module, _, attribute = path.partition(":")
     try:
         return _checked(path, getattr(importlib.import_module(module), attribute))
+    # An empty name of a module is a ValueError.
     except (ImportError, AttributeError, ValueError) as error:
         raise ParameterError(
             f"The method {path!r} cannot be imported: {error}. Name one of {', '.join(METHODS)}, or "

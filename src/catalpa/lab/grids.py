@@ -44,6 +44,7 @@ def to_markdown(grid: Grid) -> str:
     | KMD | **0.69** |
     """
     marks = {0: "{}", 1: "**{}**", 2: "<u>{}</u>"}
+    # Numbers to the right, so that their digits stand below each other.
     rule = "|---|" + "--:|" * (len(grid.head) - 1)
     lines = [_joined(grid.head), rule]
     lines += [_joined([marks[cell.place].format(cell.text) for cell in row]) for row in grid.rows]

@@ -181,6 +181,7 @@ def _gathered(path: Path) -> pd.DataFrame:
         raise ParameterError(
             f"The results at {str(path)!r} cannot be read: {error} Name another file, or remove this one."
         ) from error
+    # Any Parquet file can be named; only the key is asked for, since older results have fewer columns.
     lacking = [name for name in KEY if name not in rows.columns]
     if lacking:
         raise ParameterError(

@@ -30,6 +30,7 @@ def page(results: pd.DataFrame, protocol: Protocol, figures: str = "") -> str:
     figures : str
         What :func:`catalpa.lab.figures.notes.figures_text` says of the stored figures.
     """
+    # All of them once: several parts of the page ask for the same table.
     made = {
         (number, measure): table(results, protocol, number, measure)
         for number, measures in MEASURES.items()
@@ -138,6 +139,7 @@ def _reproduced(accuracy: PublishedTable, rand: PublishedTable) -> str:
 
 def _near(part: pd.DataFrame) -> tuple[int, int]:
     known = part.dropna(subset=["difference"])
+    # Tables 3 and 4 print no deviations.
     allowed = known["printed_std"].fillna(0).clip(lower=NEAR)
     # Means are compared as they are printed, to four digits.
     return int((known["difference"].abs().round(4) <= allowed).sum()), len(known)

@@ -67,6 +67,7 @@ class Entry:
     @property
     def columns(self) -> tuple[str, ...]:
         """The kinds of tables that it is run on."""
+        # A method that no table shows is still run, on what every method takes.
         wanted = {place.columns for place in self.shown} or {CATEGORICAL}
         return tuple(kind for kind in (CATEGORICAL, MIXED) if kind in wanted)
 
@@ -229,6 +230,7 @@ def _entries(tables: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
     entries = tuple(_entry(table) for table in tables)
     names = [(entry.method, entry.variant) for entry in entries]
     for method, variant in names:
+        # Their runs would have the same key, and one would take the other's results for its own.
         if names.count((method, variant)) > 1:
             raise ParameterError(
                 f"The protocol has the method {method!r} twice with the variant {variant!r}. Give each of "
@@ -238,6 +240,7 @@ def _entries(tables: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
 
 
 def _entry(table: Mapping[str, Any]) -> Entry:
+    # A misspelt key would otherwise change nothing, in silence.
     _check_keys(table, _KEYS, "A method")
     for place in table.get("shown", ()):
         _check_keys(place, {field.name for field in fields(PrintedPlace)}, "A place where a method is shown")

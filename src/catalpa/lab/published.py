@@ -102,6 +102,7 @@ def contradictions() -> pd.DataFrame:
             index=False
         ):
             there = main.get((dataset, SAME_METHOD.get(label, "")))
+            # Exactly: both are copied from print.
             if there is not None and there != mean:
                 name = SAME_METHOD[label]
                 rows.append(

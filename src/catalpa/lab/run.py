@@ -130,6 +130,7 @@ def available(protocol: Protocol, data_home: str | None = None) -> tuple[Protoco
         MIXED: [name for name in protocol.mixed if is_here(name, variant="mixed", data_home=data_home)],
     }
     missing = [name for name in protocol.categorical if name not in here[CATEGORICAL]]
+    # The same data set may be there as categories and lack its numbers.
     missing += [f"{name} with numbers" for name in protocol.mixed if name not in here[MIXED]]
     return replace(protocol, categorical=tuple(here[CATEGORICAL]), mixed=tuple(here[MIXED])), missing
 

@@ -218,6 +218,7 @@ def _in_printed_order(
     """As the labels stand in the printed table, with those that are not printed after them."""
     labels = list(printed(number, "ACC")["label"].unique())
     places = {label: place for place, label in enumerate(labels)}
+    # sorted is stable: variants of one label keep the order of the protocol.
     return sorted(columns, key=lambda column: places.get(column[0].label, len(labels)))
 
 

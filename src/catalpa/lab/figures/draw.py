@@ -90,6 +90,7 @@ def draw_seconds(frame: pd.DataFrame) -> Any:
             alt.Chart(part, width=330, height=320, title=f"against {against}")
             .mark_line(point=True)
             .encode(
+                # On log axes growth with a power is a straight line, whose slope is the power.
                 alt.X(f"{against}:Q", scale=alt.Scale(type="log", nice=False)),
                 alt.Y("seconds:Q", scale=alt.Scale(type="log")),
                 alt.Color("line:N", title=None, sort=order, scale=alt.Scale(domain=order, range=colours)),

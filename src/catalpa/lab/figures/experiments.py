@@ -168,6 +168,7 @@ def _codes(frame: pd.DataFrame, model: Any) -> IntArray:
 
 def _shown(protocol: Protocol) -> Sequence[tuple[str, Entry]]:
     """One variant of every method in Table 2."""
+    # The ranked one, as in the table: a method is one line of a figure.
     return [(place.label, entry) for place, entry in protocol.shown_in("2") if place.ranked]
 
 

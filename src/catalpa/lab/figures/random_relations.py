@@ -102,5 +102,6 @@ def cluster_with(strategy: str, table: Any, n_clusters: int, seed: int) -> IntAr
 
 def _symmetric(values: FloatArray) -> FloatArray:
     """Symmetric matrices with zeros on the diagonal, from the upper halves."""
+    # From one half, since a mean of both would no longer be drawn evenly.
     upper = np.triu(values, 1)
     return upper + np.swapaxes(upper, -1, -2)
