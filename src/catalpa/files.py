@@ -1,4 +1,4 @@
-"""Files that are there completely or not at all."""
+"""Files that are there completely or not at all, and locks that a killed program lets go of."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-__all__ = ["open_atomically", "write_atomically"]
+from filelock import BaseFileLock, FileLock, Timeout
+
+__all__ = ["lock_at", "open_atomically", "write_atomically"]
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
@@ -85,3 +87,28 @@ def _settle_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def lock_at(path: str | os.PathLike[str]) -> BaseFileLock | None:
+    """A lock that this program holds until it releases it or ends; None where another one holds it.
+
+    On a file system that knows no locks it comes back not locked: whoever asks goes on without.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     lock = lock_at(Path(folder, "lock"))
+    ...     lock.is_locked, lock_at(Path(folder, "lock"))
+    ...     lock.release()
+    (True, None)
+    """
+    # Not of the thread: what is collected as garbage may be released by any of them.
+    lock = FileLock(path, timeout=0, thread_local=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        return None
+    except (OSError, NotImplementedError):
+        pass
+    return lock

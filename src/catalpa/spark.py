@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from catalpa.cluster.registry import find_method, load
+from catalpa.cluster.registry import find_method, model_from
 from catalpa.errors import MissingDependency, ParameterError, UnknownColumn
 from catalpa.estimator.base import Clusterer
+from catalpa.model.file import from_model_text, model_text
 
 try:
     from pyspark.ml import Estimator, Model
@@ -82,7 +81,7 @@ class CatalpaEstimator(Estimator, HasInputCols, HasPredictionCol, MLReadable, ML
         columns = self.getInputCols() if self.isSet(self.inputCols) else dataset.columns
         _check_columns(columns, dataset)
         fitted = clone(self.clusterer).fit(dataset.select(*columns))
-        return CatalpaModel(_text_of(fitted), columns, self.getPredictionCol())
+        return CatalpaModel(model_text(fitted._document()), columns, self.getPredictionCol())
 
     def write(self) -> MLWriter:
         """The writer that Spark ML saves stages with."""
@@ -217,15 +216,6 @@ def _session() -> Any:
     return SparkSession.builder.getOrCreate()
 
 
-def _text_of(model: Clusterer) -> str:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.json"
-        model.save(path)
-        return path.read_text(encoding="utf-8")
-
-
 def _from_text(document: str) -> Clusterer:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.json"
-        path.write_text(document, encoding="utf-8")
-        return load(path)
+    name = "The model of this stage"
+    return model_from(from_model_text(document.encode("utf-8"), name), name)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import gzip
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -21,6 +23,7 @@ import pyarrow.feather
 import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
+from filelock import FileLock
 
 import catalpa
 from catalpa import CDCDR, CURE, DISC, MCDC, WOCIL, Grove, KModes, KPrototypes, datasets
@@ -272,7 +275,6 @@ def busy(own_temporary_folder: Path) -> Iterator[Callable[[], tuple[Path, subpro
     Folder()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="files are locked with flock")
 def test_what_a_killed_program_left_is_removed_by_the_next_and_nothing_else(
     busy: Callable[[], tuple[Path, subprocess.Popen[str]]], own_temporary_folder: Path
 ) -> None:
@@ -289,6 +291,22 @@ def test_what_a_killed_program_left_is_removed_by_the_next_and_nothing_else(
     assert set(own_temporary_folder.iterdir()) == {own.path, further.path, held, foreign}
     assert (held / "codes").read_bytes() == b"rows"
     shutil.rmtree(foreign)
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOLCK, "no locks"), NotImplementedError()])
+def test_where_files_cannot_be_locked_folders_have_no_owner_and_are_left(
+    own_temporary_folder: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def refuse(_: FileLock) -> None:
+        raise type(error)(*error.args)  # a new one: its traceback holds the folder
+
+    monkeypatch.setattr(FileLock, "acquire", refuse)
+    one, other = Folder(), Folder()
+    assert set(own_temporary_folder.iterdir()) == {one.path, other.path}
+    assert not (one.path / "owner").exists()
+    (one.path / "owner").write_text(platform.node())
+    further = Folder()
+    assert set(own_temporary_folder.iterdir()) == {one.path, other.path, further.path}
 
 
 # What is read

@@ -11,14 +11,14 @@ import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from catalpa.errors import ModelFileError, ParameterError
 
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["METHODS", "MethodEntry", "find_method", "load"]
+__all__ = ["METHODS", "MethodEntry", "find_method", "load", "model_from"]
 
 
 @dataclass(frozen=True)
@@ -176,13 +176,18 @@ def load(path: str | Path) -> Clusterer:
     True
     """
     # Here, because the names of the package are made from this file, and must cost no import.
-    from catalpa.estimator.saving import restored
     from catalpa.model.file import read
 
-    document = read(path)
+    return model_from(read(path), repr(str(path)))
+
+
+def model_from(document: Mapping[str, Any], name: str) -> Clusterer:
+    """The model that the checked document of a file describes; ``name`` is what errors call the file."""
+    from catalpa.estimator.saving import restored
+
     for entry in METHODS.values():
         if entry.class_name == document["method"]:
             return restored(document, entry.estimator)
     raise ModelFileError(
-        f"{str(path)!r} holds a model of method {document['method']!r}, which this Catalpa does not have."
+        f"{name} holds a model of method {document['method']!r}, which this Catalpa does not have."
     )

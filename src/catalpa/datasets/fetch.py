@@ -6,7 +6,6 @@ import hashlib
 import io
 import os
 import sys
-import tempfile
 import urllib.error
 import urllib.request
 import zipfile
@@ -16,6 +15,7 @@ from pathlib import Path
 from catalpa.datasets.convert import canonical_csv, recipe_of
 from catalpa.datasets.registry import Facts, Variant, table_path
 from catalpa.errors import DatasetError
+from catalpa.files import write_atomically
 
 __all__ = ["UCI", "cache_folder", "check", "fetch"]
 
@@ -44,7 +44,7 @@ def fetch(facts: Facts, variant: Variant, base_url: str = UCI) -> bytes:
         check(member, facts.raw_sha256, f"{facts.member[-1]} inside {url}")
     table = canonical_csv(member, recipe_of(facts.name), variant)
     check(table, facts.sha256[variant], f"{facts.name} as converted from {url}")
-    _write_whole(cache_folder() / table_path(facts, variant), table)
+    _keep(cache_folder() / table_path(facts, variant), table)
     return table
 
 
@@ -89,14 +89,10 @@ def _member(archive: bytes, facts: Facts) -> bytes:
     return content
 
 
-def _write_whole(path: Path, content: bytes) -> None:
-    """Write beside the place and rename, so that no reader ever sees half a file."""
+def _keep(path: Path, content: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-            unfinished = Path(folder) / path.name
-            unfinished.write_bytes(content)
-            unfinished.replace(path)
+        write_atomically(path, content)
     except OSError as error:
         raise DatasetError(
             f"The downloaded data set could not be kept in {path.parent} ({error}). "

@@ -12,21 +12,20 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from shutil import rmtree
 from tempfile import gettempdir, mkdtemp
-from typing import Any, BinaryIO
+from typing import Any
 from weakref import finalize
 
 import numpy as np
+from filelock import BaseFileLock
 from numpy.typing import NDArray
 
 from catalpa.errors import OutputError
+from catalpa.files import lock_at
 from catalpa.table.blocks import Block
-
-if sys.platform != "win32":
-    import fcntl
 
 __all__ = ["ArrayFile", "BlockFiles", "Folder", "Shelf"]
 
-PREFIX, OWNER = "catalpa-", "owner"
+PREFIX, OWNER, LOCK = "catalpa-", "owner", "lock"
 LARGE = 1 << 12  # bytes from which an array gets a file of its own
 
 
@@ -40,46 +39,34 @@ class Folder:
     def __init__(self) -> None:
         _remove_ownerless()
         self.path = Path(mkdtemp(prefix=PREFIX))
-        finalize(self, _remove, self.path, _owner(self.path))
-
-
-def _owner(folder: Path) -> BinaryIO | None:
-    """A file that stays locked as long as this program lives; None where files cannot be locked."""
-    if sys.platform == "win32":
-        return None
-    unlocked = folder / f"{OWNER}-to-be"
-    stream = unlocked.open("wb")
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        stream.close()
-        return None
-    stream.write(_machine())
-    stream.flush()
-    unlocked.rename(folder / OWNER)  # only now, so that nobody meets it unlocked
-    return stream
+        lock = lock_at(self.path / LOCK)
+        if lock is not None and lock.is_locked:
+            # Only now, so that nobody meets a folder with an owner whose lock is free.
+            (self.path / OWNER).write_text(platform.node(), encoding="utf-8")
+        finalize(self, _remove, self.path, lock)
 
 
 def _remove_ownerless() -> None:
     """Remove our folders whose programs were killed: their owner's lock went with it."""
-    if sys.platform == "win32":
-        return
     for folder in Path(gettempdir()).glob(f"{PREFIX}*"):
-        with suppress(OSError), (folder / OWNER).open("rb") as stream:
-            # Not every file system knows the locks of other machines.
-            if stream.read() == _machine() and folder.lstat().st_uid == os.getuid():
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                rmtree(folder, ignore_errors=True)
+        with suppress(OSError):
+            if _was_made_here(folder):
+                lock = lock_at(folder / LOCK)
+                if lock is not None and lock.is_locked:
+                    _remove(folder, lock)
 
 
-def _remove(folder: Path, owner: BinaryIO | None) -> None:
+def _was_made_here(folder: Path) -> bool:
+    """Whether it is of this user and machine: not every file system knows the locks of other machines."""
+    owner = (folder / OWNER).read_text(encoding="utf-8")
+    return owner == platform.node() and (sys.platform == "win32" or folder.lstat().st_uid == os.getuid())
+
+
+def _remove(folder: Path, lock: BaseFileLock | None) -> None:
+    (folder / OWNER).unlink(missing_ok=True)  # first: a folder without owner is nobody else's to remove
+    if lock is not None:
+        lock.release()  # Windows removes no file that is open
     rmtree(folder, ignore_errors=True)
-    if owner is not None:
-        owner.close()
-
-
-def _machine() -> bytes:
-    return platform.node().encode()
 
 
 class ArrayFile:

@@ -23,7 +23,8 @@ from catalpa.estimator.checkpoint import CheckpointedEngine, checkpointed
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.parameters import Rule, check_parameters
 from catalpa.estimator.problem import Problem
-from catalpa.estimator.saving import identity, write_model
+from catalpa.estimator.saving import identity, model_document
+from catalpa.model.file import write
 from catalpa.steps.assign import label_rows, measure_rows
 from catalpa.steps.scores import FixedScores, fix
 from catalpa.table.blocks import Axis
@@ -246,7 +247,11 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
     def save(self, path: str | Path) -> None:
         """Write the fitted model as a JSON file that ``catalpa.load`` reads; no pickle involved."""
         check_is_fitted(self)
-        write_model(type(self).__name__, self.get_params(deep=False), self._fitted, path)
+        write(path, self._document())
+
+    def _document(self) -> dict[str, Any]:
+        """The fitted model as JSON values."""
+        return model_document(type(self).__name__, self.get_params(deep=False), self._fitted)
 
     def report(self, X: Any, *, title: str = "Cluster report") -> Report:
         """Everything found in a table, as a page that opens offline: ``report(X).save("report.html")``.

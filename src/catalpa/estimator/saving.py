@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,46 +22,43 @@ from catalpa.model.codecs import (
     scores_from_json,
     scores_to_json,
 )
-from catalpa.model.file import FORMAT, write
+from catalpa.model.file import FORMAT
 from catalpa.table.schema import Schema
 
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["identity", "restored", "write_model"]
+__all__ = ["identity", "model_document", "restored"]
 
 
-def write_model(method: str, parameters: Mapping[str, Any], fitted: Fitted, path: str | Path) -> None:
-    """Write what a fit with these settings found to ``path``."""
+def model_document(method: str, parameters: Mapping[str, Any], fitted: Fitted) -> dict[str, Any]:
+    """What a model file holds of a fit with these settings."""
     outcome = fitted.outcome
-    write(
-        path,
-        {
-            "catalpa_model": FORMAT,
-            "catalpa_version": catalpa.__version__,
-            "method": method,
-            "parameters": _plain_parameters(parameters),
-            "schema": fitted.schema.to_dict(),
-            "scores": scores_to_json(outcome.scores),
-            "counts": counts_to_json(outcome.counts),
-            "soft_counts": None if outcome.soft is None else counts_to_json(outcome.soft),
-            "centers": array_to_json(outcome.centers),
-            "extra": {
-                "learned": {name: array_to_json(array) for name, array in outcome.learned.items()},
-                "shared": {name: array_to_json(array) for name, array in outcome.shared.items()},
-                "ragged": {name: [*map(array_to_json, arrays)] for name, arrays in outcome.ragged.items()},
-                "facts": {name: _known(fact) for name, fact in outcome.facts.items()},
-            },
-            "fit": {
-                "rows": fitted.rows,
-                "cost": _known(outcome.cost),
-                "converged": outcome.converged,
-                "units_per_weight": fitted.units_per_weight,
-                "history": [asdict(event) for event in outcome.history],
-                "batches": [asdict(batch) for batch in fitted.batches],
-            },
+    return {
+        "catalpa_model": FORMAT,
+        "catalpa_version": catalpa.__version__,
+        "method": method,
+        "parameters": _plain_parameters(parameters),
+        "schema": fitted.schema.to_dict(),
+        "scores": scores_to_json(outcome.scores),
+        "counts": counts_to_json(outcome.counts),
+        "soft_counts": None if outcome.soft is None else counts_to_json(outcome.soft),
+        "centers": array_to_json(outcome.centers),
+        "extra": {
+            "learned": {name: array_to_json(array) for name, array in outcome.learned.items()},
+            "shared": {name: array_to_json(array) for name, array in outcome.shared.items()},
+            "ragged": {name: [*map(array_to_json, arrays)] for name, arrays in outcome.ragged.items()},
+            "facts": {name: _known(fact) for name, fact in outcome.facts.items()},
         },
-    )
+        "fit": {
+            "rows": fitted.rows,
+            "cost": _known(outcome.cost),
+            "converged": outcome.converged,
+            "units_per_weight": fitted.units_per_weight,
+            "history": [asdict(event) for event in outcome.history],
+            "batches": [asdict(batch) for batch in fitted.batches],
+        },
+    }
 
 
 def _known(number: float) -> float | None:

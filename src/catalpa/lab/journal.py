@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import sys
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,7 @@ import numpy as np
 import pandas as pd
 
 from catalpa.errors import OutputError, ParameterError
-from catalpa.files import write_atomically
-
-if sys.platform != "win32":
-    import fcntl
+from catalpa.files import lock_at, write_atomically
 
 __all__ = ["COLUMNS", "KEY", "ResultJournal", "append_line", "read_results", "whole_lines"]
 
@@ -79,21 +75,24 @@ class ResultJournal:
             raise OutputError(f"{str(self.path)!r} is a folder. Name a file to keep the results in.")
         with _writing(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(self.lines, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-        # The run that held it before may have gathered and removed the file between opening and locking.
-        ours = _is_locked(handle) and _is_at(handle, self.lines)
+        own = self.path.with_suffix(".lock")
+        lock = lock_at(own)
+        if lock is None:
+            raise OutputError(
+                f"Another run is writing to {str(self.path)!r}. Wait for its end, or name another file "
+                "for this one."
+            )
         try:
-            if not ours:
-                raise OutputError(
-                    f"Another run is writing to {str(self.path)!r}. Wait for its end, or name another file "
-                    "for this one."
-                )
+            with _writing(self.path):
+                self.lines.open("ab").close()
             yield
         finally:
             # A run with nothing to do leaves no empty file behind.
-            if ours and os.fstat(handle).st_size == 0 and _is_at(handle, self.lines):
+            if self.lines.exists() and self.lines.stat().st_size == 0:
                 self.lines.unlink()
-            os.close(handle)
+            with contextlib.suppress(OSError):  # Windows removes it when it is released
+                own.unlink()
+            lock.release()
 
     def append(self, row: Mapping[str, Any]) -> None:
         """Write a row as one line that is on the disk when this returns."""
@@ -155,23 +154,6 @@ def _writing(path: Path) -> Iterator[None]:
             f"Results cannot be kept at {str(path)!r}: {error.strerror}. What is written stays. Name another "
             "file, or make room, and start again."
         ) from error
-
-
-def _is_locked(handle: int) -> bool:
-    """Lock a file for as long as it is open; a killed program lets go of it by itself."""
-    if sys.platform != "win32":
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError:  # some network folders know no locks
-            return True
-    return True
-
-
-def _is_at(handle: int, path: Path) -> bool:
-    """Whether an open file is still the one at this path, and was not gathered meanwhile."""
-    return path.exists() and os.path.samestat(os.fstat(handle), path.stat())
 
 
 def _gathered(path: Path) -> pd.DataFrame:

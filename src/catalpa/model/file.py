@@ -11,7 +11,7 @@ from catalpa.errors import ModelFileError
 from catalpa.files import write_atomically
 from catalpa.model.text import from_text, to_text
 
-__all__ = ["FORMAT", "read", "write"]
+__all__ = ["FORMAT", "from_model_text", "model_text", "read", "write"]
 
 FORMAT = 1  # goes up when a reader of the format before would misread the file
 MARK = "catalpa_model"
@@ -54,8 +54,7 @@ def write(path: str | os.PathLike[str], document: Mapping[str, Any]) -> None:
     True
     """
     # Everything that can fail does so before the file that is there is touched.
-    _check_document(document, "The model")
-    content = to_text(document).encode("utf-8")
+    content = model_text(document).encode("utf-8")
     try:
         write_atomically(path, content)
     except OSError as error:
@@ -79,6 +78,17 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise ModelFileError(f"There is no model file {name}.") from None
     except OSError as error:
         raise ModelFileError(f"The model file {name} cannot be read: {error.strerror}.") from error
+    return from_model_text(content, name)
+
+
+def model_text(document: Mapping[str, Any]) -> str:
+    """What a file of this document holds."""
+    _check_document(document, "The model")
+    return to_text(document)
+
+
+def from_model_text(content: bytes, name: str) -> dict[str, Any]:
+    """The checked document of a file's content; ``name`` is what errors call it."""
     document = _parsed(content, name)
     if not isinstance(document, dict) or MARK not in document:
         raise ModelFileError(f"{name} is not a Catalpa model: it is JSON, but has no field {MARK!r}.")
