@@ -59,6 +59,7 @@ __all__ = [
 ]
 
 
+# Most are a ValueError or TypeError too, as scikit-learn's own: code that catches these goes on working.
 class CatalpaError(Exception):
     """Base of every error that Catalpa raises on purpose."""
 

@@ -55,12 +55,13 @@ def open_atomically(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             yield stream
         return
     target = Path(os.path.realpath(path))
+    # Beside its place, as only a rename inside one file system is one step.
     draft = target.with_name(f".catalpa-{secrets.token_hex(8)}.tmp")
     try:
         with draft.open("xb") as stream:
             yield stream
             stream.flush()
-            os.fsync(stream.fileno())
+            os.fsync(stream.fileno())  # else a power cut may keep the new name and lose the bytes
         with contextlib.suppress(FileNotFoundError):
             draft.chmod(target.stat().st_mode & 0o7777)
         draft.replace(target)
@@ -75,7 +76,7 @@ def _takes_bytes_as_they_come(path: str | os.PathLike[str]) -> bool:
     try:
         mode = Path(path).stat().st_mode
     except OSError:
-        return False
+        return False  # nothing is there yet
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
@@ -109,6 +110,6 @@ def lock_at(path: str | os.PathLike[str]) -> BaseFileLock | None:
         lock.acquire()
     except Timeout:
         return None
-    except (OSError, NotImplementedError):
+    except (OSError, NotImplementedError):  # some network folders know no locks
         pass
     return lock

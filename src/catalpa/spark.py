@@ -80,6 +80,7 @@ class CatalpaEstimator(Estimator, HasInputCols, HasPredictionCol, MLReadable, ML
     def _fit(self, dataset: Any) -> CatalpaModel:
         columns = self.getInputCols() if self.isSet(self.inputCols) else dataset.columns
         _check_columns(columns, dataset)
+        # A copy: Spark may fit one stage several times, also at once.
         fitted = clone(self.clusterer).fit(dataset.select(*columns))
         return CatalpaModel(model_text(fitted._document()), columns, self.getPredictionCol())
 
@@ -133,6 +134,7 @@ class _Predict:
         self.document = document
         self.columns = columns
 
+    # The text travels, not the model: every task reads it anew, and cached properties stay behind.
     def __getstate__(self) -> tuple[str, tuple[str, ...]]:
         return self.document, self.columns
 
@@ -177,6 +179,7 @@ class _ModelWriter(MLWriter):
         DefaultParamsWriter.saveMetadata(self.stage, path, _session())
         # Written by Spark, as only Spark may know how to reach the path.
         document = _session().createDataFrame([(self.stage.document,)], "value string")
+        # One partition: a text in parts would come back in any order.
         document.coalesce(1).write.text(f"{path}/model")
 
 
@@ -184,7 +187,7 @@ class _ModelReader(MLReader):
     def load(self, path: str) -> CatalpaModel:
         metadata = DefaultParamsReader.loadMetadata(path, _session())
         document = _session().read.text(f"{path}/model", wholetext=True).first().value
-        stage = CatalpaModel(document, (), "cluster")
+        stage = CatalpaModel(document, (), "cluster")  # the true columns come with the parameters below
         stage._resetUid(metadata["uid"])
         DefaultParamsReader.getAndSetParams(stage, metadata)
         return stage

@@ -20,7 +20,7 @@ from catalpa.errors import DatasetError
 
 __all__ = ["Recipe", "canonical_csv", "recipe_of"]
 
-_MISSING = "?"
+_MISSING = "?"  # as UCI writes it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ def canonical_csv(raw: bytes, recipe: Recipe, variant: Variant) -> bytes:
         )
     needed = [fields.index(name) for name in recipe.complete]
     positions = [fields.index(name) for name in kept]
-    names = [recipe.values.get(name, {}) for name in kept]
+    names = [recipe.values.get(name, {}) for name in kept]  # codes that UCI explains in words
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*kept[:-1], "class"])

@@ -21,7 +21,7 @@ __all__ = ["UCI", "cache_folder", "check", "fetch"]
 
 UCI = "https://archive.ics.uci.edu/"
 
-_TIMEOUT_SECONDS = 60.0
+_TIMEOUT_SECONDS = 60.0  # without an answer; a download that goes on may take longer
 
 
 def cache_folder() -> Path:
@@ -40,6 +40,7 @@ def fetch(facts: Facts, variant: Variant, base_url: str = UCI) -> bytes:
     """The canonical CSV of a data set, downloaded, verified and put into the cache."""
     url = f"{base_url.rstrip('/')}/{facts.archive}"
     member = _member(_download(facts, url), facts)
+    # Both ends are checked: a changed source and a changed conversion are then told apart.
     if facts.raw_sha256 is not None:
         check(member, facts.raw_sha256, f"{facts.member[-1]} inside {url}")
     table = canonical_csv(member, recipe_of(facts.name), variant)

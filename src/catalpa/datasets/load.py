@@ -159,6 +159,7 @@ def is_here(
 
 def _find(facts: Facts, relative: str, data_home: str | os.PathLike[str] | None) -> Path | None:
     bundled = Path(str(files("catalpa.datasets"))) / "files" / f"{facts.name}.csv"
+    # The bundled files have no numeric columns.
     candidates = [bundled] if relative.startswith("paper/") else []
     for folder in _folders(data_home):
         candidates += [folder / relative, folder / f"{relative}.gz"]
@@ -181,7 +182,7 @@ def _folders(data_home: str | os.PathLike[str] | None) -> Iterator[Path]:
 
 
 def _read(path: Path) -> bytes:
-    content = path.read_bytes()
+    content = path.read_bytes()  # whole, as the checksum needs all of it
     return gzip.decompress(content) if path.suffix == ".gz" else content
 
 

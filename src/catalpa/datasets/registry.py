@@ -59,6 +59,7 @@ def facts_of(name_or_alias: str) -> Facts:
     if wanted in by_key:
         return by_key[wanted]
     names = ", ".join(f"{facts.name} ({facts.alias})" for facts in registry().values())
+    # Abbreviations of two letters are all close to each other.
     close = get_close_matches(wanted, [key for key in by_key if len(key) > 2], n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     raise ParameterError(f"There is no data set called {name_or_alias!r}.{hint} The data sets are {names}.")

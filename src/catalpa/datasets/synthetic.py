@@ -186,8 +186,9 @@ class _Design:
 
     def _chunk(self, at: int, start: int, stop: int) -> tuple[NDArray[np.unsignedinteger], NDArray[np.int64]]:
         """The rows of one chunk that lie between start and stop."""
-        rng = _stream(self.seed, at + 1)
+        rng = _stream(self.seed, at + 1)  # stream 0 made the design
         shape = _CHUNK_ROWS, len(self.cardinalities)
+        # Always whole chunks, of which a part is given: rows must not depend on where a block begins.
         clusters = rng.integers(0, len(self.preferred), size=_CHUNK_ROWS)
         anything = (rng.random(shape) * self.cardinalities).astype(np.int64)
         codes = np.where(rng.random(shape) < self.noise, anything, self.preferred[clusters])
@@ -197,6 +198,7 @@ class _Design:
 
 
 def _stream(seed: int, position: int) -> np.random.Generator:
+    # A stream of its own per chunk, so that any rows can be made without those before them.
     return np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(position,))))
 
 

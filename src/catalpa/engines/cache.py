@@ -26,7 +26,7 @@ from catalpa.table.blocks import Block
 __all__ = ["ArrayFile", "BlockFiles", "Folder", "Shelf"]
 
 PREFIX, OWNER, LOCK = "catalpa-", "owner", "lock"
-LARGE = 1 << 12  # bytes from which an array gets a file of its own
+LARGE = 1 << 12  # bytes from which an array gets a file of its own: a page, the least that can be mapped
 
 
 class Folder:
@@ -90,8 +90,9 @@ class ArrayFile:
         """Rows as an array that may be changed without changing the file; it reads what it is asked for."""
         shape = (stop - start, *self.width)
         row_bytes = self.dtype.itemsize * int(np.prod(self.width))
-        if start == stop or row_bytes == 0:
+        if start == stop or row_bytes == 0:  # nothing cannot be mapped
             return np.zeros(shape, dtype=self.dtype)
+        # Copy on write: a step may change what it is given, the file stays.
         return np.memmap(self.path, self.dtype, "c", start * row_bytes, shape)
 
 
@@ -162,7 +163,7 @@ class Shelf:
         known = self._mapped[at]
         files = [known.get(_address(buffer)) or self._write(at, buffer) for buffer in buffers]
         for path in set(self._files[at]) - set(files):
-            path.unlink(missing_ok=True)
+            path.unlink(missing_ok=True)  # arrays that the new object no longer has
         self._heads[at], self._files[at], self._mapped[at] = head, files, {}
 
     def _write(self, at: int, buffer: pickle.PickleBuffer) -> Path:

@@ -17,6 +17,7 @@ def opener_for(X: Any) -> Opener:
     """The opener of a table, by the package of its type; no such package is imported to ask."""
     if isinstance(X, Scan):
         return InFiles(X)
+    # isinstance would need the package, and to import Spark takes longer than many a fit.
     package = type(X).__module__.partition(".")[0]
     if package in ("dask", "dask_expr"):
         from catalpa.engines.dask import InDask

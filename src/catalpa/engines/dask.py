@@ -30,7 +30,7 @@ from catalpa.table.schema import TableSettings
 __all__ = ["DaskEngine", "InDask"]
 
 Result = TypeVar("Result")
-FAN_IN = 8  # results added by one task on the way to the sum
+FAN_IN = 8  # results added by one task on the way to the sum: no worker ever holds all of them
 LONGEST_CHAIN = 16  # sweeps after which memories are made afresh, so that the scheduler can forget old ones
 
 
@@ -102,7 +102,7 @@ class DaskEngine:
         self._swept = dask.persist(*self._visits(held, self._swept))
         summed: Result = _sum([_later(_result)(swept) for swept in self._swept]).compute()
         self._sweeps += 1
-        if self._sweeps % LONGEST_CHAIN == 0:
+        if self._sweeps % LONGEST_CHAIN == 0:  # a memory depends on one sweep only, so it can be made anew
             self._swept = dask.persist(*self._visits(held, [None] * len(self._blocks)))
         return summed
 
@@ -124,7 +124,7 @@ class DaskEngine:
         except (ImportError, ValueError):  # no cluster: everything is here
             return [{}] * len(self._blocks)
         futures = futures_of(self._blocks)
-        wait(futures)
+        wait(futures)  # who has a block is known only when it is there
         holders = client.who_has(futures)
         found = [list(holders.get(block.key, ())) for block in self._blocks]
         return [{"workers": workers, "allow_other_workers": True} if workers else {} for workers in found]
@@ -152,6 +152,7 @@ class DaskEngine:
 
 
 def _later(work: Callable[..., Any]) -> Any:
+    # Not pure: to hash a block for its name costs more than the step. No argument has tasks inside it.
     return delayed(work, pure=False, traverse=False)
 
 

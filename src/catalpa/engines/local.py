@@ -36,6 +36,7 @@ def thread_count(n_jobs: int | None) -> int:
     """Threads for scikit-learn's ``n_jobs``: None is 1, -1 all cores, -2 all but one."""
     if n_jobs is None:
         return 1
+    # A container or a batch system may give fewer cores than the machine has.
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, n_jobs if n_jobs > 0 else cores + 1 + n_jobs)
 
@@ -49,7 +50,7 @@ class LocalEngine:
         self.blocks: Sequence[Block] = [part for block in rows for part in block.cut(rows_per_block)]
         self.n_rows: int = len(rows)
         self._memories: list[Any] = [None] * len(self.blocks)
-        self._threads = min(thread_count(n_jobs), len(self.blocks))
+        self._threads = min(thread_count(n_jobs), len(self.blocks))  # a block is visited by one thread
 
     def total(self, step: Step[Result], *args: Any) -> Result:
         return reduce(add, self._visit(lambda at: step(self.blocks[at], *args)))
@@ -88,6 +89,7 @@ class InMemory:
         table, digested = self.table, digest(self.table, settings)
         schema = schema_of(digested, settings)
         units, per_weight = (None, 1.0) if sample_weight is None else weight_units(sample_weight, len(table))
+        # A row of weight 0 is as if it were not there: it must not stretch a range or be drawn.
         weighed = None if units is None or units.all() else units > 0
         if weighed is not None and schema.numeric:
             schema = _ranged(table, schema, weighed)
@@ -145,9 +147,10 @@ def weight_units(sample_weight: ArrayLike, n_rows: int) -> tuple[IntArray | None
     total = float(weights.sum())
     if total == 0:
         raise ParameterError("All sample weights are zero, so there is nothing to cluster.")
-    if (weights == 1).all():
+    if (weights == 1).all():  # the way without weights is faster
         return None, 1.0
     if (weights == np.rint(weights)).all() and total <= MOST_UNITS:
         return weights.astype(np.int64), 1.0
+    # A power of two: dividing by it later loses nothing.
     per_weight = 2.0 ** math.floor(math.log2(MOST_UNITS / total))
     return np.rint(weights * per_weight).astype(np.int64), per_weight

@@ -57,6 +57,7 @@ def opened(summed: Digest, settings: TableSettings, hold: Callable[[Encoding], E
     if settings.numbers == "shape" and schema.numeric:
         as_they_came = hold(Encoding(replace(schema, columns=schema.numeric), UNSCALED, settings))
         positions = search_positions(as_they_came.n_rows, settings.search_rows, settings.search_seed)
+        # Positions are drawn as in memory, so that the same table is shaped alike wherever it is.
         looked_at = as_they_came.total(gather_rows, positions).block()
         schema = shaped(schema, looked_at.numbers, None, summed.holed)
     return Opened(schema, hold(Encoding(schema, schema.scaling, settings)))

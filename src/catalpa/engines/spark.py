@@ -35,7 +35,7 @@ __all__ = ["InSpark", "SparkEngine", "append_column"]
 
 Result = TypeVar("Result")
 Place: TypeAlias = tuple[int, int]  # partition, and block inside it
-ROWS_PER_BLOCK = 1 << 18
+ROWS_PER_BLOCK = 1 << 18  # Spark hands over 10 000 rows at a time, too few to be worth a call of a step
 BLOCKS = "part int, place int, rows long, holes boolean, block binary"
 RESULTS = "part int, place int, result binary"
 
@@ -139,6 +139,7 @@ def _hold(X: Any, names: tuple[str, ...], encoding: Encoding) -> SparkEngine:
     wanted = encoding.schema.names
     read = X if wanted == names else X.select([f"`{name}`" for name in wanted])
     blocks = read.mapInArrow(partial(_encode_part, encoding), BLOCKS).persist()
+    # Rows have no numbers in Spark: partition, place and length give each block its first row.
     facts = sorted(tuple(row) for row in _collected(blocks.select("part", "place", "rows", "holes")))
     starts = np.cumsum([0, *(rows for _, _, rows, _ in facts)]).tolist()
     axis = axis.with_holes if any(holes for *_, holes in facts) else axis
@@ -177,6 +178,7 @@ def _collected(X: Any) -> list[Any]:
     try:
         rows: list[Any] = X.collect()
     except PySparkException as error:
+        # The error of an executor arrives as the text of its traceback.
         said = re.search(r"catalpa\.errors\.(\w+): (.+)", str(error))
         if said is None:
             raise
@@ -267,6 +269,7 @@ def _total(
 ) -> Iterator[pa.RecordBatch]:
     results = [work(block) for _, block in _blocks(starts, dtype, batches)]
     if results:
+        # One result per partition, not per block: what travels to the driver does not grow with the rows.
         yield _rows(RESULT_TYPES, (0, 0, pickle.dumps(reduce(add, results))))
 
 

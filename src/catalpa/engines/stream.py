@@ -59,6 +59,7 @@ class StreamEngine:
         """An array that lies in a file and is mapped; the file goes when the array goes."""
         parts = self._visit(lambda at: step(self._blocks[at], *args))
         first = next(parts)
+        # A folder of its own: the answer may outlive this engine and its rows.
         file = ArrayFile(Folder(), "answer", first.shape[1:], first.dtype)
         for part in chain([first], parts):
             file.append(part)
@@ -67,13 +68,13 @@ class StreamEngine:
     def _visit(self, visit: Callable[[int], Result]) -> Iterator[Result]:
         """What the blocks give, in order; never more of it in hand than there are threads."""
         if self._threads == 1:
-            yield from map(visit, range(len(self._blocks)))
+            yield from map(visit, range(len(self._blocks)))  # a pool costs more than it saves
             return
         with ThreadPoolExecutor(self._threads) as pool:
             ahead: deque[Future[Result]] = deque()
             for at in range(len(self._blocks)):
                 ahead.append(pool.submit(visit, at))
-                if len(ahead) > self._threads:
+                if len(ahead) > self._threads:  # results of all blocks at once could be larger than memory
                     yield ahead.popleft().result()
             yield from (future.result() for future in ahead)
 
@@ -105,5 +106,5 @@ class InFiles:
             cache = cache or BlockFiles(Folder(), files.rows_per_batch, block)
             cache.append(block)
             holes = holes or axis.has_holes_in(block)
-        assert cache is not None
+        assert cache is not None  # files without rows are refused by batches()
         return StreamEngine(axis.with_holes if holes else axis, cache, encoding.settings.n_jobs)

@@ -35,9 +35,10 @@ FloatArray: TypeAlias = NDArray[np.float64]
 
 IGNORED = 0  # place, after a column's categories, of a cell that adds nothing
 UNSEEN = 1  # and of a category that fit never saw
-HOLES = 2
+HOLES = 2  # the number of such places
 
-TICK_BITS = 24  # one tick is 2**-24 of a column's range
+# One tick is 2**-24 of a column's range: with 2**36 units of weight, sums inside the range stay below 2**60.
+TICK_BITS = 24
 FARTHEST = 2.0**8  # a number this many ranges away is as far as a number gets
 
 
@@ -113,6 +114,7 @@ class Axis:
         wide[self.category_places] = table
         for part, plain in zip(self.slices(), self.base.slices(), strict=True):
             if plain.stop > plain.start:
+                # Never nearer than a category that is known to be far.
                 wide[part.stop + UNSEEN] = table[plain].max(axis=0)
         return wide
 
@@ -273,7 +275,7 @@ class Gathered:
 
     def block(self) -> Block:
         """The rows as one block, in the order of the table; the first of them is row 0."""
-        order = np.argsort(self.index)
+        order = np.argsort(self.index)  # engines add the blocks in whatever order they come
         weights = None if self.weights is None else self.weights[order]
         return Block(self.codes[order], self.numbers[order], weights)
 

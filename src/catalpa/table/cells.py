@@ -20,7 +20,7 @@ from catalpa.table.schema import Category, Dtype, Key, category_key
 
 __all__ = ["Cells", "Coded", "Family", "Numbers", "from_arrow", "from_objects"]
 
-MISSING_CODE = -1
+MISSING_CODE = -1  # what pandas uses too, so that its codes are taken as they are
 LARGEST_EXACT = 2**53  # beyond it a float skips whole numbers
 
 
@@ -56,6 +56,7 @@ class Coded:
 
     @property
     def missing(self) -> int:
+        # Unsigned codes have no -1, so their column has no missing cell.
         return int(np.count_nonzero(self.codes < 0)) if self.codes.dtype.kind == "i" else 0
 
     def times(self) -> IntArray:
@@ -95,7 +96,7 @@ class Numbers:
         """The same cells as a dictionary of different numbers, with codes."""
         if self.family is Family.INTEGER and self.absent is None and len(self.numbers):
             low, high = int(self.numbers.min()), int(self.numbers.max())
-            if high - low < 256:
+            if high - low < 256:  # codes of one byte, made without a dictionary
                 codes = (self.numbers - self.numbers.dtype.type(low)).astype(np.uint8)
                 return Coded(self.family, self.dtype, range(low, high + 1), codes)
         plain = self.numbers + 0.0 if self.numbers.dtype.kind == "f" else self.numbers  # -0.0 becomes 0.0
@@ -114,11 +115,11 @@ def _whole(value: float) -> int | float:
 
 def from_numbers(name: str, numbers: NDArray[Any], dtype: Dtype, absent: NDArray[np.bool_] | None) -> Numbers:
     """Numbers with NaN taken as missing; infinity is refused."""
-    if not numbers.dtype.isnative:
+    if not numbers.dtype.isnative:  # Arrow and the core read the processor's own order of bytes
         numbers = numbers.astype(numbers.dtype.newbyteorder("="))
     if numbers.dtype.kind != "f":
         return Numbers(Family.INTEGER, dtype, numbers, absent)
-    if numbers.dtype not in (np.float32, np.float64):
+    if numbers.dtype not in (np.float32, np.float64):  # halves and long doubles, which Arrow cannot pack
         numbers = numbers.astype(np.float64)
     finite = np.isfinite(numbers)
     if finite.all():
@@ -129,6 +130,7 @@ def from_numbers(name: str, numbers: NDArray[Any], dtype: Dtype, absent: NDArray
             f"Input X contains infinity: column {name!r} holds infinite numbers. "
             "Replace them by finite numbers or by missing values."
         )
+    # 0 instead of nan: nan is no whole number, and would make a float column of whole numbers a measured one.
     return Numbers(Family.FLOAT, dtype, np.where(missing, 0, numbers), missing)
 
 
@@ -175,7 +177,7 @@ def from_arrow(name: str, cells: Any, dtype: Dtype) -> Cells:
 
 def _one_chunk(cells: Any) -> pa.Array:
     if isinstance(cells, pa.ChunkedArray):
-        if pa.types.is_dictionary(cells.type):
+        if pa.types.is_dictionary(cells.type):  # every chunk may number its categories in its own way
             cells = cells.unify_dictionaries()
         cells = cells.combine_chunks() if cells.num_chunks != 1 else cells.chunk(0)
     return cells.storage if isinstance(cells, pa.ExtensionArray) else cells
@@ -199,6 +201,7 @@ def _from_dictionary(name: str, array: pa.DictionaryArray, dtype: Dtype) -> Code
 
 def _indices(array: pa.DictionaryArray) -> IntArray:
     indices = array.indices
+    # np.bincount takes no uint64.
     if indices.null_count == 0 and indices.type != pa.uint64():
         return np.asarray(indices)
     if pa.types.is_unsigned_integer(indices.type):
@@ -271,7 +274,7 @@ def from_objects(name: str, cells: NDArray[Any], dtype: Dtype) -> Cells:
 
 
 def _group(kind: type) -> str:
-    if issubclass(kind, _BOOLEANS):
+    if issubclass(kind, _BOOLEANS):  # before the whole numbers, which bool derives from
         return "bool"
     for group, kinds in _GROUPS.items():
         if issubclass(kind, kinds):
@@ -279,6 +282,7 @@ def _group(kind: type) -> str:
     return "missing" if kind.__name__ in ("NoneType", "NAType", "NaTType") else kind.__name__
 
 
+# A datetime is a date too, so it comes first.
 _GROUPS: dict[str, tuple[type, ...]] = {
     "text": (str,),
     "int": (int, np.integer),
@@ -317,7 +321,7 @@ def _plain(name: str, cell: Any) -> Category:
     if not isinstance(cell, _NUMBERS):
         raise strange_cells(name, f"a {type(cell).__name__}")
     number = cell.item() if isinstance(cell, np.generic) else cell
-    if number != number:
+    if number != number:  # nan
         return None
     if isinstance(number, float) and np.isinf(number):
         raise TableError(f"Input X contains infinity: column {name!r} holds infinite numbers. Replace them.")

@@ -122,6 +122,7 @@ def _to_numpy(columns: list[_Restored], n: int) -> NDArray[Any]:
     table = np.empty((n, len(columns)), dtype=object)
     for at, column in enumerate(columns):
         table[:, at] = _objects(column) if dtype.kind == "O" else column.values
+    # Only floats and moments have a value for missing; any other array stays one of objects.
     holes = any(value is None for value in table.flat)
     return table if holes and dtype.kind not in "fM" else table.astype(dtype)
 
@@ -161,14 +162,14 @@ def _to_dictionary(column: _Restored) -> pa.Array:
 
 def _arrow_values(values: NDArray[Any], kind: pa.DataType) -> pa.Array:
     try:
-        if pa.types.is_time(kind):
+        if pa.types.is_time(kind):  # Arrow casts no text to times of day
             moments = [None if value is None else time.fromisoformat(value) for value in values]
             return pa.array(moments, type=kind)
         if _is_text_made(kind):
             return pa.array(values, type=pa.string()).cast(kind)
         if pa.types.is_integer(kind) or pa.types.is_decimal(kind):
             return pa.array(values).cast(kind)
-        if pa.types.is_floating(kind):
+        if pa.types.is_floating(kind):  # categories that are whole numbers are kept as int
             floats = [None if value is None else float(value) for value in values]
             return pa.array(floats, type=pa.float64()).cast(kind)
         return pa.array(values, type=kind)
@@ -208,6 +209,7 @@ def _to_pandas(columns: list[_Restored], named: bool, n: int) -> Any:
 
     labels = [column.name for column in columns] if named else range(len(columns))
     series = [_pandas_series(column) for column in columns]
+    # By number first: a frame without columns must keep its rows, and names may come later.
     frame = pd.DataFrame(dict(enumerate(series)), index=pd.RangeIndex(n))
     return frame.set_axis(labels, axis="columns")
 
@@ -254,7 +256,7 @@ def _pandas_categories(column: _Restored) -> Any:
     inner = column.dtype.inner
     if not inner.startswith("interval"):
         return pd.Index(_pandas_values(np.array(column.declared, dtype=object), Dtype(inner)))
-    borders = [str(text)[1:-1].split(", ") for text in column.declared]
+    borders = [str(text)[1:-1].split(", ") for text in column.declared]  # as pandas writes them: (0, 1]
     closed = inner.rstrip("]").rpartition(", ")[2]
     sub = inner.removeprefix("interval[").rpartition(", ")[0]
     sides = [pd.Index([border[side] for border in borders]).astype(sub) for side in (0, 1)]

@@ -20,6 +20,7 @@ from catalpa.table.schema import CategoricalFeatures, Category, Dtype, Key, Tabl
 __all__ = ["FEW", "Digest", "Summary", "digest", "listed_columns"]
 
 FEW = 20  # whole numbers with more different values than this are measured, not categories
+LOOKED_AT = 50 * FEW  # cells that tell many numbers from few, so that no tally of millions is made
 
 Tally: TypeAlias = Counter[Key]
 
@@ -52,6 +53,7 @@ class Summary:
         return self.family in _NUMBER_FAMILIES and self.present > 0
 
     def __add__(self, other: Summary) -> Summary:
+        # A batch of missing cells only says nothing about the type of a column.
         family = self.family if self.family is other.family else _joined(self, other)
         tally = None if self.tally is None or other.tally is None else self.tally + other.tally
         return Summary(
@@ -92,6 +94,7 @@ def _joined_dtype(one: Summary, other: Summary) -> Dtype:
 
 def _one_order(name: str, one: tuple[Category, ...], other: tuple[Category, ...]) -> tuple[Category, ...]:
     """The only order of all the categories that keeps both orders."""
+    # Where two categories are ready at once, neither order says which comes first: that is refused.
     sorter = TopologicalSorter(dict.fromkeys((*one, *other), ()))
     for earlier, later in (*pairwise(one), *pairwise(other)):
         sorter.add(later, earlier)
@@ -121,7 +124,7 @@ def _summarize_numbers(name: str, cells: Numbers, every_value: bool) -> Summary:
     if len(present) == 0:
         return Summary(name, cells.family, cells.dtype, len(cells), cells.missing, Counter(), True)
     whole = cells.family is Family.INTEGER or bool((np.floor(present) == present).all())
-    wanted = every_value or (whole and len(np.unique(present[: 50 * FEW])) <= FEW)
+    wanted = every_value or (whole and len(np.unique(present[:LOOKED_AT])) <= FEW)
     tally = _tally(cells.coded()) if wanted else None
     low, high = float(present.min()), float(present.max())
     return Summary(name, cells.family, cells.dtype, len(cells), cells.missing, tally, whole, low, high)
@@ -169,6 +172,7 @@ def digest(X: Any, settings: TableSettings) -> Digest:
     """
     table = open_table(X)
     listed = listed_columns(table.names, settings.categorical_features) or ()
+    # Bins need all numbers, and a method without numbers takes each as a category.
     every_value = settings.bins is not None or settings.numbers == "refuse"
     summaries = [
         _summarize(name, cells, every_value=every_value or name in listed)

@@ -105,10 +105,12 @@ def encode(X: Any, schema: Schema, *, handle_unknown: UnknownPolicy = "warn") ->
     >>> encode(table, infer(table)).rows.blocks[0].codes.tolist()
     [[1], [0]]
     """
+    # Checked here as well as in estimators: encode is called by users.
     if handle_unknown not in ("ignore", "warn", "error"):
         raise ParameterError(f"handle_unknown is {handle_unknown!r}; it can be 'ignore', 'warn' or 'error'.")
     table = open_table(X)
     _check_columns(table, schema)
+    # By the schema's names: a table without names is matched by position.
     cells = dict(zip(schema.names, table.columns, strict=True))
     missing = {name: column.missing for name, column in cells.items() if column.missing}
     if missing and schema.missing == "error":
@@ -147,6 +149,7 @@ def _map(cells: Cells, column: Column, missing: str) -> _Mapped:
         coded = _in_bins(_as_numbers(cells, column), column)
     else:
         coded = cells.coded() if isinstance(cells, Numbers) else cells
+    # One entry more: code -1 of a missing cell reads the last.
     lookup = np.empty(len(coded.values) + 1, dtype=np.int64)
     for at, value in enumerate(coded.values):
         lookup[at] = column.codes.get(category_key(value), column.size + UNSEEN)
@@ -160,6 +163,7 @@ def _with_holes_counted(coded: Coded, lookup: IntArray, size: int) -> _Mapped:
     absent = coded.missing
     unseen, examples = 0, list[Category]()
     if outside[:-1].any():
+        # A dictionary may list categories that no row has: only cells count.
         times = np.where(outside[:-1], coded.times(), 0)
         unseen = int(times.sum())
         examples = [coded.values[at] for at in np.flatnonzero(times)[:3].tolist()]
@@ -180,7 +184,7 @@ def _in_bins(cells: Numbers, column: Column) -> Coded:
 def _as_numbers(cells: Cells, column: Column) -> Numbers:
     if isinstance(cells, Numbers):
         return cells
-    if cells.missing == len(cells):
+    if cells.missing == len(cells):  # a column of missing cells has no type of its own
         return Numbers(Family.FLOAT, cells.dtype, np.zeros(len(cells)), np.ones(len(cells), dtype=np.bool_))
     raise TableError(
         f"Column {column.name!r} held numbers at fit and holds {cells.family.value} now. "

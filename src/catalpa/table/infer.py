@@ -180,6 +180,7 @@ class Rules:
         if self.listed is not None or not summary.whole or summary.tally is None:
             return False
         different = len(summary.tally)
+        # Each twice on average: a short table of measured numbers also has few different ones.
         return different <= FEW and (different <= 2 or 2 * different <= summary.present)
 
     def _said_of_measure(self, summary: Summary) -> list[str]:
@@ -190,7 +191,7 @@ class Rules:
 
     def _categorical(self, summary: Summary, kind: Kind) -> Column:
         categories = _ordered_categories(summary)
-        same = summary.dtype.declared == categories
+        same = summary.dtype.declared == categories  # then a model file need not hold them twice
         dtype = replace(summary.dtype, declared=None) if same else summary.dtype
         return Column(summary.name, kind, dtype, categories + self._missing_category(summary))
 
@@ -212,11 +213,12 @@ class Rules:
 def _ordered_categories(summary: Summary) -> tuple[Category, ...]:
     tally = summary.tally or Counter()
     declared = summary.dtype.declared
+    # Ordered categories keep those that no row has: they are steps between the others.
     if summary.family is Family.ORDERED and declared is not None:
         return declared
     if summary.family is Family.LISTED and declared is not None:
         return tuple(value for value in declared if category_key(value) in tally)
-    return tuple(key[1] for key in sorted(tally))
+    return tuple(key[1] for key in sorted(tally))  # sorted, so that codes do not depend on the order of rows
 
 
 def _whole_numbers(summary: Summary) -> str:
@@ -257,7 +259,7 @@ def _warn_of_odd_columns(columns: tuple[Column, ...], summaries: list[Summary]) 
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, ColumnWarning, stacklevel=5)
+    warnings.warn(message, ColumnWarning, stacklevel=5)  # the line that called infer
 
 
 def extend(schema: Schema, X: Any) -> Schema:
@@ -272,6 +274,7 @@ def extend(schema: Schema, X: Any) -> Schema:
     >>> extend(infer([["red"], ["blue"]]), [["green"], [None]]).columns[0].categories
     ('blue', 'red', 'green', None)
     """
+    # As if numbers were refused: whole numbers may be categories here, and all of them are asked for.
     summaries = digest(X, TableSettings(numbers="refuse")).summaries
     columns = (
         column if column.kind is Kind.NUMERIC else _extended(column, summary, schema.missing)

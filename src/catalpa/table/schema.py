@@ -75,6 +75,7 @@ def category_key(value: Category) -> Key:
     """
     if isinstance(value, str):
         return ("text", value)
+    # Python holds True == 1, and a dictionary would take them for one category.
     return ("boolean", value) if isinstance(value, bool) else ("number", value)
 
 
@@ -189,7 +190,7 @@ class Schema:
 
     columns: tuple[Column, ...]
     missing: MissingPolicy = "category"
-    decisions: tuple[str, ...] = field(default=(), compare=False)
+    decisions: tuple[str, ...] = field(default=(), compare=False)  # words, not what the columns are
     library: str = "list"
     named: bool = True
 
@@ -245,7 +246,7 @@ class Schema:
             return cls(
                 columns, state["missing"], tuple(state["decisions"]), state["library"], bool(state["named"])
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError) as error:  # whatever a damaged file leads to
             raise TableError(
                 f"The description of the columns cannot be read ({type(error).__name__}: {error}). "
                 "Write it with Schema.to_dict."
@@ -281,7 +282,7 @@ def _column_to_dict(column: Column) -> dict[str, Any]:
 
 
 def _column_from_dict(state: Mapping[str, Any]) -> Column:
-    dtype = dict(state["dtype"])
+    dtype = dict(state["dtype"])  # JSON knows no tuples: lists become tuples again below
     declared, edges = dtype.pop("declared"), state["edges"]
     return Column(
         name=str(state["name"]),

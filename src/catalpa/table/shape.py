@@ -15,7 +15,7 @@ from catalpa.table.schema import Column, Kind, Schema
 
 __all__ = ["interval_labels", "numbers_at", "quantile_edges", "shaped"]
 
-BINS = 8
+BINS = 8  # at most; the docstring of ``shaped`` tells the rule
 SPIKE = 0.2  # a value that so many of the cells hold is no point of a smooth curve
 CLIP = 3.0  # standard deviations around the median
 TENTHS_APART = 2.563  # standard deviations between the first and the last tenth of a normal column
@@ -160,7 +160,7 @@ def quantile_edges(values: FloatArray, times: IntArray, bins: int) -> tuple[floa
     >>> quantile_edges(np.arange(1.0, 11.0), np.ones(10, dtype=int), 2)
     (6.0,)
     """
-    order = np.argsort(values)
+    order = np.argsort(values)  # a tally has them in the order of the rows
     before = np.cumsum(times[order]) - times[order]  # rows below each value
     wanted = np.arange(1, bins) * times.sum() / bins
     places = np.unique(np.searchsorted(before, wanted, side="left"))
@@ -192,7 +192,7 @@ def interval_labels(low: float, edges: tuple[float, ...], high: float) -> tuple[
     """
     borders = (low, *edges, high)
     texts = [f"{border:.6g}" for border in borders]
-    if len(set(texts)) < len(set(borders)):
+    if len(set(texts)) < len(set(borders)):  # six digits do not tell all borders apart
         texts = [repr(border) for border in borders]
     closing = [")"] * len(edges) + ["]"]
     return tuple(

@@ -16,22 +16,26 @@ from pyarrow import csv as arrow_csv
 from catalpa.errors import ParameterError, TableError
 
 __all__ = [
-    "MISSING_SPELLINGS",
-    "find_delimiter",
+    "as_text",
+    "chosen_delimiter",
     "header_names",
     "looks_like_labels",
     "marked_encoding",
     "read_delimited",
+    "refuse_same_names",
 ]
 
 THREADS_FROM = 1 << 24  # bytes of a text file from which it is read by several threads
 
+# What pandas, R, Excel and databases write. "None" and "-" are left out: they are categories in many tables.
 MISSING_SPELLINGS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "<NA>")
-DELIMITERS = (",", ";", "\t", "|")
-SAMPLE_CHARACTERS = 65_536
-SAMPLE_RECORDS = 50
+DELIMITERS = (",", ";", "\t", "|")  # the first wins where several cut equally well
+SAMPLE_CHARACTERS = 65_536  # holds a line of thousands of names
+SAMPLE_RECORDS = 50  # many enough to outvote a delimiter that stands in some texts by chance
+TABBED = (".tsv", ".tab", ".tsv.gz", ".tab.gz")
 
 _BYTE_ORDER_MARKS = {
+    # UTF-32 before UTF-16, whose mark is the beginning of the other's.
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
@@ -54,9 +58,7 @@ def read_delimited(content: bytes, name: str, delimiter: str | None, encoding: s
     text = _decode(content, name, encoding)
     if not text.strip():
         raise TableError(f"{name} is empty. A table needs a line with the names of its columns, and rows.")
-    if delimiter is not None and len(delimiter) != 1:
-        raise ParameterError(f"delimiter is {delimiter!r}; it has to be a single character.")
-    chosen = delimiter or find_delimiter(text[:SAMPLE_CHARACTERS])
+    chosen = chosen_delimiter(text[:SAMPLE_CHARACTERS], name, delimiter)
     names = header_names(text, name, chosen)
     table = _parse(text.encode("utf-8"), name, chosen, names)
     if table.num_rows == 0:
@@ -66,6 +68,7 @@ def read_delimited(content: bytes, name: str, delimiter: str | None, encoding: s
 
 def _decode(content: bytes, name: str, encoding: str | None) -> str:
     marked = marked_encoding(content)
+    # UTF-8 first: it refuses most text that is something else, while cp1252 takes nearly anything.
     tried = [encoding] if encoding else [marked] if marked else ["utf-8", "cp1252"]
     for codec in tried:
         try:
@@ -92,14 +95,24 @@ def marked_encoding(content: bytes) -> str | None:
     return next((codec for mark, codec in _BYTE_ORDER_MARKS.items() if content.startswith(mark)), None)
 
 
-def find_delimiter(sample: str) -> str:
-    r"""The delimiter that cuts the first records into the same number of fields, and the most of them.
+def chosen_delimiter(sample: str, name: str, delimiter: str | None) -> str:
+    r"""The delimiter that was given, that the file's name tells, or that fits the beginning of the text best.
 
     Examples
     --------
-    >>> find_delimiter("a;b\n1,5;2\n")
+    >>> chosen_delimiter("a;b\n1,5;2\n", "rows.csv", None)
     ';'
     """
+    if delimiter is None:
+        return "\t" if name.lower().endswith(TABBED) else _found_delimiter(sample)
+    if len(delimiter) != 1:
+        raise ParameterError(f"delimiter is {delimiter!r}; it has to be a single character.")
+    return delimiter
+
+
+def _found_delimiter(sample: str) -> str:
+    """The delimiter that cuts the first records into the same number of fields, and the most of them."""
+    # The last record of a cut sample is cut too, and would have fewer fields.
     complete = sample.rpartition("\n")[0] if len(sample) >= SAMPLE_CHARACTERS else sample
     best, most = ",", (0, 0)
     for candidate in DELIMITERS:
@@ -124,13 +137,20 @@ def header_names(text: str, name: str, delimiter: str) -> list[str]:
         )
     except (csv.Error, StopIteration) as error:
         raise TableError(f"{name} has no line with the names of its columns.") from error
-    twice = [column for column, times in Counter(names).items() if times > 1]
-    if twice:
-        raise TableError(f"{name} has several columns with the same name: {twice}. Rename them.")
+    refuse_same_names(names, name)
     return names
 
 
-def _parse(content: bytes, name: str, delimiter: str, names: list[str]) -> pa.Table:
+def refuse_same_names(names: list[str], name: str) -> None:
+    """Refuse names that several columns of a file have."""
+    twice = [column for column, times in Counter(names).items() if times > 1]
+    if twice:
+        raise TableError(f"{name} has several columns with the same name: {twice}. Rename them.")
+
+
+def as_text(names: list[str], delimiter: str) -> tuple[arrow_csv.ParseOptions, arrow_csv.ConvertOptions]:
+    """How Arrow cuts records into fields that stay text."""
+    # Types are found afterwards: Arrow's own guess makes a number of 007, and looks at the first block only.
     convert = arrow_csv.ConvertOptions(
         column_types={column: pa.string() for column in names},
         null_values=list(MISSING_SPELLINGS),
@@ -140,6 +160,11 @@ def _parse(content: bytes, name: str, delimiter: str, names: list[str]) -> pa.Ta
     parse = arrow_csv.ParseOptions(
         delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1
     )
+    return parse, convert
+
+
+def _parse(content: bytes, name: str, delimiter: str, names: list[str]) -> pa.Table:
+    parse, convert = as_text(names, delimiter)
     # Arrow's reading threads now and then abort a short program while it ends; large files need them.
     read = arrow_csv.ReadOptions(use_threads=len(content) > THREADS_FROM)
     begun = io.BytesIO(content.lstrip(b"\r\n"))  # an empty line is no line of names
@@ -177,6 +202,7 @@ def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
             numbers = column.cast(kind)
         except pa.ArrowInvalid:
             continue
+        # Post codes and telephone numbers can be cast, but are names.
         return column.dictionary_encode() if looks_like_labels(column) else numbers
     return column.dictionary_encode()
 

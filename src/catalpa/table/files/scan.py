@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
 
-from catalpa.errors import ParameterError, TableError, UnknownColumn, UnsupportedTable
-from catalpa.table.files.sources import SUFFIXES, is_text, with_dictionaries
+from catalpa.errors import ParameterError, TableError, UnsupportedTable
+from catalpa.table.files.sources import SUFFIXES, chosen_columns, is_text, with_dictionaries
 from catalpa.table.files.text_scan import TextFiles
 
 __all__ = ["Scan", "bytes_of", "scan"]
@@ -109,17 +109,7 @@ class Scan:
     def names(self) -> tuple[str, ...]:
         """The columns that are read."""
         first = self.paths[0]
-        there = self._columns_of(first)
-        for wanted in (self.columns or (), self.drop):
-            unknown = [name for name in wanted if name not in there]
-            if unknown:
-                raise UnknownColumn(
-                    f"{first} has no column {', '.join(map(repr, unknown))}. Its columns are {list(there)}."
-                )
-        kept = tuple(name for name in (self.columns or there) if name not in self.drop)
-        if not kept:
-            raise TableError(f"No column of {first} is left: all of {list(there)} are dropped.")
-        return kept
+        return tuple(chosen_columns(self._columns_of(first), str(first), self.columns, self.drop))
 
     def only(self, names: Sequence[str]) -> Scan:
         """The same files with fewer columns; what is known of their text stays known."""
@@ -203,7 +193,7 @@ def _found(source: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
 
 
 def _readable(path: Path) -> bool:
-    hidden = path.name.startswith((".", "_"))
+    hidden = path.name.startswith((".", "_"))  # Spark and Hive leave _SUCCESS and the like beside the rows
     return path.is_file() and not hidden and SUFFIXES.get(_suffix(path)) in ("text", "parquet", "arrow")
 
 
@@ -235,6 +225,7 @@ def _arrow_schema(path: Path) -> pa.Schema:
 
 def _parquet_tables(path: Path, names: Sequence[str], rows: int) -> Iterator[pa.Table]:
     texts = [field.name for field in pq.read_schema(path) if is_text(field.type)]
+    # Without pre_buffer and with a small buffer: otherwise whole row groups are held at once.
     with pq.ParquetFile(path, read_dictionary=texts, pre_buffer=False, buffer_size=1 << 20) as file:
         for batch in file.iter_batches(rows, columns=list(names), use_threads=False):
             yield pa.Table.from_batches([batch]).select(list(names))

@@ -15,9 +15,9 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from catalpa.errors import MissingDependency, TableError, UnknownColumn
-from catalpa.table.files.delimited import read_delimited
+from catalpa.table.files.delimited import read_delimited, refuse_same_names
 
-__all__ = ["SUFFIXES", "is_text", "read_table", "with_dictionaries"]
+__all__ = ["SUFFIXES", "chosen_columns", "is_text", "read_table", "with_dictionaries"]
 
 SUFFIXES = {
     ".csv": "text",
@@ -67,15 +67,11 @@ def read_table(
     """
     name, content, form = _content(source)
     if form == "text":
-        tabbed = delimiter is None and name.lower().endswith(_TABBED)
-        table = read_delimited(content, name, "\t" if tabbed else delimiter, encoding)
+        table = read_delimited(content, name, delimiter, encoding)
     else:
         table = _READERS[form](content, name)
-    chosen = _chosen(table.column_names, name, columns, drop)
+    chosen = chosen_columns(table.column_names, name, columns, drop)
     return with_dictionaries(table.select(chosen))
-
-
-_TABBED = (".tsv", ".tab", ".tsv.gz", ".tab.gz")
 
 
 def _content(source: str | Path | IO[bytes]) -> tuple[str, bytes, str]:
@@ -121,6 +117,7 @@ def _unpacked(content: bytes, name: str) -> bytes:
 def _recognized(name: str, content: bytes) -> tuple[str, bytes, str]:
     if content.startswith(b"\x1f\x8b"):
         content = _unpacked(content, name)
+    # An Arrow stream begins with a continuation marker, an Excel file is a zip archive.
     marks = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"PK\x03\x04": "excel"}
     return name, content, next((form for mark, form in marks.items() if content.startswith(mark)), "text")
 
@@ -158,13 +155,12 @@ def _read_excel(content: bytes, name: str) -> pa.Table:
     if len(rows) < 2:
         raise TableError(f"The first sheet of {name} needs a row with the names of the columns, and rows.")
     names = [str(cell) if cell is not None else "" for cell in rows[0]]
-    twice = sorted({column for column in names if names.count(column) > 1})
-    if twice:
-        raise TableError(f"{name} has several columns with the same name: {twice}. Rename them.")
+    refuse_same_names(names, name)
     return pa.table({column: _cells([row[at] for row in rows[1:]]) for at, column in enumerate(names)})
 
 
 def _cells(cells: list[Any]) -> pa.Array:
+    # Excel types cells, not columns; Arrow refuses columns of several types but for numbers.
     kinds = {type(cell) for cell in cells if cell is not None}
     if len(kinds) <= 1 or kinds == {int, float}:
         return pa.array(cells)
@@ -182,9 +178,10 @@ _READERS: dict[str, Callable[[bytes, str], pa.Table]] = {
 }
 
 
-def _chosen(
+def chosen_columns(
     names: list[str], source: str, columns: Sequence[str] | None, drop: Sequence[str] | None
 ) -> list[str]:
+    """The columns of a source that are kept, in the order in which they were asked for."""
     for wanted in (columns or (), drop or ()):
         unknown = [column for column in wanted if column not in names]
         if unknown:
@@ -204,6 +201,7 @@ def is_text(kind: pa.DataType) -> bool:
 
 def with_dictionaries(table: pa.Table) -> pa.Table:
     """The table with its text columns as dictionaries."""
+    # A category is then stored once, and rows hold four bytes each until they are encoded.
     for at, field in enumerate(table.schema):
         if is_text(field.type):
             table = table.set_column(at, field.name, table.column(at).dictionary_encode())

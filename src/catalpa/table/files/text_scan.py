@@ -13,9 +13,9 @@ from pyarrow import csv as arrow_csv
 
 from catalpa.errors import ParameterError, TableError
 from catalpa.table.files.delimited import (
-    MISSING_SPELLINGS,
     SAMPLE_CHARACTERS,
-    find_delimiter,
+    as_text,
+    chosen_delimiter,
     header_names,
     looks_like_labels,
     marked_encoding,
@@ -24,7 +24,6 @@ from catalpa.table.files.delimited import (
 __all__ = ["TextFiles"]
 
 BLOCK_BYTES = 1 << 22  # read at a time; no record may be longer
-TABBED = (".tsv", ".tab", ".tsv.gz", ".tab.gz")
 
 
 @dataclass(frozen=True)
@@ -99,6 +98,7 @@ class Evidence:
 
 
 def _evidence(column: pa.Array, before: Evidence) -> Evidence:
+    # Once a field was no number the column is text: further casts would only cost time.
     if column.null_count == len(column) or not before.number:
         return Evidence(present=column.null_count < len(column))
     whole = before.whole and _castable(column, pa.int64())
@@ -119,8 +119,6 @@ def _castable(column: pa.Array, kind: pa.DataType) -> bool:
 
 
 def _layout(path: Path, delimiter: str | None, encoding: str | None) -> Layout:
-    if delimiter is not None and len(delimiter) != 1:
-        raise ParameterError(f"delimiter is {delimiter!r}; it has to be a single character.")
     begin = _beginning(path)
     found = encoding or marked_encoding(begin) or _guessed(begin)
     try:
@@ -129,8 +127,7 @@ def _layout(path: Path, delimiter: str | None, encoding: str | None) -> Layout:
         raise ParameterError(f"encoding is {encoding!r}, which Python does not know.") from error
     if not text.strip():
         raise TableError(f"{path} is empty. A table needs a line with the names of its columns, and rows.")
-    tabbed = delimiter is None and path.name.lower().endswith(TABBED)
-    chosen = "\t" if tabbed else delimiter or find_delimiter(text)
+    chosen = chosen_delimiter(text, path.name, delimiter)
     empty = len(text[: len(text) - len(text.lstrip("\r\n"))].splitlines())
     return Layout(header_names(text, str(path), chosen), chosen, found, empty)
 
@@ -181,14 +178,7 @@ def _seen(path: Path, layout: Layout) -> dict[str, Evidence]:
 
 def _records(path: Path, layout: Layout) -> Iterator[pa.RecordBatch]:
     """Batches of the fields as text."""
-    convert = arrow_csv.ConvertOptions(
-        column_types={name: pa.string() for name in layout.names},
-        null_values=list(MISSING_SPELLINGS),
-        strings_can_be_null=True,
-    )
-    parse = arrow_csv.ParseOptions(
-        delimiter=layout.delimiter, newlines_in_values=True, ignore_empty_lines=len(layout.names) > 1
-    )
+    parse, convert = as_text(layout.names, layout.delimiter)
     read = arrow_csv.ReadOptions(
         use_threads=False,
         block_size=BLOCK_BYTES,
@@ -202,7 +192,7 @@ def _records(path: Path, layout: Layout) -> Iterator[pa.RecordBatch]:
         ):
             yield from reader
     except pa.ArrowInvalid as error:
-        if "UTF8" in str(error):
+        if "UTF8" in str(error):  # Arrow tells wrong bytes apart by its words only
             raise UnicodeDecodeError("utf-8", b"", 0, 0, str(error)) from error
         if "Empty CSV" in str(error):  # names without an end of line
             return
