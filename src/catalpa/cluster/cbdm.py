@@ -218,6 +218,7 @@ def _check_defined(contexts: ColumnContexts, schema: Schema, together: IntArray)
     varies = [(np.diag(together)[part] > 0).sum() > 1 for part in schema.axis.slices()]
     if not any(varies):
         return  # all rows are equal, and a distance of 0 says so
+    # scikit-learn's checks look for the word n_features in the message below.
     if len(names) == 1:
         raise UndefinedMetric(
             "CBDM learns the distances of a column from the other columns, but the table has one "

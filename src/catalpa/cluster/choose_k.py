@@ -274,7 +274,7 @@ class Repeats:
     def of_halves(self, k: int) -> float:
         """Agreement on all rows between models of one half of them and of the other."""
         n = len(open_table(self.X))
-        if k == 1 or k > n // 2 or not self.times:
+        if k == 1 or k > n // 2 or not self.times:  # one cluster always agrees; half a table may lack rows
             return float("nan")
         found = []
         for _ in range(self.times):

@@ -244,7 +244,7 @@ def _weights(rows: InOrder, inside: Inside) -> FloatArray:
 
 def _drawn(rows: InOrder, k: int, rng: np.random.Generator) -> IntArray:
     """Random rows; two of them may be equal."""
-    weighty = np.flatnonzero(rows.weights > 0)
+    weighty = np.flatnonzero(rows.weights > 0)  # a row without weight must leave no trace
     return rng.choice(weighty, size=k, replace=k > len(weighty))
 
 

@@ -136,7 +136,7 @@ class SigDT(Clusterer):
 
     def _test(self, engine: Engine, seen: FirstSeen) -> SplitTest:
         axis = engine.axis.base
-        never = np.iinfo(np.int64).max
+        never = np.iinfo(np.int64).max  # where first_seen has a category that no row holds
         # Equally good splits go by where a category first occurs, as in the authors' program.
         order = np.empty(axis.length, dtype=np.int64)
         order[np.lexsort((seen.rows, axis.column_of))] = np.arange(axis.length)
