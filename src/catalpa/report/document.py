@@ -20,12 +20,12 @@ from catalpa.report.summary import summarise
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["Report", "report"]
+__all__ = ["Document", "Report", "report"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Report:
-    """What a model found in a table.
+class Document:
+    """Something to tell, as a dict, JSON or a page.
 
     Attributes
     ----------
@@ -38,7 +38,10 @@ class Report:
     @cached_property
     def html(self) -> str:
         """The page as text: one file that opens without a network."""
-        return page(self.summary)
+        return self._page()
+
+    def _page(self) -> str:
+        raise NotImplementedError
 
     def to_json(self) -> str:
         """The summary as JSON."""
@@ -54,16 +57,24 @@ class Report:
         except OSError as error:
             raise OutputError(f"{str(path)!r} cannot be written: {error.strerror}.") from error
 
+    def _repr_html_(self) -> str:
+        # In a frame of its own, so that the notebook's style and the page's leave each other alone.
+        frame = 'style="width: 100%; height: 720px; border: 1px solid #8884; border-radius: 8px"'
+        return f'<iframe {frame} title="Catalpa report" srcdoc="{escape(self.html)}"></iframe>'
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Report(Document):
+    """What a model found in a table."""
+
+    def _page(self) -> str:
+        return page(self.summary)
+
     def __repr__(self) -> str:
         return (
             f"Report({self.summary['title']!r}: {self.summary['table']['rows']:,} rows in "
             f"{len(self.summary['clusters'])} clusters; .save('report.html') writes the page)"
         )
-
-    def _repr_html_(self) -> str:
-        # In a frame of its own, so that the notebook's style and the page's leave each other alone.
-        frame = 'style="width: 100%; height: 720px; border: 1px solid #8884; border-radius: 8px"'
-        return f'<iframe {frame} title="Catalpa report" srcdoc="{escape(self.html)}"></iframe>'
 
 
 def report(model: Clusterer, X: Any, *, title: str = "Cluster report") -> Report:

@@ -32,8 +32,13 @@ PARTS = (
 )
 
 
-def page(summary: Mapping[str, Any]) -> str:
-    """The whole page as text."""
+def plain_page(template: str, summary: Mapping[str, Any]) -> str:
+    """A page of tables and words, without a script."""
+    return _rendered(template, s=summary, colour=cluster_colour)
+
+
+def _rendered(template: str, **content: Any) -> str:
+    """A template with its style sheet and the words that all of them use."""
     jinja2, markup = _jinja()
     environment = jinja2.Environment(
         # Names come from the user's table: all are escaped. A name that the summary lacks is an error, not a
@@ -43,34 +48,43 @@ def page(summary: Mapping[str, Any]) -> str:
         trim_blocks=False,
         keep_trailing_newline=True,
     )
+    return str(
+        environment.from_string(_text(template)).render(
+            css=markup(_text("report.css")),
+            percent=percent,
+            short=lambda name: shortened(name, NAME_WIDTH),
+            many=lambda number, thing: f"{number:,} {thing}{'' if number == 1 else 's'}",
+            **content,
+        )
+    )
+
+
+def page(summary: Mapping[str, Any]) -> str:
+    """The whole page of a report as text."""
+    markup = _jinja()[1]
     sizes = [one["size"] for one in summary["clusters"]]
     charts = {name: markup(svg) for name, svg in _drawn(summary).items()}
     has_trees = bool(summary["relations"] and summary["relations"]["columns"])
     has = {"relations": has_trees, "weights": summary["weights"], "splits": summary["splits"]}
     absent = {part for part, content in has.items() if not content}
-    return str(
-        environment.from_string(_text("report.html.jinja")).render(
-            s=summary,
-            css=markup(_text("report.css")),
-            js=markup(_text("report.js")),
-            data=markup(script_json(_script_data(summary))),
-            charts=charts,
-            parts=[part for part in PARTS if part[0] not in absent],
-            colours=_colours(summary),
-            chips=_chips(summary),
-            sizes=sizes,
-            largest=max([1, *sizes]),
-            # Bars are drawn in parts of the largest; above 0, because they are divided by it.
-            most_weight=max([1e-12, *(max(one["weights"]) for one in summary["weights"] or ())]),
-            most_bits=max([1e-12, *(one["bits"] for one in summary["columns"])]),
-            by_size=sorted(range(len(sizes)), key=lambda cluster: -sizes[cluster]),
-            first_tree=_first_tree(summary) if has_trees else 0,
-            percent=percent,
-            breakable=markup("_<wbr>"),
-            whole=lambda share: percent(share).removesuffix(" %") if share else "",
-            short=lambda name: shortened(name, NAME_WIDTH),
-            many=lambda number, thing: f"{number:,} {thing}{'' if number == 1 else 's'}",
-        )
+    return _rendered(
+        "report.html.jinja",
+        s=summary,
+        js=markup(_text("report.js")),
+        data=markup(script_json(_script_data(summary))),
+        charts=charts,
+        parts=[part for part in PARTS if part[0] not in absent],
+        colours=_colours(summary),
+        chips=_chips(summary),
+        sizes=sizes,
+        largest=max([1, *sizes]),
+        # Bars are drawn in parts of the largest; above 0, because they are divided by it.
+        most_weight=max([1e-12, *(max(one["weights"]) for one in summary["weights"] or ())]),
+        most_bits=max([1e-12, *(one["bits"] for one in summary["columns"])]),
+        by_size=sorted(range(len(sizes)), key=lambda cluster: -sizes[cluster]),
+        first_tree=_first_tree(summary) if has_trees else 0,
+        breakable=markup("_<wbr>"),
+        whole=lambda share: percent(share).removesuffix(" %") if share else "",
     )
 
 

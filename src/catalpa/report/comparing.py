@@ -1,0 +1,166 @@
+"""Two clusterings of the same rows: who moved where, how far they agree, and what the movers are like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import ClusterMixin
+
+from catalpa.errors import ParameterError
+from catalpa.estimator.fitted import fitted_of
+from catalpa.metrics.codes import label_codes
+from catalpa.plot.view import count_categories
+from catalpa.relations.crossing import Crossing, cross
+from catalpa.relations.profiles import distinctive, profile_columns, sentence
+from catalpa.report.document import Document
+from catalpa.report.html import plain_page
+from catalpa.table import encode, infer
+from catalpa.table.blocks import FloatArray, IntArray
+
+__all__ = ["Comparison", "compare"]
+
+MOVES_TOLD = 12  # flows in the page; the table beside them has all
+ROWS_TO_DESCRIBE = 5  # fewer movers than that have accidents, not properties
+
+
+class _Side(NamedTuple):
+    """One clustering: cluster of every row, names of the clusters, and who made them."""
+
+    labels: IntArray
+    clusters: list[str]
+    by: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Document):
+    """Two clusterings of the same rows.
+
+    Attributes
+    ----------
+    summary : dict
+        Everything the page says, as plain values.
+    crossing : Crossing
+        Counts of all pairs of clusters, with ``adjusted_rand``, ``staying`` and ``moves``.
+    """
+
+    crossing: Crossing
+
+    def _page(self) -> str:
+        return plain_page("comparison.html.jinja", self.summary)
+
+    def to_frame(self) -> Any:
+        """Rows of every pair of clusters as a pandas frame: first clustering down, second across."""
+        import pandas as pd
+
+        first, second = self.summary["first"]["clusters"], self.summary["second"]["clusters"]
+        return pd.DataFrame(self.crossing.counts, index=first, columns=second)
+
+    def __repr__(self) -> str:
+        return (
+            f"Comparison({self.summary['rows']:,} rows: {self.crossing.staying:.0%} stay together, "
+            f"adjusted Rand {self.crossing.adjusted_rand:.2f}; .save('comparison.html') writes the page)"
+        )
+
+
+def compare(
+    first: Any, second: Any, X: Any = None, *, sample_weight: Any = None, title: str = "Two clusterings"
+) -> Comparison:
+    """Compare two clusterings of the same rows.
+
+    Clusters are matched one to one so that most rows stay; the rest has moved, and where the table is given
+    the page says how those who moved differ from those who stayed.
+
+    Parameters
+    ----------
+    first, second : fitted estimator, or a label for every row
+    X : table
+        The rows; may be left out when both are labels.
+    sample_weight : array-like (n,), optional
+    title : str
+        Heading of the page.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> import catalpa
+    >>> zoo = catalpa.datasets.load("zoo").frame
+    >>> grove, kmodes = (method(7, random_state=0).fit(zoo) for method in (catalpa.Grove, catalpa.KModes))
+    >>> found = catalpa.compare(grove, kmodes, zoo)
+    >>> found.crossing.counts.shape
+    (7, 7)
+    """
+    sides = _side(first, X, "first"), _side(second, X, "second")
+    rows, others = (len(side.labels) for side in sides)
+    if rows != others:
+        raise ParameterError(
+            f"The first clustering has {rows:,} rows and the second {others:,}: "
+            "both must be of the same rows, in the same order."
+        )
+    groups = len(sides[0].clusters), len(sides[1].clusters)
+    crossing = cross(sides[0].labels, sides[1].labels, groups, _weight(sample_weight, rows))
+    moves, partners = _moves(crossing, sides, X), crossing.partners
+    summary = {
+        "title": title,
+        "rows": rows,
+        "first": {"by": sides[0].by, "clusters": sides[0].clusters},
+        "second": {"by": sides[1].by, "clusters": sides[1].clusters},
+        "adjusted_rand": crossing.adjusted_rand,
+        "association": crossing.association,
+        "staying": crossing.staying,
+        "counts": crossing.counts.tolist(),
+        "partners": [partners.get(at) for at in range(groups[0])],
+        "moves": moves,
+        "left_out": len(crossing.moves) - len(moves),
+    }
+    return Comparison(summary, crossing)
+
+
+def _side(given: Any, X: Any, name: str) -> _Side:
+    """A clustering that was given, as codes from 0."""
+    if isinstance(given, ClusterMixin):
+        if X is None:
+            raise ParameterError(
+                f"The {name} clustering is a model: give the table, compare(first, second, X)."
+            )
+        found = fitted_of(given)
+        labels = np.asarray(given.predict(X))
+        return _Side(labels, [str(at) for at in range(found.outcome.k)], type(given).__name__)
+    codes, _ = label_codes(given, f"the {name} clustering")
+    firsts = np.unique(codes, return_index=True)[1]
+    values = list(given)
+    return _Side(codes, [str(values[at]) for at in firsts], "labels")
+
+
+def _weight(sample_weight: Any, rows: int) -> FloatArray | None:
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (rows,) or not np.isfinite(weight).all() or (weight < 0).any():
+        raise ParameterError(f"sample_weight must have one number of at least 0 for each of {rows:,} rows.")
+    return weight
+
+
+def _moves(crossing: Crossing, sides: Sequence[_Side], X: Any) -> list[dict[str, Any]]:
+    """The largest flows; with the table, how their rows differ from those that stayed behind."""
+    told = [asdict(flow) | {"differ": None} for flow in crossing.moves[:MOVES_TOLD]]
+    if X is None or not told:
+        return told
+    schema = infer(X)
+    rows = encode(X, schema, handle_unknown="ignore").rows
+    codes = np.concatenate([block.codes for block in rows])
+    first, second = sides
+    for record, flow in zip(told, crossing.moves, strict=False):
+        gone = (first.labels == flow.source) & (second.labels == flow.target)
+        stayed = (first.labels == flow.source) & (second.labels == crossing.partners.get(flow.source, -1))
+        if min(gone.sum(), stayed.sum()) >= ROWS_TO_DESCRIBE:
+            both = gone | stayed
+            counts = count_categories(codes[both], gone[both].astype(np.int64), rows.axis, 2)
+            profile = profile_columns(counts, np.array([stayed.sum(), gone.sum()]), schema)
+            record["differ"] = sentence(distinctive(profile, 1))
+    return told

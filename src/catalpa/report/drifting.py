@@ -1,0 +1,190 @@
+"""A new table beside the one a model was fitted to: what has become of the clusters and the columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import stats
+
+from catalpa.estimator.fitted import Fitted, fitted_of
+from catalpa.plot.view import View, look
+from catalpa.relations.names import category_names
+from catalpa.report.document import Document
+from catalpa.report.html import plain_page
+from catalpa.steps.counts import SQUARE_BITS
+from catalpa.table.blocks import FloatArray
+
+if TYPE_CHECKING:
+    from catalpa.estimator.base import Clusterer
+
+__all__ = ["Drift", "drift"]
+
+RARE_BY_CHANCE = 0.01  # chance, over all clusters or columns together, of calling one changed that is not
+WORTH_TELLING = 0.02  # share of the rows: very large tables make smaller differences certain, not important
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Drift(Document):
+    """How a new table differs from the one that a model was fitted to.
+
+    Attributes
+    ----------
+    summary : dict
+        Everything the page says, as plain values: ``clusters``, ``columns``, ``numbers``, ``unseen``,
+        ``missing``, ``certainty``.
+    """
+
+    def _page(self) -> str:
+        return plain_page("drift.html.jinja", self.summary)
+
+    @property
+    def changed(self) -> list[str]:
+        """Clusters and columns that differ by more than chance and enough to be told."""
+        found = [f"cluster {one['cluster']}" for one in self.summary["clusters"] if one["changed"]]
+        return found + [one["column"] for one in self.summary["columns"] if one["changed"]]
+
+    def __repr__(self) -> str:
+        changed = ", ".join(self.changed) or "nothing"
+        rows = f"{self.summary['rows']:,} new rows"
+        return f"Drift({rows}; changed: {changed}; .save('drift.html') writes the page)"
+
+
+def drift(model: Clusterer, X: Any, *, title: str = "What has changed") -> Drift:
+    """Compare a new table with the one that a model was fitted to.
+
+    A cluster or a column is called changed where the difference is beyond chance (a chi-square test, or a
+    t test for numbers, at one in a hundred over all of them together) and touches at least 2 % of the rows
+    (a fifth of a standard deviation for numbers).
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : table
+        New rows with the columns of fit.
+    title : str
+        Heading of the page.
+
+    Returns
+    -------
+    Drift
+
+    Examples
+    --------
+    >>> import catalpa
+    >>> zoo = catalpa.datasets.load("zoo").frame
+    >>> model = catalpa.Grove(4, random_state=0).fit(zoo)
+    >>> catalpa.drift(model, zoo).changed
+    []
+    """
+    found = fitted_of(model)
+    view = look(model, X)
+    columns = _categories(found, view) + _numbers(found, view)
+    tests = max(len(columns), 1)
+    for one in columns:
+        one["changed"] = bool(one.pop("chance") * tests < RARE_BY_CHANCE and one.pop("worth"))
+    return Drift(
+        {
+            "title": title,
+            "method": type(model).__name__,
+            "rows_at_fit": found.rows,
+            "rows": len(view.labels),
+            "clusters": _clusters(found, view),
+            "columns": sorted(columns, key=lambda one: -one["distance"]),
+            "unseen": view.unseen,
+            "certainty": _certainty(model, X),
+        }
+    )
+
+
+def _clusters(found: Fitted, view: View) -> list[dict[str, Any]]:
+    then = found.in_weights(found.outcome.counts.sizes).astype(np.float64)
+    records = []
+    for cluster, (before, now) in enumerate(zip(then, view.sizes, strict=True)):
+        table = [[before, then.sum() - before], [now, view.sizes.sum() - now]]
+        chance = _chance(np.array(table, dtype=np.float64)) * len(then)
+        share, new = before / then.sum(), now / max(int(view.sizes.sum()), 1)
+        records.append(
+            {
+                "cluster": cluster,
+                "share_at_fit": float(share),
+                "share": float(new),
+                "changed": bool(chance < RARE_BY_CHANCE and abs(new - share) >= WORTH_TELLING),
+            }
+        )
+    return records
+
+
+def _categories(found: Fitted, view: View) -> list[dict[str, Any]]:
+    """For each column the part of the rows that would have to hold another category to undo the change."""
+    then = found.in_weights(found.outcome.counts.by_category).sum(axis=0).astype(np.float64)
+    now = view.by_category.sum(axis=0).astype(np.float64)
+    records = []
+    for column, part in zip(found.schema.categorical, found.schema.axis.slices(), strict=True):
+        names = category_names(column.categories)
+        before, after = (counts[part] / max(counts[part].sum(), 1e-300) for counts in (then, now))
+        moved = after - before
+        distance = float(np.abs(moved).sum() / 2)
+        most, least = int(moved.argmax()), int(moved.argmin())
+        records.append(
+            {
+                "column": column.name,
+                "kind": "categories",
+                "distance": distance,
+                "rose": _category(names[most], before[most], after[most]) if moved[most] > 0 else None,
+                "fell": _category(names[least], before[least], after[least]) if moved[least] < 0 else None,
+                "chance": _chance(np.stack([then[part], now[part]])),
+                "worth": distance >= WORTH_TELLING,
+            }
+        )
+    return records
+
+
+def _category(name: str, before: float, after: float) -> dict[str, Any]:
+    return {"category": name, "share_at_fit": float(before), "share": float(after)}
+
+
+def _numbers(found: Fitted, view: View) -> list[dict[str, Any]]:
+    """For each number the shift of its mean in standard deviations of the fit."""
+    counts = found.outcome.counts.together()
+    seen = np.maximum(counts.seen[0], 1)
+    middle = counts.means()[0]
+    spread = np.sqrt(np.maximum(counts.squares[0] * 2.0**-SQUARE_BITS / seen - middle**2, 0.0))
+    mean, high = (found.scaling.restore(values[None])[0] for values in (middle, middle + spread))
+    weight = found.in_weights(counts.seen[0])
+    records = []
+    for at, column in enumerate(found.schema.numeric):
+        new, cells = float(view.numbers.overall[at]), int(view.numbers.seen[:, at].sum())
+        sd = float(high[at] - mean[at])
+        shift = (new - float(mean[at])) / sd if sd > 0 else float(new != mean[at])
+        error = (1 / max(float(weight[at]), 1.0) + 1 / max(cells, 1)) ** 0.5
+        records.append(
+            {
+                "column": column.name,
+                "kind": "numbers",
+                "distance": abs(shift) if cells else 0.0,
+                "mean_at_fit": float(mean[at]),
+                "mean": new if cells else None,
+                "shift": shift if cells else None,
+                "chance": float(2 * stats.norm.sf(abs(shift) / error)) if cells else 1.0,
+                "worth": abs(shift) >= 0.2,
+            }
+        )
+    return records
+
+
+def _chance(table: FloatArray) -> float:
+    """Chance of a difference between two rows of counts at least as large, if there were none."""
+    table = table[:, table.sum(axis=0) > 0]
+    if table.shape[1] < 2 or (table.sum(axis=1) <= 0).any():
+        return 1.0
+    return float(stats.chi2_contingency(table, correction=False).pvalue)
+
+
+def _certainty(model: Any, X: Any) -> dict[str, float] | None:
+    """Mean certainty of the rows at fit and now, for methods that have probabilities."""
+    at_fit = getattr(model, "certainty_", None)
+    if at_fit is None or not hasattr(model, "predict_proba"):
+        return None
+    return {"at_fit": float(at_fit), "now": float(np.asarray(model.predict_proba(X)).max(axis=1).mean())}
