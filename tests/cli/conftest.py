@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -68,6 +69,10 @@ def source_folder() -> Path:
     return SOURCE
 
 
+def hear_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @pytest.fixture
 def program(tmp_path) -> Callable[..., subprocess.Popen[str]]:
     """Start the command as a program of its own."""
@@ -84,6 +89,8 @@ def program(tmp_path) -> Callable[..., subprocess.Popen[str]]:
             stderr=subprocess.PIPE,
             text=True,
             encoding="utf-8",
+            # Background jobs of a shell ignore Ctrl-C, and so would what they start.
+            preexec_fn=hear_interrupts if os.name == "posix" else None,
             **options,
         )
 

@@ -38,7 +38,7 @@ def test_a_category_that_rose_is_named_with_its_shares(model: catalpa.Grove) -> 
     assert (first["column"], first["changed"], first["rose"]["category"]) == ("colour", True, "red")
     assert first["distance"] == pytest.approx(0.2, abs=0.04)
     assert "colour" in repr(found)
-    assert "red 5" in found.html
+    assert "red: 5" in found.html
 
 
 def test_a_shift_of_a_number_is_in_standard_deviations(model: catalpa.Grove) -> None:
