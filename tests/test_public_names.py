@@ -69,7 +69,7 @@ PUBLIC = {
         "silhouettes",
     ],
     "catalpa.lab": ["Entry", "Job", "Protocol", "compare", "read_protocol", "read_results", "run"],
-    "catalpa.report": ["Report", "report"],
+    "catalpa.report": ["Comparison", "Drift", "Report", "compare", "drift", "report"],
     "catalpa.table": [
         "Axis",
         "Block",

@@ -151,7 +151,7 @@ def _numbers(found: Fitted, view: View) -> list[dict[str, Any]]:
     seen = np.maximum(counts.seen[0], 1)
     middle = counts.means()[0]
     spread = np.sqrt(np.maximum(counts.squares[0] * 2.0**-SQUARE_BITS / seen - middle**2, 0.0))
-    mean, high = (found.scaling.restore(values[None])[0] for values in (middle, middle + spread))
+    mean, high = (found.schema.scaling.restore(values[None])[0] for values in (middle, middle + spread))
     weight = found.in_weights(counts.seen[0])
     records = []
     for at, column in enumerate(found.schema.numeric):
