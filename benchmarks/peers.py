@@ -23,8 +23,7 @@ from threadpoolctl import threadpool_limits
 from catalpa.costs.matching import Matching
 from catalpa.datasets import make_categorical
 from catalpa.engines.local import LocalEngine
-from catalpa.loop.refill import as_counts, reseed_empty
-from catalpa.loop.settle import settle
+from catalpa.loop.settle import as_counts, reseed_empty, settle
 from catalpa.loop.starts.rows import random_rows
 from catalpa.steps.scores import Scores
 from catalpa.steps.soft.scores import soften

@@ -15,7 +15,7 @@ from tests.oracle.settling import Row, without_empty
 import catalpa
 from catalpa import CoForest
 from catalpa.costs.forest import OrderForest, cluster_distances
-from catalpa.loop.refill import as_counts
+from catalpa.loop.settle import as_counts
 from catalpa.steps.search import Found
 from catalpa.table.blocks import Axis
 

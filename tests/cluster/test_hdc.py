@@ -16,7 +16,7 @@ from tests.oracle.settling import without_empty
 import catalpa
 from catalpa import HDC
 from catalpa.costs.homogeneous import PairWeights
-from catalpa.loop.refill import as_counts
+from catalpa.loop.settle import as_counts
 from catalpa.metrics import adjusted_rand, clustering_accuracy
 from catalpa.steps.search import Found
 from catalpa.table.blocks import Axis

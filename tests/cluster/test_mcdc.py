@@ -18,9 +18,9 @@ from catalpa.costs.separation import Agreement, difference, separating_weights
 from catalpa.datasets import load as load_data
 from catalpa.errors import UnseenCategoryWarning
 from catalpa.metrics import adjusted_rand, clustering_accuracy
-from catalpa.steps.in_order.oriented import oriented_rows_again
-from catalpa.steps.in_order.visits import InOrder, Rivalry, compete
-from catalpa.steps.in_order.within_clusters import look_inside
+from catalpa.steps.in_order.oriented import oriented_rows_as_published
+from catalpa.steps.in_order.visits import OrderedRows, Rivalry, compete
+from catalpa.steps.in_order.within_clusters import look_within
 from catalpa.table.blocks import Axis, Block, Rows
 
 TOY = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 1], [1, 2, 1], [1, 2, 0]])
@@ -32,7 +32,7 @@ tables = st.integers(1, 4).flatmap(
 
 def in_order(codes):
     axis = Axis(tuple(codes.max(axis=0) + 1))
-    return InOrder.of(Rows(axis, [Block(codes.astype(axis.dtype), np.zeros((len(codes), 0)))]))
+    return OrderedRows.of(Rows(axis, [Block(codes.astype(axis.dtype), np.zeros((len(codes), 0)))]))
 
 
 def fitted(k, rows, **settings):
@@ -42,12 +42,12 @@ def fitted(k, rows, **settings):
 
 
 def test_oriented_rows_of_the_worked_example():
-    assert oriented_rows_again(in_order(TOY), 3).tolist() == [0, 3, 4]
+    assert oriented_rows_as_published(in_order(TOY), 3).tolist() == [0, 3, 4]
 
 
 def test_weights_of_the_worked_example():
     rows = in_order(TOY)
-    inside = look_inside(rows, HALVES, 2)
+    inside = look_within(rows, HALVES, 2)
     apart = difference(inside.counts, inside.spread, rows.axis)
     assert apart.round(6).tolist() == [[1, 0.666667, 0.333333]] * 2
     assert inside.alike.round(6).tolist() == [[1, 0.555556, 0.555556]] * 2

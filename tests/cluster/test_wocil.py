@@ -19,8 +19,8 @@ from catalpa.datasets import load as load_data
 from catalpa.errors import ParameterError, UnseenCategoryWarning, UnsupportedTable
 from catalpa.metrics import adjusted_rand, clustering_accuracy
 from catalpa.steps.in_order.oriented import oriented_rows
-from catalpa.steps.in_order.visits import InOrder, Rivalry, compete, join, visit
-from catalpa.steps.in_order.within_clusters import look_inside
+from catalpa.steps.in_order.visits import OrderedRows, Rivalry, compete, join, visit
+from catalpa.steps.in_order.within_clusters import look_within
 from catalpa.table import encode, infer
 from catalpa.table.blocks import Block, Rows, Scaling
 
@@ -34,11 +34,13 @@ def in_order(rows, missing="category"):
     schema = infer(
         [[str(cell) if cell is not None else None for cell in row] for row in rows], missing=missing
     )
-    return InOrder.of(encode([[str(c) if c is not None else None for c in row] for row in rows], schema).rows)
+    return OrderedRows.of(
+        encode([[str(c) if c is not None else None for c in row] for row in rows], schema).rows
+    )
 
 
 def weights_of(rows, labels):
-    inside = look_inside(rows, np.array(labels), 2)
+    inside = look_within(rows, np.array(labels), 2)
     apart = difference(inside.counts, inside.spread, rows.axis)
     return apart, inside.alike, separating_weights(apart, inside.alike, 1 / 3)
 
@@ -125,12 +127,12 @@ def test_the_plain_passes_equal_the_compiled_ones(rows, k, left_out):
             block = Scaling(np.zeros(2), np.ones(2), np.zeros(2, dtype=bool)).apply(
                 Block(given_rows.block.codes, numbers)
             )
-            table = InOrder.of(Rows(given_rows.coded, [block]))
+            table = OrderedRows.of(Rows(given_rows.coded, [block]))
             assert (table.core is None) == (core == "numpy")
             weights = np.full((k, table.n_columns), 1 / table.n_columns)
             labels = join(table, table.seeds(oriented_rows(table, k)), weights, 1e-12)
             moved, n_moved = visit(table, labels, weights, 1e-12)
-            alike = look_inside(table, moved, k).alike
+            alike = look_within(table, moved, k).alike
             won, n_won, rivalry = compete(table, moved, weights * alike, Rivalry.fresh(k, 0.3), 0.0)
             answers.append(
                 (labels, moved, won, n_moved, n_won, alike, rivalry.wins, rivalry.strength, rivalry.total)

@@ -14,10 +14,9 @@ from scipy.special import gammaln, logsumexp
 from catalpa.costs.soft.mixture import Mixture, Overall
 from catalpa.engines.local import LocalEngine
 from catalpa.loop.soft import ripen
-from catalpa.steps.labelled import count_labelled
-from catalpa.steps.soft.counts import WHOLE, SharedCounts
+from catalpa.steps.counts import Counts
 from catalpa.steps.soft.reference import shares
-from catalpa.steps.soft.scores import soften
+from catalpa.steps.soft.scores import WHOLE, SharedCounts, soften
 from catalpa.steps.soft.share import share_and_count
 from catalpa.table.blocks import Axis, Block, Rows
 
@@ -32,7 +31,7 @@ HALVES = np.array([0, 0, 0, 1, 1, 1])
 def mixture_of(
     block: Block, axis: Axis, prior: float, *, released: bool = False, ordered: Sequence[int] = ()
 ) -> Mixture:
-    whole = count_labelled(block, np.zeros(len(block), dtype=np.int64), 1, axis)
+    whole = Counts.of(block, np.zeros(len(block), dtype=np.int64), 1, axis)
     nothing = np.zeros(0)
     overall = Overall(
         axis,
@@ -46,7 +45,7 @@ def mixture_of(
 
 
 def leaning(share: float = 0.9) -> SharedCounts:
-    return SharedCounts.leaning(count_labelled(BLOCK, HALVES, 2, AXIS), share)
+    return SharedCounts.leaning(Counts.of(BLOCK, HALVES, 2, AXIS), share)
 
 
 def plain(block: Block, axis: Axis, mixture: Mixture, shared: SharedCounts) -> SharedCounts:
@@ -125,7 +124,7 @@ class TestTheWorkedExample:
         np.testing.assert_allclose(found, [-31.2940, -31.2626, -31.2559], atol=1e-4)
 
     def test_evidence_for_one_cluster(self):
-        whole = SharedCounts.leaning(count_labelled(BLOCK, np.zeros(6, dtype=np.int64), 1, AXIS), 1.0)
+        whole = SharedCounts.leaning(Counts.of(BLOCK, np.zeros(6, dtype=np.int64), 1, AXIS), 1.0)
         assert mixture_of(BLOCK, AXIS, 1.0).evidence(whole) == pytest.approx(-23.0088, abs=5e-5)
 
 
@@ -135,7 +134,7 @@ def test_shares_of_an_ordered_column_lean_on_their_neighbours():
     overall = Overall(axis, np.array([0.1, 0.2, 0.4, 0.2, 0.1]), (5,), *[np.zeros(0)] * 3)
     mixture = Mixture(overall, 1.0, False, float(WHOLE))  # A = 1 x 5 categories
     codes = np.repeat([1, 2, 3], [6, 3, 1]).astype(np.uint8)[:, None]
-    counts = count_labelled(Block(codes, np.zeros((10, 0))), np.zeros(10, dtype=np.int64), 1, axis)
+    counts = Counts.of(Block(codes, np.zeros((10, 0))), np.zeros(10, dtype=np.int64), 1, axis)
     shares_of = np.exp(mixture.log_shares(mixture.sums(SharedCounts.leaning(counts, 1.0))))[0]
     np.testing.assert_allclose(shares_of, [0.0690, 0.4069, 0.3535, 0.1331, 0.0375], atol=5e-5)
     assert shares_of.sum() == pytest.approx(1.0)
@@ -151,7 +150,7 @@ def test_two_ordered_categories_are_no_order():
 def test_a_category_that_no_row_has_is_as_far_as_the_farthest_of_its_column():
     axis = Axis((2, 2, 5))
     mixture = mixture_of(BLOCK, axis, 1.0)
-    start = SharedCounts.leaning(count_labelled(BLOCK, HALVES, 2, axis), 0.9)
+    start = SharedCounts.leaning(Counts.of(BLOCK, HALVES, 2, axis), 0.9)
     logs = mixture.log_shares(mixture.sums(start))
     np.testing.assert_array_equal(logs[:, 7:], np.repeat(logs[:, 4:7].min(axis=1, keepdims=True), 2, axis=1))
     narrow = mixture_of(BLOCK, AXIS, 1.0)
@@ -188,7 +187,7 @@ def test_plain_passes_never_lower_the_log_posterior(drawn, prior, k, released):
     block, axis, rng = drawn
     mixture = mixture_of(block, axis, prior, released=released)
     labels = rng.integers(0, k, len(block))
-    shared = SharedCounts.leaning(count_labelled(block, labels, k, axis), 0.9)
+    shared = SharedCounts.leaning(Counts.of(block, labels, k, axis), 0.9)
     engine = LocalEngine(Rows(axis, [block]))
     before = -np.inf
     # Costs are rounded to 2**-17 bits per cell, logarithms to 4e-6 bits per row.
@@ -233,7 +232,7 @@ def test_evidence_is_a_lower_bound_of_the_probability_of_the_table(drawn, prior,
     exact = logsumexp([written_out(block, axis, prior, labels, 2, released) for labels in every])
     mixture = mixture_of(block, axis, prior, released=released)
     labels = rng.integers(0, 2, len(block))
-    shared = SharedCounts.leaning(count_labelled(block, labels, 2, axis), 0.9)
+    shared = SharedCounts.leaning(Counts.of(block, labels, 2, axis), 0.9)
     for _ in range(4):
         shared = plain(block, axis, mixture, shared)
         assert mixture.evidence(shared) <= exact + 1e-4
@@ -244,7 +243,7 @@ def test_evidence_for_hard_clusters_is_the_probability_written_out(drawn, prior,
     block, axis, rng = drawn
     block = Block(block.codes, block.numbers)
     labels = rng.integers(0, k, len(block))
-    hard = SharedCounts.leaning(count_labelled(block, labels, k, axis), 1.0)
+    hard = SharedCounts.leaning(Counts.of(block, labels, k, axis), 1.0)
     found = mixture_of(block, axis, prior, released=released).evidence(hard)
     assert found == pytest.approx(written_out(block, axis, prior, labels, k, released), abs=1e-8)
 
@@ -253,7 +252,7 @@ def test_evidence_for_hard_clusters_is_the_probability_written_out(drawn, prior,
 def test_the_shares_of_every_column_add_up_to_one(drawn, prior):
     block, axis, rng = drawn
     mixture = mixture_of(block, axis, prior)
-    counts = count_labelled(block, rng.integers(0, 3, len(block)), 3, axis)
+    counts = Counts.of(block, rng.integers(0, 3, len(block)), 3, axis)
     probabilities = np.exp(mixture.log_shares(mixture.sums(SharedCounts.leaning(counts, 0.9))))
     there = mixture.overall.shares > 0
     for part in axis.slices():
@@ -262,6 +261,6 @@ def test_the_shares_of_every_column_add_up_to_one(drawn, prior):
 
 def test_a_cluster_without_rows_has_the_shares_of_the_table():
     mixture = mixture_of(BLOCK, AXIS, 1.0)
-    counts = count_labelled(BLOCK, np.zeros(6, dtype=np.int64), 2, AXIS)
+    counts = Counts.of(BLOCK, np.zeros(6, dtype=np.int64), 2, AXIS)
     probabilities = np.exp(mixture.log_shares(mixture.sums(SharedCounts.leaning(counts, 1.0))))
     np.testing.assert_allclose(probabilities[1], mixture.overall.shares)

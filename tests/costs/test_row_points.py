@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalpa.costs.soft.row_points import RowPoints
-from catalpa.steps.labelled import count_labelled
+from catalpa.steps.counts import Counts
 from catalpa.steps.reference import distances
 from catalpa.steps.scores import fix
 from catalpa.table.blocks import Axis, Block
@@ -36,7 +36,7 @@ def test_a_cell_that_is_left_out_adds_nothing():
 
 def test_centres_are_means_by_weight_and_one_without_rows_stays():
     block = Block(CODES, np.zeros((3, 0)), np.array([3, 1, 2]))
-    counts = count_labelled(block, np.array([0, 0, 2]), 3, AXIS)
+    counts = Counts.of(block, np.array([0, 0, 2]), 3, AXIS)
     before = np.full((3, 2), 9.0)
     assert of_categories().update(before, counts).tolist() == [[1.0, 1.0], [9.0, 9.0], [-1.0, -2.0]]
     assert of_categories().start(counts)[1].tolist() == [0.0, 0.0]
@@ -63,7 +63,7 @@ def test_what_is_held_together_is_missing_from_the_inertia(seed, k):
     codes, weights = rng.integers(0, 2, (15, 2)).astype(np.uint8), rng.integers(1, 5, 15)
     block, labels = Block(codes, np.zeros((15, 0)), weights), rng.integers(0, k, 15)
     placed = points.points(block, AXIS)
-    counts = count_labelled(block, labels, k, AXIS)
+    counts = Counts.of(block, labels, k, AXIS)
     centres = points.update(np.zeros((k, 2)), counts)
     inertia = float((weights * ((placed - centres[labels]) ** 2).sum(axis=1)).sum())
     whole = float((weights * (placed**2).sum(axis=1)).sum())

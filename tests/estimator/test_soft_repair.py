@@ -13,9 +13,9 @@ from catalpa.loop.soft import Ripened, ripen
 from catalpa.loop.soft_search import Found, Search, Settings
 from catalpa.steps.assign import label_rows
 from catalpa.steps.collapse import collapse
-from catalpa.steps.labelled import count_labelled
+from catalpa.steps.counts import Counts
 from catalpa.steps.scores import fix
-from catalpa.steps.soft.counts import WHOLE, SharedCounts
+from catalpa.steps.soft.scores import WHOLE, SharedCounts
 from catalpa.table import encode, infer
 from catalpa.table.blocks import Rows
 
@@ -24,7 +24,7 @@ def search_of(table) -> Search:
     schema = infer(table)
     rows = encode(table, schema).rows
     block = collapse(rows.blocks[0], rows.axis).block
-    whole = count_labelled(block, np.zeros(len(block), dtype=np.int64), 1, rows.axis)
+    whole = Counts.of(block, np.zeros(len(block), dtype=np.int64), 1, rows.axis)
     overall = overall_of(schema, whole, np.zeros(0), np.zeros(0))
     return Search(
         block,
@@ -39,7 +39,7 @@ def search_of(table) -> Search:
 def all_alike(search: Search, k: int, *, released: bool = False) -> Found:
     """k clusters that share every row evenly, so that the first is nearest to all."""
     mixture = search.mixture(1.0, released=released)
-    whole = count_labelled(search.block, np.zeros(len(search.block), dtype=np.int64), k, search.axis)
+    whole = Counts.of(search.block, np.zeros(len(search.block), dtype=np.int64), k, search.axis)
     rest = ripen(search.engine, mixture, SharedCounts.leaning(whole, 0.0), passes=1)
     return Found(mixture, Ripened(rest.shared, rest.evidence, ()))
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from catalpa.costs.matching import Matching, Prototypes
-from catalpa.loop.refill import keep_empty, reseed_empty
-from catalpa.loop.settle import assign
+from catalpa.loop.settle import assign, keep_empty, reseed_empty
 
 TABLE = [["a", "x"], ["a", "x"], ["a", "y"], ["b", "y"]]
 

@@ -14,7 +14,6 @@ from catalpa.estimator.soft_fit import overall_of
 from catalpa.loop.starts.soft import Starts
 from catalpa.steps.collapse import collapse
 from catalpa.steps.counts import Counts
-from catalpa.steps.labelled import count_labelled
 from catalpa.table import encode, infer
 from catalpa.table.blocks import Block, Rows
 
@@ -26,7 +25,7 @@ def starts_of(table, weights=None) -> Starts:
     if weights is not None:
         block = Block(block.codes, block.numbers, np.asarray(weights))
     block = collapse(block, rows.axis).block
-    whole = count_labelled(block, np.zeros(len(block), dtype=np.int64), 1, rows.axis)
+    whole = Counts.of(block, np.zeros(len(block), dtype=np.int64), 1, rows.axis)
     return Starts(
         block,
         rows.axis,

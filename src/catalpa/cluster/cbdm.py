@@ -19,8 +19,8 @@ from catalpa.loop.history import Pass, report_pass
 from catalpa.loop.ward import ward_labels
 from catalpa.relations.relations import Relations
 from catalpa.steps.assign import label_rows
-from catalpa.steps.collapse import collapse, row_weights
-from catalpa.steps.labelled import count_labelled
+from catalpa.steps.collapse import collapse
+from catalpa.steps.counts import Counts
 from catalpa.steps.scores import fix
 from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
@@ -254,7 +254,7 @@ def _merge_rows(
     """
     engine, axis = problem.engine, problem.engine.axis
     # Rows in the order of the table, since labels must go back to them.
-    codes, weights = engine.each(_row_codes), engine.each(row_weights)
+    codes, weights = engine.each(_row_codes), engine.each(_row_weights)
     numbers = np.zeros((len(codes), 0))
     distinct = collapse(Block(codes, numbers, weights), axis)
     if len(distinct.block) > MOST_DISTINCT:
@@ -263,9 +263,9 @@ def _merge_rows(
             f"them; it takes at most {MOST_DISTINCT}. Use clusterer='kmodes' or 'embedding', or fit a sample."
         )
     points = _row_points(distinct.block, coordinates, means, axis)
-    merged = ward_labels(points, row_weights(distinct.block), problem.n_clusters)
+    merged = ward_labels(points, distinct.block.row_weights, problem.n_clusters)
     k = int(merged.max()) + 1
-    counts = count_labelled(distinct.block, merged, k, axis)
+    counts = Counts.of(distinct.block, merged, k, axis)
     state = means.start(counts)
     scores = means.scores(state)
     cost = float((counts.by_category * scores.table.T).sum()) / problem.units_per_weight
@@ -281,6 +281,10 @@ def _merge_rows(
 def _row_codes(block: Block) -> IntArray:
     """The codes of a block's rows."""
     return block.codes
+
+
+def _row_weights(block: Block) -> IntArray:
+    return block.row_weights
 
 
 def _row_points(

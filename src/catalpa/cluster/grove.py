@@ -25,10 +25,8 @@ from catalpa.loop.soft_search import Settings
 from catalpa.relations.relations import Relations
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
-from catalpa.steps.soft.counts import WHOLE, SharedCounts
-from catalpa.steps.soft.likelihood import log_mixture, minus_logs, posterior
-from catalpa.steps.soft.scores import soften
-from catalpa.steps.soft.share import share_and_count
+from catalpa.steps.soft.scores import WHOLE, SharedCounts, soften
+from catalpa.steps.soft.share import log_mixture, minus_logs, posterior, share_and_count
 from catalpa.table.infer import places_in
 from catalpa.table.schema import Schema, TableSettings
 

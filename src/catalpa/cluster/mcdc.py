@@ -19,9 +19,9 @@ from catalpa.loop.granularity import LARGE, Granularities, coarsen, nearest_gran
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled
 from catalpa.steps.assign import label_rows
-from catalpa.steps.in_order.oriented import oriented_rows_again
-from catalpa.steps.in_order.visits import InOrder
-from catalpa.steps.in_order.within_clusters import Inside, look_inside
+from catalpa.steps.in_order.oriented import oriented_rows_as_published
+from catalpa.steps.in_order.visits import OrderedRows
+from catalpa.steps.in_order.within_clusters import WithinClusters, look_within
 from catalpa.steps.scores import Scores, fix
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
 
@@ -157,7 +157,7 @@ class MCDC(Clusterer):
         return n_rows if self.n_clusters is None else super()._clusters_for(n_rows)
 
     def _solve(self, problem: Problem) -> Outcome:
-        rows = InOrder.of(rows_in_memory(problem.engine, "MCDC"), problem.units_per_weight)
+        rows = OrderedRows.of(rows_in_memory(problem.engine, "MCDC"), problem.units_per_weight)
         by_chance = "random" in (self.granular_init, self.came_init)
         # The first stage takes nearly all the time, so where it has no chance in it, it is run once.
         fixed = self._coarsened(rows, None) if self.granular_init == "oi" else None
@@ -170,12 +170,12 @@ class MCDC(Clusterer):
         self.granularity_labels_ = np.stack([level.labels for level in best.stages.levels], axis=1)
         return _outcome(rows, best)
 
-    def _coarsened(self, rows: InOrder, rng: np.random.Generator | None) -> Granularities:
+    def _coarsened(self, rows: OrderedRows, rng: np.random.Generator | None) -> Granularities:
         """The first stage (MGCPL): partitions from fine to coarse."""
         most = LARGE_FIRST if len(rows) > LARGE else len(rows)
         first = min(len(rows), self.k_init or min(round(len(rows) ** 0.5), most))
         if rng is None:
-            oriented = oriented_rows_again(rows, first)
+            oriented = oriented_rows_as_published(rows, first)
         return coarsen(
             rows,
             lambda k: rows.seeds(oriented[:k] if rng is None else _drawn(rows, k, rng)),
@@ -186,7 +186,7 @@ class MCDC(Clusterer):
         )
 
     def _aggregated(
-        self, problem: Problem, rows: InOrder, stages: Granularities, rng: np.random.Generator
+        self, problem: Problem, rows: OrderedRows, stages: Granularities, rng: np.random.Generator
     ) -> _Run:
         """The second stage (CAME): clusters of rows whose labels agree."""
         table = _stacked(stages, rows)
@@ -194,7 +194,7 @@ class MCDC(Clusterer):
         coarsest = [level.k for level in stages.levels if level.k > 1][-1:]
         k = self.n_clusters or (coarsest[0] if coarsest else 1)
         by_oi = self.came_init == "oi"
-        seeds = oriented_rows_again(table, k) if by_oi else _drawn(table, k, rng)
+        seeds = oriented_rows_as_published(table, k) if by_oi else _drawn(table, k, rng)
         engine, method = LocalEngine(Rows(table.axis, [table.block])), Agreement(table.axis)
         agreeing = replace(problem, engine=engine, max_rounds=self.max_iter)
         begun = agreeing.settle(method, method.start(table.seeds(seeds)), phase="agree")
@@ -237,28 +237,28 @@ class MCDC(Clusterer):
         return float(-np.asarray(self._answer(X, _disagreements)).min(axis=1).mean())
 
 
-def _weights(rows: InOrder, inside: Inside) -> FloatArray:
+def _weights(rows: OrderedRows, inside: WithinClusters) -> FloatArray:
     apart = difference(inside.counts, inside.spread, rows.axis, rows.units)
     return separating_weights(apart, inside.alike, 0.0)
 
 
-def _drawn(rows: InOrder, k: int, rng: np.random.Generator) -> IntArray:
+def _drawn(rows: OrderedRows, k: int, rng: np.random.Generator) -> IntArray:
     """Random rows; two of them may be equal."""
     weighty = np.flatnonzero(rows.weights > 0)  # a row without weight must leave no trace
     return rng.choice(weighty, size=k, replace=k > len(weighty))
 
 
-def _stacked(stages: Granularities, rows: InOrder) -> InOrder:
+def _stacked(stages: Granularities, rows: OrderedRows) -> OrderedRows:
     """The labels of all partitions as a table."""
     axis = Axis(tuple(level.k for level in stages.levels))
     codes = np.stack([level.labels for level in stages.levels], axis=1).astype(axis.dtype)
-    return InOrder(Block(codes, np.zeros((len(rows), 0)), rows.block.weights), axis, rows.units)
+    return OrderedRows(Block(codes, np.zeros((len(rows), 0)), rows.block.weights), axis, rows.units)
 
 
 def _disagreements(
     block: Block, axis: Axis, granules: tuple[FloatArray, ...], modes: IntArray, weights: FloatArray
 ) -> FloatArray:  # (n, k)
-    rows = InOrder(block, axis)
+    rows = OrderedRows(block, axis)
     total = np.zeros((len(block), len(modes)))
     for level, table in enumerate(granules):
         total += weights[level] * (nearest_granules(rows, table)[:, None] != modes[None, :, level])
@@ -273,9 +273,9 @@ def _nearest_mode(
     return np.asarray((costs <= costs.min(axis=1, keepdims=True) + 1e-12).argmax(axis=1), dtype=np.int32)
 
 
-def _outcome(rows: InOrder, best: _Run) -> Outcome:
+def _outcome(rows: OrderedRows, best: _Run) -> Outcome:
     rest, k = best.rest, len(best.rest.state.centers)
-    inside = look_inside(rows, best.labels, k)
+    inside = look_within(rows, best.labels, k)
     shares = inside.counts.shares(rows.axis)
     # For profiles and charts, which read a table of costs; predict goes through the partitions.
     table = np.ascontiguousarray((_weights(rows, inside)[:, rows.axis.column_of] * (1.0 - shares)).T)

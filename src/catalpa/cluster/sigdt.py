@@ -19,7 +19,6 @@ from catalpa.relations.splits import SplitTree
 from catalpa.steps.assign import label_rows
 from catalpa.steps.branches import BranchCounts, FirstSeen, first_seen
 from catalpa.steps.counts import Counts
-from catalpa.steps.hole_costs import charge_strangers
 from catalpa.steps.scores import FixedScores, Scores, fix
 from catalpa.table.blocks import Axis
 from catalpa.table.schema import Schema
@@ -143,7 +142,7 @@ class SigDT(Clusterer):
         return SplitTest(axis.column_of, order, self.alpha, int((seen.rows < never).sum()), self.min_leaf)
 
     def _fixed(self, axis: Axis) -> FixedScores:
-        return charge_strangers(super()._fixed(axis), self.tree_.broken_by_strangers())
+        return super()._fixed(axis).with_hole_costs(self.tree_.hole_costs())
 
     @property
     def tree_(self) -> SplitTree:
@@ -178,7 +177,7 @@ def _outcome(engine: Engine, grown: Grown, tree: SplitTree, clusterable: bool) -
     none = np.zeros((k, 0), dtype=np.int64)  # numbers were refused or binned
     sizes = grown.sizes[grown.labels >= 0]  # labels are given in the order of the branches
     scores = Scores.of(tree.broken())
-    fixed = charge_strangers(fix(scores, engine.axis), tree.broken_by_strangers())
+    fixed = fix(scores, engine.axis).with_hole_costs(tree.hole_costs())
     return Outcome(
         scores,
         Counts(grown.by_category, sizes, none, none, none, cost=0, moved=0),

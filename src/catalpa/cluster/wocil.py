@@ -19,10 +19,9 @@ from catalpa.loop.online import Visited, settle_online
 from catalpa.loop.restarts import best_of
 from catalpa.steps.assign import label_rows
 from catalpa.steps.counts import Counts
-from catalpa.steps.hole_costs import charge_strangers
 from catalpa.steps.in_order.oriented import oriented_rows
-from catalpa.steps.in_order.visits import InOrder, Rivalry
-from catalpa.steps.in_order.within_clusters import Inside, dissimilarities
+from catalpa.steps.in_order.visits import OrderedRows, Rivalry
+from catalpa.steps.in_order.within_clusters import WithinClusters, dissimilarities
 from catalpa.steps.scores import FixedScores, Scores
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 
@@ -148,7 +147,7 @@ class WOCIL(Clusterer):
         return min(n_rows, self.k_init or round(n_rows**0.5))  # more than can survive, as the paper asks
 
     def _solve(self, problem: Problem) -> Outcome:
-        rows = InOrder.of(rows_in_memory(problem.engine, "WOCIL"), problem.units_per_weight)
+        rows = OrderedRows.of(rows_in_memory(problem.engine, "WOCIL"), problem.units_per_weight)
         order = np.arange(len(rows))
         if self.shuffle:
             order = problem.random_state.permutation(len(rows))
@@ -161,8 +160,8 @@ class WOCIL(Clusterer):
         labels[order] = rest.labels
         return _outcome(rows, replace(rest, labels=labels))
 
-    def _run(self, problem: Problem, rows: InOrder, rng: np.random.Generator) -> Visited:
-        def weigh(inside: Inside) -> FloatArray:
+    def _run(self, problem: Problem, rows: OrderedRows, rng: np.random.Generator) -> Visited:
+        def weigh(inside: WithinClusters) -> FloatArray:
             apart = difference(inside.counts, inside.spread, rows.axis, rows.units)
             return separating_weights(apart, inside.alike, 1.0 / max(rows.n_columns, 1))
 
@@ -177,7 +176,7 @@ class WOCIL(Clusterer):
             rest = settled(self._seeds(fewer, rows, rng)).after(rest)
         return rest
 
-    def _seeds(self, problem: Problem, rows: InOrder, rng: np.random.Generator) -> Counts:
+    def _seeds(self, problem: Problem, rows: OrderedRows, rng: np.random.Generator) -> Counts:
         if isinstance(self.init, str) and self.init == "oi":
             return rows.seeds(oriented_rows(rows, problem.n_clusters))
         return problem.seeds(rng)
@@ -188,7 +187,7 @@ class WOCIL(Clusterer):
         return weights_frame(self.schema_, self._fitted.outcome.learned["weights"])
 
     def _fixed(self, axis: Axis) -> FixedScores:
-        return charge_strangers(super()._fixed(axis), self._fitted.outcome.learned["weights"].T)
+        return super()._fixed(axis).with_hole_costs(self._fitted.outcome.learned["weights"].T)
 
     def _check_sql(self) -> None:
         if self.schema_.numeric:
@@ -221,7 +220,7 @@ def _most_similar(block: Block, fixed: FixedScores, weights: FloatArray) -> IntA
     return np.asarray((costs <= costs.min(axis=1, keepdims=True) + TIE).argmax(axis=1), dtype=np.int32)
 
 
-def _outcome(rows: InOrder, rest: Visited) -> Outcome:
+def _outcome(rows: OrderedRows, rest: Visited) -> Outcome:
     counts, weights = rest.inside.counts, rest.weights
     categorical = rows.axis.n_columns
     shares = counts.shares(rows.axis)

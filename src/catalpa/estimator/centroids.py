@@ -14,9 +14,8 @@ from catalpa.costs.embedding import (
 )
 from catalpa.estimator.parameters import begin
 from catalpa.estimator.problem import Problem
-from catalpa.loop.refill import as_counts
-from catalpa.loop.settle import Settled
-from catalpa.loop.starts.plusplus import plusplus_rows
+from catalpa.loop.settle import Settled, as_counts
+from catalpa.loop.starts.far_rows import plusplus_rows
 from catalpa.loop.starts.rows import STARTS
 from catalpa.relations.relations import Relations
 from catalpa.steps.counts import Counts

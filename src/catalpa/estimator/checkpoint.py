@@ -23,7 +23,7 @@ from catalpa.files import write_atomically
 from catalpa.model.codecs import counts_from_json, counts_to_json
 from catalpa.steps.checksum import checksum
 from catalpa.steps.counts import Counts
-from catalpa.steps.soft.counts import SharedCounts
+from catalpa.steps.soft.scores import SharedCounts
 from catalpa.table.blocks import Axis
 
 __all__ = ["CheckpointedEngine", "Journal", "checkpointed"]

@@ -16,7 +16,6 @@ from catalpa.estimator.parameters import check_parameters
 from catalpa.loop.history import Batch, Pass
 from catalpa.steps.assign import label_rows, measure_rows
 from catalpa.steps.counts import Counts
-from catalpa.steps.labelled import count_labelled
 from catalpa.steps.scores import fix
 from catalpa.table import encode, open_table
 from catalpa.table.blocks import Axis, IntArray, Rows
@@ -78,7 +77,7 @@ def _go_on(model: Clusterer, X: Any, relearn: Relearn) -> None:
     units = 1.0 if model.decay == 1.0 and fitted.units_per_weight == 1.0 else float(FINE)
     before = widened(fitted.outcome.counts, fitted.schema, wider).times(units / fitted.units_per_weight)
     rows = encode(table, wider, handle_unknown="ignore").rows.map(fitted.schema.scaling.apply)
-    batch = count_labelled(rows.blocks[0], labels, fitted.outcome.k, rows.axis)
+    batch = Counts.of(rows.blocks[0], labels, fitted.outcome.k, rows.axis)
     counts = faded(before, model.decay) + batch.times(units)
     outcome = relearn(fitted, Grown(wider, rows, counts, units))
     event = Pass("batch", cost * len(table), len(table), False, outcome.k)

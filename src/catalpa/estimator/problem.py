@@ -16,11 +16,9 @@ from catalpa.errors import ParameterError, UnsupportedTable
 from catalpa.estimator.checkpoint import CheckpointedEngine
 from catalpa.loop.alternate import Enough, alternate, clusters_repeat
 from catalpa.loop.history import Pass
-from catalpa.loop.refill import REFILLS, as_counts
 from catalpa.loop.restarts import Rest, best_of
-from catalpa.loop.settle import Settled, settle
+from catalpa.loop.settle import REFILLS, Settled, as_counts, settle
 from catalpa.loop.starts.rows import STARTS, count_categories
-from catalpa.steps.collapse import row_weights
 from catalpa.steps.counts import Counts
 from catalpa.steps.search import Found
 from catalpa.steps.sums import number_moments
@@ -56,7 +54,7 @@ class Problem:
         engine = self.engine.inner if isinstance(self.engine, CheckpointedEngine) else self.engine
         if not isinstance(engine, LocalEngine) or engine.blocks[0].weights is None:
             return None
-        return np.concatenate([row_weights(block) > 0 for block in engine.blocks])
+        return np.concatenate([block.row_weights > 0 for block in engine.blocks])
 
     @property
     def starts(self) -> int:

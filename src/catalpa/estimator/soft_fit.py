@@ -20,13 +20,11 @@ from catalpa.loop.soft import Ripened, ripen
 from catalpa.loop.soft_search import Found, Search, Settings, on_all_rows
 from catalpa.loop.starts.rows import count_categories
 from catalpa.steps.assign import count_nearest, label_rows
-from catalpa.steps.collapse import collapse, row_weights
+from catalpa.steps.collapse import collapse
 from catalpa.steps.counts import Counts
-from catalpa.steps.labelled import count_labelled
 from catalpa.steps.scores import Scores, fix
-from catalpa.steps.soft.counts import SQUARE_DROP, SUM_DROP, WHOLE, SharedCounts
 from catalpa.steps.soft.reference import shares
-from catalpa.steps.soft.scores import check_shareable, soften
+from catalpa.steps.soft.scores import SQUARE_DROP, SUM_DROP, WHOLE, SharedCounts, check_shareable, soften
 from catalpa.steps.soft.share import foremost_shares
 from catalpa.steps.sums import Moments, number_moments
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows, gather_rows, search_positions
@@ -50,7 +48,7 @@ class Ground:
     @property
     def sampled(self) -> bool:
         """Whether the search sees some of the rows only."""
-        return int(self.totals.sizes[0]) > int(row_weights(self.search.block).sum())
+        return int(self.totals.sizes[0]) > int(self.search.block.row_weights.sum())
 
     @property
     def total(self) -> float:
@@ -66,7 +64,7 @@ class Ground:
         """The clustering of the search's rows that most speaks for."""
         check_shareable(min(k, self.n_distinct))  # before starts are sought, which takes long for so many
         if self.n_distinct <= k:  # nothing to search for
-            return self._each_its_own(row_weights(self.search.block))
+            return self._each_its_own(self.search.block.row_weights)
         # A stream of its own for every k: the clusters of k must not depend on which others were tried.
         return self.search.best(k, np.random.default_rng([self.problem.search_seed, k]))
 
@@ -136,7 +134,7 @@ class Ground:
     def _each_its_own(self, weights: IntArray) -> Found:
         """Every distinct row a cluster."""
         search, n = self.search, self.n_distinct
-        counts = count_labelled(replace(search.block, weights=weights), np.arange(n), n, search.axis)
+        counts = Counts.of(replace(search.block, weights=weights), np.arange(n), n, search.axis)
         shared = SharedCounts.leaning(counts, 1.0)
         mixture = search.mixture(search.priors[0], released=search.settings.sizes == "free")
         return Found(mixture, Ripened(shared, mixture.evidence(shared), ()))
@@ -234,9 +232,9 @@ def with_moved_rows(search: Search, found: Found) -> Found:
 def _moved(shared: SharedCounts, search: Search, row: int, share: IntArray, cluster: int) -> SharedCounts:
     """The counts after a row, shared out so far, has gone wholly to one cluster."""
     block = search.block
-    weight = int(row_weights(block)[row])
+    weight = int(block.row_weights[row])
     alone = Block(block.codes[row : row + 1], block.numbers[row : row + 1])
-    own = count_labelled(alone, np.zeros(1, dtype=np.int64), 1, search.axis)
+    own = Counts.of(alone, np.zeros(1, dtype=np.int64), 1, search.axis)
     gained = (np.arange(len(share)) == cluster) * np.int64(WHOLE) - share
     counts = shared.counts
     there = share[share > 0] / WHOLE

@@ -12,8 +12,7 @@ import numpy as np
 from catalpa.costs.method import Learner, State
 from catalpa.engines.base import Engine
 from catalpa.loop.history import Pass
-from catalpa.loop.refill import Refill
-from catalpa.loop.settle import Settled, settle
+from catalpa.loop.settle import Refill, Settled, settle
 from catalpa.steps.counts import Counts
 
 __all__ = ["Before", "Enough", "alternate", "clusters_repeat", "same_partition"]

@@ -11,9 +11,8 @@ import numpy as np
 from catalpa.loop.history import Pass
 from catalpa.loop.online import Visited, Weigh, settle_online
 from catalpa.steps.counts import Counts
-from catalpa.steps.in_order.visits import InOrder, Rivalry
-from catalpa.steps.in_order.within_clusters import look_inside
-from catalpa.steps.labelled import ABSENT
+from catalpa.steps.in_order.visits import ABSENT, OrderedRows, Rivalry
+from catalpa.steps.in_order.within_clusters import look_within
 from catalpa.table.blocks import FloatArray, IntArray
 
 __all__ = ["LARGE", "Granularities", "Granularity", "coarsen", "nearest_granules"]
@@ -45,7 +44,7 @@ class Granularities:
 
 
 def coarsen(
-    rows: InOrder, seeds: Callable[[int], Counts], weigh: Weigh, *, first: int, rate: float, max_iter: int
+    rows: OrderedRows, seeds: Callable[[int], Counts], weigh: Weigh, *, first: int, rate: float, max_iter: int
 ) -> Granularities:
     """Multi-granular competitive penalisation learning.
 
@@ -78,7 +77,7 @@ def coarsen(
     return Granularities(tuple(levels), tuple(history), converged)
 
 
-def _survivors(rows: InOrder, visited: Visited, weigh: Weigh) -> Granularity:
+def _survivors(rows: OrderedRows, visited: Visited, weigh: Weigh) -> Granularity:
     """The partition without clusters of a single row, whose row goes to the most similar of the others."""
     sizes = visited.inside.counts.sizes
     members = np.bincount(visited.labels[rows.weights > 0], minlength=visited.k)
@@ -92,15 +91,15 @@ def _survivors(rows: InOrder, visited: Visited, weigh: Weigh) -> Granularity:
     if len(homeless):
         table = _weighted_shares(rows, visited.inside.counts, weigh(visited.inside))[:, alive]
         labels[homeless] = nearest_granules(rows.permuted(homeless), table)
-    inside = look_inside(rows, labels, len(alive))
+    inside = look_within(rows, labels, len(alive))
     return Granularity(labels.astype(np.int32), _weighted_shares(rows, inside.counts, weigh(inside)))
 
 
-def _weighted_shares(rows: InOrder, counts: Counts, weights: FloatArray) -> FloatArray:  # (V, k)
+def _weighted_shares(rows: OrderedRows, counts: Counts, weights: FloatArray) -> FloatArray:  # (V, k)
     return np.ascontiguousarray((weights[:, rows.axis.column_of] * counts.shares(rows.axis)).T)
 
 
-def nearest_granules(rows: InOrder, similarity: FloatArray) -> IntArray:  # (n,) int64
+def nearest_granules(rows: OrderedRows, similarity: FloatArray) -> IntArray:  # (n,) int64
     """Most similar cluster of every row by a table (V, k) of weighted shares; the lowest on ties."""
     total = np.zeros((len(rows), similarity.shape[1]))
     for column in range(rows.axis.n_columns):

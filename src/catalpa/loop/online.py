@@ -10,13 +10,13 @@ import numpy as np
 
 from catalpa.loop.history import Pass, report_pass
 from catalpa.steps.counts import Counts
-from catalpa.steps.in_order.visits import InOrder, Rivalry, compete, join, visit
-from catalpa.steps.in_order.within_clusters import Inside, look_inside
+from catalpa.steps.in_order.visits import OrderedRows, Rivalry, compete, join, visit
+from catalpa.steps.in_order.within_clusters import WithinClusters, look_within
 from catalpa.table.blocks import FloatArray, IntArray
 
 __all__ = ["Visited", "Weigh", "settle_online"]
 
-Weigh: TypeAlias = Callable[[Inside], FloatArray]  # a look inside the clusters -> weights (k, columns)
+Weigh: TypeAlias = Callable[[WithinClusters], FloatArray]  # -> weights (k, columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Visited:
 
     labels: IntArray  # (n,) int32
     weights: FloatArray  # (k, columns)
-    inside: Inside
+    inside: WithinClusters
     cost: float
     history: tuple[Pass, ...]
     converged: bool
@@ -46,7 +46,7 @@ class Visited:
 
 
 def settle_online(
-    rows: InOrder,
+    rows: OrderedRows,
     seeds: Counts,
     weigh: Weigh,
     *,
@@ -63,7 +63,7 @@ def settle_online(
     k = seeds.k
     weights = np.full((k, rows.n_columns), 1.0 / max(rows.n_columns, 1))
     labels = join(rows, seeds, weights, tie)
-    inside = look_inside(rows, labels, k)
+    inside = look_within(rows, labels, k)
     history = [_event(phase, inside, weights, len(rows))]
     moved = 1
     while moved and len(history) <= max_iter:
@@ -77,13 +77,13 @@ def settle_online(
             labels = np.searchsorted(alive, labels)
             rivalry, weights = rivalry.among(alive), weights[alive]
         if moved or len(weights) < inside.counts.k:
-            inside = look_inside(rows, labels, len(weights))
+            inside = look_within(rows, labels, len(weights))
         history.append(_event(phase, inside, weights, moved))
     cost = history[-1].cost
     return Visited(labels.astype(np.int32), weights, inside, cost, tuple(history), moved == 0, k)
 
 
-def _event(phase: str, inside: Inside, weights: FloatArray, moved: int) -> Pass:
+def _event(phase: str, inside: WithinClusters, weights: FloatArray, moved: int) -> Pass:
     sizes = inside.counts.sizes
     similar = float((sizes[:, None] * weights * inside.alike).sum())
     cost = float(sizes.sum()) - similar

@@ -1,21 +1,63 @@
-"""The inner iteration: assign, update, until the cost table repeats."""
+"""The inner iteration: assign, update, until the cost table repeats; and what an emptied cluster gets."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic
+from typing import Generic, TypeAlias
 
 import numpy as np
 
 from catalpa.costs.method import Method, Reseeds, State
 from catalpa.engines.base import Engine
 from catalpa.loop.history import Pass, report_pass
-from catalpa.loop.refill import Refill
 from catalpa.steps.assign import assign_and_count
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores, Scores, fix
+from catalpa.steps.search import Found, farthest_rows
+from catalpa.table.blocks import Axis, Block
 
-__all__ = ["Settled", "assign", "settle"]
+__all__ = ["REFILLS", "Refill", "Settled", "as_counts", "assign", "keep_empty", "reseed_empty", "settle"]
+
+
+Refill: TypeAlias = Callable[[Engine, FixedScores, Counts], Counts]
+
+
+def keep_empty(_engine: Engine, _fixed: FixedScores, counts: Counts) -> Counts:
+    """Leave an empty cluster as it is."""
+    return counts
+
+
+def reseed_empty(engine: Engine, fixed: FixedScores, counts: Counts) -> Counts:
+    """Give each empty cluster the row that fits its own cluster worst.
+
+    The cluster then counts as if it held that one row, so its table is that of a single row and never
+    all zeros. Rows that cost nothing are left where they are: then there are fewer distinct rows than
+    clusters, and the cluster stays empty.
+    """
+    empty = np.flatnonzero(counts.sizes == 0)
+    if not len(empty):
+        return counts
+    found = engine.total(farthest_rows, fixed, len(empty))
+    seeds = as_counts(found, engine.axis)
+    usable = min(len(empty), int((found.keys > fixed.tie).sum()))
+    return _put(counts, seeds, empty[:usable])
+
+
+def _put(counts: Counts, seeds: Counts, clusters: np.ndarray) -> Counts:
+    changed = counts.map(np.copy)
+    for whole, fresh in zip(changed.arrays, seeds.arrays, strict=True):
+        whole[clusters] = fresh[: len(clusters)]
+    return changed
+
+
+def as_counts(rows: Found, axis: Axis) -> Counts:
+    """Counts of clusters that hold one of these rows each, over true categories."""
+    clusters = np.arange(len(rows))
+    return Counts.of(Block(rows.codes, rows.numbers), clusters, len(rows), axis)
+
+
+REFILLS: dict[str, Refill] = {"reseed": reseed_empty, "keep": keep_empty}
 
 
 @dataclass(frozen=True, eq=False)

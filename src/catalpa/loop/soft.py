@@ -8,8 +8,7 @@ from typing import Protocol
 from catalpa.engines.base import Engine
 from catalpa.loop.history import Pass, report_pass
 from catalpa.steps.scores import Scores
-from catalpa.steps.soft.counts import SharedCounts
-from catalpa.steps.soft.scores import soften
+from catalpa.steps.soft.scores import SharedCounts, soften
 from catalpa.steps.soft.share import share_and_count
 
 __all__ = ["Ripened", "SoftMethod", "better", "ripen"]
@@ -63,7 +62,7 @@ def ripen(
     """
     history: list[Pass] = []
     for number in range(passes):
-        tables = (_times(method.scores(shared), sharper),) if vouching else method.both_scores(shared)
+        tables = (method.scores(shared).times(sharper),) if vouching else method.both_scores(shared)
         fixed = soften(tables[0], engine.axis, *tables[1:])
         wide = engine.sweep(share_and_count, fixed, tolerance > 0.0)
         shared = wide.folded(engine.axis)
@@ -74,20 +73,6 @@ def ripen(
         if number and shared.change < tolerance * float(shared.counts.sizes.sum()):
             break
     return Ripened(shared, method.evidence(shared), tuple(history))
-
-
-def _times(scores: Scores, factor: float) -> Scores:
-    if factor == 1.0:
-        return scores
-    return Scores(
-        scores.table * factor,
-        scores.anchor * factor,
-        scores.means,
-        scores.scale * factor,
-        scores.level * factor,
-        scores.power,
-        scores.root,
-    )
 
 
 def better(one: Ripened, other: Ripened) -> bool:

@@ -13,8 +13,7 @@ from catalpa.engines.base import Engine
 from catalpa.loop.soft import Ripened, better, ripen
 from catalpa.loop.starts.soft import Starts
 from catalpa.steps.counts import Counts
-from catalpa.steps.soft.counts import WHOLE, SharedCounts
-from catalpa.steps.soft.scores import soften
+from catalpa.steps.soft.scores import WHOLE, SharedCounts, soften
 from catalpa.steps.soft.share import share_and_count
 from catalpa.table.blocks import Axis, Block
 

@@ -109,7 +109,7 @@ class SplitTree:
                 table[place, cluster] += -1.0 if holds else 1.0
         return table
 
-    def broken_by_strangers(self) -> FloatArray:  # (columns, clusters)
+    def hole_costs(self) -> FloatArray:  # (columns, clusters)
         """The same for a cell that equals no category."""
         axis = self.schema.axis
         table = np.zeros((axis.n_columns, self.n_leaves))

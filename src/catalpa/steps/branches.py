@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from catalpa.steps.collapse import row_weights
 from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import Axis, Block, IntArray
 
@@ -44,7 +43,7 @@ def count_branch(block: Block, axis: Axis, conditions: tuple[Condition, ...]) ->
     met = np.ones(len(block), dtype=bool)
     for condition in conditions:
         met &= condition.met(block)
-    weights = row_weights(block)[met]
+    weights = block.row_weights[met]
     rows = Block(block.codes[met], block.numbers[met], None if block.weights is None else weights)
     return BranchCounts(cooccurrences(rows, axis), int(weights.sum()))
 
@@ -63,7 +62,7 @@ def first_seen(block: Block, axis: Axis) -> FirstSeen:
     """First row of a block, as an index into the whole table, that holds each category."""
     never = np.iinfo(np.int64).max
     first = np.full(axis.length, never)
-    weighty = np.flatnonzero(row_weights(block) > 0)
+    weighty = np.flatnonzero(block.row_weights > 0)
     for column, offset in enumerate(axis.offsets[:-1]):
         codes, at = np.unique(block.codes[weighty, column], return_index=True)
         first[offset + codes.astype(np.int64)] = block.start + weighty[at]

@@ -31,18 +31,13 @@ def joined(rows: Rows) -> Block:
     return Block(
         np.concatenate([block.codes for block in blocks]),
         np.concatenate([block.numbers for block in blocks]),
-        np.concatenate([row_weights(block) for block in blocks]) if weighed else None,
+        np.concatenate([block.row_weights for block in blocks]) if weighed else None,
     )
-
-
-def row_weights(block: Block) -> IntArray:
-    """Weight of every row, ones where the block has none."""
-    return np.ones(len(block), dtype=np.int64) if block.weights is None else block.weights
 
 
 def collapse(block: Block, axis: Axis) -> Collapsed:
     """Distinct rows of a block, sorted by their content."""
-    weights = row_weights(block)
+    weights = block.row_weights
     kept = np.flatnonzero(weights > 0)
     _, first, inverse = np.unique(_keys(block, axis, kept), return_index=True, return_inverse=True)
     summed = np.zeros(len(first), dtype=np.int64)

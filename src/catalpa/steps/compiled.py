@@ -8,6 +8,7 @@ import warnings
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+from typing import cast
 
 import numpy as np
 
@@ -165,13 +166,9 @@ Sums = tuple[IntArray, IntArray, IntArray, IntArray, IntArray]  # the arrays of 
 
 
 def _recounted(block: Block, packed: Packed, fixed: FixedScores, labels: IntArray) -> Sums:
-    by_category = np.zeros((fixed.k, fixed.axis.length), dtype=np.int64)
-    sizes = np.zeros(fixed.k, dtype=np.int64)
-    sums, squares, seen = np.zeros((3, fixed.k, fixed.n_numeric), dtype=np.int64)
-    into = (by_category, sizes, sums, squares, seen)
-    _core.count_all(
-        _tables(packed, fixed), packed.fused, core_numbers(block), core_weights(block), labels, *into
-    )
+    into = Counts.none(fixed.k, fixed.axis.length, fixed.n_numeric).arrays
+    rows = (packed.fused, core_numbers(block), core_weights(block))
+    _core.count_all(_tables(packed, fixed), *rows, labels, *into)
     return into
 
 
@@ -184,13 +181,11 @@ def _updated(
     labels: IntArray,
     moved: int,
 ) -> Sums:
-    held = (counts.by_category, counts.sizes, counts.sums, counts.squares, counts.seen)
     if moved == 0:
-        return held
-    by_category, sizes, sums, squares, seen = (part.copy() for part in held)
-    into = (by_category, sizes, sums, squares, seen)
-    tables = _tables(packed, fixed)
-    _core.count_moved(tables, packed.fused, core_numbers(block), core_weights(block), before, labels, *into)
+        return counts.arrays
+    into = counts.map(np.copy).arrays
+    rows = (packed.fused, core_numbers(block), core_weights(block))
+    _core.count_moved(_tables(packed, fixed), *rows, before, labels, *into)
     return into
 
 
@@ -231,9 +226,8 @@ def _tables(packed: Packed, fixed: FixedScores) -> _core.Tables:
     Two threads that ask at the same moment may both make them: they are alike, and the later one stays.
     """
     key = f"tables {packed.starts}"
-    tables = fixed.prepared.get(key)
-    if not isinstance(tables, _core.Tables):
-        tables = _core.Tables(
+    if key not in fixed.prepared:
+        fixed.prepared[key] = _core.Tables(
             fixed.table,
             fixed.anchor,
             fixed.axis.widths,
@@ -247,5 +241,4 @@ def _tables(packed: Packed, fixed: FixedScores) -> _core.Tables:
             fixed.tie,
             fixed.number_limit,
         )
-        fixed.prepared[key] = tables
-    return tables
+    return cast("_core.Tables", fixed.prepared[key])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from catalpa.table.blocks import TICK_BITS, Axis, FloatArray, IntArray
+from catalpa.table.blocks import TICK_BITS, Axis, Block, FloatArray, IntArray, ticks
 
 __all__ = ["SQUARE_BITS", "Counts"]
 
@@ -40,16 +40,49 @@ class Counts:
     cost: int
     moved: int
 
+    @staticmethod
+    def made_of(arrays: Iterable[IntArray], cost: int = 0, moved: int = 0) -> Counts:
+        """Counts of arrays in the order of the fields."""
+        by_category, sizes, sums, squares, seen = arrays
+        return Counts(by_category, sizes, sums, squares, seen, cost, moved)
+
+    @staticmethod
+    def none(k: int, length: int, n_numeric: int) -> Counts:
+        """Counts of no row."""
+        sums, squares, seen = np.zeros((3, k, n_numeric), dtype=np.int64)
+        by_category, sizes = np.zeros((k, length), dtype=np.int64), np.zeros(k, dtype=np.int64)
+        return Counts(by_category, sizes, sums, squares, seen, cost=0, moved=0)
+
+    @staticmethod
+    def of(block: Block, labels: IntArray, k: int, axis: Axis) -> Counts:
+        """Counts of labelled rows over true categories; the block's codes are on ``axis``, the cost is 0.
+
+        Examples
+        --------
+        >>> block = Block(np.array([[0], [1], [1]], dtype=np.uint8), np.zeros((3, 0)))
+        >>> Counts.of(block, np.array([0, 1, 1]), 2, Axis((2,))).by_category.tolist()
+        [[1, 0], [0, 2]]
+        """
+        weights = block.row_weights
+        keys = labels.astype(np.int64)[:, None] * axis.length + (block.codes + axis.offsets[:-1])
+        if block.weights is None:
+            every = np.bincount(keys.ravel(), minlength=k * axis.length)
+        else:
+            every = np.zeros(k * axis.length, dtype=np.int64)
+            np.add.at(every, keys, weights[:, None])
+        by_category = np.ascontiguousarray(every.reshape(k, -1)[:, axis.category_places])
+        sizes = np.zeros(k, dtype=np.int64)
+        np.add.at(sizes, labels, weights)
+        whole, seen = ticks(block.numbers), ~np.isnan(block.numbers)
+        squares = whole * whole >> (2 * TICK_BITS - SQUARE_BITS)
+        sums = [np.zeros((k, whole.shape[1]), dtype=np.int64) for _ in range(3)]
+        for total, values in zip(sums, (whole, squares, seen), strict=True):
+            np.add.at(total, labels, values * weights[:, None])
+        return Counts(by_category, sizes, sums[0], sums[1], sums[2], cost=0, moved=0)
+
     def __add__(self, other: Counts) -> Counts:
-        return Counts(
-            self.by_category + other.by_category,
-            self.sizes + other.sizes,
-            self.sums + other.sums,
-            self.squares + other.squares,
-            self.seen + other.seen,
-            self.cost + other.cost,
-            self.moved + other.moved,
-        )
+        arrays = [mine + theirs for mine, theirs in zip(self.arrays, other.arrays, strict=True)]
+        return Counts.made_of(arrays, self.cost + other.cost, self.moved + other.moved)
 
     @property
     def k(self) -> int:
@@ -62,8 +95,7 @@ class Counts:
 
     def map(self, change: Callable[[IntArray], IntArray]) -> Counts:
         """The same counts with every array changed; cost and moved rows stay."""
-        by_category, sizes, sums, squares, seen = (change(part) for part in self.arrays)
-        return Counts(by_category, sizes, sums, squares, seen, self.cost, self.moved)
+        return Counts.made_of([change(part) for part in self.arrays], self.cost, self.moved)
 
     def times(self, factor: float) -> Counts:
         """Counts of rows that weigh ``factor`` times as much, rounded to whole units."""

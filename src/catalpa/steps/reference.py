@@ -11,7 +11,7 @@ from catalpa.steps.counts import SQUARE_BITS, Counts
 from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import IGNORED, TICK_BITS, Axis, Block, FloatArray, IntArray, ticks
 
-__all__ = ["count", "distances", "nearest", "present_cells", "row_costs"]
+__all__ = ["count", "distances", "nearest", "present_cells", "row_costs", "weighted_sum"]
 
 ROWS_AT_ONCE = 1 << 14
 LIMB_BITS = 20  # sums of 64-bit costs are taken in limbs of 20 bits, so that they cannot overflow
@@ -74,7 +74,7 @@ def present_cells(block: Block, axis: Axis) -> IntArray | None:  # (n,) int64
 def count(block: Block, labels: IntArray, fixed: FixedScores, costs: IntArray) -> Counts:
     """Sums per cluster of a labelled block whose rows cost ``costs``; ``moved`` is 0."""
     k, length = fixed.k, fixed.axis.length
-    weights = np.ones(len(block), dtype=np.int64) if block.weights is None else block.weights
+    weights = block.row_weights
     by_category = np.zeros(k * length, dtype=np.int64)
     for column, offset in enumerate(fixed.axis.offsets[:-1]):
         cell = labels * length + offset + block.codes[:, column]
@@ -87,12 +87,11 @@ def count(block: Block, labels: IntArray, fixed: FixedScores, costs: IntArray) -
     np.add.at(sums, labels, whole * weights[:, None])
     np.add.at(squares, labels, (whole * whole >> (2 * TICK_BITS - SQUARE_BITS)) * weights[:, None])
     np.add.at(seen, labels, present * weights[:, None])
-    return Counts(
-        by_category.reshape(k, length), sizes, sums, squares, seen, _weighted_sum(costs, weights), 0
-    )
+    return Counts(by_category.reshape(k, length), sizes, sums, squares, seen, weighted_sum(costs, weights), 0)
 
 
-def _weighted_sum(costs: IntArray, weights: IntArray) -> int:
+def weighted_sum(costs: IntArray, weights: IntArray) -> int:
+    """Exact sum of products that may pass 64 bits."""
     limb = (1 << LIMB_BITS) - 1
     low, middle, high = costs & limb, (costs >> LIMB_BITS) & limb, costs >> (2 * LIMB_BITS)
     sums = (int((weights * part).sum()) for part in (low, middle, high))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from catalpa.table.blocks import FARTHEST, Axis, FloatArray, IntArray
+from catalpa.table.blocks import FARTHEST, HOLES, Axis, FloatArray, IntArray
 
 __all__ = ["FixedScores", "Scores", "fix"]
 
@@ -65,16 +65,15 @@ class Scores:
 
     def same_as(self, other: Scores) -> bool:
         """Whether a pass with the other scores would give the same labels, bit for bit."""
-        return all(
-            np.array_equal(mine, theirs)
-            for mine, theirs in (
-                (self.table, other.table),
-                (self.anchor, other.anchor),
-                (self.means, other.means),
-                (self.scale, other.scale),
-                (self.level, other.level),
-            )
-        )
+        names = ("table", "anchor", "means", "scale", "level")
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
+
+    def times(self, factor: float) -> Scores:
+        """The same scores, every cost multiplied."""
+        if factor == 1.0:
+            return self
+        costs = ("table", "anchor", "scale", "level")
+        return replace(self, **{name: getattr(self, name) * factor for name in costs})
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +116,19 @@ class FixedScores:
     def number_limit(self) -> float:
         """Cap of the numeric part of a row's cost, so that the sum fits 64 bits."""
         return float(2.0 ** (_room(self.tie) - self.shift))
+
+    def with_hole_costs(self, costs: FloatArray) -> FixedScores:
+        """The same scores with ``costs`` (columns, k) for cells that match no category.
+
+        Usually a left-out cell costs nothing and an unseen category as much as the farthest one; a method
+        for which both simply equal nothing says here what that costs.
+        """
+        if not self.axis.holes:
+            return self
+        table = self.table.copy()
+        for column, part in enumerate(self.axis.slices()):
+            table[part.stop : part.stop + HOLES] = np.rint(costs[column] * 2.0**self.shift).astype(np.int64)
+        return replace(self, table=table, prepared={})
 
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "prepared": {}}

@@ -98,7 +98,7 @@ def pick_rows(block: Block, before: dict[int, int], positions: IntArray) -> Foun
     ``before`` is the weight of all earlier blocks, by the block's first row. Keys are minus the
     position's place in ``positions``, so that the rows come back in the order asked.
     """
-    weights = np.ones(len(block), dtype=np.int64) if block.weights is None else block.weights
+    weights = block.row_weights
     first = before[block.start]
     ends = first + np.cumsum(weights)
     asked = np.flatnonzero((positions >= first) & (positions < first + weights.sum()))

@@ -121,7 +121,7 @@ class Moments:
 
 def number_moments(block: Block) -> Moments:
     """Moments of one block's numbers."""
-    weights = np.ones(len(block), dtype=np.int64) if block.weights is None else block.weights
+    weights = block.row_weights
     whole = ticks(block.numbers)
     present = ~np.isnan(block.numbers)
     squares = whole * whole >> (2 * TICK_BITS - SQUARE_BITS)
@@ -134,7 +134,7 @@ def summed_deviations(block: Block, fixed: FixedScores, means: FloatArray) -> In
     Returns an array (2, k, numeric), int64; missing numbers add nothing.
     """
     labels = label_rows(block, fixed)
-    weights = np.ones(len(block), dtype=np.int64) if block.weights is None else block.weights
+    weights = block.row_weights
     present = ~np.isnan(block.numbers)
     numbers, centers = ticks(block.numbers), ticks(means)
     summed = np.zeros((2, *means.shape), dtype=np.int64)

@@ -151,6 +151,11 @@ class Block:
     def __len__(self) -> int:
         return int(self.codes.shape[0])
 
+    @property
+    def row_weights(self) -> IntArray:  # (n,) int64
+        """Weight of every row, ones where the block has none."""
+        return np.ones(len(self), dtype=np.int64) if self.weights is None else self.weights
+
     @classmethod
     def empty(cls, axis: Axis, n_numeric: int) -> Block:
         """A block without rows."""

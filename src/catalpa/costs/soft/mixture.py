@@ -14,7 +14,7 @@ import numpy as np
 
 from catalpa.costs.soft.logarithms import log, log_gamma
 from catalpa.steps.scores import Scores
-from catalpa.steps.soft.counts import SharedCounts
+from catalpa.steps.soft.scores import SharedCounts
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
 __all__ = ["Mixture", "Overall"]

@@ -10,8 +10,7 @@ import numpy as np
 
 from catalpa.cluster.kmodes import KModes
 from catalpa.costs.matching import Prototypes, most_frequent
-from catalpa.loop.refill import REFILLS
-from catalpa.loop.settle import settle
+from catalpa.loop.settle import REFILLS, settle
 from catalpa.steps.assign import label_rows
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores, fix

@@ -1,4 +1,4 @@
-"""Rows far from each other: greedy k-means++ on rows in memory, in any squared distance."""
+"""Rows far from each other, in any squared distance: k-means++ on an engine, and greedily in memory."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from catalpa.engines.base import Engine
+from catalpa.loop.starts.rows import random_rows
+from catalpa.steps.embed import Away, draw_far_row, summed_away
+from catalpa.steps.search import Found
 from catalpa.table.blocks import IntArray
 
-__all__ = ["far_rows"]
+__all__ = ["far_rows", "plusplus_rows"]
 
 
 def far_rows(
@@ -54,3 +58,30 @@ def _drawn(lengths: IntArray, times: int, rng: np.random.Generator) -> IntArray:
     """Rows drawn in proportion to whole numbers."""
     ends = np.cumsum(lengths)
     return np.searchsorted(ends, rng.integers(int(ends[-1]), size=times), side="right")
+
+
+def plusplus_rows(
+    engine: Engine, k: int, rng: np.random.Generator, away_from: Callable[[Found], Away]
+) -> Found:
+    """k rows, each drawn in proportion to its squared distance from the nearest row before.
+
+    Arthur and Vassilvitskii (2007), one draw per row. Fewer rows come back where all others are at
+    distance 0 from those chosen.
+    """
+    chosen = random_rows(engine, 1, rng)
+    while len(chosen) < k:
+        away = away_from(chosen)
+        blocks = engine.each(summed_away, away)
+        ends = np.cumsum(blocks[:, 1])
+        if ends[-1] <= 0:
+            break
+        before = dict(zip(blocks[:, 0].tolist(), (ends - blocks[:, 1]).tolist(), strict=True))
+        drawn = engine.total(draw_far_row, before, away, int(rng.integers(int(ends[-1]))))
+        chosen = Found(
+            np.append(chosen.keys, -len(chosen)),
+            np.append(chosen.index, drawn.index),
+            np.concatenate([chosen.codes, drawn.codes]),
+            np.concatenate([chosen.numbers, drawn.numbers]),
+            k,
+        )
+    return chosen

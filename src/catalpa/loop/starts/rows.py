@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from catalpa.engines.base import Engine
-from catalpa.loop.refill import as_counts
+from catalpa.loop.settle import as_counts
 from catalpa.steps.counts import Counts
 from catalpa.steps.search import Found, best_rows, block_weights, distinct_rows, pick_rows
 from catalpa.table.blocks import Block, IntArray

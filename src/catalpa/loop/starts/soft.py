@@ -13,12 +13,9 @@ from catalpa.costs.soft.mixture import Overall
 from catalpa.costs.soft.row_points import RowPoints
 from catalpa.costs.soft.spectral import Features, Products, SparseRows, coordinates
 from catalpa.engines.base import Engine
-from catalpa.loop.refill import reseed_empty
-from catalpa.loop.settle import settle
+from catalpa.loop.settle import reseed_empty, settle
 from catalpa.loop.starts.far_rows import far_rows
-from catalpa.steps.collapse import row_weights
 from catalpa.steps.counts import Counts
-from catalpa.steps.labelled import count_labelled
 from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 
@@ -56,7 +53,7 @@ class Starts:
     @cached_property
     def weights(self) -> IntArray:
         """Weights of the rows, made lighter where all together are too heavy for exact sums."""
-        weights = row_weights(self.block)
+        weights = self.block.row_weights
         factor = MOST_WEIGHT / float(weights.sum())
         return weights if factor >= 1.0 else np.maximum(np.rint(weights * factor), 1.0).astype(np.int64)
 
@@ -122,10 +119,10 @@ class Starts:
         return self._in_true_weights(best[1])
 
     def _counted(self, labels: IntArray, k: int) -> Counts:
-        return count_labelled(self.block, labels, k, self.axis)
+        return Counts.of(self.block, labels, k, self.axis)
 
     def _in_true_weights(self, counts: Counts) -> Counts:
-        factor = float(row_weights(self.block).sum()) / float(self.weights.sum())
+        factor = float(self.block.row_weights.sum()) / float(self.weights.sum())
         return counts.times(factor)
 
     def _points(self, k: int) -> RowPoints:
@@ -142,7 +139,7 @@ class Starts:
         """Places of the categories that take part, how features go together, and how many axes there are."""
         base, total = self.axis.base, float(self.weights.sum())
         light = replace(self.block, weights=self.weights)
-        counts = count_labelled(light, np.zeros(len(light), dtype=np.int64), 1, self.axis).by_category[0]
+        counts = Counts.of(light, np.zeros(len(light), dtype=np.int64), 1, self.axis).by_category[0]
         varied = np.bincount(base.column_of, counts > 0, base.n_columns) > 1
         places = np.flatnonzero((counts > 0) & varied[base.column_of])
         numeric = self.numbers.shape[1]

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from catalpa.steps.in_order.visits import InOrder
-from catalpa.steps.labelled import ABSENT
+from catalpa.steps.in_order.visits import ABSENT, OrderedRows
 from catalpa.table.blocks import FloatArray, IntArray
 
-__all__ = ["oriented_rows", "oriented_rows_again"]
+__all__ = ["oriented_rows", "oriented_rows_as_published"]
 
 NEVER = np.iinfo(np.int64).min
 
 
-def oriented_rows(rows: InOrder, wanted: int) -> IntArray:  # (wanted,) int64
+def oriented_rows(rows: OrderedRows, wanted: int) -> IntArray:  # (wanted,) int64
     """Oriented initialisation (Cheung and Jia, 2013): rows as indices, in the order of their choice.
 
     A row is common by the mean share of its categories in the table, and familiar by the mean share of
@@ -43,7 +42,7 @@ def oriented_rows(rows: InOrder, wanted: int) -> IntArray:  # (wanted,) int64
     return np.array(chosen[:wanted], dtype=np.int64)
 
 
-def oriented_rows_again(rows: InOrder, wanted: int) -> IntArray:  # (wanted,) int64
+def oriented_rows_as_published(rows: OrderedRows, wanted: int) -> IntArray:  # (wanted,) int64
     """The same choice in the arithmetic of MCDC's authors, where a row may be chosen again.
 
     Shares are rounded and added column by column as in their program: where two rows are equally good,
@@ -66,7 +65,7 @@ def oriented_rows_again(rows: InOrder, wanted: int) -> IntArray:  # (wanted,) in
     return np.array(chosen[:wanted], dtype=np.int64)
 
 
-def _common_shares(rows: InOrder, columns: IntArray) -> FloatArray:  # (n,)
+def _common_shares(rows: OrderedRows, columns: IntArray) -> FloatArray:  # (n,)
     """Mean over columns of the share of the row's category among the rows that have the column."""
     common = np.zeros(len(rows))
     for cells in columns:

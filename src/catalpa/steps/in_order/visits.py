@@ -13,24 +13,24 @@ from functools import cached_property
 import numpy as np
 
 from catalpa.steps import compiled
-from catalpa.steps.collapse import joined, row_weights
+from catalpa.steps.collapse import joined
 from catalpa.steps.counts import Counts
-from catalpa.steps.labelled import ABSENT, count_labelled, places
-from catalpa.table.blocks import TICK_BITS, Axis, Block, FloatArray, IntArray, Rows, ticks
+from catalpa.table.blocks import IGNORED, TICK_BITS, Axis, Block, FloatArray, IntArray, Rows, ticks
 
 try:
     from catalpa.steps import _core
 except ImportError:  # pragma: no cover - an installation without a compiler
     _core = None  # type: ignore[assignment]
 
-__all__ = ["InOrder", "Rivalry", "compete", "join", "visit"]
+__all__ = ["ABSENT", "OrderedRows", "Rivalry", "compete", "join", "visit"]
 
 TICK = 2.0**-TICK_BITS
+ABSENT = int(np.iinfo(np.uint32).max)  # place of a cell that is left out
 STEEPEST = 700.0  # exp of more is no number
 
 
 @dataclass(frozen=True, eq=False)
-class InOrder:
+class OrderedRows:
     """All rows of a table, ready to be visited one by one.
 
     Attributes
@@ -48,9 +48,9 @@ class InOrder:
     units: float = 1.0
 
     @staticmethod
-    def of(rows: Rows, units: float = 1.0) -> InOrder:
+    def of(rows: Rows, units: float = 1.0) -> OrderedRows:
         """The rows of a table, joined into one block."""
-        return InOrder(joined(rows), rows.axis, units)
+        return OrderedRows(joined(rows), rows.axis, units)
 
     def __len__(self) -> int:
         return len(self.block)
@@ -68,7 +68,10 @@ class InOrder:
     @cached_property
     def places(self) -> IntArray:  # (n, columns) uint32
         """Place of every cell on the axis; ABSENT for a cell that is left out."""
-        return places(self.block, self.coded)
+        at = self.block.codes.astype(np.int64) + self.axis.offsets[:-1]
+        if self.coded.holes:
+            at = np.where(self.block.codes >= np.asarray(self.coded.sizes) + IGNORED, ABSENT, at)
+        return np.ascontiguousarray(at.astype(np.uint32))
 
     @cached_property
     def ticks(self) -> IntArray:  # (n, numeric) int64
@@ -80,7 +83,7 @@ class InOrder:
 
     @cached_property
     def weights(self) -> IntArray:  # (n,) int64
-        return np.ascontiguousarray(row_weights(self.block))
+        return np.ascontiguousarray(self.block.row_weights)
 
     @cached_property
     def core(self) -> _core.Table | None:
@@ -89,19 +92,19 @@ class InOrder:
             return None
         return _core.Table(self.places, self.axis.offsets, self.ticks, self.seen, self.weights)
 
-    def permuted(self, order: IntArray) -> InOrder:
+    def permuted(self, order: IntArray) -> OrderedRows:
         """The same rows in another order."""
         weights = None if self.block.weights is None else self.block.weights[order]
         return replace(self, block=Block(self.block.codes[order], self.block.numbers[order], weights))
 
     def counts(self, labels: IntArray, k: int) -> Counts:
         """Counts of the labelled rows."""
-        return count_labelled(self.block, labels, k, self.coded)
+        return Counts.of(self.block, labels, k, self.coded)
 
     def seeds(self, chosen: IntArray) -> Counts:
         """Counts of clusters that hold one of these rows each."""
         block = Block(self.block.codes[chosen], self.block.numbers[chosen])
-        return count_labelled(block, np.arange(len(chosen)), len(chosen), self.coded)
+        return Counts.of(block, np.arange(len(chosen)), len(chosen), self.coded)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +136,7 @@ class Rivalry:
         return replace(self, wins=self.wins[alive], strength=self.strength[alive])
 
 
-def join(rows: InOrder, seeds: Counts, column_weights: FloatArray, tie: float) -> IntArray:  # (n,) int32
+def join(rows: OrderedRows, seeds: Counts, column_weights: FloatArray, tie: float) -> IntArray:  # (n,) int32
     """Give every row to the most similar cluster and count it there at once.
 
     The clusters begin with the counts of ``seeds``. Similarity is the sum over columns of a cluster's
@@ -156,7 +159,9 @@ def join(rows: InOrder, seeds: Counts, column_weights: FloatArray, tie: float) -
     return labels
 
 
-def visit(rows: InOrder, labels: IntArray, column_weights: FloatArray, tie: float) -> tuple[IntArray, int]:
+def visit(
+    rows: OrderedRows, labels: IntArray, column_weights: FloatArray, tie: float
+) -> tuple[IntArray, int]:
     """One pass in which every row moves to the most similar cluster; the labels, and how many moved."""
     labels = np.array(labels, dtype=np.int32)
     column_weights = np.ascontiguousarray(column_weights)
@@ -169,7 +174,7 @@ def visit(rows: InOrder, labels: IntArray, column_weights: FloatArray, tie: floa
 
 
 def compete(
-    rows: InOrder, labels: IntArray, column_weights: FloatArray, rivalry: Rivalry, tie: float
+    rows: OrderedRows, labels: IntArray, column_weights: FloatArray, rivalry: Rivalry, tie: float
 ) -> tuple[IntArray, int, Rivalry]:
     """One pass of rival penalised competition: labels, how many moved, and how the rivals stand after it.
 
@@ -190,7 +195,7 @@ def compete(
 
 
 def _compete_by_reference(
-    rows: InOrder, labels: IntArray, column_weights: FloatArray, rivalry: Rivalry, tie: float
+    rows: OrderedRows, labels: IntArray, column_weights: FloatArray, rivalry: Rivalry, tie: float
 ) -> int:
     """The plain twin; labels and rivalry change in place."""
     wins, strength, rate = rivalry.wins, rivalry.strength, rivalry.rate
@@ -229,7 +234,7 @@ def _best(values: FloatArray, tie: float, but: int = -1) -> int:
 class _Standing:
     """Counts of clusters that change with every row."""
 
-    def __init__(self, rows: InOrder, column_weights: FloatArray) -> None:
+    def __init__(self, rows: OrderedRows, column_weights: FloatArray) -> None:
         k, numeric = len(column_weights), rows.ticks.shape[1]
         self.rows = rows
         self.column_weights = column_weights.T
@@ -239,7 +244,7 @@ class _Standing:
         self.seen = np.zeros((numeric, k), dtype=np.int64)
 
     @staticmethod
-    def of(rows: InOrder, column_weights: FloatArray, labels: IntArray) -> _Standing:
+    def of(rows: OrderedRows, column_weights: FloatArray, labels: IntArray) -> _Standing:
         standing = _Standing(rows, column_weights)
         for row, label in enumerate(labels):
             standing.count(row, label, 1)

@@ -8,16 +8,15 @@ import numpy as np
 
 from catalpa.steps import reference
 from catalpa.steps.counts import Counts
-from catalpa.steps.in_order.visits import TICK, InOrder
-from catalpa.steps.labelled import ABSENT
+from catalpa.steps.in_order.visits import ABSENT, TICK, OrderedRows
 from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import Block, FloatArray, IntArray
 
-__all__ = ["Inside", "dissimilarities", "look_inside"]
+__all__ = ["WithinClusters", "dissimilarities", "look_within"]
 
 
 @dataclass(frozen=True, eq=False)
-class Inside:
+class WithinClusters:
     """A labelled table, looked at from inside its clusters.
 
     Attributes
@@ -34,7 +33,7 @@ class Inside:
     spread: FloatArray
 
 
-def look_inside(rows: InOrder, labels: IntArray, k: int) -> Inside:
+def look_within(rows: OrderedRows, labels: IntArray, k: int) -> WithinClusters:
     """Counts, likeness and spread of clusters."""
     counts = rows.counts(labels, k)
     sizes = counts.sizes.astype(np.float64)
@@ -47,10 +46,10 @@ def look_inside(rows: InOrder, labels: IntArray, k: int) -> Inside:
         spread[:, column] = np.bincount(own, away * weights, k)
         alike[:, rows.axis.n_columns + column] = np.bincount(own, np.exp(-0.5 * away) * weights, k)
     np.divide(alike, sizes[:, None], out=alike, where=sizes[:, None] > 0)
-    return Inside(counts, alike, spread)
+    return WithinClusters(counts, alike, spread)
 
 
-def _own_shares(rows: InOrder, labels: IntArray, counts: Counts) -> FloatArray:  # (k, columns)
+def _own_shares(rows: OrderedRows, labels: IntArray, counts: Counts) -> FloatArray:  # (k, columns)
     """Sum over the rows of each cluster of the shares of their own categories in it.
 
     Added row by row in the order of the table: competitions end in ties that rounding decides.

@@ -10,9 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalpa.steps.counts import SQUARE_BITS, Counts
-from catalpa.steps.reference import LIMB_BITS, ROWS_AT_ONCE
-from catalpa.steps.soft.counts import SQUARE_DROP, SUM_DROP, WHOLE, SharedCounts
-from catalpa.steps.soft.scores import FRACTION_BITS, NUMBER_CAP, FixedShares
+from catalpa.steps.reference import ROWS_AT_ONCE, weighted_sum
+from catalpa.steps.soft.scores import (
+    FRACTION_BITS,
+    NUMBER_CAP,
+    SQUARE_DROP,
+    SUM_DROP,
+    WHOLE,
+    FixedShares,
+    SharedCounts,
+)
 from catalpa.table.blocks import TICK_BITS, Block, FloatArray, IntArray, ticks
 
 __all__ = ["ROWS_AT_ONCE", "costs", "count", "gaps", "shares"]
@@ -118,15 +125,15 @@ def count(
     row has moved, and no change is measured.
     """
     share, gap, least, log = shares(block, fixed)
-    weights = np.ones(len(block), dtype=np.int64) if block.weights is None else block.weights
+    weights = block.row_weights
     wide, leader = share.astype(np.int64), (gap == 0).argmax(axis=1)
-    cost = _weighted_sum(least.astype(np.int64), weights)
+    cost = weighted_sum(least.astype(np.int64), weights)
     moved = len(block) if leaders is None else int((leaders != leader).sum())
     sums = Counts(*_sums(block, fixed, wide, weights), cost, moved)
-    change = 0 if before is None else _weighted_sum(np.abs(wide - before).sum(axis=1), weights)
-    behind = _weighted_sum((wide * gap).sum(axis=1), weights)
+    change = 0 if before is None else weighted_sum(np.abs(wide - before).sum(axis=1), weights)
+    behind = weighted_sum((wide * gap).sum(axis=1), weights)
     led = np.bincount(leader, minlength=fixed.k).astype(np.int64)
-    return SharedCounts(sums, _weighted_sum(log, weights), behind, led, change), leader, share
+    return SharedCounts(sums, weighted_sum(log, weights), behind, led, change), leader, share
 
 
 def _sums(
@@ -145,10 +152,3 @@ def _sums(
     squares = ((share[:, :, None] * square[:, None, :] >> SQUARE_DROP) * each).sum(axis=0)
     seen = weighted.T @ (~np.isnan(block.numbers)).astype(np.int64)
     return np.ascontiguousarray(by_category.T), weighted.sum(axis=0), sums, squares, seen
-
-
-def _weighted_sum(values: IntArray, weights: IntArray) -> int:
-    """Exact sum of products that may pass 64 bits, in limbs of 20 bits."""
-    limb = (1 << LIMB_BITS) - 1
-    parts = (values & limb, (values >> LIMB_BITS) & limb, values >> (2 * LIMB_BITS))
-    return sum(int((weights * part).sum()) << (LIMB_BITS * place) for place, part in enumerate(parts))

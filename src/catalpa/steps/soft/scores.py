@@ -1,23 +1,95 @@
-"""The cost table of a soft pass, in the 32-bit integers that decide how rows are shared out."""
+"""What a soft pass takes, in the 32-bit integers that decide how rows are shared out, and what comes back."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from catalpa.errors import ParameterError
+from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
-from catalpa.steps.soft.counts import WHOLE, SharedCounts
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
-__all__ = ["FRACTION_BITS", "MOST_CLUSTERS", "FixedShares", "check_shareable", "soften"]
+__all__ = [
+    "FRACTION_BITS",
+    "MOST_CLUSTERS",
+    "SHARE_BITS",
+    "SQUARE_DROP",
+    "SUM_DROP",
+    "WHOLE",
+    "FixedShares",
+    "SharedCounts",
+    "check_shareable",
+    "soften",
+]
 
+SHARE_BITS = 20
+WHOLE = 1 << SHARE_BITS  # the shares of a row add up to this
+SUM_DROP, SQUARE_DROP = 14, 16  # low bits of share times number, and times its square, that are left out
 LN_TWO = 0.6931471805599453
 FRACTION_BITS = 16  # of a cost in bits (a cost of one bit halves a row's share)
 LARGEST_SUM = 2**31 - 2**23  # no row's cost may reach it, so that 32 bits hold every sum and difference
 MOST_CLUSTERS = 1447  # up to here the rounded shares of a row cannot add up to more than the whole
 NUMBER_CAP = 2.0**30  # of the numeric part; LARGEST_SUM keeps true costs below it
+
+
+@dataclass(frozen=True, eq=False)
+class SharedCounts:
+    """Sums over rows that count in every cluster by their share; all integers, so adding is exact.
+
+    Attributes
+    ----------
+    counts : Counts
+        ``by_category``, ``sizes`` and ``seen`` in units of ``2 ** -20`` of a row's weight; ``sums`` and
+        ``squares`` in ``2 ** -30``. ``cost`` is the summed least cost of the rows, in quanta above what
+        their places share; ``moved`` counts the rows whose foremost cluster changed.
+    log : int
+        Sum of weight times ``log2`` of the summed likelihood ratios, in ``2 ** -20``.
+    gap : int
+        Sum of weight times share times distance from the least cost, in bits of ``2 ** -36``.
+    led : array (k,), int64
+        Rows in which each cluster is foremost: least cost, the lowest cluster of equals.
+    change : int
+        Sum of weight times the absolute changes of the shares since the pass before.
+    """
+
+    counts: Counts
+    log: int
+    gap: int
+    led: IntArray
+    change: int
+
+    def __add__(self, other: SharedCounts) -> SharedCounts:
+        return SharedCounts(
+            self.counts + other.counts,
+            self.log + other.log,
+            self.gap + other.gap,
+            self.led + other.led,
+            self.change + other.change,
+        )
+
+    @staticmethod
+    def of(counts: Counts) -> SharedCounts:
+        """Counts by share of which nothing else is known."""
+        return SharedCounts(counts, 0, 0, (counts.sizes > 0).astype(np.int64), 0)
+
+    @staticmethod
+    def leaning(counts: Counts, share: float) -> SharedCounts:
+        """Counts of rows that their own cluster has by ``share``, all by equal parts of the rest."""
+
+        def shared(part: IntArray, unit: int) -> IntArray:
+            whole = part.sum(axis=0, keepdims=True)
+            mixed = share * part + (1.0 - share) / counts.k * whole
+            return np.asarray(np.rint(mixed * unit).astype(np.int64))
+
+        units = (WHOLE, WHOLE, WHOLE >> SUM_DROP, WHOLE >> SQUARE_DROP, WHOLE)
+        parts = (shared(part, unit) for part, unit in zip(counts.arrays, units, strict=True))
+        return SharedCounts.of(Counts.made_of(parts))
+
+    def folded(self, axis: Axis) -> SharedCounts:
+        """The same sums over true categories only, the holes of ``axis`` left out."""
+        return replace(self, counts=self.counts.folded(axis))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,22 +1,30 @@
-"""The step of a soft pass: rows count in every cluster by their share."""
+"""The step of a soft pass: rows count in every cluster by their share; and how likely rows are in each."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
+from typing import cast
 
 import numpy as np
 
-from catalpa.steps import compiled
-from catalpa.steps.collapse import row_weights
-from catalpa.steps.soft import compiled as compiled_soft
+from catalpa.steps import compiled, reference
+from catalpa.steps.counts import Counts
+from catalpa.steps.scores import FixedScores
 from catalpa.steps.soft import reference as soft_reference
-from catalpa.steps.soft.counts import SharedCounts
-from catalpa.steps.soft.scores import FixedShares
-from catalpa.table.blocks import Block, IntArray
+from catalpa.steps.soft.scores import FixedShares, SharedCounts
+from catalpa.table.blocks import Block, FloatArray, IntArray, code_dtype
 
-__all__ = ["SharedMemory", "foremost_shares", "share_and_count"]
+try:
+    from catalpa.steps import _core
+except ImportError:  # pragma: no cover - an installation without a compiler
+    _core = None  # type: ignore[assignment]
+
+__all__ = ["SharedMemory", "foremost_shares", "log_mixture", "minus_logs", "posterior", "share_and_count"]
+
+NO_SHARES = np.zeros((0, 0), dtype=np.int32)
+NO_CLUSTERS = np.zeros(0, dtype=np.int32)
 
 ROWS_PER_PLACE = 4  # a fused place costs less here than at a hard pass, and a column more
 
@@ -57,8 +65,68 @@ def _compiled_pass(
 ) -> tuple[SharedCounts, SharedMemory]:
     packed = memory.packed or compiled.pack(block, fixed.axis, fixed.k, ROWS_PER_PLACE)
     shares = np.empty((len(block), fixed.k), dtype=np.int32) if keep else None
-    counted, leaders = compiled_soft.count(block, packed, fixed, memory.leaders, memory.shares, shares)
+    counted, leaders = _count_compiled(block, packed, fixed, memory.leaders, memory.shares, shares)
     return counted, SharedMemory(leaders, shares, packed)
+
+
+def _count_compiled(
+    block: Block,
+    packed: compiled.Packed,
+    fixed: FixedShares,
+    leaders: IntArray | None,
+    before: IntArray | None,
+    shares: IntArray | None,
+) -> tuple[SharedCounts, IntArray]:
+    """Sums of a block and the foremost cluster of every row (n,); as ``reference.count``.
+
+    The shares go to ``shares`` (n, k), int32, where it is given.
+    """
+    foremost = np.empty(len(block), dtype=code_dtype(fixed.k + 1))
+    into = Counts.none(fixed.k, fixed.axis.length, fixed.n_numeric)
+    led = np.empty(fixed.k, dtype=np.int64)
+    cost, log, gap, change, moved = _core.share(
+        _tables(packed, fixed),
+        packed.fused,
+        compiled.core_numbers(block),
+        compiled.core_weights(block),
+        NO_SHARES if before is None else before,
+        compiled.chosen_level(),
+        _alike(leaders, foremost),
+        foremost,
+        NO_SHARES if shares is None else shares,
+        *into.arrays,
+        led,
+    )
+    counts = replace(into, cost=_whole(cost), moved=moved)
+    return SharedCounts(counts, _whole(log), _whole(gap), led, _whole(change)), foremost
+
+
+def _alike(leaders: IntArray | None, foremost: IntArray) -> IntArray:
+    """Former leaders in the type of the new ones; the largest number they can hold is no cluster."""
+    if leaders is None:
+        return foremost[:0]
+    if leaders.dtype == foremost.dtype:
+        return leaders
+    return np.minimum(leaders, np.iinfo(foremost.dtype).max).astype(foremost.dtype)
+
+
+def _whole(halves: tuple[int, int]) -> int:
+    high, low = halves
+    return (high << 64) + low
+
+
+def _tables(packed: compiled.Packed, fixed: FixedShares) -> _core.SoftTables:
+    """The fused tables for these groups of columns, made once per pass, as those of a hard pass."""
+    key = f"tables {packed.starts}"
+    if key not in fixed.prepared:
+        numbers = (fixed.means, fixed.scale, fixed.level)
+        table_rise = NO_SHARES if fixed.table_rise is None else fixed.table_rise
+        anchor_rise = NO_CLUSTERS if fixed.anchor_rise is None else fixed.anchor_rise
+        rises, starts = (table_rise, anchor_rise, fixed.coarser), np.asarray(packed.starts)
+        fixed.prepared[key] = _core.SoftTables(
+            fixed.table, fixed.anchor, fixed.axis.widths, starts, *numbers, *rises
+        )
+    return cast("_core.SoftTables", fixed.prepared[key])
 
 
 def _reference_pass(
@@ -87,5 +155,27 @@ def foremost_shares(block: Block, fixed: FixedShares) -> IntArray:  # (1,) int64
     for part in block.cut(soft_reference.ROWS_AT_ONCE):
         _, memory = share_and_count(part, None, fixed, True)
         assert memory.shares is not None
-        total += int((memory.shares.max(axis=1, initial=0).astype(np.int64) * row_weights(part)).sum())
+        total += int((memory.shares.max(axis=1, initial=0).astype(np.int64) * part.row_weights).sum())
     return np.array([total])
+
+
+def minus_logs(block: Block, fixed: FixedScores) -> FloatArray:  # (n, k)
+    """Minus the log of each cluster's share times the row's probability; a left-out cell adds nothing."""
+    parts = [reference.distances(part, fixed) for part in block.cut(reference.ROWS_AT_ONCE)]
+    return np.asarray(np.concatenate(parts) * fixed.quantum)
+
+
+def posterior(block: Block, fixed: FixedScores) -> FloatArray:  # (n, k)
+    """Probability of every cluster given the row."""
+    joint = -minus_logs(block, fixed)
+    return np.asarray(np.exp(joint - _log_sum(joint)[:, None]))
+
+
+def log_mixture(block: Block, fixed: FixedScores) -> FloatArray:  # (n,)
+    """Log density of every row under all clusters together."""
+    return _log_sum(-minus_logs(block, fixed))
+
+
+def _log_sum(logs: FloatArray) -> FloatArray:  # (n,)
+    highest = logs.max(axis=1)
+    return np.asarray(highest + np.log(np.exp(logs - highest[:, None]).sum(axis=1)))
