@@ -253,13 +253,15 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         """The fitted model as JSON values."""
         return model_document(type(self).__name__, self.get_params(deep=False), self._fitted)
 
-    def report(self, X: Any, *, title: str = "Cluster report") -> Report:
+    def report(self, X: Any, *, sample_weight: Any = None, title: str = "Cluster report") -> Report:
         """Everything found in a table, as a page that opens offline: ``report(X).save("report.html")``.
 
         Parameters
         ----------
         X : table
             The table of the fit, or another with the same columns.
+        sample_weight : array-like (n,), optional
+            Weight of each row, as at fit.
         title : str
             Heading of the page.
 
@@ -271,7 +273,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         check_is_fitted(self)
         from catalpa.report import report  # above this room, and its libraries are optional
 
-        return report(self, X, title=title)
+        return report(self, X, sample_weight=sample_weight, title=title)
 
     def _repr_html_inner(self) -> str:
         return self._card() + str(super()._repr_html_inner())

@@ -27,7 +27,9 @@ SQUARE = 18  # pixels across a cluster's square
 MARGIN = 30  # pixels between the outermost point and the edge
 
 
-def category_map(model: Clusterer, X: Any, *, width: int = 640, height: int = 520) -> Any:
+def category_map(
+    model: Clusterer, X: Any, *, sample_weight: Any = None, width: int = 640, height: int = 520
+) -> Any:
     """Categories as points: near ones belong to the same clusters and are held by the same rows.
 
     Squares are the clusters, each among the categories of its rows; the centre is what all rows have in
@@ -40,6 +42,8 @@ def category_map(model: Clusterer, X: Any, *, width: int = 640, height: int = 52
     model : fitted estimator
     X : table
         How categories occur together is counted on at most 20 000 of its rows.
+    sample_weight : array-like (n,), optional
+        Weight of each row, as at fit.
     width, height : int
 
     Returns
@@ -52,7 +56,7 @@ def category_map(model: Clusterer, X: Any, *, width: int = 640, height: int = 52
     >>> zoo = catalpa.datasets.load("zoo").frame
     >>> chart = category_map(catalpa.Grove(4, random_state=0).fit(zoo), zoo)
     """
-    view = look(model, X)
+    view = look(model, X, sample_weight=sample_weight)
     if not view.schema.categorical:
         raise ParameterError("The table has numbers only; a map of categories needs a column of categories.")
     return dressed(draw_categories(category_points(view), width, height))
@@ -208,7 +212,7 @@ def _named(
 
 
 def _together(sample: Sample, places: int) -> FloatArray:  # (V, V)
-    """Rows of the sample that hold both of two categories; holes are left out."""
+    """Weight of the rows of the sample that hold both of two categories; holes are left out."""
     axis = sample.axis
     held = []
     for column, (width, size) in enumerate(zip(axis.widths, axis.sizes, strict=True)):
@@ -217,4 +221,4 @@ def _together(sample: Sample, places: int) -> FloatArray:  # (V, V)
         one_hot = sparse.csr_matrix((np.ones(len(rows)), (rows, codes[rows])), shape=(len(codes), width))
         held.append(one_hot[:, :size])
     table = sparse.hstack(held, format="csr") if held else sparse.csr_matrix((len(sample.rows), places))
-    return np.asarray((table.T @ table).todense())
+    return np.asarray((table.T @ sparse.diags_array(sample.weights) @ table).todense())

@@ -38,7 +38,8 @@ def row_map(
 ) -> Any:
     """Rows as points, coloured by cluster; point at one to see its cells.
 
-    Tables with more than 2 000 rows are sampled, and the chart says so.
+    Tables with more than 2 000 rows are sampled, and the chart says so. A row is one point, whatever it
+    weighs.
 
     Parameters
     ----------

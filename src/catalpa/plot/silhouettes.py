@@ -25,7 +25,7 @@ def silhouettes(model: Clusterer, X: Any, *, width: int = 420) -> Any:
     """Silhouette of the rows of each cluster, highest first, in the share of columns that differ.
 
     Values above 0 mean that a row differs less from its own cluster than from the next one. Tables with
-    more than 20 000 rows are sampled.
+    more than 20 000 rows are sampled. A row is drawn once, whatever it weighs.
 
     Parameters
     ----------

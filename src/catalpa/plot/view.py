@@ -6,12 +6,13 @@ import math
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from catalpa.engines.local import weight_units
 from catalpa.errors import UnseenCategoryWarning
 from catalpa.estimator.fitted import fitted_of
 from catalpa.relations.names import category_names
@@ -42,7 +43,7 @@ class NumberSums:
         Sums of the squared distances of the clusters' means, and of all cells, from that mean, in units
         of the largest distance.
     seen : array (k, numeric)
-        Cells.
+        Weight of the cells.
     """
 
     means: FloatArray
@@ -63,6 +64,7 @@ class Sample:
     codes : array (m, columns)
     numbers : array (m, numeric)
     labels : array (m,)
+    weights : array (m,)
     costs : array (m, k)
         What each row costs in each cluster.
     axis : Axis
@@ -73,6 +75,7 @@ class Sample:
     codes: IntArray
     numbers: FloatArray
     labels: IntArray
+    weights: FloatArray
     costs: FloatArray
     axis: Axis
 
@@ -85,8 +88,11 @@ class View:
     ----------
     labels : array (n,)
         Cluster of every row: those of the fit if this is its table, else predicted.
+    weights : array (n,) or None
+        Of the rows; None where each counts once.
     by_category, sizes : arrays (k, V), (k,)
-        Rows of this table per cluster and category, and per cluster.
+        Weight of the rows of this table per cluster and category, and per cluster; whole numbers where
+        the weights are.
     unseen, missing : dict
         Cells per column.
     is_fit_table : bool
@@ -95,6 +101,7 @@ class View:
 
     model: Clusterer
     labels: IntArray
+    weights: FloatArray | None
     by_category: IntArray
     sizes: IntArray
     numbers: NumberSums
@@ -136,7 +143,7 @@ class View:
         return {name: texts[name] for name in self.schema.names}
 
 
-def look(model: Clusterer, X: Any, *, random_state: int = 0) -> View:
+def look(model: Clusterer, X: Any, *, sample_weight: Any = None, random_state: int = 0) -> View:
     """Look at a table through a fitted model.
 
     Examples
@@ -153,19 +160,24 @@ def look(model: Clusterer, X: Any, *, random_state: int = 0) -> View:
     encoded = encode(X, schema, handle_unknown="ignore")
     codes = np.concatenate([block.codes for block in encoded.rows])
     numbers = np.concatenate([block.numbers for block in encoded.rows])
-    k = int(model.n_clusters_)
+    k, n = int(model.n_clusters_), len(codes)
+    # Counted in whole units as at fit, so that rows and weights of the fit are known again exactly.
+    units, per_weight = (None, 1.0) if sample_weight is None else weight_units(sample_weight, n)
+    weights = None if units is None else units / per_weight
 
     def count(labels: IntArray) -> IntArray:
-        return count_categories(codes, labels, encoded.rows.axis, k)
+        return count_categories(codes, labels, encoded.rows.axis, k, units)
 
-    labels, is_fit_table = _labels(model, X, len(codes), count)
+    labels, is_fit_table = _labels(model, X, n, count)
+    rows = _Rows(codes, numbers, labels, np.ones(n) if weights is None else weights)
     return View(
         model,
         labels,
-        count(labels),
-        np.bincount(labels, minlength=k),
-        _number_sums(numbers, labels, k),
-        _draw(model, X, codes, numbers, labels, encoded.rows.axis, random_state),
+        weights,
+        _in_weights(count(labels), per_weight),
+        _in_weights(tallied(labels, k, units), per_weight),
+        _number_sums(rows, k),
+        _draw(model, X, rows, encoded.rows.axis, random_state),
         encoded.unseen,
         encoded.missing,
         is_fit_table,
@@ -178,13 +190,25 @@ def model_counts(model: Clusterer) -> tuple[IntArray, IntArray]:
     return counts.by_category, counts.sizes
 
 
-def count_categories(codes: IntArray, labels: IntArray, axis: Axis, k: int) -> IntArray:  # (k, V)
-    """Rows per cluster and category; holes are not counted."""
+def tallied(groups: IntArray, n_groups: int, units: IntArray | None = None) -> IntArray:
+    """Rows per group, or their units; whole numbers."""
+    # Floats hold sums of units exactly: a table has fewer than 2**53 of them.
+    return np.bincount(groups, units, minlength=n_groups).astype(np.int64)
+
+
+def _in_weights(units: IntArray, per_weight: float) -> IntArray:
+    return units if per_weight == 1.0 else units / per_weight
+
+
+def count_categories(
+    codes: IntArray, labels: IntArray, axis: Axis, k: int, units: IntArray | None = None
+) -> IntArray:  # (k, V)
+    """Rows per cluster and category, or their units; holes are not counted."""
     parts = []
     for column, (width, size) in enumerate(zip(axis.widths, axis.sizes, strict=True)):
         places = labels.astype(np.int64) * width + codes[:, column]
         # The hole of a column lies behind its categories and is cut off.
-        parts.append(np.bincount(places, minlength=k * width).reshape(k, width)[:, :size])
+        parts.append(tallied(places, k * width, units).reshape(k, width)[:, :size])
     return np.concatenate(parts, axis=1) if parts else np.zeros((k, 0), dtype=np.int64)
 
 
@@ -199,12 +223,25 @@ def _labels(model: Clusterer, X: Any, n: int, count: Any) -> tuple[IntArray, boo
     return predicted, np.array_equal(count(predicted), at_fit)
 
 
-def _number_sums(numbers: FloatArray, labels: IntArray, k: int) -> NumberSums:
-    means, seen = np.zeros((k, numbers.shape[1])), np.zeros((k, numbers.shape[1]), dtype=np.int64)
-    overall, between, around = np.zeros((3, numbers.shape[1]))
-    for at, values in enumerate(numbers.T):
-        there = np.isfinite(values)
-        of, present = labels[there], values[there]
+class _Rows(NamedTuple):
+    """All rows of the table."""
+
+    codes: IntArray  # (n, columns)
+    numbers: FloatArray  # (n, numeric)
+    labels: IntArray  # (n,)
+    weights: FloatArray  # (n,)
+
+    def take(self, rows: IntArray) -> _Rows:
+        return _Rows(*(part[rows] for part in self))
+
+
+def _number_sums(rows: _Rows, k: int) -> NumberSums:
+    shape = k, rows.numbers.shape[1]
+    means, seen = np.zeros(shape), np.zeros(shape)
+    overall, between, around = np.zeros((3, shape[1]))
+    for at, values in enumerate(rows.numbers.T):
+        there = np.isfinite(values) & (rows.weights > 0)
+        of, present, weights = rows.labels[there], values[there], rows.weights[there]
         if not len(present):
             continue
         # Measured from the middle and in units of the range, so that neither large numbers that differ
@@ -212,32 +249,23 @@ def _number_sums(numbers: FloatArray, labels: IntArray, k: int) -> NumberSums:
         low, high = float(present.min()), float(present.max())
         middle, half = low / 2 + high / 2, high / 2 - low / 2 or 1.0
         placed = (present - middle) / half
-        seen[:, at] = np.bincount(of, minlength=k)
-        own = np.bincount(of, placed, minlength=k) / np.maximum(seen[:, at], 1)
-        mean = float(placed.mean())
+        seen[:, at] = np.bincount(of, weights, minlength=k)
+        sums = np.bincount(of, placed * weights, minlength=k)
+        own = np.divide(sums, seen[:, at], out=np.zeros(k), where=seen[:, at] > 0)
+        mean = float(np.average(placed, weights=weights))
         means[:, at] = np.where(seen[:, at] > 0, middle + half * own, 0.0)
         overall[at] = middle + half * mean
         between[at] = float((seen[:, at] * (own - mean) ** 2).sum())
-        around[at] = float(((placed - mean) ** 2).sum())
+        around[at] = float((weights * (placed - mean) ** 2).sum())
     return NumberSums(means, overall, between, around, seen)
 
 
-def _draw(
-    model: Clusterer,
-    X: Any,
-    codes: IntArray,
-    numbers: FloatArray,
-    labels: IntArray,
-    axis: Axis,
-    random_state: int,
-) -> Sample:
-    n = len(codes)
+def _draw(model: Clusterer, X: Any, table: _Rows, axis: Axis, random_state: int) -> Sample:
+    n = len(table.labels)
     if n <= SAMPLE_ROWS:
-        return Sample(np.arange(n), codes, numbers, labels, _costs(model, X), axis)
-    # In the order of the table: an example row is found again by its number.
+        return Sample(np.arange(n), *table, _costs(model, X), axis)
     rows = np.sort(np.random.default_rng(random_state).choice(n, SAMPLE_ROWS, replace=False))
-    costs = _costs(model, _safe_indexing(X, rows))
-    return Sample(rows, codes[rows], numbers[rows], labels[rows], costs, axis)
+    return Sample(rows, *table.take(rows), _costs(model, _safe_indexing(X, rows)), axis)
 
 
 def _costs(model: Clusterer, X: Any) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-__all__ = ["category_names", "decimals", "percent", "shortened"]
+__all__ = ["amount", "category_names", "decimals", "percent", "shortened"]
 
 MISSING = "(missing)"
 JOINERS = "\u200c\u200d"  # without width, but part of how letters and emoji are written
@@ -52,6 +52,17 @@ def decimals(length: float) -> str:
     if length == 0:
         return "0"
     return f"{length:.2f}" if length >= 0.01 else f"{length:.1g}"
+
+
+def amount(rows: float) -> str:
+    """How many rows, or what they weigh where that is no whole number.
+
+    Examples
+    --------
+    >>> [amount(rows) for rows in (1234, 12.0, 12.345678, 1234567.8)]
+    ['1,234', '12', '12.35', '1,234,568']
+    """
+    return f"{rows:,.4g}" if rows % 1 and rows < 1000 else f"{rows:,.0f}"
 
 
 def percent(share: float) -> str:

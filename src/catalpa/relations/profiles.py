@@ -266,14 +266,14 @@ def telling_columns(by_category: IntArray, sizes: IntArray, schema: Schema) -> l
     >>> [(found.column, found.bits) for found in telling_columns(counts, np.array([4, 4]), schema)]
     [('x0', 1.0), ('x1', 0.0)]
     """
-    rows = max(int(sizes.sum()), 1)
+    rows = float(sizes.sum()) or 1.0
     found = []
     for column, part in zip(schema.categorical, schema.axis.slices(), strict=True):
         counts = by_category[:, part]
         entropy = _bits(counts.sum(axis=0))
         # Sums of logarithms may leave a rounding error below zero where nothing is shared.
         shared = max(0.0, entropy + _bits(counts.sum(axis=1)) - _bits(counts.ravel()))
-        present = int(counts.sum()) / rows
+        present = float(counts.sum()) / rows
         found.append(TellingColumn(column.name, shared * present, shared / entropy if entropy > 0 else 0.0))
     return sorted(found, key=lambda column: -column.bits)
 
@@ -297,7 +297,7 @@ def _distinctions(profile: Profile, cluster: int) -> list[Distinction]:
     inside, everywhere = _column_totals(profile, cluster)
     records = []
     for at in np.flatnonzero(np.asarray(profile["cluster"]) == cluster):
-        column, count = profile["column"][at], int(profile["count"][at])
+        column, count = profile["column"][at], float(profile["count"][at])
         of_category = everywhere[column, profile["category"][at]]
         rows_in, rows_out = inside[column], everywhere[column, None] - inside[column]
         if rows_in == 0 or rows_out == 0 or count * rows_out <= (of_category - count) * rows_in:
@@ -319,19 +319,19 @@ def _distinctions(profile: Profile, cluster: int) -> list[Distinction]:
 
 def _column_totals(
     profile: Profile, cluster: int
-) -> tuple[dict[str, int], dict[tuple[str, str | None], int]]:
+) -> tuple[dict[str, float], dict[tuple[str, str | None], float]]:
     """Rows of the cluster that have each column; rows of the table per category, and (None) per column."""
-    inside: dict[str, int] = {}
-    everywhere: dict[tuple[str, str | None], int] = {}
+    inside: dict[str, float] = {}
+    everywhere: dict[tuple[str, str | None], float] = {}
     rows = zip(profile["cluster"], profile["column"], profile["category"], profile["count"], strict=True)
     for of_cluster, column, category, count in rows:
-        everywhere[column, category] = everywhere.get((column, category), 0) + int(count)
-        everywhere[column, None] = everywhere.get((column, None), 0) + int(count)
-        inside[column] = inside.get(column, 0) + (int(count) if of_cluster == cluster else 0)
+        everywhere[column, category] = everywhere.get((column, category), 0.0) + float(count)
+        everywhere[column, None] = everywhere.get((column, None), 0.0) + float(count)
+        inside[column] = inside.get(column, 0.0) + (float(count) if of_cluster == cluster else 0.0)
     return inside, everywhere
 
 
-def _likelihood_ratio(table: Sequence[Sequence[int]]) -> float:
+def _likelihood_ratio(table: Sequence[Sequence[float]]) -> float:
     """G statistic of a table of counts: twice the sum of observed times log(observed / expected)."""
     observed = np.asarray(table, dtype=np.float64)
     expected = observed.sum(axis=1, keepdims=True) * observed.sum(axis=0) / observed.sum()

@@ -77,7 +77,7 @@ class Report(Document):
         )
 
 
-def report(model: Clusterer, X: Any, *, title: str = "Cluster report") -> Report:
+def report(model: Clusterer, X: Any, *, sample_weight: Any = None, title: str = "Cluster report") -> Report:
     """Look at a table through a fitted model and report what is there.
 
     Parameters
@@ -86,6 +86,8 @@ def report(model: Clusterer, X: Any, *, title: str = "Cluster report") -> Report
     X : table
         The table of the fit, or another with the same columns. Rows beyond 20 000 are counted but only a
         sample of them is measured, and beyond 2 000 a sample is mapped.
+    sample_weight : array-like (n,), optional
+        Weight of each row, as at fit.
     title : str
         Heading of the page.
 
@@ -102,4 +104,4 @@ def report(model: Clusterer, X: Any, *, title: str = "Cluster report") -> Report
     """
     # Before the work: a missing package should be told at once, not after minutes.
     needs_altair()
-    return Report(summarise(look(model, X), title))
+    return Report(summarise(look(model, X, sample_weight=sample_weight), title))

@@ -104,7 +104,7 @@ def _clusters(found: Fitted, view: View) -> list[dict[str, Any]]:
     for cluster, (before, now) in enumerate(zip(then, view.sizes, strict=True)):
         table = [[before, then.sum() - before], [now, view.sizes.sum() - now]]
         chance = _chance(np.array(table, dtype=np.float64)) * len(then)
-        share, new = before / then.sum(), now / max(int(view.sizes.sum()), 1)
+        share, new = before / then.sum(), now / float(view.sizes.sum())
         records.append(
             {
                 "cluster": cluster,

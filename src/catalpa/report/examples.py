@@ -48,7 +48,7 @@ def _rarity(view: View, rows: IntArray, cluster: int) -> FloatArray:
     for at, part in enumerate(view.schema.axis.slices()):
         counts = view.by_category[cluster, part]
         # One share more, 0, for a cell that is a hole.
-        shares = np.append(counts, 0) / max(int(counts.sum()), 1)
+        shares = np.append(counts, 0) / (counts.sum() or 1)
         held = np.minimum(view.sample.codes[rows, at], len(counts))  # a hole lies behind the categories
         found -= shares[held]
     return found
@@ -86,8 +86,8 @@ def _surprising(view: View, at: int, cluster: int) -> list[str]:
     slices = view.schema.axis.slices()
     for column, part, code in zip(view.schema.categorical, slices, view.sample.codes[at], strict=True):
         counts = view.by_category[cluster, part]
-        total = int(counts.sum())
-        held = int(counts[code]) if code < column.size else 0
+        total = float(counts.sum())
+        held = float(counts[code]) if code < column.size else 0.0
         if total and held / total < SURPRISING:
             names.append(column.name)
     return names

@@ -12,7 +12,7 @@ from catalpa.plot.fitting import draw_passes
 from catalpa.plot.row_map import draw_map
 from catalpa.plot.silhouettes import draw_silhouettes
 from catalpa.plot.theme import cluster_colour, cluster_shape, dressed
-from catalpa.relations.names import percent, shortened
+from catalpa.relations.names import amount, percent, shortened
 
 __all__ = ["page", "script_json"]
 
@@ -52,8 +52,9 @@ def _rendered(template: str, **content: Any) -> str:
         environment.from_string(_text(template)).render(
             css=markup(_text("report.css")),
             percent=percent,
+            amount=amount,
             short=lambda name: shortened(name, NAME_WIDTH),
-            many=lambda number, thing: f"{number:,} {thing}{'' if number == 1 else 's'}",
+            many=lambda number, thing: f"{amount(number)} {thing}{'' if number == 1 else 's'}",
             **content,
         )
     )
@@ -77,7 +78,7 @@ def page(summary: Mapping[str, Any]) -> str:
         colours=_colours(summary),
         chips=_chips(summary),
         sizes=sizes,
-        largest=max([1, *sizes]),
+        largest=max(sizes) or 1,
         # Bars are drawn in parts of the largest; above 0, because they are divided by it.
         most_weight=max([1e-12, *(max(one["weights"]) for one in summary["weights"] or ())]),
         most_bits=max([1e-12, *(one["bits"] for one in summary["columns"])]),

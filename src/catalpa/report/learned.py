@@ -133,5 +133,5 @@ def _record(
         "p_value": tree.p_value(branch) if is_split else None,
         "cluster": cluster,
         "rule": None if cluster is None else rule_of[cluster],
-        "rows": 0 if cluster is None else int(view.sizes[cluster]),
+        "rows": 0 if cluster is None else view.sizes[cluster].item(),
     }

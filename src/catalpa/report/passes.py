@@ -52,7 +52,7 @@ def _warnings(view: View) -> list[str]:
     empty = [str(cluster) for cluster in range(view.k) if not view.sizes[cluster]]
     if empty:
         told.append(f"No row of this table falls into cluster {', '.join(empty)}.")
-    largest = float(view.sizes.max() / max(view.sizes.sum(), 1))
+    largest = float(view.sizes.max() / view.sizes.sum())
     if view.k > 1 and largest > 0.9:
         told.append(
             f"One cluster holds {100 * largest:.0f} % of the rows: the others may be no more than exceptions."
@@ -68,9 +68,15 @@ def _notes(view: View) -> list[str]:
     told = []
     if not view.is_fit_table:
         at_fit = fitted_of(view.model).rows
+        weighed = " or their weights (give sample_weight)" if _fit_was_weighted(view) else ""
         told.append(
-            f"These rows are not exactly those of the fit ({at_fit:,} rows, or weighted): "
+            f"These rows are not exactly those of the fit ({at_fit:,} rows){weighed}: "
             "clusters, shares and the map describe the rows given here, relations and passes come from fit."
+        )
+    if view.weights is not None:
+        told.append(
+            "Rows count by their weights in sizes, shares, means and reasons; the map and the silhouettes "
+            "show every row once."
         )
     if view.missing:
         named = ", ".join(f"{name} ({cells:,})" for name, cells in list(view.missing.items())[:8])
@@ -82,3 +88,10 @@ def _notes(view: View) -> list[str]:
         }[view.schema.missing]
         told.append(f"Missing cells: {named}{more}; {rule}.")
     return [*told, *view.schema.decisions]
+
+
+def _fit_was_weighted(view: View) -> bool:
+    """Whether rows counted by weights at fit; batches that fade are counted in units for other reasons."""
+    fitted = fitted_of(view.model)
+    weight = float(fitted.in_weights(fitted.outcome.counts.sizes).sum())
+    return not fitted.batches and (fitted.units_per_weight != 1.0 or weight != fitted.rows)

@@ -108,6 +108,7 @@ def _settings(model: Any) -> dict[str, Any]:
 def _table(view: View) -> dict[str, Any]:
     return {
         "rows": len(view.labels),
+        "weight": None if view.weights is None else float(view.weights.sum()),
         "columns": [
             {"name": column.name, "kind": column.kind.value, "holds": column.describe()}
             for column in view.schema.columns
@@ -123,8 +124,8 @@ def _clarity(view: View, silhouettes: Any) -> dict[str, Any] | None:
     if silhouettes is None:
         return None
     return {
-        "silhouette": float(silhouettes.mean()),
-        "nearest_own": float((silhouettes > 0).mean()),
+        "silhouette": float(np.average(silhouettes, weights=view.sample.weights)),
+        "nearest_own": float(np.average(silhouettes > 0, weights=view.sample.weights)),
         "rows": len(silhouettes),
         "values": _quantiles(silhouettes, view.sample.labels, view.k),
     }
@@ -148,13 +149,14 @@ def _clusters(view: View, profile: Profile, names: list[str], silhouettes: Any) 
     for cluster in range(view.k):
         apart = distinctive(profile, cluster, top=DISTINCTIONS) if view.sizes[cluster] else []
         own = view.sample.labels == cluster
-        measured = silhouettes is not None and own.any()
+        weights = view.sample.weights[own]
+        measured = silhouettes is not None and weights.any()
         clusters.append(
             {
                 "cluster": cluster,
-                "size": int(view.sizes[cluster]),
-                "share": float(view.sizes[cluster] / max(len(view.labels), 1)),
-                "silhouette": float(silhouettes[own].mean()) if measured else None,
+                "size": view.sizes[cluster].item(),
+                "share": float(view.sizes[cluster] / view.sizes.sum()),
+                "silhouette": float(np.average(silhouettes[own], weights=weights)) if measured else None,
                 "sets_apart": sentence(apart, means[cluster]),
                 "distinctions": [_distinction(record) for record in apart],
                 "means": [asdict(mean) for mean in means[cluster]],
@@ -186,8 +188,8 @@ def _profile(view: View, names: list[str]) -> list[dict[str, Any]]:
         kept = np.argsort(-counts.sum(axis=0), kind="stable")[:MOST_CATEGORIES]
         kept = kept[counts.sum(axis=0)[kept] > 0]
         totals = counts.sum(axis=1, keepdims=True)
-        shares = counts / np.maximum(totals, 1)  # (k, categories)
-        overall = counts.sum(axis=0) / max(int(counts.sum()), 1)
+        shares = counts / np.where(totals > 0, totals, 1)  # (k, categories)
+        overall = counts.sum(axis=0) / (counts.sum() or 1)
         records.append(
             {
                 "column": column.name,
