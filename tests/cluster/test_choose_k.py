@@ -145,7 +145,7 @@ def test_without_repeats_stability_is_said_to_be_unknown():
 
 
 def test_agreement_of_large_tables_is_measured_on_some_of_their_rows(monkeypatch):
-    monkeypatch.setattr("catalpa.cluster.choose_k.SAMPLE", 200)
+    monkeypatch.setattr("catalpa.cluster.choose_k.repeats.SAMPLE", 200)
     choice = choose_k(PLANTED.frame, [3], repeats=2, random_state=0, method=QUICK)
     assert choice.table["halves"][0] > 0.8
 

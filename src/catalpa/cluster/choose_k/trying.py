@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from html import escape
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from catalpa.cluster.choose_k.choice import HEAD, KChoice, Measures
+from catalpa.cluster.choose_k.repeats import Repeats, drawn, seed
 from catalpa.cluster.grove import Grove
 from catalpa.cluster.registry import find_method
 from catalpa.errors import ParameterError
@@ -22,91 +21,15 @@ from catalpa.estimator.attributes import frame_in
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.by_number_of_clusters import Judgement, judged, most_evident
 from catalpa.estimator.problem import rows_in_memory
-from catalpa.metrics import adjusted_rand, categorical_silhouette
+from catalpa.metrics import categorical_silhouette
 from catalpa.steps.assign import label_rows
 from catalpa.steps.scores import fix
 from catalpa.table import open_table
 from catalpa.table.blocks import IntArray
 
-__all__ = ["KChoice", "choose_k"]
+__all__ = ["choose_k"]
 
 STABLE = 0.5  # mean adjusted Rand index from which two halves of a table are said to agree
-SAMPLE = 20_000  # rows on which agreement is measured: it takes 3 * repeats fits for every k
-
-
-@dataclass(frozen=True)
-class Measures:
-    """One line of the table."""
-
-    k: int
-    cost: float
-    gain: float
-    restarts: float
-    halves: float
-    silhouette: float
-
-
-HEAD = tuple(Measures.__dataclass_fields__)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class KChoice:
-    """How many clusters, and why.
-
-    Attributes
-    ----------
-    k : int
-        The number chosen.
-    reason : str
-        Why, in one sentence.
-    structure : bool
-        Whether the table shows clusters at all.
-    table : frame of the table's library
-        One row per number of clusters: ``k``; ``cost`` (for Grove minus the evidence in nats); ``gain``
-        over one cluster (Grove: nats per row; else the share of the first cost that is saved);
-        ``restarts`` and ``halves``, the mean adjusted Rand index between runs from other starts and
-        between what two halves of the rows say about all rows; ``silhouette`` of the categorical columns.
-    """
-
-    k: int
-    reason: str
-    structure: bool
-    table: Any
-    _lines: tuple[Measures, ...]
-
-    @property
-    def gains(self) -> dict[int, float]:
-        """Gain over one cluster of every k that was tried."""
-        return {line.k: line.gain for line in self._lines}
-
-    @property
-    def head(self) -> tuple[str, ...]:
-        """Names of the table's columns."""
-        return HEAD
-
-    @property
-    def rows(self) -> list[tuple[str, ...]]:
-        """The table as texts, rounded for people."""
-        return [_texts(line) for line in self._lines]
-
-    def __str__(self) -> str:
-        cells = [self.head, *self.rows]
-        widths = [max(len(row[at]) for row in cells) for at in range(len(HEAD))]
-        drawn = [
-            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells
-        ]
-        return "\n".join([self.reason, "", *drawn])
-
-    def __repr__(self) -> str:
-        return f"KChoice(k={self.k}, structure={self.structure})"
-
-    def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in HEAD)
-        body = ""
-        for line in self._lines:
-            cell = "th" if line.k == self.k else "td"
-            body += "<tr>" + "".join(f"<{cell}>{text}</{cell}>" for text in _texts(line)) + "</tr>"
-        return f"<p>{escape(self.reason)}</p><table><tr>{head}</tr>{body}</table>"
 
 
 def choose_k(
@@ -161,7 +84,7 @@ def choose_k(
             choose = partial(_by_evidence, judgement.structure)
         else:
             tried, choose = _fitted(model, X, ks), partial(_by_silhouette)
-        again = Repeats(model, _drawn(X, state), repeats, state)
+        again = Repeats(model, drawn(X, state), repeats, state)
         lines = [_measures(tried, again, k) for k in ks if k in tried.costs]
     if not lines:
         raise ParameterError(f"The table has fewer rows that differ than {ks[0]}, the least of k_range.")
@@ -188,7 +111,7 @@ def _model(method: str | Clusterer, state: np.random.RandomState) -> Clusterer:
             f"{type(model).__name__} finds the number of clusters itself: fit it, and read n_clusters_."
         )
     if "random_state" in names and names["random_state"] is None:
-        model.set_params(random_state=_seed(state))
+        model.set_params(random_state=seed(state))
     return model
 
 
@@ -255,63 +178,6 @@ def _silhouette(codes: IntArray, labels: IntArray) -> float:
     return categorical_silhouette(codes, labels)
 
 
-@dataclass(frozen=True, eq=False)
-class Repeats:
-    """How well repeated runs of a method agree, by the mean adjusted Rand index; nan where none were run."""
-
-    model: Clusterer
-    X: Any
-    times: int
-    state: np.random.RandomState
-
-    def of_restarts(self, k: int) -> float:
-        """Agreement of runs with a single start each."""
-        if k == 1 or self.times < 2:
-            return float("nan")
-        runs = [self._once(k).fit(self.X).labels_ for _ in range(self.times)]
-        return float(np.mean([adjusted_rand(one, other) for one, other in itertools.combinations(runs, 2)]))
-
-    def of_halves(self, k: int) -> float:
-        """Agreement on all rows between models of one half of them and of the other."""
-        n = len(open_table(self.X))
-        if k == 1 or k > n // 2 or not self.times:  # one cluster always agrees; half a table may lack rows
-            return float("nan")
-        found = []
-        for _ in range(self.times):
-            order = self.state.permutation(n)
-            # In the table's order, because some methods visit rows in it.
-            halves = np.sort(order[: n // 2]), np.sort(order[n // 2 :])
-            said = [self._once(k).fit(_rows_of(self.X, half)).predict(self.X) for half in halves]
-            found.append(adjusted_rand(*said))
-        return float(np.mean(found))
-
-    def _once(self, k: int) -> Clusterer:
-        """The model with k clusters and a single start of its own."""
-        # One start, since agreement of the best of many would say how thorough the search is; and half a
-        # table lacks categories of the other, which is no news here.
-        wanted = {"n_clusters": k, "random_state": _seed(self.state), "n_init": 1, "handle_unknown": "ignore"}
-        known = self.model.get_params(deep=False)
-        fresh: Clusterer = clone(self.model)
-        fresh.set_params(**{name: wanted[name] for name in wanted if name in known})
-        return fresh
-
-
-def _seed(state: np.random.RandomState) -> int:
-    return int(state.randint(np.iinfo(np.int32).max))
-
-
-def _drawn(X: Any, state: np.random.RandomState) -> Any:
-    n = len(open_table(X))
-    return X if n <= SAMPLE else _rows_of(X, np.sort(state.choice(n, SAMPLE, replace=False)))
-
-
-def _rows_of(X: Any, rows: IntArray) -> Any:
-    if isinstance(X, list | tuple):
-        return [X[row] for row in rows]
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    return frame[rows].to_native() if isinstance(frame, nw.DataFrame) else np.asarray(X)[rows]
-
-
 def _by_evidence(structure: bool, lines: Sequence[Measures]) -> tuple[int, bool, str]:
     k = most_evident({line.k: -line.cost for line in lines})
     if not structure:
@@ -343,8 +209,3 @@ def _by_silhouette(lines: Sequence[Measures]) -> tuple[int, bool, str]:
     if best.halves < STABLE:
         return best.k, False, f"{largest}, but halves of the table only {agree}: no stable structure."
     return best.k, True, f"{largest}, and halves of the table {agree}."
-
-
-def _texts(line: Measures) -> tuple[str, ...]:
-    rest = (line.gain, line.restarts, line.halves, line.silhouette)
-    return (str(line.k), f"{line.cost:.2f}", *("" if np.isnan(value) else f"{value:.3f}" for value in rest))

@@ -1,0 +1,79 @@
+"""How well runs of a method agree, from other starts and on other rows."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from sklearn.base import clone
+
+from catalpa.estimator.base import Clusterer
+from catalpa.metrics import adjusted_rand
+from catalpa.table import open_table
+from catalpa.table.blocks import IntArray
+
+__all__ = ["Repeats", "drawn", "seed"]
+
+SAMPLE = 20_000  # rows on which agreement is measured: it takes 3 * repeats fits for every k
+
+
+@dataclass(frozen=True, eq=False)
+class Repeats:
+    """How well repeated runs of a method agree, by the mean adjusted Rand index; nan where none were run."""
+
+    model: Clusterer
+    X: Any
+    times: int
+    state: np.random.RandomState
+
+    def of_restarts(self, k: int) -> float:
+        """Agreement of runs with a single start each."""
+        if k == 1 or self.times < 2:
+            return float("nan")
+        runs = [self._once(k).fit(self.X).labels_ for _ in range(self.times)]
+        return float(np.mean([adjusted_rand(one, other) for one, other in itertools.combinations(runs, 2)]))
+
+    def of_halves(self, k: int) -> float:
+        """Agreement on all rows between models of one half of them and of the other."""
+        n = len(open_table(self.X))
+        if k == 1 or k > n // 2 or not self.times:  # one cluster always agrees; half a table may lack rows
+            return float("nan")
+        found = []
+        for _ in range(self.times):
+            order = self.state.permutation(n)
+            # In the table's order, because some methods visit rows in it.
+            halves = np.sort(order[: n // 2]), np.sort(order[n // 2 :])
+            said = [self._once(k).fit(_rows_of(self.X, half)).predict(self.X) for half in halves]
+            found.append(adjusted_rand(*said))
+        return float(np.mean(found))
+
+    def _once(self, k: int) -> Clusterer:
+        """The model with k clusters and a single start of its own."""
+        # One start, since agreement of the best of many would say how thorough the search is; and half a
+        # table lacks categories of the other, which is no news here.
+        wanted = {"n_clusters": k, "random_state": seed(self.state), "n_init": 1, "handle_unknown": "ignore"}
+        known = self.model.get_params(deep=False)
+        fresh: Clusterer = clone(self.model)
+        fresh.set_params(**{name: wanted[name] for name in wanted if name in known})
+        return fresh
+
+
+def seed(state: np.random.RandomState) -> int:
+    """A seed for an estimator."""
+    return int(state.randint(np.iinfo(np.int32).max))
+
+
+def drawn(X: Any, state: np.random.RandomState) -> Any:
+    """The table, or some of its rows where it is large."""
+    n = len(open_table(X))
+    return X if n <= SAMPLE else _rows_of(X, np.sort(state.choice(n, SAMPLE, replace=False)))
+
+
+def _rows_of(X: Any, rows: IntArray) -> Any:
+    if isinstance(X, list | tuple):
+        return [X[row] for row in rows]
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return frame[rows].to_native() if isinstance(frame, nw.DataFrame) else np.asarray(X)[rows]
