@@ -100,7 +100,12 @@ def test_a_disk_that_refuses_a_file_is_an_error_of_ours(tmp_path):
     with pytest.raises(OutputError, match="cannot be made"):
         outputs.make_folder(tmp_path / "file" / "folder")
     with pytest.raises(OutputError, match="cannot be written"):
-        outputs.write_text(tmp_path / "absent" / "file", "x")
+        outputs.write_text(tmp_path, "x")
+
+
+def test_the_folder_of_a_file_is_made_with_it(tmp_path):
+    outputs.write_text(tmp_path / "absent" / "file", "x")
+    assert (tmp_path / "absent" / "file").read_text() == "x"
 
 
 @pytest.fixture
