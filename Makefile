@@ -1,6 +1,7 @@
 # make demo   cluster a bundled table and show what was found
 # make test   style, types, layers and the whole test suite with its coverage gate
 # make nocore install with the compiler hidden and fit on the NumPy reference
+# make fuzz   look for inputs that break it: MINUTES=30
 # make docs   build the site into docs/_build/html
 # make bench  run every measurement in benchmarks/
 #
@@ -11,9 +12,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 PYTEST_ARGS ?= -n 2 -q
+MINUTES ?= 30
 BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/catalpa/steps/core/*.cpp src/catalpa/steps/core/*.hpp)
 
-.PHONY: demo test nocore docs bench changelog clean
+.PHONY: demo test fuzz nocore docs bench changelog clean
 
 demo: $(VENV)/installed
 	$(BIN)/catalpa demo
@@ -25,6 +27,9 @@ test: $(VENV)/installed-test
 	$(BIN)/lint-imports
 	$(BIN)/python -c "import catalpa.steps._core"
 	$(BIN)/python -m pytest $(PYTEST_ARGS) --cov --cov-report=term
+
+fuzz: $(VENV)/installed-test
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
 
 nocore:
 	$(PYTHON) tools/check_nocore.py

@@ -14,6 +14,7 @@ from catalpa.costs.method import Method
 from catalpa.errors import ColumnWarning, ParameterError, UndefinedMetric
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
+from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, number, rules
 from catalpa.loop.history import Pass, report_pass
 from catalpa.loop.ward import ward_labels
@@ -109,6 +110,11 @@ class CBDM(Clusterer):
         clusterer=choice("kmodes", "ward", "embedding"),
         distance=choice("sum", "euclidean"),
         centers=choice("mode", "nearest"),
+    )
+    _kept = Kept(
+        shared={"members": ("columns", "columns"), "uncertainty": ("columns", "columns")},
+        ragged={"distances": ("columns", "categories", "categories")},
+        whole=("members",),
     )
 
     def __init__(

@@ -13,6 +13,7 @@ from catalpa.errors import AmbiguousVectorsWarning
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.centroids import BEGIN, settle_centroids, vector_relations, wide_vectors
 from catalpa.estimator.fitted import Outcome
+from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, rules, whole
 from catalpa.loop.restarts import generators
 from catalpa.relations.relations import Relations
@@ -96,6 +97,9 @@ class CDCDR(Clusterer):
         n_components=either(choice(None, "average"), whole(1)),
         integration=choice(*METHODS),
         init=BEGIN,
+    )
+    _kept = Kept(
+        shared={"graph": ("places", "places"), "vectors": ("places", "axes"), "overall": ("places",)}
     )
 
     def __init__(

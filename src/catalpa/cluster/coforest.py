@@ -10,6 +10,7 @@ from catalpa.costs.forest import Forest, OrderForest
 from catalpa.costs.matching import Matching
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
+from catalpa.estimator.kept import Kept
 from catalpa.loop.settle import Settled
 from catalpa.relations.relations import Relations
 
@@ -69,6 +70,7 @@ class CoForest(Clusterer):
     """
 
     _numbers = "refuse"
+    _kept = Kept(ragged={"distances": ("columns", "categories", "categories")})
 
     def __init__(
         self,

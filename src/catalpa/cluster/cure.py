@@ -17,6 +17,7 @@ from catalpa.costs.embedding import InUse, JointVectors, overall_shares
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.centroids import BEGIN, settle_centroids, vector_relations, wide_vectors
 from catalpa.estimator.fitted import Outcome
+from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, number, rules
 from catalpa.loop.restarts import generators
 from catalpa.relations.relations import Relations
@@ -95,6 +96,10 @@ class CURE(Clusterer):
         beta=number(0.0),
         couplings=choice(*FREQUENCY_COUPLINGS),
         init=BEGIN,
+    )
+    _kept = Kept(
+        shared={"groups": ("places", "groupings"), "vectors": ("places", "axes"), "overall": ("places",)},
+        whole=("groups",),
     )
 
     def __init__(

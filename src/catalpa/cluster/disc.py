@@ -12,6 +12,7 @@ from catalpa.costs.conditional import ClusterRelations, Lines
 from catalpa.costs.matching import Matching
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
+from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, number, rules
 from catalpa.loop.settle import Settled
 from catalpa.relations.relations import Relations
@@ -95,6 +96,7 @@ class DISC(Clusterer):
         relearn=choice(True, False),
         gamma=either(choice(None), number(0.0)),
     )
+    _kept = Kept(learned={"positions": ("clusters", "places")}, facts=("gamma",))
 
     def __init__(
         self,

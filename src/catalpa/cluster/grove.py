@@ -19,6 +19,7 @@ from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.by_number_of_clusters import MOST_CLUSTERS, Candidate, best_of_numbers, judged
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.incremental import Grown, faded, learn_batch, widened
+from catalpa.estimator.kept import Kept, damaged
 from catalpa.estimator.parameters import choice, either, positive, rules, whole
 from catalpa.estimator.soft_fit import overall_of, prepared
 from catalpa.loop.soft_search import Settings
@@ -112,6 +113,12 @@ class Grove(Clusterer):
         n_clusters=either(choice("auto"), whole(1)),
         prior=either(choice("auto"), positive()),
         sizes=choice("auto", "equal", "free"),
+    )
+    _kept = Kept(
+        learned={"positions": ("clusters", "places")},
+        shared={"middle": ("numbers",), "spread": ("numbers",)},
+        facts=("prior", "free_sizes"),
+        open_facts=("evidence", "gain", "certainty"),
     )
 
     def __init__(
@@ -216,6 +223,11 @@ class Grove(Clusterer):
         saved = [max(part - one, 0.0) for part, one in zip(apart, whole, strict=True)]
         total = sum(saved) or 1.0  # nothing gained by either kind: shares of 0, not of nan
         return {"categorical": saved[0] / total, "numeric": saved[1] / total}
+
+    def _check_read(self, fitted: Fitted) -> None:
+        prior = fitted.outcome.facts["prior"]
+        if not prior > 0:
+            raise damaged("extra.facts.prior", f"is {prior:g}, and a mass is above 0")
 
     def _warn_if_odd(self) -> None:
         largest, total = self.cluster_sizes_.max(), self.cluster_sizes_.sum()

@@ -14,6 +14,7 @@ from catalpa.engines.base import Engine
 from catalpa.estimator.attributes import weights_frame
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Fitted, Outcome
+from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, rules, whole
 from catalpa.loop.alternate import Before
 from catalpa.loop.history import Pass
@@ -101,6 +102,10 @@ class HARR(Clusterer):
         normalize=choice("auto", "none", "space"),
         prototype=choice("medoid", "mode"),
         n_bins=whole(2),
+    )
+    _kept = Kept(
+        learned={"weights": ("clusters", "cells")},
+        ragged={"distances": ("columns", "categories", "categories")},
     )
 
     def __init__(

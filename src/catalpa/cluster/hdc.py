@@ -11,6 +11,7 @@ from catalpa.costs.homogeneous import Described, PairWeights, homogeneous_distan
 from catalpa.estimator.attributes import frame_in
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
+from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, rules
 from catalpa.loop.settle import Settled
 from catalpa.relations.names import category_names
@@ -87,6 +88,7 @@ class HDC(Clusterer):
         weighting=choice("ndw", "none"),
         descriptor=choice("distribution", "medoid"),
     )
+    _kept = Kept(ragged=dict.fromkeys(("distances", "weights"), ("columns", "categories", "categories")))
 
     def __init__(
         self,

@@ -12,6 +12,7 @@ from catalpa.costs.matching import Matching
 from catalpa.errors import ColumnWarning, ParameterError
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
+from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, number, rules
 from catalpa.steps.sums import number_moments
 from catalpa.table.blocks import FloatArray
@@ -84,6 +85,7 @@ class KPrototypes(Clusterer):
         gamma=either(choice(None), number(0.0)),
         scale=choice("minmax", "zscore", None),
     )
+    _kept = Kept(facts=("gamma",))
 
     def __init__(
         self,

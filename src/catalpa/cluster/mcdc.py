@@ -13,6 +13,7 @@ from catalpa.engines.local import LocalEngine
 from catalpa.errors import SqlError
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
+from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, number, rules, whole
 from catalpa.estimator.problem import rows_in_memory
 from catalpa.loop.granularity import LARGE, Granularities, coarsen, nearest_granules
@@ -120,6 +121,12 @@ class MCDC(Clusterer):
         came_init=choice("oi", "random"),
         learning_rate=number(0.0),
         k_init=either(choice(None), whole(1)),
+    )
+    _kept = Kept(
+        learned={"modes": ("clusters", "partitions")},
+        shared={"granularity_weights": ("partitions",)},
+        ragged={"granules": ("partitions", "places", "any")},
+        whole=("modes",),
     )
 
     def __init__(

@@ -12,7 +12,8 @@ from catalpa.costs.significance import SplitTest
 from catalpa.engines.base import Engine
 from catalpa.estimator.attributes import frame_in
 from catalpa.estimator.base import Clusterer, Problem
-from catalpa.estimator.fitted import Outcome
+from catalpa.estimator.fitted import Fitted, Outcome
+from catalpa.estimator.kept import Kept, damaged
 from catalpa.estimator.parameters import between, choice, rules, whole
 from catalpa.loop.grow import Grown, grow
 from catalpa.relations.splits import SplitTree
@@ -89,6 +90,10 @@ class SigDT(Clusterer):
 
     _numbers = "refuse"
     _rules = rules(alpha=between(0.0, 1.0), min_leaf=whole(1), force_root_split=choice(True, False))
+    _kept = Kept(
+        shared={**dict.fromkeys(ARRAYS, ("branches",)), "clusterable": ("any",)},
+        whole=("places", "yes", "no", "labels", "clusterable"),
+    )
 
     def __init__(
         self,
@@ -140,6 +145,11 @@ class SigDT(Clusterer):
         order = np.empty(axis.length, dtype=np.int64)
         order[np.lexsort((seen.rows, axis.column_of))] = np.arange(axis.length)
         return SplitTest(axis.column_of, order, self.alpha, int((seen.rows < never).sum()), self.min_leaf)
+
+    def _check_read(self, fitted: Fitted) -> None:
+        tree = SplitTree(fitted.schema, *(fitted.outcome.shared[name] for name in ARRAYS))
+        if not tree.is_sound(fitted.outcome.k) or not len(fitted.outcome.shared["clusterable"]):
+            raise damaged("extra.shared", "holds branches that are no tree with a leaf for every cluster")
 
     def _fixed(self, axis: Axis) -> FixedScores:
         return super()._fixed(axis).with_hole_costs(self.tree_.hole_costs())

@@ -13,6 +13,7 @@ from catalpa.errors import SqlError
 from catalpa.estimator.attributes import weights_frame
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
+from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import begin, choice, either, number, rules, whole
 from catalpa.estimator.problem import rows_in_memory
 from catalpa.loop.online import Visited, settle_online
@@ -109,6 +110,7 @@ class WOCIL(Clusterer):
         relaunch=choice(True, False),
         shuffle=choice(True, False),
     )
+    _kept = Kept(learned={"weights": ("clusters", "cells")})
 
     def __init__(
         self,

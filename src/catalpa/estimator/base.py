@@ -21,6 +21,7 @@ from catalpa.errors import ColumnMismatch, ParameterError
 from catalpa.estimator.attributes import balance, card, centers_frame, history_frame, profiles_frame
 from catalpa.estimator.checkpoint import CheckpointedEngine, checkpointed
 from catalpa.estimator.fitted import Fitted, Outcome
+from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import Rule, check_parameters
 from catalpa.estimator.problem import Problem
 from catalpa.estimator.saving import identity, model_document
@@ -45,6 +46,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
 
     _numbers: ClassVar[NumbersPolicy] = "keep"
     _rules: ClassVar[Mapping[str, Rule]] = {}
+    _kept: ClassVar[Kept] = Kept()
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Clusterer:
         """Cluster the rows of a table.
@@ -112,6 +114,9 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
 
     def _warn_if_odd(self) -> None:
         """Say what a method knows to be odd about its fit; by default nothing."""
+
+    def _check_read(self, fitted: Fitted) -> None:
+        """Refuse what was read from a file and cannot be; names, shapes and finite numbers are checked."""
 
     def _balance(self, fitted: Fitted) -> dict[str, float]:
         return balance(fitted.outcome)

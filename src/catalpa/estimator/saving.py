@@ -1,4 +1,4 @@
-"""A fitted estimator as the document of a model file, and back."""
+"""A fitted estimator as the document of a model file."""
 
 from __future__ import annotations
 
@@ -6,29 +6,18 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 import catalpa
-from catalpa.errors import ModelFileError, ParameterError, TableError
-from catalpa.estimator.fitted import Fitted, Outcome
-from catalpa.loop.history import Batch, Pass
-from catalpa.model.codecs import (
-    array_from_json,
-    array_to_json,
-    counts_from_json,
-    counts_to_json,
-    scores_from_json,
-    scores_to_json,
-)
+from catalpa.errors import ParameterError
+from catalpa.estimator.fitted import Fitted
+from catalpa.model.codecs import array_to_json, counts_to_json, scores_to_json
 from catalpa.model.file import FORMAT
 from catalpa.table.schema import Schema
 
-if TYPE_CHECKING:
-    from catalpa.estimator.base import Clusterer
-
-__all__ = ["identity", "model_document", "restored"]
+__all__ = ["identity", "model_document"]
 
 
 def model_document(method: str, parameters: Mapping[str, Any], fitted: Fitted) -> dict[str, Any]:
@@ -66,10 +55,6 @@ def _known(number: float) -> float | None:
     return None if math.isnan(number) else number
 
 
-def _read_number(number: float | None) -> float:
-    return math.nan if number is None else float(number)
-
-
 def _plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Settings that JSON can hold; the others (a table of centres, a generator) only matter at fit."""
     plain = {}
@@ -99,47 +84,3 @@ def identity(method: str, parameters: Mapping[str, Any], schema: Schema) -> dict
         **{name: value for name, value in settings.items() if name not in free},
         "columns": schema.to_dict(),
     }
-
-
-def restored(document: Mapping[str, Any], kind: type[Clusterer]) -> Clusterer:
-    """The estimator of class ``kind`` that a document describes, fitted but without labels."""
-    try:
-        model = kind(**document["parameters"])
-        schema = Schema.from_dict(document["schema"])
-        outcome = _outcome(document)
-        fit = document["fit"]
-        # Parts that are each in order may still not belong together, and a look-up would read beyond.
-        if outcome.scores.table.shape[0] != schema.axis.length:
-            raise ModelFileError(
-                "The model file is damaged: its cost table does not fit its columns. Save the model again."
-            )
-        model.n_features_in_ = len(schema.columns)
-        batches = tuple(Batch(**batch) for batch in fit.get("batches", []))
-        units, rows = float(fit["units_per_weight"]), int(fit["rows"])
-        model._publish(Fitted(schema, outcome, units, rows, batches))
-    # All that a value of another kind can raise here; a file is data, and never the reader's fault.
-    except (KeyError, TypeError, AttributeError, TableError, ParameterError) as error:
-        raise ModelFileError(
-            f"The model file is damaged ({type(error).__name__}: {error}). Save the model again."
-        ) from error
-    return model
-
-
-def _outcome(document: Mapping[str, Any]) -> Outcome:
-    extra, fit = document["extra"], document["fit"]
-    return Outcome(
-        scores_from_json(document["scores"]),
-        counts_from_json(document["counts"]),
-        array_from_json(document["centers"], "centers", ndim=2),
-        _read_number(fit["cost"]),
-        tuple(Pass(**event) for event in fit["history"]),
-        bool(fit["converged"]),
-        {name: array_from_json(entry, f"extra.learned.{name}") for name, entry in extra["learned"].items()},
-        {name: array_from_json(entry, f"extra.shared.{name}") for name, entry in extra["shared"].items()},
-        {name: _read_number(value) for name, value in extra["facts"].items()},
-        {
-            name: tuple(array_from_json(entry, f"extra.ragged.{name}") for entry in entries)
-            for name, entries in extra["ragged"].items()
-        },
-        soft=None if (soft := document.get("soft_counts")) is None else counts_from_json(soft),
-    )

@@ -124,7 +124,7 @@ def scores_to_json(scores: Scores) -> dict[str, Any]:
 def scores_from_json(entry: Mapping[str, Any]) -> Scores:
     """The scores that ``scores_to_json`` described."""
     scores = Scores(
-        **_arrays(entry, "scores", OF_SCORES),
+        **_arrays(entry, "scores", OF_SCORES, "float64"),
         power=_whole(entry, "scores", "power"),
         root=_truth(entry, "scores", "root"),
     )
@@ -160,7 +160,7 @@ def counts_to_json(counts: Counts) -> dict[str, Any]:
 def counts_from_json(entry: Mapping[str, Any]) -> Counts:
     """The counts that ``counts_to_json`` described."""
     counts = Counts(
-        **_arrays(entry, "counts", OF_COUNTS),
+        **_arrays(entry, "counts", OF_COUNTS, "int64"),
         cost=_whole(entry, "counts", "cost"),
         moved=_whole(entry, "counts", "moved"),
     )
@@ -175,11 +175,17 @@ def counts_from_json(entry: Mapping[str, Any]) -> Counts:
     return counts
 
 
-def _arrays(entry: Mapping[str, Any], owner: str, dimensions: Mapping[str, int]) -> dict[str, Any]:
-    return {
+def _arrays(
+    entry: Mapping[str, Any], owner: str, dimensions: Mapping[str, int], dtype: str
+) -> dict[str, Any]:
+    arrays = {
         name: array_from_json(_part(entry, owner, name), f"{owner}.{name}", ndim=ndim)
         for name, ndim in dimensions.items()
     }
+    for name, array in arrays.items():
+        if array.dtype != dtype:  # the core reads them as they lie
+            raise _damaged(f"{owner}.{name}", f"has the dtype {array.dtype}; {dtype} is expected")
+    return arrays
 
 
 def _part(entry: Mapping[str, Any], owner: str, name: str) -> Any:

@@ -56,6 +56,20 @@ class SplitTree:
     log_p: FloatArray
     rows: FloatArray
 
+    def is_sound(self, clusters: int) -> bool:
+        """Whether this is one tree, every branch after its parent, and a leaf for each of the clusters."""
+        leaf = self.places < 0
+        own, children = np.flatnonzero(~leaf), np.concatenate([self.yes[~leaf], self.no[~leaf]])
+        return bool(
+            len(leaf)
+            and (self.places < self.schema.axis.length).all()
+            and (np.minimum(self.yes[own], self.no[own]) > own).all()
+            # Every branch but the root is the child of one other.
+            and np.array_equal(np.sort(children), np.arange(1, len(leaf)))
+            and np.array_equal(np.sort(self.labels[leaf]), np.arange(clusters))
+            and (self.labels[~leaf] < 0).all()
+        )
+
     @property
     def n_leaves(self) -> int:
         return int((self.labels >= 0).sum())

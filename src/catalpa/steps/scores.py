@@ -11,6 +11,7 @@ from catalpa.table.blocks import FARTHEST, HOLES, Axis, FloatArray, IntArray
 __all__ = ["FixedScores", "Scores", "fix"]
 
 FINEST_SHIFT = 40  # distances are kept to 2**-40 ...
+LARGEST = float(np.finfo(np.float64).max)
 ROOM_BITS = 58  # ... or coarser, so that a row's sum, times the columns (a rescaled cost), stays below 2**60
 
 
@@ -115,7 +116,7 @@ class FixedScores:
     @property
     def number_limit(self) -> float:
         """Cap of the numeric part of a row's cost, so that the sum fits 64 bits."""
-        return float(2.0 ** (_room(self.tie) - self.shift))
+        return float(2.0 ** min(_room(self.tie) - self.shift, 1023))  # beyond it there is no number
 
     def with_hole_costs(self, costs: FloatArray) -> FixedScores:
         """The same scores with ``costs`` (columns, k) for cells that match no category.
@@ -164,5 +165,6 @@ def _shift(scores: Scores, axis: Axis) -> int:
     largest += float(np.abs(scores.scale).sum(axis=1).max(initial=0.0)) * (FARTHEST + 1.0) ** scores.power
     if largest <= 0.0:
         return FINEST_SHIFT
+    largest = min(largest, LARGEST)  # every entry is a number; their sum may pass the largest one
     room = _room(axis.n_columns + scores.means.shape[1])
     return min(FINEST_SHIFT, int(np.floor(room - np.log2(largest))))

@@ -6,7 +6,7 @@ And the settings by which it was learned.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from html import escape
@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from catalpa.errors import ParameterError, TableError
+from catalpa.errors import ParameterError
 from catalpa.table.blocks import Axis, Scaling
 
 __all__ = ["Category", "Column", "Dtype", "Key", "Kind", "Schema", "TableSettings", "category_key"]
@@ -222,13 +222,9 @@ class Schema:
 
     def to_dict(self) -> dict[str, Any]:
         """The schema as plain JSON values; ``from_dict`` gives back an equal schema."""
-        return {
-            "columns": [_column_to_dict(column) for column in self.columns],
-            "missing": self.missing,
-            "decisions": list(self.decisions),
-            "library": self.library,
-            "named": self.named,
-        }
+        from catalpa.table.description import schema_to_dict  # it is made of what is here
+
+        return schema_to_dict(self)
 
     @classmethod
     def from_dict(cls, state: Mapping[str, Any]) -> Schema:
@@ -241,16 +237,9 @@ class Schema:
         >>> Schema.from_dict(schema.to_dict()) == schema
         True
         """
-        try:
-            columns = tuple(_column_from_dict(column) for column in state["columns"])
-            return cls(
-                columns, state["missing"], tuple(state["decisions"]), state["library"], bool(state["named"])
-            )
-        except (KeyError, TypeError, ValueError) as error:  # whatever a damaged file leads to
-            raise TableError(
-                f"The description of the columns cannot be read ({type(error).__name__}: {error}). "
-                "Write it with Schema.to_dict."
-            ) from error
+        from catalpa.table.description import schema_from_dict
+
+        return schema_from_dict(state)
 
     def __repr__(self) -> str:
         name_width = max((len(name) for name in self.names), default=0)
@@ -273,24 +262,3 @@ class Schema:
         return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>" + (
             f"<ul>{said}</ul>" if said else ""
         )
-
-
-def _column_to_dict(column: Column) -> dict[str, Any]:
-    state = asdict(column)
-    state["kind"] = column.kind.value
-    return state
-
-
-def _column_from_dict(state: Mapping[str, Any]) -> Column:
-    dtype = dict(state["dtype"])  # JSON knows no tuples: lists become tuples again below
-    declared, edges = dtype.pop("declared"), state["edges"]
-    return Column(
-        name=str(state["name"]),
-        kind=Kind(state["kind"]),
-        dtype=Dtype(declared=None if declared is None else tuple(declared), **dtype),
-        categories=tuple(state["categories"]),
-        low=float(state["low"]),
-        high=float(state["high"]),
-        edges=None if edges is None else tuple(edges),
-        clipped=bool(state["clipped"]),
-    )

@@ -1,0 +1,168 @@
+"""What a method keeps of a fit, by name and shape: a model file that says otherwise is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalpa.errors import ModelFileError
+from catalpa.estimator.fitted import Fitted, Outcome
+from catalpa.steps.counts import Counts
+from catalpa.table.blocks import FARTHEST
+from catalpa.table.schema import Schema
+
+__all__ = ["Kept", "check_kept", "damaged"]
+
+Words: TypeAlias = tuple[str, ...]  # the sizes of an array, in words
+MOST_WEIGHT = 2.0**62  # a sum of counts beyond it would not fit 64 bits
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Names and shapes of what a method learns.
+
+    Sizes are words: "clusters", "places" (of the category axis), "columns" (categorical ones), "numbers"
+    (numeric ones), "cells" (both) and, in a ragged part, "categories" (of the column whose turn it is). Any
+    other word is a size of the method's own, the same wherever the word stands; "any" is never compared.
+
+    Attributes
+    ----------
+    learned, shared : mapping of shapes
+    ragged : mapping of shapes
+        The first word is the number of arrays, the others are the shape of each.
+    whole : tuple of str
+        Those arrays that hold whole numbers or truths; all others hold numbers.
+    facts, open_facts : tuple of str
+        Numbers that are always known, and numbers that may not be.
+
+    Examples
+    --------
+    >>> Kept(learned={"positions": ("clusters", "places")}, facts=("gamma",)).learned["positions"]
+    ('clusters', 'places')
+    """
+
+    learned: Mapping[str, Words] = field(default_factory=dict)
+    shared: Mapping[str, Words] = field(default_factory=dict)
+    ragged: Mapping[str, Words] = field(default_factory=dict)
+    whole: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+    open_facts: tuple[str, ...] = ()
+
+
+def check_kept(fitted: Fitted, kept: Kept) -> None:
+    """Refuse what was read from a file where a look-up in it could read beyond an array.
+
+    Parts that are each in order may still not belong together: to the columns, the clusters or the method.
+    """
+    schema, outcome = fitted.schema, fitted.outcome
+    sizes = {
+        "clusters": outcome.k,
+        "places": schema.axis.length,
+        "columns": len(schema.categorical),
+        "numbers": len(schema.numeric),
+        "cells": len(schema.columns),
+    }
+    for name, array, words in _arrays(outcome):
+        _check_array(name, array, words, sizes)
+    _check_names("extra.facts", outcome.facts, (*kept.facts, *kept.open_facts))
+    for name in kept.facts:
+        if not np.isfinite(outcome.facts[name]):
+            raise damaged(f"extra.facts.{name}", "is not a finite number")
+    for owner, arrays, shapes in (
+        ("learned", outcome.learned, kept.learned),
+        ("shared", outcome.shared, kept.shared),
+    ):
+        _check_names(f"extra.{owner}", arrays, tuple(shapes))
+        for name, words in shapes.items():
+            _check_array(f"extra.{owner}.{name}", arrays[name], words, sizes, whole=name in kept.whole)
+    _check_names("extra.ragged", outcome.ragged, tuple(kept.ragged))
+    for name, words in kept.ragged.items():
+        _check_ragged(f"extra.ragged.{name}", outcome.ragged[name], words, sizes, schema)
+    _check_values(schema, outcome)
+
+
+def damaged(name: str, what: str) -> ModelFileError:
+    """The error for a field that cannot be right."""
+    return ModelFileError(f"The model file is damaged: field {name!r} {what}. Save the model again.")
+
+
+def _arrays(outcome: Outcome) -> Iterator[tuple[str, NDArray[np.generic], Words]]:
+    """The arrays that every model has, with their shapes."""
+    scores = outcome.scores
+    yield "scores.table", scores.table, ("places", "clusters")
+    yield "scores.anchor", scores.anchor, ("clusters",)
+    yield "scores.means", scores.means, ("clusters", "numbers")
+    yield "scores.scale", scores.scale, ("clusters", "numbers")
+    yield "scores.level", scores.level, ("clusters", "numbers")
+    yield "centers", outcome.centers, ("clusters", "columns")
+    for owner, counts in _all_counts(outcome):
+        yield f"{owner}.by_category", counts.by_category, ("clusters", "places")
+        yield f"{owner}.sizes", counts.sizes, ("clusters",)
+        for name in ("sums", "squares", "seen"):
+            yield f"{owner}.{name}", getattr(counts, name), ("clusters", "numbers")
+
+
+def _all_counts(outcome: Outcome) -> Iterator[tuple[str, Counts]]:
+    yield "counts", outcome.counts
+    if outcome.soft is not None:
+        yield "soft_counts", outcome.soft
+
+
+def _check_names(owner: str, came: Mapping[str, object], expected: Words) -> None:
+    if came.keys() != set(expected):
+        told = f"{sorted(expected)}" if expected else "nothing"
+        raise damaged(owner, f"holds {sorted(came)}, but this method keeps {told}")
+
+
+def _check_array(
+    name: str,
+    array: NDArray[np.generic],
+    words: Words,
+    sizes: dict[str, int],
+    *,
+    whole: bool | None = None,
+) -> None:
+    if array.ndim != len(words):
+        raise damaged(name, f"has {array.ndim} dimensions, but {len(words)} are expected")
+    for word, came in zip(words, array.shape, strict=True):
+        expected = came if word == "any" else sizes.setdefault(word, came)
+        if came != expected:
+            raise damaged(name, f"has {came} {word}, but {expected} fit the other fields")
+    if whole is not None and (array.dtype.kind == "f") is whole:
+        raise damaged(name, f"has the dtype {array.dtype}, which this method does not keep there")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise damaged(name, "holds numbers that are not finite")
+
+
+def _check_ragged(
+    name: str, arrays: tuple[NDArray[np.float64], ...], words: Words, sizes: dict[str, int], schema: Schema
+) -> None:
+    if len(arrays) != sizes.setdefault(words[0], len(arrays)):
+        raise damaged(name, f"has {len(arrays)} arrays, but {sizes[words[0]]} fit the other fields")
+    for at, array in enumerate(arrays):
+        own = {"categories": schema.axis.sizes[at]} if words[0] == "columns" else {}
+        _check_array(f"{name}[{at}]", array, words[1:], {**sizes, **own}, whole=False)
+        if 0 in array.shape and "any" in words:
+            raise damaged(f"{name}[{at}]", "is empty")
+
+
+def _check_values(schema: Schema, outcome: Outcome) -> None:
+    """Refuse codes without a category, and counts that cannot be counts."""
+    beyond = (outcome.centers < 0) | (outcome.centers >= np.maximum(schema.axis.sizes, 1))
+    if outcome.centers.size and beyond.any():
+        raise damaged("centers", "names categories that its columns do not have")
+    if (np.abs(outcome.scores.means) > FARTHEST).any():
+        raise damaged("scores.means", f"holds a mean farther than {FARTHEST:g} ranges of its column")
+    for owner, counts in _all_counts(outcome):
+        # The sums alone may be negative: a batch may bring numbers below those of the first one.
+        for part in (counts.by_category, counts.sizes, counts.squares, counts.seen):
+            if (part < 0).any():
+                raise damaged(owner, "holds negative counts")
+        if any(np.abs(part.astype(np.float64)).sum() > MOST_WEIGHT for part in counts.arrays):
+            raise damaged(owner, "holds counts that are too large")
+        if not (counts.sizes > 0).all():
+            raise damaged(f"{owner}.sizes", "has a cluster without rows")

@@ -1,0 +1,138 @@
+"""A schema as JSON values and back, every value checked: what comes back may have been in other hands."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from itertools import pairwise
+from typing import Any
+
+from catalpa.errors import TableError
+from catalpa.table.schema import Category, Column, Dtype, Kind, Schema, category_key
+
+__all__ = ["schema_from_dict", "schema_to_dict"]
+
+MISSING = ("category", "ignore", "error")
+
+
+def schema_to_dict(schema: Schema) -> dict[str, Any]:
+    """The schema as plain JSON values."""
+    return {
+        "columns": [{**asdict(column), "kind": column.kind.value} for column in schema.columns],
+        "missing": schema.missing,
+        "decisions": list(schema.decisions),
+        "library": schema.library,
+        "named": schema.named,
+    }
+
+
+def schema_from_dict(state: Mapping[str, Any]) -> Schema:
+    """The schema that ``schema_to_dict`` described."""
+    columns = tuple(_column(one, at) for at, one in enumerate(_of_type(state, "columns", (list, tuple))))
+    names = [column.name for column in columns]
+    if not columns or len(set(names)) < len(names):
+        raise _unreadable("columns", "none or have the same name twice")
+    missing = _of_type(state, "missing", str)
+    if missing not in MISSING:
+        raise _unreadable("missing", repr(missing))
+    decisions = tuple(_of_type(state, "decisions", (list, tuple)))
+    if not all(type(decision) is str for decision in decisions):
+        raise _unreadable("decisions", "not text")
+    return Schema(
+        columns, missing, decisions, _of_type(state, "library", str), _of_type(state, "named", bool)
+    )
+
+
+def _column(state: Any, at: int) -> Column:
+    owner = f"columns[{at}]"
+    if not isinstance(state, dict):
+        raise _unreadable(owner, repr(state))
+    kind = _of_type(state, "kind", str, owner)
+    if kind not in set(Kind):
+        raise _unreadable(f"{owner}.kind", repr(kind))
+    edges = state.get("edges")
+    column = Column(
+        name=_of_type(state, "name", str, owner),
+        kind=Kind(kind),
+        dtype=_dtype(_of_type(state, "dtype", dict, owner), f"{owner}.dtype"),
+        categories=_categories(_of_type(state, "categories", (list, tuple), owner), f"{owner}.categories"),
+        low=_number(state.get("low"), f"{owner}.low"),
+        high=_number(state.get("high"), f"{owner}.high"),
+        edges=None if edges is None else _edges(edges, f"{owner}.edges"),
+        clipped=_of_type(state, "clipped", bool, owner),
+    )
+    _check_together(column, owner)
+    return column
+
+
+def _check_together(column: Column, owner: str) -> None:
+    """Refuse parts that are each in order and do not belong together."""
+    if column.low > column.high:
+        raise _unreadable(f"{owner}.low", f"{column.low:g}, above the largest number {column.high:g}")
+    if column.kind is Kind.NUMERIC and (column.categories or column.binned):
+        raise _unreadable(owner, "a number that has categories")
+    if column.edges is not None:
+        bins = column.size - (column.missing_code is not None)
+        if bins != len(column.edges) + 1:
+            raise _unreadable(f"{owner}.edges", f"{len(column.edges)} borders of {bins} intervals")
+
+
+def _dtype(state: dict[str, Any], owner: str) -> Dtype:
+    if state.keys() != {field.name for field in fields(Dtype)}:
+        raise _unreadable(owner, f"with the fields {sorted(state)}")
+    declared = state["declared"]
+    if declared is not None:
+        declared = _of_type(state, "declared", (list, tuple), owner)
+        declared = _categories(declared, f"{owner}.declared")
+    return Dtype(
+        _of_type(state, "name", str, owner),
+        declared,
+        _of_type(state, "ordered", bool, owner),
+        _of_type(state, "inner", str, owner),
+    )
+
+
+def _categories(values: Any, owner: str) -> tuple[Category, ...]:
+    """Categories of which no two are the same; only the last may be that of missing cells."""
+    for at, value in enumerate(values):
+        plain = type(value) in (str, bool, int) or (type(value) is float and math.isfinite(value))
+        if not plain and not (value is None and at == len(values) - 1):
+            raise _unreadable(f"{owner}[{at}]", repr(value))
+    if len({category_key(value) for value in values}) < len(values):
+        raise _unreadable(owner, "twice the same")
+    return tuple(values)
+
+
+def _edges(values: object, owner: str) -> tuple[float, ...]:
+    if not isinstance(values, list | tuple):
+        raise _unreadable(owner, repr(values))
+    edges = tuple(_number(value, owner) for value in values)
+    if any(left >= right for left, right in pairwise(edges)):
+        raise _unreadable(owner, "not ascending")
+    return edges
+
+
+def _number(value: object, owner: str) -> float:
+    if type(value) is int and abs(value) <= 2**1023:
+        return float(value)
+    if type(value) is not float or not math.isfinite(value):
+        raise _unreadable(owner, f"{value!r:.60}, which is no finite number")
+    return value
+
+
+def _of_type(state: Mapping[str, Any], name: str, kind: Any, owner: str = "") -> Any:
+    place = f"{owner}.{name}".lstrip(".")
+    if name not in state:
+        raise _unreadable(place, "not there")
+    value = state[name]
+    # True is a whole number to Python, and none here.
+    if type(value) not in (kind if isinstance(kind, tuple) else (kind,)):
+        raise _unreadable(place, f"{value!r:.60}")
+    return value
+
+
+def _unreadable(place: str, came: str) -> TableError:
+    return TableError(
+        f"The description of the columns cannot be read: {place} is {came}. Write it with Schema.to_dict."
+    )

@@ -1,0 +1,29 @@
+"""The fuzzers by name: each makes a case from a seed, uses it, and says what became of it.
+
+A case may be used or refused with an error of ours. Anything else (a foreign error, a label that is no
+cluster, two engines that differ) is a fault, and its seed becomes a test.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from random import Random
+
+from tests.fuzz import models
+
+FUZZERS: Mapping[str, Callable[[Random, Path], str]] = {"models": models.fuzz}
+
+
+def one_case(fuzzer: str, seed: int, folder: Path) -> str:
+    """What became of the case of a seed; raises where it is a fault."""
+    return FUZZERS[fuzzer](Random(seed), folder)
+
+
+def foreign_errors(fuzzer: str, seed: int, folder: Path) -> str:
+    """The same, with the fault as text."""
+    try:
+        return one_case(fuzzer, seed, folder)
+    except Exception:
+        return f"FOREIGN {traceback.format_exc()}"
