@@ -170,3 +170,24 @@ def test_what_cannot_be_tried_is_refused_in_plain_words():
         choose_k([["a"], ["b"]], [3])
     with pytest.raises(ParameterError, match="SigDT finds the number of clusters itself"):
         choose_k([["a"], ["b"]], method=SigDT())
+
+
+@pytest.mark.parametrize("method", [QUICK, KModes(n_init=1)], ids=str)
+def test_a_row_of_weight_two_counts_as_two_rows(method):
+    frame = PLANTED.frame.head(80)
+    weights = np.where(np.arange(80) % 3 == 0, 2, 1)
+    repeated = frame.loc[np.repeat(np.arange(80), weights)]
+    found = choose_k(frame, [1, 3], method=method, repeats=0, random_state=0, sample_weight=weights)
+    twin = choose_k(repeated, [1, 3], method=method, repeats=0, random_state=0)
+    assert found.table["cost"][0] == pytest.approx(twin.table["cost"][0])
+    assert found.table["gain"][1] == pytest.approx(twin.table["gain"][1], rel=0.05)
+    again = choose_k(frame, [3], method=method, repeats=2, random_state=0, sample_weight=weights)
+    assert again.table["halves"].notna().all()
+
+
+def test_a_large_table_is_measured_on_some_rows_with_their_weights(monkeypatch):
+    monkeypatch.setattr("catalpa.cluster.choose_k.repeats.SAMPLE", 200)
+    ones = np.ones(len(PLANTED.frame))
+    weighted = choose_k(PLANTED.frame, [3], method="kmodes", repeats=2, random_state=0, sample_weight=ones)
+    plain = choose_k(PLANTED.frame, [3], method="kmodes", repeats=2, random_state=0)
+    assert weighted.table.equals(plain.table)

@@ -9,6 +9,7 @@ import typer
 
 from catalpa.cli import options
 from catalpa.cli.cluster import new_model
+from catalpa.cli.inputs import Asked, take
 from catalpa.cli.options import delimiter_of, listed
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError
@@ -26,6 +27,7 @@ def choose_k(
     method: options.Method = "grove",
     columns: options.Columns = None,
     drop: options.Drop = None,
+    weight: options.Weight = None,
     categorical: options.Categorical = None,
     missing: options.MissingCells = options.Missing.CATEGORY,
     bins: options.Bins = None,
@@ -47,7 +49,6 @@ def choose_k(
     """
     from catalpa.cluster.choose_k import choose_k as choose
     from catalpa.cluster.registry import find_method
-    from catalpa.table.files.sources import read_table
 
     # Said here, in the words of the options.
     if least > most:
@@ -69,14 +70,16 @@ def choose_k(
     }
     model = new_model(entry, settings)
     with terminal.listening():
-        rows = read_table(
-            table,
-            delimiter=delimiter_of(delimiter),
-            encoding=encoding,
-            columns=listed(columns),
-            drop=listed(drop),
+        asked = Asked(table, listed(columns), listed(drop), None, delimiter_of(delimiter), encoding, weight)
+        given = take(asked, stream=False, memory=None)
+        choice = choose(
+            given.rows,
+            range(least, most + 1),
+            method=model,
+            repeats=repeats,
+            random_state=seed,
+            sample_weight=given.weights,
         )
-        choice = choose(rows, range(least, most + 1), method=model, repeats=repeats, random_state=seed)
     if json:
         terminal.show_json(_as_json(choice))
         return

@@ -41,6 +41,7 @@ def cluster(
     id: Annotated[  # noqa: A002 - the option is called --id
         str | None, typer.Option(help="Column that names the rows: not clustered, kept in labels.csv.")
     ] = None,
+    weight: options.Weight = None,
     categorical: options.Categorical = None,
     missing: options.MissingCells = options.Missing.CATEGORY,
     bins: options.Bins = None,
@@ -93,12 +94,12 @@ def cluster(
     }
     model = new_model(find_method(method), settings)
     with terminal.listening():
-        asked = Asked(table, listed(columns), listed(drop), id, delimiter_of(delimiter), encoding)
+        asked = Asked(table, listed(columns), listed(drop), id, delimiter_of(delimiter), encoding, weight)
         given = take(asked, stream=stream, memory=memory)
-        fitted(terminal, model, given.rows)
-        lines = describe(model, given.tables())
+        fitted(terminal, model, given.rows, given.weights)
+        lines = describe(model, given.tables(), given.weights)
         files = write_results(output, model, given.labels(model.labels_)) if output else []
-        files += [write_report(report, model, given.rows, title_of(table))] if report else []
+        files += [write_report(report, model, given.rows, title_of(table), given.weights)] if report else []
     if json:
         terminal.show_json(as_json(model, lines, files, terminal.warnings))
         return
@@ -136,12 +137,12 @@ def new_model(entry: MethodEntry, settings: Mapping[str, Any]) -> Clusterer:
     return entry.estimator(**given)
 
 
-def fitted(terminal: Terminal, model: Clusterer, rows: Any) -> Clusterer:
+def fitted(terminal: Terminal, model: Clusterer, rows: Any, weights: Any = None) -> Clusterer:
     """Fit with one changing line of progress, and say how the columns were taken."""
     from catalpa.loop.history import watching
 
     with terminal.progress() as watch, watching(watch):
-        model.fit(rows)
+        model.fit(rows, sample_weight=weights)
     decisions = model.schema_.decisions
     for decision in decisions[:DECISIONS_SAID]:
         terminal.say(decision)

@@ -23,32 +23,33 @@ class ClusterLine:
     """One cluster: its number, rows, share of all rows, and what sets it apart in words."""
 
     cluster: int
-    size: int
+    size: float  # whole where rows have no weights
     share: float
     sets_apart: str
 
 
-def describe(model: Clusterer, tables: Iterable[Any]) -> list[ClusterLine]:
+def describe(model: Clusterer, tables: Iterable[Any], weights: FloatArray | None = None) -> list[ClusterLine]:
     """One line per cluster of a model that was fitted to the rows of ``tables``, in the order of numbers."""
     import narwhals.stable.v2 as nw
-    import numpy as np
 
     from catalpa.relations.profiles import distinctive, means_apart, sentence
 
-    sums, seen = _sums(model, tables)
-    overall = sums.sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
-    means = means_apart(model.schema_, sums / np.maximum(seen, 1), overall, seen)
+    sums, seen = _sums(model, tables, weights)
+    overall = sums.sum(axis=0) / (seen.sum(axis=0) + (seen.sum(axis=0) == 0))
+    means = means_apart(model.schema_, sums / (seen + (seen == 0)), overall, seen)
     profile = nw.from_native(model.profiles_).to_dict(as_series=False)
     sizes, lines = model.cluster_sizes_, []
     for cluster, size in enumerate(sizes):
         records = distinctive(profile, cluster, top=CATEGORIES_NAMED)
         words = sentence(records, means[cluster])
-        lines.append(ClusterLine(cluster, int(size), float(size / sizes.sum()), words))
+        lines.append(ClusterLine(cluster, size.item(), float(size / sizes.sum()), words))
     return lines
 
 
-def _sums(model: Clusterer, tables: Iterable[Any]) -> tuple[FloatArray, FloatArray]:
-    """Sum and number of the numbers of each cluster and numeric column, (k, numeric) each.
+def _sums(
+    model: Clusterer, tables: Iterable[Any], weights: FloatArray | None
+) -> tuple[FloatArray, FloatArray]:
+    """Weighted sum and weight of the numbers of each cluster and numeric column, (k, numeric) each.
 
     A method's centre may be drawn towards the other rows; this is of the cluster's rows alone.
     """
@@ -63,13 +64,14 @@ def _sums(model: Clusterer, tables: Iterable[Any]) -> tuple[FloatArray, FloatArr
         table = nw.from_native(native)
         # Labels are those of all rows; tables come one after another.
         labels = np.asarray(model.labels_[start : start + len(table)])
+        of_rows = np.ones(len(table)) if weights is None else weights[start : start + len(table)]
         start += len(table)
         for at, column in enumerate(columns):
             numbers = table[column.name].cast(nw.Float64).to_numpy()
             # A missing number is in no mean.
             there = ~np.isnan(numbers)
-            sums[:, at] += np.bincount(labels[there], numbers[there], minlength=k)
-            seen[:, at] += np.bincount(labels[there], minlength=k)
+            sums[:, at] += np.bincount(labels[there], numbers[there] * of_rows[there], minlength=k)
+            seen[:, at] += np.bincount(labels[there], of_rows[there], minlength=k)
     return sums, seen
 
 
@@ -79,7 +81,7 @@ def show_clusters(terminal: Terminal, lines: Sequence[ClusterLine]) -> None:
 
     terminal.table(
         ("cluster", "size", "share", "what sets it apart"),
-        [(str(one.cluster), str(one.size), percent(one.share), one.sets_apart) for one in lines],
+        [(str(one.cluster), f"{one.size:.10g}", percent(one.share), one.sets_apart) for one in lines],
         bars=[one.share for one in lines],
     )
 
@@ -90,7 +92,8 @@ def as_json(
     """What a program wants to know about a fit."""
     return {
         "method": type(model).__name__,
-        "rows": sum(one.size for one in lines),
+        "rows": len(model.labels_),
+        "weight": sum(one.size for one in lines),
         "columns": list(model.schema_.names),
         "clusters": [asdict(one) for one in lines],
         "cost": float(model.cost_),

@@ -12,6 +12,7 @@ from catalpa.errors import ParameterError, UnknownColumn
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from catalpa.table.blocks import FloatArray
     from catalpa.table.files.scan import Scan
 
 __all__ = ["Asked", "Input", "StreamedInput", "WholeInput", "csv_parts", "take"]
@@ -27,15 +28,21 @@ class Asked:
     id: str | None = None
     delimiter: str | None = None
     encoding: str | None = None
+    weight: str | None = None
+
+    @property
+    def aside(self) -> dict[str, str]:
+        """Columns that are read and not clustered, by the option that names them."""
+        named = {"--id": self.id, "--weight": self.weight}
+        return {option: name for option, name in named.items() if name is not None}
 
     @property
     def read(self) -> tuple[list[str] | None, list[str] | None]:
-        """Columns to keep and to drop such that the identifier is read along, whatever they say."""
-        if self.id is None:
-            return self.columns, self.drop
+        """Columns to keep and to drop such that those aside are read along, whatever they say."""
+        aside = list(dict.fromkeys(self.aside.values()))
         # Otherwise --columns would hide the very column that names the rows.
-        wanted = [*self.columns, self.id] if self.columns and self.id not in self.columns else self.columns
-        return wanted, [name for name in self.drop or [] if name != self.id] or None
+        wanted = self.columns and [*self.columns, *(name for name in aside if name not in self.columns)]
+        return wanted, [name for name in self.drop or [] if name not in aside] or None
 
 
 class Input(Protocol):
@@ -44,6 +51,10 @@ class Input(Protocol):
     @property
     def rows(self) -> Any:
         """What is given to ``fit``."""
+
+    @property
+    def weights(self) -> FloatArray | None:
+        """Weight of every row, if a column of weights is named."""
 
     def tables(self) -> Iterator[Any]:
         """The same rows as tables in memory, one after another."""
@@ -54,10 +65,11 @@ class Input(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class WholeInput:
-    """A table in memory, and its column of identifiers as a table of its own, if one is named."""
+    """A table in memory, and beside it the identifiers and weights of its rows, if they are named."""
 
     rows: pa.Table
     identifiers: pa.Table | None
+    weights: FloatArray | None = None
 
     def tables(self) -> Iterator[pa.Table]:
         yield self.rows
@@ -72,6 +84,7 @@ class StreamedInput:
 
     rows: Scan
     identifiers: Scan | None
+    weights: None = None
 
     def tables(self) -> Iterator[pa.Table]:
         return self.rows.batches()
@@ -107,14 +120,29 @@ def _whole(asked: Asked) -> WholeInput:
     rows = read_table(
         asked.path, delimiter=asked.delimiter, encoding=asked.encoding, columns=columns, drop=drop
     )
-    if asked.id is None:
-        return WholeInput(rows, None)
-    _check_identifier(asked.id, rows.column_names)
-    return WholeInput(rows.drop_columns([asked.id]), rows.select([asked.id]))
+    aside = asked.aside
+    _check_there(aside, rows.column_names)
+    identifiers = None if asked.id is None else rows.select([asked.id])
+    weights = None if asked.weight is None else _weights(asked.weight, rows)
+    return WholeInput(rows.drop_columns(list(set(aside.values()))), identifiers, weights)
+
+
+def _weights(name: str, rows: pa.Table) -> FloatArray:
+    """The column of weights as numbers; a missing one is refused at fit."""
+    import numpy as np
+    import pyarrow as pa
+
+    try:
+        return np.asarray(rows.column(name).cast(pa.float64()), dtype=np.float64)
+    except pa.ArrowInvalid as error:
+        raise ParameterError(f"--weight names {name!r}, which holds more than numbers ({error}).") from error
 
 
 def _streamed(asked: Asked, memory: str) -> StreamedInput:
     from catalpa.table.files.scan import scan
+
+    if asked.weight is not None:
+        raise ParameterError("--weight needs the rows in memory together. Leave out --stream.")
 
     columns, drop = asked.read
     files = scan(
@@ -127,15 +155,18 @@ def _streamed(asked: Asked, memory: str) -> StreamedInput:
     )
     if asked.id is None:
         return StreamedInput(files, None)
-    _check_identifier(asked.id, files.names)
+    _check_there(asked.aside, files.names)
     # Two scans of the same files: identifiers would otherwise be read in every pass of the fit.
     kept = tuple(name for name in files.names if name != asked.id)
     return StreamedInput(replace(files, columns=kept), replace(files, columns=(asked.id,), drop=()))
 
 
-def _check_identifier(name: str, names: Iterable[str]) -> None:
-    if name not in names:
-        raise UnknownColumn(f"--id names {name!r}, which is no column. The columns are {list(names)}.")
+def _check_there(aside: dict[str, str], names: Iterable[str]) -> None:
+    for option, name in aside.items():
+        if name not in names:
+            raise UnknownColumn(
+                f"{option} names {name!r}, which is no column. The columns are {list(names)}."
+            )
 
 
 def csv_parts(tables: Iterable[pa.Table]) -> Iterator[str]:

@@ -29,6 +29,7 @@ __all__ = [
     "Quiet",
     "Stream",
     "TablePath",
+    "Weight",
     "delimiter_of",
     "listed",
 ]
@@ -76,6 +77,7 @@ Stream = Annotated[
     typer.Option("--stream", help="Read files larger than memory in batches; a folder or pattern will do."),
 ]
 Memory = Annotated[str | None, typer.Option(help="With --stream: what rows may take, such as 500MB.")]
+Weight = Annotated[str | None, typer.Option(help="Column that says how much each row counts; not clustered.")]
 OutputFile = Annotated[Path | None, typer.Option("--output", "-o", help="File to write.")]
 
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from catalpa.cli.options import Delimiter, Encoding, Force, ModelFile, Quiet, TablePath, delimiter_of
+from catalpa.cli.inputs import Asked, take
+from catalpa.cli.options import Delimiter, Encoding, Force, ModelFile, Quiet, TablePath, Weight, delimiter_of
 from catalpa.cli.outputs import REPORT, check_free, write_text
 from catalpa.cli.terminal import Terminal
 from catalpa.cli.types_at_fit import as_at_fit
+from catalpa.errors import ParameterError
 
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
@@ -26,6 +28,7 @@ def report(
     title: Annotated[
         str | None, typer.Option(help="Heading of the page; the table's name if not given.")
     ] = None,
+    weight: Weight = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     force: Force = False,
@@ -44,7 +47,6 @@ def report(
         catalpa report out/model.json survey.csv --json | jq .clusters
     """
     from catalpa.cluster.registry import load
-    from catalpa.table.files.sources import read_table
 
     terminal = Terminal(quiet)
     if not json:
@@ -52,20 +54,25 @@ def report(
     with terminal.listening():
         fitted = load(model)
         names = list(fitted.schema_.names)
+        if weight in names:
+            raise ParameterError(
+                f"--weight names {weight!r}, which was clustered: weights are no such column."
+            )
         # Columns that the model does not know are not read.
-        rows = read_table(table, delimiter=delimiter_of(delimiter), encoding=encoding, columns=names)
-        rows = as_at_fit(rows, fitted.schema_)
+        asked = Asked(table, names, None, None, delimiter_of(delimiter), encoding, weight)
+        given = take(asked, stream=False, memory=None)
+        rows = as_at_fit(given.rows, fitted.schema_)
         heading = title or title_of(table)
         if json:
-            sys.stdout.write(fitted.report(rows, title=heading).to_json() + "\n")
+            sys.stdout.write(fitted.report(rows, sample_weight=given.weights, title=heading).to_json() + "\n")
             return
-        write_report(output, fitted, rows, heading)
+        write_report(output, fitted, rows, heading, given.weights)
     terminal.say(f"wrote {output}")
 
 
-def write_report(path: Path, model: Clusterer, rows: Any, title: str) -> Path:
+def write_report(path: Path, model: Clusterer, rows: Any, title: str, weights: Any = None) -> Path:
     """Write the page of a fitted model; gives its path."""
-    text = model.report(rows, title=title).html
+    text = model.report(rows, sample_weight=weights, title=title).html
     write_text(path, text)
     return path
 

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from catalpa.estimator.base import Clusterer
 from catalpa.metrics import adjusted_rand
 from catalpa.table import open_table
-from catalpa.table.blocks import IntArray
+from catalpa.table.blocks import FloatArray, IntArray
 
 __all__ = ["Repeats", "drawn", "seed"]
 
@@ -26,6 +26,7 @@ class Repeats:
 
     model: Clusterer
     X: Any
+    weight: FloatArray | None  # (n,)
     times: int
     state: np.random.RandomState
 
@@ -33,7 +34,7 @@ class Repeats:
         """Agreement of runs with a single start each."""
         if k == 1 or self.times < 2:
             return float("nan")
-        runs = [self._once(k).fit(self.X).labels_ for _ in range(self.times)]
+        runs = [self._once(k).fit(self.X, sample_weight=self.weight).labels_ for _ in range(self.times)]
         return float(np.mean([adjusted_rand(one, other) for one, other in itertools.combinations(runs, 2)]))
 
     def of_halves(self, k: int) -> float:
@@ -46,9 +47,13 @@ class Repeats:
             order = self.state.permutation(n)
             # In the table's order, because some methods visit rows in it.
             halves = np.sort(order[: n // 2]), np.sort(order[n // 2 :])
-            said = [self._once(k).fit(_rows_of(self.X, half)).predict(self.X) for half in halves]
-            found.append(adjusted_rand(*said))
+            found.append(adjusted_rand(*(self._said_by(half, k) for half in halves)))
         return float(np.mean(found))
+
+    def _said_by(self, half: IntArray, k: int) -> Any:
+        """Labels of all rows by a model of some."""
+        weight = None if self.weight is None else self.weight[half]
+        return self._once(k).fit(_rows_of(self.X, half), sample_weight=weight).predict(self.X)
 
     def _once(self, k: int) -> Clusterer:
         """The model with k clusters and a single start of its own."""
@@ -66,10 +71,14 @@ def seed(state: np.random.RandomState) -> int:
     return int(state.randint(np.iinfo(np.int32).max))
 
 
-def drawn(X: Any, state: np.random.RandomState) -> Any:
-    """The table, or some of its rows where it is large."""
+def drawn(X: Any, weight: Any, state: np.random.RandomState) -> tuple[Any, FloatArray | None]:
+    """The table and its weights, or some of its rows where it is large."""
     n = len(open_table(X))
-    return X if n <= SAMPLE else _rows_of(X, np.sort(state.choice(n, SAMPLE, replace=False)))
+    weights = None if weight is None else np.asarray(weight, dtype=np.float64)
+    if n <= SAMPLE:
+        return X, weights
+    rows = np.sort(state.choice(n, SAMPLE, replace=False))
+    return _rows_of(X, rows), None if weights is None else weights[rows]
 
 
 def _rows_of(X: Any, rows: IntArray) -> Any:

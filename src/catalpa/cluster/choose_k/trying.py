@@ -39,6 +39,7 @@ def choose_k(
     method: str | Clusterer = "grove",
     repeats: int = 5,
     random_state: Any = None,
+    sample_weight: Any = None,
 ) -> KChoice:
     """Try several numbers of clusters and choose one.
 
@@ -60,6 +61,8 @@ def choose_k(
         Runs, and pairs of halves, from which agreement is measured, on at most 20 000 rows. With 0 it is
         not measured.
     random_state : int, RandomState or None
+    sample_weight : array-like (n,), optional
+        Weight of each row, as in ``fit``; the silhouette and the agreement of runs look at every row once.
 
     Returns
     -------
@@ -80,11 +83,11 @@ def choose_k(
         # Warnings about single fits would come once per number of clusters.
         warnings.simplefilter("ignore")
         if isinstance(model, Grove):
-            tried, judgement = _weighed(model, X, max(ks))
+            tried, judgement = _weighed(model, X, sample_weight, max(ks))
             choose = partial(_by_evidence, judgement.structure)
         else:
-            tried, choose = _fitted(model, X, ks), partial(_by_silhouette)
-        again = Repeats(model, drawn(X, state), repeats, state)
+            tried, choose = _fitted(model, X, sample_weight, ks), partial(_by_silhouette)
+        again = Repeats(model, *drawn(X, sample_weight, state), repeats, state)
         lines = [_measures(tried, again, k) for k in ks if k in tried.costs]
     if not lines:
         raise ParameterError(f"The table has fewer rows that differ than {ks[0]}, the least of k_range.")
@@ -125,17 +128,23 @@ def _checked(k_range: Iterable[int], n_rows: int) -> list[int]:
     return possible
 
 
-def _weighed(model: Grove, X: Any, most: int) -> tuple[Tried, Judgement]:
+def _weighed(model: Grove, X: Any, weight: Any, most: int) -> tuple[Tried, Judgement]:
     """Clusterings with 1, 2, ... clusters, minus the evidence for them, and whether that is structure."""
     # "auto", so that the rows of the search are those of a fit which finds the number itself.
     model = clone(model).set_params(n_clusters="auto")
-    problem = model._pose(X)
+    problem = model._pose(X, weight)
     labels, costs = {}, {}
     for candidate in model._candidates(problem, most):
         labels[candidate.k] = _labels(problem, candidate.finish())
         costs[candidate.k] = -candidate.evidence
-    tried = Tried(labels, costs, _codes(problem), float(problem.engine.n_rows))
+    tried = Tried(labels, costs, _codes(problem), _weight(problem))
     return tried, judged(model._candidates, problem, {k: -cost for k, cost in costs.items()})
+
+
+def _weight(problem: Problem) -> float:
+    """Weight of all rows: their number where none is given."""
+    blocks = rows_in_memory(problem.engine, "choose_k")
+    return sum(int(block.row_weights.sum()) for block in blocks) / problem.units_per_weight
 
 
 def _labels(problem: Problem, outcome: Any) -> IntArray:
@@ -144,10 +153,10 @@ def _labels(problem: Problem, outcome: Any) -> IntArray:
     return problem.engine.each(label_rows, fix(outcome.scores, problem.engine.axis))
 
 
-def _fitted(model: Clusterer, X: Any, ks: Sequence[int]) -> Tried:
+def _fitted(model: Clusterer, X: Any, weight: Any, ks: Sequence[int]) -> Tried:
     labels, costs = {}, {}
     for k in ks:
-        fit = clone(model).set_params(n_clusters=k).fit(X)
+        fit = clone(model).set_params(n_clusters=k).fit(X, sample_weight=weight)
         if fit.n_clusters_ == k:
             # With fewer clusters than asked it is the fit of another k, and is not told twice.
             labels[k], costs[k] = fit.labels_, float(fit.cost_)
