@@ -26,14 +26,21 @@ def most_frequent(by_category: IntArray, axis: Axis, fallback: IntArray | None =
 
     Where a cluster has no row with the column, ``fallback`` stands (code 0 without one).
     """
+    axis = axis.base
     modes = np.zeros((len(by_category), axis.n_columns), dtype=np.int64)
-    for column, part in enumerate(axis.base.slices()):
-        of_column = by_category[:, part]
-        if of_column.shape[1]:
-            modes[:, column] = of_column.argmax(axis=1)
-        if fallback is not None:
-            modes[:, column] = np.where(of_column.sum(axis=1) > 0, modes[:, column], fallback[:, column])
-    return modes
+    if not len(axis.filled):
+        return modes if fallback is None else fallback.astype(np.int64)
+    # All columns at once: with many of them a loop would take longer than the pass that counted.
+    firsts = axis.offsets[axis.filled]
+    most = np.maximum.reduceat(by_category, firsts, axis=1)
+    is_most = by_category == most[:, np.searchsorted(axis.filled, axis.column_of)]
+    places = np.where(is_most, np.arange(axis.length), axis.length)
+    modes[:, axis.filled] = np.minimum.reduceat(places, firsts, axis=1) - firsts
+    if fallback is None:
+        return modes
+    held = np.zeros(modes.shape, dtype=bool)
+    held[:, axis.filled] = most > 0
+    return np.where(held, modes, fallback)
 
 
 def center_places(centers: IntArray, axis: Axis) -> IntArray:  # (k, columns)
@@ -67,7 +74,6 @@ class Matching:
         table = np.full((self.axis.base.length, k), self.category_weight)
         places = center_places(state.centers, self.axis)
         has_categories = np.asarray(self.axis.sizes) > 0
-        for cluster in range(k):
-            table[places[cluster, has_categories], cluster] = 0.0
+        table[places[:, has_categories], np.arange(k)[:, None]] = 0.0
         scale = np.full(state.means.shape, self.number_weight)
         return Scores.of(table, means=state.means, scale=scale)

@@ -158,7 +158,11 @@ def _room(columns: int) -> int:
 
 
 def _shift(scores: Scores, axis: Axis) -> int:
-    largest = sum(float(np.abs(scores.table[part]).max(initial=0.0)) for part in axis.base.slices())
+    largest = 0.0
+    if len(axis.filled):
+        by_place = np.abs(scores.table).max(axis=1, initial=0.0)
+        # Added one by one: NumPy adds in an order of its own, and the last bit may decide the shift.
+        largest = sum(np.maximum.reduceat(by_place, axis.base.offsets[axis.filled]).tolist())
     largest += float(np.abs(scores.anchor).max(initial=0.0))
     largest += float(np.abs(scores.level).sum(axis=1).max(initial=0.0))
     # Room for the farthest number too: a capped cost would be the same in every cluster.

@@ -78,14 +78,19 @@ class Axis:
     def n_columns(self) -> int:
         return len(self.sizes)
 
-    @property
+    @cached_property
     def base(self) -> Axis:
         """The same columns without places for holes."""
-        return replace(self, holes=False)
+        return replace(self, holes=False) if self.holes else self
 
-    @property
+    @cached_property
     def with_holes(self) -> Axis:
-        return replace(self, holes=True)
+        return self if self.holes else replace(self, holes=True)
+
+    @cached_property
+    def filled(self) -> IntArray:  # columns with a category at all
+        """Columns that have categories: those without have no first place, which sums over places need."""
+        return np.flatnonzero(np.asarray(self.sizes, dtype=np.int64))
 
     @cached_property
     def column_of(self) -> IntArray:  # (length,)
