@@ -1,0 +1,34 @@
+"""What the package promises to installers is said the same way everywhere."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import catalpa
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def test_the_conda_recipe_asks_for_what_the_package_asks_for() -> None:
+    recipe = (ROOT / "packaging" / "conda" / "recipe.yaml").read_text(encoding="utf-8")
+    run = recipe.split("  run:\n")[1].split("\n\n")[0]
+    asked = [line.removeprefix("    - ").replace(" ", "") for line in run.splitlines()]
+    assert asked == ["python", *PROJECT["project"]["dependencies"]]
+    assert f'version: "{catalpa.__version__}"' in recipe
+
+
+def test_every_python_that_gets_a_wheel_is_named_as_supported() -> None:
+    named = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["project"]["classifiers"]))
+    built = re.findall(r"cp3(\d+)-", PROJECT["tool"]["cibuildwheel"]["build"])
+    assert named == [f"3.{minor}" for minor in built]
+    assert PROJECT["project"]["requires-python"] == f">={named[0]}"
+
+
+@pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])
+def test_tests_run_on_every_supported_python(python: str) -> None:
+    assert f'"{python}"' in (ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8")
