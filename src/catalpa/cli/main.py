@@ -19,6 +19,7 @@ from catalpa.cli.cluster import cluster
 from catalpa.cli.demo import demo
 from catalpa.cli.lab.commands import lab
 from catalpa.cli.listings import datasets, methods
+from catalpa.cli.name import name
 from catalpa.cli.predict import predict
 from catalpa.cli.report import report
 from catalpa.cli.sql import sql
@@ -121,7 +122,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (cluster, choose_k, predict, sql, report, demo, datasets, methods):
+for command in (cluster, choose_k, predict, name, sql, report, demo, datasets, methods):
     app.command()(command)
 app.add_typer(lab, name="lab")
 

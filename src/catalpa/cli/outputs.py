@@ -93,21 +93,26 @@ def write_texts(path: Path, texts: Iterable[str]) -> None:
         raise OutputError(f"{str(path)!r} cannot be written: {error.strerror}.") from error
 
 
-def label_columns(labels: Any, identifiers: Any = None) -> Any:
+def label_columns(labels: Any, identifiers: Any = None, names: Sequence[str] | None = None) -> Any:
     """The table of labels.csv: the column ``cluster``, after the identifiers where there are any.
 
     Parameters
     ----------
     labels : array (n,)
     identifiers : pyarrow.Table with one column, optional
+    names : sequence of str, optional
+        What clusters are called, for a column ``cluster_name`` at the end.
     """
     import pyarrow as pa
 
     cluster = pa.array(labels)
-    if identifiers is None:
-        return pa.table({"cluster": cluster})
     # A user may have called the identifier "cluster"; Arrow allows the name twice, and both are wanted.
-    return identifiers.append_column("cluster", cluster)
+    made = (
+        pa.table({"cluster": cluster})
+        if identifiers is None
+        else identifiers.append_column("cluster", cluster)
+    )
+    return made if names is None else made.append_column("cluster_name", pa.array(names).take(cluster))
 
 
 def csv_text(frame: Any) -> str:

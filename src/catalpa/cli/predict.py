@@ -74,14 +74,18 @@ def predict(
             for text in csv_parts(labelled):
                 print(text, end="")
     if json:
-        # The labels stand in the last column, behind identifiers.
-        labels = [label for part in labelled for label in part.column(part.num_columns - 1).to_pylist()]
+        # The labels stand behind identifiers, whatever these are called.
+        at = 0 if id is None else 1
+        labels = [label for part in labelled for label in part.column(at).to_pylist()]
         files = [] if output is None else [str(output)]
         terminal.show_json({"labels": labels, "files": files, "warnings": terminal.warnings})
 
 
 def _labelled(fitted: Clusterer, given: Input, id: str | None) -> Iterator[pa.Table]:  # noqa: A002
     """The labels of a table's rows behind their identifiers, table by table."""
+    from catalpa.estimator.fitted import fitted_of
+
+    names = fitted.cluster_names_ if fitted_of(fitted).names else None
     for rows in given.tables():
         labels = fitted.predict(as_at_fit(rows, fitted.schema_))
-        yield label_columns(labels, None if id is None else rows.select([id]))
+        yield label_columns(labels, None if id is None else rows.select([id]), names)

@@ -22,6 +22,7 @@ from catalpa.estimator.attributes import balance, card, centers_frame, history_f
 from catalpa.estimator.checkpoint import CheckpointedEngine, checkpointed
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.kept import Kept
+from catalpa.estimator.naming import Named
 from catalpa.estimator.parameters import Rule, check_parameters
 from catalpa.estimator.problem import Problem
 from catalpa.estimator.saving import identity, model_document
@@ -41,7 +42,7 @@ __all__ = ["Clusterer", "Outcome", "Problem"]
 LOOP_SETTINGS = ("init", "n_init", "max_iter", "max_rounds", "empty_clusters")  # those that a method has
 
 
-class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator):
+class Clusterer(Named, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator):
     """Base of the estimators: they differ in ``_solve`` and in their settings."""
 
     _numbers: ClassVar[NumbersPolicy] = "keep"
@@ -232,7 +233,7 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
         keep : sequence of str, optional
             Columns to select beside the label, such as a key; the columns of fit if not given.
         label : str, default="cluster"
-            Name of the column of labels.
+            Name of the column of labels; where clusters have names, ``<label>_name`` follows it.
 
         Returns
         -------
@@ -244,7 +245,8 @@ class Clusterer(ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin,
 
         fixed = self._fixed(self.schema_.axis.with_holes)
         scoring = Scoring(self.schema_, self.schema_.scaling, fixed, self.handle_unknown)
-        return sql_query(scoring, dialect=dialect, table=table, keep=keep, label=label)
+        names = self.cluster_names_ if self._fitted.names else None
+        return sql_query(scoring, dialect=dialect, table=table, keep=keep, label=label, names=names)
 
     def _check_sql(self) -> None:
         """Refuse where no query gives the labels of ``predict``."""

@@ -129,6 +129,8 @@ class Fitted:
         Rows of the fit, and of all batches since.
     batches : tuple of Batch
         What each call of ``partial_fit`` met; empty after ``fit``.
+    names : mapping of int to str
+        Names that clusters were given since.
     """
 
     schema: Schema
@@ -136,6 +138,7 @@ class Fitted:
     units_per_weight: float
     rows: int
     batches: tuple[Batch, ...] = ()
+    names: Mapping[int, str] = field(default_factory=dict)
 
     def in_weights(self, units: NDArray[Any]) -> NDArray[Any]:
         """Counts in the user's weights; whole numbers stay whole where nothing was weighted."""

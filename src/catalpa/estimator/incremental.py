@@ -83,7 +83,9 @@ def _go_on(model: Clusterer, X: Any, relearn: Relearn) -> None:
     event = Pass("batch", cost * len(table), len(table), False, outcome.k)
     met = Batch(len(table), cost, unseen, _shift(before, counts, wider.axis))
     outcome = replace(outcome, history=(*fitted.outcome.history, event))
-    model._publish(Fitted(wider, outcome, units, fitted.rows + len(table), (*fitted.batches, met)))
+    total, batches = fitted.rows + len(table), (*fitted.batches, met)
+    # The clusters are the same ones, and so are their names.
+    model._publish(Fitted(wider, outcome, units, total, batches, fitted.names))
     model.labels_ = labels
 
 

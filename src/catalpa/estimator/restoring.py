@@ -12,6 +12,7 @@ import numpy as np
 from catalpa.errors import ModelFileError, ParameterError, TableError
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.kept import check_kept, damaged
+from catalpa.estimator.naming import named
 from catalpa.estimator.parameters import check_parameters
 from catalpa.loop.history import Batch, Pass
 from catalpa.model.codecs import array_from_json, counts_from_json, scores_from_json
@@ -48,7 +49,19 @@ def _fitted(document: Mapping[str, Any], schema: Schema) -> Fitted:
     if units <= 0 or rows < 1:
         raise damaged("fit", f"has {rows} rows and {units:g} units per weight; both are above 0")
     batches = _records(fit.get("batches", []), "fit.batches", Batch)
-    return Fitted(schema, _outcome(document), units, rows, batches)
+    outcome = _outcome(document)
+    return Fitted(schema, outcome, units, rows, batches, _names(document.get("names", {}), outcome.k))
+
+
+def _names(entry: object, k: int) -> dict[int, str]:
+    """Names of clusters; a file without any was written before there were names."""
+    if type(entry) is not dict:
+        raise damaged("names", "is not an object")
+    clusters = {str(cluster): cluster for cluster in range(k)}
+    try:
+        return named({}, {clusters.get(number, -1): name for number, name in entry.items()}, k)
+    except ParameterError as error:
+        raise damaged("names", f"cannot be read ({error})") from error
 
 
 def _outcome(document: Mapping[str, Any]) -> Outcome:

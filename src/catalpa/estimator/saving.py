@@ -33,6 +33,7 @@ def model_document(method: str, parameters: Mapping[str, Any], fitted: Fitted) -
         "counts": counts_to_json(outcome.counts),
         "soft_counts": None if outcome.soft is None else counts_to_json(outcome.soft),
         "centers": array_to_json(outcome.centers),
+        "names": {str(cluster): name for cluster, name in fitted.names.items()},
         "extra": {
             "learned": {name: array_to_json(array) for name, array in outcome.learned.items()},
             "shared": {name: array_to_json(array) for name, array in outcome.shared.items()},

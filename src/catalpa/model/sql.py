@@ -50,6 +50,7 @@ def sql_query(
     table: str | Sequence[str] = "rows",
     keep: Sequence[str] | None = None,
     label: str = "cluster",
+    names: Sequence[str] | None = None,
 ) -> str:
     """One query that gives every row of a table in a database its cluster; see ``Clusterer.to_sql``."""
     if isinstance(keep, str):
@@ -57,16 +58,17 @@ def sql_query(
             f"keep is {keep!r}; it has to be a list of names. For one column write [{keep!r}]."
         )
     kept = tuple(scoring.schema.names if keep is None else keep)
-    taken = [name.casefold() for name in (*kept, label)]  # as databases compare them
+    made = (label,) if names is None else (label, f"{label}_name")
+    taken = [name.casefold() for name in (*kept, *made)]  # as databases compare them
     if len(set(taken)) < len(taken):
         raise ParameterError(
-            f"The query would have two columns of one name: keep is {list(kept)} and label is {label!r}. "
+            f"The query would have two columns of one name: keep is {list(kept)}, labels are {list(made)}. "
             "Databases do not tell upper and lower case apart; name other columns."
         )
     path = (table,) if isinstance(table, str) else tuple(table)
     if not path:
         raise ParameterError("table has no parts; it has to be a name, or the parts of one.")
-    return _Query(scoring, Words(dialect.lower()), path, kept, label).text()
+    return _Query(scoring, Words(dialect.lower()), path, kept, label, names).text()
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +78,7 @@ class _Query:
     table: tuple[str, ...]
     kept: tuple[str, ...]
     label: str
+    names: Sequence[str] | None
 
     def text(self) -> str:
         """The parts of the query, each a table that the next one reads."""
@@ -217,11 +220,19 @@ class _Query:
         return costs
 
     def _labels(self) -> list[str]:
-        """The kept columns under their own names, and the lowest cluster that is as near as the nearest."""
-        name, tie = self.words.name, self.scoring.fixed.tie
-        kept = [f"kept_{at} AS {name(kept)}" for at, kept in enumerate(self.kept)]
-        whens = " ".join(f"WHEN cost_{j} <= smallest + {tie} THEN {j}" for j in self.clusters)
-        return [*kept, f"CASE {whens} END AS {name(self.label)}"]
+        """The kept columns under their own names, the label, and the cluster's name where they have any."""
+        kept = [f"kept_{at} AS {self.words.name(kept)}" for at, kept in enumerate(self.kept)]
+        labels = [self._chosen([str(j) for j in self.clusters], self.label)]
+        if self.names is not None:
+            texts = [self.words.category(text) for text in self.names]
+            labels.append(self._chosen(texts, f"{self.label}_name"))
+        return [*kept, *labels]
+
+    def _chosen(self, values: Sequence[str], column: str) -> str:
+        """The value of the lowest cluster that is as near as the nearest."""
+        tie = self.scoring.fixed.tie
+        whens = " ".join(f"WHEN cost_{j} <= smallest + {tie} THEN {values[j]}" for j in self.clusters)
+        return f"CASE {whens} END AS {self.words.name(column)}"
 
 
 def _joinable(column: Column) -> bool:

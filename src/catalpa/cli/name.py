@@ -1,0 +1,66 @@
+"""``catalpa name``: what the clusters of a model are called."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from catalpa.cli.options import ModelFile, Quiet
+from catalpa.cli.terminal import Terminal
+from catalpa.errors import ParameterError
+
+__all__ = ["name", "read_names"]
+
+
+def name(
+    model: ModelFile,
+    names: Annotated[
+        list[str] | None, typer.Argument(help='Names such as "0=sea mammals"; 0= takes one away.')
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Give clusters names, which pages, labels and queries of the model then carry; or list them.
+
+    For example:
+
+        catalpa name out/model.json
+
+        catalpa name out/model.json "0=sea mammals" "3=birds of prey"
+    """
+    from catalpa.cluster.registry import load
+    from catalpa.relations.names import amount
+
+    terminal = Terminal(quiet)
+    fitted = load(model)
+    if names:
+        fitted.name_clusters(read_names(names)).save(model)
+        terminal.say(f"wrote {model}")
+    terminal.table(
+        ("cluster", "size", "name"),
+        [
+            (str(at), amount(size), "" if called == str(at) else called)
+            for at, (size, called) in enumerate(
+                zip(fitted.cluster_sizes_.tolist(), fitted.cluster_names_, strict=True)
+            )
+        ],
+    )
+
+
+def read_names(texts: list[str]) -> dict[int, str | None]:
+    """Names as shells let one type them.
+
+    Examples
+    --------
+    >>> read_names(["0=sea mammals", "2="])
+    {0: 'sea mammals', 2: None}
+    """
+    names: dict[int, str | None] = {}
+    for text in texts:
+        number, equals, called = text.partition("=")
+        if not equals or not number.strip().isdecimal():
+            raise ParameterError(
+                f'{text!r} is no name of a cluster. Write its number first: "0=sea mammals".'
+            )
+        names[int(number)] = called.strip() or None
+    return names

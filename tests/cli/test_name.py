@@ -1,0 +1,43 @@
+"""``catalpa name``: clusters are named in their model file, and labels carry the names."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+
+import catalpa
+
+
+@pytest.fixture
+def model(run, fruit, tmp_path):
+    assert run("cluster", fruit, "-k", 2, "--id", "person", "-o", "out").code == 0
+    return tmp_path / "out" / "model.json"
+
+
+def test_names_are_written_listed_and_taken_away(run, model):
+    ended = run("name", model, "0=red fruit", "1=blue fruit")
+    assert (ended.code, f"wrote {model}" in ended.err.replace("\n", "")) == (0, True)
+    assert ended.out.splitlines() == ["cluster\tsize\tname", "0\t3\tred fruit", "1\t3\tblue fruit"]
+    assert catalpa.load(model).cluster_names_ == ["red fruit", "blue fruit"]
+    assert run("name", model, "0=").code == 0
+    assert run("name", model).out.splitlines()[1:] == ["0\t3\t", "1\t3\tblue fruit"]
+
+
+def test_labels_of_new_rows_carry_names(run, model, fruit):
+    run("name", model, "0=one", "1=other")
+    assert run("predict", model, fruit, "--id", "person", "-o", "labels.csv").code == 0
+    labels = pd.read_csv(model.parent.parent / "labels.csv")
+    assert labels.columns.tolist() == ["person", "cluster", "cluster_name"]
+    assert labels["cluster_name"].tolist() == [["one", "other"][label] for label in labels["cluster"]]
+    told = json.loads(run("predict", model, fruit, "--id", "person", "--json").out)
+    assert told["labels"] == labels["cluster"].tolist()
+
+
+@pytest.mark.parametrize("text", ["first", "one=first", "=first", "5=first"])
+def test_a_name_of_no_cluster_is_refused(run, model, text):
+    before = model.read_bytes()
+    ended = run("name", model, text)
+    assert (ended.code, model.read_bytes() == before) == (2, True)
+    assert "cluster" in ended.err

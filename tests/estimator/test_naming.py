@@ -1,0 +1,94 @@
+"""Clusters are called what people call them, wherever they are shown."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import catalpa
+from catalpa.errors import ModelFileError, ParameterError
+
+ROWS = [["a", "x"], ["a", "x"], ["b", "y"], ["b", "y"], ["c", "z"]]
+
+
+@pytest.fixture
+def model():
+    return catalpa.KModes(3, random_state=0).fit(ROWS)
+
+
+def test_names_are_added_changed_and_taken_away(model):
+    assert model.cluster_names_ == ["0", "1", "2"]
+    assert model.name_clusters({0: " first ", np.int32(2): "last"}) is model
+    assert model.cluster_names_ == ["first", "1", "last"]
+    assert model.name_clusters({2: "end", 0: None}).cluster_names_ == ["0", "1", "end"]
+    assert model.predict(ROWS).dtype.kind == "i"
+
+
+def test_another_fit_begins_without_names_and_a_batch_keeps_them(model):
+    model.name_clusters({1: "middle"})
+    assert model.partial_fit(ROWS).cluster_names_ == ["0", "middle", "2"]
+    assert model.fit(ROWS).cluster_names_ == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ({3: "none"}, r"\[3\], which are no clusters: these are 0 to 2"),
+        ({"0": "text"}, r"\['0'\], which are no clusters"),
+        ({True: "truth"}, "no clusters"),
+        ({0.5: "half"}, "no clusters"),
+        ({float("nan"): "none"}, "no clusters"),
+        ({0: "same", 1: "same"}, "Clusters 0 and 1 would both be called 'same'"),
+        ({0: "2"}, "Clusters 0 and 2 would both be called '2'"),
+        ({0: 5}, "The name of cluster 0 is 5; give a text"),
+        ({0: "  "}, "give a text on one line"),
+        ({0: "two\nlines"}, "give a text on one line"),
+        ({0: "long" * 30}, "has 120 letters; 80 at most"),
+        (["first"], "give a dictionary"),
+    ],
+)
+def test_what_is_no_name_is_refused_and_nothing_changes(model, names, said):
+    with pytest.raises(ParameterError, match=said):
+        model.name_clusters(names)
+    assert model.cluster_names_ == ["0", "1", "2"]
+
+
+def test_before_fit_there_is_nothing_to_name():
+    with pytest.raises(NotFittedError):
+        catalpa.KModes(2).name_clusters({0: "first"})
+    with pytest.raises(NotFittedError):
+        _ = catalpa.KModes(2).cluster_names_
+
+
+def test_a_model_file_keeps_names(model, tmp_path):
+    path = tmp_path / "model.json"
+    model.name_clusters({0: 'the "first"', 2: "Ünde"}).save(path)
+    assert catalpa.load(path).cluster_names_ == model.cluster_names_
+    document = json.loads(path.read_text())
+    del document["names"]
+    path.write_text(json.dumps(document))
+    assert catalpa.load(path).cluster_names_ == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize("names", [["first"], {"9": "ninth"}, {"01": "first"}, {"0": 3}, {"0": "1"}])
+def test_damaged_names_of_a_model_file_are_refused(model, tmp_path, names):
+    path = tmp_path / "model.json"
+    model.save(path)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"names": names}))
+    with pytest.raises(ModelFileError, match="names"):
+        catalpa.load(path)
+
+
+def test_a_query_gives_the_name_beside_the_label(model):
+    database = sqlite3.connect(":memory:")
+    database.execute('CREATE TABLE "rows" (x0 TEXT, x1 TEXT)')
+    database.executemany('INSERT INTO "rows" VALUES (?, ?)', ROWS)
+    model.name_clusters({int(model.labels_[0]): "O'Brien's"})
+    found = database.execute(model.to_sql(dialect="sqlite", keep=[])).fetchall()
+    assert found == [(label, model.cluster_names_[label]) for label in model.labels_]
+    with pytest.raises(ParameterError, match="two columns of one name"):
+        model.to_sql(keep=["Cluster_Name"])
