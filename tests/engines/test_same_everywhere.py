@@ -92,3 +92,12 @@ def test_the_fit_is_that_of_memory(engine, table, method, request):
         np.testing.assert_array_equal(found, expected, err_msg=name)
     assert other._fitted.outcome.facts == known._fitted.outcome.facts
     assert other._fitted.outcome.history == known._fitted.outcome.history
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_values_of_another_type_are_known_everywhere(engine, request):
+    text = pd.DataFrame({"a": ["1", "1", "2", "2", "none"], "b": ["True", "False", "True", "False", "True"]})
+    model = KModes(2, random_state=0).fit(text)
+    typed = pd.DataFrame({"a": [1, 1, 2, 2], "b": [True, False, True, False]})
+    found = labels_of(model.predict(ENGINES[engine](typed, request)))
+    np.testing.assert_array_equal(found, model.labels_[:4])

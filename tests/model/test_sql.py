@@ -235,6 +235,12 @@ def test_the_nearest_mode_is_found_by_hand(database):
     check_equal(database, model, rows, expected=[0, 1, 0, 0, 1, 0])
 
 
+def test_numbers_in_a_database_are_the_texts_that_say_them(database):
+    text = pd.DataFrame({"a": ["1", "1", "2", "2"], "b": ["3", "3", "4", "4"]})
+    model = catalpa.KModes(2, init=pd.DataFrame({"a": ["1", "2"], "b": ["3", "4"]})).fit(text)
+    check_equal(database, model, pd.DataFrame({"a": [1, 2, 1], "b": [3, 4, 4]}), expected=[0, 1, 0])
+
+
 def test_an_empty_table_has_no_labels(database):
     model = catalpa.KModes(1).fit(pd.DataFrame({"a": ["x", "y"]}))
     if database.dialect != "postgres":

@@ -183,11 +183,6 @@ def test_a_number_column_may_be_missing_throughout_at_predict():
     assert np.isnan(encode([[None]], schema).rows.blocks[0].numbers).all()
 
 
-def test_one_and_the_text_one_are_different():
-    schema = infer([[1], [2], [1], [2]])
-    assert encode([["1"]], schema, handle_unknown="ignore").unseen == {"x0": 1}
-
-
 def test_an_opened_table_serves_both_steps():
     table = open_table(pd.DataFrame({"a": ["x", "y"]}))
     assert open_table(table) is table

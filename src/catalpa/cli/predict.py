@@ -12,7 +12,6 @@ from catalpa.cli.inputs import Asked, Input, csv_parts, take
 from catalpa.cli.options import delimiter_of
 from catalpa.cli.outputs import check_free, label_columns, write_texts
 from catalpa.cli.terminal import Terminal
-from catalpa.cli.types_at_fit import as_at_fit
 from catalpa.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -87,5 +86,5 @@ def _labelled(fitted: Clusterer, given: Input, id: str | None) -> Iterator[pa.Ta
 
     names = fitted.cluster_names_ if fitted_of(fitted).names else None
     for rows in given.tables():
-        labels = fitted.predict(as_at_fit(rows, fitted.schema_))
+        labels = fitted.predict(rows.select(list(fitted.schema_.names)))
         yield label_columns(labels, None if id is None else rows.select([id]), names)

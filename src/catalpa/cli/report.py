@@ -12,7 +12,6 @@ from catalpa.cli.inputs import Asked, take
 from catalpa.cli.options import Delimiter, Encoding, Force, ModelFile, Quiet, TablePath, Weight, delimiter_of
 from catalpa.cli.outputs import REPORT, check_free, write_text
 from catalpa.cli.terminal import Terminal
-from catalpa.cli.types_at_fit import as_at_fit
 from catalpa.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -61,12 +60,11 @@ def report(
         # Columns that the model does not know are not read.
         asked = Asked(table, names, None, None, delimiter_of(delimiter), encoding, weight)
         given = take(asked, stream=False, memory=None)
-        rows = as_at_fit(given.rows, fitted.schema_)
         heading = title or title_of(table)
         if json:
-            sys.stdout.write(fitted.report(rows, sample_weight=given.weights, title=heading).to_json() + "\n")
+            sys.stdout.write(fitted.report(given.rows, sample_weight=given.weights, title=heading).to_json() + "\n")
             return
-        write_report(output, fitted, rows, heading, given.weights)
+        write_report(output, fitted, given.rows, heading, given.weights)
     terminal.say(f"wrote {output}")
 
 

@@ -102,7 +102,7 @@ class InMemory:
         return Opened(schema, LocalEngine(weighted, settings.n_jobs), per_weight)
 
     def for_predict(self, encoding: Encoding) -> LocalEngine:
-        return LocalEngine(encoding.rows(self.table), encoding.settings.n_jobs)
+        return LocalEngine(encoding.whole_table(self.table), encoding.settings.n_jobs)
 
 
 def _ranged(table: Table, schema: Schema, weighed: NDArray[np.bool_]) -> Schema:

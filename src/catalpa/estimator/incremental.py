@@ -69,7 +69,8 @@ def _begin(model: Clusterer, X: Any) -> None:
 
 
 def _go_on(model: Clusterer, X: Any, relearn: Relearn) -> None:
-    fitted, table = model._fitted, open_table(X)
+    fitted = model._fitted
+    table = open_table(X).arranged(fitted.schema)
     model._check_columns(table.header)
     # Before the categories join: what is new is told apart from what is known.
     labels, cost, unseen = _assigned(model, fitted, table)

@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 
 from catalpa.errors import TableError, UnsupportedTable
 from catalpa.table.blocks import FloatArray, IntArray
-from catalpa.table.schema import Category, Dtype, Key, category_key
+from catalpa.table.schema import Category, Dtype, Key, category_key, whole
 
 __all__ = ["Cells", "Coded", "Family", "Numbers", "from_arrow", "from_objects"]
 
 MISSING_CODE = -1  # what pandas uses too, so that its codes are taken as they are
-LARGEST_EXACT = 2**53  # beyond it a float skips whole numbers
 
 
 class Family(StrEnum):
@@ -101,16 +100,11 @@ class Numbers:
                 return Coded(self.family, self.dtype, range(low, high + 1), codes)
         plain = self.numbers + 0.0 if self.numbers.dtype.kind == "f" else self.numbers  # -0.0 becomes 0.0
         packed = pa.array(plain, mask=self.absent).dictionary_encode()
-        values = [_whole(value) for value in packed.dictionary.to_pylist()]
+        values = [whole(value) for value in packed.dictionary.to_pylist()]
         return Coded(self.family, self.dtype, values, _indices(packed))
 
 
 Cells: TypeAlias = Coded | Numbers
-
-
-def _whole(value: float) -> int | float:
-    """A whole number as int, where a float holds every whole number exactly; others as they are."""
-    return int(value) if abs(value) <= LARGEST_EXACT and value == int(value) else value
 
 
 def from_numbers(name: str, numbers: NDArray[Any], dtype: Dtype, absent: NDArray[np.bool_] | None) -> Numbers:
@@ -223,7 +217,7 @@ def dictionary_values(name: str, dictionary: pa.Array) -> list[Category]:
         if value is not None and not isinstance(value, str | bool | int | float):
             raise strange_cells(name, f"a {type(value).__name__}")
     if pa.types.is_floating(dictionary.type):
-        return [None if value is None or value != value else _whole(value) for value in values]
+        return [None if value is None or value != value else whole(value) for value in values]
     return values
 
 
@@ -325,4 +319,4 @@ def _plain(name: str, cell: Any) -> Category:
         return None
     if isinstance(number, float) and np.isinf(number):
         raise TableError(f"Input X contains infinity: column {name!r} holds infinite numbers. Replace them.")
-    return _whole(number)
+    return whole(number)

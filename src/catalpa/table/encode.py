@@ -12,7 +12,6 @@ import numpy as np
 from catalpa.errors import (
     ColumnMismatch,
     ParameterError,
-    TableError,
     UnseenCategories,
     UnseenCategoryWarning,
 )
@@ -20,12 +19,14 @@ from catalpa.table.blocks import IGNORED, UNSEEN, Axis, Block, FloatArray, IntAr
 from catalpa.table.cells import Cells, Coded, Family, Numbers
 from catalpa.table.infer import missing_values
 from catalpa.table.intake import Table, open_table
-from catalpa.table.schema import Category, Column, Schema, TableSettings, UnknownPolicy, category_key
+from catalpa.table.match import as_numbers, code_of, refuse_other_type
+from catalpa.table.schema import Category, Column, Schema, TableSettings, UnknownPolicy
 
 __all__ = ["Encoded", "Encoding", "encode"]
 
 # The rows written at a time, so that their part of the row-major codes stays in the cache.
 ROWS_AT_ONCE = 8192
+ENOUGH_ROWS = 20  # from which a column with nothing but new categories is a mistake rather than news
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,11 +41,14 @@ class Encoded:
         Cells per column that hold a category fit never saw; columns without are left out.
     missing : dict
         Missing cells per column; columns without are left out.
+    unknown : tuple of str
+        Columns that have cells, but none whose category fit saw.
     """
 
     rows: Rows
     unseen: dict[str, int]
     missing: dict[str, int]
+    unknown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +60,23 @@ class Encoding:
     settings: TableSettings
 
     def rows(self, X: Any) -> Rows:
-        """Encoded and scaled rows of a table in memory."""
-        encoded = encode(X, self.schema, handle_unknown=self.settings.handle_unknown)
+        """Encoded and scaled rows of a table in memory, or of a part of one."""
+        return self._encoded(X).rows.map(self.scaling.apply)
+
+    def whole_table(self, X: Any) -> Rows:
+        """Encoded and scaled rows of all of a table; refused where nothing of a column is known."""
+        encoded = self._encoded(X)
+        told = list(encoded.unknown)
+        # Few rows may all be new; and who ignores new categories was asked already.
+        if told and len(encoded.rows) >= ENOUGH_ROWS and self.settings.handle_unknown == "warn":
+            raise UnseenCategories(
+                f"No cell of {told} holds a category that was there at fit. Give the columns the values that "
+                "fit saw, fit again, or set handle_unknown='ignore'."
+            )
         return encoded.rows.map(self.scaling.apply)
+
+    def _encoded(self, X: Any) -> Encoded:
+        return encode(X, self.schema, handle_unknown=self.settings.handle_unknown)
 
     def __call__(self, part: Any) -> Block:
         """Some rows of a table that is in parts, in codes that fit the axis with holes.
@@ -81,6 +99,7 @@ class _Mapped:
     unseen: int
     examples: list[Category]
     holes: bool
+    unknown: bool
 
 
 def encode(X: Any, schema: Schema, *, handle_unknown: UnknownPolicy = "warn") -> Encoded:
@@ -108,7 +127,7 @@ def encode(X: Any, schema: Schema, *, handle_unknown: UnknownPolicy = "warn") ->
     # Checked here as well as in estimators: encode is called by users.
     if handle_unknown not in ("ignore", "warn", "error"):
         raise ParameterError(f"handle_unknown is {handle_unknown!r}; it can be 'ignore', 'warn' or 'error'.")
-    table = open_table(X)
+    table = open_table(X).arranged(schema)
     _check_columns(table, schema)
     # By the schema's names: a table without names is matched by position.
     cells = dict(zip(schema.names, table.columns, strict=True))
@@ -122,7 +141,10 @@ def encode(X: Any, schema: Schema, *, handle_unknown: UnknownPolicy = "warn") ->
     unseen = {
         column.name: one.unseen for column, one in zip(schema.categorical, mapped, strict=True) if one.unseen
     }
-    return Encoded(Rows(axis, [block]), unseen, missing)
+    unknown = tuple(
+        column.name for column, one in zip(schema.categorical, mapped, strict=True) if one.unknown
+    )
+    return Encoded(Rows(axis, [block]), unseen, missing, unknown)
 
 
 def _check_columns(table: Table, schema: Schema) -> None:
@@ -146,19 +168,21 @@ def _check_columns(table: Table, schema: Schema) -> None:
 
 def _map(cells: Cells, column: Column, missing: str) -> _Mapped:
     if column.binned:
-        coded = _in_bins(_as_numbers(cells, column), column)
+        coded = _in_bins(as_numbers(cells, column), column)
     else:
         coded = cells.coded() if isinstance(cells, Numbers) else cells
     # One entry more: code -1 of a missing cell reads the last.
     lookup = np.empty(len(coded.values) + 1, dtype=np.int64)
     for at, value in enumerate(coded.values):
-        lookup[at] = column.codes.get(category_key(value), column.size + UNSEEN)
+        known = code_of(value, column)
+        lookup[at] = column.size + UNSEEN if known is None else known
     code = column.missing_code
     lookup[-1] = code if code is not None else column.size + (IGNORED if missing == "ignore" else UNSEEN)
-    return _with_holes_counted(coded, lookup, column.size)
+    return _with_holes_counted(coded, lookup, column)
 
 
-def _with_holes_counted(coded: Coded, lookup: IntArray, size: int) -> _Mapped:
+def _with_holes_counted(coded: Coded, lookup: IntArray, column: Column) -> _Mapped:
+    size = column.size
     outside = lookup >= size
     absent = coded.missing
     unseen, examples = 0, list[Category]()
@@ -167,10 +191,12 @@ def _with_holes_counted(coded: Coded, lookup: IntArray, size: int) -> _Mapped:
         times = np.where(outside[:-1], coded.times(), 0)
         unseen = int(times.sum())
         examples = [coded.values[at] for at in np.flatnonzero(times)[:3].tolist()]
+        refuse_other_type(coded, column, unseen)
+    unknown = unseen > 0 and unseen == len(coded) - absent
     if absent and lookup[-1] == size + UNSEEN:
         unseen, examples = unseen + absent, [*examples, None]
     holes = unseen > 0 or bool(absent and outside[-1])
-    return _Mapped(coded.codes, lookup, unseen, examples, holes)
+    return _Mapped(coded.codes, lookup, unseen, examples, holes, unknown)
 
 
 def _in_bins(cells: Numbers, column: Column) -> Coded:
@@ -179,17 +205,6 @@ def _in_bins(cells: Numbers, column: Column) -> Coded:
         codes[cells.absent] = -1
     labels = [label for label in column.categories if label is not None]
     return Coded(Family.ORDERED, column.dtype, labels, codes)
-
-
-def _as_numbers(cells: Cells, column: Column) -> Numbers:
-    if isinstance(cells, Numbers):
-        return cells
-    if cells.missing == len(cells):  # a column of missing cells has no type of its own
-        return Numbers(Family.FLOAT, cells.dtype, np.zeros(len(cells)), np.ones(len(cells), dtype=np.bool_))
-    raise TableError(
-        f"Column {column.name!r} held numbers at fit and holds {cells.family.value} now. "
-        "Convert it to numbers, or fit again."
-    )
 
 
 def _tell_unseen(columns: tuple[Column, ...], mapped: list[_Mapped], handle_unknown: str) -> None:
@@ -234,5 +249,5 @@ def _writer(one: _Mapped, dtype: np.dtype[Any]) -> Callable[[slice], IntArray]:
 def _numbers(cells: dict[str, Cells], schema: Schema, n: int) -> FloatArray:
     numbers = np.empty((n, len(schema.numeric)))  # (n, numeric)
     for at, column in enumerate(schema.numeric):
-        numbers[:, at] = _as_numbers(cells[column.name], column).floats()
+        numbers[:, at] = as_numbers(cells[column.name], column).floats()
     return numbers

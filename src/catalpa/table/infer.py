@@ -17,6 +17,7 @@ from catalpa.table.blocks import IntArray
 from catalpa.table.cells import Family
 from catalpa.table.digest import FEW, Digest, Summary, digest, listed_columns
 from catalpa.table.intake import open_table
+from catalpa.table.match import code_of
 from catalpa.table.schema import (
     CategoricalFeatures,
     Category,
@@ -287,7 +288,8 @@ def _extended(column: Column, summary: Summary, missing: str) -> Column:
     known = tuple(value for value in column.categories if value is not None)
     fresh: tuple[Category, ...] = ()
     if not column.binned:
-        fresh = tuple(key[1] for key in sorted(summary.tally or ()) if key not in column.codes)
+        values = (key[1] for key in sorted(summary.tally or ()))
+        fresh = tuple(value for value in values if code_of(value, column) is None)
     hole = column.missing_code is not None or (missing == "category" and summary.missing > 0)
     return replace(column, categories=(*known, *fresh, *((None,) if hole else ())))
 

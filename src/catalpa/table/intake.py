@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,18 +18,22 @@ from catalpa.errors import TableError, UnsupportedTable
 from catalpa.table import cells as read
 from catalpa.table.blocks import IntArray
 from catalpa.table.cells import Cells, Coded, Family
-from catalpa.table.schema import Dtype
+from catalpa.table.schema import Dtype, Schema
 
 __all__ = ["Header", "Table", "open_table"]
 
 
 @dataclass(frozen=True)
 class Header:
-    """What can be said of a table without reading its rows; ``n_rows`` is None where they are not counted."""
+    """What can be said of a table without reading its rows.
+
+    ``n_rows`` is None where they are not counted; ``records`` have their cells by name, in any order.
+    """
 
     names: tuple[str, ...]
     named: bool
     n_rows: int | None = None
+    records: bool = False
 
     @property
     def sample(self) -> Any:
@@ -61,7 +65,16 @@ class Table:
 
     @property
     def header(self) -> Header:
-        return Header(self.names, self.named, self.n_rows)
+        return Header(self.names, self.named, self.n_rows, self.named and self.library == "dicts")
+
+    def arranged(self, schema: Schema) -> Table:
+        """Records in the schema's order, a key that none has as missing cells; other tables as they are."""
+        # With keys that fit never saw they stay as they are, to be refused with their names.
+        if not (schema.named and self.header.records) or not set(self.names) <= set(schema.names):
+            return self
+        there = dict(zip(self.names, self.sources, strict=True))
+        absent = _objects([None] * self.n_rows)
+        return replace(self, names=schema.names, sources=[there.get(name, absent) for name in schema.names])
 
     def __len__(self) -> int:
         return self.n_rows

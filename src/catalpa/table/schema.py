@@ -5,6 +5,8 @@ And the settings by which it was learned.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -18,7 +20,18 @@ from numpy.typing import NDArray
 from catalpa.errors import ParameterError
 from catalpa.table.blocks import Axis, Scaling
 
-__all__ = ["Category", "Column", "Dtype", "Key", "Kind", "Schema", "TableSettings", "category_key"]
+__all__ = [
+    "Category",
+    "Column",
+    "Dtype",
+    "Key",
+    "Kind",
+    "Schema",
+    "TableSettings",
+    "category_key",
+    "read_text",
+    "whole",
+]
 
 Category: TypeAlias = str | bool | int | float | None
 Key: TypeAlias = tuple[str, Any]
@@ -26,6 +39,11 @@ CategoricalFeatures: TypeAlias = Sequence[Any] | NDArray[Any] | str | None
 MissingPolicy: TypeAlias = Literal["category", "ignore", "error"]
 NumbersPolicy: TypeAlias = Literal["keep", "refuse", "shape"]
 UnknownPolicy: TypeAlias = Literal["ignore", "warn", "error"]
+
+LARGEST_EXACT = 2**53  # beyond it a float skips whole numbers
+# No leading zeros: 007 is a name. Infinity is no number here, and "nan" is text.
+_NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
+_FLAGS = {"True": True, "true": True, "TRUE": True, "False": False, "false": False, "FALSE": False}
 
 
 @dataclass(frozen=True)
@@ -77,6 +95,27 @@ def category_key(value: Category) -> Key:
         return ("text", value)
     # Python holds True == 1, and a dictionary would take them for one category.
     return ("boolean", value) if isinstance(value, bool) else ("number", value)
+
+
+def whole(value: float) -> int | float:
+    """A whole number as int, where a float holds every whole number exactly; others as they are."""
+    return int(value) if abs(value) <= LARGEST_EXACT and value == int(value) else value
+
+
+def read_text(text: str) -> Category:
+    """What a text says, if it says a number or a truth value and nothing else.
+
+    Examples
+    --------
+    >>> [read_text(text) for text in ("1", "1.50", "True", "007", "red")]
+    [1, 1.5, True, '007', 'red']
+    """
+    if text in _FLAGS:
+        return _FLAGS[text]
+    if not (number := _NUMBER.fullmatch(text)):
+        return text
+    # Whole numbers as they are: a float would lose digits beyond 2**53.
+    return whole(float(text)) if number[2] or number[3] else int(text)
 
 
 @dataclass(frozen=True)
@@ -152,6 +191,14 @@ class Column:
     def codes(self) -> Mapping[Key, int]:
         """Code of each category that is not the missing one."""
         return {category_key(value): at for at, value in enumerate(self.categories) if value is not None}
+
+    @cached_property
+    def readings(self) -> Mapping[Key, int]:
+        """Code of each category that is text, by what it says; what two of them say is left out."""
+        texts = {at: value for at, value in enumerate(self.categories) if isinstance(value, str)}
+        said = {at: category_key(read_text(text)) for at, text in texts.items()}
+        times = Counter(said.values())
+        return {key: at for at, key in said.items() if times[key] == 1}
 
     def describe(self) -> str:
         """A few words about the column, for people."""
