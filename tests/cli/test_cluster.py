@@ -332,3 +332,18 @@ def test_a_method_that_finds_the_number_of_clusters_needs_none():
         new_model(MethodEntry("kmodes", "KModes", ""), {"n_clusters": None})
     with pytest.raises(ParameterError, match="how many clusters disc should make"):
         new_model(find_method("disc"), {"n_clusters": None})
+
+
+def test_an_identifier_given_twice_is_refused(run, fruit):
+    ended = run("cluster", fruit, "-k", 2, "--id", "person", "--id", "colour")
+    assert ended.code == 2
+    assert "--id is given 2 times: person, colour" in ended.err
+
+
+def test_decimal_commas_are_read_where_asked_for(run, tmp_path):
+    (tmp_path / "t.csv").write_text("price;kind\n" + "".join(f"{at},5;{'ab'[at % 2]}\n" for at in range(12)))
+    assert "--decimal ," in run("cluster", "t.csv", "-k", 2).err
+    ended = run("cluster", "t.csv", "-k", 2, "--decimal", ",", "-o", "out")
+    assert ended.code == 0
+    assert "decimal" not in ended.err
+    assert run("predict", "out/model.json", "t.csv", "--decimal", ",").code == 0

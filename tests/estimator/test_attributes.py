@@ -6,8 +6,9 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.exceptions import NotFittedError
 
-from catalpa import KModes, KPrototypes
+from catalpa import Grove, KModes, KPrototypes
 
 FRAME = pd.DataFrame(
     {
@@ -67,3 +68,18 @@ def test_a_centre_may_be_the_category_of_missing_cells():
     centers = KModes(2, random_state=0).fit(frame).centers_
     assert centers["kind"].isna().sum() == 1
     assert centers["kind"].dtype == frame["kind"].dtype
+
+
+@pytest.mark.parametrize("name", ["profiles_", "centers_", "history_", "relations_", "schema_", "labels_"])
+def test_what_is_learned_asks_for_a_fit_first(name):
+    model = Grove(2)
+    assert not hasattr(model, name)
+    with pytest.raises(NotFittedError, match=rf"This Grove is not fitted yet: call fit\(table\).*{name}"):
+        getattr(model, name)
+
+
+def test_a_name_that_no_model_has_is_told_as_python_does():
+    with pytest.raises(AttributeError, match="'Grove' object has no attribute 'profile'"):
+        Grove(2).profile  # noqa: B018
+    with pytest.raises(AttributeError, match="'KModes' object has no attribute 'nothing_'"):
+        KModes(1).fit([["a"], ["b"]]).nothing_  # noqa: B018

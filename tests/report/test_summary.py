@@ -217,13 +217,26 @@ def test_numbers_have_means_and_missing_cells_are_told():
     assert means[dear["cluster"]][0]["overall"] == pytest.approx(29.5 / 5)
     assert "mean price 9 (5.9 overall)" in dear["sets_apart"]
     assert summary["table"]["missing"] == {"colour": 1, "price": 1}
-    assert any(
-        "Missing cells: colour (1), price (1); they count as a category" in text
-        for text in summary["fit"]["notes"]
-    )
+    told = "they count as a category of their own, in numbers (price) they are left out."
+    assert f"Missing cells: colour (1), price (1); {told}" in summary["fit"]["notes"]
     price = next(one for one in summary["columns"] if one["column"] == "price")
     assert price["kind"] == "numeric"
     assert 0.9 < price["explained"] <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("missing", "told"),
+    [("category", "in numbers (price) they are left out."), ("ignore", "they add nothing to a row's cost.")],
+)
+def test_missing_numbers_alone_are_no_category(missing, told):
+    table = mixed_table().fillna({"colour": "red"})
+    notes = (
+        catalpa.KPrototypes(2, random_state=0, missing=missing)
+        .fit(table)
+        .report(table)
+        .summary["fit"]["notes"]
+    )
+    assert f"Missing cells: price (1); {told}" in notes
 
 
 def test_the_explained_share_of_a_number_is_its_correlation_ratio():

@@ -36,9 +36,9 @@ from catalpa.table import encode, infer, infer_batches, open_table
         ([{1}, {2}], UnsupportedTable, "Row 0 is a set"),
         ([["a"], {"a": 1}], UnsupportedTable, "Row 1 is a dict"),
         ([["a"], ["a", "b"]], TableError, "Row 1 has 2 cells, but row 0 has 1"),
-        (np.zeros((0, 3)), TableError, r"0 sample\(s\).*minimum of 1 is required"),
-        ([], TableError, r"0 sample\(s\)"),
-        (pd.DataFrame({"a": []}), TableError, r"0 sample\(s\)"),
+        (np.zeros((0, 3)), TableError, "no rows, only 3 columns. Was every row filtered out"),
+        ([], TableError, "no rows: it is an empty list"),
+        (pd.DataFrame({"a": []}), TableError, "no rows, only 1 column"),
         (
             np.zeros((3, 0)),
             TableError,
@@ -307,5 +307,28 @@ def test_batches_that_disagree_are_told():
         infer_batches([[[1]], [["a"]]])
     with pytest.raises(TableError, match=r"columns \['x0', 'x1'\]"):
         infer_batches([[[1]], [[1, 2]]])
-    with pytest.raises(TableError, match=r"0 sample\(s\)"):
+    with pytest.raises(TableError, match="no batch of rows"):
         infer_batches([])
+
+
+def test_columns_of_several_levels_get_one_name_each():
+    frame = pd.DataFrame([["a", "b", 1.5]])
+    frame.columns = pd.MultiIndex.from_tuples([("p", "x"), ("p", "y"), ("q", "")])
+    assert infer(frame).names == ("p_x", "p_y", "q")
+    frame.columns = pd.MultiIndex.from_tuples([("p", "x_y"), ("p_x", "y"), ("q", "")])
+    with pytest.raises(TableError, match=r"same name: \['p_x_y'\]"):
+        infer(frame)
+
+
+def rows_of(columns):
+    return [list(row) for row in zip(*columns.values(), strict=True)]
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table, rows_of])
+def test_some_rows_of_a_table_are_a_table(make):
+    table = open_table(make({"a": ["x", "y", "z"], "b": [0.5, 1.5, 2.5]}))
+    some = table.at(np.array([2, 0]))
+    assert len(some) == 2
+    block = encode(some, infer(table)).rows.blocks[0]
+    assert block.codes.ravel().tolist() == [2, 0]
+    assert block.numbers.ravel().tolist() == [2.5, 0.5]

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from catalpa.errors import ColumnWarning, NumericColumns, ParameterError, UnknownColumn
-from catalpa.table import Kind, encode, infer
+from catalpa.table import Kind, encode, infer, infer_batches
 
 
 def kinds(schema):
@@ -215,6 +215,42 @@ def test_a_constant_column_is_taken_and_said(values):
 def test_identifier_like_columns_are_named_in_a_warning():
     with pytest.warns(ColumnWarning, match=r"\['id'\]"):
         infer(pd.DataFrame({"id": [f"r{at}" for at in range(20)], "b": ["x"] * 20}))
+
+
+def test_nearly_unique_texts_are_named_with_the_cure():
+    texts = [f"said {at % 46}" for at in range(50)]
+    with pytest.warns(ColumnWarning, match=r"\['comment'\]: names and free.*--drop comment of the"):
+        infer(pd.DataFrame({"comment": texts}))
+
+
+@pytest.mark.parametrize("first", [0, 1, 1000])
+def test_numbers_that_count_the_rows_are_named(first):
+    rows = list(range(first, first + 30))
+    frame = pd.DataFrame({"ID": rows[::2] + rows[1::2], "b": [0.5, 1.5] * 15})
+    with pytest.warns(ColumnWarning, match=r"\['ID'\] count the rows.*X.drop\(columns=\['ID'\]\)"):
+        infer(frame)
+    with pytest.warns(ColumnWarning, match="count the rows"):
+        infer_batches([frame.head(13), frame.tail(17)])
+
+
+def test_numbers_that_fill_a_range_by_repeating_are_no_identifiers(recwarn):
+    infer(pd.DataFrame({"size": [0, 29, *([14] * 14), *([16] * 14)]}))
+    infer(pd.DataFrame({"size": [2**40 + at for at in range(30)]}))
+    assert not recwarn.list
+
+
+def test_decimal_commas_are_found_and_said():
+    with pytest.warns(ColumnWarning, match=r"\['price'\] are numbers with decimal commas.*--decimal ,"):
+        schema = infer(pd.DataFrame({"price": ["1,5", "2", "-0,25"], "place": ["a,b", "1,5", "c"]}))
+    assert schema.decisions == (
+        "column 'price' holds numbers with decimal commas, as text: taken as categories",
+    )
+
+
+def test_a_listing_cuts_long_texts():
+    schema = infer(pd.DataFrame({"q" * 500: ["very " * 12_000, "b"]}))
+    assert max(map(len, str(schema).splitlines())) < 250
+    assert "…" in str(schema)
 
 
 def test_nineteen_different_texts_give_no_warning(recwarn):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from catalpa.errors import CatalpaError, MissingDependency, ParameterError, TableError, UnknownColumn
 from catalpa.table import encode, infer, read_table
+from catalpa.table.files.scan import scan
 
 ROWS = {"colour": ["red", None, "blue"], "price": [1.5, 2.0, None], "id": ["007", "010", "100"]}
 TEXT = "colour,price,id\nred,1.5,007\n,2,010\nblue,NA,100\n"
@@ -208,6 +209,30 @@ def test_files_that_are_not_there_or_not_known_are_told(tmp_path):
             read_table(tmp_path / name)
     with pytest.raises(TableError, match="binary mode"):
         read_table(io.StringIO(TEXT))
+
+
+def test_decimal_commas_are_numbers_where_asked_for(tmp_path):
+    text = "price;version;n\n1,5;1.2;1\n-2;1.3;2\n;1,4;3\n"
+    (tmp_path / "t.csv").write_text(text)
+    rows = {"price": [1.5, -2.0, None], "version": ["1.2", "1.3", "1,4"], "n": [1, 2, 3]}
+    assert read_table(tmp_path / "t.csv", decimal=",").to_pydict() == rows
+    (batch,) = scan(tmp_path / "t.csv", decimal=",").batches()
+    assert batch.to_pydict() == rows
+    with pytest.raises(ParameterError, match=r"decimal is ';'; it can be '\.' or ','"):
+        read_table(tmp_path / "t.csv", decimal=";")
+
+
+PICTURE = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\n,\n"
+
+
+def test_a_picture_named_csv_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_bytes(PICTURE)
+    with pytest.raises(TableError, match=r"t\.csv is not text: it holds zero bytes, as pictures"):
+        read_table(tmp_path / "t.csv")
+    with pytest.raises(TableError, match=r"t\.csv is not text"):
+        list(scan(tmp_path / "t.csv").batches())
+    (tmp_path / "t.csv").write_bytes("a,b\n1,2\n".encode("utf-16-le"))
+    assert read_table(tmp_path / "t.csv", encoding="utf-16-le").to_pydict() == {"a": [1], "b": [2]}
 
 
 def test_a_dash_is_standard_input(monkeypatch):

@@ -36,6 +36,7 @@ def choose_k(
     jobs: options.Jobs = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
+    decimal: options.Decimal = ".",
     json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -70,7 +71,9 @@ def choose_k(
     }
     model = new_model(entry, settings)
     with terminal.listening():
-        asked = Asked(table, listed(columns), listed(drop), None, delimiter_of(delimiter), encoding, weight)
+        asked = Asked(
+            table, listed(columns), listed(drop), None, delimiter_of(delimiter), encoding, weight, decimal
+        )
         given = take(asked, stream=False, memory=None)
         choice = choose(
             given.rows,

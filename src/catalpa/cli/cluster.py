@@ -11,7 +11,7 @@ import typer
 from catalpa.cli import options
 from catalpa.cli.cluster_table import as_json, describe, show_clusters
 from catalpa.cli.inputs import Asked, take
-from catalpa.cli.options import delimiter_of, listed
+from catalpa.cli.options import delimiter_of, identifier_of, listed
 from catalpa.cli.outputs import LABELS, MODEL, PROFILES, check_free, write_results
 from catalpa.cli.report import title_of, write_report
 from catalpa.cli.terminal import Terminal
@@ -38,9 +38,7 @@ def cluster(
     method: options.Method = "grove",
     columns: options.Columns = None,
     drop: options.Drop = None,
-    id: Annotated[  # noqa: A002 - the option is called --id
-        str | None, typer.Option(help="Column that names the rows: not clustered, kept in labels.csv.")
-    ] = None,
+    id: options.Identifier = None,  # noqa: A002 - the option is called --id
     weight: options.Weight = None,
     categorical: options.Categorical = None,
     missing: options.MissingCells = options.Missing.CATEGORY,
@@ -52,6 +50,7 @@ def cluster(
     jobs: options.Jobs = None,
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
+    decimal: options.Decimal = ".",
     stream: options.Stream = False,
     memory: options.Memory = None,
     output: Annotated[
@@ -94,7 +93,16 @@ def cluster(
     }
     model = new_model(find_method(method), settings)
     with terminal.listening():
-        asked = Asked(table, listed(columns), listed(drop), id, delimiter_of(delimiter), encoding, weight)
+        asked = Asked(
+            table,
+            listed(columns),
+            listed(drop),
+            identifier_of(id),
+            delimiter_of(delimiter),
+            encoding,
+            weight,
+            decimal,
+        )
         given = take(asked, stream=stream, memory=memory)
         fitted(terminal, model, given.rows, given.weights)
         lines = describe(model, given.tables(), given.weights)

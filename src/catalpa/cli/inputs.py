@@ -29,6 +29,7 @@ class Asked:
     delimiter: str | None = None
     encoding: str | None = None
     weight: str | None = None
+    decimal: str = "."
 
     @property
     def aside(self) -> dict[str, str]:
@@ -118,7 +119,12 @@ def _whole(asked: Asked) -> WholeInput:
 
     columns, drop = asked.read
     rows = read_table(
-        asked.path, delimiter=asked.delimiter, encoding=asked.encoding, columns=columns, drop=drop
+        asked.path,
+        delimiter=asked.delimiter,
+        encoding=asked.encoding,
+        decimal=asked.decimal,
+        columns=columns,
+        drop=drop,
     )
     aside = asked.aside
     _check_there(aside, rows.column_names)
@@ -151,6 +157,7 @@ def _streamed(asked: Asked, memory: str) -> StreamedInput:
         drop=drop,
         delimiter=asked.delimiter,
         encoding=asked.encoding,
+        decimal=asked.decimal,
         memory=memory,
     )
     if asked.id is None:

@@ -10,15 +10,19 @@ from typing import Annotated
 
 import typer
 
+from catalpa.errors import ParameterError
+
 __all__ = [
     "AsJson",
     "Bins",
     "Categorical",
     "Columns",
+    "Decimal",
     "Delimiter",
     "Drop",
     "Encoding",
     "Force",
+    "Identifier",
     "Jobs",
     "Memory",
     "Method",
@@ -31,6 +35,7 @@ __all__ = [
     "TablePath",
     "Weight",
     "delimiter_of",
+    "identifier_of",
     "listed",
 ]
 
@@ -46,6 +51,10 @@ class Missing(StrEnum):
 TablePath = Annotated[
     str,
     typer.Argument(help="CSV, TSV, Parquet, Arrow, Feather or Excel file; - reads CSV from standard input."),
+]
+Identifier = Annotated[
+    list[str] | None,
+    typer.Option("--id", help="Column that names the rows: not clustered, kept beside their clusters."),
 ]
 ModelFile = Annotated[Path, typer.Argument(help="model.json that catalpa cluster wrote.")]
 Method = Annotated[str, typer.Option("--method", "-m", help="See: catalpa methods.")]
@@ -72,6 +81,9 @@ Delimiter = Annotated[
     typer.Option(help=r"Between the fields of a CSV file, such as ';' or '\t'. Found if not given."),
 ]
 Encoding = Annotated[str | None, typer.Option(help="Of a CSV file, such as latin-1. Found if not given.")]
+Decimal = Annotated[
+    str, typer.Option(help="Before the fraction of a number in a CSV file: . or , as in 1,5.")
+]
 Stream = Annotated[
     bool,
     typer.Option("--stream", help="Read files larger than memory in batches; a folder or pattern will do."),
@@ -95,6 +107,23 @@ def listed(texts: Sequence[str] | None) -> list[str] | None:
         return None
     # The rules of CSV, since names of columns come from such files and may hold commas.
     return [name.strip() for row in csv.reader(texts, skipinitialspace=True) for name in row]
+
+
+def identifier_of(names: Sequence[str] | None) -> str | None:
+    """The one column that names the rows, if any.
+
+    Examples
+    --------
+    >>> identifier_of(["person"])
+    'person'
+    """
+    # A list, since an option that may be repeated by mistake would silently take the last.
+    if names and len(names) > 1:
+        raise ParameterError(
+            f"--id is given {len(names)} times: {', '.join(names)}. One column names the rows; "
+            "--drop the others."
+        )
+    return names[0] if names else None
 
 
 def delimiter_of(text: str | None) -> str | None:

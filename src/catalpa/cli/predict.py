@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from catalpa.cli import options
 from catalpa.cli.inputs import Asked, Input, csv_parts, take
-from catalpa.cli.options import delimiter_of
+from catalpa.cli.options import delimiter_of, identifier_of
 from catalpa.cli.outputs import check_free, label_columns, write_texts
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError
@@ -25,11 +23,10 @@ __all__ = ["predict"]
 def predict(
     model: options.ModelFile,
     table: options.TablePath,
-    id: Annotated[  # noqa: A002 - the option is called --id
-        str | None, typer.Option(help="Column that names the rows: kept beside their clusters.")
-    ] = None,
+    id: options.Identifier = None,  # noqa: A002 - the option is called --id
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
+    decimal: options.Decimal = ".",
     stream: options.Stream = False,
     memory: options.Memory = None,
     output: options.OutputFile = None,
@@ -61,9 +58,10 @@ def predict(
         fitted = load(model)
         names = list(fitted.schema_.names)
         # Other columns of a wide file are not even read.
-        wanted = names if id is None or id in names else [*names, id]
-        asked = Asked(table, wanted, delimiter=delimiter_of(delimiter), encoding=encoding)
-        labelled: Iterable[pa.Table] = _labelled(fitted, take(asked, stream=stream, memory=memory), id)
+        named = identifier_of(id)
+        wanted = names if named is None or named in names else [*names, named]
+        asked = Asked(table, wanted, delimiter=delimiter_of(delimiter), encoding=encoding, decimal=decimal)
+        labelled: Iterable[pa.Table] = _labelled(fitted, take(asked, stream=stream, memory=memory), named)
         # As they come: labels of files larger than memory are written while rows are read.
         labelled = list(labelled) if json else labelled
         if output is not None:

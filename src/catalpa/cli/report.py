@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from catalpa.cli.inputs import Asked, take
-from catalpa.cli.options import Delimiter, Encoding, Force, ModelFile, Quiet, TablePath, Weight, delimiter_of
+from catalpa.cli.options import (
+    Decimal,
+    Delimiter,
+    Encoding,
+    Force,
+    ModelFile,
+    Quiet,
+    TablePath,
+    Weight,
+    delimiter_of,
+)
 from catalpa.cli.outputs import REPORT, check_free, write_text
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError
@@ -30,6 +40,7 @@ def report(
     weight: Weight = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
+    decimal: Decimal = ".",
     force: Force = False,
     json: Annotated[
         bool,
@@ -58,11 +69,13 @@ def report(
                 f"--weight names {weight!r}, which was clustered: weights are no such column."
             )
         # Columns that the model does not know are not read.
-        asked = Asked(table, names, None, None, delimiter_of(delimiter), encoding, weight)
+        asked = Asked(table, names, None, None, delimiter_of(delimiter), encoding, weight, decimal)
         given = take(asked, stream=False, memory=None)
         heading = title or title_of(table)
         if json:
-            sys.stdout.write(fitted.report(given.rows, sample_weight=given.weights, title=heading).to_json() + "\n")
+            sys.stdout.write(
+                fitted.report(given.rows, sample_weight=given.weights, title=heading).to_json() + "\n"
+            )
             return
         write_report(output, fitted, given.rows, heading, given.weights)
     terminal.say(f"wrote {output}")

@@ -202,7 +202,7 @@ def _digest_of(parts: list[Delayed], settings: TableSettings) -> Digest:
     held = _held(settings)
     summed: Digest | None = _sum([_later(_digested)(part, held) for part in parts]).compute()
     if summed is None:
-        raise TableError("The dask table has no rows: 0 sample(s) while a minimum of 1 is required.")
+        raise TableError("The dask table has no rows: at least one is needed.")
     return summed
 
 

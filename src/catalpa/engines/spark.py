@@ -189,7 +189,7 @@ def _collected(X: Any) -> list[Any]:
 def _digest_of(X: Any, settings: TableSettings) -> Digest:
     found = _collected(X.mapInArrow(partial(_digest_part, settings), "result binary"))
     if not found:
-        raise TableError("The Spark table has no rows: 0 sample(s) while a minimum of 1 is required.")
+        raise TableError("The Spark table has no rows: at least one is needed.")
     summed: Digest = reduce(add, (pickle.loads(bytes(row.result)) for row in found))
     return summed
 

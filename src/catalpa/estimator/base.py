@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -298,7 +298,18 @@ class Clusterer(Named, ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         return card(type(self).__name__, self._fitted) if self.__sklearn_is_fitted__() else ""
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_fitted")
+        return "_fitted" in vars(self)
+
+    if not TYPE_CHECKING:  # to the type checker any name would be an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """Say that fit comes first, where a fitted attribute is asked for before it."""
+            learned = name == "_fitted" or (name.endswith("_") and not name.startswith("_"))
+            if learned and not self.__sklearn_is_fitted__():
+                raise NotFittedError(
+                    f"This {type(self).__name__} is not fitted yet: call fit(table) before asking for {name}."
+                )
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

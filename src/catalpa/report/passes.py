@@ -81,12 +81,7 @@ def _notes(view: View) -> list[str]:
     if view.missing:
         named = ", ".join(f"{name} ({cells:,})" for name, cells in list(view.missing.items())[:8])
         more = f" and {len(view.missing) - 8} more columns" if len(view.missing) > 8 else ""
-        rule = {
-            "category": "they count as a category of their own",
-            "ignore": "they add nothing to a row's cost",
-            "error": "they are refused at fit",
-        }[view.schema.missing]
-        told.append(f"Missing cells: {named}{more}; {rule}.")
+        told.append(f"Missing cells: {named}{more}; {_missing_rule(view)}.")
     return [*told, *view.schema.decisions]
 
 
@@ -95,3 +90,15 @@ def _fit_was_weighted(view: View) -> bool:
     fitted = fitted_of(view.model)
     weight = float(fitted.in_weights(fitted.outcome.counts.sizes).sum())
     return not fitted.batches and (fitted.units_per_weight != 1.0 or weight != fitted.rows)
+
+
+def _missing_rule(view: View) -> str:
+    rules = {"ignore": "they add nothing to a row's cost", "error": "they are refused at fit"}
+    if view.schema.missing in rules:
+        return rules[view.schema.missing]
+    numbers = [column.name for column in view.schema.numeric if column.name in view.missing]
+    # No number stands for a missing one, whatever the policy.
+    left_out = f"in numbers ({', '.join(numbers[:8])}) they are left out"
+    if len(numbers) == len(view.missing):
+        return left_out
+    return "they count as a category of their own" + (f", {left_out}" if numbers else "")

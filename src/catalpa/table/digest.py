@@ -31,7 +31,8 @@ _NUMBER_FAMILIES = (Family.INTEGER, Family.FLOAT)
 class Summary:
     """Rows, missing cells, range and different values of a column.
 
-    ``tally`` is None for numbers whose different values were too many, or not asked for.
+    ``tally`` is None for numbers whose different values were too many, or not asked for; ``total`` is the sum
+    of whole numbers.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Summary:
     whole: bool = False
     low: float = np.inf
     high: float = -np.inf
+    total: int = 0
 
     @property
     def present(self) -> int:
@@ -66,6 +68,7 @@ class Summary:
             all(part.whole for part in (self, other) if part.present),
             min(self.low, other.low),
             max(self.high, other.high),
+            self.total + other.total,
         )
 
 
@@ -127,7 +130,10 @@ def _summarize_numbers(name: str, cells: Numbers, every_value: bool) -> Summary:
     wanted = every_value or (whole and len(np.unique(present[:LOOKED_AT])) <= FEW)
     tally = _tally(cells.coded()) if wanted else None
     low, high = float(present.min()), float(present.max())
-    return Summary(name, cells.family, cells.dtype, len(cells), cells.missing, tally, whole, low, high)
+    # Only where it can be told exactly, and can matter: identifiers are far from 2**31.
+    exact = cells.family is Family.INTEGER and max(-low, high) < 2**31
+    total = int(present.sum(dtype=np.int64)) if exact else 0
+    return Summary(name, cells.family, cells.dtype, len(cells), cells.missing, tally, whole, low, high, total)
 
 
 def _tally(cells: Coded) -> Tally:

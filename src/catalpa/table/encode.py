@@ -20,7 +20,7 @@ from catalpa.table.cells import Cells, Coded, Family, Numbers
 from catalpa.table.infer import missing_values
 from catalpa.table.intake import Table, open_table
 from catalpa.table.match import as_numbers, code_of, refuse_other_type
-from catalpa.table.schema import Category, Column, Schema, TableSettings, UnknownPolicy
+from catalpa.table.schema import Category, Column, Schema, TableSettings, UnknownPolicy, cut
 
 __all__ = ["Encoded", "Encoding", "encode"]
 
@@ -213,7 +213,7 @@ def _tell_unseen(columns: tuple[Column, ...], mapped: list[_Mapped], handle_unkn
     told = "; ".join(
         f"{one.unseen} cell{'s' if one.unseen > 1 else ''} of column {column.name!r} "
         f"hold{'s' if one.unseen == 1 else ''} categories that were not there at fit "
-        f"({', '.join('missing' if value is None else repr(value) for value in one.examples)})"
+        f"({', '.join('missing' if value is None else cut(repr(value)) for value in one.examples)})"
         for column, one in zip(columns, mapped, strict=True)
         if one.unseen
     )

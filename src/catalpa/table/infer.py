@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -12,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.errors import ColumnWarning, MissingValues, NumericColumns, TableError
+from catalpa.errors import MissingValues, NumericColumns, TableError
 from catalpa.table.blocks import IntArray
 from catalpa.table.cells import Family
 from catalpa.table.digest import FEW, Digest, Summary, digest, listed_columns
 from catalpa.table.intake import open_table
 from catalpa.table.match import code_of
+from catalpa.table.oddities import decimal_commas, warn_of_odd_columns
 from catalpa.table.schema import (
     CategoricalFeatures,
     Category,
@@ -32,9 +32,6 @@ from catalpa.table.schema import (
 from catalpa.table.shape import interval_labels, numbers_at, quantile_edges, shaped
 
 __all__ = ["extend", "infer", "infer_batches", "missing_values", "places_in", "schema_of"]
-
-MAX_CATEGORIES = 1000  # a nominal column with more categories is warned about
-IDENTIFIER_ROWS = 20  # from this many rows on, all rows different looks like an identifier
 
 
 def infer(
@@ -108,7 +105,7 @@ def infer_batches(
     digests = (digest(batch, settings) for batch in batches)
     first = next(digests, None)
     if first is None:
-        raise TableError("There is no batch of rows: 0 sample(s) while a minimum of 1 is required.")
+        raise TableError("There is no batch of rows: at least one row is needed.")
     return schema_of(reduce(add, digests, first), settings)
 
 
@@ -120,7 +117,7 @@ def schema_of(digested: Digest, settings: TableSettings) -> Schema:
     _check_fractions(summaries, rules)
     made = [rules.column(summary) for summary in summaries]
     columns = tuple(column for column, _ in made)
-    _warn_of_odd_columns(columns, summaries)
+    warn_of_odd_columns(columns, summaries)
     decisions = tuple(decision for _, said in made for decision in said)
     return Schema(columns, settings.missing, decisions, digested.library, digested.named)
 
@@ -238,29 +235,9 @@ def _said_of_others(summary: Summary) -> list[str]:
         return [f"column {summary.name!r} holds dates or times: each different one is taken as a category"]
     if summary.family is Family.MIXED:
         return [f"column {summary.name!r} holds values of several types: taken as categories"]
+    if decimal_commas(summary):
+        return [f"column {summary.name!r} holds numbers with decimal commas, as text: taken as categories"]
     return [] if summary.missing else _said_of_constant(summary)
-
-
-def _warn_of_odd_columns(columns: tuple[Column, ...], summaries: list[Summary]) -> None:
-    pairs = [(c, s) for c, s in zip(columns, summaries, strict=True) if c.kind is Kind.NOMINAL]
-    wide = [f"{c.name!r} ({c.size})" for c, _ in pairs if c.size > MAX_CATEGORIES]
-    alike = [
-        c.name for c, s in pairs if s.n >= IDENTIFIER_ROWS and not s.missing and len(s.tally or ()) == s.n
-    ]
-    empty = [s.name for s in summaries if not s.present]
-    if wide:
-        _warn(
-            f"Very many categories (more than {MAX_CATEGORIES}) in: {', '.join(wide)}. "
-            "Group them or drop the columns."
-        )
-    if alike:
-        _warn(f"Every row is different in {alike}: identifiers say nothing about clusters. Drop the columns.")
-    if empty:
-        _warn(f"All cells are missing in {empty}. Drop the columns.")
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, ColumnWarning, stacklevel=5)  # the line that called infer
 
 
 def extend(schema: Schema, X: Any) -> Schema:

@@ -67,6 +67,11 @@ class Table:
     def header(self) -> Header:
         return Header(self.names, self.named, self.n_rows, self.named and self.library == "dicts")
 
+    def at(self, rows: IntArray) -> Table:
+        """Some of the rows, as a table of their own."""
+        columns = [_cells_at(column, rows) for column in self.sources]
+        return replace(self, n_rows=len(rows), sources=columns)
+
     def arranged(self, schema: Schema) -> Table:
         """Records in the schema's order, a key that none has as missing cells; other tables as they are."""
         # With keys that fit never saw they stay as they are, to be refused with their names.
@@ -93,11 +98,14 @@ def open_table(X: Any) -> Table:
     table = _open(X)
     if not table.names:
         raise TableError(
-            f"Found array with 0 feature(s) (shape=({table.n_rows}, 0)) while a minimum of 1 is required."
+            f"The table has no columns: 0 feature(s) (shape=({table.n_rows}, 0)) while a minimum of 1 is "
+            "required."
         )
     if table.n_rows == 0:
-        shape = f"(0, {len(table.names)})"
-        raise TableError(f"Found array with 0 sample(s) (shape={shape}) while a minimum of 1 is required.")
+        raise TableError(
+            f"The table has no rows, only {len(table.names)} column{'s' if len(table.names) > 1 else ''}. "
+            "Was every row filtered out? At least one is needed."
+        )
     return table
 
 
@@ -159,6 +167,11 @@ def _open_frame(frame: nw.DataFrame[Any]) -> Table:
 
 
 def _names(labels: Sequence[Any]) -> tuple[tuple[str, ...], bool]:
+    if labels and all(isinstance(label, tuple) for label in labels):
+        # Columns of several levels, as a pivot makes them: one name of all its levels each.
+        labels = ["_".join(str(level) for level in label if level != "") for label in labels]
+        if len(set(labels)) < len(labels):
+            raise _same_names(labels)
     texts = [isinstance(label, str) for label in labels]
     if not any(texts):
         return tuple(f"x{at}" for at in range(len(labels))), False
@@ -201,7 +214,7 @@ def _open_array(array: NDArray[Any]) -> Table:
 
 def _open_list(rows: Sequence[Any]) -> Table:
     if len(rows) == 0:
-        raise TableError("Found array with 0 sample(s) (shape=(0,)) while a minimum of 1 is required.")
+        raise TableError("The table has no rows: it is an empty list. At least one row is needed.")
     if all(isinstance(row, dict) for row in rows):
         return _open_dicts(rows)
     for at, row in enumerate(rows):
@@ -222,6 +235,12 @@ def _open_dicts(rows: Sequence[dict[Any, Any]]) -> Table:
     keys = list(dict.fromkeys(key for row in rows for key in row))  # a set would lose their order
     names, named = _names(keys)
     return Table(names, named, "dicts", len(rows), [_objects([row.get(key) for row in rows]) for key in keys])
+
+
+def _cells_at(column: Any, rows: IntArray) -> Any:
+    if hasattr(column, "iloc"):  # pandas, whose own brackets look rows up by their labels
+        return column.iloc[rows]
+    return column.take(rows) if isinstance(column, pa.ChunkedArray) else column[rows]
 
 
 def _objects(cells: list[Any]) -> NDArray[Any]:

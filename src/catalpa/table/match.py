@@ -8,7 +8,7 @@ import numpy as np
 
 from catalpa.errors import TableError
 from catalpa.table.cells import Cells, Coded, Family, Numbers
-from catalpa.table.schema import Category, Column, category_key, read_text
+from catalpa.table.schema import Category, Column, category_key, cut, read_text
 
 __all__ = ["as_numbers", "code_of", "refuse_other_type"]
 
@@ -56,8 +56,7 @@ def _told(types: set[str]) -> str:
 
 
 def _examples(values: Sequence[Category]) -> str:
-    shown = [f"{value!r:.40}" for value in values if value is not None][:3]
-    return ", ".join(shown)
+    return ", ".join([cut(repr(value)) for value in values if value is not None][:3])
 
 
 def as_numbers(cells: Cells, column: Column) -> Numbers:

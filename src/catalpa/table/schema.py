@@ -29,6 +29,7 @@ __all__ = [
     "Schema",
     "TableSettings",
     "category_key",
+    "cut",
     "read_text",
     "whole",
 ]
@@ -40,6 +41,7 @@ MissingPolicy: TypeAlias = Literal["category", "ignore", "error"]
 NumbersPolicy: TypeAlias = Literal["keep", "refuse", "shape"]
 UnknownPolicy: TypeAlias = Literal["ignore", "warn", "error"]
 
+LONGEST_SHOWN = 60  # characters of a name or category in a listing; free answers can be pages long
 LARGEST_EXACT = 2**53  # beyond it a float skips whole numbers
 # No leading zeros: 007 is a name. Infinity is no number here, and "nan" is text.
 _NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
@@ -100,6 +102,17 @@ def category_key(value: Category) -> Key:
 def whole(value: float) -> int | float:
     """A whole number as int, where a float holds every whole number exactly; others as they are."""
     return int(value) if abs(value) <= LARGEST_EXACT and value == int(value) else value
+
+
+def cut(text: str) -> str:
+    """A text as a line of a listing can hold it.
+
+    Examples
+    --------
+    >>> cut("red"), len(cut("very " * 12_000))
+    ('red', 60)
+    """
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
 
 
 def read_text(text: str) -> Category:
@@ -205,7 +218,7 @@ class Column:
         if self.kind is Kind.NUMERIC:
             beyond = ", clipped beyond" if self.clipped else ""
             return f"{self.low:.6g} to {self.high:.6g}{beyond}"
-        shown = ", ".join("(missing)" if value is None else str(value) for value in self.categories[:5])
+        shown = ", ".join("(missing)" if value is None else cut(str(value)) for value in self.categories[:5])
         return f"{self.size} categories: {shown}" + (", ..." if self.size > 5 else "")
 
 
@@ -289,11 +302,12 @@ class Schema:
         return schema_from_dict(state)
 
     def __repr__(self) -> str:
-        name_width = max((len(name) for name in self.names), default=0)
+        names = [cut(name) for name in self.names]
+        name_width = max(map(len, names), default=0)
         lines = [f"Schema of {len(self.columns)} column{'s' if len(self.columns) != 1 else ''}"]
         lines += [
-            f"  {column.name:<{name_width}}  {column.kind.value:<7}  {column.describe()}"
-            for column in self.columns
+            f"  {name:<{name_width}}  {column.kind.value:<7}  {column.describe()}"
+            for name, column in zip(names, self.columns, strict=True)
         ]
         lines += [f"  - {decision}" for decision in self.decisions]
         return "\n".join(lines)

@@ -6,14 +6,13 @@ import itertools
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.base import clone
 
 from catalpa.estimator.base import Clusterer
 from catalpa.metrics import adjusted_rand
-from catalpa.table import open_table
 from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.table.intake import Table
 
 __all__ = ["Repeats", "drawn", "seed"]
 
@@ -25,7 +24,7 @@ class Repeats:
     """How well repeated runs of a method agree, by the mean adjusted Rand index; nan where none were run."""
 
     model: Clusterer
-    X: Any
+    table: Table
     weight: FloatArray | None  # (n,)
     times: int
     state: np.random.RandomState
@@ -34,12 +33,12 @@ class Repeats:
         """Agreement of runs with a single start each."""
         if k == 1 or self.times < 2:
             return float("nan")
-        runs = [self._once(k).fit(self.X, sample_weight=self.weight).labels_ for _ in range(self.times)]
+        runs = [self._once(k).fit(self.table, sample_weight=self.weight).labels_ for _ in range(self.times)]
         return float(np.mean([adjusted_rand(one, other) for one, other in itertools.combinations(runs, 2)]))
 
     def of_halves(self, k: int) -> float:
         """Agreement on all rows between models of one half of them and of the other."""
-        n = len(open_table(self.X))
+        n = len(self.table)
         if k == 1 or k > n // 2 or not self.times:  # one cluster always agrees; half a table may lack rows
             return float("nan")
         found = []
@@ -53,7 +52,7 @@ class Repeats:
     def _said_by(self, half: IntArray, k: int) -> Any:
         """Labels of all rows by a model of some."""
         weight = None if self.weight is None else self.weight[half]
-        return self._once(k).fit(_rows_of(self.X, half), sample_weight=weight).predict(self.X)
+        return self._once(k).fit(self.table.at(half), sample_weight=weight).predict(self.table)
 
     def _once(self, k: int) -> Clusterer:
         """The model with k clusters and a single start of its own."""
@@ -71,18 +70,11 @@ def seed(state: np.random.RandomState) -> int:
     return int(state.randint(np.iinfo(np.int32).max))
 
 
-def drawn(X: Any, weight: Any, state: np.random.RandomState) -> tuple[Any, FloatArray | None]:
+def drawn(table: Table, weight: Any, state: np.random.RandomState) -> tuple[Table, FloatArray | None]:
     """The table and its weights, or some of its rows where it is large."""
-    n = len(open_table(X))
+    n = len(table)
     weights = None if weight is None else np.asarray(weight, dtype=np.float64)
     if n <= SAMPLE:
-        return X, weights
+        return table, weights
     rows = np.sort(state.choice(n, SAMPLE, replace=False))
-    return _rows_of(X, rows), None if weights is None else weights[rows]
-
-
-def _rows_of(X: Any, rows: IntArray) -> Any:
-    if isinstance(X, list | tuple):
-        return [X[row] for row in rows]
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    return frame[rows].to_native() if isinstance(frame, nw.DataFrame) else np.asarray(X)[rows]
+    return table.at(rows), None if weights is None else weights[rows]

@@ -26,6 +26,7 @@ from catalpa.steps.assign import label_rows
 from catalpa.steps.scores import fix
 from catalpa.table import open_table
 from catalpa.table.blocks import IntArray
+from catalpa.table.intake import Table
 
 __all__ = ["choose_k"]
 
@@ -78,22 +79,23 @@ def choose_k(
     """
     state = check_random_state(random_state)
     model = _model(method, state)
-    ks = _checked(k_range, len(open_table(X)))
+    table = open_table(X)  # once: every fit would read the columns anew
+    ks = _checked(k_range, len(table))
     with warnings.catch_warnings():
         # Warnings about single fits would come once per number of clusters.
         warnings.simplefilter("ignore")
         if isinstance(model, Grove):
-            tried, judgement = _weighed(model, X, sample_weight, max(ks))
+            tried, judgement = _weighed(model, table, sample_weight, max(ks))
             choose = partial(_by_evidence, judgement.structure)
         else:
-            tried, choose = _fitted(model, X, sample_weight, ks), partial(_by_silhouette)
-        again = Repeats(model, *drawn(X, sample_weight, state), repeats, state)
+            tried, choose = _fitted(model, table, sample_weight, ks), partial(_by_silhouette)
+        again = Repeats(model, *drawn(table, sample_weight, state), repeats, state)
         lines = [_measures(tried, again, k) for k in ks if k in tried.costs]
     if not lines:
         raise ParameterError(f"The table has fewer rows that differ than {ks[0]}, the least of k_range.")
     k, structure, reason = choose(lines)
     columns = {name: [getattr(line, name) for line in lines] for name in HEAD}
-    return KChoice(k, reason, structure, frame_in(open_table(X).library, columns), tuple(lines))
+    return KChoice(k, reason, structure, frame_in(table.library, columns), tuple(lines))
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,11 +130,11 @@ def _checked(k_range: Iterable[int], n_rows: int) -> list[int]:
     return possible
 
 
-def _weighed(model: Grove, X: Any, weight: Any, most: int) -> tuple[Tried, Judgement]:
+def _weighed(model: Grove, table: Table, weight: Any, most: int) -> tuple[Tried, Judgement]:
     """Clusterings with 1, 2, ... clusters, minus the evidence for them, and whether that is structure."""
     # "auto", so that the rows of the search are those of a fit which finds the number itself.
     model = clone(model).set_params(n_clusters="auto")
-    problem = model._pose(X, weight)
+    problem = model._pose(table, weight)
     labels, costs = {}, {}
     for candidate in model._candidates(problem, most):
         labels[candidate.k] = _labels(problem, candidate.finish())
@@ -153,14 +155,14 @@ def _labels(problem: Problem, outcome: Any) -> IntArray:
     return problem.engine.each(label_rows, fix(outcome.scores, problem.engine.axis))
 
 
-def _fitted(model: Clusterer, X: Any, weight: Any, ks: Sequence[int]) -> Tried:
+def _fitted(model: Clusterer, table: Table, weight: Any, ks: Sequence[int]) -> Tried:
     labels, costs = {}, {}
     for k in ks:
-        fit = clone(model).set_params(n_clusters=k).fit(X, sample_weight=weight)
+        fit = clone(model).set_params(n_clusters=k).fit(table, sample_weight=weight)
         if fit.n_clusters_ == k:
             # With fewer clusters than asked it is the fit of another k, and is not told twice.
             labels[k], costs[k] = fit.labels_, float(fit.cost_)
-    codes = _codes(clone(model).set_params(n_clusters=ks[0])._pose(X))
+    codes = _codes(clone(model).set_params(n_clusters=ks[0])._pose(table))
     # In shares of the first cost, which is the largest; 1 where all rows are equal and nothing costs.
     return Tried(labels, costs, codes, max(costs.values(), default=1.0) or 1.0)
 

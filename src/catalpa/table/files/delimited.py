@@ -21,7 +21,9 @@ __all__ = [
     "header_names",
     "looks_like_labels",
     "marked_encoding",
+    "number_text",
     "read_delimited",
+    "refuse_binary",
     "refuse_same_names",
 ]
 
@@ -44,7 +46,9 @@ _BYTE_ORDER_MARKS = {
 }
 
 
-def read_delimited(content: bytes, name: str, delimiter: str | None, encoding: str | None) -> pa.Table:
+def read_delimited(
+    content: bytes, name: str, delimiter: str | None, encoding: str | None, decimal: str = "."
+) -> pa.Table:
     r"""The records of a delimited text; the first one holds the names of the columns.
 
     A column is numeric when every field that is not missing is a number, written without a leading zero and
@@ -55,6 +59,8 @@ def read_delimited(content: bytes, name: str, delimiter: str | None, encoding: s
     >>> read_delimited(b"id;size\n007;1.5\n008;2", "t.csv", None, None).to_pylist()
     [{'id': '007', 'size': 1.5}, {'id': '008', 'size': 2.0}]
     """
+    if encoding is None:
+        refuse_binary(content, name)
     text = _decode(content, name, encoding)
     if not text.strip():
         raise TableError(f"{name} is empty. A table needs a line with the names of its columns, and rows.")
@@ -63,7 +69,17 @@ def read_delimited(content: bytes, name: str, delimiter: str | None, encoding: s
     table = _parse(text.encode("utf-8"), name, chosen, names)
     if table.num_rows == 0:
         raise TableError(f"{name} has names of columns but no rows.")
-    return pa.table({column: _typed(table[column]) for column in names})
+    return pa.table({column: _typed(table[column], decimal) for column in names})
+
+
+def refuse_binary(begin: bytes, name: str) -> None:
+    """Refuse what is no text, whatever the name of its file says."""
+    # No text holds a zero byte, but for UTF-16 and UTF-32, which say so at their beginning.
+    if b"\0" in begin[:SAMPLE_CHARACTERS] and marked_encoding(begin) is None:
+        raise TableError(
+            f"{name} is not text: it holds zero bytes, as pictures, archives and programs do. Give a table; "
+            "of UTF-16 text without a mark give the encoding, for instance utf-16-le."
+        )
 
 
 def _decode(content: bytes, name: str, encoding: str | None) -> str:
@@ -194,16 +210,32 @@ def _ragged(content: bytes, name: str, delimiter: str, expected: int) -> TableEr
     return TableError(f"{name} cannot be read as delimited text with the delimiter {delimiter!r}.")
 
 
-def _typed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def number_text(column: pa.ChunkedArray | pa.Array, decimal: str) -> Any:
+    """The fields as Arrow reads numbers; with decimal commas, a field that has a point is no number.
+
+    Examples
+    --------
+    >>> number_text(pa.array(["1,5", "1.234"]), ",").to_pylist()
+    ['1.5', '1·234']
+    """
+    if decimal == ".":
+        return column
+    if decimal != ",":
+        raise ParameterError(f"decimal is {decimal!r}; it can be '.' or ','.")
+    return pc.replace_substring(pc.replace_substring(column, ".", "·"), ",", ".")
+
+
+def _typed(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
     if column.null_count == len(column):
         return pa.chunked_array([pa.nulls(len(column))])
+    written = number_text(column, decimal)
     for kind in (pa.int64(), pa.float64()):
         try:
-            numbers = column.cast(kind)
+            numbers = written.cast(kind)
         except pa.ArrowInvalid:
             continue
         # Post codes and telephone numbers can be cast, but are names.
-        return column.dictionary_encode() if looks_like_labels(column) else numbers
+        return column.dictionary_encode() if looks_like_labels(written) else numbers
     return column.dictionary_encode()
 
 

@@ -31,6 +31,7 @@ def scan(
     drop: Sequence[str] | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    decimal: str = ".",
     memory: int | str = "500MB",
 ) -> Scan:
     r"""Name files to cluster without ever holding all their rows.
@@ -44,6 +45,8 @@ def scan(
         The columns to keep, and columns to leave out.
     delimiter, encoding : str or None
         Of delimited text; None finds them from the text.
+    decimal : {".", ","}
+        Before the fraction of a number in delimited text.
     memory : int or str
         Bytes that the rows in hand may take, such as ``"500MB"`` or ``"2GB"``. The program itself takes
         about 200 MB besides.
@@ -64,7 +67,7 @@ def scan(
     """
     paths = _found(source)
     kept = None if columns is None else tuple(columns)
-    return Scan(paths, kept, tuple(drop or ()), delimiter, encoding, bytes_of(memory))
+    return Scan(paths, kept, tuple(drop or ()), delimiter, encoding, bytes_of(memory), decimal)
 
 
 def bytes_of(memory: int | str) -> int:
@@ -92,7 +95,7 @@ class Scan:
     ----------
     paths : tuple of Path
         In the order in which their rows count.
-    columns, drop, delimiter, encoding
+    columns, drop, delimiter, encoding, decimal
         As given to ``catalpa.scan``.
     memory : int
         Bytes that the rows in hand may take.
@@ -104,6 +107,7 @@ class Scan:
     delimiter: str | None = None
     encoding: str | None = None
     memory: int = 500_000_000
+    decimal: str = "."
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -167,7 +171,7 @@ class Scan:
     @cached_property
     def _text(self) -> TextFiles:
         texts = tuple(path for path in self.paths if _form(path) == "text")
-        return TextFiles(texts, self.delimiter, self.encoding)
+        return TextFiles(texts, self.delimiter, self.encoding, self.decimal)
 
 
 def _found(source: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:

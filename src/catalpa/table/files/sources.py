@@ -41,6 +41,7 @@ def read_table(
     *,
     delimiter: str | None = None,
     encoding: str | None = None,
+    decimal: str = ".",
     columns: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
 ) -> pa.Table:
@@ -53,6 +54,8 @@ def read_table(
         "-" is standard input; streams are recognized by their first bytes, and are text otherwise.
     delimiter, encoding : str or None
         Of delimited text; None finds them from the text.
+    decimal : {".", ","}
+        Before the fraction of a number in delimited text.
     columns, drop : list of str or None
         The columns to keep, and columns to leave out.
 
@@ -67,7 +70,7 @@ def read_table(
     """
     name, content, form = _content(source)
     if form == "text":
-        table = read_delimited(content, name, delimiter, encoding)
+        table = read_delimited(content, name, delimiter, encoding, decimal)
     else:
         table = _READERS[form](content, name)
     chosen = chosen_columns(table.column_names, name, columns, drop)

@@ -19,6 +19,8 @@ from catalpa.table.files.delimited import (
     header_names,
     looks_like_labels,
     marked_encoding,
+    number_text,
+    refuse_binary,
 )
 
 __all__ = ["TextFiles"]
@@ -33,6 +35,7 @@ class TextFiles:
     paths: tuple[Path, ...]
     delimiter: str | None = None
     encoding: str | None = None
+    decimal: str = "."
 
     def names(self, path: Path) -> list[str]:
         """The names of the columns of one of the files."""
@@ -42,7 +45,7 @@ class TextFiles:
         """The rows of one file in order, with the types that all files together ask for."""
         layouts, types = self._examined
         for batch in _records(path, layouts[path]):
-            yield pa.table({name: _typed(batch[name], types[name]) for name in names})
+            yield pa.table({name: _typed(batch[name], types[name], self.decimal) for name in names})
 
     @cached_property
     def _layouts(self) -> dict[Path, Layout]:
@@ -54,7 +57,9 @@ class TextFiles:
         layouts: dict[Path, Layout] = {}
         found: dict[str, Evidence] = {}
         for path in self.paths:
-            layouts[path], seen = _examined(path, self._layouts[path], guess=self.encoding is None)
+            layouts[path], seen = _examined(
+                path, self._layouts[path], self.decimal, guess=self.encoding is None
+            )
             for name, evidence in seen.items():
                 found[name] = found.get(name, Evidence()) + evidence
         return layouts, {name: evidence.type for name, evidence in found.items()}
@@ -106,8 +111,10 @@ def _evidence(column: pa.Array, before: Evidence) -> Evidence:
     return Evidence(whole, number, number and looks_like_labels(column), True)
 
 
-def _typed(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    return pa.nulls(len(column)) if pa.types.is_null(kind) else column.cast(kind)
+def _typed(column: pa.Array, kind: pa.DataType, decimal: str) -> pa.Array:
+    if pa.types.is_null(kind):
+        return pa.nulls(len(column))
+    return column if pa.types.is_string(kind) else number_text(column, decimal).cast(kind)
 
 
 def _castable(column: pa.Array, kind: pa.DataType) -> bool:
@@ -120,6 +127,8 @@ def _castable(column: pa.Array, kind: pa.DataType) -> bool:
 
 def _layout(path: Path, delimiter: str | None, encoding: str | None) -> Layout:
     begin = _beginning(path)
+    if encoding is None:
+        refuse_binary(begin, str(path))
     found = encoding or marked_encoding(begin) or _guessed(begin)
     try:
         text = begin.decode(found, errors="replace")
@@ -156,23 +165,23 @@ def _beginning(path: Path) -> bytes:
         raise TableError(f"{path} cannot be read: {error}.") from error
 
 
-def _examined(path: Path, layout: Layout, *, guess: bool) -> tuple[Layout, dict[str, Evidence]]:
+def _examined(path: Path, layout: Layout, decimal: str, *, guess: bool) -> tuple[Layout, dict[str, Evidence]]:
     """The types of one file, read as UTF-8 if it can be and as Windows text otherwise."""
     try:
-        return layout, _seen(path, layout)
+        return layout, _seen(path, layout, decimal)
     except UnicodeDecodeError as error:
         if not guess or layout.encoding == "cp1252":
             raise TableError(
                 f"{path} is not written in {layout.encoding}. Give the encoding, for instance latin-1."
             ) from error
-    return _examined(path, replace(layout, encoding="cp1252"), guess=False)
+    return _examined(path, replace(layout, encoding="cp1252"), decimal, guess=False)
 
 
-def _seen(path: Path, layout: Layout) -> dict[str, Evidence]:
+def _seen(path: Path, layout: Layout, decimal: str) -> dict[str, Evidence]:
     found = {name: Evidence() for name in layout.names}
     for batch in _records(path, layout):
         for name in layout.names:
-            found[name] += _evidence(batch[name], found[name])
+            found[name] += _evidence(number_text(batch[name], decimal), found[name])
     return found
 
 

@@ -1,0 +1,91 @@
+"""Columns that are likely not what they seem: identifiers, free texts, numbers with decimal commas."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Sequence
+
+from catalpa.errors import ColumnWarning
+from catalpa.table.cells import Family
+from catalpa.table.digest import Summary
+from catalpa.table.schema import Column, Kind
+
+__all__ = ["decimal_commas", "warn_of_odd_columns"]
+
+MAX_CATEGORIES = 1000  # a nominal column with more categories is warned about
+IDENTIFIER_ROWS = 20  # from this many rows on, (nearly) all rows different looks like an identifier
+NEARLY_ALL = 0.9  # share of cells that are different in a column of names or free texts
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+
+
+def warn_of_odd_columns(columns: Sequence[Column], summaries: Sequence[Summary]) -> None:
+    """Name the columns that say little or were taken in another way than meant, each with its cure."""
+    pairs = [(c, s) for c, s in zip(columns, summaries, strict=True) if c.kind is Kind.NOMINAL]
+    wide = [f"{c.name!r} ({c.size})" for c, _ in pairs if c.size > MAX_CATEGORIES]
+    alike = [c.name for c, s in pairs if _is_nearly_unique(s)]
+    empty = [s.name for s in summaries if not s.present]
+    if wide:
+        _warn(
+            f"Very many categories (more than {MAX_CATEGORIES}) in: {', '.join(wide)}. "
+            "Group them or drop the columns."
+        )
+    if alike:
+        _warn(
+            f"Every row, or nearly every one, is different in {alike}: names and free texts say nothing "
+            f"about clusters. {_how_to_drop(alike)}"
+        )
+    if counting := [s.name for s in summaries if _counts_rows(s)]:
+        _warn(
+            f"The numbers in {counting} count the rows: identifiers say nothing about clusters. "
+            f"{_how_to_drop(counting)}"
+        )
+    if commas := [s.name for s in summaries if decimal_commas(s)]:
+        _warn(
+            f"The texts in {commas} are numbers with decimal commas, and were taken as categories. Read them "
+            "as numbers: --decimal , or read_table(..., decimal=','); in a frame, replace ',' by '.' first."
+        )
+    if empty:
+        _warn(f"All cells are missing in {empty}. Drop the columns.")
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, ColumnWarning, stacklevel=5)  # the line that called infer
+
+
+def _how_to_drop(names: Sequence[str]) -> str:
+    return f"Drop the columns: X.drop(columns={list(names)!r}), or --drop {','.join(names)} of the command."
+
+
+def _is_nearly_unique(summary: Summary) -> bool:
+    # A date is no identifier, though every row may have its own.
+    if summary.present < IDENTIFIER_ROWS or summary.family is Family.MOMENT or summary.is_number:
+        return False
+    return len(summary.tally or ()) >= NEARLY_ALL * summary.present
+
+
+def _counts_rows(summary: Summary) -> bool:
+    """Whether whole numbers run from the smallest to the largest, one each row."""
+    if not summary.is_number or not summary.whole or summary.missing or summary.n < IDENTIFIER_ROWS:
+        return False
+    low, high = int(summary.low), int(summary.high)
+    # Numbers that repeat could fill the same range, but hardly with this sum.
+    return high - low + 1 == summary.n and summary.total == (low + high) * summary.n // 2
+
+
+def decimal_commas(summary: Summary) -> bool:
+    """Whether a column of text holds nothing but whole numbers and numbers such as 1,5.
+
+    Examples
+    --------
+    >>> from catalpa.table.digest import digest
+    >>> from catalpa.table.schema import TableSettings
+    >>> [decimal_commas(s) for s in digest([["1,5", "a,5"], ["2", "1,5"]], TableSettings()).summaries]
+    [True, False]
+    """
+    if summary.family is not Family.TEXT or not summary.tally:
+        return False
+    texts = [str(key[1]) for key in summary.tally]
+    commas = sum(_DECIMAL_COMMA.fullmatch(text) is not None for text in texts)
+    return commas > 0 and all(_DECIMAL_COMMA.fullmatch(text) or _WHOLE.fullmatch(text) for text in texts)
