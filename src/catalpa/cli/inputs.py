@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from catalpa.cli.outputs import csv_text, label_columns
@@ -165,7 +165,7 @@ def _streamed(asked: Asked, memory: str) -> StreamedInput:
     _check_there(asked.aside, files.names)
     # Two scans of the same files: identifiers would otherwise be read in every pass of the fit.
     kept = tuple(name for name in files.names if name != asked.id)
-    return StreamedInput(replace(files, columns=kept), replace(files, columns=(asked.id,), drop=()))
+    return StreamedInput(files.only(kept), files.only((asked.id,)))
 
 
 def _check_there(aside: dict[str, str], names: Iterable[str]) -> None:

@@ -14,7 +14,8 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from catalpa.errors import ParameterError, TableError, UnsupportedTable
-from catalpa.table.files.sources import SUFFIXES, chosen_columns, is_text, with_dictionaries
+from catalpa.table.files.remembered import Remembered
+from catalpa.table.files.sources import SUFFIXES, chosen_columns, is_text, sound, with_dictionaries
 from catalpa.table.files.text_scan import TextFiles
 
 __all__ = ["Scan", "bytes_of", "scan"]
@@ -118,7 +119,7 @@ class Scan:
     def only(self, names: Sequence[str]) -> Scan:
         """The same files with fewer columns; what is known of their text stays known."""
         fewer = replace(self, columns=tuple(names), drop=())
-        fewer.__dict__["_text"] = self._text
+        fewer.__dict__.update(_text=self._text, _remembered=self._remembered)
         return fewer
 
     @property
@@ -142,6 +143,13 @@ class Scan:
 
     def _file(self, path: Path) -> Iterator[pa.Table]:
         self._check_columns(path)
+        rows = 0
+        for table in self._tables(path):
+            rows += table.num_rows
+            yield table
+        self._remembered.finished(path, rows)
+
+    def _tables(self, path: Path) -> Iterator[pa.Table]:
         if _form(path) == "text":
             yield from self._text.tables(path, self.names)
             return
@@ -154,6 +162,7 @@ class Scan:
             raise _unreadable(path) from error
 
     def _columns_of(self, path: Path) -> list[str]:
+        self._remembered.check(path)  # from the first look at any of the files on
         return self._text.names(path) if _form(path) == "text" else list(_arrow_schema(path).names)
 
     def _check_columns(self, path: Path) -> None:
@@ -167,6 +176,10 @@ class Scan:
                 f"{path} {told} the first file, {self.paths[0]}. Files that are read together need the same "
                 "columns; where they differ, choose those that all have: columns=[...]."
             )
+
+    @cached_property
+    def _remembered(self) -> Remembered:
+        return Remembered(self.paths)
 
     @cached_property
     def _text(self) -> TextFiles:
@@ -221,7 +234,7 @@ def _arrow_schema(path: Path) -> pa.Schema:
     try:
         if _form(path) == "parquet":
             return pq.read_schema(path)
-        with pa.memory_map(str(path)) as source:
+        with pa.OSFile(str(path)) as source:
             return _reader(source).schema
     except (pa.ArrowException, OSError) as error:
         raise _unreadable(path) from error
@@ -230,19 +243,21 @@ def _arrow_schema(path: Path) -> pa.Schema:
 def _parquet_tables(path: Path, names: Sequence[str], rows: int) -> Iterator[pa.Table]:
     texts = [field.name for field in pq.read_schema(path) if is_text(field.type)]
     # Without pre_buffer and with a small buffer: otherwise whole row groups are held at once.
-    with pq.ParquetFile(path, read_dictionary=texts, pre_buffer=False, buffer_size=1 << 20) as file:
+    little = {"pre_buffer": False, "buffer_size": 1 << 20}
+    with pq.ParquetFile(path, read_dictionary=texts, page_checksum_verification=True, **little) as file:
         for batch in file.iter_batches(rows, columns=list(names), use_threads=False):
-            yield pa.Table.from_batches([batch]).select(list(names))
+            yield sound(pa.Table.from_batches([batch]).select(list(names)))
 
 
 def _arrow_tables(path: Path) -> Iterator[pa.Table]:
-    with pa.memory_map(str(path)) as source:
+    # Read, not mapped: a mapped file that is cut by another program ends this one.
+    with pa.OSFile(str(path)) as source:
         reader = _reader(source)
         if isinstance(reader, pa.ipc.RecordBatchStreamReader):
-            yield from (pa.Table.from_batches([batch]) for batch in reader)
+            yield from (sound(pa.Table.from_batches([batch])) for batch in reader)
             return
         for at in range(reader.num_record_batches):
-            yield pa.Table.from_batches([reader.get_batch(at)])
+            yield sound(pa.Table.from_batches([reader.get_batch(at)]))
 
 
 def _reader(source: pa.NativeFile) -> pa.ipc.RecordBatchStreamReader | pa.ipc.RecordBatchFileReader:

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from catalpa.errors import MissingDependency, TableError, UnknownColumn
 from catalpa.table.files.delimited import read_delimited, refuse_same_names
 
-__all__ = ["SUFFIXES", "chosen_columns", "is_text", "read_table", "with_dictionaries"]
+__all__ = ["SUFFIXES", "chosen_columns", "is_text", "read_table", "sound", "with_dictionaries"]
 
 SUFFIXES = {
     ".csv": "text",
@@ -129,7 +129,8 @@ def _read_parquet(content: bytes, name: str) -> pa.Table:
     try:
         schema = pq.read_schema(io.BytesIO(content))
         texts = [field.name for field in schema if is_text(field.type)]
-        return pq.ParquetFile(io.BytesIO(content), read_dictionary=texts).read()
+        file = pq.ParquetFile(io.BytesIO(content), read_dictionary=texts, page_checksum_verification=True)
+        return sound(file.read())
     except (pa.ArrowException, OSError) as error:
         raise _unreadable(name, "Parquet") from error
 
@@ -137,8 +138,8 @@ def _read_parquet(content: bytes, name: str) -> pa.Table:
 def _read_arrow(content: bytes, name: str) -> pa.Table:
     try:
         if content.startswith(b"ARROW1"):
-            return pa.ipc.open_file(content).read_all()
-        return pa.ipc.open_stream(content).read_all()
+            return sound(pa.ipc.open_file(content).read_all())
+        return sound(pa.ipc.open_stream(content).read_all())
     except (pa.ArrowException, OSError) as error:
         raise _unreadable(name, "Arrow") from error
 
@@ -195,6 +196,13 @@ def chosen_columns(
     if not kept:
         raise TableError(f"No column of {source} is left: all of {names} are dropped.")
     return kept
+
+
+def sound(table: pa.Table) -> pa.Table:
+    """The table, if its bytes are what its types say; pa.ArrowInvalid where they are not."""
+    # Arrow reads lengths, places in dictionaries and text from a file as they are, damaged or not.
+    table.validate(full=True)
+    return table
 
 
 def is_text(kind: pa.DataType) -> bool:

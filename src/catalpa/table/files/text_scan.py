@@ -209,3 +209,5 @@ def _records(path: Path, layout: Layout) -> Iterator[pa.RecordBatch]:
             f"{path} cannot be read as delimited text with the delimiter {layout.delimiter!r}: "
             f"{' '.join(str(error).split())[:300]}"
         ) from error
+    except OSError as error:
+        raise TableError(f"{path} cannot be read to its end: {error}. Is it complete?") from error
