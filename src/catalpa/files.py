@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import stat
@@ -77,6 +78,8 @@ def _takes_bytes_as_they_come(path: str | os.PathLike[str]) -> bool:
         mode = Path(path).stat().st_mode
     except OSError:
         return False  # nothing is there yet
+    except ValueError as error:  # a name with a NUL, or with half a character
+        raise OSError(errno.EINVAL, f"no file can have that name, {error}") from error
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 

@@ -203,6 +203,25 @@ def test_a_damaged_checkpoint_is_refused(categories: pd.DataFrame, file: str, co
         kmodes().fit(categories)
 
 
+def test_a_count_that_was_altered_is_noticed(categories: pd.DataFrame) -> None:
+    stopped_after(2, kmodes(), categories)
+    path = Path("kept", "pass-000001.json")
+    kept = json.loads(path.read_text())
+    for change in ("altered", "gone"):
+        if change == "altered":
+            kept["counts"]["sizes"]["values"][0] += 1
+        else:
+            del kept["counts"]
+        path.write_text(json.dumps(kept))
+        with pytest.raises(CheckpointError, match=r"pass-000001.json' was changed after it was written"):
+            kmodes().fit(categories)
+
+
+def test_a_folder_that_no_system_can_name_is_said(categories: pd.DataFrame) -> None:
+    with pytest.raises(CheckpointError, match="cannot be written: embedded null byte"):
+        kmodes(checkpoint="a\0b").fit(categories)
+
+
 def test_a_checkpoint_that_cannot_be_written_is_said(categories: pd.DataFrame) -> None:
     Path("file").touch()
     with pytest.raises(CheckpointError, match="cannot be written"):

@@ -11,9 +11,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
-from tests.fuzz import models
+from tests.fuzz import files, models, tables
 
-FUZZERS: Mapping[str, Callable[[Random, Path], str]] = {"models": models.fuzz}
+FUZZERS: Mapping[str, Callable[[Random, Path], str]] = {
+    "models": models.fuzz,
+    "tables": tables.fuzz,
+    "files": files.fuzz,
+}
 
 
 def one_case(fuzzer: str, seed: int, folder: Path) -> str:

@@ -257,3 +257,11 @@ class TestWritingInOneStep:
             os.close(reader)
         assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
         assert [file.name for file in tmp_path.iterdir()] == ["pipe"]
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800b"], ids=["NUL", "half a character"])
+def test_a_name_that_no_file_can_have_is_said(document, name):
+    with pytest.raises(ModelFileError, match=r"cannot be read: (embedded null|'utf-8' codec)"):
+        read(name)
+    with pytest.raises(ModelFileError, match=r"cannot be written to .*: no file can have that name"):
+        write(name, document)

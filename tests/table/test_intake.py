@@ -219,9 +219,10 @@ def test_a_dictionary_of_durations_is_refused():
         infer(pa.table({"a": cells}))
 
 
-def test_text_that_no_encoding_can_write_is_still_a_category():
+def test_text_that_no_encoding_can_write_is_refused():
     series = pd.Series(["\ud800", "b"], dtype=pd.StringDtype("python"))
-    assert infer(pd.DataFrame({"a": series})).columns[0].categories == ("b", "\ud800")
+    with pytest.raises(TableError, match=r"'a' holds .*, which is no text"):
+        infer(pd.DataFrame({"a": series}))
 
 
 def test_extension_types_are_read_by_their_storage():

@@ -29,6 +29,7 @@ from catalpa.table.blocks import Axis
 __all__ = ["CheckpointedEngine", "Journal", "checkpointed"]
 
 FIT = "fit.json"
+CHECKSUM = "checksum"
 SHARED = ("log", "gap", "change")
 REMOVE = "Continue that fit, or remove the folder to begin anew."
 
@@ -99,10 +100,10 @@ class Journal:
             folder.mkdir(parents=True, exist_ok=True)
             if not (folder / FIT).exists():  # written first, so that no pass lies there without its fit
                 write_atomically(folder / FIT, _bytes(fit))
-        except OSError as error:
+        except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
             raise CheckpointError(f"The checkpoint {str(folder)!r} cannot be written: {error}.") from error
         # Through JSON, which makes lists of tuples, so that like is compared with like.
-        came, kept = json.loads(_bytes(fit)), _read(folder / FIT)
+        came, kept = json.loads(json.dumps(fit)), _read(folder / FIT)
         other = [name for name in came if kept.get(name) != came[name]]
         if other:
             raise CheckpointError(
@@ -147,7 +148,11 @@ class Journal:
 
 
 def _bytes(document: Mapping[str, Any]) -> bytes:
-    return json.dumps(document).encode("utf-8")
+    return json.dumps({**document, CHECKSUM: _checksum(document)}).encode("utf-8")
+
+
+def _checksum(document: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(document, sort_keys=True).encode("utf-8")).hexdigest()
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -157,6 +162,9 @@ def _read(path: Path) -> dict[str, Any]:
         raise CheckpointError(f"The checkpoint file {str(path)!r} cannot be read. {REMOVE}") from error
     if not isinstance(document, dict):
         raise CheckpointError(f"The checkpoint file {str(path)!r} holds something else. {REMOVE}")
+    # A count that was altered would lead to other clusters, and nothing would look wrong.
+    if document.pop(CHECKSUM, None) != _checksum(document):
+        raise CheckpointError(f"The checkpoint file {str(path)!r} was changed after it was written. {REMOVE}")
     return document
 
 

@@ -76,8 +76,9 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         content = Path(path).read_bytes()
     except FileNotFoundError:
         raise ModelFileError(f"There is no model file {name}.") from None
-    except OSError as error:
-        raise ModelFileError(f"The model file {name} cannot be read: {error.strerror}.") from error
+    except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
+        reason = getattr(error, "strerror", None) or error
+        raise ModelFileError(f"The model file {name} cannot be read: {reason}.") from error
     return from_model_text(content, name)
 
 

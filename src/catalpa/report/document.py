@@ -53,7 +53,7 @@ class Document:
         target = Path(path)
         text = self.to_json() if target.suffix.lower() == ".json" else self.html
         try:
-            write_atomically(target, text.encode("utf-8"))
+            write_atomically(target, text.encode("utf-8", "replace"))  # a title may hold half a character
         except OSError as error:
             raise OutputError(f"{str(path)!r} cannot be written: {error.strerror}.") from error
 

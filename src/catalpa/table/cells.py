@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from catalpa.errors import TableError, UnsupportedTable
 from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.table.characters import check_text
 from catalpa.table.schema import Category, Dtype, Key, category_key, whole
 
 __all__ = ["Cells", "Coded", "Family", "Numbers", "from_arrow", "from_objects"]
@@ -149,6 +150,7 @@ def from_arrow(name: str, cells: Any, dtype: Dtype) -> Cells:
     """Cells of an Arrow array or chunked array."""
     array = _one_chunk(cells)
     kind = array.type
+    _check_sound(name, array)
     if pa.types.is_dictionary(kind):
         return _from_dictionary(name, array, dtype)
     dtype = replace(dtype, inner=str(kind))
@@ -162,11 +164,22 @@ def from_arrow(name: str, cells: Any, dtype: Dtype) -> Cells:
         return from_numbers(name, numbers, dtype, absent)
     if pa.types.is_null(kind):
         return Coded(Family.EMPTY, dtype, (), np.full(len(array), MISSING_CODE, dtype=np.int8))
-    if pa.types.is_duration(kind) or pa.types.is_nested(kind):
+    if pa.types.is_duration(kind) or pa.types.is_interval(kind) or pa.types.is_nested(kind):
         raise strange_cells(name, f"values of type {kind}")
     packed = array.dictionary_encode()
     family = Family.MOMENT if pa.types.is_temporal(kind) else Family.TEXT
     return Coded(family, dtype, dictionary_values(name, packed.dictionary), _indices(packed))
+
+
+def _check_sound(name: str, array: pa.Array) -> None:
+    """Refuse places beyond a dictionary and bytes that are no text: nobody else looks for them."""
+    try:
+        array.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise TableError(
+            f"Column {name!r} holds bytes that its type {array.type} does not allow ({error}). "
+            "Read or make the table again."
+        ) from error
 
 
 def _one_chunk(cells: Any) -> pa.Array:
@@ -270,6 +283,8 @@ def from_objects(name: str, cells: NDArray[Any], dtype: Dtype) -> Cells:
 def _group(kind: type) -> str:
     if issubclass(kind, _BOOLEANS):  # before the whole numbers, which bool derives from
         return "bool"
+    if issubclass(kind, np.timedelta64):  # likewise; so it keeps its own name and is refused by it
+        return kind.__name__
     for group, kinds in _GROUPS.items():
         if issubclass(kind, kinds):
             return group
@@ -292,6 +307,7 @@ def _factorized(name: str, cells: Any, dtype: Dtype) -> Coded:
     for row, cell in enumerate(cells):
         value = _plain(name, cell)
         codes[row] = MISSING_CODE if value is None else places.setdefault(category_key(value), len(places))
+    check_text(f"Column {name!r} holds", (key[1] for key in places))
     types = {key[0] for key in places}
     families = {frozenset({"text"}): Family.TEXT, frozenset({"boolean"}): Family.BOOLEAN}
     family = families.get(frozenset(types), Family.MIXED) if types else Family.EMPTY
@@ -312,9 +328,11 @@ def _plain(name: str, cell: Any) -> Category:
         return None if cell != cell else str(cell)
     if isinstance(cell, Decimal):
         cell = float(cell) if not cell.is_nan() else np.nan
-    if not isinstance(cell, _NUMBERS):
+    # A span of time is a whole number to NumPy, and none to anybody else.
+    if not isinstance(cell, _NUMBERS) or isinstance(cell, np.timedelta64):
         raise strange_cells(name, f"a {type(cell).__name__}")
-    number = cell.item() if isinstance(cell, np.generic) else cell
+    # Not item(), which leaves a longdouble as it is.
+    number = (float if isinstance(cell, float | np.floating) else int)(cell)
     if number != number:  # nan
         return None
     if isinstance(number, float) and np.isinf(number):

@@ -141,7 +141,7 @@ def _to_polars(columns: list[_Restored]) -> Any:
         else:
             series = pl.Series(column.name, _to_arrow(column))
         made.append(series)
-    return pl.DataFrame(made)
+    return pl.DataFrame({series.name: series for series in made})  # a list would rename a column called ""
 
 
 def _to_arrow(column: _Restored) -> pa.Array:

@@ -18,6 +18,7 @@ from catalpa.errors import TableError, UnsupportedTable
 from catalpa.table import cells as read
 from catalpa.table.blocks import IntArray
 from catalpa.table.cells import Cells, Coded, Family
+from catalpa.table.characters import check_text
 from catalpa.table.schema import Dtype, Schema
 
 __all__ = ["Header", "Table", "open_table"]
@@ -55,6 +56,9 @@ class Table:
     library: str
     n_rows: int
     sources: Sequence[Any]
+
+    def __post_init__(self) -> None:
+        check_text("A column is called", self.names)
 
     @cached_property
     def columns(self) -> tuple[Cells, ...]:
