@@ -86,7 +86,13 @@ def untested_in_their_room() -> list[str]:
 
 
 def test_every_folder_of_tests_belongs_to_a_room_or_says_what_else_it_holds():
-    others = {"browser", "golden", "oracle", "properties"}  # pages, kept results, papers, all methods
+    others = {
+        "browser",
+        "fuzz",
+        "golden",
+        "oracle",
+        "properties",
+    }  # no rooms: pages, odd inputs ...
     folders = {path.parent.name for path in (ROOT / "tests").glob("*/*.py")}
     assert folders - others <= set(layers())
     # A method is compared with its paper where its other tests are; here a paper's transcription is checked.

@@ -292,6 +292,7 @@ def _read_pandas(name: str, series: Any) -> Cells:
 
 def _read_pandas_category(name: str, series: Any) -> Coded:
     index = series.cat.categories
+    check_text(f"Column {name!r} holds", index)  # pandas would stumble over it
     inner = str(index.dtype)
     labels = index.astype(str) if inner.startswith(("interval", "period")) else index
     plain = read_column("pandas", name, labels.to_series())
