@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 
@@ -22,7 +23,7 @@ def test_the_number_and_the_reason_are_told(run, planted):
     assert ended.code == 0
     assert ended.out.splitlines()[0] == "k\tcost\tgain\trestarts\thalves\tsilhouette"
     assert len(ended.out.splitlines()) == 5
-    assert "k = 3 has the most evidence" in ended.err
+    assert "Take 3: it has the most evidence" in ended.err
 
 
 def test_a_program_gets_one_json_object(run, planted):
@@ -33,6 +34,25 @@ def test_a_program_gets_one_json_object(run, planted):
     assert (told["k"], told["structure"]) == (3, True)
     assert [line["k"] for line in told["table"]] == [1, 2, 3, 4]
     assert told["table"][0]["halves"] is None
+
+
+def test_the_choice_becomes_a_page(run, planted, tmp_path):
+    page = tmp_path / "choice.html"
+    asked = ("choose-k", planted, "--max", 3, "--drop", "name", "--repeats", 0, "--report", page)
+    ended = run(*asked)
+    assert f"wrote {page}" in " ".join(ended.err.split())
+    assert "<h1>planted</h1>" in page.read_text(encoding="utf-8")
+    again = run(*asked)
+    assert again.code == 2
+    assert "--force" in again.err
+
+
+def test_a_page_without_its_packages_is_said_before_the_fits(run, planted, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    monkeypatch.setattr("catalpa.cluster.choose_k.choose_k", None)  # would fail if it were called
+    ended = run("choose-k", planted, "--report", tmp_path / "choice.html")
+    assert ended.code == 1
+    assert 'pip install "catalpa[report]"' in " ".join(ended.err.split())
 
 
 def test_a_range_without_numbers_is_refused(run, planted):

@@ -9,6 +9,8 @@ import pyarrow as pa
 import pytest
 
 from catalpa import Grove, KModes, KPrototypes, SigDT, choose_k
+from catalpa.cluster.choose_k.choice import Measures
+from catalpa.cluster.choose_k.trying import _by_evidence as by_evidence
 from catalpa.datasets import load, make_categorical
 from catalpa.errors import ParameterError
 from catalpa.estimator.by_number_of_clusters import Candidate, Judgement, best_of_numbers, most_evident
@@ -29,7 +31,7 @@ METHODS = ["grove", "kmodes", KModes(n_init=2), Grove(prior=2.5), Grove(sizes="e
 def test_planted_clusters_are_found_and_the_reason_says_why(method):
     choice = choose_k(PLANTED.frame, range(1, 6), method=method, repeats=2, random_state=0)
     assert (choice.k, choice.structure) == (3, True)
-    assert choice.reason.startswith("k = 3 ")
+    assert choice.reason.startswith("Take 3: ")
     assert choice.reason.count(".") - choice.reason.count("0.") - choice.reason.count("1.") <= 2
 
 
@@ -148,6 +150,64 @@ def test_agreement_of_large_tables_is_measured_on_some_of_their_rows(monkeypatch
     monkeypatch.setattr("catalpa.cluster.choose_k.repeats.SAMPLE", 200)
     choice = choose_k(PLANTED.frame, [3], repeats=2, random_state=0, method=QUICK)
     assert choice.table["halves"][0] > 0.8
+
+
+def test_criteria_are_those_of_the_fitted_mixture():
+    frame = PLANTED.frame
+    table = choose_k(frame, [1, 3], repeats=0, random_state=0, method=QUICK).table.set_index("k")
+    model = Grove(3, n_init=1, prior=1.0, sizes="equal", random_state=0).fit(frame)
+    probabilities = model.predict_proba(frame)
+    likelihood, doubt = model.score_samples(frame).sum(), -(probabilities * np.log(probabilities)).sum()
+    free = 3 * sum(frame[column].nunique() - 1 for column in frame)
+    line = table.loc[3]
+    assert line["parameters"] == free
+    assert line["log_likelihood"] == pytest.approx(likelihood)
+    assert line["aic"] == pytest.approx(-2 * likelihood + 2 * free)
+    assert line["bic"] == pytest.approx(-2 * likelihood + free * np.log(400))
+    assert line["icl"] == pytest.approx(line["bic"] + 2 * doubt)
+    assert line["entropy"] == pytest.approx(1 - doubt / (400 * np.log(3)))
+    assert table.loc[1, "icl"] == table.loc[1, "bic"]
+    assert np.isnan(table.loc[1, "entropy"])
+
+
+def test_parameters_count_free_sizes_normal_numbers_and_their_gaps():
+    rng = np.random.default_rng(0)
+    frame = PLANTED.frame.assign(x=rng.normal(size=400), y=rng.normal(size=400))
+    frame.loc[frame.index[:100], "y"] = np.nan
+    free = choose_k(frame, [2], repeats=0, random_state=0, method=Grove(n_init=1, prior=1.0, sizes="free"))
+    categories = sum(PLANTED.frame[column].nunique() - 1 for column in PLANTED.frame)
+    assert free.table["parameters"].tolist() == [2 * (categories + 2 + 2 + 1) + 1]
+    # One cluster is a normal distribution of each number, known up to a tenth of the variance.
+    x = choose_k(frame[["x"]], [1], repeats=0, random_state=0, method=QUICK).table["log_likelihood"][0]
+    assert x == pytest.approx(-200 * (np.log(2 * np.pi * 1.1) + 1), rel=0.001)
+
+
+def test_methods_without_a_likelihood_have_no_criteria():
+    choice = choose_k(PLANTED.frame, [2], repeats=0, random_state=0, method="kmodes")
+    assert list(choice.table) == ["k", "cost", "gain", "restarts", "halves", "silhouette"]
+
+
+def test_the_reason_names_numbers_that_are_as_good():
+    def told(costs):
+        lines = [Measures(k, cost, 0.5, 1.0, 1.0, 0.5) for k, cost in costs.items()]
+        return by_evidence(True, lines)[2]
+
+    assert told({1: 90.0, 4: 50.0, 5: 58.0, 6: 51.0, 7: 52.0}).endswith(
+        "; 6 and 7 are as good, but not as simple."
+    )
+    assert told({1: 90.0, 5: 51.0, 6: 50.0, 8: 60.0}).endswith("; 5 is as good and simpler.")
+    assert told({1: 52.0, 4: 50.0, 5: 58.0}).endswith("than one cluster.")
+
+
+def test_crossings_tell_how_clusters_split():
+    choice = choose_k(PLANTED.frame, [1, 3, 4], repeats=0, random_state=0, method=QUICK)
+    assert [crossing.counts.shape for crossing in choice.crossings] == [(1, 3), (3, 4)]
+    assert all(crossing.counts.sum() == 400 for crossing in choice.crossings)
+    doubled = choose_k(
+        PLANTED.frame, [1, 3], repeats=0, random_state=0, method=QUICK, sample_weight=np.full(400, 2.0)
+    )
+    assert doubled.crossings[0].counts.sum() == 800
+    assert doubled.table["bic"].notna().all()
 
 
 def test_numbers_above_the_distinct_rows_are_left_out():

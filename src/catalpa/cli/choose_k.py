@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,11 +12,14 @@ from catalpa.cli import options
 from catalpa.cli.cluster import new_model
 from catalpa.cli.inputs import Asked, take
 from catalpa.cli.options import delimiter_of, listed
+from catalpa.cli.outputs import check_free, write_text
+from catalpa.cli.report import title_of
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError
 
 if TYPE_CHECKING:
     from catalpa.cluster.choose_k import KChoice
+    from catalpa.cluster.registry import MethodEntry
 
 __all__ = ["choose_k"]
 
@@ -37,6 +41,10 @@ def choose_k(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     decimal: options.Decimal = ".",
+    report: Annotated[
+        Path | None, typer.Option(help="Also write a page with the curves and all measures.")
+    ] = None,
+    force: options.Force = False,
     json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -46,20 +54,13 @@ def choose_k(
 
         catalpa choose-k survey.csv --max 10
 
+        catalpa choose-k survey.csv --report choice.html
+
         catalpa choose-k survey.csv --method kmodes --drop name,street --json
     """
     from catalpa.cluster.choose_k import choose_k as choose
-    from catalpa.cluster.registry import find_method
 
-    # Said here, in the words of the options.
-    if least > most:
-        raise ParameterError(f"--min {least} is larger than --max {most}: there is nothing to try.")
-    entry = find_method(method)
-    if "n_clusters" not in entry.estimator._get_param_names():
-        raise ParameterError(
-            f"The method {entry.name} takes no number of clusters, it finds it: there is nothing to choose. "
-            f"Run catalpa cluster with --method {entry.name}."
-        )
+    entry = _method_to_try(method, least, most)
     terminal = Terminal(quiet)
     settings = {
         "n_clusters": most,
@@ -70,6 +71,8 @@ def choose_k(
         "random_state": seed,
     }
     model = new_model(entry, settings)
+    if report is not None:
+        _check_page(report, force=force)
     with terminal.listening():
         asked = Asked(
             table, listed(columns), listed(drop), None, delimiter_of(delimiter), encoding, weight, decimal
@@ -83,11 +86,38 @@ def choose_k(
             random_state=seed,
             sample_weight=given.weights,
         )
+        if report is not None:
+            write_text(report, choice.report(title=title_of(table)).html)
     if json:
         terminal.show_json(_as_json(choice))
         return
     terminal.table(choice.head, choice.rows)
     terminal.say(choice.reason)
+    if report is not None:
+        terminal.say(f"wrote {report}")
+
+
+def _method_to_try(method: str, least: int, most: int) -> MethodEntry:
+    from catalpa.cluster.registry import find_method
+
+    # Said here, in the words of the options.
+    if least > most:
+        raise ParameterError(f"--min {least} is larger than --max {most}: there is nothing to try.")
+    entry = find_method(method)
+    if "n_clusters" not in entry.estimator._get_param_names():
+        raise ParameterError(
+            f"The method {entry.name} takes no number of clusters, it finds it: there is nothing to choose. "
+            f"Run catalpa cluster with --method {entry.name}."
+        )
+    return entry
+
+
+def _check_page(path: Path, *, force: bool) -> None:
+    """Say before the fits, which may take minutes, that a page could not be written after them."""
+    from catalpa.report.html import needs_packages
+
+    check_free([path], force=force)
+    needs_packages()
 
 
 def _as_json(choice: KChoice) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from catalpa.plot.view import model_counts
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["Gains", "choosing_k", "cost_per_pass", "draw_passes"]
+__all__ = ["Gains", "choosing_k", "cost_per_pass", "draw_agreement", "draw_passes"]
 
 
 class Gains(Protocol):
@@ -121,3 +121,39 @@ def choosing_k(
             mark.mark_text(dy=-16, color=INK, fontWeight=600).encode(text=alt.value(f"k = {chosen}")),
         ]
     return dressed(alt.layer(*layers).properties(width=width, height=220))
+
+
+AGREEMENTS = {"halves": "halves of the table", "restarts": "other starts"}
+
+
+def draw_agreement(lines: Sequence[Mapping[str, Any]], width: int = 420) -> Any:
+    """How far repeated runs agree for every number of clusters; from the lines of a choice."""
+    alt = needs_altair()
+    points = [
+        {"k": line["k"], "agreement": line[name], "between": told}
+        for line in lines
+        for name, told in AGREEMENTS.items()
+        if line[name] is not None
+    ]
+    names, legend = list(AGREEMENTS.values()), alt.Legend(orient="top")
+    colours = alt.Scale(domain=names, range=[PALETTE[0], PALETTE[5]])
+    shapes = alt.Scale(domain=names, range=["circle", "square"])
+    base = alt.Chart(alt.Data(values=points)).encode(
+        x=alt.X(
+            "k:Q",
+            title="clusters",
+            axis=alt.Axis(values=[line["k"] for line in lines], format="d", grid=False),
+        ),
+        y=alt.Y(
+            "agreement:Q",
+            title="adjusted Rand index",
+            scale=alt.Scale(domainMax=1),
+            axis=alt.Axis(tickCount=4),
+        ),
+        color=alt.Color("between:N", title=None, scale=colours, legend=legend),
+    )
+    # A shape beside the colour, for those who do not see the colours apart.
+    dots = base.mark_point(filled=True, size=60, opacity=1).encode(
+        shape=alt.Shape("between:N", title=None, scale=shapes, legend=legend)
+    )
+    return alt.layer(base.mark_line(strokeWidth=2), dots).properties(width=width, height=220)

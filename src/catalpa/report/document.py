@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from catalpa.errors import OutputError
 from catalpa.files import write_atomically
-from catalpa.plot.theme import needs_altair
 from catalpa.plot.view import look
-from catalpa.report.html import page
+from catalpa.report.html import needs_packages, page
 from catalpa.report.summary import summarise
 
 if TYPE_CHECKING:
@@ -102,6 +101,5 @@ def report(model: Clusterer, X: Any, *, sample_weight: Any = None, title: str = 
     >>> report(catalpa.Grove(7, random_state=0).fit(zoo), zoo, title="Zoo")
     Report('Zoo': 101 rows in 7 clusters; .save('report.html') writes the page)
     """
-    # Before the work: a missing package should be told at once, not after minutes.
-    needs_altair()
+    needs_packages()
     return Report(summarise(look(model, X, sample_weight=sample_weight), title))

@@ -11,10 +11,10 @@ from catalpa.errors import MissingDependency
 from catalpa.plot.fitting import draw_passes
 from catalpa.plot.row_map import draw_map
 from catalpa.plot.silhouettes import draw_silhouettes
-from catalpa.plot.theme import cluster_colour, cluster_shape, dressed
+from catalpa.plot.theme import cluster_colour, cluster_shape, dressed, needs_altair
 from catalpa.relations.names import amount, percent, shortened
 
-__all__ = ["page", "script_json"]
+__all__ = ["needs_packages", "page", "plain_page", "script_json"]
 
 PALE = ("#E69F00", "#56B4E9", "#CC79A7", "#B8A90A")  # white numbers would be hard to read on these
 NAME_WIDTH = 60  # longer names of columns and categories are cut; a title has them whole
@@ -32,9 +32,11 @@ PARTS = (
 )
 
 
-def plain_page(template: str, summary: Mapping[str, Any]) -> str:
-    """A page of tables and words, without a script."""
-    return _rendered(template, s=summary, colour=cluster_colour)
+def plain_page(template: str, summary: Mapping[str, Any], charts: Mapping[str, Any] | None = None) -> str:
+    """A page of tables, words and perhaps charts, without a script."""
+    markup = _jinja()[1]
+    drawn = {name: markup(_svg(chart)) for name, chart in (charts or {}).items()}
+    return _rendered(template, s=summary, colour=cluster_colour, charts=drawn)
 
 
 def _rendered(template: str, **content: Any) -> str:
@@ -124,14 +126,18 @@ def _drawn(summary: Mapping[str, Any]) -> dict[str, str]:
     return {"passes": "", "silhouettes": ""} | {name: _svg(chart) for name, chart in charts.items()}
 
 
+def needs_packages() -> None:
+    """An error that says how to get them where packages of a page are missing."""
+    # Asked for before the work: what is missing should be told at once, not after minutes.
+    needs_altair()
+    _jinja()
+    _vl_convert()
+
+
 def _svg(chart: Any) -> str:
-    try:
-        import vl_convert
-    except ImportError as error:
-        raise _missing("vl-convert-python") from error
     spec = dressed(chart).properties(background="transparent").to_dict()
     # Altair and vl-convert are released apart: the newest Vega-Lite that both know is used by default.
-    return str(vl_convert.vegalite_to_svg(spec))
+    return str(_vl_convert().vegalite_to_svg(spec))
 
 
 def _colours(summary: Mapping[str, Any]) -> list[str]:
@@ -164,6 +170,14 @@ def _jinja() -> tuple[Any, Any]:
     except ImportError as error:
         raise _missing("Jinja2") from error
     return jinja2, markupsafe.Markup
+
+
+def _vl_convert() -> Any:
+    try:
+        import vl_convert
+    except ImportError as error:
+        raise _missing("vl-convert-python") from error
+    return vl_convert
 
 
 def _missing(package: str) -> MissingDependency:

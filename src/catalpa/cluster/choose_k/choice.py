@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-__all__ = ["HEAD", "KChoice", "Measures"]
+from catalpa.cluster.choose_k.criteria import Criteria
+from catalpa.relations.crossing import Crossing
+
+if TYPE_CHECKING:
+    from catalpa.report.choosing import ChoiceReport
+
+__all__ = ["KChoice", "Measures"]
+
+HEAD = ("k", "cost", "gain", "restarts", "halves", "silhouette")
+CRITERIA = ("log_likelihood", "parameters", "aic", "bic", "icl", "entropy")
 
 
 @dataclass(frozen=True)
@@ -21,9 +30,12 @@ class Measures:
     restarts: float
     halves: float
     silhouette: float
+    criteria: Criteria | None = None
 
-
-HEAD = tuple(Measures.__dataclass_fields__)
+    def to_dict(self) -> dict[str, Any]:
+        """The line by the names of its columns."""
+        known = {} if self.criteria is None else {name: getattr(self.criteria, name) for name in CRITERIA}
+        return {name: getattr(self, name) for name in HEAD} | known
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,12 +55,20 @@ class KChoice:
         over one cluster (Grove: nats per row; else the share of the first cost that is saved);
         ``restarts`` and ``halves``, the mean adjusted Rand index between runs from other starts and
         between what two halves of the rows say about all rows; ``silhouette`` of the categorical columns.
+        Where the method has a likelihood (Grove) also ``log_likelihood``, ``parameters`` (how many are
+        free), ``aic``, ``bic``, ``icl`` and ``entropy``; see :doc:`/choosing-k`.
+    method : str
+        Name of the estimator's class.
+    crossings : tuple of Crossing
+        For every number tried and the next one: how the rows of the clusters spread over the larger number.
     """
 
     k: int
     reason: str
     structure: bool
     table: Any
+    method: str
+    crossings: tuple[Crossing, ...]
     _lines: tuple[Measures, ...]
 
     @property
@@ -65,6 +85,28 @@ class KChoice:
     def rows(self) -> list[tuple[str, ...]]:
         """The table as texts, rounded for people."""
         return [_texts(line) for line in self._lines]
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """The table as plain values."""
+        return [line.to_dict() for line in self._lines]
+
+    def report(self, *, title: str = "How many clusters?") -> ChoiceReport:
+        """The choice as a page: the curves, how clusters split as they become more, all measures.
+
+        Parameters
+        ----------
+        title : str
+            Heading of the page.
+
+        Returns
+        -------
+        ChoiceReport
+            ``save(path)`` writes HTML, or JSON where the name ends in ``.json``; ``summary`` is a dict.
+        """
+        from catalpa.report.choosing import report_choice  # above this room, and its libraries are optional
+
+        return report_choice(self, title=title)
 
     def __str__(self) -> str:
         cells = [self.head, *self.rows]

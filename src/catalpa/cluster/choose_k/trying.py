@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -12,16 +13,18 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from catalpa.cluster.choose_k.choice import HEAD, KChoice, Measures
+from catalpa.cluster.choose_k.choice import KChoice, Measures
+from catalpa.cluster.choose_k.criteria import Criteria, criteria_of
 from catalpa.cluster.choose_k.repeats import Repeats, drawn, seed
 from catalpa.cluster.grove import Grove
 from catalpa.cluster.registry import find_method
 from catalpa.errors import ParameterError
 from catalpa.estimator.attributes import frame_in
 from catalpa.estimator.base import Clusterer, Problem
-from catalpa.estimator.by_number_of_clusters import Judgement, judged, most_evident
+from catalpa.estimator.by_number_of_clusters import LEAST_GAIN, Judgement, judged, most_evident
 from catalpa.estimator.problem import rows_in_memory
 from catalpa.metrics import categorical_silhouette
+from catalpa.relations.crossing import Crossing, cross
 from catalpa.steps.assign import label_rows
 from catalpa.steps.scores import fix
 from catalpa.table import open_table
@@ -94,8 +97,20 @@ def choose_k(
     if not lines:
         raise ParameterError(f"The table has fewer rows that differ than {ks[0]}, the least of k_range.")
     k, structure, reason = choose(lines)
-    columns = {name: [getattr(line, name) for line in lines] for name in HEAD}
-    return KChoice(k, reason, structure, frame_in(table.library, columns), tuple(lines))
+    return KChoice(
+        k,
+        reason,
+        structure,
+        frame_in(table.library, _columns(lines)),
+        type(model).__name__,
+        tried.crossings([line.k for line in lines], sample_weight),
+        tuple(lines),
+    )
+
+
+def _columns(lines: Sequence[Measures]) -> dict[str, list[Any]]:
+    records = [line.to_dict() for line in lines]
+    return {name: [record[name] for record in records] for name in records[0]}
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +121,15 @@ class Tried:
     costs: Mapping[int, float]
     codes: IntArray  # (n, columns)
     unit: float  # in which the gain over the first cost is told
+    criteria: Mapping[int, Criteria] = field(default_factory=dict)  # where the method has a likelihood
+
+    def crossings(self, ks: Sequence[int], sample_weight: Any) -> tuple[Crossing, ...]:
+        """Clusters of each number with those of the next."""
+        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return tuple(
+            cross(self.labels[fewer], self.labels[more], (fewer, more), weight)
+            for fewer, more in itertools.pairwise(ks)
+        )
 
 
 def _model(method: str | Clusterer, state: np.random.RandomState) -> Clusterer:
@@ -135,11 +159,13 @@ def _weighed(model: Grove, table: Table, weight: Any, most: int) -> tuple[Tried,
     # "auto", so that the rows of the search are those of a fit which finds the number itself.
     model = clone(model).set_params(n_clusters="auto")
     problem = model._pose(table, weight)
-    labels, costs = {}, {}
+    labels, costs, criteria = {}, {}, {}
     for candidate in model._candidates(problem, most):
-        labels[candidate.k] = _labels(problem, candidate.finish())
+        outcome = candidate.finish()
+        labels[candidate.k] = _labels(problem, outcome)
         costs[candidate.k] = -candidate.evidence
-    tried = Tried(labels, costs, _codes(problem), _weight(problem))
+        criteria[candidate.k] = criteria_of(problem, outcome)
+    tried = Tried(labels, costs, _codes(problem), _weight(problem), criteria)
     return tried, judged(model._candidates, problem, {k: -cost for k, cost in costs.items()})
 
 
@@ -180,6 +206,7 @@ def _measures(tried: Tried, again: Repeats, k: int) -> Measures:
         again.of_restarts(k),
         again.of_halves(k),
         _silhouette(tried.codes, tried.labels[k]),
+        tried.criteria.get(k),
     )
 
 
@@ -198,12 +225,24 @@ def _by_evidence(structure: bool, lines: Sequence[Measures]) -> tuple[int, bool,
             f"Nothing speaks for clusters: no number up to {lines[-1].k} has clearly more evidence than a "
             "single cluster.",
         )
-    gain = next(line.gain for line in lines if line.k == k)
-    reason = f"k = {k} has the most evidence, {gain:.3g} nats per row more than one cluster"
+    best = next(line for line in lines if line.k == k)
+    reason = f"Take {k}: it has the most evidence, {best.gain:.3g} nats per row more than one cluster"
+    reason += _rivals(best, lines)
     return k, True, reason + (_AT_THE_END if k == lines[-1].k and len(lines) > 1 else ".")
 
 
-_AT_THE_END = ", but it is the largest number tried: try larger ones."
+_AT_THE_END = ". It is the largest number tried: try larger ones too."
+
+
+def _rivals(best: Measures, lines: Sequence[Measures]) -> str:
+    """Numbers about which the evidence says as much, in words."""
+    near = [line.k for line in lines if line.k not in (1, best.k) and line.cost - best.cost <= LEAST_GAIN]
+    if not near:
+        return ""
+    if near[0] < best.k:
+        return f"; {near[0]} is as good and simpler"
+    named = f"{', '.join(map(str, near[:-1]))} and {near[-1]} are" if near[1:] else f"{near[0]} is"
+    return f"; {named} as good, but not as simple"
 
 
 def _by_silhouette(lines: Sequence[Measures]) -> tuple[int, bool, str]:
@@ -213,10 +252,10 @@ def _by_silhouette(lines: Sequence[Measures]) -> tuple[int, bool, str]:
     by = "halves" if all(np.isnan(line.silhouette) for line in several) else "silhouette"
     # Both measures are at least -1, so one that is not known loses; of equals the fewest clusters win.
     best = max(several, key=lambda line: (np.nan_to_num(getattr(line, by), nan=-2.0), -line.k))
-    largest = f"k = {best.k} has the largest {by} ({getattr(best, by):.2f})"
+    largest = f"has the largest {by} ({getattr(best, by):.2f})"
     if np.isnan(best.halves):
-        return best.k, True, f"{largest}; whether its clusters are stable was not measured."
+        return best.k, True, f"Take {best.k}: it {largest}; whether its clusters are stable was not measured."
     agree = f"agree on its clusters by {best.halves:.2f} (adjusted Rand index)"
     if best.halves < STABLE:
-        return best.k, False, f"{largest}, but halves of the table only {agree}: no stable structure."
-    return best.k, True, f"{largest}, and halves of the table {agree}."
+        return best.k, False, f"{best.k} {largest}, but halves only {agree}: no stable structure."
+    return best.k, True, f"Take {best.k}: it {largest}, and halves of the table {agree}."
