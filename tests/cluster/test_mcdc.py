@@ -82,7 +82,7 @@ def test_granularities_follow_the_paper(rows):
 def test_labels_follow_the_paper(rows, k):
     labels = aggregated(granularities(rows, round(len(rows) ** 0.5)), k)
     kept = sorted(set(labels))
-    assert fitted(k, rows).labels_.tolist() == [kept.index(label) for label in labels]
+    assert fitted(k, rows).published_labels_.tolist() == [kept.index(label) for label in labels]
 
 
 # Accuracy, adjusted Rand index and granularities from oriented starts.
@@ -110,8 +110,8 @@ def test_results_of_oriented_starts(data_home, name):
     coded = table.apply(lambda column: column.map(codes[column.name]).astype(int))
     features = coded.drop(columns="class")
     model = fitted(k, features, categorical_features=list(features))
-    assert round(clustering_accuracy(coded["class"], model.labels_), 4) == accuracy
-    assert round(adjusted_rand(coded["class"], model.labels_), 4) == rand
+    assert round(clustering_accuracy(coded["class"], model.published_labels_), 4) == accuracy
+    assert round(adjusted_rand(coded["class"], model.published_labels_), 4) == rand
     assert model.granularities_ == levels
 
 

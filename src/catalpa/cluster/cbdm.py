@@ -69,8 +69,9 @@ class CBDM(Clusterer):
     Attributes
     ----------
     labels_ : array (n,) of int32
-        Under ``clusterer="ward"`` those of the hierarchy, while ``predict`` gives the cluster whose mean
-        is nearest: it may differ for rows at a border.
+        As ``predict`` says. Under ``clusterer="ward"`` that is the cluster whose mean is nearest.
+    published_labels_ : array (n,) of int32
+        Under ``clusterer="ward"`` the clusters of the hierarchy, where a few rows at a border differ.
     relations_ : Relations
         Distances of the categories of every column, the same in all clusters.
     contexts_ : dict of str to list of str

@@ -9,6 +9,7 @@ import numpy as np
 
 from catalpa.costs.matching import most_frequent
 from catalpa.costs.separation import Agreement, WeightedModes, difference, separating_weights
+from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import SqlError
 from catalpa.estimator.base import Clusterer, Problem
@@ -79,6 +80,9 @@ class MCDC(Clusterer):
     Attributes
     ----------
     labels_ : array (n,) of int32
+        As ``predict`` says.
+    published_labels_ : array (n,) of int32
+        Where the article's algorithm left the rows; a few had been won by a cluster that is not the nearest.
     n_clusters_ : int
     granularities_ : list of int
         Number of clusters of every partition, from fine to coarse.
@@ -218,8 +222,7 @@ class MCDC(Clusterer):
         """What each partition weighs in the final clusters."""
         return self._fitted.outcome.shared["granularity_weights"]
 
-    def _answer(self, X: Any, step: Any) -> Any:
-        engine, _ = self._opened(X)
+    def _answer(self, engine: Engine, step: Any) -> Any:
         outcome = self._fitted.outcome
         return engine.answer(
             step, engine.axis, outcome.ragged["granules"], outcome.learned["modes"], self.granularity_weights_
@@ -231,17 +234,16 @@ class MCDC(Clusterer):
             "is no query for them. Use predict, or fit a method such as Grove or KModes."
         )
 
-    def predict(self, X: Any) -> Any:
-        """Cluster of every row of a table with the columns of fit."""
-        return self._answer(X, _nearest_mode)
+    def _label(self, engine: Engine) -> Any:
+        return self._answer(engine, _nearest_mode)
 
     def transform(self, X: Any) -> Any:
         """Weight of the partitions in which a row differs from a cluster's centre, (n, k)."""
-        return self._answer(X, _disagreements)
+        return self._answer(self._opened(X)[0], _disagreements)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean cost of a row in its cluster; higher is better."""
-        return float(-np.asarray(self._answer(X, _disagreements)).min(axis=1).mean())
+        return float(-np.asarray(self.transform(X)).min(axis=1).mean())
 
 
 def _weights(rows: OrderedRows, inside: WithinClusters) -> FloatArray:

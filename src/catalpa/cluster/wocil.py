@@ -9,6 +9,7 @@ import numpy as np
 
 from catalpa.costs.matching import most_frequent
 from catalpa.costs.separation import difference, separating_weights
+from catalpa.engines.base import Engine
 from catalpa.errors import SqlError
 from catalpa.estimator.attributes import weights_frame
 from catalpa.estimator.base import Clusterer, Problem
@@ -67,6 +68,9 @@ class WOCIL(Clusterer):
     Attributes
     ----------
     labels_ : array (n,) of int32
+        As ``predict`` says.
+    published_labels_ : array (n,) of int32
+        Where the last visit of the article's algorithm left the rows.
     n_clusters_ : int
     weights_ : frame of the table's library
         Weight of every column in every cluster; each row sums to 1.
@@ -203,9 +207,9 @@ class WOCIL(Clusterer):
         engine, fixed = self._opened(X)
         return engine.answer(dissimilarities, fixed, self._fitted.outcome.learned["weights"])
 
-    def predict(self, X: Any) -> Any:
-        """Most similar cluster of every row of a table with the columns of fit."""
-        engine, fixed = self._opened(X)
+    def _label(self, engine: Engine) -> Any:
+        """The most similar cluster of every row."""
+        fixed = self._fixed(engine.axis)
         if not fixed.n_numeric:  # then similarity is a sum over a table, which the core looks up
             return engine.answer(label_rows, fixed)
         return engine.answer(_most_similar, fixed, self._fitted.outcome.learned["weights"])

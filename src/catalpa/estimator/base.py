@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -20,16 +18,18 @@ from catalpa.engines.choose import opener_for
 from catalpa.errors import ColumnMismatch, ParameterError
 from catalpa.estimator.attributes import balance, card, centers_frame, history_frame, profiles_frame
 from catalpa.estimator.checkpoint import CheckpointedEngine, checkpointed
-from catalpa.estimator.fitted import Fitted, Outcome
+from catalpa.estimator.fitted import Fitted, Outcome, warn_if_short
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.naming import Named
 from catalpa.estimator.parameters import Rule, check_parameters
-from catalpa.estimator.problem import Problem
+from catalpa.estimator.problem import Problem, rows_in_memory
 from catalpa.estimator.saving import identity, model_document
 from catalpa.model.file import write
 from catalpa.steps.assign import label_rows, measure_rows
+from catalpa.steps.collapse import joined
+from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores, fix
-from catalpa.table.blocks import Axis
+from catalpa.table.blocks import Axis, IntArray
 from catalpa.table.encode import Encoding
 from catalpa.table.intake import Header
 from catalpa.table.schema import NumbersPolicy, TableSettings
@@ -68,16 +68,30 @@ class Clusterer(Named, ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
         problem = self._with_checkpoint(self._pose(X, sample_weight))
         outcome, engine = self._solve(problem).without_empty(), problem.engine
         self._publish(Fitted(problem.schema, outcome, problem.units_per_weight, engine.n_rows))
-        _warn_if_short(getattr(self, "n_clusters", None), outcome)
+        self.labels_ = self._labelled(engine, outcome.labels)
+        warn_if_short(getattr(self, "n_clusters", None), self._fitted.outcome)
         self._warn_if_odd()
-        labels = outcome.labels
-        if labels is None:
-            labels = engine.answer(label_rows, fix(outcome.scores, engine.axis))
-        self.labels_ = labels
         # Last: a fit that is stopped while it labels its rows can still go on.
         if isinstance(engine, CheckpointedEngine):
             engine.finished()
         return self
+
+    def _label(self, engine: Engine) -> Any:
+        """The clusters of an engine's rows: what ``fit`` and ``predict`` both say."""
+        return engine.answer(label_rows, self._fixed(engine.axis))
+
+    def _labelled(self, engine: Engine, found: IntArray | None) -> Any:
+        """Labels as ``predict`` gives them; where a method found others on its way, counts follow these."""
+        self.__dict__.pop("published_labels_", None)  # of an earlier fit
+        labels = self._label(engine)
+        if found is None:
+            return labels
+        # What merges rows, or visits them in order, leaves clusters that rows at a border are not nearest to.
+        self.published_labels_ = found
+        fitted, block = self._fitted, joined(rows_in_memory(engine, type(self).__name__))
+        counts = Counts.of(block, labels, fitted.outcome.k, engine.axis)
+        self._publish(replace(fitted, outcome=replace(fitted.outcome, counts=counts).without_empty()))
+        return self._label(engine)
 
     def _with_checkpoint(self, problem: Problem) -> Problem:
         """The same problem with every pass kept, if the user named a folder for that."""
@@ -178,8 +192,7 @@ class Clusterer(Named, ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
 
     def predict(self, X: Any) -> Any:
         """Cluster of every row of a table with the columns of fit."""
-        engine, fixed = self._opened(X)
-        return engine.answer(label_rows, fixed)
+        return self._label(self._opened(X)[0])
 
     def transform(self, X: Any) -> Any:
         """Cost of every row in every cluster, (n, k)."""
@@ -330,20 +343,3 @@ def _elsewhere(came: Sequence[str], expected: Sequence[str]) -> str:
     """Names the columns that are there but not where fit had them; scikit-learn's message does not."""
     moved = [name for name, other in zip(came, expected, strict=False) if name != other]
     return f" These columns stand elsewhere than at fit: {moved}." if sorted(came) == sorted(expected) else ""
-
-
-def _warn_if_short(asked: Any, outcome: Outcome) -> None:
-    if isinstance(asked, Integral) and outcome.k < int(asked):
-        warnings.warn(
-            f"Only {outcome.k} of {asked} clusters hold rows: the table has too few rows that differ for "
-            "this distance, or clusters were kept empty. Ask for fewer clusters.",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
-    elif not outcome.converged:
-        warnings.warn(
-            f"Stopped after {len(outcome.history)} passes before the clusters came to rest. "
-            "Raise max_iter (or max_rounds), or look at history_.",
-            ConvergenceWarning,
-            stacklevel=3,
-        )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from catalpa.loop.history import Batch, Pass
@@ -17,7 +20,7 @@ from catalpa.steps.scores import Scores
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Schema
 
-__all__ = ["Fitted", "Outcome", "fitted_of"]
+__all__ = ["Fitted", "Outcome", "fitted_of", "warn_if_short"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,3 +152,21 @@ def fitted_of(model: Any) -> Fitted:
     """What a fitted estimator keeps; NotFittedError before ``fit``."""
     check_is_fitted(model)
     return model._fitted  # type: ignore[no-any-return]
+
+
+def warn_if_short(asked: Any, outcome: Outcome) -> None:
+    """Say where a fit found fewer clusters than it was asked for, or did not come to rest."""
+    if isinstance(asked, Integral) and outcome.k < int(asked):
+        warnings.warn(
+            f"Only {outcome.k} of {asked} clusters hold rows: the table has too few rows that differ for "
+            "this distance, or clusters were kept empty. Ask for fewer clusters.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    elif not outcome.converged:
+        warnings.warn(
+            f"Stopped after {len(outcome.history)} passes before the clusters came to rest. "
+            "Raise max_iter (or max_rounds), or look at history_.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )

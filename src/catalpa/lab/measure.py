@@ -71,7 +71,7 @@ def measured(
         categories = [
             column.name for column in infer(frame, categorical_features=categorical_features).categorical
         ]
-        found = _judged(frame[categories], target, np.asarray(model.labels_), asked)
+        found = _judged(frame[categories], target, _labels(model), asked)
     except (Exception, SystemExit) as error:  # whatever a method does, the other runs go on
         return known | _failure(error) | {"seconds": time.perf_counter() - began}
     passes = _number(getattr(model, "n_iter_", None))
@@ -93,6 +93,11 @@ def _number(value: Any) -> float | None:
     except (TypeError, ValueError):
         return None
     return number if math.isfinite(number) else None
+
+
+def _labels(model: Any) -> Any:
+    """The labels that an article's numbers were made of."""
+    return np.asarray(getattr(model, "published_labels_", model.labels_))
 
 
 def _judged(categories: pd.DataFrame, target: pd.Series, labels: Any, asked: int) -> dict[str, Any]:
