@@ -61,6 +61,7 @@ PUBLIC = {
         "choosing_k",
         "cluster_sizes",
         "cost_per_pass",
+        "number_boxes",
         "profile_map",
         "relation_comparison",
         "relation_grid",

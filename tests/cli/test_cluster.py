@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.feather
@@ -29,9 +30,11 @@ def halves(labels):
 def test_a_table_of_clusters_is_printed_and_nothing_is_written_without_an_output(run, fruit, tmp_path):
     ended = run("cluster", fruit, "-k", 2, "--drop", "person")
     assert ended.code == 0
-    head, *lines = ended.out.splitlines()
+    head, *lines, numbers, price = ended.out.splitlines()
     assert head.split("\t") == ["cluster", "size", "share", "what sets it apart"]
     assert [line.split("\t")[:3] for line in lines] == [["0", "3", "50 %"], ["1", "3", "50 %"]]
+    assert numbers.startswith("number\tmean ± standard deviation in each cluster")
+    assert price.startswith("price\t0: ")
     assert "colour=red (nowhere else)" in ended.out
     assert list(tmp_path.iterdir()) == [fruit]
 
@@ -48,8 +51,12 @@ def test_labels_model_and_profiles_are_written_in_the_order_of_the_rows(run, fru
     model = catalpa.load(out / "model.json")
     assert list(model.schema_.names) == ["colour", "shape", "price"]
     profiles = pd.read_csv(out / "profiles.csv")
-    assert set(profiles["column"]) == {"colour", "shape"}
-    assert profiles.groupby(["cluster", "column"])["share"].sum().tolist() == pytest.approx([1.0] * 4)
+    categories = profiles[profiles["category"].notna()]
+    assert set(categories["column"]) == {"colour", "shape"}
+    assert categories.groupby(["cluster", "column"])["share"].sum().tolist() == pytest.approx([1.0] * 4)
+    numbers = profiles[profiles["category"].isna()]
+    assert set(numbers["column"]) == {"price"}
+    assert sorted(numbers["mean"]) == pytest.approx([1.5, 8.8333], abs=1e-3)
     assert f"wrote {'deep/out/labels.csv'}" in ended.err
 
 
@@ -156,22 +163,73 @@ def test_the_same_seed_gives_the_same_labels(run, tmp_path):
 
 def test_numbers_are_said_in_words_where_means_lie_apart(run, fruit):
     out = run("cluster", fruit, "-k", 2, "--columns", "colour,price").out
-    assert "mean price 1.5 (5.167 overall)" in out
-    assert "mean price 8.833 (5.167 overall)" in out
+    assert "price 7.333 below the rest (mean 1.5)" in out
+    assert "price 7.333 above the rest (mean 8.833)" in out
+
+
+def numbers_alone(path):
+    path.write_text("x,y\n" + "1.5,0.5\n1.25,0.5\n8.5,0.5\n8.75,0.5\n" * 3)
 
 
 def test_a_table_of_numbers_alone_is_described_by_its_means(run, tmp_path):
-    (tmp_path / "t.csv").write_text("x,y\n1.5,0.5\n1.25,0.5\n8.5,0.5\n8.75,0.5\n")
+    numbers_alone(tmp_path / "t.csv")
     out = run("cluster", "t.csv", "-k", 2, "--method", "kprototypes").out
-    assert "\tmean x 1.375 (5 overall)" in out
-    assert "mean y" not in out
+    assert "\tx 7.25 below the rest (mean 1.375)" in out
+    assert "y 0" not in out.split("number\t")[0]
+    assert ": 1.375 ± 0.125 (1.25 to 1.5)" in out
+    assert "\ny\t0: 0.5 ± 0 (0.5 to 0.5); 1: 0.5 ± 0 (0.5 to 0.5)\n" in out
 
 
 def test_gaps_in_a_number_are_left_out_of_its_means(run, tmp_path):
-    (tmp_path / "t.csv").write_text("c,x\n" + "red,1.5\nred,\nblue,8.5\nblue,9.5\n")
+    (tmp_path / "t.csv").write_text("c,x\n" + "red,1.5\nred,\nblue,8.5\nblue,9.5\n" * 5)
     ended = run("cluster", "t.csv", "-k", 2, "--method", "kprototypes")
     assert ended.code == 0
-    assert "mean x 1.5 (6.5 overall)" in ended.out
+    assert "x 7.5 below the rest (mean 1.5)" in ended.out
+    assert "1.5 ± 0 (1.5 to 1.5), 50 % missing" in ended.out
+
+
+def test_a_cluster_without_numbers_says_so(run, tmp_path):
+    (tmp_path / "t.csv").write_text("c,d,e,x\n" + "a,a,a,\na,a,a,\nb,b,b,8.5\nb,b,b,8.75\n" * 5)
+    assert ": none" in run("cluster", "t.csv", "-k", 2, "--method", "kprototypes", "--n-init", 5).out
+
+
+def test_many_columns_of_numbers_are_counted_and_listed_in_json(run, tmp_path):
+    names = [f"x{at}" for at in range(14)]
+    rows = [[group * 9 + at * 0.01 + 0.5 for at in range(14)] for group in (0, 1) for _ in range(6)]
+    pd.DataFrame(rows, columns=names).to_csv(tmp_path / "t.csv", index=False)
+    ended = run("cluster", "t.csv", "-k", 2, "--method", "kprototypes")
+    assert "and 2 more columns of numbers: --json lists them" in ended.err
+    found = json.loads(run("cluster", "t.csv", "-k", 2, "--method", "kprototypes", "--json").out)
+    assert sorted(record["column"] for record in found["numbers"]) == sorted(names)
+
+
+def test_terminal_json_card_and_page_give_the_same_reasons(run, tmp_path):
+    table = pd.DataFrame(
+        {
+            "job": ["clerk"] * 20 + ["cook"] * 18 + ["none"] * 2,
+            "town": ["A", "B"] * 20,
+            "age": [*np.linspace(20, 30, 20), *np.linspace(50, 61, 20)],
+        }
+    )
+    table.to_csv(tmp_path / "t.csv", index=False)
+    common = ("cluster", "t.csv", "-k", 2, "--method", "kprototypes")
+    found = json.loads(run(*common, "--json", "-o", "out").out)
+    sentences = [one["sets_apart"] for one in found["clusters"]]
+    assert any(text.startswith("100 % job=clerk (nowhere else)") for text in sentences)
+    assert all("age 30.5" in text for text in sentences)
+    printed = run(*common).out
+    model = catalpa.load(tmp_path / "out" / "model.json")
+    page = model.report(table).summary["clusters"]
+    for one, shown in zip(found["clusters"], page, strict=True):
+        assert one["sets_apart"] in printed
+        assert one["sets_apart"] in model._repr_html_()
+        assert one["sets_apart"] == shown["sets_apart"]
+    texts = model.reasons()["text"].to_pylist()
+    assert texts == [reason["text"] for one in found["clusters"] for reason in one["reasons"]]
+    (first,) = {
+        len(one["reasons"]) for one in json.loads(run(*common, "--json", "--reasons", 1).out)["clusters"]
+    }
+    assert first == 1
 
 
 @pytest.mark.parametrize("text", ["person;colour;shape;price\n", "person\tcolour\tshape\tprice\n"])
@@ -188,7 +246,8 @@ def test_a_tab_can_be_typed(run, fruit, tmp_path, spelling):
 
 
 def test_a_latin_1_file_is_read_with_its_letters(run, tmp_path):
-    (tmp_path / "t.csv").write_bytes("größe,farbe\nklein,grün\ngroß,rot\nklein,grün\n".encode("latin-1"))
+    rows = "klein,grün\ngroß,rot\nklein,grün\n" * 3
+    (tmp_path / "t.csv").write_bytes(f"größe,farbe\n{rows}".encode("latin-1"))
     for options in ((), ("--encoding", "latin-1")):
         assert "farbe=grün" in run("cluster", "t.csv", "-k", 2, *options).out
 

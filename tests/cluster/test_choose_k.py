@@ -136,7 +136,15 @@ def test_mixed_tables_are_chosen_by_evidence_or_by_silhouette():
     prototypes = choose_k(frame, range(1, 6), method=KPrototypes(scale="zscore"), repeats=2, random_state=0)
     assert (prototypes.k, prototypes.structure) == (3, True)
     numbers = choose_k(frame[["height"]], range(1, 5), method="kprototypes", repeats=2, random_state=0)
-    assert "has the largest halves" in numbers.reason
+    assert "Take 3: it has the largest silhouette" in numbers.reason
+
+
+def test_a_silhouette_counts_the_numbers():
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(0, 3, 200)
+    frame = pd.DataFrame({"x": kinds * 100.0 + rng.normal(size=200), "noise": rng.choice(list("abcd"), 200)})
+    choice = choose_k(frame, [3], method=KPrototypes(gamma=0.01), repeats=0, random_state=0)
+    assert choice.table["silhouette"].iloc[0] > 0.25  # on the noise alone it is below 0
 
 
 def test_without_repeats_stability_is_said_to_be_unknown():

@@ -220,3 +220,40 @@ def test_columns_of_the_same_name_are_refused():
 def test_an_empty_sample_is_refused():
     with pytest.raises(ParameterError, match="sample_size=0"):
         categorical_silhouette(ROWS, LABELS, sample_size=0)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_numbers_count_by_the_part_of_their_range_as_in_gowers_distance(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 25))
+    codes, numbers = rng.integers(0, 3, (n, 2)), rng.normal(size=(n, 2)).round(1)
+    numbers[rng.random((n, 2)) < 0.2] = np.nan
+    labels = np.concatenate([[0, 1], rng.integers(0, 3, n - 2)])
+    found = categorical_silhouette_samples(codes, labels, numbers=numbers)
+    span = [np.ptp(known) or 1.0 if len(known := column[~np.isnan(column)]) else 1.0 for column in numbers.T]
+
+    def apart(one, other):
+        total = float((codes[one] != codes[other]).sum())
+        for a, b, width in zip(numbers[one], numbers[other], span, strict=True):
+            total += abs(a - b) / width if not np.isnan(a + b) else float(np.isnan(a) != np.isnan(b))
+        return total
+
+    for row in range(n):
+        means = {}
+        for cluster in set(labels.tolist()):
+            others = [at for at in range(n) if labels[at] == cluster and at != row]
+            means[cluster] = np.mean([apart(row, at) for at in others]) if others else 0.0
+        own = means.pop(int(labels[row]))
+        nearest = min(means.values())
+        alone = (labels == labels[row]).sum() == 1
+        expected = 0.0 if alone or max(own, nearest) == 0 else (nearest - own) / max(own, nearest)
+        assert found[row] == pytest.approx(expected, abs=1e-9)
+
+
+def test_numbers_alone_have_a_silhouette_and_odd_shapes_are_refused():
+    assert categorical_silhouette(np.zeros((4, 0)), [0, 0, 1, 1], numbers=[[0.0], [0.0], [1.0], [1.0]]) == 1.0
+    assert categorical_silhouette(None, [0, 0, 1, 1], numbers=[[0.0], [0.0], [1.0], [1.0]]) == 1.0
+    with pytest.raises(ParameterError, match="a row for each of the 2 labels"):
+        categorical_silhouette(None, [0, 1], numbers=[1.0, 2.0])
+    with pytest.raises(ParameterError, match="no columns"):
+        categorical_silhouette(None, [0, 1], numbers=np.zeros((2, 0)))

@@ -57,3 +57,14 @@ def test_missing_cells_that_are_left_out_have_no_point() -> None:
     table = pd.DataFrame({"a": ["x", None, "y", "y"], "b": ["u", "u", "v", None]})
     model = catalpa.KModes(2, missing="ignore", random_state=0).fit(table)
     assert set(mapped(look(model, table)).categories) == {"x", "y", "u", "v"}
+
+
+def test_a_model_gives_the_map_as_a_frame():
+    table = catalpa.datasets.load("zoo").frame
+    model = catalpa.KModes(3, random_state=0).fit(table)
+    frame = model.category_map(table, axes=3)
+    points = [f"{name}{axis}" for name in ("x", "contribution", "quality") for axis in range(3)]
+    assert frame.columns.tolist() == ["column", "category", "count", *points]
+    assert frame[["contribution0", "contribution1"]].sum().tolist() == pytest.approx([1.0, 1.0])
+    drawn = category_points(look(model, table))["points"]
+    assert [point["x"] for point in drawn] == pytest.approx(frame["x0"].tolist(), abs=1e-4)

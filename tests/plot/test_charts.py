@@ -213,3 +213,19 @@ def test_charts_without_altair_name_the_command_to_run(kmodes, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "altair", None)
     with pytest.raises(catalpa.errors.MissingDependency, match=r'pip install "catalpa\[report\]"'):
         plot.cluster_sizes(kmodes)
+
+
+def test_boxes_show_the_quartiles_of_every_cluster():
+    table = [[float(at), "a"] for at in range(11)] + [[float(at), "b"] for at in range(50, 61)]
+    model = catalpa.KPrototypes(2, random_state=0).fit(table)
+    chart = plot.number_boxes(model, table)
+    assert sorted(set(drawn_values(chart, "q25"))) == [2.5, 52.5]
+    assert sorted(drawn_values(chart, "mean")[:2]) == pytest.approx([5.0, 55.0])
+    assert plot.number_boxes(model, table, ["x0"]).to_dict()
+    with pytest.raises(UnknownColumn, match="x1"):
+        plot.number_boxes(model, table, ["x1"])
+
+
+def test_boxes_need_numbers(kmodes, zoo):
+    with pytest.raises(ParameterError, match="no column of numbers"):
+        plot.number_boxes(kmodes, zoo)

@@ -1,4 +1,4 @@
-"""Profiles: shares and lifts by hand, what sets a cluster apart, and telling columns against scikit-learn."""
+"""Profiles: shares, lifts and means by hand, and telling columns against scikit-learn."""
 
 from __future__ import annotations
 
@@ -9,17 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.stats import chi2_contingency
 from sklearn.metrics import mutual_info_score
 
-from catalpa.relations.profiles import (
-    Distinction,
-    distinctive,
-    profile_columns,
-    sentence,
-    telling_columns,
-    typical_categories,
-)
+from catalpa.relations.numbers import profile_numbers
+from catalpa.relations.profiles import profile_columns, telling_columns
+from catalpa.table.schema import Column, Dtype, Kind, Schema
 
 # Two clusters of 4 and 6 rows; feathers no/yes, legs 2/4/missing. One row of cluster 1 has no legs entry.
 COUNTS = np.array([[1, 3, 4, 0, 0], [6, 0, 1, 3, 1]])
@@ -40,7 +34,7 @@ def rows(profile):
     return list(zip(*profile.values(), strict=True))
 
 
-def test_a_profile_is_sorted_by_cluster_column_and_falling_share(profile):
+def test_a_profile_is_sorted_by_cluster_column_and_order_or_falling_share(profile):
     assert list(profile) == [
         *("cluster", "size", "column", "category", "count", "share", "share_overall", "lift"),
     ]
@@ -52,15 +46,15 @@ def test_a_profile_is_sorted_by_cluster_column_and_falling_share(profile):
         (0, "legs", "(missing)"),
         (1, "feathers", "no"),
         (1, "feathers", "yes"),
-        (1, "legs", "4"),
         (1, "legs", "2"),
+        (1, "legs", "4"),
         (1, "legs", "(missing)"),
     ]
 
 
 def test_shares_are_of_the_rows_that_have_the_column(profile):
     assert rows(profile)[0] == (0, 4, "feathers", "yes", 3, 0.75, 0.3, pytest.approx(2.5))
-    assert rows(profile)[7] == (1, 6, "legs", "4", 3, 0.6, pytest.approx(3 / 9), pytest.approx(1.8))
+    assert rows(profile)[8] == (1, 6, "legs", "4", 3, 0.6, pytest.approx(3 / 9), pytest.approx(1.8))
 
 
 def test_what_is_not_defined_is_nan_and_gives_no_warning(schema):
@@ -93,88 +87,6 @@ def test_shares_of_a_column_add_up_and_average_to_the_overall_share(schema_of, c
             assert have @ share[:, part] / have.sum() == pytest.approx(overall[part])
 
 
-def test_what_sets_a_cluster_apart_is_ranked_by_the_likelihood_ratio(profile):
-    found = distinctive(profile, 0)
-    assert [(record.column, record.category) for record in found] == [("feathers", "yes"), ("legs", "2")]
-    for record, table in zip(found, ([[3, 1], [0, 6]], [[4, 0], [1, 4]]), strict=True):
-        expected = chi2_contingency(table, correction=False, lambda_="log-likelihood").statistic
-        assert record.score == pytest.approx(expected)
-    legs = found[1]
-    assert (legs.share, legs.share_overall, legs.share_elsewhere) == (1.0, pytest.approx(5 / 9), 0.2)
-    assert legs.lift == pytest.approx(1.8)
-
-
-def test_a_column_speaks_once_and_only_for_categories_that_are_more_common(schema_of):
-    schema = schema_of(a=["x", "y", "z"])
-    profile = profile_columns(np.array([[5, 4, 1], [1, 1, 8]]), np.array([10, 10]), schema)
-    assert [record.category for record in distinctive(profile, 0)] == ["x"]
-    assert [record.category for record in distinctive(profile, 1)] == ["z"]
-
-
-def test_the_best_category_of_a_column_need_not_be_its_most_common(schema_of):
-    counts = np.array([[60, 40, 0], [55, 0, 45]])
-    schema = schema_of(a=["common", "telling", "other"])
-    profile = profile_columns(counts, counts.sum(axis=1), schema)
-    assert [record.category for record in distinctive(profile, 0)] == ["telling"]
-
-
-def test_no_more_than_the_top_are_given(profile):
-    assert len(distinctive(profile, 0, top=1)) == 1
-    assert distinctive(profile, 0, top=0) == []
-
-
-@pytest.mark.parametrize("counts", [[[2, 3]], [[2, 3], [4, 6]], [[0, 0], [2, 3]]])
-def test_nothing_sets_a_cluster_apart_that_is_alone_or_alike_or_empty(schema_of, counts):
-    counts = np.array(counts)
-    profile = profile_columns(counts, counts.sum(axis=1), schema_of(a=["x", "y"]))
-    assert distinctive(profile, 0) == []
-    assert sentence([]) == "nothing sets it apart"
-
-
-@given(arrays(np.int64, (3, 6), elements=st.integers(0, 6)), st.integers(2, 5))
-def test_weighing_every_row_alike_does_not_change_the_ranking(schema_of, counts, times):
-    schema = schema_of(a=["x", "y"], b=["u", "v"], c=["s", "t"])
-
-    def ranking(counts):
-        found = distinctive(profile_columns(counts, counts.sum(axis=1), schema), 1)
-        return [(record.column, record.category) for record in found if record.score > 1e-9]
-
-    scores = [record.score for record in distinctive(profile_columns(counts, counts.sum(axis=1), schema), 1)]
-    if len({round(score, 6) for score in scores}) == len(scores):  # a tie is decided by rounding
-        assert ranking(counts) == ranking(counts * times)
-
-
-@pytest.mark.parametrize(
-    ("share", "elsewhere", "words"),
-    [
-        (0.92, 0.1875, "92 % a=x (4.9 times as common as elsewhere)"),
-        (1.0, 0.0, "100 % a=x (nowhere else)"),
-        (0.003, 0.0005, "<1 % a=x (6.0 times as common as elsewhere)"),
-        (0.5, 0.0002, "50 % a=x (2,500 times as common as elsewhere)"),
-        (0.99, 0.1, "99 % a=x (9.9 times as common as elsewhere)"),
-        (0.999, 0.1, ">99 % a=x (10 times as common as elsewhere)"),
-    ],
-)
-def test_a_sentence_gives_the_share_and_how_much_more_common_it_is(share, elsewhere, words):
-    assert sentence([Distinction("a", "x", share, 0.2, elsewhere, share / 0.2, 1.0)]) == words
-
-
-def test_sentences_of_several_categories_are_joined(profile):
-    assert sentence(distinctive(profile, 0)) == (
-        "75 % feathers=yes (nowhere else); 100 % legs=2 (5.0 times as common as elsewhere)"
-    )
-
-
-def test_typical_categories_are_the_most_common_of_each_column(profile):
-    assert typical_categories(profile, 0) == {"feathers": "yes", "legs": "2"}
-    assert typical_categories(profile, 1) == {"feathers": "no", "legs": "4"}
-
-
-def test_a_column_that_no_row_of_the_cluster_has_is_not_typical_of_it(schema):
-    profile = profile_columns(np.array([[0, 0, 1, 0, 0]]), np.array([1]), schema)
-    assert typical_categories(profile, 0) == {"legs": "2"}
-
-
 @given(arrays(np.int64, (3, 4), elements=st.integers(0, 5)))
 def test_bits_are_the_mutual_information_that_scikit_learn_finds(schema_of, counts):
     found = telling_columns(counts, counts.sum(axis=1), schema_of(a=range(4)))[0]
@@ -198,7 +110,30 @@ def test_a_column_that_half_of_the_rows_lack_tells_half_as_much(schema_of):
     assert (found.bits, found.share_of_entropy) == (0.5, 1.0)
 
 
-def test_a_sentence_cuts_long_names_and_shows_no_control_characters():
-    told = sentence([Distinction("c" * 200, "\x1b[31mred\u202e", 0.9, 0.5, 0.3, 1.8, 10.0)])
-    assert "c" * 59 + "\u2026=" in told
-    assert not {"\x1b", "\u202e"} & set(told)
+def test_a_number_has_a_row_of_its_own_and_rows_of_categories_stay_as_they_are(schema, profile):
+    columns = (*schema.categorical, Column("weight", Kind.NUMERIC, Dtype("float64"), low=0.0, high=10.0))
+    mixed = Schema(columns)
+    seen, means, variances = np.array([[4], [3]]), np.array([[0.2], [0.8]]), np.array([[0.01], [0.04]])
+    numbers = profile_numbers(seen, means, variances, SIZES, mixed)
+    found = profile_columns(COUNTS, SIZES, mixed, numbers)
+    assert list(found)[:8] == list(profile)
+    lines = [dict(zip(found, line, strict=True)) for line in rows(found)]
+    told = [line for line in lines if line["column"] == "weight"]
+    assert [(line["cluster"], line["category"], line["count"]) for line in told] == [
+        (0, None, 4),
+        (1, None, 3),
+    ]
+    assert [line["mean"] for line in told] == pytest.approx([2.0, 8.0])
+    assert [line["sd"] for line in told] == pytest.approx([1.0, 2.0])
+    assert [line["mean_elsewhere"] for line in told] == pytest.approx([8.0, 2.0])
+    assert [line["missing"] for line in told] == pytest.approx([0.0, 0.5])
+    assert all(np.isnan(line[name]) for line in told for name in ("share", "share_overall", "lift"))
+    spread = (4 * (1 + 4) + 3 * (4 + 64)) / 7 - ((4 * 2 + 3 * 8) / 7) ** 2  # E x^2 - (E x)^2
+    assert told[1]["shift"] == pytest.approx(6 / spread**0.5)
+    rest = [line for line in lines if line["column"] != "weight"]
+    assert [tuple(line.values())[:7] for line in rest] == [line[:7] for line in rows(profile)]
+    assert all(np.isnan(line["mean"]) for line in rest)
+
+
+def test_a_profile_without_columns_is_empty():
+    assert profile_columns(np.zeros((2, 0)), np.array([1, 2]), Schema(()))["column"] == []

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -48,10 +49,33 @@ def test_a_method_without_relations_has_no_part_for_them(zoo):
 
 
 def test_a_table_of_numbers_alone_becomes_a_page_too():
-    table = pd.DataFrame({"x": [0.5, 0.25, 9.5, 9.25], "y": [1.5, 1.25, 0.5, 0.25]})
+    table = pd.DataFrame({"x": [0.5, 0.25, 9.5, 9.25] * 3, "y": [1.5, 1.25, 0.5, 0.25] * 3})
     html = catalpa.KPrototypes(2, random_state=0).fit(table).report(table).html
-    assert "Silhouette" not in html
-    assert "mean x" in html
+    assert "Silhouette" in html
+    assert "x 9 below the rest (mean 0.375)" in html
+
+
+def test_numbers_are_drawn_as_boxes_on_one_scale_and_gaps_are_told():
+    price = [*np.linspace(0, 10, 11), *np.linspace(90, 100, 10), np.nan]
+    table = pd.DataFrame({"kind": ["a"] * 11 + ["b"] * 11, "price": price, "same": [2.5] * 22})
+    table["none"] = [1.5] * 11 + [np.nan] * 11
+    model = catalpa.KPrototypes(2, random_state=0).fit(table)
+    html = model.report(table).html
+    assert re.search(r"<h4 title=.price.>price <small>0\.5 to 99\.5</small>", html)
+    assert '<i style="left: 2.02%; width: 5.05%">' in html  # from 2.5 to 7.5 between 0.5 and 99.5
+    assert "95 ± 3.191 · 2.0 sd above the rest · 9 % missing" in html
+    assert "no numbers" in html
+    assert '<u style="left: 50.0%">' in html  # a column that does not vary
+
+
+def test_more_reasons_are_folded_away():
+    columns = {f"q{at}": ["x"] * 20 + ["y"] * 20 for at in range(15)}
+    table = pd.DataFrame(columns)
+    model = catalpa.KModes(2, random_state=0).fit(table)
+    report = model.report(table)
+    first = report.summary["clusters"][0]
+    assert (len(first["reasons"]), len(first["more_reasons"])) == (3, 10)
+    assert "<summary>10 more reasons</summary>" in report.html
 
 
 def test_long_names_break_after_underscores_and_stay_text():
@@ -187,12 +211,12 @@ def test_the_columns_that_do_most_are_named(bits, told):
 
 def test_a_fitted_model_shows_a_card_in_notebooks(zoo):
     model = catalpa.KModes(14, random_state=0)
-    assert "known by" not in model._repr_mimebundle_()["text/html"]
+    assert "what sets it apart" not in model._repr_mimebundle_()["text/html"]
     model.fit(zoo)
     for shown in (model._repr_mimebundle_()["text/html"], model._repr_html_()):
         assert "KModes: 14 clusters, 2 not shown" in shown
         assert "sk-" in shown
-    assert "known by" in model._repr_mimebundle_()["text/html"]
+    assert "what sets it apart" in model._repr_mimebundle_()["text/html"]
 
 
 def test_the_card_is_not_shown_where_text_is_wanted(zoo):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from catalpa.cli import options
-from catalpa.cli.cluster_table import as_json, describe, show_clusters
+from catalpa.cli.cluster_table import as_json, describe, number_lines, show_clusters, show_numbers
 from catalpa.cli.inputs import Asked, take
 from catalpa.cli.options import delimiter_of, identifier_of, listed
 from catalpa.cli.outputs import LABELS, MODEL, PROFILES, check_free, write_results
@@ -25,6 +25,7 @@ __all__ = ["cluster", "fitted", "new_model"]
 
 # A table of hundreds of columns would push its clusters off the screen.
 DECISIONS_SAID = 10
+ROWS_DRAWN = 20_000  # of a stream, for the quartiles of numbers
 # Settings whose option is not their own name with dashes.
 SPELLED = {"n_clusters": "-k", "categorical_features": "--categorical", "n_jobs": "--jobs"}
 
@@ -59,6 +60,7 @@ def cluster(
     report: Annotated[
         Path | None, typer.Option(help="Page to write, with everything found; opens without a network.")
     ] = None,
+    reasons: Annotated[int, typer.Option(min=1, help="Most reasons to tell for each cluster.")] = 3,
     force: options.Force = False,
     json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -93,25 +95,19 @@ def cluster(
     }
     model = new_model(find_method(method), settings)
     with terminal.listening():
-        asked = Asked(
-            table,
-            listed(columns),
-            listed(drop),
-            identifier_of(id),
-            delimiter_of(delimiter),
-            encoding,
-            weight,
-            decimal,
-        )
+        read = (delimiter_of(delimiter), encoding, weight, decimal)
+        asked = Asked(table, listed(columns), listed(drop), identifier_of(id), *read)
         given = take(asked, stream=stream, memory=memory)
         fitted(terminal, model, given.rows, given.weights)
-        lines = describe(model, given.tables(), given.weights)
+        lines = describe(model, top=reasons)
+        numbers = number_lines(model, given.tables(), given.weights, most=ROWS_DRAWN if stream else None)
         files = write_results(output, model, given.labels(model.labels_)) if output else []
         files += [write_report(report, model, given.rows, title_of(table), given.weights)] if report else []
     if json:
-        terminal.show_json(as_json(model, lines, files, terminal.warnings))
+        terminal.show_json(as_json(model, lines, numbers, files, terminal.warnings))
         return
     show_clusters(terminal, lines)
+    show_numbers(terminal, numbers)
     for path in files:
         terminal.say(f"wrote {path}")
 

@@ -11,68 +11,100 @@ from catalpa.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
-    from catalpa.table.blocks import FloatArray
 
-__all__ = ["ClusterLine", "as_json", "describe", "show_clusters"]
+__all__ = ["ClusterLine", "as_json", "describe", "number_lines", "show_clusters", "show_numbers"]
 
-CATEGORIES_NAMED = 3  # with two means, a line of a terminal
+NUMBERS_SHOWN = 12  # --json has them all
 
 
 @dataclass(frozen=True)
 class ClusterLine:
-    """One cluster: its number, rows, share of all rows, and what sets it apart in words."""
+    """One cluster: its number, rows, share of all rows, and what sets it apart in words and values."""
 
     cluster: int
-    size: float  # whole where rows have no weights
+    size: float
     share: float
     sets_apart: str
+    reasons: list[dict[str, Any]]
 
 
-def describe(model: Clusterer, tables: Iterable[Any], weights: FloatArray | None = None) -> list[ClusterLine]:
-    """One line per cluster of a model that was fitted to the rows of ``tables``, in the order of numbers."""
-    import narwhals.stable.v2 as nw
+def describe(model: Clusterer, *, top: int = 3) -> list[ClusterLine]:
+    """One line per cluster, in the order of numbers, with at most ``top`` reasons."""
+    from catalpa.estimator.attributes import reasons_of
+    from catalpa.estimator.fitted import fitted_of
+    from catalpa.relations.reasons import sentence
 
-    from catalpa.relations.profiles import distinctive, means_apart, sentence
+    sizes = model.cluster_sizes_
+    return [
+        ClusterLine(
+            cluster,
+            sizes[cluster].item(),
+            float(sizes[cluster] / sizes.sum()),
+            sentence(found),
+            [reason.record() for reason in found],
+        )
+        for cluster, found in enumerate(reasons_of(fitted_of(model), top))
+    ]
 
-    sums, seen = _sums(model, tables, weights)
-    overall = sums.sum(axis=0) / (seen.sum(axis=0) + (seen.sum(axis=0) == 0))
-    means = means_apart(model.schema_, sums / (seen + (seen == 0)), overall, seen)
-    profile = nw.from_native(model.profiles_).to_dict(as_series=False)
-    sizes, lines = model.cluster_sizes_, []
-    for cluster, size in enumerate(sizes):
-        records = distinctive(profile, cluster, top=CATEGORIES_NAMED)
-        words = sentence(records, means[cluster])
-        lines.append(ClusterLine(cluster, size.item(), float(size / sizes.sum()), words))
-    return lines
 
+def number_lines(
+    model: Clusterer, tables: Iterable[Any], weights: Any = None, *, most: int | None = None
+) -> list[dict[str, Any]]:
+    """Every column of numbers with its mean, spread and quartiles in each cluster.
 
-def _sums(
-    model: Clusterer, tables: Iterable[Any], weights: FloatArray | None
-) -> tuple[FloatArray, FloatArray]:
-    """Weighted sum and weight of the numbers of each cluster and numeric column, (k, numeric) each.
-
-    A method's centre may be drawn towards the other rows; this is of the cluster's rows alone.
+    Parameters
+    ----------
+    model : estimator
+        Fitted to the rows of ``tables``.
+    tables : iterable of pyarrow.Table
+    weights : array (n,), optional
+    most : int, optional
+        Rows to look at, drawn at random; all of them if not given.
     """
-    import narwhals.stable.v2 as nw
     import numpy as np
+    import pyarrow as pa
 
-    k, columns = len(model.cluster_sizes_), model.schema_.numeric
-    sums, seen = np.zeros((k, len(columns))), np.zeros((k, len(columns)))
-    start = 0
-    # Files are not read once more for the sake of no column.
-    for native in tables if columns else ():
-        table = nw.from_native(native)
-        # Labels are those of all rows; tables come one after another.
-        labels = np.asarray(model.labels_[start : start + len(table)])
-        of_rows = np.ones(len(table)) if weights is None else weights[start : start + len(table)]
+    from catalpa.plot.spreads import number_records, spread_numbers
+    from catalpa.table.blocks import search_positions
+
+    columns = [column.name for column in model.schema_.columns if column.binned or column.kind == "numeric"]
+    if not columns:  # files are not read once more for the sake of no column
+        return []
+    drawn = search_positions(len(model.labels_), most, seed=0)
+    start, parts = 0, []
+    for table in tables:
+        parts.append(table.take(drawn[(drawn >= start) & (drawn < start + len(table))] - start))
         start += len(table)
-        for at, column in enumerate(columns):
-            numbers = table[column.name].cast(nw.Float64).to_numpy()
-            # A missing number is in no mean.
-            there = ~np.isnan(numbers)
-            sums[:, at] += np.bincount(labels[there], numbers[there] * of_rows[there], minlength=k)
-            seen[:, at] += np.bincount(labels[there], of_rows[there], minlength=k)
-    return sums, seen
+    labels = np.asarray(model.labels_)[drawn]
+    of_rows = None if weights is None else np.asarray(weights)[drawn]
+    rows, k = pa.concat_tables(parts), model.n_clusters_
+    return number_records(spread_numbers(rows, model.schema_, labels, k, of_rows))
+
+
+def show_numbers(terminal: Terminal, records: Sequence[dict[str, Any]]) -> None:
+    """Print a line for every column of numbers."""
+    if not records:
+        return
+    head = ("number", "mean ± standard deviation in each cluster (and the middle half)")
+    shown = [
+        (record["column"], "; ".join(_told(one) for one in record["clusters"]))
+        for record in records[:NUMBERS_SHOWN]
+    ]
+    terminal.table(head, shown)
+    if len(records) > NUMBERS_SHOWN:
+        terminal.say(f"and {len(records) - NUMBERS_SHOWN} more columns of numbers: --json lists them")
+
+
+def _told(one: dict[str, Any]) -> str:
+    """One cluster's numbers in a few words."""
+    from catalpa.relations.names import figure, percent
+
+    if one["mean"] is None:
+        return f"{one['cluster']}: none"
+    told = f"{one['cluster']}: {figure(one['mean'])} ± {figure(one['sd'])}"
+    if one["quantiles"]:
+        told += f" ({figure(one['quantiles'][1])} to {figure(one['quantiles'][3])})"
+    return told + (f", {percent(one['missing'])} missing" if one["missing"] else "")
 
 
 def show_clusters(terminal: Terminal, lines: Sequence[ClusterLine]) -> None:
@@ -87,7 +119,11 @@ def show_clusters(terminal: Terminal, lines: Sequence[ClusterLine]) -> None:
 
 
 def as_json(
-    model: Clusterer, lines: Sequence[ClusterLine], files: Sequence[Path], warnings: Sequence[str]
+    model: Clusterer,
+    lines: Sequence[ClusterLine],
+    numbers: Sequence[dict[str, Any]],
+    files: Sequence[Path],
+    warnings: Sequence[str],
 ) -> dict[str, Any]:
     """What a program wants to know about a fit."""
     return {
@@ -96,6 +132,7 @@ def as_json(
         "weight": sum(one.size for one in lines),
         "columns": list(model.schema_.names),
         "clusters": [asdict(one) for one in lines],
+        "numbers": list(numbers),
         "cost": float(model.cost_),
         "n_iter": int(model.n_iter_),
         "decisions": list(model.schema_.decisions),

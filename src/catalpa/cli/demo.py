@@ -67,12 +67,12 @@ def demo(
         published = runs_of_disc(zoo)
         model = Grove(n_clusters=zoo.n_clusters, random_state=0)
         fitted(terminal, model, zoo.frame)
-        lines = describe(model, [zoo.frame])
+        lines = describe(model)
         files = _written(terminal, output, model, zoo)
     if json:
         own = {"certainty": float(model.certainty_), "gain": float(model.gain_)}
-        grove = {**as_json(model, lines, files, terminal.warnings), **own}
-        terminal.show_json({"disc": _disc_as_json(published, zoo), "grove": grove})
+        grove = {**as_json(model, lines, [], files, terminal.warnings), **own}
+        terminal.show_json({"disc": _disc_as_json(published), "grove": grove})
         return
     rows, columns = zoo.frame.shape
     terminal.show(f"{zoo.title}: {rows} animals, {columns} columns, {zoo.n_clusters} clusters\n")
@@ -123,10 +123,10 @@ def _written(terminal: Terminal, output: Path, model: Grove, zoo: Dataset) -> li
     return files
 
 
-def _disc_as_json(models: list[DISC], zoo: Dataset) -> dict[str, Any]:
+def _disc_as_json(models: list[DISC]) -> dict[str, Any]:
     first = models[0]
     return {
-        **as_json(first, describe(first, [zoo.frame]), [], []),
+        **as_json(first, describe(first), [], [], []),
         "relation": str(most_telling_relation(first)),
         "agreement": agreement(models),
     }

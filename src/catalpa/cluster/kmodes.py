@@ -66,7 +66,8 @@ class KModes(Clusterer):
         Phase, cost, moved rows, relearnings and clusters of every pass, or a line per batch.
     cluster_sizes_ : array (k,)
     profiles_ : frame
-        Share, share overall and lift of every category per cluster and column.
+        Share, share overall and lift of every category per cluster and column; mean, standard deviation,
+        mean elsewhere, shift and share missing of every number.
     schema_ : Schema
         The columns as fit saw them.
 

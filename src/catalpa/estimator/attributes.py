@@ -13,18 +13,32 @@ import numpy as np
 
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.loop.history import Pass
-from catalpa.relations.names import percent, shortened
-from catalpa.relations.profiles import distinctive, profile_columns
+from catalpa.relations.names import percent
+from catalpa.relations.numbers import NumberProfile, profile_numbers
+from catalpa.relations.profiles import profile_columns
+from catalpa.relations.reasons import Reason, reasons, rows_per_weight, sentence
 from catalpa.steps.counts import SQUARE_BITS
 from catalpa.table import decode
 from catalpa.table.blocks import TICK_BITS, Block, FloatArray
 from catalpa.table.schema import Column, Kind, Schema
 
-__all__ = ["balance", "card", "centers_frame", "frame_in", "history_frame", "profiles_frame", "weights_frame"]
+__all__ = [
+    "balance",
+    "card",
+    "centers_frame",
+    "frame_in",
+    "history_frame",
+    "number_profile",
+    "profiles_frame",
+    "reasons_frame",
+    "reasons_of",
+    "weights_frame",
+]
 
 EAGER = ("pandas", "polars", "pyarrow", "modin", "cudf")  # libraries whose frames can be made from columns
 LARGE_DIGITS = 15  # beyond 10**15 no number is told shorter; the largest could become infinite
-CLUSTERS_SHOWN, CATEGORIES_SHOWN = 12, 3  # a card is read at a glance, a report in full
+CLUSTERS_SHOWN = 12  # a card is read at a glance, a report in full
+LEAST_VARIANCE = 2.0**-SQUARE_BITS  # of a range: squares are no finer, so less is none
 
 
 def centers_frame(fitted: Fitted) -> Any:
@@ -55,12 +69,60 @@ def _without_noise(mean: float, column: Column) -> float:
 
 
 def profiles_frame(fitted: Fitted) -> Any:
-    """Tidy table of every category's share in every cluster; counts in the user's weights."""
+    """Tidy table of every category's share, and every number's mean, per cluster; in the user's weights."""
     counts = fitted.outcome.counts
-    columns = profile_columns(counts.by_category, counts.sizes, fitted.schema)
-    for name in ("count", "size"):
-        columns[name] = fitted.in_weights(np.asarray(columns[name]))
+    numbers = number_profile(fitted) if fitted.schema.numeric else None
+    by_category, sizes = fitted.in_weights(counts.by_category), fitted.in_weights(counts.sizes)
+    columns = profile_columns(by_category, sizes, fitted.schema, numbers)
+    columns["count"] = columns["count"].astype(sizes.dtype)  # rows stay whole where nothing was weighted
     return frame_in(fitted.schema.library, columns)
+
+
+def number_profile(fitted: Fitted) -> NumberProfile:
+    """Means and spreads of the numbers of every cluster, from the sums of the fit."""
+    counts = fitted.outcome.counts
+    means, squares = counts.means(), np.zeros(counts.seen.shape)
+    np.divide(counts.squares * 2.0**-SQUARE_BITS, counts.seen, out=squares, where=counts.seen > 0)
+    variances = squares - means**2
+    variances = np.where(variances > LEAST_VARIANCE, variances, 0.0)
+    seen, sizes = fitted.in_weights(counts.seen), fitted.in_weights(counts.sizes)
+    found = profile_numbers(seen, means, variances, sizes, fitted.schema)
+    return replace(
+        found,
+        means=_rounded(found.means, fitted.schema),
+        sds=_rounded(found.sds, fitted.schema),
+        elsewhere=_rounded(found.elsewhere, fitted.schema),
+        sds_elsewhere=_rounded(found.sds_elsewhere, fitted.schema),
+    )
+
+
+def _rounded(values: FloatArray, schema: Schema) -> FloatArray:  # (k, numeric)
+    """Every column to the digits that are known of it."""
+    columns = [
+        [_without_noise(value, column) for value in own.tolist()]
+        for own, column in zip(values.T, schema.numeric, strict=True)
+    ]
+    return np.array(columns, dtype=np.float64).T.reshape(values.shape)
+
+
+def reasons_of(fitted: Fitted, top: int = 3) -> list[list[Reason]]:
+    """What sets each cluster apart, the most telling first."""
+    by_category = fitted.in_weights(fitted.outcome.counts.by_category)
+    weight = float(fitted.in_weights(fitted.outcome.counts.sizes).sum())
+    per_weight = rows_per_weight(fitted.rows, weight)
+    return reasons(by_category, fitted.schema, number_profile(fitted), top=top, rows_per_weight=per_weight)
+
+
+def reasons_frame(fitted: Fitted, top: int = 3) -> Any:
+    """What sets each cluster apart as a tidy table, a row for every reason."""
+    names = ("kind", "column", "category", "share", "share_elsewhere", "mean", "mean_elsewhere", "shift")
+    lines = [
+        {"cluster": cluster, **dict.fromkeys(names), **reason.record()}
+        for cluster, found in enumerate(reasons_of(fitted, top))
+        for reason in found
+    ]
+    told = ("cluster", *names, "bits", "text")
+    return frame_in(fitted.schema.library, {name: [line[name] for line in lines] for name in told})
 
 
 def weights_frame(schema: Schema, weights: FloatArray) -> Any:
@@ -118,24 +180,19 @@ def _backend(library: str) -> Any:
 
 
 def card(method: str, fitted: Fitted) -> str:
-    """A small table of the clusters, their sizes and what they are known by, as HTML."""
-    counts = fitted.outcome.counts
-    sizes = fitted.in_weights(counts.sizes)
-    profile = profile_columns(counts.by_category, counts.sizes, fitted.schema)
+    """A small table of the clusters, their sizes and what sets them apart, as HTML."""
+    sizes = fitted.in_weights(fitted.outcome.counts.sizes)
     rows = []
-    for cluster in range(min(len(sizes), CLUSTERS_SHOWN)):
-        known = ", ".join(
-            f"{shortened(found.column, 24)} = {shortened(found.category, 24)} ({percent(found.share)})"
-            for found in distinctive(profile, cluster, top=CATEGORIES_SHOWN)
-        )
+    for cluster, found in enumerate(reasons_of(fitted)[:CLUSTERS_SHOWN]):
         share = percent(float(sizes[cluster] / sizes.sum()))
         rows.append(
             f"<tr><th>{cluster}</th><td>{sizes[cluster]:,.6g}</td><td>{share}</td>"
-            f'<td style="text-align: left">{escape(known)}</td></tr>'
+            f'<td style="text-align: left">{escape(sentence(found))}</td></tr>'
         )
     more = len(sizes) - CLUSTERS_SHOWN
     caption = f"{method}: {len(sizes)} clusters" + (f", {more} not shown" if more > 0 else "")
-    head = '<tr><th>cluster</th><th>rows</th><th>share</th><th style="text-align: left">known by</th></tr>'
+    told = '<th style="text-align: left">what sets it apart</th>'
+    head = f"<tr><th>cluster</th><th>rows</th><th>share</th>{told}</tr>"
     return (
         f'<table><caption style="text-align: left; font-weight: 600">{caption}</caption>'
         f"<thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"

@@ -16,8 +16,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from catalpa.engines.base import Engine
 from catalpa.engines.choose import opener_for
 from catalpa.errors import ColumnMismatch, ParameterError
-from catalpa.estimator.attributes import balance, card, centers_frame, history_frame, profiles_frame
+from catalpa.estimator.attributes import balance, card
 from catalpa.estimator.checkpoint import CheckpointedEngine, checkpointed
+from catalpa.estimator.explained import Explained
 from catalpa.estimator.fitted import Fitted, Outcome, warn_if_short
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.naming import Named
@@ -42,7 +43,9 @@ __all__ = ["Clusterer", "Outcome", "Problem"]
 LOOP_SETTINGS = ("init", "n_init", "max_iter", "max_rounds", "empty_clusters")  # those that a method has
 
 
-class Clusterer(Named, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator):
+class Clusterer(
+    Explained, Named, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator
+):
     """Base of the estimators: they differ in ``_solve`` and in their settings."""
 
     _numbers: ClassVar[NumbersPolicy] = "keep"
@@ -170,25 +173,6 @@ class Clusterer(Named, ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transforme
             setattr(self, f"{name}_", value)
         if schema.numeric and schema.categorical:
             self.balance_ = self._balance(fitted)
-
-    @property
-    def centers_(self) -> Any:
-        """One row per cluster in original values, in the table's own frame library."""
-        return centers_frame(self._fitted)
-
-    @property
-    def profiles_(self) -> Any:
-        """Share, share overall and lift of every category, per cluster and column."""
-        return profiles_frame(self._fitted)
-
-    @property
-    def history_(self) -> Any:
-        """Phase, cost, moved rows, relearnings and clusters of every pass.
-
-        After ``partial_fit`` a line per batch: its rows, their mean cost in the clusters before it, the share
-        of cells with new categories, and how far the clusters shifted.
-        """
-        return history_frame(self._fitted)
 
     def predict(self, X: Any) -> Any:
         """Cluster of every row of a table with the columns of fit."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -79,10 +79,11 @@ def categorical_silhouette(
     frame: Any,
     labels: ArrayLike,
     *,
+    numbers: ArrayLike | None = None,
     sample_size: int | None = 1_000_000,
     random_state: int | np.random.Generator | None = 0,
 ) -> float:
-    """Mean silhouette under the Hamming distance (share of columns that differ).
+    """Mean silhouette under the Hamming distance (share of columns that differ), or Gower's with numbers.
 
     Parameters
     ----------
@@ -90,6 +91,10 @@ def categorical_silhouette(
         As in :func:`compactness`.
     labels : array-like of shape (n,)
         The cluster of each row; at least two clusters.
+    numbers : array-like of shape (n, numeric), optional
+        Columns of numbers beside the categories. Two numbers differ by their distance over the column's
+        range, as in Gower's distance, so the largest difference weighs as much as another category; a missing
+        number (NaN) differs by 1 from any other and by 0 from another missing one.
     sample_size : int or None
         In a table with more rows than this, average over so many rows drawn without replacement. Each drawn
         row is still measured against all rows. None takes every row.
@@ -110,21 +115,23 @@ def categorical_silhouette(
     >>> categorical_silhouette([["red", "S"], ["red", "S"], ["blue", "L"], ["blue", "L"]], [0, 0, 1, 1])
     1.0
     """
-    clusters, found, columns = _read(frame, labels)
-    rows = _drawn_rows(clusters.size, sample_size, random_state)
-    return float(_silhouettes(clusters, found, columns, rows).mean())
+    table = _measured(frame, labels, numbers)
+    rows = _drawn_rows(table.clusters.size, sample_size, random_state)
+    return float(_silhouettes(table, rows).mean())
 
 
-def categorical_silhouette_samples(frame: Any, labels: ArrayLike) -> NDArray[np.float64]:
-    """Silhouette of each row under the Hamming distance.
+def categorical_silhouette_samples(
+    frame: Any, labels: ArrayLike, *, numbers: ArrayLike | None = None
+) -> NDArray[np.float64]:
+    """Silhouette of each row under the Hamming distance, or Gower's with numbers.
 
-    Counts of categories per cluster give the mean distance from a row to a cluster exactly, so the work
-    grows with rows x clusters x columns and never with pairs of rows. A row that is alone in its cluster has
-    the value 0.
+    Counts of categories per cluster give the mean distance from a row to a cluster exactly, and so do sums of
+    sorted numbers: the work grows with rows x clusters x columns and never with pairs of rows. A row that is
+    alone in its cluster has the value 0.
 
     Parameters
     ----------
-    frame, labels
+    frame, labels, numbers
         As in :func:`categorical_silhouette`.
 
     Returns
@@ -137,8 +144,8 @@ def categorical_silhouette_samples(frame: Any, labels: ArrayLike) -> NDArray[np.
     >>> categorical_silhouette_samples([["a", "x"], ["a", "y"], ["b", "z"]], [0, 0, 1])
     array([0.5, 0.5, 0. ])
     """
-    clusters, found, columns = _read(frame, labels)
-    return _silhouettes(clusters, found, columns, np.arange(clusters.size))
+    table = _measured(frame, labels, numbers)
+    return _silhouettes(table, np.arange(table.clusters.size))
 
 
 def _read(frame: Any, labels: ArrayLike) -> tuple[Codes, int, list[tuple[Codes, int]]]:
@@ -183,33 +190,87 @@ def _drawn_rows(
     return np.sort(drawn)
 
 
-def _silhouettes(
-    clusters: Codes, found: int, columns: list[tuple[Codes, int]], rows: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    if found < 2:
+class _Measured(NamedTuple):
+    """A table whose rows are compared: clusters, codes per column, and numbers on [0, 1]."""
+
+    clusters: Codes
+    found: int
+    columns: list[tuple[Codes, int]]
+    numbers: NDArray[np.float64]  # (n, numeric)
+
+
+def _measured(frame: Any, labels: ArrayLike, numbers: ArrayLike | None) -> _Measured:
+    if numbers is None:
+        return _Measured(*_read(frame, labels), np.zeros((0, 0)))
+    beside = np.asarray(numbers, dtype=np.float64)
+    clusters, found = label_codes(labels, "labels")
+    if beside.ndim != 2 or len(beside) != clusters.size:
+        raise ParameterError(
+            f"numbers has shape {beside.shape}; it must have a row for each of the {clusters.size} labels."
+        )
+    without = frame is None or np.shape(frame)[1:] == (0,)
+    if without and not beside.shape[1]:
+        raise ParameterError("The table has no columns. A measure of clusters needs at least one.")
+    columns = [] if without else _read(frame, labels)[2]
+    return _Measured(clusters, found, columns, _on_range(beside))
+
+
+def _on_range(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Every column over its range; NaN stays."""
+    known = np.isfinite(numbers)
+    low = np.where(known, numbers, np.inf).min(axis=0, initial=np.inf)
+    high = np.where(known, numbers, -np.inf).max(axis=0, initial=-np.inf)
+    half = np.where(high > low, high / 2 - low / 2, 1.0)  # halves: the range of the largest floats is none
+    start = np.where(np.isfinite(low), low, 0.0)
+    return np.asarray(np.where(known, (numbers / 2 - start / 2) / half, np.nan))
+
+
+def _silhouettes(table: _Measured, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    if table.found < 2:
         raise ParameterError(
             "The silhouette compares clusters with each other, but labels names only one. "
             "Give labels with two or more clusters."
         )
+    clusters, found = table.clusters, table.found
     sizes = np.bincount(clusters, minlength=found)
-    counts = [_counts(clusters, found, codes, n_categories) for codes, n_categories in columns]
+    counts = [_counts(clusters, found, codes, n_categories) for codes, n_categories in table.columns]
     values = np.empty(rows.size)
     step = max(1, _CHUNK_CELLS // found)
     for start in range(0, rows.size, step):
         chunk = rows[start : start + step]
-        # Whole numbers: the order of columns cannot change the last digit of a silhouette.
         matches = np.zeros((chunk.size, found), dtype=np.int64)
-        for by_category, (codes, _) in zip(counts, columns, strict=True):
+        for by_category, (codes, _) in zip(counts, table.columns, strict=True):
             matches += by_category.T[codes[chunk]]
-        differences = sizes * len(columns) - matches
+        differences = (sizes * len(table.columns) - matches).astype(np.float64)
+        for column in table.numbers.T:
+            differences += _apart(column, clusters, found, chunk)
         values[start : start + step] = _from_differences(differences, clusters[chunk], sizes)
     return values
 
 
-def _from_differences(
-    differences: NDArray[np.int64], own: Codes, sizes: NDArray[np.intp]
+def _apart(
+    numbers: NDArray[np.float64], clusters: Codes, found: int, rows: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Silhouettes from the number of differing cells between each row and all rows of each cluster."""
+    """Summed distance of some rows' numbers to those of every cluster, (rows, clusters)."""
+    asked = numbers[rows]
+    apart = np.empty((rows.size, found))
+    for cluster in range(found):
+        own = numbers[clusters == cluster]
+        known = np.sort(own[~np.isnan(own)])
+        sums = np.concatenate([[0.0], np.cumsum(known)])
+        below = np.searchsorted(known, asked)
+        # Those below are nearer by the number itself, those above by what they have more.
+        lower = asked * below - sums[below]
+        upper = sums[-1] - sums[below] - asked * (known.size - below)
+        missing = own.size - known.size
+        apart[:, cluster] = np.where(np.isnan(asked), known.size, lower + upper + missing)
+    return apart
+
+
+def _from_differences(
+    differences: NDArray[np.float64], own: Codes, sizes: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Silhouettes from the summed distances between each row and all rows of each cluster."""
     at = np.arange(own.size)
     # A row does not differ from itself, so leaving it out changes only the size of its cluster.
     others = sizes[own] - 1

@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_silhouettes", "silhouette_values", "silhouettes"]
 
+SILHOUETTE = "nearer to another cluster  \u2190  0  \u2192  nearer to its own"
 GAP = 0.08  # between clusters, of the height of one
 
 
 def silhouettes(model: Clusterer, X: Any, *, width: int = 420) -> Any:
-    """Silhouette of the rows of each cluster, highest first, in the share of columns that differ.
+    """Silhouette of the rows of each cluster, highest first, in Gower's distance over all columns.
 
-    Values above 0 mean that a row differs less from its own cluster than from the next one. Tables with
-    more than 20 000 rows are sampled. A row is drawn once, whatever it weighs.
+    Categories differ or not, numbers by a part of their range. Values above 0 mean that a row differs less
+    from its own cluster than from the next one. Tables with more than 20 000 rows are sampled. A
+    row is drawn once, whatever it weighs.
 
     Parameters
     ----------
@@ -43,7 +45,7 @@ def silhouettes(model: Clusterer, X: Any, *, width: int = 420) -> Any:
     values = silhouette_values(view)
     if values is None:
         raise UndefinedMetric(
-            "A silhouette needs at least one categorical column and two clusters that hold rows."
+            "A silhouette compares clusters with each other: it needs two clusters that hold rows."
         )
     labels = view.sample.labels
     return dressed(
@@ -52,15 +54,14 @@ def silhouettes(model: Clusterer, X: Any, *, width: int = 420) -> Any:
 
 
 def silhouette_values(view: View) -> FloatArray | None:
-    """Silhouette of each row of the sample; None without categories or with a single cluster."""
+    """Silhouette of each row of the sample over all columns; None with a single cluster."""
     sample = view.sample
-    # Of the sample: it may have missed all but one of the clusters.
-    if not sample.codes.shape[1] or len(np.unique(sample.labels)) < 2:
+    if len(np.unique(sample.labels)) < 2:
         return None
-    return categorical_silhouette_samples(sample.codes, sample.labels)
+    return categorical_silhouette_samples(sample.codes, sample.labels, numbers=sample.numbers)
 
 
-def draw_silhouettes(values: Sequence[Sequence[float]], width: int = 420) -> Any:
+def draw_silhouettes(values: Sequence[Sequence[float]], width: int = 420, title: str = SILHOUETTE) -> Any:
     """Chart of each cluster's values, highest first."""
     alt = needs_altair()
     # Few clusters share 320 pixels; many keep the height that a number needs.
@@ -80,7 +81,7 @@ def draw_silhouettes(values: Sequence[Sequence[float]], width: int = 420) -> Any
     y = alt.Y("from:Q", scale=scale, axis=None)
     x = alt.X(
         "zero:Q",
-        title="nearer to another cluster  \u2190  0  \u2192  nearer to its own",
+        title=title,
         axis=alt.Axis(format=".1f", tickCount=5),
     )
     drawn = (

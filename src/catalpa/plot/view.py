@@ -15,7 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from catalpa.engines.local import weight_units
 from catalpa.errors import UnseenCategoryWarning
 from catalpa.estimator.fitted import fitted_of
+from catalpa.plot.spreads import Spreads, spread_numbers
 from catalpa.relations.names import category_names
+from catalpa.relations.numbers import NumberProfile, profile_values
 from catalpa.table import encode
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 from catalpa.table.schema import Schema
@@ -23,34 +25,10 @@ from catalpa.table.schema import Schema
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["NumberSums", "Sample", "View", "look", "model_counts"]
+__all__ = ["Sample", "View", "look", "model_counts"]
 
 SAMPLE_ROWS = 20_000  # rows whose distances and silhouettes are looked at
 HOLE = "(unseen or missing)"  # both are one hole in the codes, which cannot tell them apart
-
-
-@dataclass(frozen=True, eq=False)
-class NumberSums:
-    """Means of the numeric columns per cluster, and how far cells lie from the mean of all rows.
-
-    Attributes
-    ----------
-    means : array (k, numeric)
-        In the table's own units; 0 where no cell is there.
-    overall : array (numeric,)
-        Mean of all rows.
-    between, around : arrays (numeric,)
-        Sums of the squared distances of the clusters' means, and of all cells, from that mean, in units
-        of the largest distance.
-    seen : array (k, numeric)
-        Weight of the cells.
-    """
-
-    means: FloatArray
-    overall: FloatArray
-    between: FloatArray
-    around: FloatArray
-    seen: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +47,8 @@ class Sample:
         What each row costs in each cluster.
     axis : Axis
         Of the codes, with holes if cells were left out or unseen.
+    certainties : array (m,) or None
+        Probability of each row's own cluster, where the method has probabilities.
     """
 
     rows: IntArray
@@ -78,6 +58,7 @@ class Sample:
     weights: FloatArray
     costs: FloatArray
     axis: Axis
+    certainties: FloatArray | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +74,10 @@ class View:
     by_category, sizes : arrays (k, V), (k,)
         Weight of the rows of this table per cluster and category, and per cluster; whole numbers where
         the weights are.
+    numbers : NumberProfile
+        Of the columns that are numbers to the model.
+    spreads : Spreads
+        Of all columns that hold numbers.
     unseen, missing : dict
         Cells per column.
     is_fit_table : bool
@@ -104,7 +89,8 @@ class View:
     weights: FloatArray | None
     by_category: IntArray
     sizes: IntArray
-    numbers: NumberSums
+    numbers: NumberProfile
+    spreads: Spreads
     sample: Sample
     unseen: dict[str, int]
     missing: dict[str, int]
@@ -176,7 +162,8 @@ def look(model: Clusterer, X: Any, *, sample_weight: Any = None, random_state: i
         weights,
         _in_weights(count(labels), per_weight),
         _in_weights(tallied(labels, k, units), per_weight),
-        _number_sums(rows, k),
+        profile_values(numbers, labels, weights, k, schema),
+        spread_numbers(X, schema, labels, k, weights),
         _draw(model, X, rows, encoded.rows.axis, random_state),
         encoded.unseen,
         encoded.missing,
@@ -235,42 +222,18 @@ class _Rows(NamedTuple):
         return _Rows(*(part[rows] for part in self))
 
 
-def _number_sums(rows: _Rows, k: int) -> NumberSums:
-    shape = k, rows.numbers.shape[1]
-    means, seen = np.zeros(shape), np.zeros(shape)
-    overall, between, around = np.zeros((3, shape[1]))
-    for at, values in enumerate(rows.numbers.T):
-        there = np.isfinite(values) & (rows.weights > 0)
-        of, present, weights = rows.labels[there], values[there], rows.weights[there]
-        if not len(present):
-            continue
-        # Measured from the middle and in units of the range, so that neither large numbers that differ
-        # little nor those near the limits of floats lose what is between them.
-        low, high = float(present.min()), float(present.max())
-        middle, half = low / 2 + high / 2, high / 2 - low / 2 or 1.0
-        placed = (present - middle) / half
-        seen[:, at] = np.bincount(of, weights, minlength=k)
-        sums = np.bincount(of, placed * weights, minlength=k)
-        own = np.divide(sums, seen[:, at], out=np.zeros(k), where=seen[:, at] > 0)
-        mean = float(np.average(placed, weights=weights))
-        means[:, at] = np.where(seen[:, at] > 0, middle + half * own, 0.0)
-        overall[at] = middle + half * mean
-        between[at] = float((seen[:, at] * (own - mean) ** 2).sum())
-        around[at] = float((weights * (placed - mean) ** 2).sum())
-    return NumberSums(means, overall, between, around, seen)
-
-
 def _draw(model: Clusterer, X: Any, table: _Rows, axis: Axis, random_state: int) -> Sample:
-    n = len(table.labels)
-    if n <= SAMPLE_ROWS:
-        return Sample(np.arange(n), *table, _costs(model, X), axis)
-    rows = np.sort(np.random.default_rng(random_state).choice(n, SAMPLE_ROWS, replace=False))
-    return Sample(rows, *table.take(rows), _costs(model, _safe_indexing(X, rows)), axis)
-
-
-def _costs(model: Clusterer, X: Any) -> FloatArray:
+    n, drawn = len(table.labels), X
+    rows = np.arange(n)
+    if n > SAMPLE_ROWS:
+        # In the order of the table: an example row is found again by its number.
+        rows = np.sort(np.random.default_rng(random_state).choice(n, SAMPLE_ROWS, replace=False))
+        drawn = _safe_indexing(X, rows)
+    taken, certainties = table.take(rows), None
     with warnings.catch_warnings():
         # The view counts unseen categories itself.
         warnings.simplefilter("ignore", UnseenCategoryWarning)
-        costs = model.transform(X)
-    return np.asarray(costs, dtype=np.float64)
+        costs = np.asarray(model.transform(drawn), dtype=np.float64)
+        if hasattr(model, "predict_proba"):
+            certainties = np.asarray(model.predict_proba(drawn))[np.arange(len(rows)), taken.labels]
+    return Sample(rows, *taken, costs, axis, certainties)

@@ -1,31 +1,27 @@
-"""What counts say about categories: distances, trees and profiles, per cluster and column."""
+"""What counts say about categories: distances, trees, profiles and reasons, per cluster and column."""
 
 from catalpa.relations.category_map import CategoryMap, map_categories
-from catalpa.relations.profiles import (
-    Distinction,
-    TellingColumn,
-    distinctive,
-    profile_columns,
-    sentence,
-    telling_columns,
-    typical_categories,
-)
+from catalpa.relations.numbers import NumberProfile, profile_numbers
+from catalpa.relations.profiles import TellingColumn, profile_columns, telling_columns
+from catalpa.relations.reasons import CategoryReason, NumberReason, reasons, sentence
 from catalpa.relations.relations import Relation, Relations
 from catalpa.relations.tree import Tree, line_tree, spanning_tree
 
 __all__ = [
     "CategoryMap",
-    "Distinction",
+    "CategoryReason",
+    "NumberProfile",
+    "NumberReason",
     "Relation",
     "Relations",
     "TellingColumn",
     "Tree",
-    "distinctive",
     "line_tree",
     "map_categories",
     "profile_columns",
+    "profile_numbers",
+    "reasons",
     "sentence",
     "spanning_tree",
     "telling_columns",
-    "typical_categories",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-__all__ = ["amount", "category_names", "decimals", "percent", "shortened"]
+__all__ = ["amount", "category_names", "decimals", "figure", "percent", "shortened"]
 
 MISSING = "(missing)"
 JOINERS = "\u200c\u200d"  # without width, but part of how letters and emoji are written
@@ -63,6 +63,18 @@ def amount(rows: float) -> str:
     ['1,234', '12', '12.35', '1,234,568']
     """
     return f"{rows:,.4g}" if rows % 1 and rows < 1000 else f"{rows:,.0f}"
+
+
+def figure(number: float) -> str:
+    """A number with four digits that count, written out unless it is very large or small.
+
+    Examples
+    --------
+    >>> [figure(number) for number in (12345.6, -0.07941, 10.0, 2.5e9)]
+    ['12,350', '-0.07941', '10', '2.5e+09']
+    """
+    told = float(f"{float(f'{number:.12g}'):.4g}")  # twice, so that noise decides no tie
+    return f"{told:,.10g}" if abs(told) < 1e7 else f"{told:.4g}"
 
 
 def percent(share: float) -> str:

@@ -29,11 +29,11 @@ def column_records(view: View) -> list[dict[str, Any]]:
         }
         for found in telling_columns(view.by_category, view.sizes, view.schema)
     ]
-    for column, explained in zip(view.schema.numeric, _explained_variance(view), strict=True):
+    for column, explained in zip(view.numbers.columns, view.numbers.explained.tolist(), strict=True):
         # Mutual information of a normal variable; bounded, since means that explain all would have infinitely
         # many bits.
         bits = -0.5 * math.log2(max(1.0 - explained, 1e-12))
-        records.append({"column": column.name, "kind": "numeric", "bits": bits, "explained": explained})
+        records.append({"column": column, "kind": "numeric", "bits": bits, "explained": explained})
     return sorted(records, key=lambda record: -record["bits"])
 
 
@@ -56,13 +56,3 @@ def telling_text(columns: list[dict[str, Any]]) -> str:
         )
     listed = f"{', '.join(named[:-1])} and {named[-1]}"
     return f"{listed} carry half of what the {len(columns)} columns say about the clusters."
-
-
-def _explained_variance(view: View) -> list[float]:
-    """Share of each number's variance that lies between clusters."""
-    numbers = view.numbers
-    return [
-        # Rounding may lift a share above 1; a constant column explains nothing.
-        min(float(between / around), 1.0) if around > 0 else 0.0
-        for between, around in zip(numbers.between, numbers.around, strict=True)
-    ]

@@ -14,7 +14,8 @@ from catalpa.estimator.fitted import fitted_of
 from catalpa.metrics.codes import label_codes
 from catalpa.plot.view import count_categories
 from catalpa.relations.crossing import Crossing, cross
-from catalpa.relations.profiles import distinctive, profile_columns, sentence
+from catalpa.relations.numbers import profile_values
+from catalpa.relations.reasons import reasons, sentence
 from catalpa.report.document import Document
 from catalpa.report.html import plain_page
 from catalpa.table import encode, infer
@@ -153,14 +154,17 @@ def _moves(crossing: Crossing, sides: Sequence[_Side], X: Any) -> list[dict[str,
         return told
     schema = infer(X)
     rows = encode(X, schema, handle_unknown="ignore").rows
-    codes = np.concatenate([block.codes for block in rows])
+    codes, numbers = (
+        np.concatenate([getattr(block, kind) for block in rows]) for kind in ("codes", "numbers")
+    )
     first, second = sides
     for record, flow in zip(told, crossing.moves, strict=False):
         gone = (first.labels == flow.source) & (second.labels == flow.target)
         stayed = (first.labels == flow.source) & (second.labels == crossing.partners.get(flow.source, -1))
         if min(gone.sum(), stayed.sum()) >= ROWS_TO_DESCRIBE:
             both = gone | stayed
-            counts = count_categories(codes[both], gone[both].astype(np.int64), rows.axis, 2)
-            profile = profile_columns(counts, np.array([stayed.sum(), gone.sum()]), schema)
-            record["differ"] = sentence(distinctive(profile, 1))
+            side = gone[both].astype(np.int64)
+            counts = count_categories(codes[both], side, rows.axis, 2)
+            means = profile_values(numbers[both], side, None, 2, schema)
+            record["differ"] = sentence(reasons(counts, schema, means)[1])
     return told

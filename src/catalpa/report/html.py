@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -12,7 +12,7 @@ from catalpa.plot.fitting import draw_passes
 from catalpa.plot.row_map import draw_map
 from catalpa.plot.silhouettes import draw_silhouettes
 from catalpa.plot.theme import cluster_colour, cluster_shape, dressed, needs_altair
-from catalpa.relations.names import amount, percent, shortened
+from catalpa.relations.names import amount, figure, percent, shortened
 
 __all__ = ["needs_packages", "page", "plain_page", "script_json"]
 
@@ -86,9 +86,20 @@ def page(summary: Mapping[str, Any]) -> str:
         most_bits=max([1e-12, *(one["bits"] for one in summary["columns"])]),
         by_size=sorted(range(len(sizes)), key=lambda cluster: -sizes[cluster]),
         first_tree=_first_tree(summary) if has_trees else 0,
+        along=_along,
+        figure=figure,
         breakable=markup("_<wbr>"),
         whole=lambda share: percent(share).removesuffix(" %") if share else "",
     )
+
+
+def _along(values: Sequence[float], column: Mapping[str, Any]) -> list[float]:
+    """Where numbers stand on the scale of their column, in percent; what lies beyond stands at its end."""
+    low, high = column["low"] / 2, column["high"] / 2  # halves: the largest floats have no range
+    return [
+        round(min(max(100 * (value / 2 - low) / (high - low), 0.0), 100.0), 2) if high > low else 50.0
+        for value in values
+    ]
 
 
 def script_json(document: Any) -> str:
@@ -122,7 +133,9 @@ def _drawn(summary: Mapping[str, Any]) -> dict[str, str]:
     if len({event["cost"] for event in summary["fit"]["passes"]}) > 1:  # one height says nothing
         charts["passes"] = draw_passes(summary["fit"]["passes"], 380, 220)
     if summary["clarity"]:
-        charts["silhouettes"] = draw_silhouettes(summary["clarity"]["values"], 400)
+        certain = summary["clarity"]["measure"] == "certainty"
+        titles = {"title": "certainty"} if certain else {}
+        charts["silhouettes"] = draw_silhouettes(summary["clarity"]["values"], 400, **titles)
     return {"passes": "", "silhouettes": ""} | {name: _svg(chart) for name, chart in charts.items()}
 
 

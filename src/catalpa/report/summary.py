@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 import catalpa
 from catalpa.plot.row_map import map_points
-from catalpa.plot.silhouettes import silhouette_values
+from catalpa.plot.spreads import number_records
 from catalpa.plot.view import View
-from catalpa.relations.names import percent
-from catalpa.relations.profiles import (
-    Distinction,
-    Profile,
-    distinctive,
-    means_apart,
-    profile_columns,
-    sentence,
-)
+from catalpa.relations.order import reading_order
+from catalpa.relations.reasons import reasons, rows_per_weight, sentence
+from catalpa.report.clarity import Clarity, clarity_record, measure_clarity
 from catalpa.report.columns import column_records, telling_text
 from catalpa.report.examples import example_rows
 from catalpa.report.learned import relation_records, split_records, weight_records
@@ -28,7 +21,7 @@ from catalpa.report.passes import fit_record
 __all__ = ["summarise"]
 
 # As many as a sentence bears.
-DISTINCTIONS = 3
+REASONS, MORE_REASONS = 3, 10  # told at once, and told on demand after them
 # Of one column in the table of shares; how many are left out is said below it.
 MOST_CATEGORIES = 40
 REUSE = {
@@ -54,7 +47,7 @@ def summarise(view: View, title: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``title``, ``made_by``, ``table``, ``clarity``, ``clusters``, ``columns``, ``profile``,
+        ``title``, ``made_by``, ``table``, ``clarity``, ``clusters``, ``columns``, ``profile``, ``numbers``,
         ``weights``, ``relations`` and ``splits`` (None where the method has none), ``map``, ``fit`` and
         ``reuse``.
 
@@ -67,10 +60,9 @@ def summarise(view: View, title: str) -> dict[str, Any]:
     >>> sorted(cluster["size"] for cluster in summary["clusters"])
     [1, 2]
     """
-    profile = profile_columns(view.by_category, view.sizes, view.schema)
     columns = column_records(view)
     names = [record["column"] for record in columns]
-    silhouettes = silhouette_values(view)
+    clarity = measure_clarity(view)
     return {
         "title": title,
         "made_by": {
@@ -79,11 +71,12 @@ def summarise(view: View, title: str) -> dict[str, Any]:
             "settings": _settings(view.model),
         },
         "table": _table(view),
-        "clarity": _clarity(view, silhouettes),
-        "clusters": _clusters(view, profile, names, silhouettes),
+        "clarity": clarity_record(view, clarity) if clarity else None,
+        "clusters": _clusters(view, names, clarity),
         "columns": columns,
         "telling": telling_text(columns),
         "profile": _profile(view, names),
+        "numbers": number_records(view.spreads),
         "weights": weight_records(view),
         "splits": split_records(view),
         "relations": relation_records(view, names),
@@ -119,74 +112,38 @@ def _table(view: View) -> dict[str, Any]:
     }
 
 
-def _clarity(view: View, silhouettes: Any) -> dict[str, Any] | None:
-    """How well rows fit their own cluster; None where the measure has no meaning."""
-    if silhouettes is None:
-        return None
-    return {
-        "silhouette": float(np.average(silhouettes, weights=view.sample.weights)),
-        "nearest_own": float(np.average(silhouettes > 0, weights=view.sample.weights)),
-        "rows": len(silhouettes),
-        "values": _quantiles(silhouettes, view.sample.labels, view.k),
-    }
-
-
-def _quantiles(silhouettes: Any, labels: Any, k: int) -> list[list[float]]:
-    """Up to forty values per cluster, highest first: the outline of its silhouettes."""
-    outline = []
-    for cluster in range(k):
-        values = np.sort(silhouettes[labels == cluster])[::-1]
-        # Forty bars of a cluster cannot be told from all of them at the height that is drawn.
-        at = np.unique(np.linspace(0, len(values) - 1, min(len(values), 40)).round().astype(int))
-        outline.append([round(float(value), 4) for value in values[at]] if len(values) else [])
-    return outline
-
-
-def _clusters(view: View, profile: Profile, names: list[str], silhouettes: Any) -> list[dict[str, Any]]:
-    numbers = view.numbers
-    means = means_apart(view.schema, numbers.means, numbers.overall, numbers.seen)
+def _clusters(view: View, names: list[str], clarity: Clarity | None) -> list[dict[str, Any]]:
+    per_weight = rows_per_weight(len(view.labels), float(view.sizes.sum()))
+    top = REASONS + MORE_REASONS
+    found = reasons(view.by_category, view.schema, view.numbers, top=top, rows_per_weight=per_weight)
     clusters = []
-    for cluster in range(view.k):
-        apart = distinctive(profile, cluster, top=DISTINCTIONS) if view.sizes[cluster] else []
+    for cluster, told in enumerate(found):
         own = view.sample.labels == cluster
-        weights = view.sample.weights[own]
-        measured = silhouettes is not None and weights.any()
         clusters.append(
             {
                 "cluster": cluster,
                 "size": view.sizes[cluster].item(),
                 "share": float(view.sizes[cluster] / view.sizes.sum()),
-                "silhouette": float(np.average(silhouettes[own], weights=weights)) if measured else None,
-                "sets_apart": sentence(apart, means[cluster]),
-                "distinctions": [_distinction(record) for record in apart],
-                "means": [asdict(mean) for mean in means[cluster]],
+                "clarity": clarity.mean_of(own) if clarity else None,
+                "sets_apart": sentence(told[:REASONS]),
+                "reasons": [reason.record() for reason in told[:REASONS]],
+                "more_reasons": [reason.record() for reason in told[REASONS:]],
                 "examples": example_rows(view, cluster, names),
             }
         )
     return clusters
 
 
-def _distinction(record: Distinction) -> dict[str, Any]:
-    times = record.share / record.share_elsewhere if record.share_elsewhere else None
-    return {
-        "column": record.column,
-        "category": record.category,
-        "share": record.share,
-        "share_elsewhere": record.share_elsewhere,
-        "times": times,
-        "text": f"{percent(record.share)} here, {percent(record.share_elsewhere)} elsewhere",
-    }
-
-
 def _profile(view: View, names: list[str]) -> list[dict[str, Any]]:
     """Shares per column and category, columns that tell most first."""
-    order = {name: at for at, name in enumerate(names)}
+    place = {name: at for at, name in enumerate(names)}
     records = []
     slices = view.schema.axis.slices()
     for column, texts, part in zip(view.schema.categorical, view.names, slices, strict=True):
         counts = view.by_category[:, part]
-        kept = np.argsort(-counts.sum(axis=0), kind="stable")[:MOST_CATEGORIES]
-        kept = kept[counts.sum(axis=0)[kept] > 0]
+        common = np.argsort(-counts.sum(axis=0), kind="stable")[:MOST_CATEGORIES]
+        order = reading_order(column, counts.sum(axis=0))
+        kept = order[np.isin(order, common) & (counts.sum(axis=0)[order] > 0)]
         totals = counts.sum(axis=1, keepdims=True)
         shares = counts / np.where(totals > 0, totals, 1)  # (k, categories)
         overall = counts.sum(axis=0) / (counts.sum() or 1)
@@ -204,4 +161,4 @@ def _profile(view: View, names: list[str]) -> list[dict[str, Any]]:
                 "left_out": int((counts.sum(axis=0) > 0).sum()) - len(kept),
             }
         )
-    return sorted(records, key=lambda record: order[record["column"]])
+    return sorted(records, key=lambda record: place[record["column"]])

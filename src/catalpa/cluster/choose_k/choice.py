@@ -54,9 +54,9 @@ class KChoice:
         One row per number of clusters: ``k``; ``cost`` (for Grove minus the evidence in nats); ``gain``
         over one cluster (Grove: nats per row; else the share of the first cost that is saved);
         ``restarts`` and ``halves``, the mean adjusted Rand index between runs from other starts and
-        between what two halves of the rows say about all rows; ``silhouette`` of the categorical columns.
-        Where the method has a likelihood (Grove) also ``log_likelihood``, ``parameters`` (how many are
-        free), ``aic``, ``bic``, ``icl`` and ``entropy``; see :doc:`/choosing-k`.
+        between what two halves of the rows say about all rows; ``silhouette`` in Gower's distance over all
+        columns. Where the method has a likelihood (Grove) also ``log_likelihood``, ``parameters`` (how
+        many are free), ``aic``, ``bic``, ``icl`` and ``entropy``; see :doc:`/choosing-k`.
     method : str
         Name of the estimator's class.
     crossings : tuple of Crossing

@@ -28,7 +28,7 @@ from catalpa.relations.crossing import Crossing, cross
 from catalpa.steps.assign import label_rows
 from catalpa.steps.scores import fix
 from catalpa.table import open_table
-from catalpa.table.blocks import IntArray
+from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.intake import Table
 
 __all__ = ["choose_k"]
@@ -119,7 +119,7 @@ class Tried:
 
     labels: Mapping[int, IntArray]
     costs: Mapping[int, float]
-    codes: IntArray  # (n, columns)
+    cells: tuple[IntArray, FloatArray]  # codes (n, columns) and numbers (n, numeric)
     unit: float  # in which the gain over the first cost is told
     criteria: Mapping[int, Criteria] = field(default_factory=dict)  # where the method has a likelihood
 
@@ -165,7 +165,7 @@ def _weighed(model: Grove, table: Table, weight: Any, most: int) -> tuple[Tried,
         labels[candidate.k] = _labels(problem, outcome)
         costs[candidate.k] = -candidate.evidence
         criteria[candidate.k] = criteria_of(problem, outcome)
-    tried = Tried(labels, costs, _codes(problem), _weight(problem), criteria)
+    tried = Tried(labels, costs, _cells(problem), _weight(problem), criteria)
     return tried, judged(model._candidates, problem, {k: -cost for k, cost in costs.items()})
 
 
@@ -188,13 +188,14 @@ def _fitted(model: Clusterer, table: Table, weight: Any, ks: Sequence[int]) -> T
         if fit.n_clusters_ == k:
             # With fewer clusters than asked it is the fit of another k, and is not told twice.
             labels[k], costs[k] = fit.labels_, float(fit.cost_)
-    codes = _codes(clone(model).set_params(n_clusters=ks[0])._pose(table))
+    cells = _cells(clone(model).set_params(n_clusters=ks[0])._pose(table))
     # In shares of the first cost, which is the largest; 1 where all rows are equal and nothing costs.
-    return Tried(labels, costs, codes, max(costs.values(), default=1.0) or 1.0)
+    return Tried(labels, costs, cells, max(costs.values(), default=1.0) or 1.0)
 
 
-def _codes(problem: Problem) -> IntArray:  # (n, columns)
-    return np.concatenate([block.codes for block in rows_in_memory(problem.engine, "choose_k")])
+def _cells(problem: Problem) -> tuple[IntArray, FloatArray]:
+    blocks = list(rows_in_memory(problem.engine, "choose_k"))
+    return np.concatenate([block.codes for block in blocks]), np.concatenate([b.numbers for b in blocks])
 
 
 def _measures(tried: Tried, again: Repeats, k: int) -> Measures:
@@ -205,15 +206,15 @@ def _measures(tried: Tried, again: Repeats, k: int) -> Measures:
         (first - cost) / tried.unit,
         again.of_restarts(k),
         again.of_halves(k),
-        _silhouette(tried.codes, tried.labels[k]),
+        _silhouette(*tried.cells, tried.labels[k]),
         tried.criteria.get(k),
     )
 
 
-def _silhouette(codes: IntArray, labels: IntArray) -> float:
-    if not codes.shape[1] or len(np.unique(labels)) < 2:  # one cluster has no neighbour to be compared with
+def _silhouette(codes: IntArray, numbers: FloatArray, labels: IntArray) -> float:
+    if len(np.unique(labels)) < 2:  # one cluster has no neighbour to be compared with
         return float("nan")
-    return categorical_silhouette(codes, labels)
+    return categorical_silhouette(codes, labels, numbers=numbers)
 
 
 def _by_evidence(structure: bool, lines: Sequence[Measures]) -> tuple[int, bool, str]:
@@ -249,10 +250,8 @@ def _by_silhouette(lines: Sequence[Measures]) -> tuple[int, bool, str]:
     several = [line for line in lines if line.k > 1]
     if not several:
         return lines[0].k, False, "Only one cluster was tried, and nothing can be compared with it."
-    by = "halves" if all(np.isnan(line.silhouette) for line in several) else "silhouette"
-    # Both measures are at least -1, so one that is not known loses; of equals the fewest clusters win.
-    best = max(several, key=lambda line: (np.nan_to_num(getattr(line, by), nan=-2.0), -line.k))
-    largest = f"has the largest {by} ({getattr(best, by):.2f})"
+    best = max(several, key=lambda line: (line.silhouette, -line.k))  # of equals the fewest clusters win
+    largest = f"has the largest silhouette ({best.silhouette:.2f})"
     if np.isnan(best.halves):
         return best.k, True, f"Take {best.k}: it {largest}; whether its clusters are stable was not measured."
     agree = f"agree on its clusters by {best.halves:.2f} (adjusted Rand index)"

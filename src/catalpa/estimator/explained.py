@@ -1,0 +1,72 @@
+"""What a fitted estimator says about its clusters: centres, profiles, reasons, and the map of categories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from catalpa.estimator.attributes import centers_frame, frame_in, history_frame, profiles_frame, reasons_frame
+from catalpa.estimator.fitted import fitted_of
+
+__all__ = ["Explained"]
+
+
+class Explained:
+    """Frames in the user's own words, made when they are asked for."""
+
+    @property
+    def centers_(self) -> Any:
+        """One row per cluster in original values, in the table's own frame library."""
+        return centers_frame(fitted_of(self))
+
+    @property
+    def profiles_(self) -> Any:
+        """Share and lift of every category, mean and spread of every number, per cluster and column."""
+        return profiles_frame(fitted_of(self))
+
+    def reasons(self, top: int = 3) -> Any:
+        """What sets each cluster apart from the rest, the most telling first.
+
+        Parameters
+        ----------
+        top : int, default=3
+            Largest number of reasons of a cluster; a column gives one at most.
+
+        Returns
+        -------
+        frame of the table's library
+            ``cluster``, ``kind`` (common, rare or number), ``column``, ``category``, ``share`` and
+            ``share_elsewhere``, or ``mean``, ``mean_elsewhere`` and ``shift`` in standard deviations;
+            ``bits``, and the reason as ``text``.
+        """
+        return reasons_frame(fitted_of(self), top)
+
+    @property
+    def history_(self) -> Any:
+        """Phase, cost, moved rows, relearnings and clusters of every pass.
+
+        After ``partial_fit`` a line per batch: its rows, their mean cost in the clusters before it, the share
+        of cells with new categories, and how far the clusters shifted.
+        """
+        return history_frame(fitted_of(self))
+
+    def category_map(self, X: Any, *, axes: int = 2) -> Any:
+        """Where every category stands on a map of all: which point to the same clusters and occur together.
+
+        Parameters
+        ----------
+        X : table
+            The table of the fit, or another with the same columns.
+        axes : int, default=2
+
+        Returns
+        -------
+        frame of the table's library
+            A row for every category that occurs: ``column``, ``category``, ``count``, and for each axis the
+            coordinate (``x0``, ``x1``, ...), the part of the axis that is due to the category
+            (``contribution0``, ...) and the part of the category's distance from the centre that the axis
+            shows (``quality0``, ...). ``catalpa.plot.category_map`` draws it.
+        """
+        from catalpa.plot.category_map import mapped  # above this room
+        from catalpa.plot.view import look
+
+        return frame_in(fitted_of(self).schema.library, mapped(look(self, X), axes).tidy())  # type: ignore[arg-type]

@@ -1,0 +1,183 @@
+"""Numbers per cluster: mean, spread, what is missing, and how far a cluster stands from the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.table.schema import Schema
+
+__all__ = ["QUANTILES", "NumberProfile", "profile_numbers", "profile_values", "quantiles"]
+
+TINY = 1e-300  # instead of 0 where a logarithm is taken
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberProfile:
+    """The numeric columns of a table in every cluster, in the table's own units.
+
+    A number beyond the limits of a clipped column counts as the limit, as it does in the fit.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    seen : array (k, numeric)
+        Weight of the rows that have a number.
+    missing : array (k, numeric)
+        Share of the cluster's rows that have none.
+    means, sds : arrays (k, numeric)
+        Mean and standard deviation; NaN where no row has a number.
+    elsewhere, sds_elsewhere : arrays (k, numeric)
+        The same of all other rows; NaN where none of them has a number.
+    shifts : array (k, numeric)
+        Mean less the mean elsewhere, in standard deviations of the whole column.
+    bits : array (k, numeric)
+        What the number says about being in the cluster, per row that has one, if it is normal inside and
+        outside; never more than there is to know.
+    overall : array (numeric,)
+        Mean of all rows.
+    explained : array (numeric,)
+        Share of the column's variance that lies between the clusters.
+    """
+
+    columns: tuple[str, ...]
+    seen: FloatArray
+    missing: FloatArray
+    means: FloatArray
+    sds: FloatArray
+    elsewhere: FloatArray
+    sds_elsewhere: FloatArray
+    shifts: FloatArray
+    bits: FloatArray
+    overall: FloatArray
+    explained: FloatArray
+
+
+def profile_numbers(
+    seen: FloatArray | IntArray,
+    means: FloatArray,
+    variances: FloatArray,
+    sizes: FloatArray | IntArray,
+    schema: Schema,
+) -> NumberProfile:
+    """Profile of numbers from their sums.
+
+    Parameters
+    ----------
+    seen : array (k, numeric)
+        Weight of the rows of each cluster that have the number.
+    means, variances : arrays (k, numeric)
+        Of the numbers on the scale of the fit, where a column's range is [0, 1].
+    sizes : array (k,)
+        Weight of the rows of each cluster.
+    schema : Schema
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from catalpa.table import infer
+    >>> schema = infer([[10.5], [20.5]], categorical_features=[])
+    >>> found = profile_numbers(
+    ...     np.array([[4], [4]]), np.array([[0.0], [1.0]]), np.zeros((2, 1)), np.array([4, 5]), schema
+    ... )
+    >>> found.means.ravel().tolist(), found.shifts.ravel().tolist(), found.missing.ravel().round(3).tolist()
+    ([10.5, 20.5], [-2.0, 2.0], [0.0, 0.2])
+    """
+    weight = np.asarray(seen, dtype=np.float64)
+    total = weight.sum(axis=0)
+    rest = total - weight
+    overall = _over((weight * means).sum(axis=0), total)
+    others = _over(total * overall - weight * means, rest)
+    within = (weight * variances).sum(axis=0)
+    spread = _over(within + (weight * (means - overall) ** 2).sum(axis=0), total)
+    around = within - weight * variances + (weight * (means - overall) ** 2).sum(axis=0)
+    outside = _over(around - weight * (means - overall) ** 2, rest) - (others - overall) ** 2
+    outside = np.maximum(outside, 0.0)
+    deviation = np.sqrt(spread)
+    shifts = np.divide(means - others, deviation, out=np.zeros_like(means), where=deviation > 0)
+    there, elsewhere = weight > 0, rest > 0
+    size = np.asarray(sizes, dtype=np.float64)[:, None]
+    scaling = schema.scaling
+    half, half_outside = np.sqrt(variances) * scaling.half_span, np.sqrt(outside) * scaling.half_span
+    return NumberProfile(
+        tuple(column.name for column in schema.numeric),
+        weight,
+        np.where(size > 0, 1.0 - weight / np.maximum(size, TINY), 0.0),
+        np.where(there, scaling.restore(means), np.nan),
+        np.where(there, half + half, np.nan),
+        np.where(elsewhere, scaling.restore(others), np.nan),
+        np.where(elsewhere, half_outside + half_outside, np.nan),
+        np.where(there & elsewhere, shifts, np.nan),
+        np.where(there & elsewhere, _bits(_over(weight, total), variances, outside, spread), 0.0),
+        scaling.restore(overall),
+        np.clip(1.0 - _over(_over(within, total), spread), 0.0, 1.0) * (spread > 0),
+    )
+
+
+def profile_values(
+    numbers: FloatArray, labels: IntArray, weights: FloatArray | None, k: int, schema: Schema
+) -> NumberProfile:
+    """Profile of numbers from the cells of a table, (n, numeric), NaN where missing."""
+    scaling = schema.scaling
+    unit = (numbers / 2 - scaling.low / 2) / scaling.half_span
+    scaled = np.where(scaling.clipped, np.clip(unit, 0.0, 1.0), unit)
+    heavy = np.ones(len(labels)) if weights is None else np.asarray(weights, dtype=np.float64)
+    seen, means, variances = np.zeros((3, k, numbers.shape[1]))
+    for at, values in enumerate(scaled.T):
+        there = np.isfinite(values)
+        of, present, weight = labels[there], values[there], heavy[there]
+        seen[:, at] = np.bincount(of, weight, minlength=k)
+        means[:, at] = _over(np.bincount(of, weight * present, minlength=k), seen[:, at])
+        around = weight * (present - means[of, at]) ** 2
+        variances[:, at] = _over(np.bincount(of, around, minlength=k), seen[:, at])
+    return profile_numbers(seen, means, variances, np.bincount(labels, heavy, minlength=k), schema)
+
+
+def quantiles(numbers: FloatArray, labels: IntArray, weights: FloatArray | None, k: int) -> FloatArray:
+    """Where 5, 25, 50, 75 and 95 % of a cluster's numbers lie below, (k, numeric, 5); NaN where none is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> quantiles(np.array([[1.0], [2.0], [5.0]]), np.array([0, 0, 0]), None, 1)[0, 0].tolist()
+    [1.1, 1.5, 2.0, 3.5, 4.7]
+    """
+    found = np.full((k, numbers.shape[1], len(QUANTILES)), np.nan)
+    for cluster in range(k):
+        own = labels == cluster
+        for at, values in enumerate(numbers[own].T):
+            there = np.isfinite(values)
+            if there.any():
+                weight = None if weights is None else weights[own][there]
+                found[cluster, at] = _quantiles(values[there], weight)
+    return found
+
+
+def _quantiles(values: FloatArray, weights: FloatArray | None) -> FloatArray:
+    if weights is None:
+        return np.asarray(np.quantile(values, QUANTILES))
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weights[order])
+    places = np.searchsorted(below, np.asarray(QUANTILES) * below[-1])
+    return np.asarray(values[order][np.minimum(places, len(values) - 1)])
+
+
+def _bits(share: FloatArray, inside: FloatArray, outside: FloatArray, spread: FloatArray) -> FloatArray:
+    """Mutual information of a number and membership, from the variances of two normal distributions."""
+    rest = 1.0 - share
+    to_know = -(share * np.log2(np.maximum(share, TINY)) + rest * np.log2(np.maximum(rest, TINY)))
+    least = np.maximum(spread * 1e-12, TINY)  # a cluster without any spread would say infinitely much
+    left = share * np.log2(np.maximum(inside, least)) + rest * np.log2(np.maximum(outside, least))
+    told = 0.5 * (np.log2(np.maximum(spread, TINY)) - left)
+    return np.clip(np.where(spread > 0, told, 0.0), 0.0, np.maximum(to_know, 0.0))
+
+
+def _over(sums: NDArray[Any], weights: FloatArray) -> FloatArray:
+    """Sums over weights; 0 where there is no weight."""
+    sums, weights = np.broadcast_arrays(sums, weights)
+    return np.asarray(np.divide(sums, weights, out=np.zeros(sums.shape), where=weights > 0))

@@ -1,0 +1,37 @@
+"""The order in which categories are read: declared, by number, or the commonest first."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from catalpa.relations.order import kept_order, reading_order
+from catalpa.table.schema import Column, Dtype, Kind
+
+
+def column(*categories, kind=Kind.NOMINAL):
+    return Column("q", kind, Dtype("str"), tuple(categories))
+
+
+@pytest.mark.parametrize(
+    ("asked", "order"),
+    [
+        (column("never", "rarely", "always", kind=Kind.ORDINAL), [0, 1, 2]),
+        (column("never", "always", None, kind=Kind.ORDINAL), [0, 1, 2]),
+        (column("10", "12", "9.5", None), [2, 0, 1, 3]),
+        (column(12, 4, -1), [2, 1, 0]),
+        (column("10", "12", "more"), None),
+        (column("inf", "1"), None),
+        (column(False, True), None),
+        (column(None), None),
+        (column(), None),
+    ],
+)
+def test_categories_keep_a_declared_order_or_that_of_numbers(asked, order):
+    found = kept_order(asked)
+    assert (found if found is None else found.tolist()) == order
+
+
+def test_without_an_order_the_commonest_come_first():
+    assert reading_order(column("a", "b", "c"), np.array([1, 5, 3])).tolist() == [1, 2, 0]
+    assert reading_order(column("1", "2", "3"), np.array([1, 5, 3])).tolist() == [0, 1, 2]
