@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from catalpa.cli import options
+from catalpa.cli.against import beside, show_against
 from catalpa.cli.cluster_table import as_json, describe, number_lines, show_clusters, show_numbers
 from catalpa.cli.inputs import Asked, take
 from catalpa.cli.options import delimiter_of, identifier_of, listed
 from catalpa.cli.outputs import LABELS, MODEL, PROFILES, check_free, write_results
-from catalpa.cli.report import title_of, write_report
+from catalpa.cli.report import reported, title_of, write_report
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError
 
@@ -41,6 +42,7 @@ def cluster(
     drop: options.Drop = None,
     id: options.Identifier = None,  # noqa: A002 - the option is called --id
     weight: options.Weight = None,
+    against: options.Against = None,
     categorical: options.Categorical = None,
     missing: options.MissingCells = options.Missing.CATEGORY,
     bins: options.Bins = None,
@@ -95,19 +97,20 @@ def cluster(
     }
     model = new_model(find_method(method), settings)
     with terminal.listening():
-        read = (delimiter_of(delimiter), encoding, weight, decimal)
+        read = (delimiter_of(delimiter), encoding, weight, decimal, against)
         asked = Asked(table, listed(columns), listed(drop), identifier_of(id), *read)
         given = take(asked, stream=stream, memory=memory)
         fitted(terminal, model, given.rows, given.weights)
-        lines = describe(model, top=reasons)
+        lines, crossing = describe(model, top=reasons), beside(model, given, against)
         numbers = number_lines(model, given.tables(), given.weights, most=ROWS_DRAWN if stream else None)
         files = write_results(output, model, given.labels(model.labels_)) if output else []
-        files += [write_report(report, model, given.rows, title_of(table), given.weights)] if report else []
+        files += [write_report(report, reported(model, given, title_of(table)))] if report else []
     if json:
-        terminal.show_json(as_json(model, lines, numbers, files, terminal.warnings))
+        terminal.show_json({**as_json(model, lines, numbers, files, terminal.warnings), "against": crossing})
         return
     show_clusters(terminal, lines)
     show_numbers(terminal, numbers)
+    show_against(terminal, crossing)
     for path in files:
         terminal.say(f"wrote {path}")
 

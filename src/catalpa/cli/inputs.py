@@ -30,11 +30,12 @@ class Asked:
     encoding: str | None = None
     weight: str | None = None
     decimal: str = "."
+    against: str | None = None
 
     @property
     def aside(self) -> dict[str, str]:
         """Columns that are read and not clustered, by the option that names them."""
-        named = {"--id": self.id, "--weight": self.weight}
+        named = {"--id": self.id, "--weight": self.weight, "--against": self.against}
         return {option: name for option, name in named.items() if name is not None}
 
     @property
@@ -57,6 +58,10 @@ class Input(Protocol):
     def weights(self) -> FloatArray | None:
         """Weight of every row, if a column of weights is named."""
 
+    @property
+    def against(self) -> Any:
+        """The column that is crossed with the clusters, if one is named."""
+
     def tables(self) -> Iterator[Any]:
         """The same rows as tables in memory, one after another."""
 
@@ -71,6 +76,7 @@ class WholeInput:
     rows: pa.Table
     identifiers: pa.Table | None
     weights: FloatArray | None = None
+    against: Any = None
 
     def tables(self) -> Iterator[pa.Table]:
         yield self.rows
@@ -86,6 +92,7 @@ class StreamedInput:
     rows: Scan
     identifiers: Scan | None
     weights: None = None
+    against: None = None
 
     def tables(self) -> Iterator[pa.Table]:
         return self.rows.batches()
@@ -130,7 +137,9 @@ def _whole(asked: Asked) -> WholeInput:
     _check_there(aside, rows.column_names)
     identifiers = None if asked.id is None else rows.select([asked.id])
     weights = None if asked.weight is None else _weights(asked.weight, rows)
-    return WholeInput(rows.drop_columns(list(set(aside.values()))), identifiers, weights)
+    # As a series, which knows its name.
+    against = None if asked.against is None else rows.column(asked.against).to_pandas().rename(asked.against)
+    return WholeInput(rows.drop_columns(list(set(aside.values()))), identifiers, weights, against)
 
 
 def _weights(name: str, rows: pa.Table) -> FloatArray:
@@ -147,8 +156,8 @@ def _weights(name: str, rows: pa.Table) -> FloatArray:
 def _streamed(asked: Asked, memory: str) -> StreamedInput:
     from catalpa.table.files.scan import scan
 
-    if asked.weight is not None:
-        raise ParameterError("--weight needs the rows in memory together. Leave out --stream.")
+    for option in asked.aside.keys() - {"--id"}:
+        raise ParameterError(f"{option} needs the rows in memory together. Leave out --stream.")
 
     columns, drop = asked.read
     files = scan(

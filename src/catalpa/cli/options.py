@@ -13,6 +13,7 @@ import typer
 from catalpa.errors import ParameterError
 
 __all__ = [
+    "Against",
     "AsJson",
     "Bins",
     "Categorical",
@@ -89,6 +90,9 @@ Stream = Annotated[
     typer.Option("--stream", help="Read files larger than memory in batches; a folder or pattern will do."),
 ]
 Memory = Annotated[str | None, typer.Option(help="With --stream: what rows may take, such as 500MB.")]
+Against = Annotated[
+    str | None, typer.Option(help="Column to cross with the clusters; it takes no part in them.")
+]
 Weight = Annotated[str | None, typer.Option(help="Column that says how much each row counts; not clustered.")]
 OutputFile = Annotated[Path | None, typer.Option("--output", "-o", help="File to write.")]
 

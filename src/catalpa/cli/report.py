@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from catalpa.cli.inputs import Asked, take
+from catalpa.cli.inputs import Asked, Input, take
 from catalpa.cli.options import (
+    Against,
     Decimal,
     Delimiter,
     Encoding,
@@ -26,8 +27,9 @@ from catalpa.errors import ParameterError
 
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
+    from catalpa.report import Report
 
-__all__ = ["report", "title_of", "write_report"]
+__all__ = ["report", "reported", "title_of", "write_report"]
 
 
 def report(
@@ -38,6 +40,7 @@ def report(
         str | None, typer.Option(help="Heading of the page; the table's name if not given.")
     ] = None,
     weight: Weight = None,
+    against: Against = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     decimal: Decimal = ".",
@@ -64,28 +67,29 @@ def report(
     with terminal.listening():
         fitted = load(model)
         names = list(fitted.schema_.names)
-        if weight in names:
-            raise ParameterError(
-                f"--weight names {weight!r}, which was clustered: weights are no such column."
-            )
+        for option, name in (("--weight", weight), ("--against", against)):
+            if name in names:
+                raise ParameterError(f"{option} names {name!r}, which was clustered. Name another column.")
         # Columns that the model does not know are not read.
-        asked = Asked(table, names, None, None, delimiter_of(delimiter), encoding, weight, decimal)
+        asked = Asked(table, names, None, None, delimiter_of(delimiter), encoding, weight, decimal, against)
         given = take(asked, stream=False, memory=None)
         heading = title or title_of(table)
         if json:
-            sys.stdout.write(
-                fitted.report(given.rows, sample_weight=given.weights, title=heading).to_json() + "\n"
-            )
+            sys.stdout.write(reported(fitted, given, heading).to_json() + "\n")
             return
-        write_report(output, fitted, given.rows, heading, given.weights)
+        write_report(output, reported(fitted, given, heading))
     terminal.say(f"wrote {output}")
 
 
-def write_report(path: Path, model: Clusterer, rows: Any, title: str, weights: Any = None) -> Path:
-    """Write the page of a fitted model; gives its path."""
-    text = model.report(rows, sample_weight=weights, title=title).html
-    write_text(path, text)
+def write_report(path: Path, found: Report) -> Path:
+    """Write a page; gives its path."""
+    write_text(path, found.html)
     return path
+
+
+def reported(model: Clusterer, given: Input, title: str) -> Report:
+    """What a fitted model found in the rows that were named."""
+    return model.report(given.rows, sample_weight=given.weights, against=given.against, title=title)
 
 
 def title_of(table: str) -> str:

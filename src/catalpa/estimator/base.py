@@ -260,7 +260,9 @@ class Clusterer(
         """The fitted model as JSON values."""
         return model_document(type(self).__name__, self.get_params(deep=False), self._fitted)
 
-    def report(self, X: Any, *, sample_weight: Any = None, title: str = "Cluster report") -> Report:
+    def report(
+        self, X: Any, *, sample_weight: Any = None, against: Any = None, title: str = "Cluster report"
+    ) -> Report:
         """Everything found in a table, as a page that opens offline: ``report(X).save("report.html")``.
 
         Parameters
@@ -269,6 +271,8 @@ class Clusterer(
             The table of the fit, or another with the same columns.
         sample_weight : array-like (n,), optional
             Weight of each row, as at fit.
+        against : array-like (n,), optional
+            A column that took no part, such as a known class, to be crossed with the clusters.
         title : str
             Heading of the page.
 
@@ -280,7 +284,7 @@ class Clusterer(
         check_is_fitted(self)
         from catalpa.report import report  # above this room, and its libraries are optional
 
-        return report(self, X, sample_weight=sample_weight, title=title)
+        return report(self, X, sample_weight=sample_weight, against=against, title=title)
 
     def _repr_html_inner(self) -> str:
         return self._card() + str(super()._repr_html_inner())

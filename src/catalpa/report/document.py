@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from catalpa.errors import OutputError
 from catalpa.files import write_atomically
 from catalpa.plot.view import look
+from catalpa.report.against import crossed
 from catalpa.report.html import needs_packages, page
 from catalpa.report.summary import summarise
 
@@ -76,7 +77,14 @@ class Report(Document):
         )
 
 
-def report(model: Clusterer, X: Any, *, sample_weight: Any = None, title: str = "Cluster report") -> Report:
+def report(
+    model: Clusterer,
+    X: Any,
+    *,
+    sample_weight: Any = None,
+    against: Any = None,
+    title: str = "Cluster report",
+) -> Report:
     """Look at a table through a fitted model and report what is there.
 
     Parameters
@@ -87,6 +95,8 @@ def report(model: Clusterer, X: Any, *, sample_weight: Any = None, title: str = 
         sample of them is measured, and beyond 2 000 a sample is mapped.
     sample_weight : array-like (n,), optional
         Weight of each row, as at fit.
+    against : array-like (n,), optional
+        A column that took no part, to be crossed with the clusters.
     title : str
         Heading of the page.
 
@@ -102,4 +112,6 @@ def report(model: Clusterer, X: Any, *, sample_weight: Any = None, title: str = 
     Report('Zoo': 101 rows in 7 clusters; .save('report.html') writes the page)
     """
     needs_packages()
-    return Report(summarise(look(model, X, sample_weight=sample_weight), title))
+    view = look(model, X, sample_weight=sample_weight)
+    beside = None if against is None else crossed(view.labels, view.k, against, weights=view.weights)
+    return Report(summarise(view, title) | {"against": beside})

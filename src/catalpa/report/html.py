@@ -25,6 +25,7 @@ PARTS = (
     ("columns", "Columns"),
     ("weights", "Weights"),
     ("relations", "Relations"),
+    ("against", "Kept out"),
     ("map", "Map"),
     ("rows", "Rows"),
     ("fit", "Fit"),
@@ -68,7 +69,12 @@ def page(summary: Mapping[str, Any]) -> str:
     sizes = [one["size"] for one in summary["clusters"]]
     charts = {name: markup(svg) for name, svg in _drawn(summary).items()}
     has_trees = bool(summary["relations"] and summary["relations"]["columns"])
-    has = {"relations": has_trees, "weights": summary["weights"], "splits": summary["splits"]}
+    has = {
+        "relations": has_trees,
+        "weights": summary["weights"],
+        "splits": summary["splits"],
+        "against": summary.get("against"),
+    }
     absent = {part for part, content in has.items() if not content}
     return _rendered(
         "report.html.jinja",
