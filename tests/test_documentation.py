@@ -16,7 +16,7 @@ from tools.house import modules
 
 ROOT = Path(__file__).resolve().parents[1]
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
-WITH_CODE = ["quickstart", "grove", "disc", "choosing-k", "relations", "tables"]
+WITH_CODE = ["quickstart", "grove", "disc", "choosing-k", "relations", "tables", "survey"]
 # Code, and what it prints where that stands directly below it.
 EXAMPLE = re.compile(r"^```python\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
 

@@ -629,3 +629,18 @@ def test_a_model_of_batches_is_saved_and_goes_on(tmp_path):
     assert again._fitted.outcome.soft.by_category.tolist() == model._fitted.outcome.soft.by_category.tolist()
     assert again.predict([["a", "y"]]).tolist() == model.predict([["a", "y"]]).tolist()
     assert again.history_.equals(model.history_)
+
+
+def test_fractional_weights_and_numbers_fit_into_the_sums(tmp_path):
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(0, 2, 300)
+    frame = pd.DataFrame({"a": np.array(list("xy"))[kinds], "b": rng.normal(4.0 * kinds)})
+    plain = Grove(2, random_state=0).fit(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        thirds = Grove(2, random_state=0).fit(frame, sample_weight=np.full(300, 1 / 3))
+    assert (thirds.labels_ == plain.labels_).all()
+    soft = thirds._fitted.outcome.soft
+    assert soft.squares.min() >= 0
+    thirds.save(tmp_path / "model.json")
+    assert (catalpa.load(tmp_path / "model.json").predict(frame) == plain.labels_).all()
