@@ -2,6 +2,8 @@
 # make test   style, types, layers and the whole test suite with its coverage gate
 # make nocore install with the compiler hidden and fit on the NumPy reference
 # make fuzz   look for inputs that break it: MINUTES=30
+# make sanitize  the core and its tests under the sanitizers of the compiler
+# make floors  the lowest versions that are declared, exactly
 # make docs   build the site into docs/_build/html
 # make bench  run every measurement in benchmarks/
 #
@@ -15,7 +17,7 @@ PYTEST_ARGS ?= -n 2 -q
 MINUTES ?= 30
 BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/catalpa/steps/core/*.cpp src/catalpa/steps/core/*.hpp)
 
-.PHONY: demo test fuzz nocore docs bench changelog clean
+.PHONY: demo test fuzz sanitize floors nocore docs bench changelog clean
 
 demo: $(VENV)/installed
 	$(BIN)/catalpa demo
@@ -30,6 +32,15 @@ test: $(VENV)/installed-test
 
 fuzz: $(VENV)/installed-test
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
+
+sanitize: $(VENV)/installed-test
+	$(PIP) install nanobind
+	$(BIN)/python tools/sanitize.py
+
+floors:
+	$(PYTHON) -m venv --clear build/floors
+	build/floors/bin/python -m pip -q install -c tools/floors.txt . pytest hypothesis
+	build/floors/bin/python -m pytest -q -p no:cacheprovider tests/golden tests/steps tests/cluster/test_kmodes.py
 
 nocore:
 	$(PYTHON) tools/check_nocore.py

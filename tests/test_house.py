@@ -118,3 +118,12 @@ def test_the_table_of_rooms_adds_up():
     assert head.split() == ["room", "modules", "lines", "median", "longest", "comments", "per", "100"]
     assert sum(int(line.split()[2]) for line in rooms) == int(total.split()[2]) == sum(m.lines for m in found)
     assert folder.startswith("most modules in a folder: ")
+
+
+def test_the_floors_that_are_tested_are_those_that_are_declared():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    declared = dict(each.split(">=") for each in settings["project"]["dependencies"])
+    lines = (ROOT / "tools" / "floors.txt").read_text(encoding="utf-8").splitlines()
+    tested = dict(line.split("==") for line in lines if not line.startswith("#"))
+    assert tested.keys() == declared.keys()
+    assert [name for name in declared if not f"{tested[name]}.".startswith(f"{declared[name]}.")] == []

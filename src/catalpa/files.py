@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import platform
 import secrets
 import stat
+import zlib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import IO
 
@@ -57,7 +60,8 @@ def open_atomically(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         return
     target = Path(os.path.realpath(path))
     # Beside its place, as only a rename inside one file system is one step.
-    draft = target.with_name(f".catalpa-{secrets.token_hex(8)}.tmp")
+    draft = target.with_name(f"{_drafts_here()}{os.getpid()}-{secrets.token_hex(8)}.tmp")
+    _sweep(target.parent)
     try:
         with draft.open("xb") as stream:
             yield stream
@@ -70,6 +74,34 @@ def open_atomically(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         draft.unlink(missing_ok=True)
         raise
     _settle_folder(target.parent)
+
+
+def _drafts_here() -> str:
+    """How the names of this machine's drafts begin: who still runs is only known on the same machine."""
+    return f".catalpa-{zlib.crc32(platform.node().encode()):08x}-"
+
+
+@cache
+def _sweep(folder: Path) -> None:
+    """Remove the drafts of programs that were killed; once per folder, as a folder may hold many files."""
+    for draft in folder.glob(f"{_drafts_here()}*.tmp"):
+        owner = draft.name.split("-")[2]
+        if owner.isdigit() and not _runs(int(owner)):
+            with contextlib.suppress(OSError):  # of another user, or gone already
+                draft.unlink()
+
+
+def _runs(program: int) -> bool:
+    """Whether a program with this number runs, or nobody can tell."""
+    if os.name != "posix":  # where asking in this way would end it
+        return True
+    try:
+        os.kill(program, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # of another user
+        return True
+    return True
 
 
 def _takes_bytes_as_they_come(path: str | os.PathLike[str]) -> bool:

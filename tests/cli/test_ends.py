@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -16,6 +17,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+import catalpa
 from catalpa.cli import outputs
 from catalpa.cli.main import app
 from catalpa.cli.terminal import Terminal
@@ -38,6 +40,67 @@ def test_an_interrupt_during_a_long_fit_leaves_no_file_and_ends_with_130(program
     assert "Interrupted" in err
     assert "Traceback" not in err
     assert [path.name for path in tmp_path.rglob("*")] == ["long.csv"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of this kind are not for Windows")
+def test_a_program_that_the_system_ends_leaves_no_file_and_no_folder(program, tmp_path):
+    rows = make_categorical(20_000, columns=12, categories=6, clusters=20, noise=0.9, seed=0).frame
+    rows.to_csv(tmp_path / "long.csv", index=False)
+    (tmp_path / "tmp").mkdir()
+    asked = (
+        "cluster",
+        "long.csv",
+        "-k",
+        60,
+        "--n-init",
+        100_000,
+        "--stream",
+        "-o",
+        "out",
+        "--method",
+        "kmodes",
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(tmp_path / "tmp"))
+        running = program(*asked)
+    with running:
+        for _ in range(200):
+            if list((tmp_path / "tmp").glob("catalpa-*/codes")):
+                break
+            time.sleep(0.2)
+        running.send_signal(signal.SIGTERM)
+        out, err = running.communicate(timeout=60)
+    assert running.returncode == 143
+    assert (out, err) == ("", "Stopped by the system. No half-written file is left.\n")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["long.csv", "tmp"]
+
+
+def test_too_little_memory_is_said(run, fruit, monkeypatch):
+    monkeypatch.setattr("catalpa.table.files.sources.read_table", raises(MemoryError))
+    done = run("cluster", fruit, "-k", 2)
+    assert done.code == 1
+    assert "not enough memory" in done.err
+    assert "--stream" in done.err
+
+
+def raises(error):
+    def fail(*_, **__):
+        raise error
+
+    return fail
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell that closes streams")
+@pytest.mark.parametrize(("closed", "code"), [("<&-", 2), (">&-", 0), ("2>&-", 0), ("<&- >&- 2>&-", 2)])
+def test_closed_streams_are_empty_ones(fruit, tmp_path, closed, code):
+    source = "-" if "<" in closed else str(fruit)
+    command = f"exec {sys.executable} -m catalpa cluster {source} -k 2 -o {tmp_path / 'out'} {closed}"
+    environment = {**os.environ, "PYTHONPATH": str(Path(catalpa.__file__).parents[1])}
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(program):

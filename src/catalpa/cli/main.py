@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import re
+import signal
 import sys
 import textwrap
 import traceback
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -27,8 +29,8 @@ from catalpa.errors import CatalpaError, DatasetError, MissingDependency
 
 __all__ = ["app", "main"]
 
-# As shells have it: 2 for usage, 128 and the number of the signal for an end by Ctrl-C.
-FAILED, WRONG_INPUT, INTERRUPTED = 1, 2, 130
+# As shells have it: 2 for usage, 128 and the number of the signal for an end by Ctrl-C or by kill.
+FAILED, WRONG_INPUT, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)  # what a disk says that takes no more
 OPTIONS = {
     "n_clusters": "-k",
@@ -37,6 +39,18 @@ OPTIONS = {
     "columns": "--columns",
     "missing": "--missing",
     "n_jobs": "--jobs",
+}
+
+
+class Terminated(BaseException):
+    """The system asks the program to end; no ``except Exception`` on the way may keep it."""
+
+
+# What ends a command from outside: its exit code, and what is said.
+ENDS: Mapping[type[BaseException], tuple[int, str]] = {
+    KeyboardInterrupt: (INTERRUPTED, "Interrupted. No half-written file is left."),
+    Terminated: (TERMINATED, "Stopped by the system. No half-written file is left."),
+    MemoryError: (FAILED, "Error: There is not enough memory for this. --stream reads files in batches."),
 }
 
 
@@ -51,9 +65,12 @@ class Guarded(TyperGroup):
             # show a traceback.
             sys.stdout.flush()
             return result
-        except KeyboardInterrupt:
-            _complain("Interrupted. No half-written file is left.")
-            raise typer.Exit(INTERRUPTED) from None
+        except (KeyboardInterrupt, Terminated, MemoryError) as end:
+            code, said = next(
+                told for kind, told in ENDS.items() if isinstance(end, kind)
+            )  # NumPy has its own MemoryError
+            _complain(said)
+            raise typer.Exit(code) from None
         # As in: catalpa datasets votes | head
         except BrokenPipeError:
             _forget_output()  # the reader has what it wanted
@@ -147,4 +164,18 @@ def catalpa(
 
 def main() -> None:
     """Run the command that the shell was given."""
+    _open_closed_streams()
+    signal.signal(signal.SIGTERM, _terminate)
     app(prog_name="catalpa")
+
+
+def _open_closed_streams() -> None:
+    """Give a program that was started without standard streams empty ones: Python has None for them."""
+    for stream, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, stream) is None:
+            setattr(sys, stream, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123
+
+
+def _terminate(_signal: int, _frame: object) -> NoReturn:
+    # As an exception, so that temporary folders and drafts go as they do after Ctrl-C.
+    raise Terminated

@@ -80,7 +80,7 @@ def mean_vectors(block: Block, axis: Axis, vectors: FloatArray, columns: int) ->
     """Mean over ``columns`` columns of the vectors of each row's categories; the others have vectors of 0."""
     summed = np.zeros((len(block), vectors.shape[1]))
     for column, offset in enumerate(axis.offsets[:-1]):
-        summed += vectors[block.codes[:, column] + offset]
+        summed += vectors[block.places_in(column, offset)]
     return summed / max(columns, 1)
 
 

@@ -21,7 +21,7 @@ def distances(block: Block, fixed: FixedScores) -> IntArray:  # (n, k) int64
     """Cost of every row in every cluster, in quanta, before any rescaling or root."""
     total = np.repeat(fixed.anchor[None, :], len(block), axis=0)
     for column, offset in enumerate(fixed.axis.offsets[:-1]):
-        total += fixed.table[block.codes[:, column] + offset]
+        total += fixed.table[block.places_in(column, offset)]
     if fixed.n_numeric:
         total += _number_part(block.numbers, fixed)
     return total
@@ -77,7 +77,7 @@ def count(block: Block, labels: IntArray, fixed: FixedScores, costs: IntArray) -
     weights = block.row_weights
     by_category = np.zeros(k * length, dtype=np.int64)
     for column, offset in enumerate(fixed.axis.offsets[:-1]):
-        cell = labels * length + offset + block.codes[:, column]
+        cell = labels.astype(np.int64) * length + block.places_in(column, offset)
         np.add.at(by_category, cell, weights)
     sizes = np.zeros(k, dtype=np.int64)
     np.add.at(sizes, labels, weights)

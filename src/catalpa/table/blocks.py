@@ -166,6 +166,11 @@ class Block:
         """A block without rows."""
         return cls(np.zeros((0, axis.n_columns), dtype=axis.dtype), np.zeros((0, n_numeric)))
 
+    def places_in(self, column: int, offset: int) -> IntArray:  # (n,) int64
+        """Places of a column's cells on an axis where the column begins at ``offset``."""
+        # Widened first: NumPy 1 adds a number to narrow codes in their own type, and wraps around.
+        return self.codes[:, column].astype(np.int64) + offset
+
     def with_dtype(self, dtype: Any) -> Block:
         """The same rows with codes of another type: those of all blocks of a table must agree."""
         return replace(self, codes=self.codes.astype(dtype, copy=False))

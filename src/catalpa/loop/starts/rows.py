@@ -71,7 +71,7 @@ def count_categories(block: Block, length: int, offsets: IntArray) -> IntArray: 
     """Weight of the rows that hold each category."""
     counts = np.zeros(length, dtype=np.int64)
     for column, offset in enumerate(offsets[:-1]):
-        np.add.at(counts, block.codes[:, column] + offset, 1 if block.weights is None else block.weights)
+        np.add.at(counts, block.places_in(column, offset), 1 if block.weights is None else block.weights)
     return counts
 
 

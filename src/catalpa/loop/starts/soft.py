@@ -171,6 +171,6 @@ class Starts:
         among = self.numbers.T @ weighted / total
         summed = np.zeros((self.axis.length, self.numbers.shape[1]))
         for column, offset in enumerate(self.axis.offsets[:-1]):
-            np.add.at(summed, self.block.codes[:, column].astype(np.int64) + offset, weighted)
+            np.add.at(summed, self.block.places_in(column, offset), weighted)
         across = summed[self.axis.category_places][places] / total
         return np.block([[products, across], [across.T, among]])
