@@ -41,3 +41,11 @@ def test_a_name_of_no_cluster_is_refused(run, model, text):
     ended = run("name", model, text)
     assert (ended.code, model.read_bytes() == before) == (2, True)
     assert "cluster" in ended.err
+
+
+def test_the_others_take_names_that_are_suggested(run, model):
+    assert run("name", model, "0=mine", "--suggested").code == 0
+    first, second = catalpa.load(model).cluster_names_
+    assert (first, second != "1") == ("mine", True)
+    assert run("name", model, "--suggested").code == 0
+    assert catalpa.load(model).cluster_names_ == [first, second]

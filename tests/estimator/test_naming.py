@@ -11,6 +11,8 @@ from sklearn.exceptions import NotFittedError
 
 import catalpa
 from catalpa.errors import ModelFileError, ParameterError
+from catalpa.estimator.naming import suggested
+from catalpa.relations.reasons import CategoryReason, NumberReason
 
 ROWS = [["a", "x"], ["a", "x"], ["b", "y"], ["b", "y"], ["c", "z"]]
 
@@ -92,3 +94,64 @@ def test_a_query_gives_the_name_beside_the_label(model):
     assert found == [(label, model.cluster_names_[label]) for label in model.labels_]
     with pytest.raises(ParameterError, match="two columns of one name"):
         model.to_sql(keep=["Cluster_Name"])
+
+
+def test_names_are_suggested_from_what_sets_clusters_apart():
+    milk, wings = CategoryReason("milk", "1", 0.9, 0.1, 0.5), CategoryReason("wings", "no", 0.9, 0.1, 0.4)
+    price, colour = (
+        NumberReason("price", 9.0, 2.0, 1.0, 1.0, 3.0, 0.5),
+        CategoryReason("colour", "red", 1, 0, 1),
+    )
+    cheap, legs = NumberReason("price", 1.0, 2.0, 1.0, 1.0, -1.0, 0.5), CategoryReason("legs", "4", 1, 0, 1)
+    rare, lacks = (
+        CategoryReason("colour", "blue", 0.0, 0.5, 0.1),
+        CategoryReason("eggs", "yes", 0.0, 0.5, 0.1),
+    )
+    has = CategoryReason("tail", "0", 0.0, 0.5, 0.1)
+    found = [
+        [wings, milk],
+        [price, colour],
+        [cheap, legs],
+        [lacks, has],
+        [rare],
+        [],
+        [milk, wings],
+        [milk, wings, legs],
+    ]
+    assert suggested(found) == {
+        0: "milk, no wings",
+        1: "high price, red",
+        2: "low price, legs 4",
+        3: "tail, no eggs",
+        4: "no blue",
+        5: "cluster 5",
+        6: "milk, no wings (6)",
+        7: "milk, legs 4",
+    }
+    long = CategoryReason("a", "b" * 100 + "\n\u200d", 1, 0, 1)
+    assert len(suggested([[long, long]])[0]) <= 80
+    assert suggested([[CategoryReason("a", "b\nc", 1, 0, 1)]]) == {0: "b c"}
+
+
+def test_suggested_names_can_be_taken_as_they_are():
+    zoo = catalpa.datasets.load("zoo").frame
+    model = catalpa.Grove(7, random_state=0).fit(zoo)
+    names = model.suggest_names()
+    assert model.name_clusters(names).cluster_names_ == list(names.values())
+    assert any("feathers" in name for name in names.values())
+
+
+def test_pages_charts_and_the_card_carry_names():
+    zoo = catalpa.datasets.load("zoo").frame
+    model = catalpa.Grove(4, random_state=0).fit(zoo).name_clusters({1: "<b> & co"})
+    page = model.report(zoo).html
+    assert "<strong><bdi>&lt;b&gt; &amp; co</bdi></strong>" in page
+    assert "<strong><bdi>Cluster 0</bdi></strong>" in page
+    assert "<b> & co" not in page
+    assert "<th>&lt;b&gt; &amp; co</th>" in model._repr_html_()
+    for chart in (
+        catalpa.plot.profile_map(model),
+        catalpa.plot.cluster_sizes(model),
+        catalpa.plot.row_map(model, zoo),
+    ):
+        assert "<b> & co" in json.dumps(chart.to_dict())

@@ -18,6 +18,9 @@ def name(
     names: Annotated[
         list[str] | None, typer.Argument(help='Names such as "0=sea mammals"; 0= takes one away.')
     ] = None,
+    suggested: Annotated[
+        bool, typer.Option("--suggested", help="Name the others by what sets them apart.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Give clusters names, which pages, labels and queries of the model then carry; or list them.
@@ -27,14 +30,20 @@ def name(
         catalpa name out/model.json
 
         catalpa name out/model.json "0=sea mammals" "3=birds of prey"
+
+        catalpa name out/model.json --suggested
     """
     from catalpa.cluster.registry import load
+    from catalpa.estimator.fitted import fitted_of
     from catalpa.relations.names import amount
 
     terminal = Terminal(quiet)
     fitted = load(model)
-    if names:
-        fitted.name_clusters(read_names(names)).save(model)
+    if names or suggested:
+        given = read_names(names or [])
+        others = fitted.suggest_names() | dict(fitted_of(fitted).names) if suggested else {}
+        fitted.name_clusters({**others, **given})
+        fitted.save(model)
         terminal.say(f"wrote {model}")
     terminal.table(
         ("cluster", "size", "name"),

@@ -186,7 +186,8 @@ def card(method: str, fitted: Fitted) -> str:
     for cluster, found in enumerate(reasons_of(fitted)[:CLUSTERS_SHOWN]):
         share = percent(float(sizes[cluster] / sizes.sum()))
         rows.append(
-            f"<tr><th>{cluster}</th><td>{sizes[cluster]:,.6g}</td><td>{share}</td>"
+            f"<tr><th>{escape(fitted.names.get(cluster, str(cluster)))}</th>"
+            f"<td>{sizes[cluster]:,.6g}</td><td>{share}</td>"
             f'<td style="text-align: left">{escape(sentence(found))}</td></tr>'
         )
     more = len(sizes) - CLUSTERS_SHOWN

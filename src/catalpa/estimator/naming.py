@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 from catalpa.errors import ParameterError
+from catalpa.estimator.attributes import reasons_of
 from catalpa.estimator.fitted import Fitted, fitted_of
+from catalpa.relations.names import shortened
+from catalpa.relations.reasons import NumberReason, Reason
 
-__all__ = ["Named", "all_names", "named"]
+__all__ = ["Named", "all_names", "named", "suggested"]
 
+TRAITS, MOST_TRAITS = 2, 5  # reasons in a name that is suggested, and where names would be the same
+YES, NO = ("1", "yes", "true", "y"), ("0", "no", "false", "n")
 LONGEST = 80  # letters of a name; it stands in tables and beside points
 
 
@@ -44,11 +49,62 @@ class Named:
         self._fitted = replace(fitted, names=named(fitted.names, names, fitted.outcome.k))
         return self
 
+    def suggest_names(self) -> dict[int, str]:
+        """A short name for every cluster, from what sets it apart, for ``name_clusters`` to take or change.
+
+        Returns
+        -------
+        dict of int to str
+
+        Examples
+        --------
+        >>> import catalpa
+        >>> rows = [["red", "yes"]] * 9 + [["blue", "no"]] * 9
+        >>> model = catalpa.KModes(2, random_state=0).fit(rows)
+        >>> sorted(model.suggest_names().values())
+        ['blue, no x1', 'red, x1']
+        """
+        return suggested(reasons_of(fitted_of(self), MOST_TRAITS))
+
     @property
     def cluster_names_(self) -> list[str]:
         """What each cluster is called: its name, or else its number."""
         fitted = fitted_of(self)
         return all_names(fitted.names, fitted.outcome.k)
+
+
+def suggested(found: Sequence[Sequence[Reason]]) -> dict[int, str]:
+    """A name for every cluster from its reasons: two of them, and more where two clusters would be one."""
+    names: dict[int, str] = {}
+    for cluster, of_cluster in enumerate(found):
+        # What a cluster has comes before what it lacks.
+        traits = sorted(map(_trait, of_cluster), key=lambda trait: trait.startswith("no "))
+        traits = traits or [f"cluster {cluster}"]
+        tried = [", ".join(traits[:most]) for most in range(min(TRAITS, len(traits)), len(traits) + 1)]
+        tried = [_on_one_line(name) for name in tried]
+        free = [name for name in tried if name not in names.values()]
+        names[cluster] = free[0] if free else f"{shortened(tried[0], LONGEST - 10)} ({cluster})"
+    return names
+
+
+def _on_one_line(name: str) -> str:
+    """Without what cannot be printed, and not too long."""
+    return shortened("".join(letter if letter.isprintable() else " " for letter in name).strip(), LONGEST)
+
+
+def _trait(reason: Reason) -> str:
+    """A reason in a word or two."""
+    if isinstance(reason, NumberReason):
+        return f"{'high' if reason.shift > 0 else 'low'} {reason.column}"
+    answer = reason.category.casefold()
+    if answer in YES + NO:  # the question says more than the answer
+        return reason.column if (answer in YES) != reason.rare else f"no {reason.column}"
+    return f"no {reason.category}" if reason.rare else _told(reason.column, reason.category)
+
+
+def _told(column: str, category: str) -> str:
+    """A word says what it is; a number or a missing cell needs its column."""
+    return category if category[:1].isalpha() else f"{column} {category}"
 
 
 def named(before: Mapping[int, str], given: Any, k: int) -> dict[int, str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from catalpa.errors import UnknownColumn
 from catalpa.plot.theme import INK, cluster_colour, dressed, needs_altair
-from catalpa.plot.view import model_counts
+from catalpa.plot.view import cluster_title, model_counts
 from catalpa.relations.names import percent, shortened
 from catalpa.relations.profiles import profile_columns, telling_columns
 
@@ -47,6 +47,8 @@ def profile_map(model: Clusterer, columns: Sequence[str] | None = None) -> Any:
         raise UnknownColumn(f"columns names {unknown}; the categorical columns are {told}.")
     shown = list(columns or told[:COLUMNS_SHOWN])
     cells = _cells(profile_columns(by_category, sizes, model.schema_), shown)
+    for cell in cells:
+        cell["cluster"] = cluster_title(model, cell["cluster"])
     parts = [
         _part(name, [cell for cell in cells if cell["column"] == name], first=at == 0)
         for at, name in enumerate(shown)
@@ -59,7 +61,8 @@ def _part(column: str, cells: list[dict[str, Any]], *, first: bool) -> Any:
     """The categories of one column; only the first part carries the clusters' numbers."""
     alt = needs_altair()
     quiet = {"domain": False, "ticks": False}
-    top = alt.Axis(orient="top", labelAngle=0, labels=first, title="cluster" if first else None, **quiet)
+    angle = -40 if any(isinstance(cell["cluster"], str) for cell in cells) else 0  # names need room
+    top = alt.Axis(orient="top", labelAngle=angle, labels=first, title="cluster" if first else None, **quiet)
     # A fixed extent: the tiles of all columns stand below each other, however long their names are.
     side = alt.Axis(
         title=shortened(column, 24), titleAngle=0, titleAlign="right", titleAnchor="start", titleX=-128
@@ -67,7 +70,7 @@ def _part(column: str, cells: list[dict[str, Any]], *, first: bool) -> Any:
     for name, value in {"titleFontWeight": 600, "minExtent": 120, "maxExtent": 120, **quiet}.items():
         side[name] = value
     base = alt.Chart(alt.Data(values=cells)).encode(
-        x=alt.X("cluster:O", axis=top), y=alt.Y("category:N", sort=None, axis=side)
+        x=alt.X("cluster:O", sort=None, axis=top), y=alt.Y("category:N", sort=None, axis=side)
     )
     tiles = base.mark_rect(stroke="white", strokeWidth=1).encode(
         color=alt.Color(
@@ -130,7 +133,7 @@ def cluster_sizes(model: Clusterer, *, width: int = 420) -> Any:
     sizes = np.asarray(model.cluster_sizes_, dtype=np.float64)
     bars = [
         {
-            "cluster": cluster,
+            "cluster": cluster_title(model, cluster),
             "rows": float(size),
             "text": f"{size:,.6g}  ({percent(float(size / max(sizes.sum(), 1)))})",
             "colour": cluster_colour(cluster),
@@ -139,7 +142,7 @@ def cluster_sizes(model: Clusterer, *, width: int = 420) -> Any:
     ]
     base = alt.Chart(alt.Data(values=bars)).encode(
         x=alt.X("rows:Q", title="rows", axis=alt.Axis(grid=False, tickCount=4)),
-        y=alt.Y("cluster:O", title="cluster", axis=alt.Axis(domain=False, ticks=False)),
+        y=alt.Y("cluster:O", sort=None, title="cluster", axis=alt.Axis(domain=False, ticks=False)),
     )
     drawn = base.mark_bar(cornerRadiusEnd=3).encode(color=alt.Color("colour:N", scale=None))
     told = base.mark_text(align="left", dx=5, fontSize=12, color=INK).encode(text="text:N")

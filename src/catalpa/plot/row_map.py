@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from catalpa.errors import ParameterError
 from catalpa.plot.projection import Plane, correspondence, neighbourhoods
 from catalpa.plot.theme import INK, cluster_colour, cluster_shape, dressed, needs_altair
-from catalpa.plot.view import Sample, View, look
+from catalpa.plot.view import Sample, View, cluster_title, look
 from catalpa.relations.names import shortened
 from catalpa.table.blocks import FloatArray
 
@@ -84,6 +84,7 @@ def map_points(
         "rows": len(drawn),
         "of": len(view.labels),
         "explained": plane.explained,
+        "titles": [str(cluster_title(view.model, cluster)) for cluster in range(view.k)],
         "points": [
             # Four digits are finer than a pixel, and keep the page small.
             [round(float(x), 4), round(float(y), 4), int(sample.labels[at]), int(sample.rows[at]), words]
@@ -126,7 +127,9 @@ def draw_map(record: Mapping[str, Any], width: int = 640, height: int = 440) -> 
         alt.X("x:Q", scale=alt.Scale(nice=False, domain=_shown(at[:, 0], pixel[0], width)), axis=axis),
         alt.Y("y:Q", scale=alt.Scale(nice=False, domain=_shown(at[:, 1], pixel[1], height)), axis=axis),
     )
-    numbers = alt.Chart(alt.Data(values=_middles(points))).encode(x=x, y=y, text="cluster:N")
+    numbers = alt.Chart(alt.Data(values=_middles(points, record["titles"]))).encode(
+        x=x, y=y, text="cluster:N"
+    )
     # Above the middle: a cluster of one row would vanish behind its number.
     letters = {"fontSize": 18, "fontWeight": 700, "dy": -16}
     halo = numbers.mark_text(stroke="white", strokeWidth=5, strokeJoin="round", **letters)
@@ -155,14 +158,14 @@ def _dots(points: list[dict[str, Any]], x: Any, y: Any) -> Any:
     )
 
 
-def _middles(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The median point of each cluster, where its number stands."""
+def _middles(points: list[dict[str, Any]], titles: Sequence[str]) -> list[dict[str, Any]]:
+    """The median point of each cluster, where its number or name stands."""
     middles = []
     for cluster in sorted({point["cluster"] for point in points}):
         own = np.array([(point["x"], point["y"]) for point in points if point["cluster"] == cluster])
         # The median, which a few rows far away do not draw out of the cluster.
         x, y = np.median(own, axis=0)
-        middles.append({"x": float(x), "y": float(y), "cluster": str(cluster)})
+        middles.append({"x": float(x), "y": float(y), "cluster": titles[cluster]})
     return middles
 
 

@@ -16,7 +16,7 @@ from catalpa.engines.local import weight_units
 from catalpa.errors import UnseenCategoryWarning
 from catalpa.estimator.fitted import fitted_of
 from catalpa.plot.spreads import Spreads, spread_numbers
-from catalpa.relations.names import category_names
+from catalpa.relations.names import category_names, shortened
 from catalpa.relations.numbers import NumberProfile, profile_values
 from catalpa.table import encode
 from catalpa.table.blocks import Axis, FloatArray, IntArray
@@ -25,7 +25,7 @@ from catalpa.table.schema import Schema
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["Sample", "View", "look", "model_counts"]
+__all__ = ["Sample", "View", "cluster_title", "look", "model_counts"]
 
 SAMPLE_ROWS = 20_000  # rows whose distances and silhouettes are looked at
 HOLE = "(unseen or missing)"  # both are one hole in the codes, which cannot tell them apart
@@ -169,6 +169,12 @@ def look(model: Clusterer, X: Any, *, sample_weight: Any = None, random_state: i
         encoded.missing,
         is_fit_table,
     )
+
+
+def cluster_title(model: Clusterer, cluster: int, width: int = 24) -> str | int:
+    """What a chart calls a cluster: its name where it has one, else its number."""
+    name = fitted_of(model).names.get(cluster)
+    return cluster if name is None else shortened(name, width)
 
 
 def model_counts(model: Clusterer) -> tuple[IntArray, IntArray]:

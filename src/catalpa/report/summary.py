@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import catalpa
+from catalpa.estimator.fitted import fitted_of
 from catalpa.plot.row_map import map_points
 from catalpa.plot.spreads import number_records
 from catalpa.plot.view import View
@@ -122,6 +123,7 @@ def _clusters(view: View, names: list[str], clarity: Clarity | None) -> list[dic
         clusters.append(
             {
                 "cluster": cluster,
+                "name": fitted_of(view.model).names.get(cluster),
                 "size": view.sizes[cluster].item(),
                 "share": float(view.sizes[cluster] / view.sizes.sum()),
                 "clarity": clarity.mean_of(own) if clarity else None,
