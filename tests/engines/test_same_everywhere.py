@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from datetime import date, timedelta
 from functools import cache
 from typing import Any
 
@@ -101,3 +102,22 @@ def test_values_of_another_type_are_known_everywhere(engine, request):
     typed = pd.DataFrame({"a": [1, 1, 2, 2], "b": [True, False, True, False]})
     found = labels_of(model.predict(ENGINES[engine](typed, request)))
     np.testing.assert_array_equal(found, model.labels_[:4])
+
+
+@pytest.mark.parametrize("engine", ["streamed", "spark"])  # Dask turns lists into text before we see them
+def test_parts_of_dates_and_items_of_lists_are_the_same_everywhere(engine, request):
+    first = date(2023, 11, 1)
+    frame = pd.DataFrame(
+        {
+            "day": [first + timedelta(days=3 * at) for at in range(40)],
+            "tools": [["saw", "drill"] if at % 2 else ["saw"] if at % 3 else [] for at in range(40)],
+        }
+    )
+    known = KModes(2, random_state=0).fit(frame)
+    given = ENGINES[engine](frame, request)
+    other = KModes(2, random_state=0).fit(given)
+    assert [column.categories for column in other.schema_.columns] == [
+        column.categories for column in known.schema_.columns
+    ]
+    np.testing.assert_array_equal(labels_of(other.labels_), known.labels_)
+    np.testing.assert_array_equal(labels_of(known.predict(given)), known.labels_)

@@ -241,6 +241,12 @@ def test_numbers_in_a_database_are_the_texts_that_say_them(database):
     check_equal(database, model, pd.DataFrame({"a": [1, 2, 1], "b": [3, 4, 4]}), expected=[0, 1, 0])
 
 
+def test_a_model_of_parts_of_dates_has_no_query():
+    frame = pd.DataFrame({"day": pd.date_range("2023-01-01", periods=40)})
+    with pytest.raises(SqlError, match=r"\['day'\] were taken by parts of dates"):
+        catalpa.KModes(2, random_state=0).fit(frame).to_sql()
+
+
 def test_an_empty_table_has_no_labels(database):
     model = catalpa.KModes(1).fit(pd.DataFrame({"a": ["x", "y"]}))
     if database.dialect != "postgres":

@@ -56,7 +56,7 @@ def predict(
         check_free([output], force=force)
     with terminal.listening():
         fitted = load(model)
-        names = list(fitted.schema_.names)
+        names = list(fitted.schema_.inputs)
         # Other columns of a wide file are not even read.
         named = identifier_of(id)
         wanted = names if named is None or named in names else [*names, named]
@@ -84,5 +84,5 @@ def _labelled(fitted: Clusterer, given: Input, id: str | None) -> Iterator[pa.Ta
 
     names = fitted.cluster_names_ if fitted_of(fitted).names else None
     for rows in given.tables():
-        labels = fitted.predict(rows.select(list(fitted.schema_.names)))
+        labels = fitted.predict(rows.select(list(fitted.schema_.inputs)))
         yield label_columns(labels, None if id is None else rows.select([id]), names)

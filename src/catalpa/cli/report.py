@@ -66,7 +66,7 @@ def report(
         check_free([output], force=force)
     with terminal.listening():
         fitted = load(model)
-        names = list(fitted.schema_.names)
+        names = list(fitted.schema_.inputs)
         for option, name in (("--weight", weight), ("--against", against)):
             if name in names:
                 raise ParameterError(f"{option} names {name!r}, which was clustered. Name another column.")

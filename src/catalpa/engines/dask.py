@@ -171,7 +171,7 @@ def _parts(X: Any) -> list[Delayed]:
 def _hold(X: Any, names: tuple[str, ...], encoding: Encoding) -> DaskEngine:
     """The rows encoded and kept by Dask, on an axis with holes if any cell needs one."""
     axis, held = encoding.schema.axis, _held(encoding)
-    parts = _parts(_with_columns(X, names, encoding.schema.names))
+    parts = _parts(_with_columns(X, names, encoding.schema.inputs))
     read = dask.persist(*(_later(_encoded)(part, held) for part in parts))
     facts = dask.compute(*(_later(_facts)(block, held) for block in read))
     lengths = [length for length, _ in facts]

@@ -136,7 +136,7 @@ def append_column(X: Any, name: str, kind: DataType, answer: Callable[[pa.Record
 def _hold(X: Any, names: tuple[str, ...], encoding: Encoding) -> SparkEngine:
     """The rows encoded and cached by Spark, on an axis with holes if any cell needs one."""
     axis = encoding.schema.axis
-    wanted = encoding.schema.names
+    wanted = encoding.schema.inputs
     read = X if wanted == names else X.select([f"`{name}`" for name in wanted])
     blocks = read.mapInArrow(partial(_encode_part, encoding), BLOCKS).persist()
     # Rows have no numbers in Spark: partition, place and length give each block its first row.

@@ -99,7 +99,7 @@ class InFiles:
 
     def for_predict(self, encoding: Encoding) -> StreamEngine:
         """The rows in a folder of their own, on an axis with holes if any cell needs one."""
-        axis, names = encoding.schema.axis, encoding.schema.names
+        axis, names = encoding.schema.axis, encoding.schema.inputs
         files = self.files if names == self.files.names else self.files.only(names)
         holes, cache = False, None
         for block in map(encoding, files.batches()):

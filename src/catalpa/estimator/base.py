@@ -163,7 +163,7 @@ class Clusterer(
         self._fitted = fitted
         self.schema_ = schema
         if schema.named:  # as scikit-learn does it: no names where the table had none
-            self.feature_names_in_ = np.asarray(schema.names, dtype=object)
+            self.feature_names_in_ = np.asarray(schema.inputs, dtype=object)
         self._n_features_out = outcome.k  # scikit-learn names the columns of transform by it
         self.n_clusters_ = outcome.k
         self.n_iter_ = len(outcome.history)
@@ -197,7 +197,7 @@ class Clusterer(
             validate_data(self, header.sample, reset=False, skip_check_array=True)
         except ValueError as error:
             if header.named and self.schema_.named:
-                raise ColumnMismatch(f"{error}{_elsewhere(header.names, self.schema_.names)}") from error
+                raise ColumnMismatch(f"{error}{_elsewhere(header.names, self.schema_.inputs)}") from error
             raise
 
     def _opened(self, X: Any) -> tuple[Engine, FixedScores]:

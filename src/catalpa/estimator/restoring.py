@@ -38,7 +38,7 @@ def restored(document: Mapping[str, Any], kind: type[Clusterer]) -> Clusterer:
     fitted = _fitted(document, schema)
     check_kept(fitted, kind._kept)
     model._check_read(fitted)
-    model.n_features_in_ = len(schema.columns)
+    model.n_features_in_ = len(schema.inputs)
     model._publish(fitted)
     return model
 

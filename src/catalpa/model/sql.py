@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from catalpa.errors import ParameterError
+from catalpa.errors import ParameterError, SqlError
 from catalpa.model.sql_cells import ColumnCosts
 from catalpa.model.sql_words import GIVEN, Words, rounded
 from catalpa.steps.scores import FixedScores
@@ -56,6 +56,12 @@ def sql_query(
     if isinstance(keep, str):
         raise ParameterError(
             f"keep is {keep!r}; it has to be a list of names. For one column write [{keep!r}]."
+        )
+    origins = [column.origin.column for column in scoring.schema.columns if column.origin is not None]
+    if origins:
+        raise SqlError(
+            f"The columns {list(dict.fromkeys(origins))} were taken by parts of dates or items of lists, "
+            "which every database writes in its own way. Make columns of them in the table, and fit again."
         )
     kept = tuple(scoring.schema.names if keep is None else keep)
     made = (label,) if names is None else (label, f"{label}_name")

@@ -35,6 +35,7 @@ class Family(StrEnum):
     MIXED = "values of several types"
     INTEGER = "whole numbers"
     FLOAT = "numbers"
+    LISTS = "lists"
     EMPTY = "missing values only"
 
 
@@ -164,6 +165,8 @@ def from_arrow(name: str, cells: Any, dtype: Dtype) -> Cells:
         return from_numbers(name, numbers, dtype, absent)
     if pa.types.is_null(kind):
         return Coded(Family.EMPTY, dtype, (), np.full(len(array), MISSING_CODE, dtype=np.int8))
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return _from_lists(name, array.to_pylist(), dtype)
     if pa.types.is_duration(kind) or pa.types.is_interval(kind) or pa.types.is_nested(kind):
         raise strange_cells(name, f"values of type {kind}")
     packed = array.dictionary_encode()
@@ -270,6 +273,8 @@ _BOOLEANS = (bool, np.bool_)
 def from_objects(name: str, cells: NDArray[Any], dtype: Dtype) -> Cells:
     """Cells of an array of Python objects."""
     kinds = {_group(kind) for kind in set(map(type, cells))} - {"missing"}
+    if kinds and kinds - {"float"} <= _LISTS and _are_lists(cells):
+        return _from_lists(name, cells, dtype)
     # Arrow converts the second of [1.5, True], ["a", b"b"] and [date, datetime]: only take what it keeps.
     if len(kinds) <= 1 or kinds == {"text", "float"} or kinds == {"int", "float"}:
         try:
@@ -299,6 +304,32 @@ _GROUPS: dict[str, tuple[type, ...]] = {
     "datetime": (datetime, np.datetime64),
     "date": (date,),
 }
+
+
+_LISTS = {"list", "tuple", "set", "frozenset", "ndarray"}
+
+
+def _are_lists(cells: Any) -> bool:
+    # nan is a float, and what pandas has in place of a list that is missing.
+    return all(_is_missing(cell) if isinstance(cell, float) else True for cell in cells)
+
+
+def _is_missing(cell: Any) -> bool:
+    return cell is None or bool(cell != cell)
+
+
+def _from_lists(name: str, cells: Any, dtype: Dtype) -> Coded:
+    """Cells that hold several values each; in which order, and how often, does not count."""
+    places: dict[Any, int] = {}
+    codes = np.empty(len(cells), dtype=np.int64)
+    for row, cell in enumerate(cells):
+        if type(cell).__name__ not in _LISTS:
+            codes[row] = MISSING_CODE
+            continue
+        items = {category_key(value) for item in cell if (value := _plain(name, item)) is not None}
+        codes[row] = places.setdefault(tuple(key[1] for key in sorted(items)), len(places))
+    values: list[Any] = list(places)
+    return Coded(Family.LISTS if places else Family.EMPTY, dtype, values, codes)
 
 
 def _factorized(name: str, cells: Any, dtype: Dtype) -> Coded:

@@ -9,7 +9,8 @@ from itertools import pairwise
 from typing import Any
 
 from catalpa.errors import TableError
-from catalpa.table.schema import Category, Column, Dtype, Kind, Schema, category_key
+from catalpa.table.derived import HOLDS, PARTS
+from catalpa.table.schema import Category, Column, Dtype, Kind, Origin, Schema, category_key
 
 __all__ = ["schema_from_dict", "schema_to_dict"]
 
@@ -19,12 +20,18 @@ MISSING = ("category", "ignore", "error")
 def schema_to_dict(schema: Schema) -> dict[str, Any]:
     """The schema as plain JSON values."""
     return {
-        "columns": [{**asdict(column), "kind": column.kind.value} for column in schema.columns],
+        "columns": [_column_state(column) for column in schema.columns],
         "missing": schema.missing,
         "decisions": list(schema.decisions),
         "library": schema.library,
         "named": schema.named,
     }
+
+
+def _column_state(column: Column) -> dict[str, Any]:
+    state = {**asdict(column), "kind": column.kind.value}
+    # Most columns are the table's own: their files stay as they were before others could be made.
+    return state if column.origin is not None else {k: v for k, v in state.items() if k != "origin"}
 
 
 def schema_from_dict(state: Mapping[str, Any]) -> Schema:
@@ -51,7 +58,7 @@ def _column(state: Any, at: int) -> Column:
     kind = _of_type(state, "kind", str, owner)
     if kind not in set(Kind):
         raise _unreadable(f"{owner}.kind", repr(kind))
-    edges = state.get("edges")
+    edges, origin = state.get("edges"), state.get("origin")
     column = Column(
         name=_of_type(state, "name", str, owner),
         kind=Kind(kind),
@@ -61,9 +68,18 @@ def _column(state: Any, at: int) -> Column:
         high=_number(state.get("high"), f"{owner}.high"),
         edges=None if edges is None else _edges(edges, f"{owner}.edges"),
         clipped=_of_type(state, "clipped", bool, owner),
+        origin=None if origin is None else _origin(_of_type(state, "origin", dict, owner), f"{owner}.origin"),
     )
     _check_together(column, owner)
     return column
+
+
+def _origin(state: dict[str, Any], owner: str) -> Origin:
+    part, item = _of_type(state, "part", str, owner), state.get("item")
+    if part not in PARTS or (part == HOLDS) != (item is not None):
+        raise _unreadable(f"{owner}.part", f"{part!r} with the item {item!r}")
+    (known,) = _categories([item], f"{owner}.item")
+    return Origin(_of_type(state, "column", str, owner), part, known)
 
 
 def _check_together(column: Column, owner: str) -> None:

@@ -17,6 +17,7 @@ from catalpa.errors import (
 )
 from catalpa.table.blocks import IGNORED, UNSEEN, Axis, Block, FloatArray, IntArray, Rows, Scaling
 from catalpa.table.cells import Cells, Coded, Family, Numbers
+from catalpa.table.derived import derived_cells
 from catalpa.table.infer import missing_values
 from catalpa.table.intake import Table, open_table
 from catalpa.table.match import as_numbers, code_of, refuse_other_type
@@ -130,11 +131,11 @@ def encode(X: Any, schema: Schema, *, handle_unknown: UnknownPolicy = "warn") ->
     table = open_table(X).arranged(schema)
     _check_columns(table, schema)
     # By the schema's names: a table without names is matched by position.
-    cells = dict(zip(schema.names, table.columns, strict=True))
+    cells = dict(zip(schema.inputs, table.columns, strict=True))
     missing = {name: column.missing for name, column in cells.items() if column.missing}
     if missing and schema.missing == "error":
         raise missing_values(missing)
-    mapped = [_map(cells[column.name], column, schema.missing) for column in schema.categorical]
+    mapped = [_map(_cells_of(column, cells), column, schema.missing) for column in schema.categorical]
     _tell_unseen(schema.categorical, mapped, handle_unknown)
     axis = schema.axis.with_holes if any(one.holes for one in mapped) else schema.axis
     block = Block(_codes(mapped, len(table), axis.dtype), _numbers(cells, schema, len(table)))
@@ -148,22 +149,27 @@ def encode(X: Any, schema: Schema, *, handle_unknown: UnknownPolicy = "warn") ->
 
 
 def _check_columns(table: Table, schema: Schema) -> None:
-    if len(table.names) != len(schema.columns) and not (table.named and schema.named):
+    if len(table.names) != len(schema.inputs) and not (table.named and schema.named):
         raise ColumnMismatch(
-            f"X has {len(table.names)} features, but the schema was made from {len(schema.columns)}."
+            f"X has {len(table.names)} features, but the schema was made from {len(schema.inputs)}."
         )
-    if not (table.named and schema.named) or table.names == schema.names:
+    if not (table.named and schema.named) or table.names == schema.inputs:
         return
-    absent = [name for name in schema.names if name not in table.names]
-    extra = [name for name in table.names if name not in schema.names]
+    absent = [name for name in schema.inputs if name not in table.names]
+    extra = [name for name in table.names if name not in schema.inputs]
     if absent or extra:
         told = [f"missing: {absent}"] * bool(absent) + [f"not there at fit: {extra}"] * bool(extra)
         raise ColumnMismatch(f"The table has other columns than at fit; {'; '.join(told)}.")
-    moved = [name for name, fitted in zip(table.names, schema.names, strict=True) if name != fitted]
+    moved = [name for name, fitted in zip(table.names, schema.inputs, strict=True) if name != fitted]
     raise ColumnMismatch(
         f"The columns are in another order than at fit; these are elsewhere: {moved}. "
-        f"The order at fit was {list(schema.names)}."
+        f"The order at fit was {list(schema.inputs)}."
     )
+
+
+def _cells_of(column: Column, cells: dict[str, Cells]) -> Cells:
+    origin = column.origin
+    return cells[column.name] if origin is None else derived_cells(cells[origin.column], origin)
 
 
 def _map(cells: Cells, column: Column, missing: str) -> _Mapped:

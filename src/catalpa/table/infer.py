@@ -14,6 +14,7 @@ import numpy as np
 from catalpa.errors import MissingValues, NumericColumns, TableError
 from catalpa.table.blocks import IntArray
 from catalpa.table.cells import Family
+from catalpa.table.derived import derived_summary, origins_of, told_of_parts
 from catalpa.table.digest import FEW, Digest, Summary, digest, listed_columns
 from catalpa.table.intake import open_table
 from catalpa.table.match import code_of
@@ -115,11 +116,19 @@ def schema_of(digested: Digest, settings: TableSettings) -> Schema:
     _check_missing(summaries, settings.missing)
     rules = Rules(settings, listed_columns(digested.names, settings.categorical_features))
     _check_fractions(summaries, rules)
-    made = [rules.column(summary) for summary in summaries]
-    columns = tuple(column for column, _ in made)
-    warn_of_odd_columns(columns, summaries)
+    made = [rules.columns(summary) for summary in summaries]
+    columns = tuple(column for own, _ in made for column in own)
+    _check_names(columns)
+    own = [(columns[0], s) for (columns, _), s in zip(made, summaries, strict=True) if not columns[0].origin]
+    warn_of_odd_columns([column for column, _ in own], [summary for _, summary in own])
     decisions = tuple(decision for _, said in made for decision in said)
     return Schema(columns, settings.missing, decisions, digested.library, digested.named)
+
+
+def _check_names(columns: tuple[Column, ...]) -> None:
+    twice = [name for name, times in Counter(column.name for column in columns).items() if times > 1]
+    if twice:
+        raise TableError(f"The parts of a column would be called {twice}, as others are. Rename the columns.")
 
 
 def _check_missing(summaries: list[Summary], missing: str) -> None:
@@ -155,6 +164,20 @@ class Rules:
 
     settings: TableSettings
     listed: frozenset[str] | None
+
+    def columns(self, summary: Summary) -> tuple[list[Column], list[str]]:
+        """The column, or those that are made from it, and what has to be said."""
+        kept = summary.name in (self.listed or ()) and summary.family is not Family.LISTS
+        origins = [] if kept else origins_of(summary)
+        if not origins:
+            column, said = self.column(summary)
+            return [column], said
+        kind = Kind.NOMINAL if summary.family is Family.LISTS else Kind.ORDINAL
+        made = [
+            replace(self._categorical(derived_summary(summary, origin), kind), origin=origin)
+            for origin in origins
+        ]
+        return made, [told_of_parts(origins, len(summary.tally or ()))]
 
     def column(self, summary: Summary) -> tuple[Column, list[str]]:
         """The column, and what has to be said about it."""
@@ -253,12 +276,19 @@ def extend(schema: Schema, X: Any) -> Schema:
     ('blue', 'red', 'green', None)
     """
     # As if numbers were refused: whole numbers may be categories here, and all of them are asked for.
-    summaries = digest(X, TableSettings(numbers="refuse")).summaries
+    digested = digest(X, TableSettings(numbers="refuse"))
+    # By the schema's names: a table without names is matched by position.
+    summaries = dict(zip(schema.inputs, digested.summaries, strict=True))
     columns = (
-        column if column.kind is Kind.NUMERIC else _extended(column, summary, schema.missing)
-        for column, summary in zip(schema.columns, summaries, strict=True)
+        column if column.kind is Kind.NUMERIC else _extended(column, _of(column, summaries), schema.missing)
+        for column in schema.columns
     )
     return replace(schema, columns=tuple(columns))
+
+
+def _of(column: Column, summaries: dict[str, Summary]) -> Summary:
+    origin = column.origin
+    return summaries[column.name] if origin is None else derived_summary(summaries[origin.column], origin)
 
 
 def _extended(column: Column, summary: Summary, missing: str) -> Column:

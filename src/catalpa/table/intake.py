@@ -79,11 +79,11 @@ class Table:
     def arranged(self, schema: Schema) -> Table:
         """Records in the schema's order, a key that none has as missing cells; other tables as they are."""
         # With keys that fit never saw they stay as they are, to be refused with their names.
-        if not (schema.named and self.header.records) or not set(self.names) <= set(schema.names):
+        if not (schema.named and self.header.records) or not set(self.names) <= set(schema.inputs):
             return self
         there = dict(zip(self.names, self.sources, strict=True))
         absent = _objects([None] * self.n_rows)
-        return replace(self, names=schema.names, sources=[there.get(name, absent) for name in schema.names])
+        return replace(self, names=schema.inputs, sources=[there.get(name, absent) for name in schema.inputs])
 
     def __len__(self) -> int:
         return self.n_rows
@@ -311,6 +311,8 @@ def _read_polars(name: str, series: Any) -> Cells:
         return Coded(Family.LISTED, Dtype("Enum", values), values, _physical_codes(series))
     if kind.startswith("Categorical"):
         return _read_polars_categorical(name, series)
+    if kind.startswith(("List", "Array")):
+        return read.from_arrow(name, series.to_arrow(), Dtype(kind))
     if series.dtype.is_nested():
         raise read.strange_cells(name, f"values of type {kind}")
     if kind in ("Object", "Int128", "UInt128"):  # Arrow takes none of them

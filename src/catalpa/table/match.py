@@ -52,7 +52,9 @@ def refuse_other_type(coded: Coded, column: Column, unseen: int) -> None:
 
 
 def _told(types: set[str]) -> str:
-    return " and ".join(sorted({"number": "numbers", "boolean": "true and false"}.get(t, t) for t in types))
+    return " and ".join(
+        sorted({"number": "numbers", "boolean": "true and false", "list": "lists"}.get(t, t) for t in types)
+    )
 
 
 def _examples(values: Sequence[Category]) -> str:

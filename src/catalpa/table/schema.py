@@ -26,6 +26,7 @@ __all__ = [
     "Dtype",
     "Key",
     "Kind",
+    "Origin",
     "Schema",
     "TableSettings",
     "category_key",
@@ -95,6 +96,8 @@ def category_key(value: Category) -> Key:
     """
     if isinstance(value, str):
         return ("text", value)
+    if isinstance(value, tuple):  # a cell that holds several values
+        return ("list", value)
     # Python holds True == 1, and a dictionary would take them for one category.
     return ("boolean", value) if isinstance(value, bool) else ("number", value)
 
@@ -154,6 +157,33 @@ class Dtype:
 
 
 @dataclass(frozen=True)
+class Origin:
+    """What a column was made from, if it is none of the table's own.
+
+    Attributes
+    ----------
+    column : str
+        The table's column.
+    part : str
+        "year", "month", "weekday" or "hour" of its dates; "holds" asks whether its lists hold ``item``.
+    item : category
+
+    Examples
+    --------
+    >>> Origin("day", "weekday").name, Origin("tools", "holds", "saw").name
+    ('day: weekday', 'tools: saw')
+    """
+
+    column: str
+    part: str
+    item: Category = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.column}: {self.part if self.item is None else self.item}"
+
+
+@dataclass(frozen=True)
 class Column:
     """One column: its name, kind, and categories or range.
 
@@ -170,6 +200,8 @@ class Column:
         Inner borders of the bins of a binned column; a number on a border belongs to the bin above it.
     clipped : bool
         Whether a number beyond ``low`` or ``high`` counts as that limit.
+    origin : Origin or None
+        Where a column comes from that the table itself does not have.
 
     Examples
     --------
@@ -185,6 +217,7 @@ class Column:
     high: float = 0.0
     edges: tuple[float, ...] | None = None
     clipped: bool = False
+    origin: Origin | None = None
 
     @property
     def size(self) -> int:
@@ -257,6 +290,12 @@ class Schema:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.columns)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The columns of the table, of which one may have become several here."""
+        sources = (column.name if column.origin is None else column.origin.column for column in self.columns)
+        return tuple(dict.fromkeys(sources))
 
     @property
     def categorical(self) -> tuple[Column, ...]:

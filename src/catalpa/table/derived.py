@@ -1,0 +1,123 @@
+"""Columns made from one column of the table: the parts of dates, and one yes/no column per item of lists."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+from catalpa.errors import TableError, UnsupportedTable
+from catalpa.table.cells import Cells, Coded, Family
+from catalpa.table.digest import FEW, Summary
+from catalpa.table.schema import Category, Dtype, Origin, category_key
+
+__all__ = ["HOLDS", "PARTS", "derived_cells", "derived_summary", "origins_of", "told_of_parts"]
+
+MOST_ITEMS = 1000  # different items of the lists of a column; each becomes a column
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+HOLDS = "holds"
+DATE_PARTS = ("year", "month", "weekday", "hour")
+PARTS = (*DATE_PARTS, HOLDS)
+_MOMENT = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[ T]([0-9]{2}):.*)?", re.DOTALL)
+
+
+def origins_of(summary: Summary) -> list[Origin]:
+    """What is made of a column; nothing of most.
+
+    Dates of which there are more than 20 different ones become year, month, weekday and hour, without those
+    that are the same in all rows; columns of lists become one column per item.
+    """
+    tally = summary.tally or Counter()
+    if summary.family is Family.LISTS:
+        items = {category_key(item) for _, values in tally for item in values}
+        if len(items) > MOST_ITEMS or not items:
+            raise UnsupportedTable(
+                f"The lists in column {summary.name!r} hold {len(items):,} different items, each of which "
+                f"becomes a column; there can be 1 to {MOST_ITEMS}. Group the items, or drop the column."
+            )
+        return [Origin(summary.name, HOLDS, key[1]) for key in sorted(items)]
+    if summary.family not in (Family.MOMENT, Family.TEXT) or len(tally) <= FEW:
+        return []
+    if not all(_is_date(text) for _, text in tally):
+        return []
+    parts = [Origin(summary.name, part) for part in DATE_PARTS]
+    return [origin for origin in parts if len({_made(text, origin) for _, text in tally}) > 1]
+
+
+def told_of_parts(origins: list[Origin], different: int) -> str:
+    """What became of a column, in words."""
+    name = origins[0].column
+    if origins[0].part == HOLDS:
+        return f"column {name!r} holds lists: one yes/no column for each of {len(origins)} items"
+    *first, last = [origin.part for origin in origins]
+    named = f"{', '.join(first)} and {last}" if first else last
+    return f"column {name!r} holds {different} different dates: taken by {named}"
+
+
+def derived_summary(summary: Summary, origin: Origin) -> Summary:
+    """What the rows say about a column made from another one."""
+    tally: Counter[Any] = Counter()
+    for (_, value), times in (summary.tally or Counter()).items():
+        tally[category_key(_made(value, origin))] += times
+    inner = {"year": "int64", "hour": "int64", HOLDS: "bool"}.get(origin.part, "string")
+    family = Family.BOOLEAN if origin.part == HOLDS else Family.ORDERED
+    return replace(
+        summary,
+        name=origin.name,
+        family=family,
+        dtype=Dtype("object", _in_order(tally, origin.part), inner=inner),
+        tally=tally,
+    )
+
+
+def _in_order(tally: Counter[Any], part: str) -> tuple[Category, ...]:
+    if part == HOLDS:
+        return (False, True)  # both, even if every row says yes
+    calendar: dict[str, tuple[Category, ...]] = {"month": MONTHS, "weekday": WEEKDAYS}
+    if part in calendar:
+        return tuple(value for value in calendar[part] if category_key(value) in tally)
+    return tuple(key[1] for key in sorted(tally))
+
+
+def derived_cells(cells: Cells, origin: Origin) -> Coded:
+    """The cells of a column made from another one."""
+    coded = cells if isinstance(cells, Coded) else cells.coded()
+    if (origin.part == HOLDS) != (coded.family is Family.LISTS) and coded.missing < len(coded):
+        held = "lists" if origin.part == HOLDS else "dates"
+        raise TableError(
+            f"Column {origin.column!r} held {held} at fit and holds {coded.family.value} now. "
+            "Convert it, or fit again."
+        )
+    values = [_made(value, origin) for value in coded.values]
+    return Coded(Family.ORDERED, coded.dtype, values, coded.codes)
+
+
+def _made(value: Any, origin: Origin) -> Category:
+    if origin.part == HOLDS:
+        return category_key(origin.item) in map(category_key, value)
+    if not _is_date(value):
+        return str(value)  # a category that fit never saw
+    found = _MOMENT.fullmatch(value)
+    assert found is not None
+    year, month, day = int(found[1]), int(found[2]), int(found[3])
+    if origin.part == "weekday":
+        return WEEKDAYS[date(year, month, day).weekday()]
+    if origin.part == "month":
+        return MONTHS[month - 1]
+    return year if origin.part == "year" else int(found[4] or 0)
+
+
+def _is_date(text: Any) -> bool:
+    if not isinstance(text, str) or not (found := _MOMENT.fullmatch(text)):
+        return False
+    try:
+        date(int(found[1]), int(found[2]), int(found[3]))
+    except ValueError:
+        return False
+    return True
