@@ -297,6 +297,8 @@ def _read_pandas_category(name: str, series: Any) -> Coded:
     labels = index.astype(str) if inner.startswith(("interval", "period")) else index
     plain = read_column("pandas", name, labels.to_series())
     coded = plain if isinstance(plain, Coded) else plain.coded()
+    if coded.family is Family.LISTS:
+        raise read.strange_cells(name, f"a {type(index[0]).__name__} as a category")
     values = [coded.values[code] for code in coded.codes]
     dtype = Dtype("category", tuple(values), bool(series.cat.ordered), inner)
     family = Family.ORDERED if dtype.ordered else Family.TEXT
