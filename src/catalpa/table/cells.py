@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import date, datetime
-from decimal import Decimal
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias
 
@@ -14,12 +11,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from catalpa.errors import TableError, UnsupportedTable
 from catalpa.table.blocks import FloatArray, IntArray
-from catalpa.table.characters import check_text
-from catalpa.table.schema import Category, Dtype, Key, category_key, whole
+from catalpa.table.schema import Dtype
+from catalpa.table.values import Category, whole
 
-__all__ = ["Cells", "Coded", "Family", "Numbers", "from_arrow", "from_objects"]
+__all__ = ["MISSING_CODE", "Cells", "Coded", "Family", "Numbers", "indices_of"]
 
 MISSING_CODE = -1  # what pandas uses too, so that its codes are taken as they are
 
@@ -103,113 +99,14 @@ class Numbers:
         plain = self.numbers + 0.0 if self.numbers.dtype.kind == "f" else self.numbers  # -0.0 becomes 0.0
         packed = pa.array(plain, mask=self.absent).dictionary_encode()
         values = [whole(value) for value in packed.dictionary.to_pylist()]
-        return Coded(self.family, self.dtype, values, _indices(packed))
+        return Coded(self.family, self.dtype, values, indices_of(packed))
 
 
 Cells: TypeAlias = Coded | Numbers
 
 
-def from_numbers(name: str, numbers: NDArray[Any], dtype: Dtype, absent: NDArray[np.bool_] | None) -> Numbers:
-    """Numbers with NaN taken as missing; infinity is refused."""
-    if not numbers.dtype.isnative:  # Arrow and the core read the processor's own order of bytes
-        numbers = numbers.astype(numbers.dtype.newbyteorder("="))
-    if numbers.dtype.kind != "f":
-        return Numbers(Family.INTEGER, dtype, numbers, absent)
-    if numbers.dtype not in (np.float32, np.float64):  # halves and long doubles, which Arrow cannot pack
-        numbers = numbers.astype(np.float64)
-    finite = np.isfinite(numbers)
-    if finite.all():
-        return Numbers(Family.FLOAT, dtype, numbers, absent)
-    missing = np.isnan(numbers) if absent is None else np.isnan(numbers) | absent
-    if np.isinf(numbers[~missing]).any():
-        raise TableError(
-            f"Input X contains infinity: column {name!r} holds infinite numbers. "
-            "Replace them by finite numbers or by missing values."
-        )
-    # 0 instead of nan: nan is no whole number, and would make a float column of whole numbers a measured one.
-    return Numbers(Family.FLOAT, dtype, np.where(missing, 0, numbers), missing)
-
-
-def from_numpy(name: str, cells: NDArray[Any], dtype: Dtype) -> Cells:
-    """Cells of a one-dimensional array of any dtype."""
-    kind = cells.dtype.kind
-    if kind in "iuf":
-        return from_numbers(name, cells, dtype, None)
-    if kind == "b":
-        return Coded(Family.BOOLEAN, dtype, (False, True), cells.view(np.uint8))
-    if kind == "O":
-        return from_objects(name, cells, dtype)
-    if kind in "SUT":
-        return from_objects(name, cells.astype(object), dtype)
-    try:
-        return from_arrow(name, pa.array(cells, from_pandas=True), dtype)
-    except pa.ArrowException as error:
-        raise strange_cells(name, f"values of type {cells.dtype}") from error
-
-
-def from_arrow(name: str, cells: Any, dtype: Dtype) -> Cells:
-    """Cells of an Arrow array or chunked array."""
-    array = _one_chunk(cells)
-    kind = array.type
-    _check_sound(name, array)
-    if pa.types.is_dictionary(kind):
-        return _from_dictionary(name, array, dtype)
-    dtype = replace(dtype, inner=str(kind))
-    if pa.types.is_boolean(kind):
-        return _from_arrow_booleans(array, dtype)
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        absent = None if array.null_count == 0 else array.is_null().to_numpy(zero_copy_only=False)
-        exact = pa.types.is_integer(kind) or kind in (pa.float32(), pa.float64())
-        plain = array if exact else array.cast(pa.float64())
-        numbers = plain.fill_null(0).to_numpy(zero_copy_only=False)
-        return from_numbers(name, numbers, dtype, absent)
-    if pa.types.is_null(kind):
-        return Coded(Family.EMPTY, dtype, (), np.full(len(array), MISSING_CODE, dtype=np.int8))
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        return _from_lists(name, array.to_pylist(), dtype)
-    if pa.types.is_duration(kind) or pa.types.is_interval(kind) or pa.types.is_nested(kind):
-        raise strange_cells(name, f"values of type {kind}")
-    packed = array.dictionary_encode()
-    family = Family.MOMENT if pa.types.is_temporal(kind) else Family.TEXT
-    return Coded(family, dtype, dictionary_values(name, packed.dictionary), _indices(packed))
-
-
-def _check_sound(name: str, array: pa.Array) -> None:
-    """Refuse places beyond a dictionary and bytes that are no text: nobody else looks for them."""
-    try:
-        array.validate(full=True)
-    except pa.ArrowInvalid as error:
-        raise TableError(
-            f"Column {name!r} holds bytes that its type {array.type} does not allow ({error}). "
-            "Read or make the table again."
-        ) from error
-
-
-def _one_chunk(cells: Any) -> pa.Array:
-    if isinstance(cells, pa.ChunkedArray):
-        if pa.types.is_dictionary(cells.type):  # every chunk may number its categories in its own way
-            cells = cells.unify_dictionaries()
-        cells = cells.combine_chunks() if cells.num_chunks != 1 else cells.chunk(0)
-    return cells.storage if isinstance(cells, pa.ExtensionArray) else cells
-
-
-def _from_arrow_booleans(array: pa.Array, dtype: Dtype) -> Coded:
-    codes = array.cast(pa.int8()).fill_null(MISSING_CODE).to_numpy(zero_copy_only=False)
-    return Coded(Family.BOOLEAN, dtype, (False, True), codes)
-
-
-def _from_dictionary(name: str, array: pa.DictionaryArray, dtype: Dtype) -> Coded:
-    family = Family.ORDERED if dtype.ordered else Family.TEXT
-    codes, values = _indices(array), dictionary_values(name, array.dictionary)
-    if dtype.ordered:
-        dtype = replace(dtype, declared=tuple(value for value in values if value is not None))
-    if None in values:
-        lookup = np.array([MISSING_CODE if value is None else at for at, value in enumerate(values)] + [-1])
-        codes = lookup[codes.astype(np.int64)]
-    return Coded(family, dtype, ["" if value is None else value for value in values], codes)
-
-
-def _indices(array: pa.DictionaryArray) -> IntArray:
+def indices_of(array: pa.DictionaryArray) -> IntArray:
+    """Codes of a dictionary array, -1 where missing."""
     indices = array.indices
     # np.bincount takes no uint64.
     if indices.null_count == 0 and indices.type != pa.uint64():
@@ -217,155 +114,3 @@ def _indices(array: pa.DictionaryArray) -> IntArray:
     if pa.types.is_unsigned_integer(indices.type):
         indices = indices.cast(pa.int64())
     return np.asarray(indices.fill_null(MISSING_CODE))
-
-
-def dictionary_values(name: str, dictionary: pa.Array) -> list[Category]:
-    """The categories of a dictionary as text, booleans or numbers; moments and bytes become text."""
-    kind = dictionary.type
-    if pa.types.is_decimal(kind):
-        dictionary = dictionary.cast(pa.float64())
-    elif pa.types.is_temporal(kind) and not pa.types.is_duration(kind):
-        return [moment_text(text) for text in dictionary.cast(pa.string()).to_pylist()]
-    elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
-        return [_decoded(name, value) for value in dictionary.to_pylist()]
-    values: list[Any] = dictionary.to_pylist()
-    for value in values:
-        if value is not None and not isinstance(value, str | bool | int | float):
-            raise strange_cells(name, f"a {type(value).__name__}")
-    if pa.types.is_floating(dictionary.type):
-        return [None if value is None or value != value else whole(value) for value in values]
-    return values
-
-
-def moment_text(text: str | None) -> str | None:
-    """The same text for the same moment, however many digits its library keeps."""
-    if text is None:
-        return None
-    return re.sub(r"\.(\d*?)0+(?!\d)", lambda digits: f".{digits[1]}" if digits[1] else "", text)
-
-
-def _decoded(name: str, value: bytes | None) -> str | None:
-    if value is None:
-        return None
-    try:
-        return value.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise UnsupportedTable(
-            f"Column {name!r} holds bytes that are not UTF-8 text ({value[:20]!r}). "
-            "Decode them to text first."
-        ) from error
-
-
-def strange_cells(name: str, what: str) -> UnsupportedTable:
-    """The error for cells that are no categories, numbers or moments."""
-    if "complex" in what:
-        return UnsupportedTable(f"Complex data not supported: column {name!r} holds {what}.")
-    return UnsupportedTable(
-        f"Column {name!r} holds {what}; each cell (argument must be a string or a number) has to be text, "
-        "true or false, a number, a date or missing. Convert or drop the column."
-    )
-
-
-_NUMBERS = (int, float, np.integer, np.floating)
-_BOOLEANS = (bool, np.bool_)
-
-
-def from_objects(name: str, cells: NDArray[Any], dtype: Dtype) -> Cells:
-    """Cells of an array of Python objects."""
-    kinds = {_group(kind) for kind in set(map(type, cells))} - {"missing"}
-    if kinds and kinds - {"float"} <= _LISTS and _are_lists(cells):
-        return _from_lists(name, cells, dtype)
-    # Arrow converts the second of [1.5, True], ["a", b"b"] and [date, datetime]: only take what it keeps.
-    if len(kinds) <= 1 or kinds == {"text", "float"} or kinds == {"int", "float"}:
-        try:
-            array = pa.array(cells, from_pandas=True)
-        except (pa.ArrowException, OverflowError, TypeError, ValueError):
-            return _factorized(name, cells, dtype)
-        return from_arrow(name, array, dtype)
-    return _factorized(name, cells, dtype)
-
-
-def _group(kind: type) -> str:
-    if issubclass(kind, _BOOLEANS):  # before the whole numbers, which bool derives from
-        return "bool"
-    if issubclass(kind, np.timedelta64):  # likewise; so it keeps its own name and is refused by it
-        return kind.__name__
-    for group, kinds in _GROUPS.items():
-        if issubclass(kind, kinds):
-            return group
-    return "missing" if kind.__name__ in ("NoneType", "NAType", "NaTType") else kind.__name__
-
-
-# A datetime is a date too, so it comes first.
-_GROUPS: dict[str, tuple[type, ...]] = {
-    "text": (str,),
-    "int": (int, np.integer),
-    "float": (float, np.floating),
-    "datetime": (datetime, np.datetime64),
-    "date": (date,),
-}
-
-
-_LISTS = {"list", "tuple", "set", "frozenset", "ndarray"}
-
-
-def _are_lists(cells: Any) -> bool:
-    # nan is a float, and what pandas has in place of a list that is missing.
-    return all(_is_missing(cell) if isinstance(cell, float) else True for cell in cells)
-
-
-def _is_missing(cell: Any) -> bool:
-    return cell is None or bool(cell != cell)
-
-
-def _from_lists(name: str, cells: Any, dtype: Dtype) -> Coded:
-    """Cells that hold several values each; in which order, and how often, does not count."""
-    places: dict[Any, int] = {}
-    codes = np.empty(len(cells), dtype=np.int64)
-    for row, cell in enumerate(cells):
-        if type(cell).__name__ not in _LISTS:
-            codes[row] = MISSING_CODE
-            continue
-        items = {category_key(value) for item in cell if (value := _plain(name, item)) is not None}
-        codes[row] = places.setdefault(tuple(key[1] for key in sorted(items)), len(places))
-    values: list[Any] = list(places)
-    return Coded(Family.LISTS if places else Family.EMPTY, dtype, values, codes)
-
-
-def _factorized(name: str, cells: Any, dtype: Dtype) -> Coded:
-    places: dict[Key, int] = {}
-    codes = np.empty(len(cells), dtype=np.int64)
-    for row, cell in enumerate(cells):
-        value = _plain(name, cell)
-        codes[row] = MISSING_CODE if value is None else places.setdefault(category_key(value), len(places))
-    check_text(f"Column {name!r} holds", (key[1] for key in places))
-    types = {key[0] for key in places}
-    families = {frozenset({"text"}): Family.TEXT, frozenset({"boolean"}): Family.BOOLEAN}
-    family = families.get(frozenset(types), Family.MIXED) if types else Family.EMPTY
-    return Coded(family, dtype, [key[1] for key in places], codes)
-
-
-def _plain(name: str, cell: Any) -> Category:
-    """A cell of an object column as a category; None where it is missing."""
-    if cell is None or isinstance(cell, str):
-        return None if cell is None else str(cell)
-    if isinstance(cell, _BOOLEANS):
-        return bool(cell)
-    if isinstance(cell, bytes):
-        return _decoded(name, cell)
-    if type(cell).__name__ in ("NAType", "NaTType"):
-        return None
-    if isinstance(cell, datetime | date | np.datetime64):
-        return None if cell != cell else str(cell)
-    if isinstance(cell, Decimal):
-        cell = float(cell) if not cell.is_nan() else np.nan
-    # A span of time is a whole number to NumPy, and none to anybody else.
-    if not isinstance(cell, _NUMBERS) or isinstance(cell, np.timedelta64):
-        raise strange_cells(name, f"a {type(cell).__name__}")
-    # Not item(), which leaves a longdouble as it is.
-    number = (float if isinstance(cell, float | np.floating) else int)(cell)
-    if number != number:  # nan
-        return None
-    if isinstance(number, float) and np.isinf(number):
-        raise TableError(f"Input X contains infinity: column {name!r} holds infinite numbers. Replace them.")
-    return whole(number)

@@ -21,7 +21,8 @@ from catalpa.table.derived import derived_cells
 from catalpa.table.infer import missing_values
 from catalpa.table.intake import Table, open_table
 from catalpa.table.match import as_numbers, code_of, refuse_other_type
-from catalpa.table.schema import Category, Column, Schema, TableSettings, UnknownPolicy, cut
+from catalpa.table.schema import Category, Column, Schema, TableSettings, UnknownPolicy
+from catalpa.table.values import cut
 
 __all__ = ["Encoded", "Encoding", "encode"]
 

@@ -15,11 +15,11 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from catalpa.errors import TableError, UnsupportedTable
-from catalpa.table import cells as read
+from catalpa.table import reading as read
 from catalpa.table.blocks import IntArray
-from catalpa.table.cells import Cells, Coded, Family
-from catalpa.table.characters import check_text
+from catalpa.table.cells import MISSING_CODE, Cells, Coded, Family
 from catalpa.table.schema import Dtype, Schema
+from catalpa.table.values import check_text
 
 __all__ = ["Header", "Table", "open_table"]
 
@@ -338,4 +338,4 @@ def _physical_codes(series: Any) -> IntArray:
     codes = series.to_physical()
     if not series.null_count():
         return np.asarray(codes.to_numpy())
-    return np.asarray(codes.to_arrow().cast(pa.int64()).fill_null(read.MISSING_CODE))
+    return np.asarray(codes.to_arrow().cast(pa.int64()).fill_null(MISSING_CODE))

@@ -8,7 +8,8 @@ import numpy as np
 
 from catalpa.errors import TableError
 from catalpa.table.cells import Cells, Coded, Family, Numbers
-from catalpa.table.schema import Category, Column, category_key, cut, read_text
+from catalpa.table.schema import Column
+from catalpa.table.values import Category, category_key, cut, read_text
 
 __all__ = ["as_numbers", "code_of", "refuse_other_type"]
 

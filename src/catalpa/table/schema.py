@@ -5,7 +5,6 @@ And the settings by which it was learned.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from catalpa.errors import ParameterError
 from catalpa.table.blocks import Axis, Scaling
+from catalpa.table.values import Category, Key, category_key, cut, read_text
 
 __all__ = [
     "Category",
@@ -30,23 +30,12 @@ __all__ = [
     "Schema",
     "TableSettings",
     "category_key",
-    "cut",
-    "read_text",
-    "whole",
 ]
 
-Category: TypeAlias = str | bool | int | float | None
-Key: TypeAlias = tuple[str, Any]
 CategoricalFeatures: TypeAlias = Sequence[Any] | NDArray[Any] | str | None
 MissingPolicy: TypeAlias = Literal["category", "ignore", "error"]
 NumbersPolicy: TypeAlias = Literal["keep", "refuse", "shape"]
 UnknownPolicy: TypeAlias = Literal["ignore", "warn", "error"]
-
-LONGEST_SHOWN = 60  # characters of a name or category in a listing; free answers can be pages long
-LARGEST_EXACT = 2**53  # beyond it a float skips whole numbers
-# No leading zeros: 007 is a name. Infinity is no number here, and "nan" is text.
-_NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
-_FLAGS = {"True": True, "true": True, "TRUE": True, "False": False, "false": False, "FALSE": False}
 
 
 @dataclass(frozen=True)
@@ -84,54 +73,6 @@ class Kind(StrEnum):
     NOMINAL = "nominal"
     ORDINAL = "ordinal"
     NUMERIC = "numeric"
-
-
-def category_key(value: Category) -> Key:
-    """Identity of a category: 1 and 1.0 are one, True and 1 are two; sorts by type, then value.
-
-    Examples
-    --------
-    >>> category_key(1) == category_key(1.0), category_key(1) == category_key(True)
-    (True, False)
-    """
-    if isinstance(value, str):
-        return ("text", value)
-    if isinstance(value, tuple):  # a cell that holds several values
-        return ("list", value)
-    # Python holds True == 1, and a dictionary would take them for one category.
-    return ("boolean", value) if isinstance(value, bool) else ("number", value)
-
-
-def whole(value: float) -> int | float:
-    """A whole number as int, where a float holds every whole number exactly; others as they are."""
-    return int(value) if abs(value) <= LARGEST_EXACT and value == int(value) else value
-
-
-def cut(text: str) -> str:
-    """A text as a line of a listing can hold it.
-
-    Examples
-    --------
-    >>> cut("red"), len(cut("very " * 12_000))
-    ('red', 60)
-    """
-    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
-
-
-def read_text(text: str) -> Category:
-    """What a text says, if it says a number or a truth value and nothing else.
-
-    Examples
-    --------
-    >>> [read_text(text) for text in ("1", "1.50", "True", "007", "red")]
-    [1, 1.5, True, '007', 'red']
-    """
-    if text in _FLAGS:
-        return _FLAGS[text]
-    if not (number := _NUMBER.fullmatch(text)):
-        return text
-    # Whole numbers as they are: a float would lose digits beyond 2**53.
-    return whole(float(text)) if number[2] or number[3] else int(text)
 
 
 @dataclass(frozen=True)
