@@ -644,3 +644,14 @@ def test_fractional_weights_and_numbers_fit_into_the_sums(tmp_path):
     assert soft.squares.min() >= 0
     thirds.save(tmp_path / "model.json")
     assert (catalpa.load(tmp_path / "model.json").predict(frame) == plain.labels_).all()
+
+
+def test_fractional_weights_leave_numbers_what_they_are():
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1, 2], 60)
+    frame = pd.DataFrame({"a": np.array(list("xyz"))[group], "age": rng.normal(10.0 * group, 2.0)})
+    weights = np.ones(180)
+    weights[0] = 1.0 + 1e-6  # almost as if nothing were weighted, on the way of fractions
+    plain, weighted = quietly(quick(3), frame), quietly(quick(3), frame, sample_weight=weights)
+    assert np.array_equal(weighted.labels_, plain.labels_)
+    assert weighted.evidence_ == pytest.approx(plain.evidence_, rel=1e-4)

@@ -29,9 +29,8 @@ __all__ = ["InMemory", "LocalEngine", "thread_count", "weight_units"]
 
 Result = TypeVar("Result")
 ROWS_PER_BLOCK = 1 << 16  # below this the hand-over between threads costs more than it saves
-MOST_UNITS = 2**36  # total weight in units; leaves room for sums of numbers in 64 bits
-# Where rows are shared between clusters a number adds up to 2**30 of each unit.
-MOST_SHARED_UNITS = 2**32
+# Total weight in units. A soft pass adds numbers in 2**-30 of a unit: with more, sums would pass 64 bits.
+MOST_UNITS = 2**32
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -90,10 +89,7 @@ class InMemory:
     def for_fit(self, settings: TableSettings, sample_weight: Any) -> Opened:
         table, digested = self.table, digest(self.table, settings)
         schema = schema_of(digested, settings)
-        most = MOST_SHARED_UNITS if settings.numbers == "shape" else MOST_UNITS
-        units, per_weight = (
-            (None, 1.0) if sample_weight is None else weight_units(sample_weight, len(table), most)
-        )
+        units, per_weight = (None, 1.0) if sample_weight is None else weight_units(sample_weight, len(table))
         # A row of weight 0 is as if it were not there: it must not stretch a range or be drawn.
         weighed = None if units is None or units.all() else units > 0
         if weighed is not None and schema.numeric:
@@ -123,13 +119,11 @@ def _ranged(table: Table, schema: Schema, weighed: NDArray[np.bool_]) -> Schema:
     return replace(schema, columns=columns)
 
 
-def weight_units(
-    sample_weight: ArrayLike, n_rows: int, most: int = MOST_UNITS
-) -> tuple[IntArray | None, float]:
+def weight_units(sample_weight: ArrayLike, n_rows: int) -> tuple[IntArray | None, float]:
     """Weights in whole units, and the number of units that make a weight of 1.
 
     Whole weights are exact. Fractional ones are rounded to the finest power of two that keeps the
-    total below ``most`` units: with 2**36 and a million rows, about one part in 60 000 of the mean weight.
+    total below 2**32 units: with a million rows, about one part in 4 000 of the mean weight.
 
     Returns
     -------
@@ -156,8 +150,8 @@ def weight_units(
         raise ParameterError("All sample weights are zero, so there is nothing to cluster.")
     if (weights == 1).all():  # the way without weights is faster
         return None, 1.0
-    if (weights == np.rint(weights)).all() and total <= most:
+    if (weights == np.rint(weights)).all() and total <= MOST_UNITS:
         return weights.astype(np.int64), 1.0
     # A power of two: dividing by it later loses nothing.
-    per_weight = 2.0 ** math.floor(math.log2(most / total))
+    per_weight = 2.0 ** math.floor(math.log2(MOST_UNITS / total))
     return np.rint(weights * per_weight).astype(np.int64), per_weight

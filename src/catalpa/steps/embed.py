@@ -23,7 +23,7 @@ __all__ = [
     "summed_away",
 ]
 
-KEPT_BITS = 20  # of a distance: enough to draw by, and sums over 2**36 units of weight stay in 64 bits
+KEPT_BITS = 20  # of a distance: enough to draw by, and sums over 2**32 units of weight stay in 64 bits
 
 
 class Away(Protocol):

@@ -37,7 +37,7 @@ IGNORED = 0  # place, after a column's categories, of a cell that adds nothing
 UNSEEN = 1  # and of a category that fit never saw
 HOLES = 2  # the number of such places
 
-# One tick is 2**-24 of a column's range: with 2**36 units of weight, sums inside the range stay below 2**60.
+# One tick is 2**-24 of a column's range: with 2**32 units of weight, sums inside the range stay below 2**56.
 TICK_BITS = 24
 FARTHEST = 2.0**8  # a number this many ranges away is as far as a number gets
 
