@@ -46,7 +46,7 @@ def test_a_branching_tree_hangs_each_category_on_its_neighbour():
 
 
 def test_the_rarest_categories_are_left_out_and_counted():
-    positions = np.linspace(0, 1, 100)
+    positions = np.linspace(0.01, 1, 100)
     layout = lay_out(relation_on_a_line(positions), positions, most_rows=10)
     assert len(layout.rows) == 10
     assert layout.left_out == 90
@@ -74,5 +74,20 @@ def test_every_category_is_drawn_once_or_counted(positions):
     layout = lay_out(relation_on_a_line(positions), positions, most_rows=7)
     drawn = [name for row in layout.rows for name in row.names]
     assert len(set(drawn)) == len(drawn)
-    assert len(drawn) + layout.left_out == len(positions)
+    assert len(drawn) + layout.left_out + len(layout.absent) == len(positions)
     assert all(row.parent < at for at, row in enumerate(layout.rows))
+
+
+def test_categories_without_rows_have_no_line_and_are_named():
+    schema = infer([["low"], ["med"], ["high"], ["none"]])
+    # high, low, med, none: without rows, and yet nearer to the commonest than one that has some
+    on_a_line = Relations.on_lines(schema, np.array([[0.0, -2.0, -1.0, -0.5]]))[0, "x0"]
+    layout = lay_out(on_a_line, [0.7, 0.1, 0.2, 0.0])
+    assert [row.names for row in layout.rows] == [("high",), ("med",), ("low",)]
+    assert [row.place for row in layout.rows] == [0.0, 1.0, 2.0]
+    assert layout.absent == ("none",)
+    star = np.array([[0, 2, 2, 1], [2, 0, 2, 1], [2, 2, 0, 1], [1, 1, 1, 0]], dtype=float)
+    branched = Relations.from_distances(schema, [star], n_clusters=1)[0, "x0"]
+    layout = lay_out(branched, [0.7, 0.1, 0.2, 0.0])
+    assert sorted(row.place for row in layout.rows)[:2] == [0.0, 2.0]
+    assert lay_out(on_a_line, [0.0] * 4).absent == ("high", "low", "med", "none")

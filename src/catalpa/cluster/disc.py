@@ -163,4 +163,5 @@ class DISC(Clusterer):
     @property
     def relations_(self) -> Relations:
         """What every cluster learned about the categories of every column."""
-        return Relations.on_lines(self.schema_, self._fitted.outcome.learned["positions"])
+        lines = Relations.on_lines(self.schema_, self._fitted.outcome.learned["positions"])
+        return replace(lines, unit="difference of shares")

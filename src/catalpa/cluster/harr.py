@@ -96,6 +96,7 @@ class HARR(Clusterer):
     [1.0, 1.0]
     """
 
+    _uses_order = True
     _numbers = "keep"
     _rules = rules(
         variant=choice("M", "V", "H2H"),

@@ -83,6 +83,7 @@ class HDC(Clusterer):
     ('low', 'mid', 'high')
     """
 
+    _uses_order = True
     _numbers = "refuse"
     _rules = rules(
         weighting=choice("ndw", "none"),

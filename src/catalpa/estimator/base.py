@@ -26,6 +26,7 @@ from catalpa.estimator.parameters import Rule, check_parameters
 from catalpa.estimator.problem import Problem, rows_in_memory
 from catalpa.estimator.saving import identity, model_document
 from catalpa.model.file import write
+from catalpa.relations.order import order_not_used
 from catalpa.steps.assign import label_rows, measure_rows
 from catalpa.steps.collapse import joined
 from catalpa.steps.counts import Counts
@@ -33,7 +34,7 @@ from catalpa.steps.scores import FixedScores, fix
 from catalpa.table.blocks import Axis, IntArray
 from catalpa.table.encode import Encoding
 from catalpa.table.intake import Header
-from catalpa.table.schema import NumbersPolicy, TableSettings
+from catalpa.table.schema import NumbersPolicy, Schema, TableSettings
 
 if TYPE_CHECKING:
     from catalpa.report import Report
@@ -49,6 +50,7 @@ class Clusterer(
     """Base of the estimators: they differ in ``_solve`` and in their settings."""
 
     _numbers: ClassVar[NumbersPolicy] = "keep"
+    _uses_order: ClassVar[bool] = False  # whether the order of ordered categories counts
     _rules: ClassVar[Mapping[str, Rule]] = {}
     _kept: ClassVar[Kept] = Kept()
 
@@ -114,7 +116,7 @@ class Clusterer(
         validate_data(self, opener.header.sample, skip_check_array=True)
         return Problem(
             opened.engine,
-            opened.schema,
+            self._with_order_told(opened.schema),
             self._clusters_for(opened.engine.n_rows),
             random_state,
             **{name: getattr(self, name) for name in LOOP_SETTINGS if hasattr(self, name)},
@@ -122,6 +124,11 @@ class Clusterer(
             search_rows=settings.search_rows or opened.engine.n_rows,
             search_seed=settings.search_seed,
         )
+
+    def _with_order_told(self, schema: Schema) -> Schema:
+        """The schema with a sentence about declared orders that the method takes no notice of."""
+        told = None if self._uses_order else order_not_used(schema, type(self).__name__)
+        return schema if told is None else replace(schema, decisions=(*schema.decisions, told))
 
     def _searched(self, settings: TableSettings, _random_state: np.random.RandomState) -> TableSettings:
         """The settings with the rows that a search looks at; by default none is made on some rows only."""

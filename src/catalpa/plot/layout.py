@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from catalpa.relations.drawing import edge_length
+from catalpa.relations.drawing import edge_length, ends_to_end
 from catalpa.relations.relations import Relation
-from catalpa.relations.tree import Tree
-from catalpa.table.blocks import FloatArray
+from catalpa.relations.tree import Tree, line_tree, spanning_tree
+from catalpa.table.blocks import FloatArray, IntArray
 
 __all__ = ["TreeLayout", "TreeRow", "lay_out"]
 
@@ -50,10 +50,13 @@ class TreeLayout:
     rows : tuple of TreeRow
     left_out : int
         Rare categories that are not drawn, because there are too many.
+    absent : tuple of str
+        Categories that no row of the cluster holds: nothing is known of them there, and they have no line.
     """
 
     rows: tuple[TreeRow, ...]
     left_out: int
+    absent: tuple[str, ...] = ()
 
 
 def lay_out(
@@ -78,10 +81,14 @@ def lay_out(
     >>> [(row.names, round(row.place, 2)) for row in lay_out(relation, [0.7, 0.1, 0.2]).rows]
     [(('high',), 0.0), (('med',), 0.5), (('low',), 0.6)]
     """
-    if not len(relation.tree):
-        return TreeLayout((), 0)
     weights = np.asarray(shares, dtype=np.float64)
-    # The cluster's most common category, as the one that others are compared with.
+    absent = tuple(relation.names[at] for at in np.flatnonzero(weights <= 0))
+    if len(absent) == len(weights):
+        return TreeLayout((), 0, absent)
+    if absent:
+        held = np.flatnonzero(weights > 0)
+        return replace(lay_out(_among(relation, held), weights[held], most_rows), absent=absent)
+    # The commonest category is what the others are compared with.
     root = int(weights.argmax())
     places = _places(relation.tree, root)
     near = SAME_PLACE * float(places.max())
@@ -107,6 +114,18 @@ def lay_out(
         )
     return TreeLayout(
         tuple(rows), sum(len(members) for members, _ in groups) - sum(len(row.names) for row in rows)
+    )
+
+
+def _among(relation: Relation, held: IntArray) -> Relation:
+    """The relation of some of its categories."""
+    apart = relation.distances[np.ix_(held, held)]
+    along = _places(relation.tree, ends_to_end(relation.tree)[0][0])
+    # On a line what is left keeps its order; elsewhere the tree is found anew.
+    on_a_line = relation.is_path and np.allclose(relation.distances, np.abs(along[:, None] - along))
+    tree = line_tree(along[held]) if on_a_line else spanning_tree(apart)
+    return replace(
+        relation, categories=tuple(relation.categories[at] for at in held), distances=apart, tree=tree
     )
 
 

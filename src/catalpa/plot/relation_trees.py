@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from catalpa.errors import ParameterError
 from catalpa.estimator.fitted import fitted_of
-from catalpa.plot.layout import lay_out
+from catalpa.plot.layout import TreeLayout, lay_out
 from catalpa.plot.theme import INK, MUTED, cluster_colour, dressed, needs_altair
 from catalpa.plot.view import model_counts
 from catalpa.relations.names import percent, shortened
 from catalpa.relations.profiles import telling_columns
-from catalpa.relations.relations import Relations
+from catalpa.relations.relations import Relation, Relations
 
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
@@ -29,7 +29,8 @@ def relation_tree(model: Clusterer, cluster: int, column: str, *, width: int = 4
 
     Every category has a line of its own. The cluster's most common one comes first, at the left; every
     edge is as long as the distance that was learned, and a category's share in the cluster stands beside
-    its name. Categories at distance zero share a line, and beyond forty the rarest are left out.
+    its name. Categories at distance zero share a line, beyond forty the rarest are left out, and those that
+    no row of the cluster holds are named apart: shares say nothing about them.
 
     Parameters
     ----------
@@ -126,11 +127,12 @@ def _charts(model: Clusterer, wanted: Sequence[tuple[int, str]], width: int) -> 
         layouts.append((relation, lay_out(relation, shares[relation.cluster, offsets[at] : offsets[at + 1]])))
     # One scale for all that are drawn, and no division by 0 where all categories are alike.
     longest = max((row.place for _, layout in layouts for row in layout.rows), default=0.0) or 1.0
-    return [_chart(relation, layout.rows, layout.left_out, longest, width) for relation, layout in layouts]
+    return [_chart(relation, layout, longest, width, relations.unit) for relation, layout in layouts]
 
 
-def _chart(relation: Any, rows: Any, left_out: int, longest: float, width: int) -> Any:
+def _chart(relation: Relation, layout: TreeLayout, longest: float, width: int, unit: str) -> Any:
     alt = needs_altair()
+    rows = layout.rows
     dots = [
         {
             "line": at,
@@ -142,7 +144,7 @@ def _chart(relation: Any, rows: Any, left_out: int, longest: float, width: int) 
     ]
     edges = [part for at, row in enumerate(rows) if row.parent >= 0 for part in _edge(rows, at)]
     scale = alt.Scale(domain=[0, longest * 1.001], nice=False)
-    x = alt.X("place:Q", scale=scale, axis=alt.Axis(title="distance", tickCount=3, grid=False))
+    x = alt.X("place:Q", scale=scale, axis=alt.Axis(title=unit, tickCount=3, grid=False))
     lines = alt.Scale(domain=[-0.5, max(len(rows), 1) - 0.5], reverse=True, nice=False)
     y = alt.Y("line:Q", scale=lines, axis=None)
     colour = cluster_colour(relation.cluster)
@@ -157,8 +159,10 @@ def _chart(relation: Any, rows: Any, left_out: int, longest: float, width: int) 
     )
     names = base.mark_text(align="left", dx=11, fontSize=12, color=INK).encode(text="text:N")
     title = {"text": f"{shortened(relation.column, 40)} in cluster {relation.cluster}", "fontSize": 13}
-    if left_out:
-        title |= {"subtitle": f"{left_out} rarer categories not shown", "subtitleColor": MUTED}
+    beside = [f"{layout.left_out} rarer categories not shown"] if layout.left_out else []
+    beside += [f"no rows: {shortened(', '.join(layout.absent), 80)}"] if layout.absent else []
+    if beside:
+        title |= {"subtitle": beside, "subtitleColor": MUTED}
     return alt.layer(drawn, points, names).properties(
         width=width, height=LINE * max(len(rows), 1), title=title
     )

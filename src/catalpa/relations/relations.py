@@ -170,6 +170,7 @@ class Relations:
     geometry: Geometry
     n_clusters: int
     shares: FloatArray | None = None  # (k, V)
+    unit: str = "distance"  # what lengths are measured in, for axes
 
     @classmethod
     def on_lines(

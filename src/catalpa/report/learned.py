@@ -18,6 +18,7 @@ __all__ = ["relation_records", "split_records", "weight_records"]
 MOST_TREES = 1_500  # in a page; the least telling columns are left out first
 # Categories of one line of a tree; the page cuts longer lines anyway.
 NAMES_TOLD = 3
+NAMES_ABSENT = 12
 
 
 def relation_records(view: View, columns: list[str]) -> dict[str, Any] | None:
@@ -40,7 +41,13 @@ def relation_records(view: View, columns: list[str]) -> dict[str, Any] | None:
             start, stop = offsets[places[name]], offsets[places[name] + 1]
             drawn.append(_tree(lay_out(relations[cluster, name], shares[cluster, start:stop])))
         trees.append(drawn)
-    return {"columns": named, "left_out": len(wide) - len(named), "shared": shared, "trees": trees}
+    return {
+        "columns": named,
+        "left_out": len(wide) - len(named),
+        "shared": shared,
+        "unit": relations.unit,
+        "trees": trees,
+    }
 
 
 def _tree(layout: TreeLayout) -> dict[str, Any]:
@@ -51,7 +58,7 @@ def _tree(layout: TreeLayout) -> dict[str, Any]:
         )
         text = ", ".join(told)
         rows.append([text, round(row.share, 4), round(row.place, 4), row.parent])
-    return {"rows": rows, "left_out": layout.left_out}
+    return {"rows": rows, "left_out": layout.left_out, "absent": list(layout.absent[:NAMES_ABSENT])}
 
 
 def weight_records(view: View) -> list[dict[str, Any]] | None:

@@ -88,7 +88,10 @@
     chip.className = data.chips[cluster];
     chip.style.setProperty("--c", colour);
     chip.textContent = String(cluster);
-    figure.querySelector(".left-out").textContent = tree.left_out ? `${tree.left_out} rarer categories are not drawn.` : "";
+    figure.querySelector(".left-out").textContent = [
+      tree.left_out ? `${tree.left_out} rarer categories are not drawn.` : "",
+      tree.absent.length ? `No row of the cluster holds ${tree.absent.join(", ")}.` : "",
+    ].join(" ");
     figure.insertBefore(svg, figure.querySelector(".left-out"));
   }
 
