@@ -159,7 +159,8 @@ def test_text_from_the_data_is_escaped_everywhere(attacked):
 def test_the_script_reads_the_same_categories_that_the_table_has(attacked):
     text = re.search(r'id="report-data">(.*?)</script>', attacked, re.DOTALL)[1]
     data = json.loads(text)
-    drawn = [row[0] for tree in data["relations"]["trees"][0] for row in tree["rows"]]
+    trees = [tree for of_cluster in data["relations"]["trees"] for tree in of_cluster]
+    drawn = [row[0] for tree in trees for row in tree["rows"]]
     assert any(ATTACK in name for name in drawn)
 
 
