@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import pickle
 
 import pytest
 
@@ -56,3 +57,10 @@ def test_a_value_that_cannot_be_is_named(state, field, value):
 def test_declared_categories_are_read_like_others(state):
     state["columns"][0]["dtype"]["declared"] = ["red", "blue", "green"]
     assert Schema.from_dict(state).columns[0].dtype.declared == ("red", "blue", "green")
+
+
+def test_the_state_of_a_column_has_no_keys_that_skops_cannot_write():
+    column = infer(TABLE).columns[0]
+    assert column.codes[("text", "red")] == 1
+    assert "codes" not in column.__getstate__()
+    assert pickle.loads(pickle.dumps(column)) == column

@@ -174,6 +174,10 @@ class Column:
         """Code of the category of missing cells, None if the column has no such category."""
         return self.size - 1 if self.categories and self.categories[-1] is None else None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without ``codes``, which are made again: their keys are pairs, and skops knows no such keys."""
+        return {name: value for name, value in self.__dict__.items() if name != "codes"}
+
     @cached_property
     def codes(self) -> Mapping[Key, int]:
         """Code of each category that is not the missing one."""
