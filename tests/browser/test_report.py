@@ -179,3 +179,34 @@ def test_the_page_prints(open_page, zoo_report):
     printed = page.driver.print_page()
     assert len(printed) > 20_000
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_shares_are_found_by_column_or_category_and_saved_whole(open_page, wide_report):
+    page = open_page(wide_report)
+    groups = "[...document.querySelectorAll('.shares tbody.group')].filter(e => !e.hidden).length"
+    everything = page.ask(groups)
+    field = page.driver.find_element("id", "find-share")
+    field.send_keys("forty")
+    assert page.ask(groups) == 1
+    assert page.ask("document.getElementById('found-shares').textContent") == f"1 of {everything} columns"
+    field.clear()
+    page.do("document.getElementById('find-share').dispatchEvent(new Event('input'))")
+    assert page.ask(groups) == everything
+    page.do("URL.createObjectURL = (blob) => { window.saved = blob; return 'data:,'; }")
+    page.do("document.getElementById('save-shares').click()")
+    lines = page.ask("window.saved.text()").splitlines()
+    assert lines[0].startswith('"column","category","all","cluster 0"')
+    assert sum(line.startswith('"forty",') for line in lines) == 40
+    assert page.complaints() == []
+
+
+def test_what_is_wider_than_a_narrow_page_fades_where_it_goes_on(open_page, zoo_report):
+    page = open_page(zoo_report, width=390)
+    marked = "document.querySelector('.map').hasAttribute('data-more')"
+    assert page.ask(marked)
+    page.driver.execute_async_script(
+        "const done = arguments[0], map = document.querySelector('.map');"
+        "map.addEventListener('scroll', () => setTimeout(done, 50)); map.scrollLeft = 9999;"
+    )
+    assert not page.ask(marked)
+    assert not open_page(zoo_report, width=1280).ask(marked)

@@ -143,9 +143,14 @@ def test_a_cost_that_never_changes_is_not_drawn(zoo):
     assert "Cost after every pass" not in html
 
 
-def test_every_sentence_is_on_the_page(report):
+def test_every_reason_is_on_the_page_and_said_once(report):
+    shown = re.sub(r"<script.*?</script>|<[^>]*>", "", report.html, flags=re.DOTALL)
+    part = shown[shown.index("What sets each cluster apart?") : shown.index("Which columns matter?")]
     for one in report.summary["clusters"]:
-        assert one["sets_apart"].replace(" %", "\u00a0%") in report.html
+        for reason in one["reasons"]:
+            told = reason["text"].replace(" %", "\u00a0%")
+            assert told in part
+    assert 'class="why"' not in report.html
 
 
 def test_text_from_the_data_is_escaped_everywhere(attacked):

@@ -129,6 +129,7 @@ def _script_data(summary: Mapping[str, Any]) -> dict[str, Any]:
         else None,
         "colours": _colours(summary),
         "chips": _chips(summary),
+        "profile": summary["profile"],
         "map_clusters": [point[2] for point in summary["map"]["points"]],
     }
 

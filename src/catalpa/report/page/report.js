@@ -35,6 +35,51 @@
     });
   }
 
+  // Shares: find a column or a category, and keep the whole table as a file.
+  const tools = document.getElementById("share-tools");
+  if (tools) {
+    tools.hidden = false;
+    const groups = [...document.querySelectorAll(".shares tbody.group")];
+    document.getElementById("find-share").addEventListener("input", (event) => {
+      const wanted = event.target.value.trim().toLowerCase();
+      const holds = (cell) => (cell.title || cell.textContent).toLowerCase().includes(wanted);
+      let found = 0;
+      for (const group of groups) {
+        const [head, ...rows] = group.rows;
+        const whole = holds(head.cells[0]);
+        for (const row of rows) row.hidden = !whole && !holds(row.cells[0]);
+        group.hidden = rows.every((row) => row.hidden);
+        found += group.hidden ? 0 : 1;
+        if (wanted && !group.hidden && group.closest("details")) group.closest("details").open = true;
+      }
+      document.getElementById("found-shares").textContent = wanted ? `${found} of ${groups.length} columns` : "";
+    });
+    document.getElementById("save-shares").addEventListener("click", () => {
+      // A cell that begins like a formula would be run by a spreadsheet; an apostrophe keeps it text.
+      const cell = (text) => `"${String(text).replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
+      const lines = [["column", "category", "all", ...data.colours.map((_, at) => `cluster ${at}`)].map(cell)];
+      for (const { column, categories } of data.profile) {
+        for (const { category, overall, shares } of categories) {
+          lines.push([cell(column), cell(category), Number(overall.toFixed(4)), ...shares]);
+        }
+      }
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([lines.map((line) => line.join(",") + "\r\n").join("")], { type: "text/csv" }));
+      link.download = "shares.csv";
+      link.click();
+      URL.revokeObjectURL(link.href);
+    });
+  }
+
+  // What is wider than the page fades where it goes on.
+  const wide = [...document.querySelectorAll(".scroll, .map")];
+  const mark = (place) => place.toggleAttribute("data-more", place.scrollWidth - place.clientWidth - place.scrollLeft > 4);
+  const widths = new ResizeObserver((entries) => entries.forEach((entry) => mark(entry.target)));
+  for (const place of wide) {
+    place.addEventListener("scroll", () => mark(place), { passive: true });
+    widths.observe(place);
+  }
+
   // Trees.
   const LINE = 26, TOP = 8, FOOT = 30;
 
