@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pandas as pd
 import pytest
 
 
@@ -98,3 +99,21 @@ def test_bins_are_not_taken_for_text(run, tmp_path):
     (tmp_path / "fit.csv").write_text("x,c\n" + "1.5,a\n2.5,b\n" * 10)
     assert run("cluster", "fit.csv", "-k", 2, "-m", "kmodes", "--bins", 2, "-o", "out").code == 0
     assert run("predict", "out/model.json", "fit.csv").err == ""
+
+
+def test_probabilities_are_given_beside_the_labels(run, fruit, tmp_path):
+    assert run("cluster", fruit, "-k", 2, "--id", "person", "-o", "out").code == 0
+    assert run("predict", "out/model.json", fruit, "--id", "person", "--proba", "-o", "labels.csv").code == 0
+    found = pd.read_csv(tmp_path / "labels.csv")
+    assert found.columns.tolist() == ["person", "cluster", "probability_0", "probability_1"]
+    shares = found[["probability_0", "probability_1"]].to_numpy()
+    assert shares.sum(axis=1) == pytest.approx(1.0, abs=1e-5)
+    assert shares.argmax(axis=1).tolist() == found["cluster"].tolist()
+    told = json.loads(run("predict", "out/model.json", fruit, "--proba", "--json").out)
+    assert told["probabilities"] == shares.tolist()
+
+
+def test_a_method_without_probabilities_says_so(run, fruit):
+    assert run("cluster", fruit, "-k", 2, "-m", "kmodes", "--drop", "person,price", "-o", "out").code == 0
+    ended = run("predict", "out/model.json", fruit, "--proba")
+    assert (ended.code, "has no probabilities" in " ".join(ended.err.split())) == (2, True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from catalpa.cli import options
 from catalpa.cli.inputs import Asked, Input, csv_parts, take
@@ -27,6 +29,9 @@ def predict(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     decimal: options.Decimal = ".",
+    proba: Annotated[
+        bool, typer.Option("--proba", help="Add the probability of every cluster, for methods that have it.")
+    ] = False,
     stream: options.Stream = False,
     memory: options.Memory = None,
     output: options.OutputFile = None,
@@ -45,6 +50,8 @@ def predict(
 
         catalpa predict out/model.json new.csv --id person -o labels.csv
 
+        catalpa predict out/model.json new.csv --proba -o labels.csv
+
         catalpa predict out/model.json "new/*.parquet" --stream -o labels.csv
     """
     from catalpa.cluster.registry import load
@@ -61,7 +68,9 @@ def predict(
         named = identifier_of(id)
         wanted = names if named is None or named in names else [*names, named]
         asked = Asked(table, wanted, delimiter=delimiter_of(delimiter), encoding=encoding, decimal=decimal)
-        labelled: Iterable[pa.Table] = _labelled(fitted, take(asked, stream=stream, memory=memory), named)
+        given = take(asked, stream=stream, memory=memory)
+        shares = _probabilities(fitted) if proba else None
+        labelled: Iterable[pa.Table] = _labelled(fitted, given, named, shares)
         # As they come: labels of files larger than memory are written while rows are read.
         labelled = list(labelled) if json else labelled
         if output is not None:
@@ -75,14 +84,42 @@ def predict(
         at = 0 if id is None else 1
         labels = [label for part in labelled for label in part.column(at).to_pylist()]
         files = [] if output is None else [str(output)]
-        terminal.show_json({"labels": labels, "files": files, "warnings": terminal.warnings})
+        told = {"labels": labels, "files": files, "warnings": terminal.warnings}
+        if proba:
+            told["probabilities"] = [row for part in labelled for row in _last(part, fitted.n_clusters_)]
+        terminal.show_json(told)
 
 
-def _labelled(fitted: Clusterer, given: Input, id: str | None) -> Iterator[pa.Table]:  # noqa: A002
+def _last(part: pa.Table, columns: int) -> list[tuple[float, ...]]:
+    """The cells of the last columns, row by row."""
+    first = part.num_columns - columns
+    return list(zip(*(part.column(first + at).to_pylist() for at in range(columns)), strict=True))
+
+
+def _probabilities(fitted: Clusterer) -> Callable[[Any], Any]:
+    """What gives the probabilities of rows, if the method has any."""
+    if not hasattr(fitted, "predict_proba"):
+        raise ParameterError(
+            f"{type(fitted).__name__} puts a row wholly into one cluster and has no probabilities. "
+            "Leave out --proba, or fit Grove."
+        )
+    return fitted.predict_proba  # type: ignore[no-any-return]
+
+
+def _labelled(
+    fitted: Clusterer,
+    given: Input,
+    id: str | None,  # noqa: A002
+    probabilities: Callable[[Any], Any] | None,
+) -> Iterator[pa.Table]:
     """The labels of a table's rows behind their identifiers, table by table."""
     from catalpa.estimator.fitted import fitted_of
 
     names = fitted.cluster_names_ if fitted_of(fitted).names else None
     for rows in given.tables():
-        labels = fitted.predict(rows.select(list(fitted.schema_.inputs)))
-        yield label_columns(labels, None if id is None else rows.select([id]), names)
+        known = rows.select(list(fitted.schema_.inputs))
+        made = label_columns(fitted.predict(known), None if id is None else rows.select([id]), names)
+        shares = [] if probabilities is None else probabilities(known).T.round(6)
+        for cluster, share in enumerate(shares):
+            made = made.append_column(f"probability_{cluster}", [share])
+        yield made
