@@ -38,7 +38,7 @@ def told(cluster):
     return [(reason["kind"], reason["column"], reason.get("category")) for reason in cluster["reasons"]]
 
 
-@pytest.mark.parametrize("scale", [1.0, 1 / 7, 0.01], ids=["whole", "fractional", "below-one-in-sum"])
+@pytest.mark.parametrize("scale", [1.0, 1 / 8, 1 / 128], ids=["whole", "fractional", "below-one-in-sum"])
 def test_a_report_weighs_sizes_shares_means_and_reasons(scale):
     weighted, repeated = both(scale)
     by_size = [sorted(summary["clusters"], key=lambda one: one["size"]) for summary in (weighted, repeated)]
