@@ -22,7 +22,9 @@ PRELOAD = """
 import importlib.machinery, importlib.util, sys
 name, path = "catalpa.steps._core", {core!r}
 spec = importlib.util.spec_from_file_location(name, path)
-sys.modules[name] = importlib.util.module_from_spec(spec)
+core = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(core)
+sys.modules[name] = core
 """
 THREADS = """
 import numpy as np, pandas as pd
@@ -54,10 +56,11 @@ def sanitized(kind: str) -> int:
     for old in folder.glob("report.*"):
         old.unlink()
     log = f"log_path={folder / 'report'}"
-    runtime_path = output("g++", f"-print-file-name={runtime}")
+    # The C++ library too: a sanitizer that comes first must find there what it watches exceptions by.
+    preloaded = [output("g++", f"-print-file-name={name}") for name in (runtime, "libstdc++.so.6")]
     environment = {
         **os.environ,
-        "LD_PRELOAD": runtime_path,
+        "LD_PRELOAD": " ".join(preloaded),
         "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT / "src"), str(ROOT)]),
         # Python itself leaves memory to the end of the program, and NumPy's BLAS has threads of its own.
         "ASAN_OPTIONS": f"detect_leaks=0:{log}",
