@@ -16,6 +16,7 @@ FOLDERS = sorted({path.parent for path in PACKAGE.rglob("*") if path.suffix in (
 TESTED_THROUGH = {
     "cli": ("run as a user runs them", "cli"),
     "cli/lab": ("run as a user runs them", "cli/test_lab.py"),
+    "cluster/choose_k": ("its parts are seen in the choice they make", "cluster/test_choose_k.py"),
     "costs": ("an idea is held to its paper by the method that has it", "cluster"),
     "engines": ("all engines must give the same labels", "engines/test_same_everywhere.py"),
     "estimator": ("what all methods share is tested on each of them", "cluster/test_scikit_learn.py"),

@@ -41,7 +41,8 @@ def test_the_charts_are_drawn(open_page, zoo_report):
     assert page.ask("document.querySelectorAll('#fit svg').length") == 2
     assert page.ask("document.querySelectorAll('#fit .mark-rect path').length") == 101
     assert page.ask("document.querySelectorAll('#fit .mark-symbol path').length") > 2
-    assert page.ask("document.querySelectorAll('.trees figure circle').length") == 12
+    drawn = page.ask("document.querySelectorAll('.trees figure circle').length")
+    assert drawn == len(page.ask(NAMES)) >= 4
     assert page.ask("document.querySelectorAll('table.heat td').length") == 8 * 36
 
 
@@ -68,19 +69,14 @@ def option(page, name):
 
 def test_choosing_another_column_and_cluster_changes_the_tree(open_page, zoo_report):
     page = open_page(zoo_report)
-    before = page.ask(NAMES)
-    assert sorted(before[:6]) == ["0", "2", "4", "5", "6", "8"]
-    page.choose(
-        "choose-column",
-        option(page, "hair"),
-    )
-    assert len(page.ask(NAMES)) == 4
-    places = page.ask(PLACES)
-    page.choose("choose-cluster", "1")
-    assert page.ask(PLACES) != places
-    assert page.ask("document.querySelector('.trees figcaption .told').textContent") == "hair in cluster 1"
+    assert page.ask(NAMES) == ["4", "2", "2", "4"]  # legs that animals of the two clusters have
+    page.choose("choose-column", option(page, "tail"))
+    assert page.ask(NAMES) == ["1", "0", "1"]
+    page.choose("choose-cluster", "4")
+    assert page.ask(NAMES) == ["0", "1", "1"]
+    assert page.ask("document.querySelector('.trees figcaption .told').textContent") == "tail in cluster 4"
     page.choose("choose-other", "")
-    assert len(page.ask(NAMES)) == 2
+    assert page.ask(NAMES) == ["0", "1"]
 
 
 def test_the_table_of_clusters_sorts_both_ways(open_page, zoo_report):
