@@ -11,8 +11,6 @@ pytestmark = pytest.mark.browser
 WIDTHS = (1280, 390)
 LABELS = "[...document.querySelectorAll('.trees figure:not([hidden]) text.category')]"
 NAMES = f"{LABELS}.map(e => e.firstChild.data)"
-DOTS = "[...document.querySelectorAll('.trees figure:not([hidden]) circle')]"
-PLACES = f"{DOTS}.map(e => Number(e.getAttribute('cx')))"
 ORDER = "[...document.querySelectorAll('table.clusters tbody tr')].map(e => Number(e.cells[0].dataset.value))"
 
 

@@ -113,7 +113,10 @@ def show_clusters(terminal: Terminal, lines: Sequence[ClusterLine]) -> None:
 
     terminal.table(
         ("cluster", "size", "share", "what sets it apart"),
-        [(str(one.cluster), f"{one.size:.10g}", percent(one.share), one.sets_apart) for one in lines],
+        [
+            (str(one.cluster), f"{round(one.size, 3):.10g}", percent(one.share), one.sets_apart)
+            for one in lines
+        ],
         bars=[one.share for one in lines],
     )
 

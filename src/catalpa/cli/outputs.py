@@ -116,17 +116,23 @@ def label_columns(labels: Any, identifiers: Any = None, names: Sequence[str] | N
 
 
 def csv_text(frame: Any) -> str:
-    r"""A frame of any library as CSV, whole numbers with gaps kept whole.
+    r"""A frame of any library as CSV, whole numbers with gaps kept whole; what is not a number is a gap.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> csv_text(pa.table({"a": [1, None], "b": ["x", "y"]}))
-    'a,b\n1,x\n,y\n'
+    >>> csv_text(pa.table({"a": [1, None], "b": [float("nan"), 0.5]}))
+    'a,b\n1,\n,0.5\n'
     """
     import narwhals.stable.v2 as nw
     import pandas as pd
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
     # Through Arrow types: pandas alone would write whole numbers with gaps as 1.0.
     table = nw.from_native(frame).to_arrow()
+    for at, field in enumerate(table.schema):
+        if pa.types.is_floating(field.type):
+            numbers = pc.if_else(pc.is_nan(table.column(at)), pa.scalar(None, field.type), table.column(at))
+            table = table.set_column(at, field, numbers)
     return str(table.to_pandas(types_mapper=pd.ArrowDtype).to_csv(index=False, lineterminator="\n"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -145,7 +146,11 @@ class Fitted:
 
     def in_weights(self, units: NDArray[Any]) -> NDArray[Any]:
         """Counts in the user's weights; whole numbers stay whole where nothing was weighted."""
-        return units if self.units_per_weight == 1.0 else units / self.units_per_weight
+        if self.units_per_weight == 1.0:
+            return units
+        # Digits beyond those that a unit can tell are noise of the rounding: 38.58, not 38.58000000566.
+        digits = max(int(math.log10(self.units_per_weight)), 0)
+        return np.round(units / self.units_per_weight, digits)
 
 
 def fitted_of(model: Any) -> Fitted:
