@@ -160,8 +160,8 @@ def test_what_is_refused_on_an_executor_is_said_as_here(fitted):
     from pyspark.sql import functions
 
     _, table, _, _ = fitted
-    with pytest.raises(UnsupportedTable, match=r"^Column 'lists' holds values of type list"):
-        KModes(2).fit(table.withColumn("lists", functions.array("c0")))
+    with pytest.raises(UnsupportedTable, match=r"^Column 'records' holds values of type"):
+        KModes(2).fit(table.withColumn("records", functions.struct("c0")))
     with pytest.raises(TableError, match=r"^Input X contains infinity: column 'far'"):
         KPrototypes(2).fit(table.withColumn("far", functions.lit(float("inf"))))
     engine = KPrototypes(2)._pose(table).engine

@@ -45,7 +45,7 @@ def test_a_table_of_numbers_has_no_categories_to_map() -> None:
         category_map(model, table)
 
 
-@pytest.mark.filterwarnings("ignore:Very many categories")
+@pytest.mark.filterwarnings("ignore::catalpa.errors.ColumnWarning")
 def test_very_many_categories_are_mapped_by_clusters_alone() -> None:
     table = [[f"a{row % MOST_PAIRED}", f"b{row % 2}"] for row in range(MOST_PAIRED + 2)]
     found = mapped(look(catalpa.KModes(2, random_state=0).fit(table), table))

@@ -91,8 +91,10 @@ class Clusterer(
         labels = self._label(engine)
         if found is None:
             return labels
-        # What merges rows, or visits them in order, leaves clusters that rows at a border are not nearest to.
         self.published_labels_ = found
+        if np.array_equal(found, labels):
+            return labels
+        # What merges rows, or visits them in order, leaves clusters that rows at a border are not nearest to.
         fitted, block = self._fitted, joined(rows_in_memory(engine, type(self).__name__))
         counts = Counts.of(block, labels, fitted.outcome.k, engine.axis)
         self._publish(replace(fitted, outcome=replace(fitted.outcome, counts=counts).without_empty()))
