@@ -238,6 +238,15 @@ class TestShowing:
         assert str(relation).splitlines()[1].startswith("x 25 % ──")
         assert str(relation).endswith("── y 75 %")
 
+    def test_categories_without_rows_stand_apart(self, schema_of):
+        shares = np.array([[0.25, 0.0, 0.75]])
+        smoothed = np.log(shares + 0.01)
+        relation = Relations.on_lines(schema_of(a=["x", "y", "z"]), smoothed, shares=shares)[0, "a"]
+        assert relation.absent == ("y",)
+        assert relation.held.categories == ("x", "z")
+        assert str(relation).splitlines()[-1] == "no rows: y"
+        assert "y" not in str(relation).splitlines()[1]
+
     def test_a_relation_prints_as_a_title_and_a_drawing(self, relations):
         title, drawing = str(relations[0, "safety"]).splitlines()
         assert title == "safety in cluster 0"

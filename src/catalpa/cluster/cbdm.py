@@ -187,10 +187,10 @@ class CBDM(Clusterer):
     @property
     def relations_(self) -> Relations:
         """Distances of the categories of every column."""
-        outcome = self._fitted.outcome
-        shares = outcome.counts.shares(self.schema_.axis)
-        matrices = outcome.ragged["distances"]
-        return Relations.from_distances(self.schema_, matrices, n_clusters=outcome.k, shares=shares)
+        matrices = self._fitted.outcome.ragged["distances"]
+        return Relations.from_distances(
+            self.schema_, matrices, n_clusters=self.n_clusters_, shares=self._fitted.shares
+        )
 
     @property
     def contexts_(self) -> dict[str, list[str]]:

@@ -117,4 +117,6 @@ class CoForest(Clusterer):
     def relations_(self) -> Relations:
         """The tree of every column, the same in all clusters."""
         matrices = self._fitted.outcome.ragged["distances"]
-        return Relations.from_distances(self.schema_, matrices, n_clusters=self.n_clusters_)
+        return Relations.from_distances(
+            self.schema_, matrices, n_clusters=self.n_clusters_, shares=self._fitted.shares
+        )

@@ -163,5 +163,6 @@ class DISC(Clusterer):
     @property
     def relations_(self) -> Relations:
         """What every cluster learned about the categories of every column."""
-        lines = Relations.on_lines(self.schema_, self._fitted.outcome.learned["positions"])
+        found = self._fitted
+        lines = Relations.on_lines(found.schema, found.outcome.learned["positions"], shares=found.shares)
         return replace(lines, unit="difference of shares")

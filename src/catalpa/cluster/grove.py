@@ -290,7 +290,9 @@ class Grove(Clusterer):
     @property
     def relations_(self) -> Relations:
         """What every cluster learned about the categories of every column."""
-        return replace(Relations.on_lines(self.schema_, self._fitted.outcome.learned["positions"]), unit=UNIT)
+        found = self._fitted
+        lines = Relations.on_lines(found.schema, found.outcome.learned["positions"], shares=found.shares)
+        return replace(lines, unit=UNIT)
 
 
 def _warn_of_no_structure(k: int) -> None:

@@ -217,7 +217,9 @@ class HARR(Clusterer):
     def relations_(self) -> Relations:
         """Distances of the categories of every column before any weight, the same in all clusters."""
         matrices = self._fitted.outcome.ragged["distances"]
-        return Relations.from_distances(self.schema_, matrices, n_clusters=self.n_clusters_)
+        return Relations.from_distances(
+            self.schema_, matrices, n_clusters=self.n_clusters_, shares=self._fitted.shares
+        )
 
     @property
     def weights_(self) -> Any:

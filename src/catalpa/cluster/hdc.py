@@ -148,7 +148,9 @@ class HDC(Clusterer):
         ragged = self._fitted.outcome.ragged
         pairs = zip(ragged["distances"], ragged["weights"], strict=True)
         matrices = [distances * weights for distances, weights in pairs]
-        return Relations.from_distances(self.schema_, matrices, n_clusters=self.n_clusters_)
+        return Relations.from_distances(
+            self.schema_, matrices, n_clusters=self.n_clusters_, shares=self._fitted.shares
+        )
 
     @property
     def weights_(self) -> Any:

@@ -144,6 +144,11 @@ class Fitted:
     batches: tuple[Batch, ...] = ()
     names: Mapping[int, str] = field(default_factory=dict)
 
+    @property
+    def shares(self) -> FloatArray:  # (k, V)
+        """Share of each category among the rows of each cluster that have its column."""
+        return self.outcome.counts.shares(self.schema.axis)
+
     def in_weights(self, units: NDArray[Any]) -> NDArray[Any]:
         """Counts in the user's weights; whole numbers stay whole where nothing was weighted."""
         if self.units_per_weight == 1.0:

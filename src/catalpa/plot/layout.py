@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-import numpy as np
-
-from catalpa.relations.drawing import edge_length, ends_to_end
+from catalpa.errors import ParameterError
 from catalpa.relations.relations import Relation
-from catalpa.relations.tree import Tree, line_tree, spanning_tree
-from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.table.blocks import FloatArray
 
 __all__ = ["TreeLayout", "TreeRow", "lay_out"]
 
@@ -59,16 +56,14 @@ class TreeLayout:
     absent: tuple[str, ...] = ()
 
 
-def lay_out(
-    relation: Relation, shares: Sequence[float] | FloatArray, most_rows: int = MOST_ROWS
-) -> TreeLayout:
+def lay_out(relation: Relation, most_rows: int = MOST_ROWS) -> TreeLayout:
     """Lay a relation's tree out in lines.
 
     Parameters
     ----------
     relation : Relation
-    shares : sequence of float
-        Of each category in the cluster; the largest is the root, and the smallest are left out first.
+        With shares: the category with the largest is the root, and those with the smallest are left out
+        first.
     most_rows : int
 
     Examples
@@ -77,20 +72,20 @@ def lay_out(
     >>> from catalpa.relations import Relations
     >>> from catalpa.table import infer
     >>> schema = infer([["low"], ["med"], ["high"]])
-    >>> relation = Relations.on_lines(schema, np.array([[0.7, 0.1, 0.2]]))[0, "x0"]
-    >>> [(row.names, round(row.place, 2)) for row in lay_out(relation, [0.7, 0.1, 0.2]).rows]
+    >>> shares = np.array([[0.7, 0.1, 0.2]])
+    >>> relation = Relations.on_lines(schema, shares, shares=shares)[0, "x0"]
+    >>> [(row.names, round(row.place, 2)) for row in lay_out(relation).rows]
     [(('high',), 0.0), (('med',), 0.5), (('low',), 0.6)]
     """
-    weights = np.asarray(shares, dtype=np.float64)
-    absent = tuple(relation.names[at] for at in np.flatnonzero(weights <= 0))
-    if len(absent) == len(weights):
+    absent, relation = relation.absent, relation.held
+    weights = relation.shares
+    if weights is None:
+        raise ParameterError("A tree is laid out by the shares of its categories, which this relation lacks.")
+    if not len(weights):
         return TreeLayout((), 0, absent)
-    if absent:
-        held = np.flatnonzero(weights > 0)
-        return replace(lay_out(_among(relation, held), weights[held], most_rows), absent=absent)
     # The commonest category is what the others are compared with.
     root = int(weights.argmax())
-    places = _places(relation.tree, root)
+    places = relation.tree.path_lengths()[root]
     near = SAME_PLACE * float(places.max())
     groups = _groups(relation, root, places, near)
     kept = _heaviest([float(weights[members].sum()) for members, _ in groups], most_rows)
@@ -112,29 +107,8 @@ def lay_out(
                 line_of.get(parent, -1),
             )
         )
-    return TreeLayout(
-        tuple(rows), sum(len(members) for members, _ in groups) - sum(len(row.names) for row in rows)
-    )
-
-
-def _among(relation: Relation, held: IntArray) -> Relation:
-    """The relation of some of its categories."""
-    apart = relation.distances[np.ix_(held, held)]
-    along = _places(relation.tree, ends_to_end(relation.tree)[0][0])
-    # On a line what is left keeps its order; elsewhere the tree is found anew.
-    on_a_line = relation.is_path and np.allclose(relation.distances, np.abs(along[:, None] - along))
-    tree = line_tree(along[held]) if on_a_line else spanning_tree(apart)
-    return replace(
-        relation, categories=tuple(relation.categories[at] for at in held), distances=apart, tree=tree
-    )
-
-
-def _places(tree: Tree, root: int) -> FloatArray:
-    """Length of the way from the root to every category."""
-    places = np.zeros(len(tree))
-    for vertex, before in tree.walk(root)[1:]:
-        places[vertex] = places[before] + edge_length(tree, before, vertex)
-    return places
+    left_out = sum(len(members) for members, _ in groups) - sum(len(row.names) for row in rows)
+    return TreeLayout(tuple(rows), left_out, absent)
 
 
 def _groups(relation: Relation, root: int, places: FloatArray, near: float) -> list[tuple[list[int], int]]:

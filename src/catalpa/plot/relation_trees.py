@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from catalpa.errors import ParameterError
-from catalpa.estimator.fitted import fitted_of
 from catalpa.plot.layout import TreeLayout, lay_out
 from catalpa.plot.theme import INK, MUTED, cluster_colour, dressed, needs_altair
 from catalpa.plot.view import model_counts
@@ -118,13 +117,8 @@ def _charts(model: Clusterer, wanted: Sequence[tuple[int, str]], width: int) -> 
             f"{type(model).__name__} learns no relations between categories. Use Grove, or another method "
             "with relations_."
         )
-    shares = fitted_of(model).outcome.counts.shares(model.schema_.axis)
-    offsets = model.schema_.axis.offsets
-    layouts = []
-    for cluster, column in wanted:
-        relation = relations[cluster, column]
-        at = relations.columns.index(relation.column)
-        layouts.append((relation, lay_out(relation, shares[relation.cluster, offsets[at] : offsets[at + 1]])))
+    found = [relations[cluster, column] for cluster, column in wanted]
+    layouts = [(relation, lay_out(relation)) for relation in found]
     # One scale for all that are drawn, and no division by 0 where all categories are alike.
     longest = max((row.place for _, layout in layouts for row in layout.rows), default=0.0) or 1.0
     return [_chart(relation, layout, longest, width, relations.unit) for relation, layout in layouts]

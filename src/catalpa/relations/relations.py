@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -14,7 +14,7 @@ from catalpa.errors import MissingDependency, ParameterError, UnknownCluster, Un
 from catalpa.relations.drawing import draw, edge_length, ends_to_end
 from catalpa.relations.geometry import Geometry, Lines, Matrices
 from catalpa.relations.names import category_names, decimals, percent, shortened
-from catalpa.relations.tree import Tree
+from catalpa.relations.tree import Tree, line_tree, spanning_tree
 from catalpa.table.blocks import FloatArray
 from catalpa.table.schema import Category, Schema
 
@@ -69,6 +69,30 @@ class Relation:
         return category_names(self.categories)
 
     @property
+    def absent(self) -> tuple[str, ...]:
+        """Names of the categories that no row of the cluster has; none where shares are not known."""
+        if self.shares is None:
+            return ()
+        return tuple(name for name, share in zip(self.names, self.shares, strict=True) if share <= 0)
+
+    @property
+    def held(self) -> Relation:
+        """The same relation between the categories that rows of the cluster have, as drawings show it.
+
+        Where a category without rows stands is the doing of what the method believes beforehand.
+        """
+        if self.shares is None or (self.shares > 0).all():
+            return self
+        kept = np.flatnonzero(self.shares > 0)
+        apart = self.distances[np.ix_(kept, kept)]
+        ways = self.tree.path_lengths()
+        # On a line what is left keeps its order; elsewhere the tree is found anew.
+        on_a_line = self.is_path and np.allclose(self.distances, ways)
+        tree = line_tree(ways[ends_to_end(self.tree)[0][0], kept]) if on_a_line else spanning_tree(apart)
+        categories = tuple(self.categories[at] for at in kept)
+        return replace(self, categories=categories, distances=apart, tree=tree, shares=self.shares[kept])
+
+    @property
     def is_path(self) -> bool:
         """Whether the tree is a path, that is, whether it puts the categories in one order."""
         return self.tree.is_path
@@ -121,12 +145,15 @@ class Relation:
         return graph
 
     def __str__(self) -> str:
-        names = self.names
-        if self.shares is not None:
-            named = zip(names, self.shares, strict=True)
+        lines = [f"{shortened(self.column, 60)} in cluster {self.cluster}"]
+        shown, absent = self.held, self.absent
+        names = shown.names
+        if shown.shares is not None:
+            named = zip(names, shown.shares, strict=True)
             names = tuple(f"{shortened(name, 17)} {percent(share)}" for name, share in named)
-        title = f"{shortened(self.column, 60)} in cluster {self.cluster}"
-        return f"{title}\n{draw(self.tree, names)}"
+        lines += [draw(shown.tree, names)] if names or not absent else []
+        lines += [f"no rows: {shortened(', '.join(absent), 80)}"] if absent else []
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         return (

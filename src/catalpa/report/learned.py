@@ -6,7 +6,6 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from catalpa.estimator.fitted import fitted_of
 from catalpa.plot.layout import TreeLayout, lay_out
 from catalpa.plot.relation_trees import relations_of
 from catalpa.plot.view import View
@@ -32,15 +31,7 @@ def relation_records(view: View, columns: list[str]) -> dict[str, Any] | None:
     # A single category has no relations.
     wide = {column.name for column in view.schema.categorical if column.size > 1}
     named = [name for name in columns if name in wide][: max(MOST_TREES // view.k, 1)]
-    shares = fitted_of(view.model).outcome.counts.shares(view.schema.axis)
-    offsets, places = view.schema.axis.offsets, {name: at for at, name in enumerate(relations.columns)}
-    trees = []
-    for cluster in range(view.k):
-        drawn = []
-        for name in named:
-            start, stop = offsets[places[name]], offsets[places[name] + 1]
-            drawn.append(_tree(lay_out(relations[cluster, name], shares[cluster, start:stop])))
-        trees.append(drawn)
+    trees = [[_tree(lay_out(relations[cluster, name])) for name in named] for cluster in range(view.k)]
     return {
         "columns": named,
         "left_out": len(wide) - len(named),
