@@ -55,7 +55,7 @@ changelog: $(VENV)/installed-docs
 	$(BIN)/towncrier build --yes
 
 clean:
-	rm -rf build dist docs/_build docs/api/generated .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache
+	rm -rf build dist docs/_build docs/reference/api/generated .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache
 
 # An editable install: Python files are read from src, so only what is compiled or declared asks for another.
 $(VENV)/installed: $(BUILD_INPUTS) | $(BIN)/python

@@ -34,7 +34,7 @@ numpydoc_xref_param_type = False
 
 
 def _line(entry: MethodEntry) -> str:
-    described = Path(__file__).with_name(f"{entry.name}.md").exists()
+    described = (Path(__file__).parent / "methods" / f"{entry.name}.md").exists()
     page = f"[{entry.class_name}]({entry.name}.md)" if described else f"`{entry.class_name}`"
     abilities = (entry.mixed, entry.ordinal, entry.learns_k, entry.streams)
     marks = " | ".join("yes" if able else "" for able in abilities)

@@ -15,8 +15,7 @@ import pytest
 from tools.house import modules
 
 ROOT = Path(__file__).resolve().parents[1]
-ARCHITECTURE = ROOT / "docs" / "architecture.md"
-WITH_CODE = ["quickstart", "grove", "disc", "choosing-k", "relations", "tables", "survey"]
+ARCHITECTURE = ROOT / "docs" / "inside" / "architecture.md"
 # Code, and what it prints where that stands directly below it.
 EXAMPLE = re.compile(r"^```python\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
 
@@ -38,7 +37,8 @@ def rooms() -> set[str]:
     return folders | {path.stem for path in package.glob("*.py") if path.stem != "__init__"}
 
 
-PAGES = ["README.md", *(f"docs/{name}.md" for name in WITH_CODE)]
+WITH_CODE = [path for path in sorted((ROOT / "docs").rglob("*.md")) if code_blocks(path, "python")]
+PAGES = ["README.md", *(path.relative_to(ROOT).as_posix() for path in WITH_CODE)]
 
 
 @pytest.mark.parametrize("page", PAGES)

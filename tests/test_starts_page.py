@@ -29,4 +29,4 @@ def test_the_table_on_the_page_about_disc_is_made_from_the_stored_results():
     made = starts_text(
         read_results(PROJECT / "results" / "protocol.parquet"), SHOWN, read_protocol().categorical
     )
-    assert made in (PROJECT / "docs" / "disc.md").read_text("utf-8")
+    assert made in (PROJECT / "docs" / "methods" / "disc.md").read_text("utf-8")

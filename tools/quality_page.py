@@ -1,4 +1,4 @@
-"""Write docs/quality.md from results/quality.csv; the only way it is written.
+"""Write docs/inside/quality.md from results/quality.csv; the only way it is written.
 
     python tools/quality_page.py
 
@@ -20,7 +20,7 @@ from catalpa.metrics import average_ranks, wilcoxon_holm
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "results" / "quality.csv"
-PAGE = ROOT / "docs" / "quality.md"
+PAGE = ROOT / "docs" / "inside" / "quality.md"
 TEMPLATE = Path(__file__).with_name("quality_template.md")
 
 COLUMNS = (

@@ -2,7 +2,7 @@
 
 Run from the root of the repository::
 
-    python tools/write_outputs.py docs/grove.md docs/choosing-k.md
+    python tools/write_outputs.py docs/methods/grove.md docs/guides/choosing-k.md
 """
 
 from __future__ import annotations

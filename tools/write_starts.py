@@ -17,7 +17,7 @@ from catalpa.lab.journal import read_results
 from catalpa.lab.protocol import read_protocol
 from catalpa.lab.tables import LOPSIDED
 
-PAGE = Path("docs/disc.md")
+PAGE = Path("docs/methods/disc.md")
 RESULTS = Path("results/protocol.parquet")
 BEGIN, END = "<!-- starts: made by tools/write_starts.py -->\n", "\n<!-- end of starts -->"
 SHOWN = {"equations": ("disc", "equations"), "program": ("disc", "program")}

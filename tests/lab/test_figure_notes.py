@@ -81,6 +81,6 @@ def test_a_folder_without_figures_says_nothing(tmp_path):
 @pytest.mark.skipif(not (PROJECT / "results" / "protocol.parquet").exists(), reason="results are not here")
 def test_the_page_in_the_docs_is_made_from_the_stored_results():
     results = PROJECT / "results"
-    notes = figures_text(results / "figures", "../results/figures")
+    notes = figures_text(results / "figures", "../../results/figures")
     made = page(read_results(results / "protocol.parquet"), read_protocol(), notes)
-    assert (PROJECT / "docs" / "results.md").read_text("utf-8") == made
+    assert (PROJECT / "docs" / "inside" / "results.md").read_text("utf-8") == made

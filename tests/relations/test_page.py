@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "relations.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "relations.md"
 
 
 def test_the_page_prints_what_it_shows(capsys):

@@ -40,7 +40,7 @@ class KModes(Clusterer):
         What ``predict`` does with categories that ``fit`` never saw. They cost as much as the
         farthest category of their column.
     categorical_features : list of names, indices, mask, "from_dtype" or None, default=None
-        Which columns hold categories; None decides by dtype, see :doc:`/tables`.
+        Which columns hold categories; None decides by dtype, see :doc:`/guides/tables`.
     bins : int or None, default=None
         Numeric columns are refused, or cut into this many quantile bins.
     n_jobs : int or None, default=None

@@ -270,7 +270,7 @@ def page_command(
 
     For example:
 
-        catalpa lab page -o docs/results.md --force
+        catalpa lab page -o docs/inside/results.md --force
     """
     from catalpa.lab.figures.notes import figures_text
     from catalpa.lab.journal import read_results

@@ -2,7 +2,7 @@
 
 A cluster's shares of the categories are drawn towards the whole table's by ``a`` rows per category, and its
 numbers are normal with a weak prior. Costs are minus logarithms of probabilities, so a pass is one step of
-maximum a posteriori EM of a latent class model; the symbols are those of docs/grove.md.
+maximum a posteriori EM of a latent class model; the symbols are those of docs/methods/grove.md.
 """
 
 from __future__ import annotations
