@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from catalpa.cluster.disc import DISC
     from catalpa.cluster.grove import Grove
     from catalpa.datasets import Dataset
-    from catalpa.relations.relations import Relation
+    from catalpa.relations.relation import Relation
 
 __all__ = ["demo"]
 

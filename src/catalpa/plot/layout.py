@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from catalpa.errors import ParameterError
-from catalpa.relations.relations import Relation
+from catalpa.relations.relation import Relation
 from catalpa.table.blocks import FloatArray
 
 __all__ = ["TreeLayout", "TreeRow", "lay_out"]

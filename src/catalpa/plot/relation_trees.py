@@ -11,7 +11,8 @@ from catalpa.plot.theme import INK, MUTED, cluster_colour, dressed, needs_altair
 from catalpa.plot.view import model_counts
 from catalpa.relations.names import percent, shortened
 from catalpa.relations.profiles import telling_columns
-from catalpa.relations.relations import Relation, Relations
+from catalpa.relations.relation import Relation
+from catalpa.relations.relations import Relations
 
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer

@@ -4,7 +4,8 @@ from catalpa.relations.category_map import CategoryMap, map_categories
 from catalpa.relations.numbers import NumberProfile, profile_numbers
 from catalpa.relations.profiles import TellingColumn, profile_columns, telling_columns
 from catalpa.relations.reasons import CategoryReason, NumberReason, reasons, sentence
-from catalpa.relations.relations import Relation, Relations
+from catalpa.relations.relation import Relation
+from catalpa.relations.relations import Relations
 from catalpa.relations.tree import Tree, line_tree, spanning_tree
 
 __all__ = [

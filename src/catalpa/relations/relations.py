@@ -4,173 +4,25 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 
-from catalpa.errors import MissingDependency, ParameterError, UnknownCluster, UnknownColumn
-from catalpa.relations.drawing import draw, edge_length, ends_to_end
+from catalpa.errors import ParameterError, UnknownCluster, UnknownColumn
 from catalpa.relations.geometry import Geometry, Lines, Matrices
-from catalpa.relations.names import category_names, decimals, percent, shortened
-from catalpa.relations.tree import Tree, line_tree, spanning_tree
+from catalpa.relations.names import category_names, shortened
+from catalpa.relations.relation import Relation, order_text, path_edges
 from catalpa.table.blocks import FloatArray
-from catalpa.table.schema import Category, Schema
+from catalpa.table.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Relation", "Relations"]
+__all__ = ["Relations"]
 
 SHOWN_COLUMNS = 12  # in the short forms of Relations
-SHOWN_CATEGORIES = 8
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Relation:
-    """How the categories of one column relate in one cluster.
-
-    Attributes
-    ----------
-    cluster : int
-    column : str
-    categories : tuple
-        Original values, in the order of their codes; None stands for missing cells.
-    distances : array (categories, categories)
-    tree : Tree
-        The minimum spanning tree of the distances, on the places of ``categories``.
-    shares : array (categories,) or None
-        Share of each category in the cluster.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from catalpa.table import infer
-    >>> schema = infer([["low"], ["med"], ["high"]])
-    >>> relation = Relations.on_lines(schema, np.array([[0.7, 0.1, 0.2]]))[0, "x0"]
-    >>> relation.order
-    ('low', 'med', 'high')
-    >>> print(relation)
-    x0 in cluster 0
-    low ──0.10── med ────────────0.50──────────── high
-    """
-
-    cluster: int
-    column: str
-    categories: tuple[Category, ...]
-    distances: FloatArray
-    tree: Tree
-    shares: FloatArray | None = None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The categories as text, "(missing)" for missing cells: what frames and graphs use."""
-        return category_names(self.categories)
-
-    @property
-    def absent(self) -> tuple[str, ...]:
-        """Names of the categories that no row of the cluster has; none where shares are not known."""
-        if self.shares is None:
-            return ()
-        return tuple(name for name, share in zip(self.names, self.shares, strict=True) if share <= 0)
-
-    @property
-    def held(self) -> Relation:
-        """The same relation between the categories that rows of the cluster have, as drawings show it.
-
-        Where a category without rows stands is the doing of what the method believes beforehand.
-        """
-        if self.shares is None or (self.shares > 0).all():
-            return self
-        kept = np.flatnonzero(self.shares > 0)
-        apart = self.distances[np.ix_(kept, kept)]
-        ways = self.tree.path_lengths()
-        # On a line what is left keeps its order; elsewhere the tree is found anew.
-        on_a_line = self.is_path and np.allclose(self.distances, ways)
-        tree = line_tree(ways[ends_to_end(self.tree)[0][0], kept]) if on_a_line else spanning_tree(apart)
-        categories = tuple(self.categories[at] for at in kept)
-        return replace(self, categories=categories, distances=apart, tree=tree, shares=self.shares[kept])
-
-    @property
-    def is_path(self) -> bool:
-        """Whether the tree is a path, that is, whether it puts the categories in one order."""
-        return self.tree.is_path
-
-    @property
-    def order(self) -> tuple[Category, ...]:
-        """Categories along the path; where the tree branches, depth first from its root."""
-        return tuple(self.categories[vertex] for vertex, _ in ends_to_end(self.tree))
-
-    @property
-    def edges(self) -> list[tuple[Category, Category, float]]:
-        """Edges of the tree as (category, category, length), in the order of ``order``."""
-        return [(self.categories[a], self.categories[b], length) for a, b, length in _edges(self.tree)]
-
-    def to_frame(self) -> pd.DataFrame:
-        """Edges of the tree as a frame with the columns ``from``, ``to`` and ``length``."""
-        import pandas as pd
-
-        names = self.names
-        rows = [(names[a], names[b], length) for a, b, length in _edges(self.tree)]
-        return pd.DataFrame(rows, columns=["from", "to", "length"]).astype({"length": float})
-
-    def distance_frame(self) -> pd.DataFrame:
-        """Distances as a square frame with the categories' names on both sides."""
-        import pandas as pd
-
-        return pd.DataFrame(self.distances, index=list(self.names), columns=list(self.names))
-
-    def to_networkx(self) -> Any:
-        """The tree as a ``networkx.Graph``.
-
-        Nodes are names, with the attribute ``category`` (and ``share`` where it is known); edges
-        have the attribute ``length``.
-        """
-        try:
-            import networkx as nx
-        except ImportError as error:
-            raise MissingDependency(
-                "to_networkx needs the package networkx. Install it with: pip install networkx"
-            ) from error
-        names = self.names
-        graph = nx.Graph(cluster=self.cluster, column=self.column)
-        for place, (name, category) in enumerate(zip(names, self.categories, strict=True)):
-            graph.add_node(name, category=category)
-            if self.shares is not None:
-                graph.nodes[name]["share"] = float(self.shares[place])
-        graph.add_weighted_edges_from(
-            ((names[a], names[b], length) for a, b, length in _edges(self.tree)), weight="length"
-        )
-        return graph
-
-    def __str__(self) -> str:
-        lines = [f"{shortened(self.column, 60)} in cluster {self.cluster}"]
-        shown, absent = self.held, self.absent
-        names = shown.names
-        if shown.shares is not None:
-            named = zip(names, shown.shares, strict=True)
-            names = tuple(f"{shortened(name, 17)} {percent(share)}" for name, share in named)
-        lines += [draw(shown.tree, names)] if names or not absent else []
-        lines += [f"no rows: {shortened(', '.join(absent), 80)}"] if absent else []
-        return "\n".join(lines)
-
-    def __repr__(self) -> str:
-        return (
-            f"Relation(cluster={self.cluster}, column={self.column!r}, {len(self.categories)} categories: "
-            f"{_order_text(self.tree, self.names)})"
-        )
-
-    def _repr_html_(self) -> str:
-        names = self.names
-        rows = "".join(
-            f"<tr><td>{escape(names[a])}</td><td>{escape(names[b])}</td><td>{decimals(length)}</td></tr>"
-            for a, b, length in _edges(self.tree)
-        )
-        return (
-            f"<table><caption>{escape(self.column)} in cluster {self.cluster}</caption>"
-            f"<thead><tr><th>from</th><th>to</th><th>length</th></tr></thead><tbody>{rows}</tbody></table>"
-        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -292,7 +144,7 @@ class Relations:
             (cluster, column, names[a], names[b], length)
             for cluster in range(self.n_clusters)
             for place, (column, names) in enumerate(named)
-            for a, b, length in _edges(self.geometry.tree(cluster, place))
+            for a, b, length in path_edges(self.geometry.tree(cluster, place))
         ]
         frame = pd.DataFrame(rows, columns=["cluster", "column", "from", "to", "length"])
         return frame.astype({"cluster": np.int64, "length": float})
@@ -308,7 +160,7 @@ class Relations:
         rows = []
         for cluster in range(self.n_clusters):
             orders = (
-                _order_text(self.geometry.tree(cluster, place), category_names(column.categories))
+                order_text(self.geometry.tree(cluster, place), category_names(column.categories))
                 for place, column in enumerate(columns)
             )
             cells = "".join(f"<td>{escape(order)}</td>" for order in orders)
@@ -359,17 +211,6 @@ class Relations:
             f"There is no column {column!r}. The categorical columns are {', '.join(map(repr, names))}; "
             f"they may also be asked for by place, 0 to {len(names) - 1}."
         )
-
-
-def _edges(tree: Tree) -> list[tuple[int, int, float]]:
-    """Edges along the path, or depth first where the tree branches."""
-    return [(before, vertex, edge_length(tree, before, vertex)) for vertex, before in ends_to_end(tree)[1:]]
-
-
-def _order_text(tree: Tree, names: Sequence[str]) -> str:
-    """The first categories in the order of the tree, in a few words."""
-    ordered = [shortened(names[vertex], 20) for vertex, _ in ends_to_end(tree)]
-    return " - ".join(ordered[:SHOWN_CATEGORIES]) + (" - ..." if len(ordered) > SHOWN_CATEGORIES else "")
 
 
 def _check_shares(shares: FloatArray | None, shape: tuple[int, int]) -> None:

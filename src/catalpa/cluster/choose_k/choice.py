@@ -56,7 +56,7 @@ class KChoice:
         ``restarts`` and ``halves``, the mean adjusted Rand index between runs from other starts and
         between what two halves of the rows say about all rows; ``silhouette`` in Gower's distance over all
         columns. Where the method has a likelihood (Grove) also ``log_likelihood``, ``parameters`` (how
-        many are free), ``aic``, ``bic``, ``icl`` and ``entropy``; see :doc:`/choosing-k`.
+        many are free), ``aic``, ``bic``, ``icl`` and ``entropy``; see :doc:`/guides/choosing-k`.
     method : str
         Name of the estimator's class.
     crossings : tuple of Crossing
