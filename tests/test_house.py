@@ -101,6 +101,15 @@ def test_every_folder_of_tests_belongs_to_a_room_or_says_what_else_it_holds():
     assert not any("catalpa" in text for text in checks)
 
 
+def test_a_class_has_a_name_of_its_own():
+    names = [
+        found[1]
+        for file in PACKAGE.rglob("*.py")
+        for found in re.finditer(r"^class (\w+)", file.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
+
+
 def test_no_folder_is_a_heap():
     assert max(files_per_folder(modules()).values()) <= 16
 

@@ -38,8 +38,8 @@ PUBLIC = {
         "make_categorical",
     ],
     "catalpa.metrics": [
-        "Comparison",
         "Friedman",
+        "PairTest",
         "adjusted_mutual_information",
         "adjusted_rand",
         "average_ranks",

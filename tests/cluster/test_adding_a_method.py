@@ -57,7 +57,7 @@ class Doubles(Clusterer):
 
     def _solve(self, problem: Problem) -> Outcome:
         rest = problem.settle_best(Matching(problem.engine.axis, 2.0))
-        return Outcome.of(rest, problem.units_per_weight)
+        return problem.outcome(rest)
 '''
 # An editable install finds the package by a finder of its own, before any path is looked at.
 FROM_COPY = (

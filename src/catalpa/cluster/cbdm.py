@@ -172,7 +172,7 @@ class CBDM(Clusterer):
                 problem, contexts.coordinates, _means(contexts, together, axis), shared, ragged
             )
         rest = problem.settle_best(self._method(contexts, together, axis))
-        return Outcome.of(rest, problem.units_per_weight, shared=shared, ragged=ragged)
+        return problem.outcome(rest, shared=shared, ragged=ragged)
 
     def _method(self, contexts: ColumnContexts, together: IntArray, axis: Axis) -> Method[Any]:
         if self.clusterer == "embedding":

@@ -150,7 +150,7 @@ class CDCDR(Clusterer):
         every = np.zeros((axis.base.length, axis.base.length))
         every[np.ix_(used.places, used.places)] = graph
         shared = {"graph": every, "vectors": vectors, "overall": overall}
-        return Outcome.of(rest, problem.units_per_weight, shared=shared)
+        return problem.outcome(rest, shared=shared)
 
     def _vectors(self, graph: FloatArray, used: InUse, problem: Problem) -> FloatArray:
         """Unit vectors of the categories in use."""

@@ -111,7 +111,7 @@ class CoForest(Clusterer):
             return problem.alternate(learner, learner.relearn(begun.after, begun.filled), begun)
 
         rest = problem.best(run)
-        return Outcome.of(rest, problem.units_per_weight, ragged={"distances": tuple(rest.state.trees)})
+        return problem.outcome(rest, ragged={"distances": tuple(rest.state.trees)})
 
     @property
     def relations_(self) -> Relations:

@@ -152,7 +152,7 @@ class CURE(Clusterer):
         )  # categories that no row holds are in no group
         every[used.places] = groups
         shared = {"groups": every, "vectors": vectors, "overall": overall}
-        return Outcome.of(rest, problem.units_per_weight, shared=shared)
+        return problem.outcome(rest, shared=shared)
 
     @property
     def category_groups_(self) -> IntArray:

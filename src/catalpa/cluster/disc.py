@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.costs.conditional import ClusterRelations, Lines
+from catalpa.costs.conditional import ClusterRelations, OnLines
 from catalpa.costs.matching import Matching
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
@@ -148,7 +148,7 @@ class DISC(Clusterer):
             number_weight=gamma,
         )
 
-        def run(rng: np.random.Generator) -> Settled[Lines]:
+        def run(rng: np.random.Generator) -> Settled[OnLines]:
             begun = problem.settle(begin, begin.start(problem.seeds(rng)), phase="start")
             lines = learner.relearn(begun.after, begun.filled)
             if self.relearn:
@@ -158,7 +158,7 @@ class DISC(Clusterer):
 
         rest = problem.best(run)
         learned = {"positions": rest.state.positions}
-        return Outcome.of(rest, problem.units_per_weight, learned=learned, facts={"gamma": gamma})
+        return problem.outcome(rest, learned=learned, facts={"gamma": gamma})
 
     @property
     def relations_(self) -> Relations:

@@ -153,9 +153,8 @@ class HARR(Clusterer):
             return self._weighted(problem, space, rng)
 
         rest = problem.best(run)
-        return Outcome.of(
+        return problem.outcome(
             rest,
-            problem.units_per_weight,
             learned={"weights": column_weights(rest.state.weights, space)},
             ragged={"distances": tuple(space.distances)},
         )

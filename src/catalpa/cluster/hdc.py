@@ -140,7 +140,7 @@ class HDC(Clusterer):
 
         rest = problem.best(run)
         ragged = {"distances": tuple(method.distances), "weights": tuple(rest.state.weights)}
-        return Outcome.of(rest, problem.units_per_weight, ragged=ragged)
+        return problem.outcome(rest, ragged=ragged)
 
     @property
     def relations_(self) -> Relations:

@@ -124,7 +124,7 @@ class KModes(Clusterer):
 
     def _solve(self, problem: Problem) -> Outcome:
         rest = problem.settle_best(Matching(problem.engine.axis))
-        return Outcome.of(rest, problem.units_per_weight)
+        return problem.outcome(rest)
 
     def partial_fit(self, X: Any, y: Any = None) -> KModes:
         """Learn from one more batch of rows, which is not kept.

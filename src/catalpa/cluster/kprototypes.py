@@ -123,7 +123,7 @@ class KPrototypes(Clusterer):
         weights = self._number_weights(problem, variances)
         gamma = _half_spread(variances * weights) if self.gamma is None else float(self.gamma)
         method = Matching(problem.engine.axis, gamma, tuple(weights.tolist()))
-        return Outcome.of(problem.settle_best(method), problem.units_per_weight, facts={"gamma": gamma})
+        return problem.outcome(problem.settle_best(method), facts={"gamma": gamma})
 
     def _number_weights(self, problem: Problem, variances: FloatArray) -> FloatArray:
         """What turns squared distances on [0, 1] into those of the scale asked for, (numeric,)."""

@@ -15,7 +15,7 @@ from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.kept import Kept, damaged
 from catalpa.estimator.parameters import between, choice, rules, whole
-from catalpa.loop.grow import Grown, grow
+from catalpa.loop.grow import GrownTree, grow
 from catalpa.relations.splits import SplitTree
 from catalpa.steps.assign import label_rows
 from catalpa.steps.branches import BranchCounts, FirstSeen, first_seen
@@ -176,13 +176,13 @@ def _forced(test: SplitTest, counts: BranchCounts) -> int:
     return int(possible[test.order[possible].argmin()]) if len(possible) else LEAF
 
 
-def _tree(schema: Schema, grown: Grown, units: float) -> SplitTree:
+def _tree(schema: Schema, grown: GrownTree, units: float) -> SplitTree:
     return SplitTree(
         schema, grown.places, grown.yes, grown.no, grown.labels, grown.log_p, grown.sizes / units
     )
 
 
-def _outcome(engine: Engine, grown: Grown, tree: SplitTree, clusterable: bool) -> Outcome:
+def _outcome(engine: Engine, grown: GrownTree, tree: SplitTree, clusterable: bool) -> Outcome:
     k = len(grown.by_category)
     none = np.zeros((k, 0), dtype=np.int64)  # numbers were refused or binned
     sizes = grown.sizes[grown.labels >= 0]  # labels are given in the order of the branches

@@ -19,13 +19,13 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
-__all__ = ["ClusterRelations", "Lines"]
+__all__ = ["ClusterRelations", "OnLines"]
 
 SAME_SUM = 1e-12  # sums of distances closer than this are a tie
 
 
 @dataclass(frozen=True, eq=False)
-class Lines(Prototypes):
+class OnLines(Prototypes):
     """Centres, and for every cluster the place of each category on its column's line."""
 
     positions: FloatArray  # (k, V): shares at the last relearning
@@ -53,18 +53,18 @@ class ClusterRelations:
     empty_is_zero: bool = False
     number_weight: float = 1.0
 
-    def start(self, counts: Counts) -> Lines:
+    def start(self, counts: Counts) -> OnLines:
         centers = most_frequent(counts.by_category, self.axis)
-        return Lines(centers, counts.means(), counts.shares(self.axis))
+        return OnLines(centers, counts.means(), counts.shares(self.axis))
 
-    def relearn(self, state: Prototypes, counts: Counts) -> Lines:
+    def relearn(self, state: Prototypes, counts: Counts) -> OnLines:
         shares = counts.shares(self.axis)
         if not self.empty_is_zero:
-            last = state.positions if isinstance(state, Lines) else self._at_centers(state.centers)
+            last = state.positions if isinstance(state, OnLines) else self._at_centers(state.centers)
             shares = np.where(self._held(counts), shares, last)
-        return Lines(state.centers, state.means, shares)
+        return OnLines(state.centers, state.means, shares)
 
-    def reseed(self, state: Lines, counts: Counts, clusters: IntArray) -> Lines:
+    def reseed(self, state: OnLines, counts: Counts, clusters: IntArray) -> OnLines:
         positions = state.positions.copy()
         positions[clusters] = counts.shares(self.axis)[clusters]
         return replace(state, positions=positions)
@@ -76,7 +76,7 @@ class ClusterRelations:
             held[:, part] = counts.by_category[:, part].any(axis=1, keepdims=True)
         return held
 
-    def update(self, state: Lines, counts: Counts) -> Lines:
+    def update(self, state: OnLines, counts: Counts) -> OnLines:
         if self.nearest_center:
             centers = self._least_distant(state, counts)
         else:
@@ -84,7 +84,7 @@ class ClusterRelations:
         means = np.where(counts.seen > 0, counts.means(), state.means)
         return replace(state, centers=centers, means=means)
 
-    def scores(self, state: Lines) -> Scores:
+    def scores(self, state: OnLines) -> Scores:
         at_center = np.zeros_like(state.positions)
         places = center_places(state.centers, self.axis)
         for column, part in enumerate(self.axis.base.slices()):
@@ -107,7 +107,7 @@ class ClusterRelations:
                 shares[np.arange(len(centers)), part.start + centers[:, column]] = 1.0
         return shares
 
-    def _least_distant(self, state: Lines, counts: Counts) -> IntArray:
+    def _least_distant(self, state: OnLines, counts: Counts) -> IntArray:
         """argmin over u of sum_s D(u, s) p_new(s), the relations in force and the shares of now."""
         centers = state.centers.copy()
         shares = counts.shares(self.axis)

@@ -21,7 +21,7 @@ from catalpa.relations.relations import Relations
 from catalpa.steps.counts import Counts
 from catalpa.steps.embed import Away, AwayByTable, AwayOfMeans, mean_vectors
 from catalpa.steps.scores import fix
-from catalpa.steps.search import Found
+from catalpa.steps.search import FoundRows
 from catalpa.table.blocks import Axis, Block, FloatArray
 from catalpa.table.schema import Schema
 
@@ -41,7 +41,7 @@ def _seeds(problem: Problem, method: JointVectors, rng: np.random.Generator) -> 
         return problem.seeds(rng)
     engine = problem.engine
 
-    def away_from(rows: Found) -> Away:
+    def away_from(rows: FoundRows) -> Away:
         # The table of mean vectors adds a term per row, which must not decide which rows are far.
         if isinstance(method, MeanVectors):
             return _away_of_means(method, engine.axis, rows)
@@ -50,7 +50,7 @@ def _seeds(problem: Problem, method: JointVectors, rng: np.random.Generator) -> 
     return as_counts(plusplus_rows(engine, problem.n_clusters, rng, away_from), engine.axis)
 
 
-def _away_of_means(method: MeanVectors, axis: Axis, rows: Found) -> Away:
+def _away_of_means(method: MeanVectors, axis: Axis, rows: FoundRows) -> Away:
     wide = wide_vectors(method.vectors, method.overall, axis)
     columns = len(method.counted)
     chosen = mean_vectors(Block(rows.codes, rows.numbers), axis, wide, columns)

@@ -15,7 +15,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from catalpa.loop.history import Batch, Pass
-from catalpa.loop.settle import Settled
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import FloatArray, IntArray
@@ -60,32 +59,6 @@ class Outcome:
     ragged: Mapping[str, tuple[FloatArray, ...]] = field(default_factory=dict)
     labels: IntArray | None = None
     soft: Counts | None = None
-
-    @staticmethod
-    def of(
-        rest: Settled[Any],
-        units_per_weight: float,
-        *,
-        learned: Mapping[str, FloatArray] | None = None,
-        shared: Mapping[str, FloatArray] | None = None,
-        ragged: Mapping[str, tuple[FloatArray, ...]] | None = None,
-        facts: Mapping[str, float] | None = None,
-    ) -> Outcome:
-        """The outcome of an iteration that came to rest at centres; costs in the user's weights."""
-        # Weights are counted in whole units so that sums are exact; people see their own weights.
-        history = tuple(replace(event, cost=event.cost / units_per_weight) for event in rest.history)
-        return Outcome(
-            rest.scores,
-            rest.counts,
-            rest.state.centers,
-            rest.cost / units_per_weight,
-            history,
-            rest.converged,
-            learned or {},
-            shared or {},
-            facts or {},
-            ragged or {},
-        )
 
     @property
     def k(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,14 @@ from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import ParameterError, UnsupportedTable
 from catalpa.estimator.checkpoint import CheckpointedEngine
+from catalpa.estimator.fitted import Outcome
 from catalpa.loop.alternate import Enough, alternate, clusters_repeat
 from catalpa.loop.history import Pass
 from catalpa.loop.restarts import Rest, best_of
 from catalpa.loop.settle import REFILLS, Settled, as_counts, settle
 from catalpa.loop.starts.rows import STARTS, count_categories
 from catalpa.steps.counts import Counts
-from catalpa.steps.search import Found
+from catalpa.steps.search import FoundRows
 from catalpa.steps.sums import number_moments
 from catalpa.table import encode
 from catalpa.table.blocks import Rows
@@ -110,6 +111,21 @@ class Problem:
 
         return best_of(self.starts, self.random_state, run)
 
+    def outcome(self, rest: Settled[Any], **kept: Any) -> Outcome:
+        """What a method returns that came to rest at centres, with what else it keeps."""
+        # Weights are counted in whole units so that sums are exact; people see their own weights.
+        units = self.units_per_weight
+        history = tuple(replace(event, cost=event.cost / units) for event in rest.history)
+        return Outcome(
+            rest.scores,
+            rest.counts,
+            rest.state.centers,
+            rest.cost / units,
+            history,
+            rest.converged,
+            **kept,
+        )
+
     def seeds(self, rng: np.random.Generator) -> Counts:
         """Counts of clusters that hold one starting row each."""
         if not isinstance(self.init, str):
@@ -120,7 +136,7 @@ class Problem:
             )
         return as_counts(STARTS[self.init](self.engine, self.n_clusters, rng), self.engine.axis)
 
-    def _given_centers(self) -> Found:
+    def _given_centers(self) -> FoundRows:
         # A centre of a category that no row has would cost every row the same.
         encoded = encode(self.init, self.schema, handle_unknown="error")
         numeric = {column.name for column in self.schema.numeric}
@@ -137,7 +153,7 @@ class Problem:
             )
         order = np.arange(len(block))
         # Falling keys keep the centres in the order in which they were given.
-        return Found(-order, order, block.codes.astype(self.engine.axis.dtype), block.numbers, len(block))
+        return FoundRows(-order, order, block.codes.astype(self.engine.axis.dtype), block.numbers, len(block))
 
     def balanced_gamma(self) -> float:
         """Weight that lets a numeric column set two random rows as far apart as a categorical one.

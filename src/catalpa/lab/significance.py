@@ -9,8 +9,8 @@ import pandas as pd
 from catalpa.errors import ParameterError
 from catalpa.lab.published import HIGHER_IS_BETTER
 from catalpa.metrics import (
-    Comparison,
     Friedman,
+    PairTest,
     bonferroni_dunn_difference,
     friedman,
     nemenyi_difference,
@@ -37,7 +37,7 @@ class Significance:
         Methods that Nemenyi's test does not tell apart, best first.
     control : str
         The method that is compared with each other one.
-    against_control : list of Comparison
+    against_control : list of PairTest
     """
 
     methods: tuple[str, ...]
@@ -47,7 +47,7 @@ class Significance:
     bonferroni_dunn: float
     groups: list[tuple[str, ...]]
     control: str
-    against_control: list[Comparison]
+    against_control: list[PairTest]
 
 
 def significance(

@@ -13,14 +13,14 @@ from catalpa.loop.history import Pass, report_pass
 from catalpa.steps.branches import BranchCounts, Condition, count_branch
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
-__all__ = ["Choose", "Grown", "grow"]
+__all__ = ["Choose", "GrownTree", "grow"]
 
 # (counts of a branch, how many branches were visited, this one included) -> (category or -1, ln p-value)
 Choose: TypeAlias = Callable[[BranchCounts, int], tuple[int, float]]
 
 
 @dataclass(frozen=True, eq=False)
-class Grown:
+class GrownTree:
     """A tree as arrays over its branches, each before those below it; the root is 0.
 
     ``places`` are the categories that branches are split on, -1 for a leaf; ``yes`` and ``no`` the
@@ -45,7 +45,7 @@ class _Branch:
     side: str
 
 
-def grow(engine: Engine, choose: Choose) -> Grown:
+def grow(engine: Engine, choose: Choose) -> GrownTree:
     """Split branches until ``choose`` splits none; one pass over the table per split.
 
     Only the side with the category is counted; the other side is what is left of its parent.
@@ -83,11 +83,11 @@ def _sides(engine: Engine, branch: _Branch, axis: Axis, place: int, at: int) -> 
     return _Branch(inside, holds, at, "yes"), _Branch(branch.counts - inside, lacks, at, "no")
 
 
-def _grown(nodes: list[dict[str, float]], leaves: list[IntArray], history: list[Pass]) -> Grown:
+def _grown(nodes: list[dict[str, float]], leaves: list[IntArray], history: list[Pass]) -> GrownTree:
     def whole(name: str) -> IntArray:
         return np.array([node[name] for node in nodes], dtype=np.int64)
 
-    return Grown(
+    return GrownTree(
         whole("place"),
         whole("yes"),
         whole("no"),

@@ -14,7 +14,7 @@ from catalpa.loop.history import Pass, report_pass
 from catalpa.steps.assign import assign_and_count
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores, Scores, fix
-from catalpa.steps.search import Found, farthest_rows
+from catalpa.steps.search import FoundRows, farthest_rows
 from catalpa.table.blocks import Axis, Block
 
 __all__ = ["REFILLS", "Refill", "Settled", "as_counts", "assign", "keep_empty", "reseed_empty", "settle"]
@@ -51,7 +51,7 @@ def _put(counts: Counts, seeds: Counts, clusters: np.ndarray) -> Counts:
     return changed
 
 
-def as_counts(rows: Found, axis: Axis) -> Counts:
+def as_counts(rows: FoundRows, axis: Axis) -> Counts:
     """Counts of clusters that hold one of these rows each, over true categories."""
     clusters = np.arange(len(rows))
     return Counts.of(Block(rows.codes, rows.numbers), clusters, len(rows), axis)

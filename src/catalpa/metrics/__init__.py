@@ -13,8 +13,8 @@ from catalpa.metrics.internal import (
     compactness,
 )
 from catalpa.metrics.ranks import (
-    Comparison,
     Friedman,
+    PairTest,
     average_ranks,
     bonferroni_dunn_difference,
     friedman,
@@ -25,8 +25,8 @@ from catalpa.metrics.ranks import (
 )
 
 __all__ = [
-    "Comparison",
     "Friedman",
+    "PairTest",
     "adjusted_mutual_information",
     "adjusted_rand",
     "average_ranks",

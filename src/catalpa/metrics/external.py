@@ -1,8 +1,4 @@
-"""How well clusters agree with known classes. Names of classes and clusters never matter.
-
-Every measure takes ``target``, the known class of each row, and ``labels``, its found cluster: arrays of n
-texts, numbers or booleans, without missing values.
-"""
+"""How well clusters agree with known classes. Names of classes and clusters never matter."""
 
 from __future__ import annotations
 
@@ -59,8 +55,19 @@ def clustering_accuracy(target: ArrayLike, labels: ArrayLike) -> float:
 def purity(target: ArrayLike, labels: ArrayLike) -> float:
     """Share of rows that belong to the most frequent class of their cluster.
 
-    In (0, 1]. It grows with the number of clusters and is 1 when every row is its own cluster. It takes
-    what :func:`clustering_accuracy` takes.
+    It grows with the number of clusters and is 1 when every row is its own cluster.
+
+    Parameters
+    ----------
+    target : array-like of shape (n,)
+        The known class of each row; texts, numbers or booleans, without missing values.
+    labels : array-like of shape (n,)
+        The found cluster of each row.
+
+    Returns
+    -------
+    float
+        Above 0 and at most 1.
 
     Examples
     --------
@@ -74,8 +81,17 @@ def purity(target: ArrayLike, labels: ArrayLike) -> float:
 def adjusted_rand(target: ArrayLike, labels: ArrayLike) -> float:
     """Agreement on pairs of rows, corrected for chance (ARI).
 
-    1 for equal partitions, about 0 for random labels, negative for less agreement than chance. It takes
-    what :func:`clustering_accuracy` takes.
+    Parameters
+    ----------
+    target : array-like of shape (n,)
+        The known class of each row; texts, numbers or booleans, without missing values.
+    labels : array-like of shape (n,)
+        The found cluster of each row.
+
+    Returns
+    -------
+    float
+        1 for equal partitions, about 0 for random labels, negative for less agreement than chance.
 
     Examples
     --------
@@ -89,8 +105,20 @@ def adjusted_rand(target: ArrayLike, labels: ArrayLike) -> float:
 def normalized_mutual_information(target: ArrayLike, labels: ArrayLike) -> float:
     """Mutual information over the mean of the two entropies (NMI).
 
-    Between 0 and 1. Random labels score above 0 when there are many clusters;
-    :func:`adjusted_mutual_information` corrects for that. Both take what :func:`clustering_accuracy` takes.
+    Random labels score above 0 when there are many clusters; :func:`adjusted_mutual_information` corrects
+    for that.
+
+    Parameters
+    ----------
+    target : array-like of shape (n,)
+        The known class of each row; texts, numbers or booleans, without missing values.
+    labels : array-like of shape (n,)
+        The found cluster of each row.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
 
     Examples
     --------
@@ -103,7 +131,17 @@ def normalized_mutual_information(target: ArrayLike, labels: ArrayLike) -> float
 def adjusted_mutual_information(target: ArrayLike, labels: ArrayLike) -> float:
     """Mutual information corrected for chance (AMI).
 
-    1 for equal partitions and about 0 for random labels. It takes what :func:`clustering_accuracy` takes.
+    Parameters
+    ----------
+    target : array-like of shape (n,)
+        The known class of each row; texts, numbers or booleans, without missing values.
+    labels : array-like of shape (n,)
+        The found cluster of each row.
+
+    Returns
+    -------
+    float
+        1 for equal partitions and about 0 for random labels.
 
     Examples
     --------

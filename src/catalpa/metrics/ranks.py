@@ -18,8 +18,8 @@ from scipy import stats
 from catalpa.errors import MissingValues, ParameterError
 
 __all__ = [
-    "Comparison",
     "Friedman",
+    "PairTest",
     "average_ranks",
     "bonferroni_dunn_difference",
     "friedman",
@@ -42,7 +42,7 @@ class Friedman:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PairTest:
     """Two methods compared by :func:`wilcoxon_holm`."""
 
     first: str
@@ -229,7 +229,7 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     return adjusted
 
 
-def wilcoxon_holm(scores: Any, control: str | None = None) -> list[Comparison]:
+def wilcoxon_holm(scores: Any, control: str | None = None) -> list[PairTest]:
     """Wilcoxon's signed-rank test on pairs of methods, with Holm's correction.
 
     Parameters
@@ -241,7 +241,7 @@ def wilcoxon_holm(scores: Any, control: str | None = None) -> list[Comparison]:
 
     Returns
     -------
-    list of Comparison
+    list of PairTest
         Two-sided p-values. Data sets where both methods score the same are left out of a pair, and a pair
         that never differs has p-value 1.
 
@@ -256,7 +256,7 @@ def wilcoxon_holm(scores: Any, control: str | None = None) -> list[Comparison]:
     tests = [_wilcoxon(values[:, first], values[:, second]) for first, second in pairs]
     adjusted = holm([p_value for _, p_value in tests])
     return [
-        Comparison(names[first], names[second], statistic, p_value, float(corrected))
+        PairTest(names[first], names[second], statistic, p_value, float(corrected))
         for (first, second), (statistic, p_value), corrected in zip(pairs, tests, adjusted, strict=True)
     ]
 

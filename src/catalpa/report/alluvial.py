@@ -18,7 +18,7 @@ TOP = 26  # above the clusters, for their number
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class Stage:
     """The clusters of one number: where each begins, from the top, and which colour it keeps."""
 
     k: int
@@ -45,7 +45,7 @@ def alluvial(ks: Sequence[int], crossings: Sequence[Crossing]) -> dict[str, Any]
     rows = max(float(crossings[0].counts.sum()), 1.0)
     scale = (HEIGHT - GAP * (max(ks) - 1)) / rows
     sizes = crossings[0].counts.sum(axis=1)
-    first = Column(ks[0], 0, sizes, _stacked(sizes, np.arange(ks[0]), scale), list(range(ks[0])))
+    first = Stage(ks[0], 0, sizes, _stacked(sizes, np.arange(ks[0]), scale), list(range(ks[0])))
     columns, ribbons = [first], []
     for k, crossing in zip(ks[1:], crossings, strict=True):
         columns.append(_next_column(columns[-1], k, crossing, scale))
@@ -84,7 +84,7 @@ def _stacked(sizes: FloatArray, order: Any, scale: float) -> FloatArray:
     return tops
 
 
-def _next_column(before: Column, k: int, crossing: Crossing, scale: float) -> Column:
+def _next_column(before: Stage, k: int, crossing: Crossing, scale: float) -> Stage:
     sizes = crossing.counts.sum(axis=0)
     middles = before.tops + before.sizes * scale / 2
     # Beside where its rows come from, so that ribbons cross as little as possible.
@@ -95,10 +95,10 @@ def _next_column(before: Column, k: int, crossing: Crossing, scale: float) -> Co
     for cluster in range(k):
         strands.append(inherited.get(cluster, new))
         new += cluster not in inherited
-    return Column(k, before.x + STEP, sizes, _stacked(sizes, order, scale), strands)
+    return Stage(k, before.x + STEP, sizes, _stacked(sizes, order, scale), strands)
 
 
-def _ribbons(left: Column, right: Column, counts: FloatArray, scale: float) -> list[dict[str, Any]]:
+def _ribbons(left: Stage, right: Stage, counts: FloatArray, scale: float) -> list[dict[str, Any]]:
     """Rows that two clusters share, in the order in which their ribbons leave and arrive."""
     leaving, arriving = left.tops.copy(), right.tops.copy()
     x, end = left.x + NODE, right.x

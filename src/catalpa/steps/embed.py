@@ -10,7 +10,7 @@ import numpy as np
 
 from catalpa.steps import reference
 from catalpa.steps.scores import FixedScores
-from catalpa.steps.search import Found
+from catalpa.steps.search import FoundRows
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 
 __all__ = [
@@ -89,7 +89,7 @@ def summed_away(block: Block, away: Away) -> IntArray:  # (1, 2) int64
     return np.array([[block.start, _weighted(block, away).sum()]], dtype=np.int64)
 
 
-def draw_far_row(block: Block, before: dict[int, int], away: Away, position: int) -> Found:
+def draw_far_row(block: Block, before: dict[int, int], away: Away, position: int) -> FoundRows:
     """The row at ``position`` of the line on which each row is as long as its distance times its weight.
 
     ``before`` is the length of all earlier blocks, by the block's first row; a block that does not
@@ -98,7 +98,7 @@ def draw_far_row(block: Block, before: dict[int, int], away: Away, position: int
     ends = before[block.start] + np.cumsum(_weighted(block, away))
     held = before[block.start] <= position < ends[-1]
     rows = np.searchsorted(ends, [position] if held else [], side="right").astype(np.int64)
-    return Found(
+    return FoundRows(
         np.zeros(len(rows), dtype=np.int64), rows + block.start, block.codes[rows], block.numbers[rows], 1
     )
 

@@ -10,11 +10,11 @@ from catalpa.steps import reference
 from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import Block, FloatArray, IntArray
 
-__all__ = ["Found", "best_rows", "block_weights", "distinct_rows", "farthest_rows", "pick_rows"]
+__all__ = ["FoundRows", "best_rows", "block_weights", "distinct_rows", "farthest_rows", "pick_rows"]
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FoundRows:
     """Rows that were found, best first: largest key, then lowest row; at most ``limit`` of them."""
 
     keys: IntArray  # (found,) int64
@@ -26,8 +26,8 @@ class Found:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def __add__(self, other: Found) -> Found:
-        joined = Found(
+    def __add__(self, other: FoundRows) -> FoundRows:
+        joined = FoundRows(
             np.concatenate([self.keys, other.keys]),
             np.concatenate([self.index, other.index]),
             np.concatenate([self.codes, other.codes]),
@@ -36,7 +36,7 @@ class Found:
         )
         return joined.best()
 
-    def best(self) -> Found:
+    def best(self) -> FoundRows:
         """The first ``limit`` rows in order, of equal rows only the first."""
         order = np.lexsort((self.index, -self.keys))
         distinct: list[int] = []
@@ -48,7 +48,7 @@ class Found:
                 distinct.append(at)
             if len(distinct) == self.limit:
                 break
-        return Found(
+        return FoundRows(
             self.keys[distinct],
             self.index[distinct],
             self.codes[distinct],
@@ -57,7 +57,7 @@ class Found:
         )
 
 
-def best_rows(block: Block, keys: IntArray, limit: int) -> Found:
+def best_rows(block: Block, keys: IntArray, limit: int) -> FoundRows:
     """Up to ``limit`` distinct rows of the block with the largest keys (int64); weightless rows never."""
     usable = np.arange(len(block)) if block.weights is None else np.flatnonzero(block.weights > 0)
     keys = keys[usable]
@@ -67,7 +67,7 @@ def best_rows(block: Block, keys: IntArray, limit: int) -> Found:
     taken = min(len(order), 4 * limit)
     while True:
         rows = order[:taken]
-        found = Found(
+        found = FoundRows(
             -sorted_keys[:taken], rows + block.start, block.codes[rows], block.numbers[rows], limit
         ).best()
         if len(found) == limit or taken == len(order):
@@ -75,13 +75,13 @@ def best_rows(block: Block, keys: IntArray, limit: int) -> Found:
         taken = min(len(order), 4 * taken)
 
 
-def farthest_rows(block: Block, fixed: FixedScores, limit: int) -> Found:
+def farthest_rows(block: Block, fixed: FixedScores, limit: int) -> FoundRows:
     """Rows that cost most in the cluster nearest to them."""
     costs = [reference.distances(part, fixed).min(axis=1) for part in block.cut(reference.ROWS_AT_ONCE)]
     return best_rows(block, np.concatenate(costs), limit)
 
 
-def distinct_rows(block: Block, limit: int) -> Found:
+def distinct_rows(block: Block, limit: int) -> FoundRows:
     """The first distinct rows, at most ``limit``: enough to know whether there are that many."""
     return best_rows(block, np.zeros(len(block), dtype=np.int64), limit)
 
@@ -92,7 +92,7 @@ def block_weights(block: Block) -> IntArray:  # (1, 2) int64
     return np.array([[block.start, weight]], dtype=np.int64)
 
 
-def pick_rows(block: Block, before: dict[int, int], positions: IntArray) -> Found:
+def pick_rows(block: Block, before: dict[int, int], positions: IntArray) -> FoundRows:
     """Rows at ``positions`` of the line on which each row is as long as its weight.
 
     ``before`` is the weight of all earlier blocks, by the block's first row. Keys are minus the
@@ -103,4 +103,6 @@ def pick_rows(block: Block, before: dict[int, int], positions: IntArray) -> Foun
     ends = first + np.cumsum(weights)
     asked = np.flatnonzero((positions >= first) & (positions < first + weights.sum()))
     rows = np.searchsorted(ends, positions[asked], side="right")
-    return Found(-asked, rows + block.start, block.codes[rows], block.numbers[rows], len(positions)).best()
+    return FoundRows(
+        -asked, rows + block.start, block.codes[rows], block.numbers[rows], len(positions)
+    ).best()

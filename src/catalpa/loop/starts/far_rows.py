@@ -10,7 +10,7 @@ import numpy as np
 from catalpa.engines.base import Engine
 from catalpa.loop.starts.rows import random_rows
 from catalpa.steps.embed import Away, draw_far_row, summed_away
-from catalpa.steps.search import Found
+from catalpa.steps.search import FoundRows
 from catalpa.table.blocks import IntArray
 
 __all__ = ["far_rows", "plusplus_rows"]
@@ -61,8 +61,8 @@ def _drawn(lengths: IntArray, times: int, rng: np.random.Generator) -> IntArray:
 
 
 def plusplus_rows(
-    engine: Engine, k: int, rng: np.random.Generator, away_from: Callable[[Found], Away]
-) -> Found:
+    engine: Engine, k: int, rng: np.random.Generator, away_from: Callable[[FoundRows], Away]
+) -> FoundRows:
     """k rows, each drawn in proportion to its squared distance from the nearest row before.
 
     Arthur and Vassilvitskii (2007), one draw per row. Fewer rows come back where all others are at
@@ -77,7 +77,7 @@ def plusplus_rows(
             break
         before = dict(zip(blocks[:, 0].tolist(), (ends - blocks[:, 1]).tolist(), strict=True))
         drawn = engine.total(draw_far_row, before, away, int(rng.integers(int(ends[-1]))))
-        chosen = Found(
+        chosen = FoundRows(
             np.append(chosen.keys, -len(chosen)),
             np.append(chosen.index, drawn.index),
             np.concatenate([chosen.codes, drawn.codes]),

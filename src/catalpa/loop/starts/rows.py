@@ -10,12 +10,12 @@ import numpy as np
 from catalpa.engines.base import Engine
 from catalpa.loop.settle import as_counts
 from catalpa.steps.counts import Counts
-from catalpa.steps.search import Found, best_rows, block_weights, distinct_rows, pick_rows
+from catalpa.steps.search import FoundRows, best_rows, block_weights, distinct_rows, pick_rows
 from catalpa.table.blocks import Block, IntArray
 
 __all__ = ["STARTS", "Start", "cao_rows", "count_categories", "huang_rows", "random_rows", "seeds"]
 
-Start: TypeAlias = Callable[[Engine, int, np.random.Generator], Found]
+Start: TypeAlias = Callable[[Engine, int, np.random.Generator], FoundRows]
 
 ROUNDS = 20  # draws of k rows each before the table is searched for distinct rows
 
@@ -25,7 +25,7 @@ def seeds(engine: Engine, start: Start, k: int, rng: np.random.Generator) -> Cou
     return as_counts(start(engine, k, rng), engine.axis)
 
 
-def random_rows(engine: Engine, k: int, rng: np.random.Generator) -> Found:
+def random_rows(engine: Engine, k: int, rng: np.random.Generator) -> FoundRows:
     """k distinct rows drawn uniformly (by weight); all distinct rows if there are fewer."""
     blocks = engine.each(block_weights)
     before = dict(zip(blocks[:, 0].tolist(), (np.cumsum(blocks[:, 1]) - blocks[:, 1]).tolist(), strict=True))
@@ -39,7 +39,7 @@ def random_rows(engine: Engine, k: int, rng: np.random.Generator) -> Found:
     return _completed(engine, found, k)
 
 
-def _completed(engine: Engine, found: Found, k: int) -> Found:
+def _completed(engine: Engine, found: FoundRows, k: int) -> FoundRows:
     """Put the table's first other distinct rows behind those found, until there are k or no more."""
     if len(found) >= k:
         return found
@@ -49,16 +49,16 @@ def _completed(engine: Engine, found: Found, k: int) -> Found:
     return _join(found, rest, fresh[: k - len(found)])
 
 
-def _first_distinct(found: Found, k: int) -> Found:
-    return Found(found.keys[:k], found.index[:k], found.codes[:k], found.numbers[:k], k)
+def _first_distinct(found: FoundRows, k: int) -> FoundRows:
+    return FoundRows(found.keys[:k], found.index[:k], found.codes[:k], found.numbers[:k], k)
 
 
-def _whole(found: Found) -> IntArray:
+def _whole(found: FoundRows) -> IntArray:
     return np.concatenate([found.codes.astype(np.float64), found.numbers], axis=1)
 
 
-def _join(found: Found, rest: Found, extra: list[int]) -> Found:
-    return Found(
+def _join(found: FoundRows, rest: FoundRows, extra: list[int]) -> FoundRows:
+    return FoundRows(
         np.concatenate([found.keys, rest.keys[extra]]),
         np.concatenate([found.index, rest.index[extra]]),
         np.concatenate([found.codes, rest.codes[extra]]),
@@ -75,7 +75,7 @@ def count_categories(block: Block, length: int, offsets: IntArray) -> IntArray: 
     return counts
 
 
-def cao_rows(engine: Engine, k: int, _rng: np.random.Generator) -> Found:
+def cao_rows(engine: Engine, k: int, _rng: np.random.Generator) -> FoundRows:
     """Cao, Liang and Bai (2009): dense rows far from each other; no chance involved.
 
     Density and distance are those of the categories; where these run out, rows that differ in their
@@ -96,7 +96,7 @@ def cao_rows(engine: Engine, k: int, _rng: np.random.Generator) -> Found:
     return _completed(engine, chosen, k)
 
 
-def _densest(block: Block, counts: IntArray, offsets: IntArray, chosen: IntArray) -> Found:
+def _densest(block: Block, counts: IntArray, offsets: IntArray, chosen: IntArray) -> FoundRows:
     """The row with the largest density, or density times distance to the nearest chosen row."""
     density = counts[block.codes + offsets[:-1]].sum(axis=1)
     keys = density
@@ -105,7 +105,7 @@ def _densest(block: Block, counts: IntArray, offsets: IntArray, chosen: IntArray
     return best_rows(block, keys, 1)
 
 
-def huang_rows(engine: Engine, k: int, rng: np.random.Generator) -> Found:
+def huang_rows(engine: Engine, k: int, rng: np.random.Generator) -> FoundRows:
     """Huang (1998): draw categories by their frequency, then take the nearest unused row to each draw.
 
     Rows are told apart by their categories; where these run out, rows that differ in their numbers follow.
@@ -117,7 +117,7 @@ def huang_rows(engine: Engine, k: int, rng: np.random.Generator) -> Found:
         weight = counts[part].astype(np.float64)
         if weight.sum() > 0:
             drawn[:, column] = rng.choice(len(weight), size=k, p=weight / weight.sum())
-    chosen: Found | None = None
+    chosen: FoundRows | None = None
     for row in drawn:
         taken = drawn[:0] if chosen is None else chosen.codes
         found = engine.total(_nearest_unused, row, taken)
@@ -128,7 +128,7 @@ def huang_rows(engine: Engine, k: int, rng: np.random.Generator) -> Found:
     return _completed(engine, chosen, k)
 
 
-def _nearest_unused(block: Block, row: IntArray, taken: IntArray) -> Found:
+def _nearest_unused(block: Block, row: IntArray, taken: IntArray) -> FoundRows:
     keys = -(block.codes != row).sum(axis=1)
     for other in taken:
         keys = np.where((block.codes == other).all(axis=1), -block.codes.shape[1] - 1, keys)
