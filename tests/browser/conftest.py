@@ -128,7 +128,7 @@ def zoo_report(written: Callable[..., Path]) -> Path:
 
 @pytest.fixture(scope="session")
 def wide_report(written: Callable[..., Path]) -> Path:
-    """Twenty clusters, a column of forty long names, numbers, and text that would like to be a script."""
+    """Twenty clusters, a column of forty long names, numbers, and texts that would like to be run."""
     planted = [at % 20 for at in range(400)]
     table = pd.DataFrame(
         {
@@ -137,7 +137,7 @@ def wide_report(written: Callable[..., Path]) -> Path:
                 f"a rather long name, number {2 * at + (row % 7 == 0)}" for row, at in enumerate(planted)
             ],
             "ten": [f"t{at % 10}" for at in planted],
-            "seven": [f"s{at % 7}" for at in planted],
+            "seven": [f"=s{at % 7}" for at in planted],
             "amount": [at + (row % 3) / 8 for row, at in enumerate(planted)],
         }
     )

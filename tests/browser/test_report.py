@@ -191,6 +191,7 @@ def test_shares_are_found_by_column_or_category_and_saved_whole(open_page, wide_
     lines = page.ask("window.saved.text()").splitlines()
     assert lines[0].startswith('"column","category","all","cluster 0"')
     assert sum(line.startswith('"forty",') for line in lines) == 40
+    assert sum(line.startswith('"seven","\'=s') for line in lines) == 7  # no formula for a spreadsheet
     assert page.complaints() == []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import time
 
 import pandas as pd
@@ -98,6 +99,12 @@ def test_a_figure_is_drawn_and_drawn_again_from_its_data(run, tmp_path):
     again = run("lab", "figure", 2, "--data", folder / "figure2.csv", "--force", "-q")
     assert again.code == 0
     assert (folder / "figure2.svg").read_bytes() == drawn
+
+
+def test_a_figure_without_its_packages_is_said_before_it_is_measured(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    ended = run("lab", "figure", 2, "--quick")
+    assert (ended.code, "catalpa[report]" in ended.err) == (1, True)
 
 
 def test_a_figure_that_was_killed_goes_on_where_it_was(run, program, tmp_path):

@@ -12,8 +12,8 @@ from catalpa.cli import options
 from catalpa.cli.cluster import new_model
 from catalpa.cli.inputs import Asked, take
 from catalpa.cli.options import delimiter_of, listed
-from catalpa.cli.outputs import check_free, write_text
-from catalpa.cli.report import title_of
+from catalpa.cli.outputs import write_text
+from catalpa.cli.report import check_page, title_of
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError
 
@@ -71,8 +71,7 @@ def choose_k(
         "random_state": seed,
     }
     model = new_model(entry, settings)
-    if report is not None:
-        _check_page(report, force=force)
+    check_page(report, force=force)
     with terminal.listening():
         asked = Asked(
             table, listed(columns), listed(drop), None, delimiter_of(delimiter), encoding, weight, decimal
@@ -110,14 +109,6 @@ def _method_to_try(method: str, least: int, most: int) -> MethodEntry:
             f"Run catalpa cluster with --method {entry.name}."
         )
     return entry
-
-
-def _check_page(path: Path, *, force: bool) -> None:
-    """Say before the fits, which may take minutes, that a page could not be written after them."""
-    from catalpa.report.html import needs_packages
-
-    check_free([path], force=force)
-    needs_packages()
 
 
 def _as_json(choice: KChoice) -> dict[str, Any]:

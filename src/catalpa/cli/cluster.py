@@ -14,7 +14,7 @@ from catalpa.cli.cluster_table import as_json, describe, number_lines, show_clus
 from catalpa.cli.inputs import Asked, take
 from catalpa.cli.options import delimiter_of, identifier_of, listed
 from catalpa.cli.outputs import LABELS, MODEL, PROFILES, check_free, write_results
-from catalpa.cli.report import reported, title_of, write_report
+from catalpa.cli.report import check_page, reported, title_of, write_report
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError
 
@@ -59,6 +59,7 @@ def cluster(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help=f"Folder for {LABELS}, {MODEL} and {PROFILES}.")
     ] = None,
+    quote_formulas: options.QuoteFormulas = False,
     report: Annotated[
         Path | None, typer.Option(help="Page to write, with everything found; opens without a network.")
     ] = None,
@@ -85,7 +86,8 @@ def cluster(
     _check_stream(find_method(method), stream=stream, report=report)
     results = [output / name for name in (LABELS, MODEL, PROFILES)] if output else []
     # Before the work: a fit of an hour must not end in a file that may not be written.
-    check_free([*results, *([report] if report else [])], force=force)
+    check_free(results, force=force)
+    check_page(report, force=force)
     settings = {
         "n_clusters": k,
         "missing": missing.value,
@@ -103,7 +105,8 @@ def cluster(
         fitted(terminal, model, given.rows, given.weights)
         lines, crossing = describe(model, top=reasons), beside(model, given, against)
         numbers = number_lines(model, given.tables(), given.weights, most=ROWS_DRAWN if stream else None)
-        files = write_results(output, model, given.labels(model.labels_)) if output else []
+        labels = given.labels(model.labels_)
+        files = write_results(output, model, labels, quote_formulas=quote_formulas) if output else []
         files += [write_report(report, reported(model, given, title_of(table)))] if report else []
     if json:
         terminal.show_json({**as_json(model, lines, numbers, files, terminal.warnings), "against": crossing})

@@ -17,7 +17,6 @@ from catalpa.cli.outputs import (
     PROFILES,
     REPORT,
     check_free,
-    csv_text,
     label_columns,
     write_results,
 )
@@ -114,7 +113,7 @@ def most_telling_relation(model: DISC) -> Relation:
 
 
 def _written(terminal: Terminal, output: Path, model: Grove, zoo: Dataset) -> list[Path]:
-    files = write_results(output, model, [csv_text(label_columns(model.labels_))])
+    files = write_results(output, model, [label_columns(model.labels_)])
     try:
         files.append(write_report(output / REPORT, model.report(zoo.frame, title=zoo.title)))
     # The demo is the first thing that is run, perhaps without the extra packages of the report.

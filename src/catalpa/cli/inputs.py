@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from catalpa.cli.outputs import csv_text, label_columns
+from catalpa.cli.outputs import label_columns
 from catalpa.errors import ParameterError, UnknownColumn
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from catalpa.table.blocks import FloatArray
     from catalpa.table.files.scan import Scan
 
-__all__ = ["Asked", "Input", "StreamedInput", "WholeInput", "csv_parts", "take"]
+__all__ = ["Asked", "Input", "StreamedInput", "WholeInput", "take"]
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class Input(Protocol):
     def tables(self) -> Iterator[Any]:
         """The same rows as tables in memory, one after another."""
 
-    def labels(self, labels: Any) -> Iterator[str]:
-        """The text of labels.csv, piece by piece."""
+    def labels(self, labels: Any) -> Iterator[pa.Table]:
+        """The labels behind the identifiers, as one table after another."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +81,8 @@ class WholeInput:
     def tables(self) -> Iterator[pa.Table]:
         yield self.rows
 
-    def labels(self, labels: Any) -> Iterator[str]:
-        yield csv_text(label_columns(labels, self.identifiers))
+    def labels(self, labels: Any) -> Iterator[pa.Table]:
+        yield label_columns(labels, self.identifiers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,18 +97,14 @@ class StreamedInput:
     def tables(self) -> Iterator[pa.Table]:
         return self.rows.batches()
 
-    def labels(self, labels: Any) -> Iterator[str]:
+    def labels(self, labels: Any) -> Iterator[pa.Table]:
         if self.identifiers is None:
             # In pieces as large as those that are read: the text of all labels may be larger than memory.
             step = self.rows.rows_per_batch
-            parts = (labels[start : start + step] for start in range(0, len(labels), step))
-            yield from csv_parts(label_columns(part) for part in parts)
+            yield from (label_columns(labels[start : start + step]) for start in range(0, len(labels), step))
             return
-        yield from csv_parts(self._named(labels, self.identifiers))
-
-    def _named(self, labels: Any, identifiers: Scan) -> Iterator[pa.Table]:
         start = 0
-        for batch in identifiers.batches():
+        for batch in self.identifiers.batches():
             yield label_columns(labels[start : start + batch.num_rows], batch)
             start += batch.num_rows
 
@@ -183,20 +179,3 @@ def _check_there(aside: dict[str, str], names: Iterable[str]) -> None:
             raise UnknownColumn(
                 f"{option} names {name!r}, which is no column. The columns are {list(names)}."
             )
-
-
-def csv_parts(tables: Iterable[pa.Table]) -> Iterator[str]:
-    r"""Tables with the same columns as the text of one CSV file, piece by piece.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> list(csv_parts([pa.table({"a": [1]}), pa.table({"a": [2, 3]})]))
-    ['a\n1\n', '2\n3\n']
-    """
-    head = ""
-    for table in tables:
-        text = csv_text(table)
-        # Every piece brings the names of columns; only those of the first are wanted.
-        yield text.removeprefix(head)
-        head = head or csv_text(table.slice(0, 0))

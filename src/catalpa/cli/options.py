@@ -32,6 +32,7 @@ __all__ = [
     "ModelFile",
     "OutputFile",
     "Quiet",
+    "QuoteFormulas",
     "Stream",
     "TablePath",
     "Weight",
@@ -94,6 +95,10 @@ Against = Annotated[
     str | None, typer.Option(help="Column to cross with the clusters; it takes no part in them.")
 ]
 Weight = Annotated[str | None, typer.Option(help="Column that says how much each row counts; not clustered.")]
+QuoteFormulas = Annotated[
+    bool,
+    typer.Option("--quote-formulas", help="Put ' before texts that a spreadsheet would run as a formula."),
+]
 OutputFile = Annotated[Path | None, typer.Option("--output", "-o", help="File to write.")]
 
 

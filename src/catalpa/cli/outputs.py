@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from catalpa.errors import CatalpaError, OutputError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from catalpa.estimator.base import Clusterer
 
 __all__ = [
@@ -18,6 +21,7 @@ __all__ = [
     "PROFILES",
     "REPORT",
     "check_free",
+    "csv_parts",
     "csv_text",
     "label_columns",
     "write_results",
@@ -26,6 +30,8 @@ __all__ = [
 ]
 
 LABELS, MODEL, PROFILES, REPORT = "labels.csv", "model.json", "profiles.csv", "report.html"
+# How a cell begins that spreadsheets run; the last two, since some skip them before they look.
+FORMULA = r"^([=+\-@\t\r])"
 
 
 def check_free(paths: Sequence[Path], *, force: bool) -> None:
@@ -57,11 +63,13 @@ def _check_place(path: Path) -> None:
         raise OutputError(f"{str(path)!r} cannot be written: it is a folder. Name a file.")
 
 
-def write_results(folder: Path, model: Clusterer, labels: Iterable[str]) -> list[Path]:
-    """Write labels (as pieces of CSV), model and profiles into ``folder``; gives their paths."""
-    write_texts(folder / LABELS, labels)
+def write_results(
+    folder: Path, model: Clusterer, labels: Iterable[pa.Table], *, quote_formulas: bool = False
+) -> list[Path]:
+    """Write labels (table by table), model and profiles into ``folder``; gives their paths."""
+    write_texts(folder / LABELS, csv_parts(labels, quote_formulas=quote_formulas))
     model.save(folder / MODEL)
-    write_text(folder / PROFILES, csv_text(model.profiles_))
+    write_text(folder / PROFILES, csv_text(model.profiles_, quote_formulas=quote_formulas))
     return [folder / name for name in (LABELS, MODEL, PROFILES)]
 
 
@@ -115,14 +123,22 @@ def label_columns(labels: Any, identifiers: Any = None, names: Sequence[str] | N
     return made if names is None else made.append_column("cluster_name", pa.array(names).take(cluster))
 
 
-def csv_text(frame: Any) -> str:
+def csv_text(frame: Any, *, quote_formulas: bool = False) -> str:
     r"""A frame of any library as CSV, whole numbers with gaps kept whole; what is not a number is a gap.
+
+    Parameters
+    ----------
+    frame : frame of any library
+    quote_formulas : bool, default=False
+        Put an apostrophe before names and texts that a spreadsheet would run as a formula.
 
     Examples
     --------
     >>> import pyarrow as pa
     >>> csv_text(pa.table({"a": [1, None], "b": [float("nan"), 0.5]}))
     'a,b\n1,\n,0.5\n'
+    >>> csv_text(pa.table({"a": ["=1+1", "1-1"], "b": [-1, 1]}), quote_formulas=True)
+    "a,b\n'=1+1,-1\n1-1,1\n"
     """
     import narwhals.stable.v2 as nw
     import pandas as pd
@@ -135,4 +151,36 @@ def csv_text(frame: Any) -> str:
         if pa.types.is_floating(field.type):
             numbers = pc.if_else(pc.is_nan(table.column(at)), pa.scalar(None, field.type), table.column(at))
             table = table.set_column(at, field, numbers)
+    table = without_formulas(table) if quote_formulas else table
     return str(table.to_pandas(types_mapper=pd.ArrowDtype).to_csv(index=False, lineterminator="\n"))
+
+
+def without_formulas(table: pa.Table) -> pa.Table:
+    """The same table with an apostrophe before every name and text that begins like a formula."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for at, field in enumerate(table.schema):
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+            texts = table.column(at).cast(pa.large_string())
+            quoted = pc.replace_substring_regex(texts, pattern=FORMULA, replacement=r"'\1")
+            table = table.set_column(at, pa.field(field.name, quoted.type), quoted)
+    return table.rename_columns([re.sub(FORMULA, r"'\1", name) for name in table.column_names])
+
+
+def csv_parts(tables: Iterable[pa.Table], *, quote_formulas: bool = False) -> Iterator[str]:
+    r"""Tables with the same columns as the text of one CSV file, piece by piece.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> list(csv_parts([pa.table({"a": [1]}), pa.table({"a": [2, 3]})]))
+    ['a\n1\n', '2\n3\n']
+    """
+    head = ""
+    for table in tables:
+        text = csv_text(table, quote_formulas=quote_formulas)
+        # Every piece brings the names of columns; only those of the first are wanted.
+        yield text.removeprefix(head)
+        head = head or csv_text(table.slice(0, 0), quote_formulas=quote_formulas)

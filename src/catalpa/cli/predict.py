@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from catalpa.cli import options
-from catalpa.cli.inputs import Asked, Input, csv_parts, take
+from catalpa.cli.inputs import Asked, Input, take
 from catalpa.cli.options import delimiter_of, identifier_of
-from catalpa.cli.outputs import check_free, label_columns, write_texts
+from catalpa.cli.outputs import check_free, csv_parts, label_columns, write_texts
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError
 
@@ -35,6 +35,7 @@ def predict(
     stream: options.Stream = False,
     memory: options.Memory = None,
     output: options.OutputFile = None,
+    quote_formulas: options.QuoteFormulas = False,
     force: options.Force = False,
     json: options.AsJson = False,
     quiet: options.Quiet = False,
@@ -73,11 +74,12 @@ def predict(
         labelled: Iterable[pa.Table] = _labelled(fitted, given, named, shares)
         # As they come: labels of files larger than memory are written while rows are read.
         labelled = list(labelled) if json else labelled
+        texts = csv_parts(labelled, quote_formulas=quote_formulas)
         if output is not None:
-            write_texts(output, csv_parts(labelled))
+            write_texts(output, texts)
             terminal.say(f"wrote {output}")
         elif not json:
-            for text in csv_parts(labelled):
+            for text in texts:
                 print(text, end="")
     if json:
         # The labels stand behind identifiers, whatever these are called.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
     from catalpa.report import Report
 
-__all__ = ["report", "reported", "title_of", "write_report"]
+__all__ = ["check_page", "report", "reported", "title_of", "write_report"]
 
 
 def report(
@@ -63,7 +63,7 @@ def report(
 
     terminal = Terminal(quiet)
     if not json:
-        check_free([output], force=force)
+        check_page(output, force=force)
     with terminal.listening():
         fitted = load(model)
         names = list(fitted.schema_.inputs)
@@ -79,6 +79,15 @@ def report(
             return
         write_report(output, reported(fitted, given, heading))
     terminal.say(f"wrote {output}")
+
+
+def check_page(path: Path | None, *, force: bool) -> None:
+    """Say before a fit, which may take minutes, that a page could not be written after it."""
+    from catalpa.report.html import needs_packages
+
+    if path is not None:
+        check_free([path], force=force)
+        needs_packages()
 
 
 def write_report(path: Path, found: Report) -> Path:

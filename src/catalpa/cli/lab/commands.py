@@ -188,6 +188,7 @@ def figure_command(
     from catalpa.lab.figures.draw import FIGURES, save
     from catalpa.lab.figures.pieces import collected, kept_pieces
     from catalpa.lab.protocol import read_protocol
+    from catalpa.report.html import needs_packages
 
     terminal = Terminal(quiet)
     figure = FIGURES[number]
@@ -195,6 +196,7 @@ def figure_command(
     files = [stem.with_suffix(suffix) for suffix in (".csv", ".svg", ".png")]
     # Data that are drawn from may lie where they would be written; they stay.
     check_free([file for file in files if file != data], force=force)
+    needs_packages()
     make_folder(folder)
     if data is None:
         kept = stem.with_suffix(".jsonl")
