@@ -3,6 +3,7 @@
 # make nocore install with the compiler hidden and fit on the NumPy reference
 # make fuzz   look for inputs that break it: MINUTES=30
 # make sanitize  the core and its tests under the sanitizers of the compiler
+# make compilers  the core and its tests with Clang, and without vectors and 128-bit integers
 # make floors  the lowest versions that are declared, exactly
 # make docs   build the site into docs/_build/html
 # make bench  run every measurement in benchmarks/
@@ -15,9 +16,9 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
 PYTEST_ARGS ?= -n 2 -q
 MINUTES ?= 30
-BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/catalpa/steps/core/*.cpp src/catalpa/steps/core/*.hpp)
+BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/catalpa/steps/core/*.cpp src/catalpa/steps/core/*.hpp src/catalpa/steps/core/portable/*.hpp)
 
-.PHONY: demo test fuzz sanitize floors nocore docs bench changelog clean
+.PHONY: demo test fuzz sanitize compilers floors nocore docs bench changelog clean
 
 demo: $(VENV)/installed
 	$(BIN)/catalpa demo
@@ -35,7 +36,11 @@ fuzz: $(VENV)/installed-test
 
 sanitize: $(VENV)/installed-test
 	$(PIP) install nanobind
-	$(BIN)/python tools/sanitize.py
+	$(BIN)/python tools/check_core.py address thread
+
+compilers: $(VENV)/installed-test
+	$(PIP) install nanobind
+	$(BIN)/python tools/check_core.py plain clang clang-plain
 
 floors:
 	$(PYTHON) -m venv --clear build/floors

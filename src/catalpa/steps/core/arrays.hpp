@@ -20,15 +20,11 @@
 #include <string>
 #include <vector>
 
-#if !defined(__SIZEOF_INT128__)
-#error "Catalpa's core needs a compiler with 128-bit integers and vector types: GCC 12, Clang 11 or newer."
-#endif
+#include "portable/portable.hpp"
 
 namespace catalpa {
 
 namespace nb = nanobind;
-
-using Int128 = __int128;
 
 constexpr int TICK_BITS = 24;    // numbers are counted in ticks of 2 ** -24 ...
 constexpr int SQUARE_BITS = 26;  // ... and their squares in 2 ** -26

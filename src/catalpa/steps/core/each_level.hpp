@@ -4,7 +4,7 @@
 //   CATALPA_TARGET  attribute of every function in it,
 //   CATALPA_WIDE    whether one register holds eight 32-bit numbers.
 
-#if defined(__x86_64__)
+#if CATALPA_HAS_AVX2
 #include <immintrin.h>
 #endif
 
@@ -19,7 +19,7 @@ namespace {
 #undef CATALPA_TARGET
 #undef CATALPA_WIDE
 
-#if defined(__x86_64__)
+#if CATALPA_HAS_AVX2
 #define CATALPA_LEVEL avx2
 #define CATALPA_TARGET __attribute__((target("avx2")))
 #define CATALPA_WIDE 1
@@ -31,11 +31,11 @@ namespace {
 #endif
 
 // Call FUNCTION of the chosen level.
-#if defined(__x86_64__)
+#if CATALPA_HAS_AVX2
 #define CATALPA_AT_LEVEL(level, FUNCTION, ...) \
     ((level) == "AVX2" ? avx2::FUNCTION(__VA_ARGS__) : baseline::FUNCTION(__VA_ARGS__))
 #else
-#define CATALPA_AT_LEVEL(level, FUNCTION, ...) baseline::FUNCTION(__VA_ARGS__)
+#define CATALPA_AT_LEVEL(level, FUNCTION, ...) (static_cast<void>(level), baseline::FUNCTION(__VA_ARGS__))
 #endif
 
 }  // namespace

@@ -118,7 +118,7 @@ class Tables : public Groups {
         int index_bits = 0, drop = 0;
         while ((std::size_t{1} << index_bits) < k) ++index_bits;
         while (drop < 62 && (range >> drop) >> (KEY_BITS - index_bits)) ++drop;
-        const int spare = used_bits ? __builtin_ctzll(static_cast<std::uint64_t>(used_bits)) : 62;
+        const int spare = used_bits ? trailing_zeros(static_cast<std::uint64_t>(used_bits)) : 62;
         const bool exact = spare >= drop;
         if (exact) drop = spare;
         if (set_margin(drop, index_bits, exact)) fill_narrow(above, drop, index_bits);

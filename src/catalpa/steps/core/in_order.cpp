@@ -12,7 +12,7 @@ constexpr double OUT = -std::numeric_limits<double>::infinity();
 constexpr double STEEPEST = 700.0;  // exp of more is no number
 constexpr std::size_t REFRESH_FACTOR = 4;  // kept products must not cost more to refresh than to work out
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__linux__)
+#if CATALPA_HAS_AVX2 && defined(__GNUC__) && !defined(__clang__) && defined(__linux__)
 #define FOR_EVERY_PROCESSOR __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define FOR_EVERY_PROCESSOR

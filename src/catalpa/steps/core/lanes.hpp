@@ -2,9 +2,11 @@
 
 namespace CATALPA_LEVEL {
 
-#define CATALPA_INLINE CATALPA_TARGET __attribute__((always_inline)) inline
+#if CATALPA_PLAIN
 
-#if CATALPA_WIDE
+#include "portable/plain_lanes.hpp"
+
+#elif CATALPA_WIDE
 
 typedef std::int32_t Eight __attribute__((vector_size(32)));
 typedef float Singles __attribute__((vector_size(32)));

@@ -4,7 +4,7 @@
 
 std::vector<std::string> catalpa::levels() {
     std::vector<std::string> found;
-#if defined(__x86_64__)
+#if CATALPA_HAS_AVX2
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx2")) found.push_back("AVX2");
 #endif

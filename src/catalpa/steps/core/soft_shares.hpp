@@ -291,10 +291,10 @@ CATALPA_TARGET void find_powers(const SoftTables& t, Chunk& chunk, std::size_t r
                 } else {
                     // Where the first lane without a gap is; beyond all where there is none. A branch would be a guess.
                     const std::uint32_t none = (zeros - 1) & 0x80000000;
-                    leader = std::min(leader, static_cast<std::uint32_t>(8 * v) + __builtin_ctz(zeros | 0x100) + none);
+                    leader = std::min(leader, static_cast<std::uint32_t>(8 * v) + trailing_zeros(zeros | 0x100) + none);
                 }
             }
-            if constexpr (V != 0) leader = static_cast<std::uint32_t>(__builtin_ctz(looped));
+            if constexpr (V != 0) leader = static_cast<std::uint32_t>(trailing_zeros(looped));
             chunk.leader[row + r] = static_cast<std::int32_t>(8 * first + leader);
         }
         store(chunk.whole.data() + row, across<Sum>(sums));
