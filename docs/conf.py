@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+import tomllib
 from pathlib import Path
 
 from catalpa import __version__
 from catalpa.cluster.registry import METHODS, MethodEntry
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "Catalpa"
 author = "The Catalpa developers"
@@ -13,12 +17,14 @@ copyright = "The Catalpa developers"
 version = release = __version__
 
 extensions = [
+    "mathml",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
+    "sphinx_gallery.gen_gallery",
 ]
+nitpicky = True
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "substitution"]
 myst_heading_anchors = 3
 templates_path = ["_templates"]
@@ -44,9 +50,53 @@ def _line(entry: MethodEntry) -> str:
 _HEAD = (
     "| method | what it does | aliases | numbers | order | finds k | streams |\n|---|---|---|---|---|---|---|"
 )
-myst_substitutions = {"methods": "\n".join([_HEAD, *(_line(entry) for entry in METHODS.values())])}
+
+
+def _unreleased() -> str:
+    """What waits in ``changes/``, as ``make changelog`` would put it together."""
+    root = Path(__file__).parents[1]
+    kinds = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["tool"]["towncrier"]["type"]
+    lines = []
+    for kind in kinds:
+        news = sorted((root / "changes").glob(f"*.{kind['directory']}.md"))
+        lines += [f"### {kind['name']}\n"] if news else []
+        lines += [f"- {path.read_text('utf-8').strip()}" for path in news] + [""]
+    return "\n".join(["## The next version\n", *lines]) if any(lines) else ""
+
+
+myst_substitutions = {
+    "methods": "\n".join([_HEAD, *(_line(entry) for entry in METHODS.values())]),
+    "unreleased": _unreleased(),
+}
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": "/",
+    "image_scrapers": ("charts.last_chart",),
+    "reset_modules": (),
+    "capture_repr": ("_repr_html_", "__repr__"),
+    "ignore_repr_types": "altair",  # drawn, not spelled
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "within_subsection_order": "FileNameSortKey",
+    "write_computation_times": False,
+}
 
 html_theme = "pydata_sphinx_theme"
 html_title = "Catalpa"
+html_math_renderer = "mathml"
+html_static_path = ["_static"]
+html_css_files = ["catalpa.css"]
+html_favicon = "_static/logo.svg"
 html_show_sourcelink = False
-html_theme_options = {"show_prev_next": False, "secondary_sidebar_items": ["page-toc"]}
+html_sidebars = {"**": ["navigation.html"]}
+html_theme_options = {
+    "logo": {"image_light": "_static/logo.svg", "image_dark": "_static/logo.svg", "text": "Catalpa"},
+    "navbar_end": ["theme-switcher"],
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}

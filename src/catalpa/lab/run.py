@@ -88,7 +88,7 @@ def run(
     data_home : path, optional
         Folder of data sets, as in :func:`catalpa.datasets.load`.
     watch : callable, optional
-        Called with a :class:`Progress` after every run.
+        Called with a ``Progress`` after every run.
 
     Returns
     -------
