@@ -257,7 +257,7 @@ def test_a_model_read_back_predicts_the_same(tmp_path, clusterer):
     assert again.contexts_ == model.contexts_
     assert again.relations_[0, "a"].edges == model.relations_[0, "a"].edges
     np.testing.assert_array_equal(again.dependence_, model.dependence_)
-    pd.testing.assert_frame_equal(again.centers_, model.centers_)
+    pd.testing.assert_frame_equal(again.cluster_centers_, model.cluster_centers_)
 
 
 @pytest.mark.parametrize("clusterer", CLUSTERERS)

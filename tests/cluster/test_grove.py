@@ -292,7 +292,7 @@ def test_a_model_read_back_is_the_same_model(tmp_path_factory, frame, missing):
     np.testing.assert_array_equal(again.transform(frame), model.transform(frame))
     for name in ("evidence_", "gain_", "certainty_", "prior_", "sizes_", "cost_", "n_iter_"):
         assert getattr(again, name) == getattr(model, name), name
-    pd.testing.assert_frame_equal(again.centers_, model.centers_)
+    pd.testing.assert_frame_equal(again.cluster_centers_, model.cluster_centers_)
     pd.testing.assert_frame_equal(again.history_, model.history_)
     assert str(again.relations_[0, "q0"]) == str(model.relations_[0, "q0"])
 
@@ -532,7 +532,7 @@ def test_relations_are_differences_of_log_shares_and_their_trees_minimum_spannin
 def test_centres_are_the_most_probable_categories():
     frame, _ = hard_rows()
     model = Grove(2, random_state=0).fit(frame)
-    assert sorted(model.centers_.to_numpy().tolist()) == [["a"] * 12, ["b"] * 12]
+    assert sorted(model.cluster_centers_.to_numpy().tolist()) == [["a"] * 12, ["b"] * 12]
 
 
 def test_densities_of_categories_add_up_to_one():

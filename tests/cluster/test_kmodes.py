@@ -67,7 +67,7 @@ def test_a_small_table_worked_by_hand():
     model = KModes(2, init=[TOY[1], TOY[5]], categorical_features=[0, 1, 2]).fit(np.array(TOY))
     assert model.labels_.tolist() == [0, 0, 0, 1, 1, 1]
     assert model.history_["cost"].tolist()[:2] == [6.0, 4.0]
-    assert model.centers_.to_numpy().tolist() == [[0, 0, 0], [1, 1, 2]]
+    assert model.cluster_centers_.to_numpy().tolist() == [[0, 0, 0], [1, 1, 2]]
     assert model.cost_ == 4.0
 
 

@@ -48,8 +48,8 @@ def test_a_small_table_worked_by_hand():
     assert model.labels_.tolist() == [0, 0, 0, 1, 1, 1]
     assert model.history_["cost"].tolist() == pytest.approx([1.294745, 0.856497], abs=1e-6)
     assert model.cost_ == pytest.approx(0.04 + 4 * 0.204124, abs=1e-5)
-    assert model.centers_[CATEGORIES].to_numpy().tolist() == [[0, 0, 0], [1, 1, 2]]
-    np.testing.assert_allclose(model.centers_["y"], [0.1, 0.9], atol=1e-7)
+    assert model.cluster_centers_[CATEGORIES].to_numpy().tolist() == [[0, 0, 0], [1, 1, 2]]
+    np.testing.assert_allclose(model.cluster_centers_["y"], [0.1, 0.9], atol=1e-7)
 
 
 def test_first_distances_of_the_small_table_worked_by_hand():
@@ -104,7 +104,7 @@ def test_costs_from_the_same_centres_are_those_of_the_kmodes_package(seed, gamma
     for passes in (1, 100):
         settings = {"gamma": gamma, "init": start, "max_iter": passes, "empty_clusters": "keep"}
         model = quietly(KPrototypes(4, **settings), frame)
-        centers = start if passes == 1 else model.centers_
+        centers = start if passes == 1 else model.cluster_centers_
         modes = centers[list("pqr")].to_numpy(dtype=object)
         means = ((centers[["y0", "y1"]] - low) / (high - low)).to_numpy()
         labels, cost = labels_cost(numbers, cells, [means, modes], euclidean_dissim, matching_dissim, gamma)
@@ -241,7 +241,7 @@ def test_an_unseen_category_costs_gamma_in_every_cluster():
     new = frame.iloc[:1].assign(p="new")
     with pytest.warns(UnseenCategoryWarning, match="'p'"):
         costs = model.transform(new)
-    without = model.transform(frame.iloc[:1])[0] - 0.4 * (model.centers_["p"] != frame["p"][0])
+    without = model.transform(frame.iloc[:1])[0] - 0.4 * (model.cluster_centers_["p"] != frame["p"][0])
     np.testing.assert_allclose(costs[0], without + 0.4, atol=1e-9)
 
 

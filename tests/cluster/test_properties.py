@@ -112,7 +112,7 @@ def test_a_model_read_back_predicts_the_same(tmp_path_factory, frame, method, mi
     np.testing.assert_array_equal(again.transform(frame), model.transform(frame))
     assert again.cost_ == model.cost_
     assert again.n_iter_ == model.n_iter_
-    pd.testing.assert_frame_equal(again.centers_, model.centers_)
+    pd.testing.assert_frame_equal(again.cluster_centers_, model.cluster_centers_)
 
 
 @pytest.mark.parametrize("method", everything)
@@ -160,5 +160,5 @@ def test_without_categories_disc_is_k_means(seed):
     assert model.labels_.tolist() == peer.labels_.tolist()
     assert model.cost_ == pytest.approx(peer.inertia_, rel=1e-5)
     np.testing.assert_allclose(
-        model.centers_.to_numpy(), low + peer.cluster_centers_ * (high - low), atol=1e-5
+        model.cluster_centers_.to_numpy(), low + peer.cluster_centers_ * (high - low), atol=1e-5
     )

@@ -141,9 +141,9 @@ def test_names_of_columns_are_kept_and_checked(method, library):
 def test_answers_come_in_the_library_of_the_table(method):
     for library, make in (("pandas", pd.DataFrame), ("polars", pl.DataFrame)):
         model = small(method).fit(make(COLOURS))
-        for answer in (model.centers_, model.profiles_, model.history_):
+        for answer in (model.cluster_centers_, model.profiles_, model.history_):
             assert type(answer).__module__.startswith(library)
-        assert list(model.centers_.columns) == ["colour", "shape"]
+        assert list(model.cluster_centers_.columns) == ["colour", "shape"]
         assert len(model.history_) == model.n_iter_
 
 

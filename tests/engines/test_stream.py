@@ -88,7 +88,7 @@ def same_fit(one: Any, other: Any) -> None:
             getattr(other._fitted.outcome.counts, name),
             err_msg=name,
         )
-    assert one.centers_.equals(other.centers_)
+    assert one.cluster_centers_.equals(other.cluster_centers_)
     assert one.history_.equals(other.history_)
 
 

@@ -51,7 +51,7 @@ def test_two_batches_by_hand() -> None:
     model.partial_fit([["b", "z"], ["b", "z"], ["b", "z"], ["a", "x"]])
     assert model.labels_.tolist() == [b, b, b, a]
     assert model.cluster_sizes_[[a, b]].tolist() == [3, 5]
-    assert model.centers_.to_numpy()[[a, b]].tolist() == [
+    assert model.cluster_centers_.to_numpy()[[a, b]].tolist() == [
         ["a", "x"],
         ["b", "z"],
     ]  # z is there 3 times, y twice
@@ -123,7 +123,7 @@ def test_a_cluster_without_rows_keeps_what_it_knows() -> None:
     for _ in range(5):
         model.partial_fit([["a"], ["a"]])
     assert model.n_clusters_ == 2
-    assert sorted(model.centers_.to_numpy().ravel()) == ["a", "b"]
+    assert sorted(model.cluster_centers_.to_numpy().ravel()) == ["a", "b"]
 
 
 def test_grove_counts_numbers_as_the_first_batch_took_them() -> None:
@@ -133,7 +133,7 @@ def test_grove_counts_numbers_as_the_first_batch_took_them() -> None:
     first = Grove(3, n_init=2, random_state=0).fit(parts[0])
     assert model.schema_.columns[-1] == first.schema_.columns[-1]
     means = frame.groupby(model.predict(frame))["size"].mean()
-    np.testing.assert_allclose(model.centers_["size"], means, atol=0.15)
+    np.testing.assert_allclose(model.cluster_centers_["size"], means, atol=0.15)
 
 
 def test_a_fitted_or_loaded_model_goes_on(tmp_path: Any) -> None:

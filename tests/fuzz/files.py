@@ -65,7 +65,7 @@ def damaged(rng: Random, folder: Path) -> str:
     try:
         rows = catalpa.scan(path) if rng.random() < 0.5 else read_table(path)
         model = catalpa.KPrototypes(2, n_init=1, max_iter=3, random_state=0).fit(rows)
-        repr(model.centers_)
+        repr(model.cluster_centers_)
     except CatalpaError:
         return "damage refused"
     return "damage read"

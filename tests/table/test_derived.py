@@ -137,7 +137,7 @@ def test_a_model_of_such_columns_is_kept_and_goes_on_learning(tmp_path):
     assert again.schema_ == model.schema_
     np.testing.assert_array_equal(again.predict(frame), model.labels_)
     np.testing.assert_array_equal(again.predict(frame.to_dict("records")), model.labels_)
-    assert list(model.centers_.columns) == list(model.schema_.names)
+    assert list(model.cluster_centers_.columns) == list(model.schema_.names)
     model.partial_fit(frame.assign(day=[day.replace(year=2030) for day in DAYS]))
     assert model.schema_.columns[0].categories == (2023, 2024, 2030)
     wider = extend(infer(frame), frame.assign(day=[day.replace(year=2030) for day in DAYS]))

@@ -78,7 +78,7 @@ class CBDM(Clusterer):
         The context of every column, the most telling column first.
     dependence_ : array (columns, columns)
         Symmetric uncertainty of every two columns, on [0, 1].
-    centers_ : frame of the table's library, one row per cluster, in original values
+    cluster_centers_ : frame of the table's library, one row per cluster, in original values
         The centres of k-modes; the most frequent categories otherwise.
     cost_ : float
         Summed distance to the centres; summed squared distance to the means for Ward and embedding.

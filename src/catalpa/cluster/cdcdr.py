@@ -70,7 +70,7 @@ class CDCDR(Clusterer):
         Summed squared distance of the rows to their cluster's centroid. With ``integration="mean"``
         the mean squared distance of the row's categories to it, which is larger by a term that does
         not depend on the clusters.
-    centers_ : frame of the table's library
+    cluster_centers_ : frame of the table's library
         The most frequent category of each column, one row per cluster.
     n_iter_, history_, cluster_sizes_, profiles_, schema_
         As in :class:`KModes`.

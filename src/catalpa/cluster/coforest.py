@@ -48,7 +48,7 @@ class CoForest(Clusterer):
     labels_ : array (n,) of int32
     relations_ : Relations
         For a column (the same in all clusters): its tree, edge lengths, distances, a drawing.
-    centers_ : frame
+    cluster_centers_ : frame
         The most frequent category of each column, one row per cluster.
     cost_, n_iter_, history_, cluster_sizes_, profiles_, schema_
         As in :class:`KModes`.

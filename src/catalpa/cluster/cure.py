@@ -68,7 +68,7 @@ class CURE(Clusterer):
         Distances between the vectors of a column's categories, the same in every cluster.
     cost_ : float
         Summed squared distance of the rows to their cluster's centroid.
-    centers_ : frame of the table's library
+    cluster_centers_ : frame of the table's library
         The most frequent category of each column, one row per cluster.
     n_iter_, history_, cluster_sizes_, profiles_, schema_
         As in :class:`KModes`.

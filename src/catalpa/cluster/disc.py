@@ -66,7 +66,7 @@ class DISC(Clusterer):
     labels_ : array (n,) of int32
     relations_ : Relations
         For a cluster and a column: the line of categories, edge lengths, distances, a drawing.
-    centers_ : frame of the table's library, one row per cluster, in original values
+    cluster_centers_ : frame of the table's library, one row per cluster, in original values
     cost_ : float
         Summed distance of the rows to their centres.
     gamma_ : float

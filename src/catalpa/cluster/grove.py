@@ -17,6 +17,7 @@ from catalpa.costs.soft.mixture import Mixture
 from catalpa.errors import LopsidedClustersWarning, NoStructureWarning
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.by_number_of_clusters import MOST_CLUSTERS, Candidate, best_of_numbers, judged
+from catalpa.estimator.explained import lacking
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.incremental import Grown, faded, learn_batch, widened
 from catalpa.estimator.kept import Kept, damaged
@@ -85,7 +86,7 @@ class Grove(Clusterer):
         "equal" or "free".
     relations_ : Relations
         For a cluster and a column: the line of categories, edge lengths, distances, a drawing.
-    centers_ : frame of the table's library, one row per cluster, in original values
+    cluster_centers_ : frame of the table's library, one row per cluster, in original values
         The most probable category, and the mean of each number.
     cost_ : float
         Minus the evidence.
@@ -109,6 +110,7 @@ class Grove(Clusterer):
     np.int64(101)
     """
 
+    _lacks = lacking(inertia_="rows are shared out by probability, see evidence_")
     _uses_order = True
     _numbers = "shape"  # what a normal curve does not fit is cut into ordered bins
     _rules = rules(

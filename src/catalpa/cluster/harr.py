@@ -71,7 +71,7 @@ class HARR(Clusterer):
         Weight of every column in every cluster, summed over the column's axes.
     relations_ : Relations
         Distances of the categories of every column before any weight, the same in all clusters.
-    centers_ : frame
+    cluster_centers_ : frame
         The most frequent category of each column and the mean of each number, one row per cluster.
     cost_, n_iter_, history_, cluster_sizes_, profiles_, schema_
         As in :class:`KModes`.

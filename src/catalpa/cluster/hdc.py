@@ -59,7 +59,7 @@ class HDC(Clusterer):
         For a column (the same in all clusters): the weighted distances of its categories and their tree.
     weights_ : frame
         Distance and weight of every two categories of a column; weights have the mean 1.
-    centers_ : frame
+    cluster_centers_ : frame
         The most frequent category of each column, one row per cluster.
     cost_, n_iter_, history_, cluster_sizes_, profiles_, schema_
         As in :class:`KModes`.

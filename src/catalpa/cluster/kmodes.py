@@ -57,9 +57,9 @@ class KModes(Clusterer):
     Attributes
     ----------
     labels_ : array (n,) of int32
-    centers_ : frame of the table's library, one row per cluster, in original values
+    cluster_centers_ : frame of the table's library, one row per cluster, in original values
     cost_ : float
-        Cells that differ from their centre.
+        Cells that differ from their centre; also read as ``inertia_``.
     n_iter_ : int
         Passes of the kept start.
     history_ : frame

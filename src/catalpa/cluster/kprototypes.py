@@ -47,7 +47,7 @@ class KPrototypes(Clusterer):
     Attributes
     ----------
     labels_ : array (n,) of int32
-    centers_ : frame of the table's library, one row per cluster, in original values
+    cluster_centers_ : frame of the table's library, one row per cluster, in original values
         Most frequent categories, and means in the table's own units.
     cost_ : float
         Summed cost of the rows, in scaled units.

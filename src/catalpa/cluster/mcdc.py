@@ -13,6 +13,7 @@ from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import SqlError
 from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.explained import lacking
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, number, rules, whole
@@ -90,8 +91,6 @@ class MCDC(Clusterer):
         Labels of the rows in every partition; not part of a saved model.
     granularity_weights_ : array (partitions,)
         What each partition weighs in the final clusters.
-    centers_ : frame
-        Most frequent categories, for reading; the method does not use them.
     cost_ : float
         Sum over rows of the weights of the partitions in which they differ from their cluster's centre.
     n_iter_, history_, cluster_sizes_, profiles_, schema_
@@ -118,6 +117,10 @@ class MCDC(Clusterer):
     [8, 5]
     """
 
+    _lacks = lacking(
+        cluster_centers_="rows are compared by their groups; profiles_ has the frequent categories",
+        inertia_="no row is measured from a centre, see cost_",
+    )
     _numbers = "refuse"
     _rules = rules(
         n_clusters=either(choice(None), whole(1)),

@@ -12,6 +12,7 @@ from catalpa.costs.significance import SplitTest
 from catalpa.engines.base import Engine
 from catalpa.estimator.attributes import frame_in
 from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.explained import lacking
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.kept import Kept, damaged
 from catalpa.estimator.parameters import between, choice, rules, whole
@@ -61,8 +62,6 @@ class SigDT(Clusterer):
         For every cluster its rule, its rows, and the largest p-value of the rule's splits.
     clusterable_ : bool
         Whether the table's best split is significant, the authors' test for clusters at all.
-    centers_ : frame
-        Most frequent categories, for reading.
     cost_ : float
         Conditions of their cluster's rule that rows break: always 0.
     n_iter_, history_, cluster_sizes_, profiles_, schema_
@@ -88,6 +87,10 @@ class SigDT(Clusterer):
     'legs is 4 and eggs is 0'
     """
 
+    _lacks = lacking(
+        cluster_centers_="a cluster is a rule, see rules_; profiles_ has the frequent categories",
+        inertia_="no row is measured from a centre, and every row keeps its cluster's rule",
+    )
     _numbers = "refuse"
     _rules = rules(alpha=between(0.0, 1.0), min_leaf=whole(1), force_root_split=choice(True, False))
     _kept = Kept(

@@ -13,6 +13,7 @@ from catalpa.engines.base import Engine
 from catalpa.errors import SqlError
 from catalpa.estimator.attributes import weights_frame
 from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.explained import lacking
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import begin, choice, either, number, rules, whole
@@ -74,8 +75,6 @@ class WOCIL(Clusterer):
     n_clusters_ : int
     weights_ : frame of the table's library
         Weight of every column in every cluster; each row sums to 1.
-    centers_ : frame
-        Most frequent categories and means, for reading; the method does not use them.
     cost_ : float
         Sum over rows of 1 minus their similarity to their cluster.
     n_iter_, history_, cluster_sizes_, profiles_, schema_
@@ -105,6 +104,10 @@ class WOCIL(Clusterer):
     True
     """
 
+    _lacks = lacking(
+        cluster_centers_="rows are compared with whole clusters; profiles_ has the frequent categories",
+        inertia_="no row is measured from a centre, see cost_",
+    )
     _numbers = "keep"
     _rules = rules(
         n_clusters=either(choice(None), whole(1)),
@@ -159,7 +162,7 @@ class WOCIL(Clusterer):
             order = problem.random_state.permutation(len(rows))
             rows = rows.permuted(order)
         # A competition decides by who survives, and costs of different numbers of clusters do not compare.
-        by_chance = isinstance(self.init, str) and self.init != "oi" and self.n_clusters is not None
+        by_chance = isinstance(problem.init, str) and problem.init != "oi" and self.n_clusters is not None
         starts = problem.starts if by_chance else 1
         rest = best_of(starts, problem.random_state, lambda rng: self._run(problem, rows, rng))
         labels = np.empty_like(rest.labels)
@@ -183,7 +186,7 @@ class WOCIL(Clusterer):
         return rest
 
     def _seeds(self, problem: Problem, rows: OrderedRows, rng: np.random.Generator) -> Counts:
-        if isinstance(self.init, str) and self.init == "oi":
+        if isinstance(problem.init, str) and problem.init == "oi":
             return rows.seeds(oriented_rows(rows, problem.n_clusters))
         return problem.seeds(rng)
 

@@ -121,7 +121,7 @@ class Clusterer(
             self._with_order_told(opened.schema),
             self._clusters_for(opened.engine.n_rows),
             random_state,
-            **{name: getattr(self, name) for name in LOOP_SETTINGS if hasattr(self, name)},
+            **{name: _in_lower_case(getattr(self, name)) for name in LOOP_SETTINGS if hasattr(self, name)},
             units_per_weight=opened.units_per_weight,
             search_rows=settings.search_rows or opened.engine.n_rows,
             search_seed=settings.search_seed,
@@ -319,6 +319,7 @@ class Clusterer(
                 raise NotFittedError(
                     f"This {type(self).__name__} is not fitted yet: call fit(table) before asking for {name}."
                 )
+            self._check_meant(name)  # Python asks here once more when a property has raised
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __sklearn_tags__(self) -> Any:
@@ -327,6 +328,11 @@ class Clusterer(
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _in_lower_case(setting: Any) -> Any:
+    """A word as the loop spells it; a setting that is no word stays as it is."""
+    return setting.lower() if isinstance(setting, str) else setting
 
 
 def _checked_weight(header: Header, sample_weight: Any) -> Any:

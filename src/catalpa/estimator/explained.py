@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from catalpa.estimator.attributes import centers_frame, frame_in, history_frame, profiles_frame, reasons_frame
 from catalpa.estimator.fitted import fitted_of
 
-__all__ = ["Explained"]
+__all__ = ["Explained", "lacking"]
+
+
+def lacking(**read_instead: str) -> Mapping[str, str]:
+    """Attributes that mean nothing in a method, by name, each with what to read there instead."""
+    return read_instead
 
 
 class Explained:
     """Frames in the user's own words, made when they are asked for."""
 
+    _lacks: ClassVar[Mapping[str, str]] = lacking()  # what ``hasattr`` denies
+
     @property
-    def centers_(self) -> Any:
+    def cluster_centers_(self) -> Any:
         """One row per cluster in original values, in the table's own frame library."""
+        self._check_meant("cluster_centers_")
         return centers_frame(fitted_of(self))
+
+    @property
+    def inertia_(self) -> float:
+        """Summed distance of the rows to what stands for their cluster: ``cost_`` by scikit-learn's name."""
+        self._check_meant("inertia_")
+        return fitted_of(self).outcome.cost
+
+    def _check_meant(self, name: str) -> None:
+        if name in self._lacks:
+            raise AttributeError(f"{type(self).__name__} has no {name}: {self._lacks[name]}.")
 
     @property
     def profiles_(self) -> Any:

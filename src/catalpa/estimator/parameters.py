@@ -10,6 +10,7 @@ from os import PathLike
 from typing import Any
 
 from catalpa.errors import ParameterError
+from catalpa.loop.starts.rows import STARTS
 
 __all__ = [
     "Rule",
@@ -70,10 +71,11 @@ def either(*rules: Rule) -> Rule:
 
 
 def begin(*options: str) -> Rule:
-    """One of some words, or a table of centres."""
+    """One of some words in any case, or a table of centres."""
     says = f"{', '.join(map(repr, options))}, or a table of centres"
-    # Whether it is a table, and fits, is seen when the columns are known.
-    return Rule(says, lambda value: value in options if isinstance(value, str) else value is not None)
+    # Whether it is a table, and fits, is seen when the columns are known. Starts carry people's names, which
+    # other packages write with a capital.
+    return Rule(says, lambda value: value.lower() in options if isinstance(value, str) else value is not None)
 
 
 def _real(says: str, holds: Callable[[float], bool]) -> Rule:
@@ -92,6 +94,7 @@ def _is_whole(value: Any) -> bool:
 # Settings that mean the same in every method; one that a method does not have is not looked at.
 SHARED_RULES: Mapping[str, Rule] = {
     "n_clusters": whole(1),
+    "init": begin(*STARTS),
     "n_init": whole(1),
     "max_iter": whole(1),
     "max_rounds": whole(1),

@@ -130,10 +130,6 @@ class Problem:
         """Counts of clusters that hold one starting row each."""
         if not isinstance(self.init, str):
             return as_counts(self._given_centers(), self.engine.axis)
-        if self.init not in STARTS:
-            raise ParameterError(
-                f"init={self.init!r} is not known. Use {', '.join(map(repr, STARTS))}, or a table of centres."
-            )
         return as_counts(STARTS[self.init](self.engine, self.n_clusters, rng), self.engine.axis)
 
     def _given_centers(self) -> FoundRows:
