@@ -247,6 +247,34 @@ def test_decimal_commas_are_found_and_said():
     )
 
 
+def test_words_among_numbers_are_named_with_their_column():
+    paid = [f"{at},50" for at in range(25)] + ["-", "unknown", "-"]
+    with pytest.warns(
+        ColumnWarning, match="numbers except for '-', 'unknown' in 'paid', and were taken as cat"
+    ):
+        infer(pd.DataFrame({"paid": paid, "plan": ["a", "b"] * 14}))
+
+
+@pytest.mark.parametrize("texts", [["1", "2", "3+"] * 10, [*map(str, range(25)), "a", "b", "c", "d"]])
+def test_grades_and_labels_are_no_numbers_with_words_among_them(texts, recwarn):
+    infer(pd.DataFrame({"grade": texts + texts}))  # twice: else every row were different
+    assert not recwarn.list
+
+
+def test_categories_that_differ_in_capitals_or_spaces_only_are_said():
+    schema = infer(pd.DataFrame({"plan": ["Plus", "plus ", "Basic"], "city": ["Bern", "Ber n", "Bonn"]}))
+    assert schema.decisions == (
+        "column 'plan' holds 'Plus' and 'plus ', which differ in capitals or spaces only: "
+        "taken as two categories",
+    )
+
+
+def test_of_very_many_categories_spellings_are_not_compared():
+    with pytest.warns(ColumnWarning):
+        schema = infer(pd.DataFrame({"name": [f"n{at}" for at in range(1001)] + ["N1"]}))
+    assert schema.decisions == ()
+
+
 def test_a_listing_cuts_long_texts():
     schema = infer(pd.DataFrame({"q" * 500: ["very " * 12_000, "b"]}))
     assert max(map(len, str(schema).splitlines())) < 250

@@ -319,7 +319,8 @@ class Clusterer(
                 raise NotFittedError(
                     f"This {type(self).__name__} is not fitted yet: call fit(table) before asking for {name}."
                 )
-            self._check_meant(name)  # Python asks here once more when a property has raised
+            if learned:
+                self._check_meant(name)  # Python asks here once more when a property has raised
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __sklearn_tags__(self) -> Any:

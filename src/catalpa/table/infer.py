@@ -18,7 +18,7 @@ from catalpa.table.derived import derived_summary, origins_of, told_of_parts
 from catalpa.table.digest import FEW, Digest, Summary, digest, listed_columns
 from catalpa.table.intake import open_table
 from catalpa.table.match import code_of
-from catalpa.table.oddities import decimal_commas, warn_of_odd_columns
+from catalpa.table.oddities import decimal_commas, spelled_alike, warn_of_odd_columns
 from catalpa.table.schema import (
     CategoricalFeatures,
     Category,
@@ -260,6 +260,11 @@ def _said_of_others(summary: Summary) -> list[str]:
         return [f"column {summary.name!r} holds values of several types: taken as categories"]
     if decimal_commas(summary):
         return [f"column {summary.name!r} holds numbers with decimal commas, as text: taken as categories"]
+    if pair := spelled_alike(summary):
+        return [
+            f"column {summary.name!r} holds {pair[0]!r} and {pair[1]!r}, which differ in capitals or spaces "
+            "only: taken as two categories"
+        ]
     return [] if summary.missing else _said_of_constant(summary)
 
 

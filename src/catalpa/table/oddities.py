@@ -1,21 +1,24 @@
-"""Columns that are likely not what they seem: identifiers, free texts, numbers with decimal commas."""
+"""Columns that are likely not what they seem: identifiers, free texts, numbers written as text."""
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from catalpa.errors import ColumnWarning
 from catalpa.table.cells import Family
 from catalpa.table.digest import Summary
 from catalpa.table.schema import Column, Kind
 
-__all__ = ["decimal_commas", "warn_of_odd_columns"]
+__all__ = ["decimal_commas", "spelled_alike", "warn_of_odd_columns"]
 
 MAX_CATEGORIES = 1000  # a nominal column with more categories is warned about
 IDENTIFIER_ROWS = 20  # from this many rows on, (nearly) all rows different looks like an identifier
 NEARLY_ALL = 0.9  # share of cells that are different in a column of names or free texts
+MANY_NUMBERS = 20  # different numbers of a column from which it is no list of grades
+FEW_WORDS = 3  # different words among them that stand for "no number"
+_NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 
@@ -24,7 +27,8 @@ def warn_of_odd_columns(columns: Sequence[Column], summaries: Sequence[Summary])
     """Name the columns that say little or were taken in another way than meant, each with its cure."""
     pairs = [(c, s) for c, s in zip(columns, summaries, strict=True) if c.kind is Kind.NOMINAL]
     wide = [f"{c.name!r} ({c.size})" for c, _ in pairs if c.size > MAX_CATEGORIES]
-    alike = [c.name for c, s in pairs if _is_nearly_unique(s)]
+    words = {s.name: found for s in summaries if (found := _words_among_numbers(s))}
+    alike = [c.name for c, s in pairs if _is_nearly_unique(s) and c.name not in words]
     empty = [s.name for s in summaries if not s.present]
     if wide:
         _warn(
@@ -45,6 +49,11 @@ def warn_of_odd_columns(columns: Sequence[Column], summaries: Sequence[Summary])
         _warn(
             f"The texts in {commas} are numbers with decimal commas, and were taken as categories. Read them "
             "as numbers: --decimal , or read_table(..., decimal=','); in a frame, replace ',' by '.' first."
+        )
+    if words:
+        _warn(
+            f"The texts are numbers except for {_told(words)}, and were taken as categories. Leave such "
+            "cells empty in the file to have numbers; in a frame, pandas.to_numeric(column, errors='coerce')."
         )
     if empty:
         _warn(f"All cells are missing in {empty}. Drop the columns.")
@@ -72,6 +81,40 @@ def _counts_rows(summary: Summary) -> bool:
     low, high = int(summary.low), int(summary.high)
     # Numbers that repeat could fill the same range, but hardly with this sum.
     return high - low + 1 == summary.n and summary.total == (low + high) * summary.n // 2
+
+
+def _words_among_numbers(summary: Summary) -> list[str]:
+    """The few words in a column of text that holds many numbers otherwise."""
+    if summary.family is not Family.TEXT or len(summary.tally or ()) <= MANY_NUMBERS:
+        return []
+    words = [str(key[1]) for key in summary.tally or () if not _NUMBER.fullmatch(str(key[1]))]
+    enough = len(summary.tally or ()) - len(words) > MANY_NUMBERS
+    return sorted(words) if enough and len(words) <= FEW_WORDS else []
+
+
+def _told(words: Mapping[str, Sequence[str]]) -> str:
+    return "; ".join(f"{', '.join(map(repr, found))} in {name!r}" for name, found in words.items())
+
+
+def spelled_alike(summary: Summary) -> tuple[str, str] | None:
+    """The first two categories of text that differ in capitals and spaces only.
+
+    Examples
+    --------
+    >>> from catalpa.table.digest import digest
+    >>> from catalpa.table.schema import TableSettings
+    >>> (found,) = digest([["Plus"], ["plus "], ["basic"]], TableSettings()).summaries
+    >>> spelled_alike(found)
+    ('Plus', 'plus ')
+    """
+    if summary.family is not Family.TEXT or len(summary.tally or ()) > MAX_CATEGORIES:
+        return None
+    known: dict[str, str] = {}
+    for text in sorted(str(key[1]) for key in summary.tally or ()):
+        first = known.setdefault(" ".join(text.casefold().split()), text)
+        if first != text:
+            return first, text
+    return None
 
 
 def decimal_commas(summary: Summary) -> bool:
