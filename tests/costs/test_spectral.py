@@ -90,6 +90,16 @@ def test_the_order_of_sums_does_not_change_a_bit(seed, axes):
     assert plain.tobytes() == other.tobytes()
 
 
+@pytest.mark.parametrize("multiplications", [1, 100, 200, 1 << 20])
+def test_products_of_a_few_rows_at_a_time_give_the_same_bits(monkeypatch, multiplications):
+    frame = pd.DataFrame(np.random.default_rng(4).integers(0, 4, (60, 6)))
+    monkeypatch.setattr(spectral, "FEW_FEATURES", 0)
+    whole = coordinates(features_of(frame), 3)
+    monkeypatch.setattr(spectral, "FEW_FEATURES", 1000)
+    monkeypatch.setattr(spectral, "ONE_THREAD", multiplications)
+    assert coordinates(features_of(frame), 3).tobytes() == whole.tobytes()
+
+
 def rows_of(frame: pd.DataFrame, order=slice(None)) -> SparseRows:
     """The same features, whose rows are gone through."""
     cells = pd.get_dummies(frame.astype(str)).to_numpy(dtype=float)[order]

@@ -77,6 +77,7 @@ def arguments_of(name: str) -> dict[str, object]:
         | {"former": bytes_of(N), "leaders": bytes_of(N), "shares": np.zeros((N, K), dtype=np.int32)}
         | counted()
         | {"led": ints(K)},
+        "logarithm": {"numbers": np.ones(N), "found": np.ones(N), "level": "baseline"},
         "Table": table_arguments(),
         "Table.join": {"table": table}
         | held
@@ -198,6 +199,7 @@ CASES = {
         ("shares", np.zeros((9, K), dtype=np.int32)),
         ("led", ints(4)),
     ],
+    "logarithm": [("found", np.ones(N - 1)), ("level", "abacus")],
     "Table": [
         ("places", np.full((N, 2), 5, dtype=np.uint32)),
         ("places", ELSEWHERE),

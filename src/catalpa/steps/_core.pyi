@@ -107,6 +107,7 @@ def share(
     led: IntArray,
     /,
 ) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, int], int]: ...
+def logarithm(numbers: FloatArray, found: FloatArray, level: str, /) -> None: ...
 
 class Table:
     def __init__(

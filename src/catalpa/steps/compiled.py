@@ -98,8 +98,13 @@ def description() -> str:
 
 def chosen_level() -> str:
     """The instruction set to use: the fastest one, unless the environment names another."""
+    return _level(os.environ.get(CHOICE, ""))
+
+
+@cache
+def _level(asked: str) -> str:
     levels = _core.levels()
-    chosen = os.environ.get(CHOICE, "") or levels[0]
+    chosen = asked or levels[0]
     for level in levels:
         if level.lower() == chosen.lower():
             return level

@@ -12,8 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from catalpa.costs.soft.logarithms import log, log_gamma
 from catalpa.steps.scores import Scores
+from catalpa.steps.soft.logarithms import log, log_gamma
 from catalpa.steps.soft.scores import SharedCounts
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 

@@ -23,6 +23,8 @@ MATRIX_BITS, AXIS_BITS, WORK_BITS = 28, 24, 26  # grids whose products, summed t
 COORDINATE_BITS = 21  # of the largest coordinate; counts of 2**28 rows times it stay exact
 ROW_BITS, NUMBER_ROW_BITS = 24, 16  # of a row's sum: times weights of 2**24 in all, and numbers of 12 bits
 SPARE = 4  # axes beyond those asked for, so that the last of them settles too
+ONE_THREAD = 1 << 18  # multiplications up to which a library multiplies matrices on the thread that asks ...
+FEW_FEATURES = 1000  # ... and features up to which that is quicker than to wake others
 LOST = 2.0**-20  # a column of this length or less points nowhere
 
 
@@ -74,7 +76,10 @@ class Products:
         return _on_grid(around / self.lengths[:, None] / self.lengths[None, :], MATRIX_BITS)
 
     def times(self, axes: FloatArray) -> FloatArray:
-        return self.matrix @ axes
+        if len(axes) > FEW_FEATURES:
+            return self.matrix @ axes
+        rows = max(ONE_THREAD // max(axes.size, 1), 1)
+        return np.concatenate([self.matrix[at : at + rows] @ axes for at in range(0, len(axes), rows)])
 
 
 @dataclass(frozen=True, eq=False)

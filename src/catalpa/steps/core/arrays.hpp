@@ -114,5 +114,6 @@ inline void check_level(const std::string& level) {
 void bind_hard(nb::module_& module);
 void bind_soft(nb::module_& module);
 void bind_in_order(nb::module_& module);
+void bind_logarithm(nb::module_& module);
 
 }  // namespace catalpa

@@ -1,5 +1,100 @@
-// The kernels of the soft pass, in the order in which a row meets them.
+// The kernels of the soft pass, compiled once per instruction set by each_level.hpp, in the order in which a row meets
+// them: what the rows of a chunk cost in every cluster; their shares; what is added up.
 
-#include "soft_costs.hpp"
+namespace CATALPA_LEVEL {
+
+// Where the entries of each row's places begin, for `rows` rows (a multiple of 8).
+template <class Code>
+CATALPA_TARGET void find_places(const SoftTables& t, const Code* codes, std::size_t rows, std::uint32_t* places) {
+    const std::size_t groups = t.groups();
+    const auto* begins = reinterpret_cast<const std::int32_t*>(t.begins.data());
+    auto* out = reinterpret_cast<std::int32_t*>(places);
+    const Eight lanes = every(static_cast<std::int32_t>(t.lanes));
+    for (std::size_t row = 0; row < rows; row += 8, codes += 8 * groups, out += 8 * groups)
+        for (std::size_t cell = 0; cell < 8 * groups; cell += 8)
+            store(out + cell, load(begins + cell) + widened(codes + cell) * lanes);
+}
+
+// Sums of entries of `rows` rows (a multiple of 8) in the V * 8 clusters from `lane` on: costs, and with a second
+// table what they rise by.
+template <int V, bool two>
+CATALPA_TARGET void look_up(const SoftTables& t, std::size_t rows, std::size_t lane, Chunk& chunk) {
+    constexpr int sums_per_row = two ? 2 * V : V;
+    constexpr int at_once = sums_per_row == 1 ? 8 : sums_per_row <= 3 ? 4 : sums_per_row <= 6 ? 2 : 1;  // in registers
+    const std::size_t groups = t.groups();
+    const std::int32_t *entries = t.table.data() + lane, *rises = two ? t.rise.data() + lane : nullptr;
+    const std::uint32_t* own = chunk.places.data();
+    std::int32_t *costs = chunk.cost.data() + lane, *raises = two ? chunk.rise.data() + lane : nullptr;
+    const std::size_t lanes = t.lanes;
+    for (std::size_t row = 0; row < rows; row += at_once, own += at_once * groups) {
+        Eight sums[at_once][V], risen[at_once][V];
+#pragma GCC unroll 8
+        for (int r = 0; r < at_once; ++r)
+#pragma GCC unroll 4
+            for (int v = 0; v < V; ++v) {
+                sums[r][v] = load(t.anchor.data() + lane + 8 * v);
+                if constexpr (two) risen[r][v] = load(t.anchor_rise.data() + lane + 8 * v);
+            }
+        for (std::size_t group = 0; group < groups; ++group)
+#pragma GCC unroll 8
+            for (int r = 0; r < at_once; ++r) {
+                const std::uint32_t place = own[r * groups + group];
+#pragma GCC unroll 4
+                for (int v = 0; v < V; ++v) {
+                    sums[r][v] = sums[r][v] + load(entries + place + 8 * v);
+                    if constexpr (two) risen[r][v] = risen[r][v] + load(rises + place + 8 * v);
+                }
+            }
+#pragma GCC unroll 8
+        for (int r = 0; r < at_once; ++r)
+#pragma GCC unroll 4
+            for (int v = 0; v < V; ++v) {
+                store(costs + r * lanes + 8 * v, sums[r][v]);
+                if constexpr (two) store(raises + r * lanes + 8 * v, risen[r][v]);
+            }
+        costs += at_once * lanes;
+        if constexpr (two) raises += at_once * lanes;
+    }
+}
+
+CATALPA_TARGET inline void look_up_many(const SoftTables& t, std::size_t rows, Chunk& chunk) {
+    std::size_t lane = 0;
+    for (; lane + 32 <= t.lanes; lane += 32) look_up<4, false>(t, rows, lane, chunk);
+    switch ((t.lanes - lane) / 8) {
+        case 1: return look_up<1, false>(t, rows, lane, chunk);
+        case 2: return look_up<2, false>(t, rows, lane, chunk);
+        case 3: return look_up<3, false>(t, rows, lane, chunk);
+        default: return;
+    }
+}
+
+// Add what the numbers cost: doubles in the columns' order, capped, and rounded once to the nearest even.
+CATALPA_TARGET inline void add_numbers(const SoftTables& t, const double* numbers, std::size_t rows, Chunk& chunk) {
+    constexpr double magic = 6755399441055744.0;  // 1.5 * 2 ** 52: the sum's low bits are the rounded number
+    double* part = chunk.part.data();
+    for (std::size_t row = 0; row < rows; ++row) {
+        std::fill_n(part, t.lanes, 0.0);
+        for (std::size_t column = 0; column < t.numeric; ++column) {
+            const double number = numbers[row * t.numeric + column];
+            if (number != number) continue;
+            const double *means = t.means.data() + column * t.lanes, *scale = t.scale.data() + column * t.lanes;
+            const double* level = t.level.data() + column * t.lanes;
+            for (std::size_t j = 0; j < t.lanes; ++j) {
+                const double away = number - means[j];
+                part[j] += level[j] + scale[j] * (away * away);
+            }
+        }
+        std::int32_t* cost = chunk.cost.data() + row * t.lanes;
+        for (std::size_t j = 0; j < t.lanes; ++j) {
+            const double capped = (NUMBER_CAP < part[j] ? NUMBER_CAP : part[j]) + magic;
+            std::int64_t form;
+            std::memcpy(&form, &capped, sizeof form);
+            cost[j] += static_cast<std::int32_t>(form);
+        }
+    }
+}
+
+}  // namespace CATALPA_LEVEL
+
 #include "soft_shares.hpp"
 #include "soft_sums.hpp"
