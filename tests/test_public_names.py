@@ -18,6 +18,7 @@ PUBLIC = {
     "catalpa": sorted(
         [
             *(entry.class_name for entry in METHODS.values()),
+            "Progress",
             "__version__",
             "choose_k",
             "compare",

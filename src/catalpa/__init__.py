@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from catalpa.cluster.registry import load as load
     from catalpa.cluster.sigdt import SigDT as SigDT
     from catalpa.cluster.wocil import WOCIL as WOCIL
+    from catalpa.loop.progress import Progress as Progress
     from catalpa.report.comparing import compare as compare
     from catalpa.report.drifting import drift as drift
     from catalpa.table.files.scan import scan as scan
@@ -35,6 +36,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     **{entry.class_name: entry.module for entry in METHODS.values()},
+    "Progress": "catalpa.loop.progress",
     "choose_k": "catalpa.cluster.choose_k",
     "compare": "catalpa.report.comparing",
     "drift": "catalpa.report.drifting",

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from catalpa.cluster.registry import find_method, model_from
 from catalpa.errors import MissingDependency, ParameterError, UnknownColumn
 from catalpa.estimator.base import Clusterer
+from catalpa.estimator.parameters import WATCHING
 from catalpa.model.file import from_model_text, model_text
 
 try:
@@ -203,6 +204,8 @@ def _plain_settings(clusterer: Clusterer) -> dict[str, Any]:
     """The settings as JSON can hold them."""
     settings = {}
     for name, value in clusterer.get_params(deep=False).items():
+        if name in WATCHING:
+            continue
         plain = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
         try:
             json.dumps(plain)

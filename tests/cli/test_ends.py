@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import catalpa
+from catalpa import KModes, Progress
 from catalpa.cli import outputs
 from catalpa.cli.main import app
 from catalpa.cli.terminal import Terminal
 from catalpa.datasets import make_categorical
 from catalpa.errors import OutputError
-from catalpa.loop.history import Pass
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of this kind are not for Windows")
@@ -280,10 +280,12 @@ def test_a_terminal_sees_progress_pass_by_pass(monkeypatch):
     screen = Screen()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
-    with Terminal().progress() as watch:
-        watch(Pass("start", 10.0, 5, False, 2))
+    model = KModes(2)
+    with Terminal().progress(model):
+        model.callback(Progress("learn", 2, 2, 1, 10, 1, 100, 10.0, 5, 0.5, None))
         time.sleep(0.3)  # the line is drawn a few times a second
-    assert "pass 1: cost 10, 5 rows moved" in plain(screen.text)
+    assert "pass 1/100: cost 10, 5 rows moved" in plain(screen.text)
+    assert model.callback is None
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])

@@ -13,7 +13,7 @@ import catalpa
 from catalpa.cli.terminal import Terminal, counted
 from catalpa.lab.journal import whole_lines
 from catalpa.lab.peers import PEERS
-from catalpa.lab.run import Progress
+from catalpa.lab.run import RunProgress
 
 QUICK = ("lab", "run", "--quick", "--datasets", "ZO,TA", "--methods", "kmodes,sigdt", "--seeds", 2)
 
@@ -194,7 +194,7 @@ def test_progress_is_silent_where_nobody_watches():
 
 
 def test_progress_counts_runs_and_guesses_the_rest():
-    seen: list[Progress] = []
+    seen: list[RunProgress] = []
     tell = counted(seen.append)
     assert tell is not None
     tell(1, 2)
@@ -207,7 +207,7 @@ def test_a_terminal_shows_how_far_a_run_is(monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     with Terminal(quiet=False).runs() as watch:
         assert watch is not None
-        watch(Progress(3, 10, 1, 75.4))
+        watch(RunProgress(3, 10, 1, 75.4))
     with Terminal(quiet=True).runs() as watch:
         assert watch is None
 

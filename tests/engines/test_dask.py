@@ -20,7 +20,6 @@ from catalpa.errors import (
     UnseenCategories,
     UnsupportedTable,
 )
-from catalpa.loop.history import watching
 from catalpa.steps.assign import assign_and_count
 from catalpa.steps.scores import fix
 
@@ -211,8 +210,8 @@ def test_a_fit_survives_the_death_of_a_worker(cluster):
             killed.extend(cluster.run(os.getpid).values())
             os.kill(killed[0], signal.SIGKILL)
 
-    with watching(kill_one):
-        survivor = KPrototypes(4, random_state=5, n_init=1).fit(dd.from_pandas(frame, npartitions=6))
+    survivor = KPrototypes(4, random_state=5, n_init=1, callback=kill_one)
+    survivor.fit(dd.from_pandas(frame, npartitions=6))
     assert killed
     same_fit(known, survivor)
 

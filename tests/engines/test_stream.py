@@ -192,14 +192,12 @@ INTERRUPTED = """
 import os, signal, tempfile
 from pathlib import Path
 import catalpa
-from catalpa.loop.history import watching
 
 def interrupt(_):
     assert list(Path(tempfile.gettempdir()).glob("catalpa-*/codes"))
     os.kill(os.getpid(), signal.SIGINT)
 
-with watching(interrupt):
-    catalpa.KModes(2, random_state=0).fit(catalpa.scan("rows.csv"))
+catalpa.KModes(2, random_state=0, callback=interrupt).fit(catalpa.scan("rows.csv"))
 """
 
 

@@ -21,7 +21,6 @@ import catalpa
 from catalpa import DISC, Grove, KModes, KPrototypes, datasets
 from catalpa.errors import CheckpointError, ParameterError
 from catalpa.estimator.checkpoint import _bytes
-from catalpa.loop.history import watching
 from catalpa.steps.checksum import checksum
 from catalpa.table.blocks import Block
 
@@ -36,7 +35,6 @@ KILLED = """
     warnings.simplefilter("ignore")
     import catalpa
     from catalpa import DISC, Grove, KModes, KPrototypes
-    from catalpa.loop.history import watching
 
     left = int(sys.argv[1])
 
@@ -46,8 +44,7 @@ KILLED = """
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    with watching(kill):
-        {model}.fit(catalpa.scan("rows.csv"))
+    {model}.set_params(callback=kill).fit(catalpa.scan("rows.csv"))
 """
 
 
@@ -122,12 +119,12 @@ def stopped_after(passes: int, model: Any, X: Any, phase: str | None = None) -> 
 
     def stop(event: Any) -> None:
         nonlocal passes
-        passes -= phase is None or event.phase == phase
+        passes -= phase is None or event.step == phase
         if passes == 0:
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt), watching(stop):
-        model.fit(X)
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(callback=stop).fit(X)
 
 
 def kmodes(**settings: Any) -> KModes:
@@ -147,11 +144,9 @@ def test_passes_that_were_kept_are_not_run_again(categories: pd.DataFrame) -> No
     kept.pop("checksum")
     first.write_bytes(_bytes(kept))
     seen: list[float] = []
-    with watching(lambda event: seen.append(event.cost)):
-        kmodes().fit(categories)
+    kmodes(callback=lambda event: seen.append(event.cost)).fit(categories)
     plain: list[float] = []
-    with watching(lambda event: plain.append(event.cost)):
-        kmodes(checkpoint=None).fit(categories)
+    kmodes(checkpoint=None, callback=lambda event: plain.append(event.cost)).fit(categories)
     assert seen[0] > plain[0]
     assert seen[1:] == plain[1:]
 

@@ -15,7 +15,7 @@ from catalpa.costs.conditional import ClusterRelations
 from catalpa.costs.matching import Matching, Prototypes
 from catalpa.engines.local import LocalEngine, thread_count
 from catalpa.loop.alternate import alternate, same_partition
-from catalpa.loop.history import watching
+from catalpa.loop.progress import watching
 from catalpa.loop.restarts import generators
 from catalpa.loop.settle import keep_empty, reseed_empty, settle
 from catalpa.loop.starts.rows import random_rows, seeds
@@ -116,7 +116,8 @@ def test_a_watcher_sees_every_pass_inside_its_block_and_none_after():
     seen = []
     with watching(seen.append):
         _, rest = disc_labels(engine_of_codes(np.random.default_rng(0).integers(4, size=(40, 5))), 3)
-    assert tuple(event for event in seen if event.phase == "learn") == rest.history
+    told = [(event.cost, event.moved, event.clusters) for event in seen if event.step == "learn"]
+    assert told == [(event.cost, event.moved, event.clusters) for event in rest.history]
     before = len(seen)
     disc_labels(engine_of_codes(np.random.default_rng(0).integers(4, size=(40, 5))), 3)
     assert len(seen) == before

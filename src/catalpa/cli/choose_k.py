@@ -77,14 +77,15 @@ def choose_k(
             table, listed(columns), listed(drop), None, delimiter_of(delimiter), encoding, weight, decimal
         )
         given = take(asked, stream=False, memory=None)
-        choice = choose(
-            given.rows,
-            range(least, most + 1),
-            method=model,
-            repeats=repeats,
-            random_state=seed,
-            sample_weight=given.weights,
-        )
+        with terminal.progress(model):
+            choice = choose(
+                given.rows,
+                range(least, most + 1),
+                method=model,
+                repeats=repeats,
+                random_state=seed,
+                sample_weight=given.weights,
+            )
         if report is not None:
             write_text(report, choice.report(title=title_of(table)).html)
     if json:

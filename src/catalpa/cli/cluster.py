@@ -149,9 +149,7 @@ def new_model(entry: MethodEntry, settings: Mapping[str, Any]) -> Clusterer:
 
 def fitted(terminal: Terminal, model: Clusterer, rows: Any, weights: Any = None) -> Clusterer:
     """Fit with one changing line of progress, and say how the columns were taken."""
-    from catalpa.loop.history import watching
-
-    with terminal.progress() as watch, watching(watch):
+    with terminal.progress(model):
         model.fit(rows, sample_weight=weights)
     decisions = model.schema_.decisions
     for decision in decisions[:DECISIONS_SAID]:

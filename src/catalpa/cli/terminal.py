@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from catalpa.lab.run import Progress
-    from catalpa.loop.history import Pass
+    from catalpa.estimator.base import Clusterer
+    from catalpa.lab.run import RunProgress
 
 __all__ = ["Terminal", "counted"]
 
@@ -91,30 +91,25 @@ class Terminal:
             yield
 
     @contextmanager
-    def progress(self) -> Iterator[Callable[[Pass], None]]:
-        """Give a watcher that keeps one changing line on standard error while a terminal is there."""
+    def progress(self, model: Clusterer) -> Iterator[None]:
+        """Keep one changing line on standard error while a model is fitted, if a terminal is there."""
         if self.quiet or not sys.stderr.isatty():
-            yield lambda _: None
+            yield
             return
         with _console(sys.stderr).status("reading rows") as status:
-            passes = 0
-
-            def watch(event: Pass) -> None:
-                nonlocal passes
-                passes += 1
-                status.update(f"pass {passes}: cost {event.cost:,.6g}, {event.moved:,} rows moved")
-
-            yield watch
+            model.set_params(callback=lambda progress: status.update(str(progress)))
+            yield
+            model.set_params(callback=None)
 
     @contextmanager
-    def runs(self) -> Iterator[Callable[[Progress], None] | None]:
+    def runs(self) -> Iterator[Callable[[RunProgress], None] | None]:
         """Give a watcher of the laboratory's runs in the same way; None where nobody would see it."""
         if self.quiet or not sys.stderr.isatty():
             yield None
             return
         with _console(sys.stderr).status("starting") as status:
 
-            def watch(progress: Progress) -> None:
+            def watch(progress: RunProgress) -> None:
                 minutes, seconds = divmod(round(progress.seconds_left), 60)
                 failed = f", {progress.failed} failed" if progress.failed else ""
                 done = f"{progress.finished:,} of {progress.total:,} runs{failed}"
@@ -123,18 +118,18 @@ class Terminal:
             yield watch
 
 
-def counted(watch: Callable[[Progress], None] | None) -> Callable[[int, int], None] | None:
+def counted(watch: Callable[[RunProgress], None] | None) -> Callable[[int, int], None] | None:
     """A watcher of counts from a watcher of progress."""
     if watch is None:
         return None
-    from catalpa.lab.run import Progress
+    from catalpa.lab.run import RunProgress
 
     began = time.monotonic()
 
     def tell(finished: int, total: int) -> None:
         # As long as those before, on average.
         left = (time.monotonic() - began) / finished * (total - finished)
-        watch(Progress(finished, total, 0, left))
+        watch(RunProgress(finished, total, 0, left))
 
     return tell
 

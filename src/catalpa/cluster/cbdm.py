@@ -16,7 +16,8 @@ from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, number, rules
-from catalpa.loop.history import Pass, report_pass
+from catalpa.loop.history import Pass
+from catalpa.loop.progress import Tell, report_pass
 from catalpa.loop.ward import ward_labels
 from catalpa.relations.relations import Relations
 from catalpa.steps.assign import label_rows
@@ -62,7 +63,7 @@ class CBDM(Clusterer):
         the least summed distance to the cluster's cells.
     init, n_init, max_iter, empty_clusters
         As in :class:`KModes`; Ward's clustering has no start.
-    missing, handle_unknown, categorical_features, bins, n_jobs, random_state
+    missing, handle_unknown, categorical_features, bins, n_jobs, random_state, verbose, callback
         As in :class:`KModes`. With ``missing="ignore"`` two columns are compared over the rows that have
         both.
 
@@ -137,6 +138,8 @@ class CBDM(Clusterer):
         bins: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
+        callback: Tell | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.context = context
@@ -154,6 +157,8 @@ class CBDM(Clusterer):
         self.bins = bins
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
+        self.callback = callback
 
     def _solve(self, problem: Problem) -> Outcome:
         axis = problem.engine.axis
@@ -279,7 +284,7 @@ def _merge_rows(
     # Rows without weight took no part; they get their nearest cluster.
     nearest = engine.each(label_rows, fix(scores, axis))
     labels = np.where(distinct.row_of < 0, nearest, merged[distinct.row_of]).astype(np.int32)
-    history = (report_pass(Pass("merge", cost, engine.n_rows, False, k)),)
+    history = (report_pass(Pass("merge", cost, engine.n_rows, False, k), 1, 1),)
     return Outcome(
         scores, counts, state.centers, cost, history, True, shared=shared, ragged=ragged, labels=labels
     )

@@ -15,6 +15,7 @@ from catalpa.estimator.centroids import BEGIN, settle_centroids, vector_relation
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, rules, whole
+from catalpa.loop.progress import Tell
 from catalpa.loop.restarts import generators
 from catalpa.relations.relations import Relations
 from catalpa.steps.embed import join_vectors, mean_vectors
@@ -55,7 +56,9 @@ class CDCDR(Clusterer):
     n_init : int, default=1
         Starts of k-means; the one of least cost is kept. The publication's tables are means over
         single starts; more find a lower cost.
-    max_iter, empty_clusters, missing, handle_unknown, categorical_features, bins, n_jobs, random_state
+    max_iter, empty_clusters, missing, handle_unknown
+        As in :class:`KModes`.
+    categorical_features, bins, n_jobs, random_state, verbose, callback
         As in :class:`KModes`.
 
     Attributes
@@ -121,6 +124,8 @@ class CDCDR(Clusterer):
         bins: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
+        callback: Tell | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.similarity = similarity
@@ -137,6 +142,8 @@ class CDCDR(Clusterer):
         self.bins = bins
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
+        self.callback = callback
 
     def _solve(self, problem: Problem) -> Outcome:
         axis = problem.engine.axis

@@ -11,6 +11,7 @@ from catalpa.costs.matching import Matching
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
+from catalpa.loop.progress import Tell
 from catalpa.loop.settle import Settled
 from catalpa.relations.relations import Relations
 
@@ -40,7 +41,7 @@ class CoForest(Clusterer):
     empty_clusters : {"reseed", "keep"}, default="reseed"
         A cluster that loses all its rows takes the row that fits worst, or stays as it last was, which
         is what the published program does.
-    missing, handle_unknown, categorical_features, bins, n_jobs, random_state
+    missing, handle_unknown, categorical_features, bins, n_jobs, random_state, verbose, callback
         As in :class:`KModes`.
 
     Attributes
@@ -87,6 +88,8 @@ class CoForest(Clusterer):
         bins: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
+        callback: Tell | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.init = init
@@ -100,6 +103,8 @@ class CoForest(Clusterer):
         self.bins = bins
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
+        self.callback = callback
 
     def _solve(self, problem: Problem) -> Outcome:
         axis = problem.engine.axis

@@ -19,6 +19,7 @@ from catalpa.estimator.centroids import BEGIN, settle_centroids, vector_relation
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, number, rules
+from catalpa.loop.progress import Tell
 from catalpa.loop.restarts import generators
 from catalpa.relations.relations import Relations
 from catalpa.steps.embed import join_vectors
@@ -54,7 +55,9 @@ class CURE(Clusterer):
     n_init : int, default=1
         Starts of the last k-means; the one of least cost is kept. The publication runs one; more
         find a lower cost.
-    max_iter, empty_clusters, missing, handle_unknown, categorical_features, bins, n_jobs, random_state
+    max_iter, empty_clusters, missing, handle_unknown
+        As in :class:`KModes`.
+    categorical_features, bins, n_jobs, random_state, verbose, callback
         As in :class:`KModes`.
 
     Attributes
@@ -119,6 +122,8 @@ class CURE(Clusterer):
         bins: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
+        callback: Tell | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.alpha = alpha
@@ -134,6 +139,8 @@ class CURE(Clusterer):
         self.bins = bins
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
+        self.callback = callback
 
     def _solve(self, problem: Problem) -> Outcome:
         axis = problem.engine.axis

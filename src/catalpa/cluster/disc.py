@@ -14,6 +14,7 @@ from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, number, rules
+from catalpa.loop.progress import Tell
 from catalpa.loop.settle import Settled
 from catalpa.relations.relations import Relations
 
@@ -58,7 +59,7 @@ class DISC(Clusterer):
     empty_clusters : {"reseed", "keep"}, default="reseed"
         A cluster that loses all its rows takes the row that fits worst. "keep" is what the published
         program does: the empty cluster's distances become 0 and it may swallow the others.
-    missing, handle_unknown, categorical_features, n_jobs, random_state, checkpoint
+    missing, handle_unknown, categorical_features, n_jobs, random_state, checkpoint, verbose, callback
         As in :class:`KModes`.
 
     Attributes
@@ -117,6 +118,8 @@ class DISC(Clusterer):
         n_jobs: int | None = None,
         random_state: Any = None,
         checkpoint: str | PathLike[str] | None = None,
+        verbose: int = 0,
+        callback: Tell | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.distance = distance
@@ -134,6 +137,8 @@ class DISC(Clusterer):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.checkpoint = checkpoint
+        self.verbose = verbose
+        self.callback = callback
 
     def _solve(self, problem: Problem) -> Outcome:
         """Begin with k-modes, learn the lines, settle, and relearn until the clusters repeat."""

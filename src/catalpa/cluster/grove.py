@@ -23,6 +23,7 @@ from catalpa.estimator.incremental import Grown, faded, learn_batch, widened
 from catalpa.estimator.kept import Kept, damaged
 from catalpa.estimator.parameters import choice, either, positive, rules, whole
 from catalpa.estimator.soft_fit import overall_of, prepared
+from catalpa.loop.progress import Tell, in_parts
 from catalpa.loop.soft_search import Settings
 from catalpa.relations.relations import Relations
 from catalpa.steps.counts import Counts
@@ -67,7 +68,7 @@ class Grove(Clusterer):
         with "category" it also counts whether a number is there, if 1 % to 99 % of the column are missing.
     handle_unknown : {"warn", "ignore", "error"}, default="warn"
         What ``predict`` does with categories that ``fit`` never saw. They count as their column's rarest.
-    categorical_features, n_jobs, random_state, checkpoint, decay
+    categorical_features, n_jobs, random_state, checkpoint, decay, verbose, callback
         As in :class:`KModes`.
 
     Attributes
@@ -139,6 +140,8 @@ class Grove(Clusterer):
         random_state: Any = None,
         checkpoint: str | PathLike[str] | None = None,
         decay: float = 1.0,
+        verbose: int = 0,
+        callback: Tell | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_init = n_init
@@ -151,6 +154,8 @@ class Grove(Clusterer):
         self.random_state = random_state
         self.checkpoint = checkpoint
         self.decay = decay
+        self.verbose = verbose
+        self.callback = callback
 
     def _searched(self, settings: TableSettings, random_state: np.random.RandomState) -> TableSettings:
         k = MOST_CLUSTERS if self._finds_k else int(self.n_clusters)
@@ -178,9 +183,10 @@ class Grove(Clusterer):
     def _candidates(self, problem: Problem, most: int) -> Iterator[Candidate]:
         """Clusterings with 1, 2, ... clusters, with the evidence for them, on the rows of the search."""
         ground = prepared(problem, self._settings(), self.n_jobs)
-        for k in range(1, min(most, ground.n_distinct) + 1):
-            found = ground.found(k)
-            yield Candidate(k, found.evidence, partial(ground.outcome, found))
+        with in_parts(None):  # how many are tried is seen on the way
+            for k in range(1, min(most, ground.n_distinct) + 1):
+                found = ground.found(k)
+                yield Candidate(k, found.evidence, partial(ground.outcome, found))
 
     def _settings(self) -> Settings:
         prior = None if isinstance(self.prior, str) else float(self.prior)

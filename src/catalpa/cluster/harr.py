@@ -18,6 +18,7 @@ from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, rules, whole
 from catalpa.loop.alternate import Before
 from catalpa.loop.history import Pass
+from catalpa.loop.progress import Tell
 from catalpa.loop.settle import Settled
 from catalpa.relations.relations import Relations
 from catalpa.steps.scores import Scores, fix
@@ -61,7 +62,7 @@ class HARR(Clusterer):
         Most relearnings.
     empty_clusters : {"reseed", "keep"}, default="reseed"
         A cluster that loses all its rows takes the row that fits worst, or stays as it was.
-    missing, handle_unknown, categorical_features, n_jobs, random_state
+    missing, handle_unknown, categorical_features, n_jobs, random_state, verbose, callback
         As in :class:`KModes`. A missing number adds nothing.
 
     Attributes
@@ -127,6 +128,8 @@ class HARR(Clusterer):
         categorical_features: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
+        callback: Tell | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.variant = variant
@@ -143,6 +146,8 @@ class HARR(Clusterer):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
+        self.callback = callback
 
     def _solve(self, problem: Problem) -> Outcome:
         space = self._space(problem)

@@ -13,6 +13,7 @@ from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, rules
+from catalpa.loop.progress import Tell
 from catalpa.loop.settle import Settled
 from catalpa.relations.names import category_names
 from catalpa.relations.relations import Relations
@@ -48,7 +49,7 @@ class HDC(Clusterer):
     empty_clusters : {"reseed", "keep"}, default="reseed"
         A cluster that loses all its rows takes the row that fits worst. "keep" is what the published
         program does: it stays empty.
-    missing, handle_unknown, categorical_features, bins, n_jobs, random_state
+    missing, handle_unknown, categorical_features, bins, n_jobs, random_state, verbose, callback
         As in :class:`KModes`. The bins of a numeric column are ordered. A missing cell of an ordered
         column has no rank: it is as far from every category as the two ends are from each other.
 
@@ -108,6 +109,8 @@ class HDC(Clusterer):
         bins: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
+        callback: Tell | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.weighting = weighting
@@ -123,6 +126,8 @@ class HDC(Clusterer):
         self.bins = bins
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
+        self.callback = callback
 
     def _solve(self, problem: Problem) -> Outcome:
         engine = problem.engine

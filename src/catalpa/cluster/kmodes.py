@@ -9,6 +9,7 @@ from catalpa.costs.matching import Matching
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.incremental import Grown, learn_batch
+from catalpa.loop.progress import Tell
 
 __all__ = ["KModes"]
 
@@ -53,6 +54,11 @@ class KModes(Clusterer):
     decay : float, default=1.0
         What rows weigh after each further batch of ``partial_fit``, as a share of what they weighed before:
         1 never forgets, 0.9 has half-forgotten a batch after seven more.
+    verbose : int, default=0
+        1 writes about a line a second on how far the fit is, 2 a line for every pass.
+    callback : callable or None, default=None
+        Called with a :class:`catalpa.Progress` after every pass. What it returns is ignored; what it raises
+        ends the fit. It is not part of pickled models or of model files.
 
     Attributes
     ----------
@@ -107,6 +113,8 @@ class KModes(Clusterer):
         random_state: Any = None,
         checkpoint: str | PathLike[str] | None = None,
         decay: float = 1.0,
+        verbose: int = 0,
+        callback: Tell | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.init = init
@@ -121,6 +129,8 @@ class KModes(Clusterer):
         self.random_state = random_state
         self.checkpoint = checkpoint
         self.decay = decay
+        self.verbose = verbose
+        self.callback = callback
 
     def _solve(self, problem: Problem) -> Outcome:
         rest = problem.settle_best(Matching(problem.engine.axis))

@@ -14,6 +14,7 @@ from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, number, rules
+from catalpa.loop.progress import Tell
 from catalpa.steps.sums import number_moments
 from catalpa.table.blocks import FloatArray
 
@@ -41,7 +42,7 @@ class KPrototypes(Clusterer):
         Numbers are brought to [0, 1], to a standard deviation of 1, or left in their own units.
     init, n_init, max_iter, empty_clusters
         As in :class:`KModes`; Huang's and Cao's starts choose by the categories.
-    missing, handle_unknown, categorical_features, n_jobs, random_state, checkpoint
+    missing, handle_unknown, categorical_features, n_jobs, random_state, checkpoint, verbose, callback
         As in :class:`KModes`. A missing number is left out of the sum.
 
     Attributes
@@ -103,6 +104,8 @@ class KPrototypes(Clusterer):
         n_jobs: int | None = None,
         random_state: Any = None,
         checkpoint: str | PathLike[str] | None = None,
+        verbose: int = 0,
+        callback: Tell | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.gamma = gamma
@@ -117,6 +120,8 @@ class KPrototypes(Clusterer):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.checkpoint = checkpoint
+        self.verbose = verbose
+        self.callback = callback
 
     def _solve(self, problem: Problem) -> Outcome:
         variances = problem.engine.total(number_moments).variances()

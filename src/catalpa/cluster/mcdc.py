@@ -19,6 +19,7 @@ from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, number, rules, whole
 from catalpa.estimator.problem import rows_in_memory
 from catalpa.loop.granularity import LARGE, Granularities, coarsen, nearest_granules
+from catalpa.loop.progress import Tell
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled
 from catalpa.steps.assign import label_rows
@@ -75,7 +76,7 @@ class MCDC(Clusterer):
     k_init : int or None, default=None
         Clusters of the first competition; None takes the root of the number of rows, and 224 where there
         are more than fifty thousand.
-    missing, handle_unknown, categorical_features, bins, n_jobs, random_state
+    missing, handle_unknown, categorical_features, bins, n_jobs, random_state, verbose, callback
         As in :class:`KModes`. A left-out cell or unseen category is similar to nothing.
 
     Attributes
@@ -152,6 +153,8 @@ class MCDC(Clusterer):
         bins: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
+        callback: Tell | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.granular_init = granular_init
@@ -166,6 +169,8 @@ class MCDC(Clusterer):
         self.bins = bins
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
+        self.callback = callback
 
     def _clusters_for(self, n_rows: int) -> int:
         return n_rows if self.n_clusters is None else super()._clusters_for(n_rows)

@@ -17,6 +17,7 @@ from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.kept import Kept, damaged
 from catalpa.estimator.parameters import between, choice, rules, whole
 from catalpa.loop.grow import GrownTree, grow
+from catalpa.loop.progress import Tell
 from catalpa.relations.splits import SplitTree
 from catalpa.steps.assign import label_rows
 from catalpa.steps.branches import BranchCounts, FirstSeen, first_seen
@@ -49,7 +50,7 @@ class SigDT(Clusterer):
     force_root_split : bool, default=True
         Split the whole table in any case, as the authors' program does; ``clusterable_`` says whether
         that was significant. False gives one cluster where it is not.
-    missing, handle_unknown, categorical_features, bins, n_jobs
+    missing, handle_unknown, categorical_features, bins, n_jobs, verbose, callback
         As in :class:`KModes`. A left-out cell or unseen category equals no category.
 
     Attributes
@@ -109,6 +110,8 @@ class SigDT(Clusterer):
         categorical_features: Any = None,
         bins: int | None = None,
         n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Tell | None = None,
     ) -> None:
         self.alpha = alpha
         self.min_leaf = min_leaf
@@ -118,6 +121,8 @@ class SigDT(Clusterer):
         self.categorical_features = categorical_features
         self.bins = bins
         self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
 
     def _clusters_for(self, n_rows: int) -> int:
         return 1  # the tree decides; a table of one row is a tree too

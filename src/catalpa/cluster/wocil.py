@@ -19,6 +19,7 @@ from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import begin, choice, either, number, rules, whole
 from catalpa.estimator.problem import rows_in_memory
 from catalpa.loop.online import Visited, settle_online
+from catalpa.loop.progress import Tell
 from catalpa.loop.restarts import best_of
 from catalpa.steps.assign import label_rows
 from catalpa.steps.counts import Counts
@@ -63,7 +64,7 @@ class WOCIL(Clusterer):
         Compete again from new seeds with as many clusters as survived, until their number stays.
     shuffle : bool, default=False
         Visit the rows in a random order instead of the table's.
-    missing, handle_unknown, categorical_features, n_jobs, random_state
+    missing, handle_unknown, categorical_features, n_jobs, random_state, verbose, callback
         As in :class:`KModes`. A left-out cell or unseen category is similar to nothing.
 
     Attributes
@@ -135,6 +136,8 @@ class WOCIL(Clusterer):
         categorical_features: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
+        callback: Tell | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.init = init
@@ -149,6 +152,8 @@ class WOCIL(Clusterer):
         self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
+        self.callback = callback
 
     def _clusters_for(self, n_rows: int) -> int:
         if self.n_clusters is not None:

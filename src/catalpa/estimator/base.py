@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -25,6 +28,7 @@ from catalpa.estimator.naming import Named
 from catalpa.estimator.parameters import Rule, check_parameters
 from catalpa.estimator.problem import Problem, rows_in_memory
 from catalpa.estimator.saving import identity, model_document
+from catalpa.loop.progress import watched
 from catalpa.model.file import write
 from catalpa.relations.order import order_not_used
 from catalpa.steps.assign import label_rows, measure_rows
@@ -35,9 +39,6 @@ from catalpa.table.blocks import Axis, IntArray
 from catalpa.table.encode import Encoding
 from catalpa.table.intake import Header
 from catalpa.table.schema import NumbersPolicy, Schema, TableSettings
-
-if TYPE_CHECKING:
-    from catalpa.report import Report
 
 __all__ = ["Clusterer", "Outcome", "Problem"]
 
@@ -69,9 +70,11 @@ class Clusterer(
         -------
         self
         """
+        began = time.monotonic()
         check_parameters(type(self).__name__, self.get_params(deep=False), self._rules)
         problem = self._with_checkpoint(self._pose(X, sample_weight))
-        outcome, engine = self._solve(problem).without_empty(), problem.engine
+        with self._watched(problem.units_per_weight, began):
+            outcome, engine = self._solve(problem).without_empty(), problem.engine
         self._publish(Fitted(problem.schema, outcome, problem.units_per_weight, engine.n_rows))
         self.labels_ = self._labelled(engine, outcome.labels)
         warn_if_short(getattr(self, "n_clusters", None), self._fitted.outcome)
@@ -80,6 +83,18 @@ class Clusterer(
         if isinstance(engine, CheckpointedEngine):
             engine.finished()
         return self
+
+    def _watched(self, units_per_weight: float, began: float) -> AbstractContextManager[None]:
+        """Who is told of the passes inside the ``with`` block, as ``verbose`` and ``callback`` say."""
+        asked = getattr(self, "n_clusters", None)
+        return watched(
+            type(self).__name__,
+            getattr(self, "callback", None),
+            int(getattr(self, "verbose", 0)),
+            k=int(asked) if isinstance(asked, Integral) else None,
+            units_per_weight=units_per_weight,
+            began=began,
+        )
 
     def _label(self, engine: Engine) -> Any:
         """The clusters of an engine's rows: what ``fit`` and ``predict`` both say."""
@@ -269,32 +284,6 @@ class Clusterer(
         """The fitted model as JSON values."""
         return model_document(type(self).__name__, self.get_params(deep=False), self._fitted)
 
-    def report(
-        self, X: Any, *, sample_weight: Any = None, against: Any = None, title: str = "Cluster report"
-    ) -> Report:
-        """Everything found in a table, as a page that opens offline: ``report(X).save("report.html")``.
-
-        Parameters
-        ----------
-        X : table
-            The table of the fit, or another with the same columns.
-        sample_weight : array-like (n,), optional
-            Weight of each row, as at fit.
-        against : array-like (n,), optional
-            A column that took no part, such as a known class, to be crossed with the clusters.
-        title : str
-            Heading of the page.
-
-        Returns
-        -------
-        Report
-            ``save(path)`` writes HTML, or JSON where the name ends in ``.json``; ``summary`` is a dict.
-        """
-        check_is_fitted(self)
-        from catalpa.report import report  # above this room, and its libraries are optional
-
-        return report(self, X, sample_weight=sample_weight, against=against, title=title)
-
     def _repr_html_inner(self) -> str:
         return self._card() + str(super()._repr_html_inner())
 
@@ -306,6 +295,11 @@ class Clusterer(
 
     def _card(self) -> str:
         return card(type(self).__name__, self._fitted) if self.__sklearn_is_fitted__() else ""
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Who watched a fit is no part of the model, and may be a function that no pickle can hold.
+        state: dict[str, Any] = super().__getstate__()
+        return {**state, "callback": None} if "callback" in state else state
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted" in vars(self)

@@ -1,12 +1,15 @@
-"""What a fitted estimator says about its clusters: centres, profiles, reasons, and the map of categories."""
+"""What a fitted estimator says about its clusters: centres, profiles, reasons, a map of categories, pages."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from catalpa.estimator.attributes import centers_frame, frame_in, history_frame, profiles_frame, reasons_frame
 from catalpa.estimator.fitted import fitted_of
+
+if TYPE_CHECKING:
+    from catalpa.report import Report
 
 __all__ = ["Explained", "lacking"]
 
@@ -89,3 +92,29 @@ class Explained:
         from catalpa.plot.view import look
 
         return frame_in(fitted_of(self).schema.library, mapped(look(self, X), axes).tidy())  # type: ignore[arg-type]
+
+    def report(
+        self, X: Any, *, sample_weight: Any = None, against: Any = None, title: str = "Cluster report"
+    ) -> Report:
+        """Everything found in a table, as a page that opens offline: ``report(X).save("report.html")``.
+
+        Parameters
+        ----------
+        X : table
+            The table of the fit, or another with the same columns.
+        sample_weight : array-like (n,), optional
+            Weight of each row, as at fit.
+        against : array-like (n,), optional
+            A column that took no part, such as a known class, to be crossed with the clusters.
+        title : str
+            Heading of the page.
+
+        Returns
+        -------
+        Report
+            ``save(path)`` writes HTML, or JSON where the name ends in ``.json``; ``summary`` is a dict.
+        """
+        fitted_of(self)  # a model that is not fitted is told before packages are looked for
+        from catalpa.report import report  # above this room, and its libraries are optional
+
+        return report(self, X, sample_weight=sample_weight, against=against, title=title)  # type: ignore[arg-type]

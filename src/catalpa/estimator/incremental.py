@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -14,6 +15,7 @@ from catalpa.errors import ParameterError
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.parameters import check_parameters
 from catalpa.loop.history import Batch, Pass
+from catalpa.loop.progress import report_pass
 from catalpa.steps.assign import label_rows, measure_rows
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import fix
@@ -69,7 +71,7 @@ def _begin(model: Clusterer, X: Any) -> None:
 
 
 def _go_on(model: Clusterer, X: Any, relearn: Relearn) -> None:
-    fitted = model._fitted
+    began, fitted = time.monotonic(), model._fitted
     table = open_table(X).arranged(fitted.schema)
     model._check_columns(table.header)
     # Before the categories join: what is new is told apart from what is known.
@@ -82,6 +84,8 @@ def _go_on(model: Clusterer, X: Any, relearn: Relearn) -> None:
     counts = faded(before, model.decay) + batch.times(units)
     outcome = relearn(fitted, Grown(wider, rows, counts, units))
     event = Pass("batch", cost * len(table), len(table), False, outcome.k)
+    with model._watched(1.0, began):
+        report_pass(event, len(fitted.batches) + 1, None)
     met = Batch(len(table), cost, unseen, _shift(before, counts, wider.axis))
     outcome = replace(outcome, history=(*fitted.outcome.history, event))
     total, batches = fitted.rows + len(table), (*fitted.batches, met)

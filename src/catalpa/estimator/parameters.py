@@ -13,6 +13,7 @@ from catalpa.errors import ParameterError
 from catalpa.loop.starts.rows import STARTS
 
 __all__ = [
+    "WATCHING",
     "Rule",
     "begin",
     "between",
@@ -91,6 +92,7 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
+WATCHING = ("verbose", "callback")  # settings that say who is told of a fit, and are no part of its result
 # Settings that mean the same in every method; one that a method does not have is not looked at.
 SHARED_RULES: Mapping[str, Rule] = {
     "n_clusters": whole(1),
@@ -110,6 +112,8 @@ SHARED_RULES: Mapping[str, Rule] = {
     "checkpoint": Rule(
         "None or the path of a folder", lambda value: value is None or isinstance(value, str | PathLike)
     ),
+    "verbose": either(choice(False, True), whole(0)),
+    "callback": Rule("None or a function", lambda value: value is None or callable(value)),
     "decay": _real("a number above 0 and at most 1", lambda value: 0.0 < value <= 1.0),
 }
 

@@ -13,6 +13,7 @@ import numpy as np
 import catalpa
 from catalpa.errors import ParameterError
 from catalpa.estimator.fitted import Fitted
+from catalpa.estimator.parameters import WATCHING
 from catalpa.model.codecs import array_to_json, counts_to_json, scores_to_json
 from catalpa.model.file import FORMAT
 from catalpa.table.schema import Schema
@@ -60,6 +61,8 @@ def _plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Settings that JSON can hold; the others (a table of centres, a generator) only matter at fit."""
     plain = {}
     for name, value in parameters.items():
+        if name in WATCHING:
+            continue
         value = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
         try:  # by trying: what JSON holds inside lists and dictionaries is for JSON to say
             json.dumps(value)

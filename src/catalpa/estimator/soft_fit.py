@@ -16,6 +16,7 @@ from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.problem import Problem
+from catalpa.loop.progress import seeking
 from catalpa.loop.soft import Ripened, ripen
 from catalpa.loop.soft_search import Found, Search, Settings, on_all_rows
 from catalpa.loop.starts.rows import count_categories
@@ -62,6 +63,7 @@ class Ground:
 
     def found(self, k: int) -> Found:
         """The clustering of the search's rows that most speaks for."""
+        seeking(k)
         check_shareable(min(k, self.n_distinct))  # before starts are sought, which takes long for so many
         if self.n_distinct <= k:  # nothing to search for
             return self._each_its_own(self.search.block.row_weights)

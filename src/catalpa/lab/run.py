@@ -27,11 +27,11 @@ from catalpa.lab.journal import ResultJournal
 from catalpa.lab.measure import run_job
 from catalpa.lab.protocol import CATEGORICAL, MIXED, Job, Protocol
 
-__all__ = ["Progress", "available", "run"]
+__all__ = ["RunProgress", "available", "run"]
 
 
 @dataclass(frozen=True)
-class Progress:
+class RunProgress:
     """How far a run is.
 
     Attributes
@@ -59,12 +59,12 @@ class _Clock:
         self._left = sum(map(_cells, todo))
         self._through = 0
 
-    def tick(self, job: Job, row: dict[str, Any]) -> Progress:
+    def tick(self, job: Job, row: dict[str, Any]) -> RunProgress:
         cells = _cells(job)
         self._left, self._through = self._left - cells, self._through + cells
         self._finished, self._failed = self._finished + 1, self._failed + (row["error"] != "")
         pace = (time.monotonic() - self._began) / self._through
-        return Progress(self._finished, self._total, self._failed, pace * self._left)
+        return RunProgress(self._finished, self._total, self._failed, pace * self._left)
 
 
 def run(
@@ -73,7 +73,7 @@ def run(
     *,
     jobs: int = 1,
     data_home: str | None = None,
-    watch: Callable[[Progress], None] | None = None,
+    watch: Callable[[RunProgress], None] | None = None,
 ) -> pd.DataFrame:
     """Run what has no row yet and give all rows.
 
@@ -88,7 +88,7 @@ def run(
     data_home : path, optional
         Folder of data sets, as in :func:`catalpa.datasets.load`.
     watch : callable, optional
-        Called with a ``Progress`` after every run.
+        Called with a ``RunProgress`` after every run.
 
     Returns
     -------

@@ -9,7 +9,8 @@ from typing import TypeAlias
 import numpy as np
 
 from catalpa.engines.base import Engine
-from catalpa.loop.history import Pass, report_pass
+from catalpa.loop.history import Pass
+from catalpa.loop.progress import report_pass
 from catalpa.steps.branches import BranchCounts, Condition, count_branch
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
@@ -52,7 +53,7 @@ def grow(engine: Engine, choose: Choose) -> GrownTree:
     """
     axis = engine.axis
     root = engine.total(count_branch, axis, ())
-    history = [report_pass(Pass("split", 0.0, root.size, False, 1))]
+    history = [report_pass(Pass("split", 0.0, root.size, False, 1), 1, None)]
     waiting = [_Branch(root, (), -1, "")]
     nodes: list[dict[str, float]] = []
     leaves: list[IntArray] = []
@@ -71,7 +72,8 @@ def grow(engine: Engine, choose: Choose) -> GrownTree:
             continue
         yes, no = _sides(engine, branch, axis, place, at)
         waiting += [no, yes]
-        history.append(report_pass(Pass("split", 0.0, yes.counts.size, False, len(leaves) + len(waiting))))
+        event = Pass("split", 0.0, yes.counts.size, False, len(leaves) + len(waiting))
+        history.append(report_pass(event, len(history) + 1, None))
     return _grown(nodes, leaves, history)
 
 

@@ -1,13 +1,10 @@
-"""What happened, pass by pass, and who is watching."""
+"""What happened, pass by pass."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 
-__all__ = ["Batch", "Pass", "report_pass", "watching"]
+__all__ = ["Batch", "Pass"]
 
 
 @dataclass(frozen=True)
@@ -55,24 +52,3 @@ class Batch:
     cost_per_row: float
     unseen: float = 0.0
     shift: float = 0.0
-
-
-_watcher: ContextVar[Callable[[Pass], None] | None] = ContextVar("catalpa_watcher", default=None)
-
-
-@contextmanager
-def watching(watcher: Callable[[Pass], None]) -> Iterator[None]:
-    """Call ``watcher`` after every pass of every fit inside the ``with`` block."""
-    token = _watcher.set(watcher)
-    try:
-        yield
-    finally:
-        _watcher.reset(token)
-
-
-def report_pass(event: Pass) -> Pass:
-    """Tell the watcher, if there is one; gives the event back."""
-    watcher = _watcher.get()
-    if watcher is not None:
-        watcher(event)
-    return event

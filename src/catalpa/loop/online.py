@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from catalpa.loop.history import Pass, report_pass
+from catalpa.loop.history import Pass
+from catalpa.loop.progress import report_pass
 from catalpa.steps.counts import Counts
 from catalpa.steps.in_order.visits import OrderedRows, Rivalry, compete, join, visit
 from catalpa.steps.in_order.within_clusters import WithinClusters, look_within
@@ -64,7 +65,14 @@ def settle_online(
     weights = np.full((k, rows.n_columns), 1.0 / max(rows.n_columns, 1))
     labels = join(rows, seeds, weights, tie)
     inside = look_within(rows, labels, k)
-    history = [_event(phase, inside, weights, len(rows))]
+
+    def event() -> Pass:
+        found = _event(phase, inside, weights, moved)
+        return report_pass(found, len(history) + 1, max_iter + 1)  # the first gives every row a cluster
+
+    history: list[Pass] = []
+    moved = len(rows)
+    history.append(event())
     moved = 1
     while moved and len(history) <= max_iter:
         if len(history) > 1:
@@ -78,7 +86,7 @@ def settle_online(
             rivalry, weights = rivalry.among(alive), weights[alive]
         if moved or len(weights) < inside.counts.k:
             inside = look_within(rows, labels, len(weights))
-        history.append(_event(phase, inside, weights, moved))
+        history.append(event())
     cost = history[-1].cost
     return Visited(labels.astype(np.int32), weights, inside, cost, tuple(history), moved == 0, k)
 
@@ -87,4 +95,4 @@ def _event(phase: str, inside: WithinClusters, weights: FloatArray, moved: int) 
     sizes = inside.counts.sizes
     similar = float((sizes[:, None] * weights * inside.alike).sum())
     cost = float(sizes.sum()) - similar
-    return report_pass(Pass(phase, cost, moved, False, int((sizes > 0).sum())))
+    return Pass(phase, cost, moved, False, int((sizes > 0).sum()))

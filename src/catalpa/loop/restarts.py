@@ -7,6 +7,8 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
+from catalpa.loop.progress import in_parts
+
 __all__ = ["best_of", "generators"]
 
 
@@ -31,9 +33,11 @@ def best_of(
 ) -> Rest:
     """The start that ends at the least cost; the first of equals."""
     best: Rest | None = None
-    for rng in generators(random_state, n_init):
-        rest = run(rng)
-        if best is None or rest.cost < best.cost:
-            best = rest
+    with in_parts(n_init) as begin:
+        for rng in generators(random_state, n_init):
+            begin()
+            rest = run(rng)
+            if best is None or rest.cost < best.cost:
+                best = rest
     assert best is not None
     return best

@@ -10,7 +10,8 @@ import numpy as np
 
 from catalpa.costs.method import Method, Reseeds, State
 from catalpa.engines.base import Engine
-from catalpa.loop.history import Pass, report_pass
+from catalpa.loop.history import Pass
+from catalpa.loop.progress import report_pass
 from catalpa.steps.assign import assign_and_count
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores, Scores, fix
@@ -113,7 +114,7 @@ def settle(
             relearned and first,
             int((counts.sizes > 0).sum()),
         )
-        history.append(report_pass(event))
+        history.append(report_pass(event, number + 1, max_iter))
         filled = refill(engine, fixed, counts)
         after = method.update(state, filled)
         fresh = np.flatnonzero((counts.sizes == 0) & (filled.sizes > 0))

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from catalpa.engines.base import Engine
-from catalpa.loop.history import Pass, report_pass
+from catalpa.loop.history import Pass
+from catalpa.loop.progress import report_pass
 from catalpa.steps.scores import Scores
 from catalpa.steps.soft.scores import SharedCounts, soften
 from catalpa.steps.soft.share import share_and_count
@@ -68,7 +69,8 @@ def ripen(
         shared = wide.folded(engine.axis)
         moved = engine.n_rows if number == 0 else shared.counts.moved
         clusters = int((shared.led > 0).sum())
-        history.append(report_pass(Pass(phase, -fixed.log_likelihood(wide), moved, False, clusters)))
+        event = Pass(phase, -fixed.log_likelihood(wide), moved, False, clusters)
+        history.append(report_pass(event, number + 1, passes))
         # The first pass has nothing to be compared with: what rows remember is of another iteration.
         if number and shared.change < tolerance * float(shared.counts.sizes.sum()):
             break

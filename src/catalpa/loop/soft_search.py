@@ -10,6 +10,7 @@ import numpy as np
 
 from catalpa.costs.soft.mixture import Mixture, Overall
 from catalpa.engines.base import Engine
+from catalpa.loop.progress import in_parts
 from catalpa.loop.soft import Ripened, better, ripen
 from catalpa.loop.starts.soft import Starts
 from catalpa.steps.counts import Counts
@@ -92,10 +93,11 @@ class Search:
     def best(self, k: int, rng: np.random.Generator) -> Found:
         """The clustering of k clusters that most speaks for."""
         begun = [SharedCounts.leaning(counts, OWN_SHARE) for counts in self._begun(k, rng)]
-        best = self._of_equal_sizes(begun)
-        if self.settings.sizes == "equal":
-            return best
-        return self._of_free_sizes(best, begun)
+        equal = self.settings.sizes == "equal"
+        runs = len(self.priors) * len(begun) + (0 if equal else len(begun) + 1)
+        with in_parts(runs) as begin:
+            best = self._of_equal_sizes(begun, begin)
+            return best if equal else self._of_free_sizes(best, begun, begin)
 
     def _begun(self, k: int, rng: np.random.Generator) -> list[Counts]:
         starts = self.starts
@@ -104,21 +106,23 @@ class Search:
             for number in range(self.settings.n_init)
         ]
 
-    def _of_equal_sizes(self, begun: Sequence[SharedCounts]) -> Found:
+    def _of_equal_sizes(self, begun: Sequence[SharedCounts], begin: Callable[[], None]) -> Found:
         best: Found | None = None
         for prior in self.priors:
             mixture = self.mixture(prior)
             for start in begun:
+                begin()
                 rest = self._ripened(mixture, start, SEARCH_PASSES, SEARCH_CHANGE)
                 if best is None or better(rest, best.ripened):
                     best = Found(mixture, rest)
         assert best is not None
         return best
 
-    def _of_free_sizes(self, best: Found, begun: Sequence[SharedCounts]) -> Found:
+    def _of_free_sizes(self, best: Found, begun: Sequence[SharedCounts], begin: Callable[[], None]) -> Found:
         mixture = replace(best.mixture, released=True)
         found = best if self.settings.sizes == "auto" else None
         for at, start in enumerate((best.ripened.shared, *begun)):
+            begin()
             rest = self._ripened(mixture, start, FREE_PASSES, FREE_CHANGE)
             if at == 0:
                 rest = replace(rest, history=best.ripened.history + rest.history)

@@ -8,6 +8,7 @@ import numpy as np
 
 import catalpa
 from catalpa.estimator.fitted import fitted_of
+from catalpa.estimator.parameters import WATCHING
 from catalpa.plot.row_map import map_points
 from catalpa.plot.spreads import number_records
 from catalpa.plot.view import View
@@ -93,7 +94,7 @@ def _settings(model: Any) -> dict[str, Any]:
     changed = {}
     for name, value in model.get_params(deep=False).items():
         # By their texts, since NaN and arrays do not compare to a truth.
-        if value is defaults.get(name) or repr(value) == repr(defaults.get(name)):
+        if name in WATCHING or value is defaults.get(name) or repr(value) == repr(defaults.get(name)):
             continue
         changed[name] = value if isinstance(value, int | float | str | bool) else repr(value)[:200]
     return changed

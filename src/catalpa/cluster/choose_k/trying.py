@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -160,13 +161,14 @@ def _weighed(model: Grove, table: Table, weight: Any, most: int) -> tuple[Tried,
     model = clone(model).set_params(n_clusters="auto")
     problem = model._pose(table, weight)
     labels, costs, criteria = {}, {}, {}
-    for candidate in model._candidates(problem, most):
-        outcome = candidate.finish()
-        labels[candidate.k] = _labels(problem, outcome)
-        costs[candidate.k] = -candidate.evidence
-        criteria[candidate.k] = criteria_of(problem, outcome)
-    tried = Tried(labels, costs, _cells(problem), _weight(problem), criteria)
-    return tried, judged(model._candidates, problem, {k: -cost for k, cost in costs.items()})
+    with model._watched(problem.units_per_weight, time.monotonic()):
+        for candidate in model._candidates(problem, most):
+            outcome = candidate.finish()
+            labels[candidate.k] = _labels(problem, outcome)
+            costs[candidate.k] = -candidate.evidence
+            criteria[candidate.k] = criteria_of(problem, outcome)
+        tried = Tried(labels, costs, _cells(problem), _weight(problem), criteria)
+        return tried, judged(model._candidates, problem, {k: -cost for k, cost in costs.items()})
 
 
 def _weight(problem: Problem) -> float:

@@ -1,0 +1,219 @@
+"""How far a fit is, told after every pass to whoever watches it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from catalpa.loop.history import Pass
+
+__all__ = ["Progress", "Tell", "in_parts", "report_pass", "seeking", "watched", "watching"]
+
+BETWEEN_LINES = 1.0  # seconds that verbose=1 is silent after a line
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a callback is told after every pass over the rows.
+
+    Attributes
+    ----------
+    step : str
+        What the pass belongs to, as in ``history_``: "learn", "search", "all rows", ...
+    k : int or None
+        Clusters that are sought; None where the method finds their number.
+    clusters : int
+        Clusters that hold rows after the pass.
+    start, starts : int
+        Which start of how many; 1 of 1 where there is only one.
+    number : int
+        Pass of this step, from 1.
+    at_most : int or None
+        Passes after which the step ends in any case; None where there is no limit.
+    cost : float
+        After the pass, as in ``history_``.
+    moved : int
+        Rows whose cluster changed.
+    seconds : float
+        Since ``fit`` was called.
+    seconds_left : float or None
+        If the starts that are left take as long as those before; None until one is finished, and where it is
+        not known how many there will be.
+
+    Examples
+    --------
+    >>> print(Progress("learn", 4, 4, 2, 10, 3, 100, 120.5, 7, 0.5, 4.25))
+    4 clusters, start 2/10, learn pass 3/100: cost 120.5, 7 rows moved, 0.5 s (4.2 s left)
+    """
+
+    step: str
+    k: int | None
+    clusters: int
+    start: int
+    starts: int
+    number: int
+    at_most: int | None
+    cost: float
+    moved: int
+    seconds: float
+    seconds_left: float | None
+
+    def __str__(self) -> str:
+        start = f", start {self.start}/{self.starts}" if self.starts > 1 else ""
+        limit = f"/{self.at_most}" if self.at_most else ""
+        left = "" if self.seconds_left is None else f" ({_clock(self.seconds_left)} left)"
+        return (
+            f"{self.k or self.clusters} clusters{start}, {self.step} pass {self.number}{limit}: "
+            f"cost {self.cost:,.6g}, {self.moved:,} rows moved, {_clock(self.seconds)}{left}"
+        )
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d} min" if minutes else f"{seconds:.1f} s"
+
+
+Tell: TypeAlias = Callable[[Progress], Any]
+
+
+@dataclass(eq=False)
+class _Parts:
+    """Work in so many parts, and how many of them have begun."""
+
+    most: int | None
+    begun: int = 0
+
+
+@dataclass(eq=False)
+class _Watch:
+    """Where the fit is that is being watched; changed by the loops on their way."""
+
+    tell: Tell
+    k: int | None
+    units: float
+    began: float
+    levels: list[_Parts] = field(default_factory=list)  # the innermost last
+
+    def progress(self, event: Pass, number: int, at_most: int | None) -> Progress:
+        inner = self.levels[-1] if self.levels else _Parts(1, 1)
+        seconds = time.monotonic() - self.began
+        return Progress(
+            event.phase,
+            self.k,
+            event.clusters,
+            max(inner.begun, 1),
+            inner.most or 1,
+            number,
+            at_most,
+            event.cost / self.units,
+            event.moved,
+            seconds,
+            self._left(seconds),
+        )
+
+    def _left(self, seconds: float) -> float | None:
+        done, part = 0.0, 1.0
+        for level in self.levels:
+            if level.most is None:
+                return None
+            part /= level.most
+            done += part * max(level.begun - 1, 0)
+        return seconds * (1.0 - done) / done if done > 0 else None
+
+
+_watch: ContextVar[_Watch | None] = ContextVar("catalpa_watch", default=None)
+
+
+@contextmanager
+def watching(
+    tell: Tell, *, k: int | None = None, units_per_weight: float = 1.0, began: float | None = None
+) -> Iterator[None]:
+    """Tell of every pass inside the ``with`` block."""
+    watch = _Watch(tell, k, units_per_weight, time.monotonic() if began is None else began)
+    token = _watch.set(watch)
+    try:
+        yield
+    finally:
+        _watch.reset(token)
+
+
+def report_pass(event: Pass, number: int, at_most: int | None) -> Pass:
+    """Tell whoever watches of a pass; gives the event back."""
+    watch = _watch.get()
+    if watch is not None:
+        watch.tell(watch.progress(event, number, at_most))
+    return event
+
+
+def seeking(k: int) -> None:
+    """Say how many clusters are sought from here on."""
+    watch = _watch.get()
+    if watch is not None:
+        watch.k = k
+
+
+@contextmanager
+def in_parts(most: int | None) -> Iterator[Callable[[], None]]:
+    """Say that the work in the ``with`` block has so many parts; gives what to call when one begins."""
+    watch, parts = _watch.get(), _Parts(most)
+    if watch is not None:
+        watch.levels.append(parts)
+
+    def begin() -> None:
+        parts.begun += 1
+
+    try:
+        yield begin
+    finally:
+        if watch is not None:
+            watch.levels.remove(parts)
+
+
+@contextmanager
+def watched(
+    method: str, callback: Tell | None, verbose: int, *, k: int | None, units_per_weight: float, began: float
+) -> Iterator[None]:
+    """Tell a callback, and write lines, as a user asked for; with neither nothing is done."""
+    with ExitStack() as until_done:
+        listeners = [] if callback is None else [callback]
+        if verbose:
+            listeners.append(until_done.enter_context(_lines(method, verbose)))
+
+        def tell(progress: Progress) -> None:
+            for listener in listeners:
+                listener(progress)
+
+        if listeners:
+            until_done.enter_context(watching(tell, k=k, units_per_weight=units_per_weight, began=began))
+        yield
+
+
+@contextmanager
+def _lines(method: str, verbose: int) -> Iterator[Tell]:
+    """Give what writes lines on standard output: of every pass, or for ``verbose=1`` about one a second.
+
+    The last pass is written in any case.
+    """
+    last: Progress | None = None
+    written: Progress | None = None
+
+    def write(progress: Progress) -> None:
+        nonlocal written
+        sys.stdout.write(f"{method}: {progress}\n")
+        sys.stdout.flush()
+        written = progress
+
+    def tell(progress: Progress) -> None:
+        nonlocal last
+        last = progress
+        if verbose > 1 or written is None or progress.seconds - written.seconds >= BETWEEN_LINES:
+            write(progress)
+
+    yield tell
+    if last is not None and last is not written:
+        write(last)
