@@ -51,7 +51,7 @@ nocore:
 	$(PYTHON) tools/check_nocore.py
 
 docs: $(VENV)/installed-docs
-	rm -rf docs/_build/html
+	rm -rf docs/_build/html docs/reference/api/generated  # no page of a name that is gone
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	$(BIN)/python tools/check_site.py docs/_build/html
 
@@ -62,7 +62,7 @@ changelog: $(VENV)/installed-docs
 	$(BIN)/towncrier build --yes
 
 clean:
-	rm -rf build dist docs/_build docs/gallery docs/reference/api/generated .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache
+	rm -rf build dist docs/_build docs/gallery docs/made docs/reference/api/generated .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache
 
 # An editable install: Python files are read from src, so only what is compiled or declared asks for another.
 $(VENV)/installed: $(BUILD_INPUTS) | $(BIN)/python

@@ -6,8 +6,11 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pandas as pd
+
 from catalpa import __version__
 from catalpa.cluster.registry import METHODS, MethodEntry
+from catalpa.datasets import load
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
@@ -20,12 +23,13 @@ extensions = [
     "mathml",
     "myst_parser",
     "numpydoc",
+    "pictures",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_gallery.gen_gallery",
 ]
 nitpicky = True
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "substitution"]
+myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath", "substitution"]
 myst_heading_anchors = 3
 templates_path = ["_templates"]
 exclude_patterns = ["_build"]
@@ -64,7 +68,14 @@ def _unreleased() -> str:
     return "\n".join(["## The next version\n", *lines]) if any(lines) else ""
 
 
+def _table(frame: pd.DataFrame) -> str:
+    """The frame in Markdown."""
+    rows = [list(frame.columns), ["---"] * frame.shape[1], *frame.astype(str).to_numpy().tolist()]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
 myst_substitutions = {
+    "zoo": _table(load("zoo").frame.iloc[:10, [0, 1, 2, 3, 12]]),
     "methods": "\n".join([_HEAD, *(_line(entry) for entry in METHODS.values())]),
     "unreleased": _unreleased(),
 }
