@@ -6,7 +6,8 @@
 # make compilers  the core and its tests with Clang, and without vectors and 128-bit integers
 # make floors  the lowest versions that are declared, exactly
 # make docs   build the site into docs/_build/html
-# make bench  run every measurement in benchmarks/
+# make bench  measure the speed beside other programs, and renew its page
+# make bench-check  the same, as a check: an error where a ratio is below its bar
 #
 # Each creates .venv when it is missing. PYTHON=python3.12 make test uses another interpreter.
 
@@ -18,7 +19,7 @@ PYTEST_ARGS ?= -n 2 -q
 MINUTES ?= 30
 BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/catalpa/steps/core/*.cpp src/catalpa/steps/core/*.hpp src/catalpa/steps/core/portable/*.hpp)
 
-.PHONY: demo test fuzz sanitize compilers floors nocore docs bench changelog clean
+.PHONY: demo test fuzz sanitize compilers floors nocore docs bench bench-check changelog clean
 
 demo: $(VENV)/installed
 	$(BIN)/catalpa demo
@@ -55,8 +56,12 @@ docs: $(VENV)/installed-docs
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	$(BIN)/python tools/check_site.py docs/_build/html
 
-bench: $(VENV)/installed-test
-	@for script in benchmarks/*.py; do echo "== $$script" && $(BIN)/python $$script || exit 1; done
+bench: $(VENV)/installed-bench
+	-$(BIN)/python benchmarks/check.py --store results/performance.json
+	$(BIN)/python tools/performance_page.py
+
+bench-check: $(VENV)/installed-bench
+	$(BIN)/python benchmarks/check.py
 
 changelog: $(VENV)/installed-docs
 	$(BIN)/towncrier build --yes
@@ -76,6 +81,10 @@ $(VENV)/installed-test: $(BUILD_INPUTS) | $(BIN)/python
 $(VENV)/installed-docs: $(BUILD_INPUTS) | $(BIN)/python
 	$(PIP) install --editable ".[docs,report]" towncrier
 	@touch $(VENV)/installed $@
+
+$(VENV)/installed-bench: $(VENV)/installed-test
+	$(PIP) install kmodes FasterKModes stepmix prince
+	@touch $@
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

@@ -217,7 +217,7 @@ class WOCIL(Clusterer):
 
     def _label(self, engine: Engine) -> Any:
         """The most similar cluster of every row."""
-        fixed = self._fixed(engine.axis)
+        fixed = self._decisive(engine.axis)
         if not fixed.n_numeric:  # then similarity is a sum over a table, which the core looks up
             return engine.answer(label_rows, fixed)
         return engine.answer(_most_similar, fixed, self._fitted.outcome.learned["weights"])

@@ -18,6 +18,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from catalpa.engines.base import Engine
 from catalpa.engines.choose import opener_for
+from catalpa.engines.local import LocalEngine
 from catalpa.errors import ColumnMismatch, ParameterError
 from catalpa.estimator.attributes import balance, card
 from catalpa.estimator.checkpoint import CheckpointedEngine, checkpointed
@@ -30,6 +31,7 @@ from catalpa.estimator.problem import Problem, rows_in_memory
 from catalpa.estimator.saving import identity, model_document
 from catalpa.loop.progress import watched
 from catalpa.model.file import write
+from catalpa.model.scorer import Scorer
 from catalpa.relations.order import order_not_used
 from catalpa.steps.assign import label_rows, measure_rows
 from catalpa.steps.collapse import joined
@@ -38,6 +40,7 @@ from catalpa.steps.scores import FixedScores, fix
 from catalpa.table.blocks import Axis, IntArray
 from catalpa.table.encode import Encoding
 from catalpa.table.intake import Header
+from catalpa.table.match import few_rows
 from catalpa.table.schema import NumbersPolicy, Schema, TableSettings
 
 __all__ = ["Clusterer", "Outcome", "Problem"]
@@ -98,7 +101,7 @@ class Clusterer(
 
     def _label(self, engine: Engine) -> Any:
         """The clusters of an engine's rows: what ``fit`` and ``predict`` both say."""
-        return engine.answer(label_rows, self._fixed(engine.axis))
+        return engine.answer(label_rows, self._decisive(engine.axis))
 
     def _labelled(self, engine: Engine, found: IntArray | None) -> Any:
         """Labels as ``predict`` gives them; where a method found others on its way, counts follow these."""
@@ -200,7 +203,26 @@ class Clusterer(
 
     def predict(self, X: Any) -> Any:
         """Cluster of every row of a table with the columns of fit."""
-        return self._label(self._opened(X)[0])
+        return self._label(self._engine(X))
+
+    def scorer(self) -> Scorer:
+        """The fitted model made ready for a service that asks row by row.
+
+        Returns
+        -------
+        Scorer
+            ``predict_one(row)`` gives the cluster of one row, a dict or a list of cells, with the answer of
+            ``predict`` and a fraction of its time. A later fit of this model leaves it as it is.
+
+        Examples
+        --------
+        >>> from catalpa import KModes
+        >>> model = KModes(2, random_state=0).fit([{"colour": "red"}, {"colour": "blue"}])
+        >>> model.scorer().predict_one({"colour": "red"}) == model.labels_[0]
+        True
+        """
+        check_is_fitted(self)
+        return Scorer(self)
 
     def transform(self, X: Any) -> Any:
         """Cost of every row in every cluster, (n, k)."""
@@ -225,12 +247,25 @@ class Clusterer(
             raise
 
     def _opened(self, X: Any) -> tuple[Engine, FixedScores]:
+        engine = self._engine(X)
+        return engine, self._decisive(engine.axis)
+
+    def _engine(self, X: Any) -> Engine:
+        """The rows of a table with the columns of fit, encoded."""
         check_is_fitted(self)
+        schema = self._fitted.schema
+        if (few := few_rows(X, schema)) is not None:
+            return LocalEngine(few)
         opener = opener_for(X)  # what is no table is said before its columns are counted
         self._check_columns(opener.header)
-        fitted = self._fitted
-        engine = opener.for_predict(Encoding(fitted.schema, fitted.schema.scaling, self._table_settings()))
-        return engine, self._fixed(engine.axis)
+        return opener.for_predict(Encoding(schema, schema.scaling, self._table_settings()))
+
+    def _decisive(self, axis: Axis) -> FixedScores:
+        """The integers that decide labels, made once for an axis with holes and once for one without."""
+        kept = self._fitted.fixed
+        if axis.holes not in kept:
+            kept[axis.holes] = self._fixed(axis)
+        return kept[axis.holes]
 
     def _fixed(self, axis: Axis) -> FixedScores:
         """The integers that decide labels, with the costs of holes where the axis has places for them."""
@@ -267,7 +302,7 @@ class Clusterer(
         self._check_sql()
         from catalpa.model.sql import Scoring, sql_query  # needs sqlglot, which is optional
 
-        fixed = self._fixed(self.schema_.axis.with_holes)
+        fixed = self._decisive(self.schema_.axis.with_holes)
         scoring = Scoring(self.schema_, self.schema_.scaling, fixed, self.handle_unknown)
         names = self.cluster_names_ if self._fitted.names else None
         return sql_query(scoring, dialect=dialect, table=table, keep=keep, label=label, names=names)

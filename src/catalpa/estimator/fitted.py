@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from catalpa.loop.history import Batch, Pass
 from catalpa.steps.counts import Counts
-from catalpa.steps.scores import Scores
+from catalpa.steps.scores import FixedScores, Scores
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Schema
 
@@ -108,6 +108,8 @@ class Fitted:
         What each call of ``partial_fit`` met; empty after ``fit``.
     names : mapping of int to str
         Names that clusters were given since.
+    fixed : dict
+        The integers that decide labels, by whether their axis has holes; made when first needed, never saved.
     """
 
     schema: Schema
@@ -116,6 +118,10 @@ class Fitted:
     rows: int
     batches: tuple[Batch, ...] = ()
     names: Mapping[int, str] = field(default_factory=dict)
+    fixed: dict[bool, FixedScores] = field(default_factory=dict, init=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "fixed": {}}
 
     @property
     def shares(self) -> FloatArray:  # (k, V)
