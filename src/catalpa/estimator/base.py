@@ -28,16 +28,14 @@ from catalpa.estimator.kept import Kept
 from catalpa.estimator.naming import Named
 from catalpa.estimator.parameters import Rule, check_parameters
 from catalpa.estimator.problem import Problem, rows_in_memory
-from catalpa.estimator.saving import identity, model_document
+from catalpa.estimator.saving import Taken, identity
 from catalpa.loop.progress import watched
-from catalpa.model.file import write
-from catalpa.model.scorer import Scorer
 from catalpa.relations.order import order_not_used
 from catalpa.steps.assign import label_rows, measure_rows
 from catalpa.steps.collapse import joined
 from catalpa.steps.counts import Counts
-from catalpa.steps.scores import FixedScores, fix
-from catalpa.table.blocks import Axis, IntArray
+from catalpa.steps.scores import FixedScores
+from catalpa.table.blocks import IntArray
 from catalpa.table.encode import Encoding
 from catalpa.table.intake import Header
 from catalpa.table.match import few_rows
@@ -49,7 +47,7 @@ LOOP_SETTINGS = ("init", "n_init", "max_iter", "max_rounds", "empty_clusters")  
 
 
 class Clusterer(
-    Explained, Named, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator
+    Explained, Named, Taken, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator
 ):
     """Base of the estimators: they differ in ``_solve`` and in their settings."""
 
@@ -205,25 +203,6 @@ class Clusterer(
         """Cluster of every row of a table with the columns of fit."""
         return self._label(self._engine(X))
 
-    def scorer(self) -> Scorer:
-        """The fitted model made ready for a service that asks row by row.
-
-        Returns
-        -------
-        Scorer
-            ``predict_one(row)`` gives the cluster of one row, a dict or a list of cells, with the answer of
-            ``predict`` and a fraction of its time. A later fit of this model leaves it as it is.
-
-        Examples
-        --------
-        >>> from catalpa import KModes
-        >>> model = KModes(2, random_state=0).fit([{"colour": "red"}, {"colour": "blue"}])
-        >>> model.scorer().predict_one({"colour": "red"}) == model.labels_[0]
-        True
-        """
-        check_is_fitted(self)
-        return Scorer(self)
-
     def transform(self, X: Any) -> Any:
         """Cost of every row in every cluster, (n, k)."""
         engine, fixed = self._opened(X)
@@ -259,65 +238,6 @@ class Clusterer(
         opener = opener_for(X)  # what is no table is said before its columns are counted
         self._check_columns(opener.header)
         return opener.for_predict(Encoding(schema, schema.scaling, self._table_settings()))
-
-    def _decisive(self, axis: Axis) -> FixedScores:
-        """The integers that decide labels, made once for an axis with holes and once for one without."""
-        kept = self._fitted.fixed
-        if axis.holes not in kept:
-            kept[axis.holes] = self._fixed(axis)
-        return kept[axis.holes]
-
-    def _fixed(self, axis: Axis) -> FixedScores:
-        """The integers that decide labels, with the costs of holes where the axis has places for them."""
-        return fix(self._fitted.outcome.scores, axis)
-
-    def to_sql(
-        self,
-        *,
-        dialect: str = "duckdb",
-        table: str | Sequence[str] = "rows",
-        keep: Sequence[str] | None = None,
-        label: str = "cluster",
-    ) -> str:
-        """One SQL query that gives the rows of a database table the labels of ``predict``.
-
-        A row that ``predict`` refuses, for a missing cell or an unseen category, gets no label: NULL.
-
-        Parameters
-        ----------
-        dialect : str, default="duckdb"
-            "duckdb", "postgres", "sqlite", or another that sqlglot knows.
-        table : str or sequence of str, default="rows"
-            Name of the table, or the parts of a qualified name such as ``("sales", "rows")``.
-        keep : sequence of str, optional
-            Columns to select beside the label, such as a key; the columns of fit if not given.
-        label : str, default="cluster"
-            Name of the column of labels; where clusters have names, ``<label>_name`` follows it.
-
-        Returns
-        -------
-        str
-        """
-        check_is_fitted(self)
-        self._check_sql()
-        from catalpa.model.sql import Scoring, sql_query  # needs sqlglot, which is optional
-
-        fixed = self._decisive(self.schema_.axis.with_holes)
-        scoring = Scoring(self.schema_, self.schema_.scaling, fixed, self.handle_unknown)
-        names = self.cluster_names_ if self._fitted.names else None
-        return sql_query(scoring, dialect=dialect, table=table, keep=keep, label=label, names=names)
-
-    def _check_sql(self) -> None:
-        """Refuse where no query gives the labels of ``predict``."""
-
-    def save(self, path: str | Path) -> None:
-        """Write the fitted model as a JSON file that ``catalpa.load`` reads; no pickle involved."""
-        check_is_fitted(self)
-        write(path, self._document())
-
-    def _document(self) -> dict[str, Any]:
-        """The fitted model as JSON values."""
-        return model_document(type(self).__name__, self.get_params(deep=False), self._fitted)
 
     def _repr_html_inner(self) -> str:
         return self._card() + str(super()._repr_html_inner())

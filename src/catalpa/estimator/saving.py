@@ -1,24 +1,29 @@
-"""A fitted estimator as the document of a model file."""
+"""A fitted estimator taken elsewhere: into a model file, a database or a service."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 import catalpa
 from catalpa.errors import ParameterError
 from catalpa.estimator.fitted import Fitted
 from catalpa.estimator.parameters import WATCHING
 from catalpa.model.codecs import array_to_json, counts_to_json, scores_to_json
-from catalpa.model.file import FORMAT
+from catalpa.model.file import FORMAT, write
+from catalpa.model.scorer import Scorer
+from catalpa.steps.scores import FixedScores, fix
+from catalpa.table.blocks import Axis
 from catalpa.table.schema import Schema
 
-__all__ = ["identity", "model_document"]
+__all__ = ["Taken", "identity", "model_document"]
 
 
 def model_document(method: str, parameters: Mapping[str, Any], fitted: Fitted) -> dict[str, Any]:
@@ -88,3 +93,90 @@ def identity(method: str, parameters: Mapping[str, Any], schema: Schema) -> dict
         **{name: value for name, value in settings.items() if name not in free},
         "columns": schema.to_dict(),
     }
+
+
+class Taken:
+    """What takes a fitted estimator out of the program that fitted it."""
+
+    _fitted: Fitted
+    handle_unknown: Any
+    get_params: Any
+    cluster_names_: Any
+
+    def _decisive(self, axis: Axis) -> FixedScores:
+        """The integers that decide labels, made once for an axis with holes and once for one without."""
+        kept = self._fitted.fixed
+        if axis.holes not in kept:
+            kept[axis.holes] = self._fixed(axis)
+        return kept[axis.holes]
+
+    def _fixed(self, axis: Axis) -> FixedScores:
+        """The integers that decide labels, with the costs of holes where the axis has places for them."""
+        return fix(self._fitted.outcome.scores, axis)
+
+    def scorer(self) -> Scorer:
+        """The fitted model made ready for a service that asks row by row.
+
+        Returns
+        -------
+        Scorer
+            ``predict_one(row)`` gives the cluster of one row, a dict or a list of cells, with the answer of
+            ``predict`` and a fraction of its time. A later fit of this model leaves it as it is.
+
+        Examples
+        --------
+        >>> from catalpa import KModes
+        >>> model = KModes(2, random_state=0).fit([{"colour": "red"}, {"colour": "blue"}])
+        >>> model.scorer().predict_one({"colour": "red"}) == model.labels_[0]
+        True
+        """
+        check_is_fitted(self)
+        return Scorer(self)
+
+    def to_sql(
+        self,
+        *,
+        dialect: str = "duckdb",
+        table: str | Sequence[str] = "rows",
+        keep: Sequence[str] | None = None,
+        label: str = "cluster",
+    ) -> str:
+        """One SQL query that gives the rows of a database table the labels of ``predict``.
+
+        A row that ``predict`` refuses, for a missing cell or an unseen category, gets no label: NULL.
+
+        Parameters
+        ----------
+        dialect : str, default="duckdb"
+            "duckdb", "postgres", "sqlite", or another that sqlglot knows.
+        table : str or sequence of str, default="rows"
+            Name of the table, or the parts of a qualified name such as ``("sales", "rows")``.
+        keep : sequence of str, optional
+            Columns to select beside the label, such as a key; the columns of fit if not given.
+        label : str, default="cluster"
+            Name of the column of labels; where clusters have names, ``<label>_name`` follows it.
+
+        Returns
+        -------
+        str
+        """
+        check_is_fitted(self)
+        self._check_sql()
+        from catalpa.model.sql import Scoring, sql_query  # needs sqlglot, which is optional
+
+        schema = self._fitted.schema
+        scoring = Scoring(schema, schema.scaling, self._decisive(schema.axis.with_holes), self.handle_unknown)
+        names = self.cluster_names_ if self._fitted.names else None
+        return sql_query(scoring, dialect=dialect, table=table, keep=keep, label=label, names=names)
+
+    def _check_sql(self) -> None:
+        """Refuse where no query gives the labels of ``predict``."""
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model as a JSON file that ``catalpa.load`` reads; no pickle involved."""
+        check_is_fitted(self)
+        write(path, self._document())
+
+    def _document(self) -> dict[str, Any]:
+        """The fitted model as JSON values."""
+        return model_document(type(self).__name__, self.get_params(deep=False), self._fitted)
