@@ -38,12 +38,13 @@ class Folder:
 
     def __init__(self) -> None:
         _remove_ownerless()
-        self.path = Path(mkdtemp(prefix=PREFIX))
-        lock = lock_at(self.path / LOCK)
-        if lock is not None and lock.is_locked:
-            # Only now, so that nobody meets a folder with an owner whose lock is free.
-            (self.path / OWNER).write_text(platform.node(), encoding="utf-8")
-        finalize(self, _remove, self.path, lock)
+        with _room_in(gettempdir()):
+            self.path = Path(mkdtemp(prefix=PREFIX))
+            lock = lock_at(self.path / LOCK)
+            finalize(self, _remove, self.path, lock)
+            if lock is not None and lock.is_locked:
+                # Only now, so that nobody meets a folder with an owner whose lock is free.
+                (self.path / OWNER).write_text(platform.node(), encoding="utf-8")
 
 
 def _remove_ownerless() -> None:
@@ -78,11 +79,12 @@ class ArrayFile:
         self.width = width
         self.dtype = dtype
         self.n_rows = 0
-        self.path.touch()
+        with _room_in(gettempdir()):
+            self.path.touch()
 
     def append(self, rows: NDArray[Any]) -> None:
         """Put rows behind those that are there."""
-        with _room_in(self.path.parent), self.path.open("ab") as stream:
+        with _room_in(gettempdir()), self.path.open("ab") as stream:
             stream.write(np.ascontiguousarray(rows, dtype=self.dtype).data)
         self.n_rows += len(rows)
 
@@ -92,8 +94,9 @@ class ArrayFile:
         row_bytes = self.dtype.itemsize * int(np.prod(self.width))
         if start == stop or row_bytes == 0:  # nothing cannot be mapped
             return np.zeros(shape, dtype=self.dtype)
-        # Copy on write: a step may change what it is given, the file stays.
-        return np.memmap(self.path, self.dtype, "c", start * row_bytes, shape)
+        with _readable(self.path):
+            # Copy on write: a step may change what it is given, the file stays.
+            return np.memmap(self.path, self.dtype, "c", start * row_bytes, shape)
 
 
 class BlockFiles:
@@ -169,25 +172,33 @@ class Shelf:
     def _write(self, at: int, buffer: pickle.PickleBuffer) -> Path:
         self._written += 1
         path = self.folder.path / f"memory-{at}-{self._written}"
-        with _room_in(path.parent):
+        with _room_in(gettempdir()):
             path.write_bytes(buffer.raw())
         return path
 
 
 @contextmanager
-def _room_in(folder: Path) -> Iterator[None]:
+def _room_in(folder: str) -> Iterator[None]:
     """Say in words that the temporary folder takes no more."""
     try:
         yield
     except OSError as error:
         raise OutputError(
-            f"The encoded rows do not fit into {str(folder.parent)!r}: {error.strerror}. Name a place with "
+            f"The encoded rows do not fit into {folder!r}: {error.strerror}. Name a place with "
             "more room in the environment variable TMPDIR, or drop columns with very many categories."
         ) from error
 
 
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"The encoded rows in {str(path)!r} cannot be read: {error.strerror}.") from error
+
+
 def _map(path: Path) -> mmap.mmap:
-    with path.open("rb") as stream:
+    with _readable(path), path.open("rb") as stream:
         return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_COPY)
 
 

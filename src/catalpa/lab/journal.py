@@ -225,8 +225,14 @@ def whole_lines(path: Path) -> list[dict[str, Any]]:
     [{'a': 1}, {'a': 3}]
     """
     rows = []
-    # Damaged bytes spoil their own line only.
-    for line in path.read_text("utf-8", errors="replace").splitlines() if path.exists() else ():
+    try:
+        # Damaged bytes spoil their own line only.
+        text = path.read_text("utf-8", errors="replace") if path.exists() else ""
+    except OSError as error:
+        raise ParameterError(
+            f"The rows at {str(path)!r} cannot be read: {error.strerror}. Name another file, or remove it."
+        ) from error
+    for line in text.splitlines():
         try:
             row = json.loads(line)
         except json.JSONDecodeError:
