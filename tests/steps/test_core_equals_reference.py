@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from catalpa.steps import reference
 from catalpa.steps.assign import Memory, assign_and_count, label_rows
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores, Scores, fix
@@ -197,3 +198,22 @@ def test_a_weight_of_two_is_the_row_twice(levels, core):
             one, other = assign_and_count(double, None, fixed)[0], assign_and_count(twice, None, fixed)[0]
         np.testing.assert_array_equal(one.by_category, other.by_category)
         assert (one.cost, one.sums.tolist()) == (other.cost, other.sums.tolist())
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("sizes", [(), (2, 3), (5,) * 20], ids=["numbers only", "one group", "many groups"])
+@pytest.mark.parametrize("at", [0, 62, 63, 64, 127, 128, 129])
+def test_a_single_row_that_moves_is_counted_wherever_it_lies(levels, core, at, sizes, weighted):
+    rng = np.random.default_rng(at)
+    axis = Axis(sizes)
+    block = random_block(rng, axis, 130, 1, weighted=weighted)
+    fixed = random_scores(rng, "signed", axis, 4, 1, root=False)
+    with core("numpy"):
+        wanted, remembered = assign_and_count(block, None, fixed)
+    elsewhere = remembered.labels.copy()
+    elsewhere[at] = (elsewhere[at] + 1) % 4
+    before = reference.count(block, elsewhere, fixed, np.zeros(len(block), dtype=np.int64))
+    for level in levels:
+        with core(level):
+            found, _ = assign_and_count(block, Memory(elsewhere.astype(np.uint8), before), fixed)
+        assert_same_sums(found, replace(wanted, moved=1))

@@ -59,20 +59,54 @@ std::int64_t label(const Tables& tables, const Fused& codes, const Numbers& numb
     });
 }
 
-// Sums per cluster over fused places, before they are spread over columns.
+// Sums per cluster over fused places, before they are spread over columns. Rows without weights are counted in 32 bits.
+template <class Sum>
 struct Tally {
     const Tables& tables;
-    std::vector<std::int64_t> by_place, sizes, sums, squares, seen;
+    std::vector<std::size_t> begins;  // (groups,) first sum of each group
+    std::vector<Sum> by_place;        // (places, k)
+    std::vector<std::int64_t> sizes, sums, squares, seen;
 
     explicit Tally(const Tables& t)
         : tables(t), by_place(t.places() * t.k), sizes(t.k), sums(t.k * t.numeric), squares(sums.size()),
-          seen(sums.size()) {}
+          seen(sums.size()) {
+        for (std::size_t group = 0; group < t.groups(); ++group) begins.push_back(t.offsets[group] * t.k);
+    }
 
-    template <class Code>
-    void add(const Code* codes, const double* numbers, std::size_t cluster, std::int64_t weight) {
-        for (std::size_t group = 0; group < tables.groups(); ++group)
-            by_place[(tables.offsets[group] + codes[group]) * tables.k + cluster] += weight;
-        sizes[cluster] += weight;
+    // Add rows under their labels. What is read for every row is held in variables: the compiler cannot know that
+    // sums do not overwrite it.
+    template <class Code, class Label>
+    void add(const Code* codes, const Label* labels, const std::int64_t* weights, std::size_t rows) {
+        const std::size_t groups = begins.size(), k = tables.k, *begin = begins.data();
+        Sum* first = by_place.data();
+        for (std::size_t row = 0; row < rows; ++row, codes += groups) {
+            const Sum weight = weights ? static_cast<Sum>(weights[row]) : 1;
+            Sum* own = first + labels[row];
+            for (std::size_t group = 0; group < groups; ++group) own[begin[group] + codes[group] * k] += weight;
+        }
+    }
+
+    // Take the `count` rows that are `listed` out of the clusters `from` and add them to the clusters `to`.
+    template <class Code, class Label>
+    void move(const Code* codes, const Label* from, const Label* to, const std::int64_t* weights,
+              const std::size_t* listed, std::size_t count) {
+        const std::size_t groups = begins.size(), k = tables.k, *begin = begins.data();
+        Sum* first = by_place.data();
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::size_t row = listed[i], left = from[row], entered = to[row];
+            const Sum weight = weights ? static_cast<Sum>(weights[row]) : 1;
+            const Code* own = codes + row * groups;
+            for (std::size_t group = 0; group < groups; ++group) {
+                Sum* place = first + begin[group] + own[group] * k;
+                place[left] -= weight;
+                place[entered] += weight;
+            }
+        }
+    }
+
+    // Add one row to what is not counted by place: its numbers, and its size where there are no places.
+    void add_beside(const double* numbers, std::size_t cluster, std::int64_t weight) {
+        if (begins.empty()) sizes[cluster] += weight;
         for (std::size_t column = 0; column < tables.numeric; ++column) {
             if (numbers[column] != numbers[column]) continue;
             const std::size_t cell = cluster * tables.numeric + column;
@@ -81,6 +115,13 @@ struct Tally {
             squares[cell] += times(times(whole, whole) >> (2 * TICK_BITS - SQUARE_BITS), weight);
             seen[cell] += weight;
         }
+    }
+
+    // Every row has one place of the first group, so that its sums are the sizes.
+    void add_sizes() {
+        if (begins.empty()) return;
+        for (std::size_t place = 0; place < tables.width(0); ++place)
+            for (std::size_t j = 0; j < tables.k; ++j) sizes[j] += by_place[place * tables.k + j];
     }
 
     // Sums by place of the columns, (length, k).
@@ -101,7 +142,8 @@ struct Results {
     Vector<std::int64_t> sizes;
     Cells sums, squares, seen;
 
-    void add(const Tally& tally) const {
+    template <class Sum>
+    void add(const Tally<Sum>& tally) const {
         const std::size_t k = tally.tables.k, length = tally.tables.length();
         const std::vector<std::int64_t> by_place = tally.by_category();
         for (std::size_t j = 0; j < k; ++j) {
@@ -144,11 +186,26 @@ struct Rows {
     const double* numbers_of(std::size_t row) const { return numbers.data() + row * tables.numeric; }
     const std::int64_t* weight = weights.size() ? weights.data() : nullptr;
     std::int64_t weight_of(std::size_t row) const { return weight ? weight[row] : 1; }
+    bool beside_places() const { return tables.numeric > 0 || tables.groups() == 0; }
 
     // Call `act` with the codes and the labels in their types.
     template <class Act>
     void each(Act act) const {
         with_type(codes.itemsize, codes.data(), [&](auto* code) { with_type(labels, [&](auto* label) { act(code, label); }); });
+    }
+
+    // Count with `act` in as few bits as hold the rows, and add what came of it to the results.
+    template <class Act>
+    void tallied(const Results& into, Act act) const {
+        const auto in_bits_of = [&](auto tally) {
+            each([&](auto* code, auto* label) { act(code, label, tally); });
+            tally.add_sizes();
+            into.add(tally);
+        };
+        if (weight == nullptr && codes.rows <= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
+            in_bits_of(Tally<std::int32_t>(tables));
+        else
+            in_bits_of(Tally<std::int64_t>(tables));
     }
 };
 
@@ -160,12 +217,11 @@ void count_all(const Tables& tables, const Fused& codes, const Numbers& numbers,
     const Rows rows{tables, codes, numbers, weights, labels};
     rows.check(into);
     nb::gil_scoped_release unlocked;
-    Tally tally(tables);
-    rows.each([&](auto* code, auto* label) {
-        for (std::size_t row = 0; row < codes.rows; ++row)
-            tally.add(code + row * tables.groups(), rows.numbers_of(row), label[row], rows.weight_of(row));
+    rows.tallied(into, [&](auto* code, auto* label, auto& tally) {
+        tally.add(code, label, rows.weight, codes.rows);
+        for (std::size_t row = 0; row < codes.rows && rows.beside_places(); ++row)
+            tally.add_beside(rows.numbers_of(row), label[row], rows.weight_of(row));
     });
-    into.add(tally);
 }
 
 // Take the rows whose label changed out of their old cluster's counts and add them to the new one's.
@@ -178,22 +234,25 @@ void count_moved(const Tables& tables, const Fused& codes, const Numbers& number
     require(before.size() == codes.rows && before.dtype() == labels.dtype() && all_below(before, tables.k),
             "The labels before must be like the new ones.");
     nb::gil_scoped_release unlocked;
-    Tally tally(tables);
-    rows.each([&](auto* code, auto* label) {
+    rows.tallied(into, [&](auto* code, auto* label, auto& tally) {
         const auto* old = static_cast<decltype(label)>(before.data());
         for (std::size_t begin = 0; begin < codes.rows; begin += STRETCH) {
             const std::size_t end = std::min(begin + STRETCH, codes.rows);
             // Late passes move few rows: whole stretches without one are passed over at once.
             if (std::memcmp(old + begin, label + begin, (end - begin) * sizeof *label) == 0) continue;
+            // A branch for every row would be a guess, so those that moved are listed first.
+            std::size_t moved[STRETCH], count = 0;
             for (std::size_t row = begin; row < end; ++row) {
-                if (old[row] == label[row]) continue;
-                const auto* own = code + row * tables.groups();
-                tally.add(own, rows.numbers_of(row), old[row], -rows.weight_of(row));
-                tally.add(own, rows.numbers_of(row), label[row], rows.weight_of(row));
+                moved[count] = row;
+                count += old[row] != label[row];
+            }
+            tally.move(code, old, label, rows.weight, moved, count);
+            for (std::size_t i = 0; i < count && rows.beside_places(); ++i) {
+                tally.add_beside(rows.numbers_of(moved[i]), old[moved[i]], -rows.weight_of(moved[i]));
+                tally.add_beside(rows.numbers_of(moved[i]), label[moved[i]], rows.weight_of(moved[i]));
             }
         }
     });
-    into.add(tally);
 }
 
 std::int64_t floored(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
