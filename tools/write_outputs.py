@@ -24,7 +24,8 @@ EXAMPLE = re.compile(
     r"|^```console\n(?P<session>.*?)^```$",
     re.DOTALL | re.MULTILINE,
 )
-TERMINAL = {"NO_COLOR": "1", "TERM": "dumb"}  # no colours, and no line that is drawn over
+# No colours, no line that is drawn over, and as wide as a page of the site.
+TERMINAL = {"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "72", "LINES": "50"}
 
 
 def renewed(page: Path) -> str:
