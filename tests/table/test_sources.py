@@ -6,6 +6,7 @@ import sys
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from catalpa.errors import CatalpaError, MissingDependency, ParameterError, TableError, UnknownColumn
 from catalpa.table import encode, infer, read_table
+from catalpa.table.files import delimited
 from catalpa.table.files.scan import scan
 
 ROWS = {"colour": ["red", None, "blue"], "price": [1.5, 2.0, None], "id": ["007", "010", "100"]}
@@ -257,3 +259,61 @@ def test_published_tables_are_read_whole(data_home, name):
         pytest.skip(f"no {name}.csv in the folder")
     expected = pd.read_csv(paths[0], dtype=str, keep_default_na=False)
     assert read_table(paths[0]).shape == expected.shape
+
+
+FIELDS = st.sampled_from(
+    ["1", "2", "-3", "1.5", "2,5", "007", "", "NA", "red", "a b", "0x1f", '"q;r"', "1e3"]
+)
+
+
+@given(
+    st.lists(st.tuples(FIELDS, FIELDS, FIELDS), min_size=1, max_size=40),
+    st.sampled_from([".", ","]),
+)
+def test_columns_are_the_same_whether_they_are_read_as_dictionaries_or_field_by_field(rows, decimal):
+    content = "\n".join(["a;b;c", *(";".join(row) for row in rows)]).encode()
+    read = []
+    for repeating in ({"a", "b", "c"}, set(), {"b"}):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(delimited, "_repeating", lambda *_, chosen=repeating: chosen)
+            read.append(delimited.read_delimited(content, "rows.csv", ";", None, decimal))
+    assert read[0].schema == read[1].schema == read[2].schema
+    assert read[0].to_pydict() == read[1].to_pydict() == read[2].to_pydict()
+    # The same codes too, not only the same cells.
+    for name in "abc":
+        columns = [table[name].unify_dictionaries().combine_chunks() for table in read]
+        if pa.types.is_dictionary(columns[0].type):
+            assert columns[0].dictionary == columns[1].dictionary == columns[2].dictionary
+
+
+def test_columns_whose_fields_repeat_in_the_first_rows_are_read_as_dictionaries():
+    lines = [f"{at},{at % 3},x" for at in range(100)]
+    content = "\n".join(["id,few,one", *lines]).encode()
+    assert delimited._repeating(content, ["id", "few", "one"], ",") == {"few", "one"}
+    assert delimited._repeating(b"id,few\n", ["id", "few"], ",") == set()
+
+
+def test_numbers_of_several_blocks_are_read_from_all_their_dictionaries():
+    cells = ["1"] * 400_000 + ["2"] * 200_000 + ["2.5"]
+    table = read_table(io.BytesIO("\n".join(["a,b", *(f"{cell},x" for cell in cells)]).encode()))
+    assert table["a"].num_chunks > 1
+    assert table["a"].type == pa.float64()
+    assert pc.value_counts(table["a"]).to_pylist() == [
+        {"values": 1.0, "counts": 400_000},
+        {"values": 2.0, "counts": 200_000},
+        {"values": 2.5, "counts": 1},
+    ]
+
+
+def test_names_that_are_longer_than_the_part_looked_at_are_read_whole():
+    names = [f"column {at:06}" for at in range(6000)]
+    assert len(",".join(names)) > delimited.SAMPLE_CHARACTERS
+    content = f"{','.join(names)}\n{','.join('x' for _ in names)}\n{','.join('y' for _ in names)}"
+    assert read_table(io.BytesIO(content.encode())).column_names == names
+
+
+def test_a_name_that_holds_the_end_of_a_line_is_read_whole():
+    text = '"first\nname",second\nx,y\nz,"a\nb"\n'
+    table = read_table(io.BytesIO(text.encode()))
+    assert table.column_names == ["first\nname", "second"]
+    assert table["second"].to_pylist() == ["y", "a\nb"]

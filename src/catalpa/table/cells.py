@@ -110,7 +110,9 @@ def indices_of(array: pa.DictionaryArray) -> IntArray:
     indices = array.indices
     # np.bincount takes no uint64.
     if indices.null_count == 0 and indices.type != pa.uint64():
-        return np.asarray(indices)
+        codes = np.asarray(indices)
+        # Unsigned codes tell that no cell is missing, and nobody has to look for one.
+        return codes if codes.dtype.itemsize == 8 else codes.view(f"u{codes.dtype.itemsize}")
     if pa.types.is_unsigned_integer(indices.type):
         indices = indices.cast(pa.int64())
     return np.asarray(indices.fill_null(MISSING_CODE))

@@ -62,6 +62,10 @@ def from_arrow(name: str, cells: Any, dtype: Dtype) -> Cells:
     """Cells of an Arrow array or chunked array."""
     array = _one_chunk(cells)
     kind = array.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        packed = _packed(name, array)
+        values = packed.dictionary.to_pylist()
+        return Coded(Family.TEXT, replace(dtype, inner=str(kind)), values, indices_of(packed))
     _check_sound(name, array)
     if pa.types.is_dictionary(kind):
         return _from_dictionary(name, array, dtype)
@@ -83,6 +87,30 @@ def from_arrow(name: str, cells: Any, dtype: Dtype) -> Cells:
     packed = array.dictionary_encode()
     family = Family.MOMENT if pa.types.is_temporal(kind) else Family.TEXT
     return Coded(family, dtype, dictionary_values(name, packed.dictionary), indices_of(packed))
+
+
+def _packed(name: str, array: pa.Array) -> pa.DictionaryArray:
+    """Text as a dictionary, with what ``_check_sound`` looks for told from each different text once."""
+    if not _in_order(array):
+        _check_sound(name, array)
+    packed = array.dictionary_encode()
+    try:
+        packed.dictionary.validate(full=True)
+    except pa.ArrowInvalid:
+        _check_sound(name, array)  # in which row it is
+    return packed
+
+
+def _in_order(array: pa.Array) -> bool:
+    """Whether texts lie one behind the other and inside their bytes, so that they can be read at all."""
+    _, places, content = array.buffers()
+    if not len(array) or places is None:
+        return True
+    width = np.int32 if pa.types.is_string(array.type) else np.int64
+    every: NDArray[Any] = np.frombuffer(places, dtype=width)
+    ends = every[array.offset : array.offset + len(array) + 1]
+    inside = ends[0] >= 0 and ends[-1] <= (0 if content is None else content.size)
+    return bool(inside and len(ends) == len(array) + 1 and (ends[1:] >= ends[:-1]).all())
 
 
 def _check_sound(name: str, array: pa.Array) -> None:

@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 from collections import Counter
+from collections.abc import Collection, Iterator
 from itertools import islice
 from typing import Any
 
@@ -33,6 +34,7 @@ THREADS_FROM = 1 << 24  # bytes of a text file from which it is read by several 
 MISSING_SPELLINGS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "<NA>")
 DELIMITERS = (",", ";", "\t", "|")  # the first wins where several cut equally well
 SAMPLE_CHARACTERS = 65_536  # holds a line of thousands of names
+LOOKED_AT_BYTES = 1 << 18  # from which it is told whether the fields of a column repeat
 SAMPLE_RECORDS = 50  # many enough to outvote a delimiter that stands in some texts by chance
 TABBED = (".tsv", ".tab", ".tsv.gz", ".tab.gz")
 
@@ -140,21 +142,24 @@ def _found_delimiter(sample: str) -> str:
 
 
 def _record_lengths(sample: str, delimiter: str) -> list[int]:
-    records = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
-    lengths = (len(record) for record in records if record)
-    return list(islice(lengths, SAMPLE_RECORDS))
+    return [len(record) for record in islice(_records(sample, delimiter), SAMPLE_RECORDS)]
 
 
 def header_names(text: str, name: str, delimiter: str) -> list[str]:
     """The names of the columns: the first record that is not empty."""
     try:
-        names = next(
-            record for record in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if record
-        )
+        # Behind a second record the first is complete; a text of any length need not be copied for it.
+        begun = list(islice(_records(text[:SAMPLE_CHARACTERS], delimiter), 2))
+        names = begun[0] if len(begun) == 2 else next(_records(text, delimiter))
     except (csv.Error, StopIteration) as error:
         raise TableError(f"{name} has no line with the names of its columns.") from error
     refuse_same_names(names, name)
     return names
+
+
+def _records(text: str, delimiter: str) -> Iterator[list[str]]:
+    """The records that are not empty."""
+    return (record for record in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if record)
 
 
 def refuse_same_names(names: list[str], name: str) -> None:
@@ -164,11 +169,14 @@ def refuse_same_names(names: list[str], name: str) -> None:
         raise TableError(f"{name} has several columns with the same name: {twice}. Rename them.")
 
 
-def as_text(names: list[str], delimiter: str) -> tuple[arrow_csv.ParseOptions, arrow_csv.ConvertOptions]:
-    """How Arrow cuts records into fields that stay text."""
+def as_text(
+    names: list[str], delimiter: str, repeating: Collection[str] = ()
+) -> tuple[arrow_csv.ParseOptions, arrow_csv.ConvertOptions]:
+    """How Arrow cuts records into fields that stay text, of repeating columns as dictionaries."""
     # Types are found afterwards: Arrow's own guess makes a number of 007, and looks at the first block only.
+    words = pa.dictionary(pa.int32(), pa.string())
     convert = arrow_csv.ConvertOptions(
-        column_types={column: pa.string() for column in names},
+        column_types={column: words if column in repeating else pa.string() for column in names},
         null_values=list(MISSING_SPELLINGS),
         strings_can_be_null=True,
     )
@@ -180,17 +188,34 @@ def as_text(names: list[str], delimiter: str) -> tuple[arrow_csv.ParseOptions, a
 
 
 def _parse(content: bytes, name: str, delimiter: str, names: list[str]) -> pa.Table:
-    parse, convert = as_text(names, delimiter)
-    # Arrow's reading threads now and then abort a short program while it ends; large files need them.
-    read = arrow_csv.ReadOptions(use_threads=len(content) > THREADS_FROM)
-    begun = io.BytesIO(content.lstrip(b"\r\n"))  # an empty line is no line of names
+    begun = content.lstrip(b"\r\n")  # an empty line is no line of names
     try:
-        table = arrow_csv.read_csv(begun, read_options=read, parse_options=parse, convert_options=convert)
+        parse, convert = as_text(names, delimiter, _repeating(begun, names, delimiter))
+        # To look for the ends of lines outside quotes takes a reading of its own.
+        parse.newlines_in_values = b'"' in begun
+        convert.check_utf8 = False  # it was text a moment ago
+        # Arrow's reading threads now and then abort a short program while it ends; large files need them.
+        read = arrow_csv.ReadOptions(use_threads=len(content) > THREADS_FROM)
+        table = arrow_csv.read_csv(
+            io.BytesIO(begun), read_options=read, parse_options=parse, convert_options=convert
+        )
     except pa.ArrowInvalid as error:
         raise _ragged(content, name, delimiter, len(names)) from error
     if table.column_names != names:  # quotes that Arrow reads in another way
         raise _ragged(content, name, delimiter, len(names))
     return table
+
+
+def _repeating(content: bytes, names: list[str], delimiter: str) -> set[str]:
+    """Columns whose fields occur twice on average in the first rows: as dictionaries they are read sooner."""
+    parse, convert = as_text(names, delimiter)
+    read = arrow_csv.ReadOptions(use_threads=False, block_size=LOOKED_AT_BYTES)
+    with arrow_csv.open_csv(io.BytesIO(content), read, parse, convert) as reader:
+        batch = next(iter(reader), None)
+    if batch is None:
+        return set()
+    found = zip(batch.schema.names, batch.columns, strict=True)
+    return {name for name, column in found if 2 * len(column.unique()) <= len(column)}
 
 
 def _ragged(content: bytes, name: str, delimiter: str, expected: int) -> TableError:
@@ -226,17 +251,31 @@ def number_text(column: pa.ChunkedArray | pa.Array, decimal: str) -> Any:
 
 
 def _typed(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
+    """The column as numbers, if every field that is not missing is one; text as a dictionary."""
     if column.null_count == len(column):
         return pa.chunked_array([pa.nulls(len(column))])
-    written = number_text(column, decimal)
+    if not pa.types.is_dictionary(column.type):
+        numbers = _numbers(column, decimal)
+        return column.dictionary_encode() if numbers is None else numbers
+    # What fields say is told from the different ones, which are few.
+    column = column.unify_dictionaries()
+    numbers = _numbers(column.chunk(0).dictionary, decimal)
+    if numbers is None:
+        return column
+    return pa.chunked_array([numbers.take(part.indices) for part in column.chunks])
+
+
+def _numbers(texts: pa.ChunkedArray | pa.Array, decimal: str) -> Any:
+    """The numbers that all texts say; None where one says another thing."""
+    written = number_text(texts, decimal)
     for kind in (pa.int64(), pa.float64()):
         try:
             numbers = written.cast(kind)
         except pa.ArrowInvalid:
             continue
         # Post codes and telephone numbers can be cast, but are names.
-        return column.dictionary_encode() if looks_like_labels(written) else numbers
-    return column.dictionary_encode()
+        return None if looks_like_labels(written) else numbers
+    return None
 
 
 def looks_like_labels(column: pa.ChunkedArray) -> bool:
