@@ -23,7 +23,7 @@ class Timed(NamedTuple):
 
 
 def in_turns(
-    runs: Mapping[Key, Run], *, seconds: float = 2.0, most: int = 9, clock: Clock = time.process_time
+    runs: Mapping[Key, Run], *, seconds: float = 1.5, most: int = 9, clock: Clock = time.process_time
 ) -> dict[Key, Timed]:
     """Run all programs one after another until each has had ``seconds`` or ``most`` runs; at least once.
 
