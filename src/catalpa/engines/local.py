@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 from operator import add
+from queue import SimpleQueue
+from threading import get_ident
 from typing import Any, TypeVar
 
 import numpy as np
@@ -54,26 +56,56 @@ class LocalEngine:
         self._threads = min(thread_count(n_jobs), len(self.blocks))  # a block is visited by one thread
 
     def total(self, step: Step[Result], *args: Any) -> Result:
-        return reduce(add, self._visit(lambda at: step(self.blocks[at], *args)))
+        return self._summed(lambda at: step(self.blocks[at], *args))
 
     def sweep(self, step: Sweep[Result], *args: Any) -> Result:
         def visit(at: int) -> Result:
             result, self._memories[at] = step(self.blocks[at], self._memories[at], *args)
             return result
 
-        return reduce(add, self._visit(visit))
+        return self._summed(visit)
 
     def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
-        return np.concatenate(self._visit(lambda at: step(self.blocks[at], *args)))
+        found: dict[int, NDArray[Any]] = {}
+        self._share_out(lambda at: found.update({at: step(self.blocks[at], *args)}))
+        return np.concatenate([found[at] for at in range(len(self.blocks))])
 
     def answer(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
         return self.each(step, *args)
 
-    def _visit(self, visit: Callable[[int], Result]) -> list[Result]:
-        if self._threads == 1:
-            return [visit(at) for at in range(len(self.blocks))]
-        with ThreadPoolExecutor(self._threads) as pool:
-            return list(pool.map(visit, range(len(self.blocks))))
+    def _summed(self, visit: Callable[[int], Result]) -> Result:
+        """Sum over the blocks: every thread adds up its own, which changes no bit of exact sums."""
+        sums: dict[int, Result] = {}
+
+        def add_to_own(at: int) -> None:
+            own, result = get_ident(), visit(at)
+            sums[own] = sums[own] + result if own in sums else result  # type: ignore[operator]
+
+        self._share_out(add_to_own)
+        return reduce(add, sums.values())
+
+    def _share_out(self, visit: Callable[[int], None]) -> None:
+        """Visit every block: whichever thread is free, this one among them, takes the next."""
+        waiting: SimpleQueue[int | None] = SimpleQueue()
+        for at in (*range(len(self.blocks)), *(None for _ in range(self._threads))):
+            waiting.put(at)
+
+        def take() -> None:
+            for at in iter(waiting.get, None):
+                visit(at)
+
+        others = [self._pool.submit(take) for _ in range(self._threads - 1)]
+        try:
+            take()
+        finally:
+            wait(others)
+        for other in others:
+            other.result()
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        """Threads that stay from pass to pass: to make them takes as long as a short pass."""
+        return ThreadPoolExecutor(self._threads - 1)
 
 
 @dataclass(frozen=True, eq=False)
