@@ -44,7 +44,7 @@ def test_those_who_moved_are_told_from_those_who_stayed() -> None:
 def test_few_movers_and_no_table_have_nothing_to_say() -> None:
     found = catalpa.compare([0, 0, 0, 1], [0, 0, 1, 1])
     assert [move["differ"] for move in found.summary["moves"]] == [None]
-    assert "too few rows to say" in found.html
+    assert "too few rows moved or stayed to say" in found.html
 
 
 def test_weights_count_as_rows() -> None:
@@ -52,12 +52,33 @@ def test_weights_count_as_rows() -> None:
     assert found.crossing.counts.tolist() == [[3.0, 1.0], [0.0, 0.5]]
 
 
+def test_those_who_moved_are_described_by_their_weights() -> None:
+    # Of those that moved half are blue by number, and nearly all by weight.
+    table = pd.DataFrame({"colour": ["red"] * 20 + ["blue"] * 10 + ["red"] * 10 + ["green"] * 8})
+    first, second = [0] * 40 + [1] * 8, [0] * 20 + [1] * 28
+    weights = [10.0] * 20 + [9.0] * 10 + [1.0] * 10 + [1.0] * 8
+    told = [
+        catalpa.compare(first, second, table, sample_weight=weight).summary["moves"][0]["differ"]
+        for weight in (None, weights, np.array(weights) / 500)
+    ]
+    assert told[0].startswith("50 % colour=blue")
+    assert told[1].startswith("90 % colour=blue")
+    assert told[2].startswith("90 % colour=blue")  # weights that add up to less than the rows
+
+
+def test_names_of_clusters_head_the_table(zoo: pd.DataFrame) -> None:
+    model = catalpa.KModes(3, random_state=0).fit(zoo).name_clusters({1: "birds"})
+    found = catalpa.compare(model, model.labels_, zoo)
+    assert found.summary["first"]["clusters"] == ["0", "birds", "2"]
+    assert list(found.to_frame().index) == ["0", "birds", "2"]
+
+
 @pytest.mark.parametrize(
     ("first", "second", "weight", "said"),
     [
         ([0, 1], [0, 1, 1], None, "2 rows and the second 3"),
-        ([0, 1], [0, 1], [1.0], "one number of at least 0 for each of 2 rows"),
-        ([0, 1], [0, 1], [1.0, -1.0], "at least 0"),
+        ([0, 1], [0, 1], [1.0], "give one weight per row"),
+        ([0, 1], [0, 1], [1.0, -1.0], "weights are 0 or more"),
         ([0, 1], [[0], [1]], None, "one value per row"),
     ],
 )

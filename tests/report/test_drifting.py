@@ -41,6 +41,25 @@ def test_a_category_that_rose_is_named_with_its_shares(model: catalpa.Grove) -> 
     assert "red: 5" in found.html
 
 
+def test_weights_of_new_rows_count(model: catalpa.Grove) -> None:
+    table = made(1500, 1)
+    weights = np.where(table["colour"] == "red", 3.0, 1.0)
+    for given in (weights, weights / weights.sum()):  # chance is a matter of rows, whatever weights add up to
+        found = catalpa.drift(model, table, sample_weight=given)
+        first = found.summary["columns"][0]
+        share = weights[table["colour"] == "red"].sum() / weights.sum()
+        assert (first["column"], first["changed"], first["rose"]["category"]) == ("colour", True, "red")
+        assert first["rose"]["share"] == pytest.approx(share, abs=1e-6)
+    assert not any(one["changed"] for one in catalpa.drift(model, table).summary["columns"])
+
+
+def test_names_of_clusters_stand_beside_their_numbers() -> None:
+    named = catalpa.Grove(2, random_state=0).fit(made(200, 0)).name_clusters({1: "the <old>"})
+    found = catalpa.drift(named, made(100, 1))
+    assert [one["name"] for one in found.summary["clusters"]] == [None, "the <old>"]
+    assert "<bdi>the &lt;old&gt;</bdi>" in found.html
+
+
 def test_a_shift_of_a_number_is_in_standard_deviations(model: catalpa.Grove) -> None:
     found = catalpa.drift(model, made(1500, 1, mean=1.0))
     age = next(one for one in found.summary["columns"] if one["column"] == "age")

@@ -89,7 +89,7 @@ def test_very_long_names_are_cut_and_kept_whole_in_titles():
     table = pd.DataFrame({column: [category] * 3 + ["y"] * 3})
     html = catalpa.KModes(2, random_state=0).fit(table).report(table).html
     shown = re.sub(r"<script.*?</script>|<[^>]*>", "", html, flags=re.DOTALL)
-    assert "c" * 59 + "\u2026" in shown
+    assert f"{'c' * 44}\u2026{'c' * 15}" in shown
     assert "c" * 61 not in shown
     assert f'title="{column} = {category}"' in html
 

@@ -12,7 +12,7 @@ import pytest
 
 import catalpa
 from catalpa import KModes
-from catalpa.errors import TableError, UnsupportedTable
+from catalpa.errors import TableError, UnseenCategories, UnseenCategoryWarning, UnsupportedTable
 from catalpa.table import Kind, Schema, decode, encode, infer, infer_batches
 from catalpa.table.infer import extend
 
@@ -118,6 +118,23 @@ def test_lists_where_none_were_and_the_other_way_round_are_told():
         encode(plain, infer(lists))
     with pytest.raises(TableError, match="Nothing in column 'tools' is known: it holds lists now"):
         encode(lists, infer(plain))
+
+
+def test_items_that_fit_never_saw_are_told_and_left_out():
+    schema = infer(pd.DataFrame({"tools": [["saw"], ["saw", "drill"], [], None], "who": ["a", "b", "a", "b"]}))
+    new = pd.DataFrame({"tools": [["saw", "glue"], ["glue"], ["drill"], None], "who": ["a", "c", "a", "b"]})
+    with pytest.warns(
+        UnseenCategoryWarning, match=r"2 cells of column 'tools' hold items .* \('glue'\)"
+    ) as told:
+        encoded = encode(new, schema)
+    assert "farthest category, and such items are left out" in str(told[0].message)
+    assert encoded.unseen == {"who": 1, "tools": 2}
+    with pytest.raises(UnseenCategories, match="items that were not there"):
+        encode(new, schema, handle_unknown="error")
+    silent = encode(new, schema, handle_unknown="ignore")
+    without = encode(new.assign(tools=[["saw"], [], ["drill"], None]), schema, handle_unknown="ignore")
+    assert silent.rows.blocks[0].codes.tolist() == without.rows.blocks[0].codes.tolist()
+    assert without.unseen == {"who": 1}
 
 
 def test_items_that_are_too_many_or_whose_names_are_taken_are_told():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from catalpa.cli.terminal import Terminal
@@ -25,7 +25,7 @@ def beside(model: Clusterer, given: Input, column: str | None) -> dict[str, Any]
     return crossed(model.labels_, model.n_clusters_, given.against, weights=given.weights, name=column)
 
 
-def show_against(terminal: Terminal, found: Mapping[str, Any] | None) -> None:
+def show_against(terminal: Terminal, found: Mapping[str, Any] | None, names: Sequence[str]) -> None:
     """Print the table of a column and the clusters, and how far one tells the other."""
     from catalpa.relations.names import amount, percent
 
@@ -34,13 +34,13 @@ def show_against(terminal: Terminal, found: Mapping[str, Any] | None) -> None:
     if found["kind"] == "numbers":
         means = ["" if mean is None else f"{mean:.4g}" for mean in found["means"]]
         head = ("cluster", f"mean {found['column']}")
-        terminal.table(head, [(str(at), mean) for at, mean in enumerate(means)])
+        terminal.table(head, list(zip(names, means, strict=True)))
         terminal.say(
             f"the clusters explain {percent(found['explained'])} of the variance of {found['column']}"
         )
         return
     shown = found["categories"][:CATEGORIES_SHOWN]
-    rows = [(str(at), *map(amount, row[: len(shown)])) for at, row in enumerate(found["counts"])]
+    rows = [(name, *map(amount, row[: len(shown)])) for name, row in zip(names, found["counts"], strict=True)]
     terminal.table(("cluster", *shown), rows)
     if len(shown) < len(found["categories"]):
         terminal.say(f"and {len(found['categories']) - len(shown)} more categories: --json lists them")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,14 +11,25 @@ import typer
 from catalpa.cli import options
 from catalpa.cli.against import beside, show_against
 from catalpa.cli.cluster_table import as_json, describe, number_lines, show_clusters, show_numbers
-from catalpa.cli.inputs import Asked, take
+from catalpa.cli.inputs import Asked, Input, take
 from catalpa.cli.options import delimiter_of, identifier_of, listed
-from catalpa.cli.outputs import LABELS, MODEL, PROFILES, check_free, write_results
+from catalpa.cli.outputs import (
+    LABELS,
+    MODEL,
+    PROFILES,
+    check_free,
+    check_probabilities,
+    doubt_columns,
+    given_names,
+    write_results,
+)
 from catalpa.cli.report import check_page, reported, title_of, write_report
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from catalpa.cluster.registry import MethodEntry
     from catalpa.estimator.base import Clusterer
 
@@ -63,6 +74,15 @@ def cluster(
     report: Annotated[
         Path | None, typer.Option(help="Page to write, with everything found; opens without a network.")
     ] = None,
+    proba: Annotated[
+        bool,
+        typer.Option(
+            "--proba", help=f"Add probabilities, borders and outlier scores to {LABELS}; for Grove."
+        ),
+    ] = False,
+    suggested_names: Annotated[
+        bool, typer.Option("--suggested-names", help="Name the clusters by what sets them apart.")
+    ] = False,
     reasons: Annotated[int, typer.Option(min=1, help="Most reasons to tell for each cluster.")] = 3,
     force: options.Force = False,
     json: options.AsJson = False,
@@ -84,6 +104,8 @@ def cluster(
 
     terminal = Terminal(quiet)
     _check_stream(find_method(method), stream=stream, report=report)
+    if proba and output is None:
+        raise ParameterError(f"--proba adds columns to {LABELS}. Name a folder for it with -o.")
     results = [output / name for name in (LABELS, MODEL, PROFILES)] if output else []
     # Before the work: a fit of an hour must not end in a file that may not be written.
     check_free(results, force=force)
@@ -98,14 +120,18 @@ def cluster(
         "random_state": seed,
     }
     model = new_model(find_method(method), settings)
+    if proba:
+        check_probabilities(model)
     with terminal.listening():
         read = (delimiter_of(delimiter), encoding, weight, decimal, against)
         asked = Asked(table, listed(columns), listed(drop), identifier_of(id), *read)
         given = take(asked, stream=stream, memory=memory)
         fitted(terminal, model, given.rows, given.weights)
+        if suggested_names:
+            model.name_clusters(model.suggest_names())
         lines, crossing = describe(model, top=reasons), beside(model, given, against)
         numbers = number_lines(model, given.tables(), given.weights, most=ROWS_DRAWN if stream else None)
-        labels = given.labels(model.labels_)
+        labels = _labels(model, given, proba) if output else ()
         files = write_results(output, model, labels, quote_formulas=quote_formulas) if output else []
         files += [write_report(report, reported(model, given, title_of(table)))] if report else []
     if json:
@@ -113,9 +139,15 @@ def cluster(
         return
     show_clusters(terminal, lines)
     show_numbers(terminal, numbers)
-    show_against(terminal, crossing)
+    show_against(terminal, crossing, model.cluster_names_)
     for path in files:
         terminal.say(f"wrote {path}")
+
+
+def _labels(model: Clusterer, given: Input, proba: bool) -> Iterator[pa.Table]:
+    """The rows of labels.csv: clusters, their names if they have some, and how sure they are if asked for."""
+    beside = doubt_columns(model, given.rows) if proba else {}
+    return given.labels(model.labels_, given_names(model), beside)
 
 
 def _check_stream(entry: MethodEntry, *, stream: bool, report: Path | None) -> None:

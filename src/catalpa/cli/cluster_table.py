@@ -19,9 +19,10 @@ NUMBERS_SHOWN = 12  # --json has them all
 
 @dataclass(frozen=True)
 class ClusterLine:
-    """One cluster: its number, rows, share of all rows, and what sets it apart in words and values."""
+    """One cluster: number, name if any, rows, share of all rows, what sets it apart in words and values."""
 
     cluster: int
+    name: str | None
     size: float
     share: float
     sets_apart: str
@@ -38,6 +39,7 @@ def describe(model: Clusterer, *, top: int = 3) -> list[ClusterLine]:
     return [
         ClusterLine(
             cluster,
+            fitted_of(model).names.get(cluster),
             sizes[cluster].item(),
             float(sizes[cluster] / sizes.sum()),
             sentence(found),
@@ -114,7 +116,7 @@ def show_clusters(terminal: Terminal, lines: Sequence[ClusterLine]) -> None:
     terminal.table(
         ("cluster", "size", "share", "what sets it apart"),
         [
-            (str(one.cluster), f"{round(one.size, 3):.10g}", percent(one.share), one.sets_apart)
+            (one.name or str(one.cluster), f"{round(one.size, 3):.10g}", percent(one.share), one.sets_apart)
             for one in lines
         ],
         bars=[one.share for one in lines],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -65,8 +65,12 @@ class Input(Protocol):
     def tables(self) -> Iterator[Any]:
         """The same rows as tables in memory, one after another."""
 
-    def labels(self, labels: Any) -> Iterator[pa.Table]:
-        """The labels behind the identifiers, as one table after another."""
+    @property
+    def names(self) -> Any:
+        """What the rows are called, if a column that says so is named."""
+
+    def labels(self, labels: Any, names: list[str] | None, beside: Mapping[str, Any]) -> Iterator[pa.Table]:
+        """The labels behind the identifiers, as one table after another, with what else is told of each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +85,15 @@ class WholeInput:
     def tables(self) -> Iterator[pa.Table]:
         yield self.rows
 
-    def labels(self, labels: Any) -> Iterator[pa.Table]:
-        yield label_columns(labels, self.identifiers)
+    @property
+    def names(self) -> Any:
+        if self.identifiers is None:
+            return None
+        (name,) = self.identifiers.column_names
+        return self.identifiers.column(name).to_pandas().rename(name)
+
+    def labels(self, labels: Any, names: list[str] | None, beside: Mapping[str, Any]) -> Iterator[pa.Table]:
+        yield label_columns(labels, self.identifiers, names, beside)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,19 +104,28 @@ class StreamedInput:
     identifiers: Scan | None
     weights: None = None
     against: None = None
+    names: None = None
 
     def tables(self) -> Iterator[pa.Table]:
         return self.rows.batches()
 
-    def labels(self, labels: Any) -> Iterator[pa.Table]:
+    def labels(self, labels: Any, names: list[str] | None, beside: Mapping[str, Any]) -> Iterator[pa.Table]:
+        def part(start: int, rows: int, identifiers: pa.Table | None) -> pa.Table:
+            here = slice(start, start + rows)
+            own = {name: values[here] for name, values in beside.items()}
+            return label_columns(labels[here], identifiers, names, own)
+
+        yield from (part(*place) for place in self._places(len(labels)))
+
+    def _places(self, rows: int) -> Iterator[tuple[int, int, pa.Table | None]]:
+        """Where each piece begins, how many rows it has, and what these are called."""
+        # In pieces as large as those that are read: the text of all labels may be larger than memory.
+        step, start = self.rows.rows_per_batch, 0
         if self.identifiers is None:
-            # In pieces as large as those that are read: the text of all labels may be larger than memory.
-            step = self.rows.rows_per_batch
-            yield from (label_columns(labels[start : start + step]) for start in range(0, len(labels), step))
+            yield from ((start, step, None) for start in range(0, rows, step))
             return
-        start = 0
         for batch in self.identifiers.batches():
-            yield label_columns(labels[start : start + batch.num_rows], batch)
+            yield start, batch.num_rows, batch
             start += batch.num_rows
 
 

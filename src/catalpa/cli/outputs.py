@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from catalpa.errors import CatalpaError, OutputError
+from catalpa.errors import CatalpaError, OutputError, ParameterError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,9 +21,13 @@ __all__ = [
     "PROFILES",
     "REPORT",
     "check_free",
+    "check_probabilities",
     "csv_parts",
     "csv_text",
+    "doubt_columns",
+    "given_names",
     "label_columns",
+    "probability_columns",
     "write_results",
     "write_text",
     "write_texts",
@@ -101,7 +105,12 @@ def write_texts(path: Path, texts: Iterable[str]) -> None:
         raise OutputError(f"{str(path)!r} cannot be written: {error.strerror}.") from error
 
 
-def label_columns(labels: Any, identifiers: Any = None, names: Sequence[str] | None = None) -> Any:
+def label_columns(
+    labels: Any,
+    identifiers: Any = None,
+    names: Sequence[str] | None = None,
+    beside: Mapping[str, Any] | None = None,
+) -> Any:
     """The table of labels.csv: the column ``cluster``, after the identifiers where there are any.
 
     Parameters
@@ -109,7 +118,9 @@ def label_columns(labels: Any, identifiers: Any = None, names: Sequence[str] | N
     labels : array (n,)
     identifiers : pyarrow.Table with one column, optional
     names : sequence of str, optional
-        What clusters are called, for a column ``cluster_name`` at the end.
+        What clusters are called, for a column ``cluster_name`` after it.
+    beside : mapping of str to array (n,), optional
+        Further columns, behind those.
     """
     import pyarrow as pa
 
@@ -120,7 +131,51 @@ def label_columns(labels: Any, identifiers: Any = None, names: Sequence[str] | N
         if identifiers is None
         else identifiers.append_column("cluster", cluster)
     )
-    return made if names is None else made.append_column("cluster_name", pa.array(names).take(cluster))
+    if names is not None:
+        made = made.append_column("cluster_name", pa.array(names).take(cluster))
+    for name, values in (beside or {}).items():
+        made = made.append_column(name, pa.array(values))
+    return made
+
+
+def given_names(model: Clusterer) -> list[str] | None:
+    """What the clusters of a model are called; None where none has a name."""
+    from catalpa.estimator.fitted import fitted_of
+
+    return model.cluster_names_ if fitted_of(model).names else None
+
+
+def check_probabilities(model: Clusterer) -> None:
+    """Raise where a method has no probabilities to write."""
+    if not hasattr(model, "predict_proba"):
+        raise ParameterError(
+            f"{type(model).__name__} puts a row wholly into one cluster and has no probabilities. "
+            "Leave out --proba, or fit Grove."
+        )
+
+
+def probability_columns(probabilities: Any) -> dict[str, Any]:
+    """The probability of every cluster as columns of labels.csv."""
+    return {f"probability_{cluster}": share for cluster, share in enumerate(probabilities.T.round(6))}
+
+
+def doubt_columns(model: Clusterer, rows: Any) -> dict[str, Any]:
+    """Probabilities of the rows of a fit, the cluster across the border where a row is on one, and outliers.
+
+    ``rows`` are those that were fitted: outliers are told by what all rows are like.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    from catalpa.relations.doubt import border_by_probability, outlier_scores
+
+    probabilities = np.asarray(model.predict_proba(rows))
+    across = border_by_probability(np.asarray(model.labels_), probabilities)
+    return {
+        **probability_columns(probabilities),
+        "border": pa.array(across, mask=across < 0),
+        "outlier": outlier_scores(np.asarray(model.score_samples(rows))).round(3),
+    }
 
 
 def csv_text(frame: Any, *, quote_formulas: bool = False) -> str:

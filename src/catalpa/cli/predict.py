@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from catalpa.cli import options
 from catalpa.cli.inputs import Asked, Input, take
 from catalpa.cli.options import delimiter_of, identifier_of
-from catalpa.cli.outputs import check_free, csv_parts, label_columns, write_texts
+from catalpa.cli.outputs import (
+    check_free,
+    check_probabilities,
+    csv_parts,
+    given_names,
+    label_columns,
+    probability_columns,
+    write_texts,
+)
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError
 
@@ -70,8 +78,9 @@ def predict(
         wanted = names if named is None or named in names else [*names, named]
         asked = Asked(table, wanted, delimiter=delimiter_of(delimiter), encoding=encoding, decimal=decimal)
         given = take(asked, stream=stream, memory=memory)
-        shares = _probabilities(fitted) if proba else None
-        labelled: Iterable[pa.Table] = _labelled(fitted, given, named, shares)
+        if proba:
+            check_probabilities(fitted)
+        labelled: Iterable[pa.Table] = _labelled(fitted, given, named, proba=proba)
         # As they come: labels of files larger than memory are written while rows are read.
         labelled = list(labelled) if json else labelled
         texts = csv_parts(labelled, quote_formulas=quote_formulas)
@@ -98,30 +107,16 @@ def _last(part: pa.Table, columns: int) -> list[tuple[float, ...]]:
     return list(zip(*(part.column(first + at).to_pylist() for at in range(columns)), strict=True))
 
 
-def _probabilities(fitted: Clusterer) -> Callable[[Any], Any]:
-    """What gives the probabilities of rows, if the method has any."""
-    if not hasattr(fitted, "predict_proba"):
-        raise ParameterError(
-            f"{type(fitted).__name__} puts a row wholly into one cluster and has no probabilities. "
-            "Leave out --proba, or fit Grove."
-        )
-    return fitted.predict_proba  # type: ignore[no-any-return]
-
-
 def _labelled(
     fitted: Clusterer,
     given: Input,
     id: str | None,  # noqa: A002
-    probabilities: Callable[[Any], Any] | None,
+    *,
+    proba: bool,
 ) -> Iterator[pa.Table]:
     """The labels of a table's rows behind their identifiers, table by table."""
-    from catalpa.estimator.fitted import fitted_of
-
-    names = fitted.cluster_names_ if fitted_of(fitted).names else None
+    names = given_names(fitted)
     for rows in given.tables():
         known = rows.select(list(fitted.schema_.inputs))
-        made = label_columns(fitted.predict(known), None if id is None else rows.select([id]), names)
-        shares = [] if probabilities is None else probabilities(known).T.round(6)
-        for cluster, share in enumerate(shares):
-            made = made.append_column(f"probability_{cluster}", [share])
-        yield made
+        beside = probability_columns(fitted.predict_proba(known)) if proba else {}
+        yield label_columns(fitted.predict(known), None if id is None else rows.select([id]), names, beside)

@@ -15,11 +15,13 @@ from catalpa.cli.options import (
     Delimiter,
     Encoding,
     Force,
+    Identifier,
     ModelFile,
     Quiet,
     TablePath,
     Weight,
     delimiter_of,
+    identifier_of,
 )
 from catalpa.cli.outputs import REPORT, check_free, write_text
 from catalpa.cli.terminal import Terminal
@@ -39,6 +41,7 @@ def report(
     title: Annotated[
         str | None, typer.Option(help="Heading of the page; the table's name if not given.")
     ] = None,
+    id: Identifier = None,  # noqa: A002 - the option is called --id
     weight: Weight = None,
     against: Against = None,
     delimiter: Delimiter = None,
@@ -67,11 +70,12 @@ def report(
     with terminal.listening():
         fitted = load(model)
         names = list(fitted.schema_.inputs)
-        for option, name in (("--weight", weight), ("--against", against)):
+        named = identifier_of(id)
+        for option, name in (("--weight", weight), ("--against", against), ("--id", named)):
             if name in names:
                 raise ParameterError(f"{option} names {name!r}, which was clustered. Name another column.")
         # Columns that the model does not know are not read.
-        asked = Asked(table, names, None, None, delimiter_of(delimiter), encoding, weight, decimal, against)
+        asked = Asked(table, names, None, named, delimiter_of(delimiter), encoding, weight, decimal, against)
         given = take(asked, stream=False, memory=None)
         heading = title or title_of(table)
         if json:
@@ -98,7 +102,8 @@ def write_report(path: Path, found: Report) -> Path:
 
 def reported(model: Clusterer, given: Input, title: str) -> Report:
     """What a fitted model found in the rows that were named."""
-    return model.report(given.rows, sample_weight=given.weights, against=given.against, title=title)
+    weights, against, names = given.weights, given.against, given.names
+    return model.report(given.rows, sample_weight=weights, against=against, id=names, title=title)
 
 
 def title_of(table: str) -> str:

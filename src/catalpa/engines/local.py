@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from catalpa.engines.base import Step, Sweep
 from catalpa.engines.opening import Opened
 from catalpa.errors import ParameterError
-from catalpa.table.blocks import Axis, Block, IntArray, Rows, search_positions
+from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows, search_positions
 from catalpa.table.digest import digest
 from catalpa.table.encode import Encoding
 from catalpa.table.infer import schema_of
@@ -27,7 +27,7 @@ from catalpa.table.intake import Header, Table
 from catalpa.table.schema import Schema, TableSettings
 from catalpa.table.shape import numbers_at, shaped
 
-__all__ = ["InMemory", "LocalEngine", "thread_count", "weight_units"]
+__all__ = ["InMemory", "LocalEngine", "checked_weights", "thread_count", "weight_units"]
 
 Result = TypeVar("Result")
 ROWS_PER_BLOCK = 1 << 16  # below this the hand-over between threads costs more than it saves
@@ -151,6 +151,23 @@ def _ranged(table: Table, schema: Schema, weighed: NDArray[np.bool_]) -> Schema:
     return replace(schema, columns=columns)
 
 
+def checked_weights(sample_weight: ArrayLike, n_rows: int) -> FloatArray:  # (n_rows,)
+    """The weights as numbers, or a sentence on what is wrong with them."""
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n_rows,):
+        raise ParameterError(
+            f"sample_weight has shape {weights.shape}, but the table has {n_rows} rows: "
+            "give one weight per row."
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ParameterError(
+            "sample_weight holds negative, infinite or missing values; weights are 0 or more."
+        )
+    if not weights.any():
+        raise ParameterError("All sample weights are zero, so there is nothing to cluster.")
+    return weights
+
+
 def weight_units(sample_weight: ArrayLike, n_rows: int) -> tuple[IntArray | None, float]:
     """Weights in whole units, and the number of units that make a weight of 1.
 
@@ -167,19 +184,8 @@ def weight_units(sample_weight: ArrayLike, n_rows: int) -> tuple[IntArray | None
     >>> weight_units([1, 2, 0], 3)
     (array([1, 2, 0]), 1.0)
     """
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (n_rows,):
-        raise ParameterError(
-            f"sample_weight has shape {weights.shape}, but the table has {n_rows} rows: "
-            "give one weight per row."
-        )
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise ParameterError(
-            "sample_weight holds negative, infinite or missing values; weights are 0 or more."
-        )
+    weights = checked_weights(sample_weight, n_rows)
     total = float(weights.sum())
-    if total == 0:
-        raise ParameterError("All sample weights are zero, so there is nothing to cluster.")
     if (weights == 1).all():  # the way without weights is faster
         return None, 1.0
     if (weights == np.rint(weights)).all() and total <= MOST_UNITS:

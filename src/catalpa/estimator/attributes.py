@@ -13,7 +13,7 @@ import numpy as np
 
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.loop.history import Pass
-from catalpa.relations.names import percent
+from catalpa.relations.names import amount, percent
 from catalpa.relations.numbers import NumberProfile, profile_numbers
 from catalpa.relations.profiles import profile_columns
 from catalpa.relations.reasons import Reason, reasons, rows_per_weight, sentence
@@ -75,6 +75,9 @@ def profiles_frame(fitted: Fitted) -> Any:
     by_category, sizes = fitted.in_weights(counts.by_category), fitted.in_weights(counts.sizes)
     columns = profile_columns(by_category, sizes, fitted.schema, numbers)
     columns["count"] = columns["count"].astype(sizes.dtype)  # rows stay whole where nothing was weighted
+    if fitted.names:
+        names = [fitted.names.get(cluster) for cluster in columns["cluster"].tolist()]
+        columns = {"cluster": columns.pop("cluster"), "name": names, **columns}
     return frame_in(fitted.schema.library, columns)
 
 
@@ -187,7 +190,7 @@ def card(method: str, fitted: Fitted) -> str:
         share = percent(float(sizes[cluster] / sizes.sum()))
         rows.append(
             f"<tr><th>{escape(fitted.names.get(cluster, str(cluster)))}</th>"
-            f"<td>{sizes[cluster]:,.6g}</td><td>{share}</td>"
+            f"<td>{amount(sizes[cluster].item())}</td><td>{share}</td>"
             f'<td style="text-align: left">{escape(sentence(found))}</td></tr>'
         )
     more = len(sizes) - CLUSTERS_SHOWN

@@ -94,18 +94,27 @@ class Explained:
         return frame_in(fitted_of(self).schema.library, mapped(look(self, X), axes).tidy())  # type: ignore[arg-type]
 
     def report(
-        self, X: Any, *, sample_weight: Any = None, against: Any = None, title: str = "Cluster report"
+        self,
+        X: Any,
+        *,
+        sample_weight: Any = None,
+        against: Any = None,
+        id: Any = None,  # noqa: A002 - as the command calls it
+        title: str = "Cluster report",
     ) -> Report:
         """Everything found in a table, as a page that opens offline: ``report(X).save("report.html")``.
 
         Parameters
         ----------
         X : table
-            The table of the fit, or another with the same columns.
+            The table of the fit, or another with the same columns. Further columns are shown beside typical
+            rows, and take no part.
         sample_weight : array-like (n,), optional
             Weight of each row, as at fit.
         against : array-like (n,), optional
             A column that took no part, such as a known class, to be crossed with the clusters.
+        id : str or array-like (n,), optional
+            The column that names the rows, or their names; the frame's own index if not given.
         title : str
             Heading of the page.
 
@@ -117,4 +126,5 @@ class Explained:
         fitted_of(self)  # a model that is not fitted is told before packages are looked for
         from catalpa.report import report  # above this room, and its libraries are optional
 
-        return report(self, X, sample_weight=sample_weight, against=against, title=title)  # type: ignore[arg-type]
+        model: Any = self
+        return report(model, X, sample_weight=sample_weight, against=against, id=id, title=title)

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from catalpa.errors import ParameterError
 from catalpa.plot.theme import INK, MUTED, cluster_colour, dressed, needs_altair
-from catalpa.plot.view import Sample, View, look
+from catalpa.plot.view import Sample, View, cluster_title, look
 from catalpa.relations.category_map import CategoryMap, map_categories
 from catalpa.relations.names import shortened
 from catalpa.table.blocks import FloatArray
@@ -97,6 +97,7 @@ def category_points(view: View) -> dict[str, Any]:
             for at, (column, category, (x, y), count, quality) in enumerate(points)
         ],
         "clusters": [[round(float(x), 4), round(float(y), 4)] for x, y in found.clusters],
+        "titles": [str(cluster_title(view.model, cluster)) for cluster in range(view.k)],
     }
 
 
@@ -111,7 +112,7 @@ def draw_categories(record: Mapping[str, Any], width: int = 640, height: int = 5
     quiet = {"labels": False, "ticks": False, "grid": False, "domain": False}
     x = alt.X("x:Q", scale=alt.Scale(domain=frame.x, nice=False), axis=alt.Axis(title=titles[0], **quiet))
     y = alt.Y("y:Q", scale=alt.Scale(domain=frame.y, nice=False), axis=alt.Axis(title=titles[1], **quiet))
-    return alt.layer(*_cross(), *_dots(points, x, y), *_squares(record["clusters"], x, y)).properties(
+    return alt.layer(*_cross(), *_dots(points, x, y), *_squares(record, x, y)).properties(
         width=width, height=height
     )
 
@@ -151,18 +152,30 @@ def _dots(points: Sequence[Mapping[str, Any]], x: Any, y: Any) -> list[Any]:
     return [dots, *names]
 
 
-def _squares(clusters: Sequence[Sequence[float]], x: Any, y: Any) -> list[Any]:
-    """A square with its number for every cluster."""
+def _squares(record: Mapping[str, Any], x: Any, y: Any) -> list[Any]:
+    """A square with its number for every cluster, and its name above where it has one."""
     alt = needs_altair()
     places = [
-        {"x": across, "y": up, "cluster": at, "colour": cluster_colour(at)}
-        for at, (across, up) in enumerate(clusters)
+        {
+            "x": across,
+            "y": up,
+            "cluster": at,
+            "colour": cluster_colour(at),
+            "name": "" if title == str(at) else title,
+        }
+        for at, ((across, up), title) in enumerate(zip(record["clusters"], record["titles"], strict=True))
     ]
     base = alt.Chart(alt.Data(values=places)).encode(x=x, y=y)
     square = base.mark_square(size=SQUARE**2, opacity=0.9).encode(
         color=alt.Color("colour:N", scale=None, legend=None)
     )
-    return [square, base.mark_text(color="white", fontWeight=700, fontSize=12).encode(text="cluster:N")]
+    number = base.mark_text(color="white", fontWeight=700, fontSize=12).encode(text="cluster:N")
+    letters = {"fontWeight": 700, "fontSize": 12, "dy": -SQUARE + 2}
+    above = [
+        base.mark_text(**style, **letters).encode(text="name:N")
+        for style in ({"stroke": "white", "strokeWidth": 4, "strokeJoin": "round"}, {"color": INK})
+    ]
+    return [square, number, *above]
 
 
 class _Frame(NamedTuple):

@@ -40,7 +40,7 @@ class TreeRow:
 
 @dataclass(frozen=True)
 class TreeLayout:
-    """A tree as lines, the cluster's most common category first.
+    """A tree as lines: the cluster's most common category first, or in the order that categories have.
 
     Attributes
     ----------
@@ -56,7 +56,9 @@ class TreeLayout:
     absent: tuple[str, ...] = ()
 
 
-def lay_out(relation: Relation, most_rows: int = MOST_ROWS) -> TreeLayout:
+def lay_out(
+    relation: Relation, most_rows: int = MOST_ROWS, *, order: Sequence[str] | None = None
+) -> TreeLayout:
     """Lay a relation's tree out in lines.
 
     Parameters
@@ -65,6 +67,9 @@ def lay_out(relation: Relation, most_rows: int = MOST_ROWS) -> TreeLayout:
         With shares: the category with the largest is the root, and those with the smallest are left out
         first.
     most_rows : int
+    order : sequence of str, optional
+        The categories in an order of their own, which the lines keep; else a line follows the one that it
+        hangs on.
 
     Examples
     --------
@@ -90,13 +95,16 @@ def lay_out(relation: Relation, most_rows: int = MOST_ROWS) -> TreeLayout:
     groups = _groups(relation, root, places, near)
     kept = _heaviest([float(weights[members].sum()) for members, _ in groups], most_rows)
     names = relation.names
-    rows, line_of = list[TreeRow](), dict[int, int]()
+    if order is not None:
+        rank = {name: at for at, name in enumerate(order)}
+        kept = sorted(kept, key=lambda at: min(rank[names[member]] for member in groups[at][0]))
+    line_of = {at: line for line, at in enumerate(kept)}
+    rows = list[TreeRow]()
     for at in kept:
         members, parent = groups[at]
         # A group whose parent is too rare to be drawn hangs on the nearest one above that is.
         while parent >= 0 and parent not in line_of:
             parent = groups[parent][1]
-        line_of[at] = len(rows)
         # A line that is cut short keeps the names of most rows.
         told = sorted(members, key=lambda member: -weights[member])
         rows.append(

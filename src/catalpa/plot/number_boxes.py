@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from catalpa.errors import ParameterError, UnknownColumn
 from catalpa.plot.spreads import number_records
 from catalpa.plot.theme import INK, cluster_colour, dressed, needs_altair
-from catalpa.plot.view import look
+from catalpa.plot.view import cluster_title, look
 from catalpa.relations.names import shortened
 
 if TYPE_CHECKING:
@@ -49,15 +49,16 @@ def number_boxes(model: Clusterer, X: Any, columns: Sequence[str] | None = None,
     if unknown:
         raise UnknownColumn(f"columns names {unknown}; the columns of numbers are {list(records)}.")
     shown = columns or list(records)[:COLUMNS_SHOWN]
-    return dressed(alt.vconcat(*(_boxes(records[name], width) for name in shown), spacing=18))
+    titles = [cluster_title(model, cluster) for cluster in range(model.n_clusters_)]
+    return dressed(alt.vconcat(*(_boxes(records[name], titles, width) for name in shown), spacing=18))
 
 
-def _boxes(record: Mapping[str, Any], width: int = 420) -> Any:
+def _boxes(record: Mapping[str, Any], titles: Sequence[str | int], width: int) -> Any:
     """One column, a line for each cluster."""
     alt = needs_altair()
     lines = [
         {
-            "cluster": one["cluster"],
+            "cluster": titles[one["cluster"]],
             "colour": cluster_colour(one["cluster"]),
             **dict(zip(("q5", "q25", "q50", "q75", "q95"), one["quantiles"], strict=True)),
             "mean": one["mean"],
@@ -65,7 +66,7 @@ def _boxes(record: Mapping[str, Any], width: int = 420) -> Any:
         for one in record["clusters"]
         if one["quantiles"]
     ]
-    y = alt.Y("cluster:O", title="cluster", axis=alt.Axis(domain=False, ticks=False))
+    y = alt.Y("cluster:O", sort=None, title="cluster", axis=alt.Axis(domain=False, ticks=False))
     base = alt.Chart(alt.Data(values=lines)).encode(y=y, color=alt.Color("colour:N", scale=None))
     title = shortened(record["column"], 40)
     x = alt.X("q5:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(grid=False, tickCount=5))

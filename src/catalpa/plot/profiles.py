@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from catalpa.errors import UnknownColumn
+from catalpa.estimator.attributes import number_profile
+from catalpa.estimator.fitted import fitted_of
 from catalpa.plot.theme import INK, cluster_colour, dressed, needs_altair
 from catalpa.plot.view import cluster_title, model_counts
-from catalpa.relations.names import percent, shortened
+from catalpa.relations.names import figure, percent, shortened
+from catalpa.relations.numbers import NumberProfile
 from catalpa.relations.profiles import profile_columns, telling_columns
 
 if TYPE_CHECKING:
@@ -21,17 +24,22 @@ __all__ = ["cluster_sizes", "profile_map"]
 # A heat map of more lines than a screen holds is scrolled, not read.
 COLUMNS_SHOWN = 12
 CATEGORIES_SHOWN = 12
+TILE = 46  # pixels across, which a mean of four digits needs
+QUIET = {"domain": False, "ticks": False}
 
 
 def profile_map(model: Clusterer, columns: Sequence[str] | None = None) -> Any:
-    """Share of every category in every cluster as a heat map; point at a cell for its lift.
+    """Share of every category and mean of every number in every cluster as a heat map; point for more.
+
+    A mean is coloured by how far it lies from that of all other rows, in standard deviations.
 
     Parameters
     ----------
     model : fitted estimator
     columns : sequence of str, optional
-        Categorical columns in the order to show them. By default the twelve that tell the clusters apart
-        best, the best first. Of a column with many categories the twelve commonest are shown.
+        In the order to show them, categories before numbers. By default the twelve of either kind that tell
+        the clusters apart best, the best first. Of a column with many categories the twelve commonest are
+        shown.
 
     Examples
     --------
@@ -42,10 +50,13 @@ def profile_map(model: Clusterer, columns: Sequence[str] | None = None) -> Any:
     alt = needs_altair()
     by_category, sizes = model_counts(model)
     told = [found.column for found in telling_columns(by_category, sizes, model.schema_)]
-    unknown = [name for name in columns or () if name not in told]
+    numbers = number_profile(fitted_of(model))
+    ranked = [numbers.columns[at] for at in np.argsort(-numbers.explained, kind="stable")]
+    unknown = [name for name in columns or () if name not in told + ranked]
     if unknown:
-        raise UnknownColumn(f"columns names {unknown}; the categorical columns are {told}.")
-    shown = list(columns or told[:COLUMNS_SHOWN])
+        raise UnknownColumn(f"columns names {unknown}; the columns are {told + ranked}.")
+    asked = list(columns or told[:COLUMNS_SHOWN] + ranked[:COLUMNS_SHOWN])
+    shown = [name for name in asked if name in told]
     cells = _cells(profile_columns(by_category, sizes, model.schema_), shown)
     for cell in cells:
         cell["cluster"] = cluster_title(model, cell["cluster"])
@@ -53,25 +64,78 @@ def profile_map(model: Clusterer, columns: Sequence[str] | None = None) -> Any:
         _part(name, [cell for cell in cells if cell["column"] == name], first=at == 0)
         for at, name in enumerate(shown)
     ]
+    means = [cell for name in asked if name in ranked for cell in _means(model, numbers, name)]
     # One scale of colour, or a column of even shares would look as sharp as any.
-    return dressed(alt.vconcat(*parts, spacing=8).resolve_scale(color="shared"))
+    drawn = [alt.vconcat(*parts, spacing=8).resolve_scale(color="shared")] if parts else []
+    drawn += [_number_part(means, first=not parts)] if means else []
+    return dressed(alt.vconcat(*drawn, spacing=16).resolve_scale(color="independent"))
+
+
+def _means(model: Clusterer, numbers: NumberProfile, name: str) -> list[dict[str, Any]]:
+    """The mean of one number in every cluster that has any."""
+    at = numbers.columns.index(name)
+    return [
+        {
+            "column": shortened(name, 24),
+            "cluster": cluster_title(model, cluster),
+            "mean": float(numbers.means[cluster, at]),
+            "sd": float(numbers.sds[cluster, at]),
+            "shift": float(np.nan_to_num(numbers.shifts[cluster, at])),
+            "text": figure(float(numbers.means[cluster, at])),
+        }
+        for cluster in range(len(numbers.seen))
+        if numbers.seen[cluster, at] > 0
+    ]
+
+
+def _number_part(cells: list[dict[str, Any]], *, first: bool) -> Any:
+    """Numbers as lines of tiles; they carry the clusters where no categories stand above them."""
+    alt = needs_altair()
+    base = _grid(cells, "column:N", _side_axis(None), first=first)
+    furthest = max(1.0, *(abs(cell["shift"]) for cell in cells))
+    tiles = base.mark_rect(stroke="white", strokeWidth=1).encode(
+        color=alt.Color(
+            "shift:Q",
+            scale=alt.Scale(domain=[-furthest, furthest], scheme="purpleorange", reverse=True),
+            legend=alt.Legend(title="sd from the rest"),
+        ),
+        tooltip=[
+            "column:N",
+            "cluster:O",
+            alt.Tooltip("mean:Q", format=",.4g"),
+            alt.Tooltip("sd:Q", format=",.4g"),
+            alt.Tooltip("shift:Q", format=".2f"),
+        ],
+    )
+    texts = base.mark_text(fontSize=11).encode(
+        text="text:N",
+        color=alt.condition(f"abs(datum.shift) > {0.7 * furthest}", alt.value("white"), alt.value(INK)),
+    )
+    return alt.layer(tiles, texts).properties(width=alt.Step(TILE), height=alt.Step(20))
+
+
+def _grid(cells: list[dict[str, Any]], rows: str, side: Any, *, first: bool) -> Any:
+    """Tiles of clusters across; only the first part carries what these are called."""
+    alt = needs_altair()
+    angle = -40 if any(isinstance(cell["cluster"], str) for cell in cells) else 0  # names need room
+    top = alt.Axis(orient="top", labelAngle=angle, labels=first, title="cluster" if first else None, **QUIET)
+    return alt.Chart(alt.Data(values=cells)).encode(
+        x=alt.X("cluster:O", sort=None, axis=top), y=alt.Y(rows, sort=None, axis=side)
+    )
+
+
+def _side_axis(column: str | None) -> Any:
+    """A fixed extent: the tiles of all columns stand below each other, however long their names are."""
+    alt = needs_altair()
+    placed = {"titleAngle": 0, "titleAlign": "right", "titleAnchor": "start", "titleX": -128}
+    extent = {"titleFontWeight": 600, "minExtent": 120, "maxExtent": 120}
+    return alt.Axis(title=None if column is None else shortened(column, 24), **placed, **extent, **QUIET)
 
 
 def _part(column: str, cells: list[dict[str, Any]], *, first: bool) -> Any:
     """The categories of one column; only the first part carries the clusters' numbers."""
     alt = needs_altair()
-    quiet = {"domain": False, "ticks": False}
-    angle = -40 if any(isinstance(cell["cluster"], str) for cell in cells) else 0  # names need room
-    top = alt.Axis(orient="top", labelAngle=angle, labels=first, title="cluster" if first else None, **quiet)
-    # A fixed extent: the tiles of all columns stand below each other, however long their names are.
-    side = alt.Axis(
-        title=shortened(column, 24), titleAngle=0, titleAlign="right", titleAnchor="start", titleX=-128
-    )
-    for name, value in {"titleFontWeight": 600, "minExtent": 120, "maxExtent": 120, **quiet}.items():
-        side[name] = value
-    base = alt.Chart(alt.Data(values=cells)).encode(
-        x=alt.X("cluster:O", sort=None, axis=top), y=alt.Y("category:N", sort=None, axis=side)
-    )
+    base = _grid(cells, "category:N", _side_axis(column), first=first)
     tiles = base.mark_rect(stroke="white", strokeWidth=1).encode(
         color=alt.Color(
             "share:Q",
@@ -85,7 +149,7 @@ def _part(column: str, cells: list[dict[str, Any]], *, first: bool) -> Any:
         # White on the darker half of the blues, ink on the lighter.
         color=alt.condition("datum.share > 0.55", alt.value("white"), alt.value(INK)),
     )
-    return alt.layer(tiles, texts).properties(width=alt.Step(38), height=alt.Step(20))
+    return alt.layer(tiles, texts).properties(width=alt.Step(TILE), height=alt.Step(20))
 
 
 def _cells(profile: Any, shown: list[str]) -> list[dict[str, Any]]:

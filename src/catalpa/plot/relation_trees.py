@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from catalpa.errors import ParameterError
 from catalpa.plot.layout import TreeLayout, lay_out
 from catalpa.plot.theme import INK, MUTED, cluster_colour, dressed, needs_altair
-from catalpa.plot.view import model_counts
+from catalpa.plot.view import cluster_title, model_counts
 from catalpa.relations.names import percent, shortened
+from catalpa.relations.order import names_in_order
 from catalpa.relations.profiles import telling_columns
 from catalpa.relations.relation import Relation
 from catalpa.relations.relations import Relations
@@ -27,10 +28,11 @@ NAME_WIDTH = 26
 def relation_tree(model: Clusterer, cluster: int, column: str, *, width: int = 420) -> Any:
     """How one cluster relates the categories of one column.
 
-    Every category has a line of its own. The cluster's most common one comes first, at the left; every
-    edge is as long as the distance that was learned, and a category's share in the cluster stands beside
-    its name. Categories at distance zero share a line, beyond forty the rarest are left out, and those that
-    no row of the cluster holds are named apart: shares say nothing about them.
+    Every category has a line of its own. The cluster's most common one stands at the left, and comes first
+    where the categories have no order of their own. Every edge is as long as the distance that was learned,
+    and a category's share in the cluster stands beside its name. Categories at distance zero share a line,
+    beyond forty the rarest are left out, and those that no row of the cluster holds are named apart: shares
+    say nothing about them.
 
     Parameters
     ----------
@@ -119,13 +121,20 @@ def _charts(model: Clusterer, wanted: Sequence[tuple[int, str]], width: int) -> 
             "with relations_."
         )
     found = [relations[cluster, column] for cluster, column in wanted]
-    layouts = [(relation, lay_out(relation)) for relation in found]
+    orders = {column.name: names_in_order(column) for column in model.schema_.categorical}
+    layouts = [(relation, lay_out(relation, order=orders[relation.column])) for relation in found]
     # One scale for all that are drawn, and no division by 0 where all categories are alike.
     longest = max((row.place for _, layout in layouts for row in layout.rows), default=0.0) or 1.0
-    return [_chart(relation, layout, longest, width, relations.unit) for relation, layout in layouts]
+    charts = []
+    for relation, layout in layouts:
+        called = cluster_title(model, relation.cluster)
+        where = called if isinstance(called, str) else f"cluster {called}"
+        title = f"{shortened(relation.column, 40)} in {where}"
+        charts.append(_chart(relation, layout, longest, width, relations.unit, title))
+    return charts
 
 
-def _chart(relation: Relation, layout: TreeLayout, longest: float, width: int, unit: str) -> Any:
+def _chart(relation: Relation, layout: TreeLayout, longest: float, width: int, unit: str, said: str) -> Any:
     alt = needs_altair()
     rows = layout.rows
     dots = [
@@ -153,7 +162,7 @@ def _chart(relation: Relation, layout: TreeLayout, longest: float, width: int, u
         size=alt.Size("share:Q", scale=alt.Scale(domain=[0, 1], range=[24, 220]), legend=None)
     )
     names = base.mark_text(align="left", dx=11, fontSize=12, color=INK).encode(text="text:N")
-    title = {"text": f"{shortened(relation.column, 40)} in cluster {relation.cluster}", "fontSize": 13}
+    title: dict[str, Any] = {"text": said, "fontSize": 13}
     beside = [f"{layout.left_out} rarer categories not shown"] if layout.left_out else []
     beside += [f"no rows: {shortened(', '.join(layout.absent), 80)}"] if layout.absent else []
     if beside:

@@ -10,7 +10,7 @@ import numpy as np
 from catalpa.errors import UndefinedMetric
 from catalpa.metrics import categorical_silhouette_samples
 from catalpa.plot.theme import INK, cluster_colour, dressed, needs_altair
-from catalpa.plot.view import View, look
+from catalpa.plot.view import View, cluster_title, look
 from catalpa.table.blocks import FloatArray
 
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ def silhouettes(model: Clusterer, X: Any, *, width: int = 420) -> Any:
             "A silhouette compares clusters with each other: it needs two clusters that hold rows."
         )
     labels = view.sample.labels
-    return dressed(
-        draw_silhouettes([np.sort(values[labels == at])[::-1].tolist() for at in range(view.k)], width)
-    )
+    outlines = [np.sort(values[labels == at])[::-1].tolist() for at in range(view.k)]
+    names = [str(cluster_title(model, at)) for at in range(view.k)]
+    return dressed(draw_silhouettes(outlines, width, names=names))
 
 
 def silhouette_values(view: View) -> FloatArray | None:
@@ -61,12 +61,14 @@ def silhouette_values(view: View) -> FloatArray | None:
     return categorical_silhouette_samples(sample.codes, sample.labels, numbers=sample.numbers)
 
 
-def draw_silhouettes(values: Sequence[Sequence[float]], width: int = 420, title: str = SILHOUETTE) -> Any:
-    """Chart of each cluster's values, highest first."""
+def draw_silhouettes(
+    values: Sequence[Sequence[float]], width: int = 420, *, names: Sequence[str], title: str = SILHOUETTE
+) -> Any:
+    """Chart of each cluster's values, highest first, with what clusters are called beside them."""
     alt = needs_altair()
     # Few clusters share 320 pixels; many keep the height that a number needs.
     height = max(22, min(64, 320 // max(len(values), 1)))
-    bars, names = [], []
+    bars, beside = [], []
     # Numbers of clusters stand to the left of the longest bar.
     left = min([0.0, *(value for of_cluster in values for value in of_cluster)]) - 0.02
     for cluster, of_cluster in enumerate(values):
@@ -76,7 +78,7 @@ def draw_silhouettes(values: Sequence[Sequence[float]], width: int = 420, title:
             bars.append(
                 {"from": top, "to": top + step, "zero": 0, "value": value, "colour": cluster_colour(cluster)}
             )
-        names.append({"middle": cluster + 0.5, "cluster": str(cluster), "left": left})
+        beside.append({"middle": cluster + 0.5, "cluster": names[cluster], "left": left})
     scale = alt.Scale(domain=[0, len(values)], reverse=True, nice=False)
     y = alt.Y("from:Q", scale=scale, axis=None)
     x = alt.X(
@@ -90,7 +92,7 @@ def draw_silhouettes(values: Sequence[Sequence[float]], width: int = 420, title:
         .encode(x=x, x2="value:Q", y=y, y2="to:Q", color=alt.Color("colour:N", scale=None))
     )
     told = (
-        alt.Chart(alt.Data(values=names))
+        alt.Chart(alt.Data(values=beside))
         .mark_text(align="right", fontSize=12, color=INK)
         .encode(x="left:Q", y=alt.Y("middle:Q", scale=scale, axis=None), text="cluster:N")
     )

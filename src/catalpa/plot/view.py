@@ -16,6 +16,7 @@ from catalpa.engines.local import weight_units
 from catalpa.errors import UnseenCategoryWarning
 from catalpa.estimator.fitted import fitted_of
 from catalpa.plot.spreads import Spreads, spread_numbers
+from catalpa.relations.doubt import border_by_cost, border_by_probability
 from catalpa.relations.names import category_names, shortened
 from catalpa.relations.numbers import NumberProfile, profile_values
 from catalpa.table import encode
@@ -25,7 +26,7 @@ from catalpa.table.schema import Schema
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["Sample", "View", "cluster_title", "look", "model_counts"]
+__all__ = ["Sample", "View", "cluster_title", "look", "model_counts", "weigh_categories"]
 
 SAMPLE_ROWS = 20_000  # rows whose distances and silhouettes are looked at
 HOLE = "(unseen or missing)"  # both are one hole in the codes, which cannot tell them apart
@@ -47,8 +48,10 @@ class Sample:
         What each row costs in each cluster.
     axis : Axis
         Of the codes, with holes if cells were left out or unseen.
-    certainties : array (m,) or None
-        Probability of each row's own cluster, where the method has probabilities.
+    probabilities : array (m, k) or None
+        Of every cluster for each row, where the method has them.
+    densities : array (m,) or None
+        How typical each row is, as a logarithm, where the method tells.
     """
 
     rows: IntArray
@@ -58,7 +61,22 @@ class Sample:
     weights: FloatArray
     costs: FloatArray
     axis: Axis
-    certainties: FloatArray | None
+    probabilities: FloatArray | None
+    densities: FloatArray | None
+
+    @property
+    def certainties(self) -> FloatArray | None:  # (m,)
+        """Probability of each row's own cluster."""
+        if self.probabilities is None:
+            return None
+        return np.asarray(self.probabilities[np.arange(len(self.labels)), self.labels])
+
+    @property
+    def borders(self) -> IntArray:  # (m,)
+        """The cluster that is nearly as good as a row's own; -1 where there is none."""
+        if self.probabilities is None:
+            return border_by_cost(self.labels, self.costs)
+        return border_by_probability(self.labels, self.probabilities)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,12 +215,20 @@ def count_categories(
     codes: IntArray, labels: IntArray, axis: Axis, k: int, units: IntArray | None = None
 ) -> IntArray:  # (k, V)
     """Rows per cluster and category, or their units; holes are not counted."""
+    # Floats hold sums of units exactly: a table has fewer than 2**53 of them.
+    return weigh_categories(codes, labels, axis, k, units).astype(np.int64)
+
+
+def weigh_categories(
+    codes: IntArray, labels: IntArray, axis: Axis, k: int, weights: FloatArray | IntArray | None = None
+) -> FloatArray:  # (k, V)
+    """Weight of the rows per cluster and category; holes are not counted."""
     parts = []
     for column, (width, size) in enumerate(zip(axis.widths, axis.sizes, strict=True)):
         places = labels.astype(np.int64) * width + codes[:, column]
         # The hole of a column lies behind its categories and is cut off.
-        parts.append(tallied(places, k * width, units).reshape(k, width)[:, :size])
-    return np.concatenate(parts, axis=1) if parts else np.zeros((k, 0), dtype=np.int64)
+        parts.append(np.bincount(places, weights, minlength=k * width).reshape(k, width)[:, :size])
+    return np.concatenate(parts, axis=1) if parts else np.zeros((k, 0))
 
 
 def _labels(model: Clusterer, X: Any, n: int, count: Any) -> tuple[IntArray, bool]:
@@ -235,11 +261,13 @@ def _draw(model: Clusterer, X: Any, table: _Rows, axis: Axis, random_state: int)
         # In the order of the table: an example row is found again by its number.
         rows = np.sort(np.random.default_rng(random_state).choice(n, SAMPLE_ROWS, replace=False))
         drawn = _safe_indexing(X, rows)
-    taken, certainties = table.take(rows), None
+    taken, probabilities, densities = table.take(rows), None, None
     with warnings.catch_warnings():
         # The view counts unseen categories itself.
         warnings.simplefilter("ignore", UnseenCategoryWarning)
         costs = np.asarray(model.transform(drawn), dtype=np.float64)
         if hasattr(model, "predict_proba"):
-            certainties = np.asarray(model.predict_proba(drawn))[np.arange(len(rows)), taken.labels]
-    return Sample(rows, *taken, costs, axis, certainties)
+            probabilities = np.asarray(model.predict_proba(drawn))
+        if hasattr(model, "score_samples"):
+            densities = np.asarray(model.score_samples(drawn))
+    return Sample(rows, *taken, costs, axis, probabilities, densities)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 __all__ = ["amount", "category_names", "decimals", "figure", "percent", "shortened"]
 
 MISSING = "(missing)"
+BOTH_ENDS = 24  # letters from which the end of a name is kept too
 JOINERS = "\u200c\u200d"  # without width, but part of how letters and emoji are written
 
 
@@ -36,9 +37,20 @@ def _visible(name: str) -> str:
 
 
 def shortened(name: str, width: int) -> str:
-    """The name on one line, cut with … where it is longer than ``width``."""
+    """The name on one line, cut with … where it is longer than ``width``.
+
+    Where there is room, its end is kept: questions of a survey often begin alike.
+
+    Examples
+    --------
+    >>> shortened("How much do you trust the following institutions: the press", 40)
+    'How much do you trust the fol…: the press'
+    """
     flat = "".join(letter if letter.isprintable() or letter in JOINERS else " " for letter in name)
-    return flat if len(flat) <= width else flat[: width - 1].rstrip() + "…"
+    if len(flat) <= width:
+        return flat
+    end = width // 4 if width >= BOTH_ENDS else 0
+    return flat[: width - 1 - end].rstrip() + "…" + flat[len(flat) - end :].lstrip()
 
 
 def decimals(length: float) -> str:

@@ -39,8 +39,8 @@ class NumberProfile:
     bits : array (k, numeric)
         What the number says about being in the cluster, per row that has one, if it is normal inside and
         outside; never more than there is to know.
-    overall : array (numeric,)
-        Mean of all rows.
+    overall, spread : arrays (numeric,)
+        Mean and standard deviation of all rows.
     explained : array (numeric,)
         Share of the column's variance that lies between the clusters.
     """
@@ -55,6 +55,7 @@ class NumberProfile:
     shifts: FloatArray
     bits: FloatArray
     overall: FloatArray
+    spread: FloatArray
     explained: FloatArray
 
 
@@ -115,6 +116,7 @@ def profile_numbers(
         np.where(there & elsewhere, shifts, np.nan),
         np.where(there & elsewhere, _bits(_over(weight, total), variances, outside, spread), 0.0),
         scaling.restore(overall),
+        deviation * scaling.half_span * 2,
         np.clip(1.0 - _over(_over(within, total), spread), 0.0, 1.0) * (spread > 0),
     )
 

@@ -6,10 +6,11 @@ import re
 
 import numpy as np
 
+from catalpa.relations.names import category_names
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Category, Column, Kind, Schema
 
-__all__ = ["kept_order", "order_not_used", "reading_order"]
+__all__ = ["kept_order", "names_in_order", "order_not_used", "reading_order"]
 
 NUMBER = re.compile(r"\s*[+-]?\d+(\.\d+)?\s*")
 
@@ -38,6 +39,19 @@ def kept_order(column: Column) -> IntArray | None:
         return None
     missing = [np.inf] * (column.size - len(known))
     return np.argsort(np.array([*numbers, *missing]), kind="stable")
+
+
+def names_in_order(column: Column) -> list[str] | None:
+    """What the categories of a column are called, in the order that they have of themselves; None without.
+
+    Examples
+    --------
+    >>> from catalpa.table import infer
+    >>> names_in_order(infer([["12"], ["9"], ["10"]], categorical_features=[0]).columns[0])
+    ['9', '10', '12']
+    """
+    kept, names = kept_order(column), category_names(column.categories)
+    return None if kept is None else [names[code] for code in kept]
 
 
 def reading_order(column: Column, shares: FloatArray | IntArray) -> IntArray:

@@ -9,13 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import ClusterMixin
 
+from catalpa.engines.local import checked_weights
 from catalpa.errors import ParameterError
 from catalpa.estimator.fitted import fitted_of
+from catalpa.estimator.naming import all_names
 from catalpa.metrics.codes import label_codes
-from catalpa.plot.view import count_categories
+from catalpa.plot.view import weigh_categories
 from catalpa.relations.crossing import Crossing, cross
 from catalpa.relations.numbers import profile_values
-from catalpa.relations.reasons import reasons, sentence
+from catalpa.relations.reasons import reasons, rows_per_weight, sentence
 from catalpa.report.document import Document
 from catalpa.report.html import plain_page
 from catalpa.table import encode, infer
@@ -104,8 +106,9 @@ def compare(
             "both must be of the same rows, in the same order."
         )
     groups = len(sides[0].clusters), len(sides[1].clusters)
-    crossing = cross(sides[0].labels, sides[1].labels, groups, _weight(sample_weight, rows))
-    moves, partners = _moves(crossing, sides, X), crossing.partners
+    weights = None if sample_weight is None else checked_weights(sample_weight, rows)
+    crossing = cross(sides[0].labels, sides[1].labels, groups, weights)
+    moves, partners = _moves(crossing, sides, X, weights), crossing.partners
     summary = {
         "title": title,
         "rows": rows,
@@ -131,23 +134,17 @@ def _side(given: Any, X: Any, name: str) -> _Side:
             )
         found = fitted_of(given)
         labels = np.asarray(given.predict(X))
-        return _Side(labels, [str(at) for at in range(found.outcome.k)], type(given).__name__)
+        names = all_names(found.names, found.outcome.k)
+        return _Side(labels, names, type(given).__name__)
     codes, _ = label_codes(given, f"the {name} clustering")
     firsts = np.unique(codes, return_index=True)[1]
     values = list(given)
     return _Side(codes, [str(values[at]) for at in firsts], "labels")
 
 
-def _weight(sample_weight: Any, rows: int) -> FloatArray | None:
-    if sample_weight is None:
-        return None
-    weight = np.asarray(sample_weight, dtype=np.float64)
-    if weight.shape != (rows,) or not np.isfinite(weight).all() or (weight < 0).any():
-        raise ParameterError(f"sample_weight must have one number of at least 0 for each of {rows:,} rows.")
-    return weight
-
-
-def _moves(crossing: Crossing, sides: Sequence[_Side], X: Any) -> list[dict[str, Any]]:
+def _moves(
+    crossing: Crossing, sides: Sequence[_Side], X: Any, weights: FloatArray | None
+) -> list[dict[str, Any]]:
     """The largest flows; with the table, how their rows differ from those that stayed behind."""
     told = [asdict(flow) | {"differ": None} for flow in crossing.moves[:MOVES_TOLD]]
     if X is None or not told:
@@ -158,13 +155,15 @@ def _moves(crossing: Crossing, sides: Sequence[_Side], X: Any) -> list[dict[str,
         np.concatenate([getattr(block, kind) for block in rows]) for kind in ("codes", "numbers")
     )
     first, second = sides
+    heavy = np.ones(len(codes)) if weights is None else weights
+    per_weight = rows_per_weight(len(codes), float(heavy.sum()))
     for record, flow in zip(told, crossing.moves, strict=False):
         gone = (first.labels == flow.source) & (second.labels == flow.target)
         stayed = (first.labels == flow.source) & (second.labels == crossing.partners.get(flow.source, -1))
         if min(gone.sum(), stayed.sum()) >= ROWS_TO_DESCRIBE:
             both = gone | stayed
             side = gone[both].astype(np.int64)
-            counts = count_categories(codes[both], side, rows.axis, 2)
-            means = profile_values(numbers[both], side, None, 2, schema)
-            record["differ"] = sentence(reasons(counts, schema, means)[1])
+            counts = weigh_categories(codes[both], side, rows.axis, 2, heavy[both])
+            means = profile_values(numbers[both], side, heavy[both], 2, schema)
+            record["differ"] = sentence(reasons(counts, schema, means, rows_per_weight=per_weight)[1])
     return told

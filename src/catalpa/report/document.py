@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,9 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from catalpa.errors import OutputError
+from catalpa.estimator.fitted import fitted_of
 from catalpa.files import write_atomically
 from catalpa.plot.view import look
 from catalpa.report.against import crossed
+from catalpa.report.beside import set_aside
 from catalpa.report.html import needs_packages, page
 from catalpa.report.summary import summarise
 
@@ -24,7 +27,7 @@ __all__ = ["Document", "Report", "report"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Document:
+class Document(ABC):
     """Something to tell, as a dict, JSON or a page.
 
     Attributes
@@ -35,13 +38,14 @@ class Document:
 
     summary: Mapping[str, Any]
 
+    @abstractmethod
+    def _page(self) -> str:
+        """The page as text."""
+
     @cached_property
     def html(self) -> str:
         """The page as text: one file that opens without a network."""
         return self._page()
-
-    def _page(self) -> str:
-        raise NotImplementedError
 
     def to_json(self) -> str:
         """The summary as JSON."""
@@ -83,6 +87,7 @@ def report(
     *,
     sample_weight: Any = None,
     against: Any = None,
+    id: Any = None,  # noqa: A002 - as the command calls it
     title: str = "Cluster report",
 ) -> Report:
     """Look at a table through a fitted model and report what is there.
@@ -92,11 +97,14 @@ def report(
     model : fitted estimator
     X : table
         The table of the fit, or another with the same columns. Rows beyond 20 000 are counted but only a
-        sample of them is measured, and beyond 2 000 a sample is mapped.
+        sample of them is measured, and beyond 2 000 a sample is mapped. Columns that fit did not have are
+        shown beside typical rows, and take no part.
     sample_weight : array-like (n,), optional
         Weight of each row, as at fit.
     against : array-like (n,), optional
         A column that took no part, to be crossed with the clusters.
+    id : str or array-like (n,), optional
+        The column that names the rows, or their names; the frame's own index if not given.
     title : str
         Heading of the page.
 
@@ -112,6 +120,7 @@ def report(
     Report('Zoo': 101 rows in 7 clusters; .save('report.html') writes the page)
     """
     needs_packages()
-    view = look(model, X, sample_weight=sample_weight)
-    beside = None if against is None else crossed(view.labels, view.k, against, weights=view.weights)
-    return Report(summarise(view, title) | {"against": beside})
+    known, beside = set_aside(X, fitted_of(model).schema, id)
+    view = look(model, known, sample_weight=sample_weight)
+    crossing = None if against is None else crossed(view.labels, view.k, against, weights=view.weights)
+    return Report(summarise(view, title, beside) | {"against": crossing})

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
+from catalpa.estimator.attributes import number_profile
 from catalpa.estimator.fitted import Fitted, fitted_of
 from catalpa.plot.view import View, look
 from catalpa.relations.names import category_names
+from catalpa.relations.reasons import rows_per_weight
 from catalpa.report.document import Document
 from catalpa.report.html import plain_page
-from catalpa.steps.counts import SQUARE_BITS
 from catalpa.table.blocks import FloatArray
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Drift(Document):
         return f"Drift({rows}; changed: {changed}; .save('drift.html') writes the page)"
 
 
-def drift(model: Clusterer, X: Any, *, title: str = "What has changed") -> Drift:
+def drift(model: Clusterer, X: Any, *, sample_weight: Any = None, title: str = "What has changed") -> Drift:
     """Compare a new table with the one that a model was fitted to.
 
     A cluster or a column is called changed where the difference is beyond chance (a chi-square test, or a
@@ -63,6 +64,8 @@ def drift(model: Clusterer, X: Any, *, title: str = "What has changed") -> Drift
     model : fitted estimator
     X : table
         New rows with the columns of fit.
+    sample_weight : array-like (n,), optional
+        Weight of each new row, as at fit.
     title : str
         Heading of the page.
 
@@ -79,7 +82,7 @@ def drift(model: Clusterer, X: Any, *, title: str = "What has changed") -> Drift
     []
     """
     found = fitted_of(model)
-    view = look(model, X)
+    view = look(model, X, sample_weight=sample_weight)
     columns = _categories(found, view) + _numbers(found, view)
     tests = max(len(columns), 1)
     for one in columns:
@@ -93,21 +96,22 @@ def drift(model: Clusterer, X: Any, *, title: str = "What has changed") -> Drift
             "clusters": _clusters(found, view),
             "columns": sorted(columns, key=lambda one: -one["distance"]),
             "unseen": view.unseen,
-            "certainty": _certainty(model, X),
+            "certainty": _certainty(model, X, view.weights),
         }
     )
 
 
 def _clusters(found: Fitted, view: View) -> list[dict[str, Any]]:
-    then = found.in_weights(found.outcome.counts.sizes).astype(np.float64)
+    then = _in_rows(found, found.in_weights(found.outcome.counts.sizes))
+    sizes = _in_rows_now(view, view.sizes)
     records = []
-    for cluster, (before, now) in enumerate(zip(then, view.sizes, strict=True)):
-        table = [[before, then.sum() - before], [now, view.sizes.sum() - now]]
-        chance = _chance(np.array(table, dtype=np.float64)) * len(then)
-        share, new = before / then.sum(), now / float(view.sizes.sum())
+    for cluster, (before, now) in enumerate(zip(then, sizes, strict=True)):
+        chance = _chance(np.array([[before, then.sum() - before], [now, sizes.sum() - now]])) * len(then)
+        share, new = before / then.sum(), now / sizes.sum()
         records.append(
             {
                 "cluster": cluster,
+                "name": found.names.get(cluster),
                 "share_at_fit": float(share),
                 "share": float(new),
                 "changed": bool(chance < RARE_BY_CHANCE and abs(new - share) >= WORTH_TELLING),
@@ -118,8 +122,8 @@ def _clusters(found: Fitted, view: View) -> list[dict[str, Any]]:
 
 def _categories(found: Fitted, view: View) -> list[dict[str, Any]]:
     """For each column the part of the rows that would have to hold another category to undo the change."""
-    then = found.in_weights(found.outcome.counts.by_category).sum(axis=0).astype(np.float64)
-    now = view.by_category.sum(axis=0).astype(np.float64)
+    then = _in_rows(found, found.in_weights(found.outcome.counts.by_category).sum(axis=0))
+    now = _in_rows_now(view, view.by_category.sum(axis=0))
     records = []
     for column, part in zip(found.schema.categorical, found.schema.axis.slices(), strict=True):
         names = category_names(column.categories)
@@ -147,24 +151,20 @@ def _category(name: str, before: float, after: float) -> dict[str, Any]:
 
 def _numbers(found: Fitted, view: View) -> list[dict[str, Any]]:
     """For each number the shift of its mean in standard deviations of the fit."""
-    counts = found.outcome.counts.together()
-    seen = np.maximum(counts.seen[0], 1)
-    middle = counts.means()[0]
-    spread = np.sqrt(np.maximum(counts.squares[0] * 2.0**-SQUARE_BITS / seen - middle**2, 0.0))
-    mean, high = (found.schema.scaling.restore(values[None])[0] for values in (middle, middle + spread))
-    weight = found.in_weights(counts.seen[0])
+    before, after = number_profile(found), view.numbers
+    then, now = _in_rows(found, before.seen.sum(axis=0)), _in_rows_now(view, after.seen.sum(axis=0))
     records = []
-    for at, column in enumerate(found.schema.numeric):
-        new, cells = float(view.numbers.overall[at]), int(view.numbers.seen[:, at].sum())
-        sd = float(high[at] - mean[at])
-        shift = (new - float(mean[at])) / sd if sd > 0 else float(new != mean[at])
-        error = (1 / max(float(weight[at]), 1.0) + 1 / max(cells, 1)) ** 0.5
+    for at, column in enumerate(before.columns):
+        mean, new, sd = float(before.overall[at]), float(after.overall[at]), float(before.spread[at])
+        cells = bool(now[at])
+        shift = (new - mean) / sd if sd > 0 else float(new != mean)
+        error = (1 / max(float(then[at]), 1.0) + 1 / max(float(now[at]), 1.0)) ** 0.5
         records.append(
             {
-                "column": column.name,
+                "column": column,
                 "kind": "numbers",
                 "distance": abs(shift) if cells else 0.0,
-                "mean_at_fit": float(mean[at]),
+                "mean_at_fit": mean,
                 "mean": new if cells else None,
                 "shift": shift if cells else None,
                 "chance": float(2 * stats.norm.sf(abs(shift) / error)) if cells else 1.0,
@@ -172,6 +172,18 @@ def _numbers(found: Fitted, view: View) -> list[dict[str, Any]]:
             }
         )
     return records
+
+
+def _in_rows(found: Fitted, weights: Any) -> FloatArray:
+    """Weights of the fit counted in rows, where they add up to fewer: chance is a matter of rows."""
+    total = float(found.in_weights(found.outcome.counts.sizes).sum())
+    return np.asarray(weights, dtype=np.float64) * rows_per_weight(found.rows, total)
+
+
+def _in_rows_now(view: View, weights: Any) -> FloatArray:
+    """The same of the new table."""
+    per_weight = rows_per_weight(len(view.labels), float(view.sizes.sum()))
+    return np.asarray(weights, dtype=np.float64) * per_weight
 
 
 def _chance(table: FloatArray) -> float:
@@ -182,9 +194,10 @@ def _chance(table: FloatArray) -> float:
     return float(stats.chi2_contingency(table, correction=False).pvalue)
 
 
-def _certainty(model: Any, X: Any) -> dict[str, float] | None:
+def _certainty(model: Any, X: Any, weights: FloatArray | None) -> dict[str, float] | None:
     """Mean certainty of the rows at fit and now, for methods that have probabilities."""
     at_fit = getattr(model, "certainty_", None)
     if at_fit is None or not hasattr(model, "predict_proba"):
         return None
-    return {"at_fit": float(at_fit), "now": float(np.asarray(model.predict_proba(X)).max(axis=1).mean())}
+    sure = np.asarray(model.predict_proba(X)).max(axis=1)
+    return {"at_fit": float(at_fit), "now": float(np.average(sure, weights=weights))}

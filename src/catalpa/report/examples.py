@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from catalpa.plot.view import View
+from catalpa.report.beside import Beside
 from catalpa.table.blocks import FloatArray, IntArray
 
-__all__ = ["example_rows"]
+__all__ = ["example_row", "example_rows"]
 
 # Three of each are read; a longer list is not.
 TYPICAL, ODD = 3, 3
@@ -17,7 +18,7 @@ COLUMNS_SHOWN = 8
 SURPRISING = 0.15  # a category with a smaller share in the cluster is marked
 
 
-def example_rows(view: View, cluster: int, columns: list[str]) -> dict[str, Any]:
+def example_rows(view: View, cluster: int, columns: list[str], beside: Beside) -> dict[str, Any]:
     """A few rows of a cluster, those that fit best and those that fit worst.
 
     Parameters
@@ -26,6 +27,8 @@ def example_rows(view: View, cluster: int, columns: list[str]) -> dict[str, Any]
     cluster : int
     columns : list of str
         Names, the most telling first; the first few are shown.
+    beside : Beside
+        What rows are called, and columns that took no part.
     """
     sample = view.sample
     own = np.flatnonzero(sample.labels == cluster)
@@ -37,8 +40,8 @@ def example_rows(view: View, cluster: int, columns: list[str]) -> dict[str, Any]
     shown = columns[:COLUMNS_SHOWN]
     return {
         "columns": shown,
-        "typical": [_row(view, at, cluster, shown) for at in typical.values()],
-        "odd": [_row(view, at, cluster, shown) for at in odd.values()],
+        "typical": [example_row(view, at, cluster, shown, beside) for at in typical.values()],
+        "odd": [example_row(view, at, cluster, shown, beside) for at in odd.values()],
     }
 
 
@@ -64,19 +67,27 @@ def _distinct(view: View, order: IntArray, most: int) -> dict[bytes, int]:
     return found
 
 
-def _row(view: View, at: int, cluster: int, shown: list[str]) -> dict[str, Any]:
-    texts = view.cell_texts(at)
+def example_row(view: View, at: int, cluster: int, shown: list[str], beside: Beside) -> dict[str, Any]:
+    """A row of the sample: name, cells in the columns ``shown``, what is unusual in it, the next cluster."""
+    texts, sample = view.cell_texts(at), view.sample
     rare = _surprising(view, at, cluster)
     costs = view.sample.costs[at].copy()
     own = costs[cluster]
     costs[cluster] = np.inf
     runner_up = int(costs.argmin()) if view.k > 1 else None
+    shares = None if sample.probabilities is None else sample.probabilities[at]
     return {
-        "row": int(view.sample.rows[at]),
+        "row": int(sample.rows[at]),
+        "name": beside.name(int(sample.rows[at])),
+        "beside": beside.cells(int(sample.rows[at])),
         "cells": [{"text": texts[name], "surprising": name in rare} for name in shown],
         "also_surprising": [f"{name} = {texts[name]}" for name in rare if name not in shown],
         "cost": float(own),
         "next": runner_up,
+        "probability": None if shares is None else round(float(shares[cluster]), 4),
+        "probability_next": None
+        if shares is None or runner_up is None
+        else round(float(shares[runner_up]), 4),
     }
 
 

@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from catalpa.errors import MissingDependency
+from catalpa.plot.category_map import draw_categories
 from catalpa.plot.fitting import draw_passes
 from catalpa.plot.row_map import draw_map
 from catalpa.plot.silhouettes import draw_silhouettes
@@ -26,6 +27,7 @@ PARTS = (
     ("weights", "Weights"),
     ("relations", "Relations"),
     ("against", "Kept out"),
+    ("categories", "Categories"),
     ("map", "Map"),
     ("rows", "Rows"),
     ("fit", "Fit"),
@@ -74,6 +76,7 @@ def page(summary: Mapping[str, Any]) -> str:
         "weights": summary["weights"],
         "splits": summary["splits"],
         "against": summary.get("against"),
+        "categories": summary["categories"],
     }
     absent = {part for part, content in has.items() if not content}
     return _rendered(
@@ -129,6 +132,7 @@ def _script_data(summary: Mapping[str, Any]) -> dict[str, Any]:
         else None,
         "colours": _colours(summary),
         "chips": _chips(summary),
+        "names": [one["name"] or f"cluster {one['cluster']}" for one in summary["clusters"]],
         "profile": summary["profile"],
         "map_clusters": [point[2] for point in summary["map"]["points"]],
     }
@@ -142,7 +146,11 @@ def _drawn(summary: Mapping[str, Any]) -> dict[str, str]:
     if summary["clarity"]:
         certain = summary["clarity"]["measure"] == "certainty"
         titles = {"title": "certainty"} if certain else {}
-        charts["silhouettes"] = draw_silhouettes(summary["clarity"]["values"], 400, **titles)
+        charts["silhouettes"] = draw_silhouettes(
+            summary["clarity"]["values"], 400, names=summary["map"]["titles"], **titles
+        )
+    if summary["categories"]:
+        charts["categories"] = draw_categories(summary["categories"], 980, 560)
     return {"passes": "", "silhouettes": ""} | {name: _svg(chart) for name, chart in charts.items()}
 
 

@@ -10,6 +10,7 @@ from catalpa.plot.layout import TreeLayout, lay_out
 from catalpa.plot.relation_trees import relations_of
 from catalpa.plot.view import View
 from catalpa.relations.geometry import Matrices
+from catalpa.relations.order import names_in_order
 from catalpa.relations.splits import SplitTree
 
 __all__ = ["relation_records", "split_records", "weight_records"]
@@ -31,7 +32,11 @@ def relation_records(view: View, columns: list[str]) -> dict[str, Any] | None:
     # A single category has no relations.
     wide = {column.name for column in view.schema.categorical if column.size > 1}
     named = [name for name in columns if name in wide][: max(MOST_TREES // view.k, 1)]
-    trees = [[_tree(lay_out(relations[cluster, name])) for name in named] for cluster in range(view.k)]
+    orders = {column.name: names_in_order(column) for column in view.schema.categorical}
+    trees = [
+        [_tree(lay_out(relations[cluster, name], order=orders[name])) for name in named]
+        for cluster in range(view.k)
+    ]
     return {
         "columns": named,
         "left_out": len(wide) - len(named),

@@ -9,14 +9,17 @@ import numpy as np
 import catalpa
 from catalpa.estimator.fitted import fitted_of
 from catalpa.estimator.parameters import WATCHING
+from catalpa.plot.category_map import category_points
 from catalpa.plot.row_map import map_points
 from catalpa.plot.spreads import number_records
 from catalpa.plot.view import View
 from catalpa.relations.order import reading_order
 from catalpa.relations.reasons import reasons, rows_per_weight, sentence
+from catalpa.report.beside import Beside
+from catalpa.report.borders import border_records, outlier_records
 from catalpa.report.clarity import Clarity, clarity_record, measure_clarity
 from catalpa.report.columns import column_records, telling_text
-from catalpa.report.examples import example_rows
+from catalpa.report.examples import COLUMNS_SHOWN, example_rows
 from catalpa.report.learned import relation_records, split_records, weight_records
 from catalpa.report.passes import fit_record
 
@@ -26,6 +29,7 @@ __all__ = ["summarise"]
 REASONS, MORE_REASONS = 3, 10  # told at once, and told on demand after them
 # Of one column in the table of shares; how many are left out is said below it.
 MOST_CATEGORIES = 40
+MOST_POINTS = 100  # categories on the map of a page: more cannot be told apart
 REUSE = {
     "python": (
         'model.save("model.json")\n\n'
@@ -37,7 +41,7 @@ REUSE = {
 }
 
 
-def summarise(view: View, title: str) -> dict[str, Any]:
+def summarise(view: View, title: str, beside: Beside | None = None) -> dict[str, Any]:
     """Everything a report says, as a dict of plain values.
 
     Parameters
@@ -45,13 +49,15 @@ def summarise(view: View, title: str) -> dict[str, Any]:
     view : View
     title : str
         Heading of the page.
+    beside : Beside, optional
+        What rows are called, and columns that took no part.
 
     Returns
     -------
     dict
         ``title``, ``made_by``, ``table``, ``clarity``, ``clusters``, ``columns``, ``profile``, ``numbers``,
-        ``weights``, ``relations`` and ``splits`` (None where the method has none), ``map``, ``fit`` and
-        ``reuse``.
+        ``weights``, ``relations`` and ``splits`` (None where the method has none), ``categories``, ``map``,
+        ``borders``, ``outliers``, ``fit`` and ``reuse``.
 
     Examples
     --------
@@ -64,7 +70,7 @@ def summarise(view: View, title: str) -> dict[str, Any]:
     """
     columns = column_records(view)
     names = [record["column"] for record in columns]
-    clarity = measure_clarity(view)
+    clarity, beside = measure_clarity(view), beside or Beside()
     return {
         "title": title,
         "made_by": {
@@ -74,7 +80,7 @@ def summarise(view: View, title: str) -> dict[str, Any]:
         },
         "table": _table(view),
         "clarity": clarity_record(view, clarity) if clarity else None,
-        "clusters": _clusters(view, names, clarity),
+        "clusters": _clusters(view, names, clarity, beside),
         "columns": columns,
         "telling": telling_text(columns),
         "profile": _profile(view, names),
@@ -82,7 +88,11 @@ def summarise(view: View, title: str) -> dict[str, Any]:
         "weights": weight_records(view),
         "splits": split_records(view),
         "relations": relation_records(view, names),
+        "categories": _categories(view),
         "map": map_points(view, names),
+        "rows": {"heading": beside.heading, "beside": list(beside.columns)},
+        "borders": border_records(view, beside),
+        "outliers": outlier_records(view, beside, names[:COLUMNS_SHOWN]),
         "fit": fit_record(view),
         "reuse": dict(REUSE),
     }
@@ -100,6 +110,15 @@ def _settings(model: Any) -> dict[str, Any]:
     return changed
 
 
+def _categories(view: View) -> dict[str, Any] | None:
+    """The map of categories, those that make most of it; None where there is nothing to compare."""
+    if view.k < 2 or view.schema.axis.length < 2:
+        return None
+    found = category_points(view)
+    points = sorted(found["points"], key=lambda point: -point["part"])
+    return found | {"points": points[:MOST_POINTS], "left_out": max(len(points) - MOST_POINTS, 0)}
+
+
 def _table(view: View) -> dict[str, Any]:
     return {
         "rows": len(view.labels),
@@ -114,7 +133,7 @@ def _table(view: View) -> dict[str, Any]:
     }
 
 
-def _clusters(view: View, names: list[str], clarity: Clarity | None) -> list[dict[str, Any]]:
+def _clusters(view: View, names: list[str], clarity: Clarity | None, beside: Beside) -> list[dict[str, Any]]:
     per_weight = rows_per_weight(len(view.labels), float(view.sizes.sum()))
     top = REASONS + MORE_REASONS
     found = reasons(view.by_category, view.schema, view.numbers, top=top, rows_per_weight=per_weight)
@@ -131,7 +150,7 @@ def _clusters(view: View, names: list[str], clarity: Clarity | None) -> list[dic
                 "sets_apart": sentence(told[:REASONS]),
                 "reasons": [reason.record() for reason in told[:REASONS]],
                 "more_reasons": [reason.record() for reason in told[REASONS:]],
-                "examples": example_rows(view, cluster, names),
+                "examples": example_rows(view, cluster, names, beside),
             }
         )
     return clusters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -13,7 +14,15 @@ from catalpa.table.cells import Cells, Coded, Family
 from catalpa.table.digest import FEW, Summary
 from catalpa.table.schema import Category, Dtype, Origin, category_key
 
-__all__ = ["HOLDS", "PARTS", "derived_cells", "derived_summary", "origins_of", "told_of_parts"]
+__all__ = [
+    "HOLDS",
+    "PARTS",
+    "derived_cells",
+    "derived_summary",
+    "origins_of",
+    "told_of_parts",
+    "unseen_items",
+]
 
 MOST_ITEMS = 1000  # different items of the lists of a column; each becomes a column
 MONTHS = (
@@ -96,6 +105,19 @@ def derived_cells(cells: Cells, origin: Origin) -> Coded:
         )
     values = [_made(value, origin) for value in coded.values]
     return Coded(Family.ORDERED, coded.dtype, values, coded.codes)
+
+
+def unseen_items(cells: Cells, known: Collection[Category]) -> tuple[int, list[Category]]:
+    """Cells whose lists hold items that fit never saw, and a few of these items."""
+    coded = cells if isinstance(cells, Coded) else cells.coded()
+    keys = {category_key(item) for item in known}
+    if coded.family is not Family.LISTS:
+        return 0, []
+    values: list[Any] = list(coded.values)
+    new = [[item for item in value if category_key(item) not in keys] for value in values]
+    holding = [(times, items) for times, items in zip(coded.times().tolist(), new, strict=True) if items]
+    items = {category_key(item): item for times, own in holding if times for item in own}
+    return sum(times for times, _ in holding), [items[key] for key in sorted(items)[:3]]
 
 
 def _made(value: Any, origin: Origin) -> Category:

@@ -17,7 +17,7 @@ from catalpa.errors import (
 )
 from catalpa.table.blocks import IGNORED, UNSEEN, Axis, Block, FloatArray, IntArray, Rows, Scaling
 from catalpa.table.cells import Cells, Coded, Family, Numbers
-from catalpa.table.derived import derived_cells
+from catalpa.table.derived import HOLDS, derived_cells, unseen_items
 from catalpa.table.infer import missing_values
 from catalpa.table.intake import Table, open_table
 from catalpa.table.match import as_numbers, code_of, refuse_other_type
@@ -104,6 +104,16 @@ class _Mapped:
     unknown: bool
 
 
+@dataclass(frozen=True)
+class _Unseen:
+    """Cells of a column that hold what fit never saw."""
+
+    column: str
+    cells: int
+    examples: list[Category]
+    kind: str = "categories"
+
+
 def encode(X: Any, schema: Schema, *, handle_unknown: UnknownPolicy = "warn") -> Encoded:
     """Write a table in the codes of a schema.
 
@@ -137,16 +147,28 @@ def encode(X: Any, schema: Schema, *, handle_unknown: UnknownPolicy = "warn") ->
     if missing and schema.missing == "error":
         raise missing_values(missing)
     mapped = [_map(_cells_of(column, cells), column, schema.missing) for column in schema.categorical]
-    _tell_unseen(schema.categorical, mapped, handle_unknown)
+    met = [
+        _Unseen(column.name, one.unseen, one.examples)
+        for column, one in zip(schema.categorical, mapped, strict=True)
+        if one.unseen
+    ] + _new_items(cells, schema)
+    _tell_unseen(met, handle_unknown)
     axis = schema.axis.with_holes if any(one.holes for one in mapped) else schema.axis
     block = Block(_codes(mapped, len(table), axis.dtype), _numbers(cells, schema, len(table)))
-    unseen = {
-        column.name: one.unseen for column, one in zip(schema.categorical, mapped, strict=True) if one.unseen
-    }
     unknown = tuple(
         column.name for column, one in zip(schema.categorical, mapped, strict=True) if one.unknown
     )
-    return Encoded(Rows(axis, [block]), unseen, missing, unknown)
+    return Encoded(Rows(axis, [block]), {one.column: one.cells for one in met}, missing, unknown)
+
+
+def _new_items(cells: dict[str, Cells], schema: Schema) -> list[_Unseen]:
+    """Columns whose lists hold items that fit never saw; no column stands for these."""
+    known: dict[str, list[Category]] = {}
+    for column in schema.categorical:
+        if column.origin is not None and column.origin.part == HOLDS:
+            known.setdefault(column.origin.column, []).append(column.origin.item)
+    found = [_Unseen(name, *unseen_items(cells[name], items), "items") for name, items in known.items()]
+    return [one for one in found if one.cells]
 
 
 def _check_columns(table: Table, schema: Schema) -> None:
@@ -214,19 +236,23 @@ def _in_bins(cells: Numbers, column: Column) -> Coded:
     return Coded(Family.ORDERED, column.dtype, labels, codes)
 
 
-def _tell_unseen(columns: tuple[Column, ...], mapped: list[_Mapped], handle_unknown: str) -> None:
-    if handle_unknown == "ignore" or not any(one.unseen for one in mapped):
+def _tell_unseen(met: list[_Unseen], handle_unknown: str) -> None:
+    if handle_unknown == "ignore" or not met:
         return
     told = "; ".join(
-        f"{one.unseen} cell{'s' if one.unseen > 1 else ''} of column {column.name!r} "
-        f"hold{'s' if one.unseen == 1 else ''} categories that were not there at fit "
+        f"{one.cells} cell{'s' if one.cells > 1 else ''} of column {one.column!r} "
+        f"hold{'s' if one.cells == 1 else ''} {one.kind} that were not there at fit "
         f"({', '.join('missing' if value is None else cut(repr(value)) for value in one.examples)})"
-        for column, one in zip(columns, mapped, strict=True)
-        if one.unseen
+        for one in met
     )
     if handle_unknown == "error":
         raise UnseenCategories(f"{told}. Fit with them, or set handle_unknown='warn' or 'ignore'.")
-    warnings.warn(f"{told}; they count as far as the farthest category.", UnseenCategoryWarning, stacklevel=3)
+    rules = {
+        "categories": "they count as far as the farthest category",
+        "items": "such items are left out",
+    }
+    taken = [rule for kind, rule in rules.items() if any(one.kind == kind for one in met)]
+    warnings.warn(f"{told}; {', and '.join(taken)}.", UnseenCategoryWarning, stacklevel=3)
 
 
 def _codes(mapped: list[_Mapped], n: int, dtype: np.dtype[Any]) -> IntArray:

@@ -106,7 +106,7 @@
     const x = (place) => left + 12 + (place / longest) * (right - left - 24);
     const y = (line) => TOP + LINE * (line + 0.5);
     const colour = data.colours[cluster];
-    const name = `${data.relations.columns[column]} in cluster ${cluster}`;
+    const name = `${data.relations.columns[column]} in ${data.names[cluster]}`;
     const svg = shape("svg", { class: "tree", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": name });
     const axis = shape("g", { class: "axis" });
     for (const tick of ticks(longest)) {

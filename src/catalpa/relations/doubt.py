@@ -1,0 +1,68 @@
+"""Rows that are hard to place: on a border between two clusters, or far from all of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from catalpa.table.blocks import FloatArray, IntArray
+
+__all__ = ["BORDER", "FAR_OUT", "border_by_cost", "border_by_probability", "outlier_scores"]
+
+BORDER = 0.5  # of the own cluster's probability: from there on another one is nearly as good
+NEARLY = 1.05  # times what a row costs in its own cluster, where a method has no probabilities
+FAR_OUT = 1.5  # quartile distances, as in a box plot
+LEAST_SPREAD = 1.0  # nats; where rows are all about as probable, smaller differences say nothing
+
+
+def border_by_probability(labels: IntArray, probabilities: FloatArray) -> IntArray:  # (n,) int64
+    """The cluster that is at least half as probable as a row's own; -1 where there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> border_by_probability(np.array([0, 0]), np.array([[0.6, 0.4], [0.9, 0.1]])).tolist()
+    [1, -1]
+    """
+    rows = np.arange(len(labels))
+    own = probabilities[rows, labels]
+    others = probabilities.copy()
+    others[rows, labels] = -1.0
+    best = others.argmax(axis=1)
+    return np.where(others[rows, best] >= BORDER * own, best, -1)
+
+
+def border_by_cost(labels: IntArray, costs: FloatArray) -> IntArray:  # (n,) int64
+    """The cluster in which a row costs hardly more than in its own (5 % at most); -1 where there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> border_by_cost(np.array([0, 1]), np.array([[3.0, 3.0], [5.0, 2.0]])).tolist()
+    [1, -1]
+    """
+    rows = np.arange(len(labels))
+    own = costs[rows, labels]
+    others = costs.copy()
+    others[rows, labels] = np.inf
+    best = others.argmin(axis=1)
+    # A cost may be below 0; a twentieth of it is a distance all the same.
+    return np.where(others[rows, best] <= own + (NEARLY - 1.0) * np.abs(own), best, -1)
+
+
+def outlier_scores(densities: FloatArray) -> FloatArray:
+    """How far rows lie below what is usual, (n,), from the logarithms of their densities.
+
+    Measured from the lower quartile of all rows, in distances between the quartiles, as in a box plot: 0 for
+    every row above the quartile, more than 1.5 for an outlier, more than 3 for one that is far out. Quartiles
+    that are less than 1 nat apart count as 1 nat apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> outlier_scores(np.array([-12.0, -4.0, -3.0, -2.0, -2.0])).tolist()
+    [4.0, 0.0, 0.0, 0.0, 0.0]
+    """
+    if not len(densities):
+        return np.zeros(0)
+    low, high = np.quantile(densities, (0.25, 0.75))
+    return np.asarray(np.maximum(low - densities, 0.0) / max(float(high - low), LEAST_SPREAD))
