@@ -121,7 +121,8 @@ def test_lists_where_none_were_and_the_other_way_round_are_told():
 
 
 def test_items_that_fit_never_saw_are_told_and_left_out():
-    schema = infer(pd.DataFrame({"tools": [["saw"], ["saw", "drill"], [], None], "who": ["a", "b", "a", "b"]}))
+    known = pd.DataFrame({"tools": [["saw"], ["saw", "drill"], [], None], "who": ["a", "b", "a", "b"]})
+    schema = infer(known)
     new = pd.DataFrame({"tools": [["saw", "glue"], ["glue"], ["drill"], None], "who": ["a", "c", "a", "b"]})
     with pytest.warns(
         UnseenCategoryWarning, match=r"2 cells of column 'tools' hold items .* \('glue'\)"

@@ -104,8 +104,6 @@ def cluster(
 
     terminal = Terminal(quiet)
     _check_stream(find_method(method), stream=stream, report=report)
-    if proba and output is None:
-        raise ParameterError(f"--proba adds columns to {LABELS}. Name a folder for it with -o.")
     results = [output / name for name in (LABELS, MODEL, PROFILES)] if output else []
     # Before the work: a fit of an hour must not end in a file that may not be written.
     check_free(results, force=force)
@@ -121,17 +119,16 @@ def cluster(
     }
     model = new_model(find_method(method), settings)
     if proba:
-        check_probabilities(model)
+        _check_proba(model, output)
     with terminal.listening():
         read = (delimiter_of(delimiter), encoding, weight, decimal, against)
         asked = Asked(table, listed(columns), listed(drop), identifier_of(id), *read)
         given = take(asked, stream=stream, memory=memory)
         fitted(terminal, model, given.rows, given.weights)
-        if suggested_names:
-            model.name_clusters(model.suggest_names())
+        model.name_clusters(model.suggest_names() if suggested_names else {})
         lines, crossing = describe(model, top=reasons), beside(model, given, against)
         numbers = number_lines(model, given.tables(), given.weights, most=ROWS_DRAWN if stream else None)
-        labels = _labels(model, given, proba) if output else ()
+        labels = _labels(model, given, proba)
         files = write_results(output, model, labels, quote_formulas=quote_formulas) if output else []
         files += [write_report(report, reported(model, given, title_of(table)))] if report else []
     if json:
@@ -142,6 +139,12 @@ def cluster(
     show_against(terminal, crossing, model.cluster_names_)
     for path in files:
         terminal.say(f"wrote {path}")
+
+
+def _check_proba(model: Clusterer, output: Path | None) -> None:
+    check_probabilities(model)
+    if output is None:
+        raise ParameterError(f"--proba adds columns to {LABELS}. Name a folder for it with -o.")
 
 
 def _labels(model: Clusterer, given: Input, proba: bool) -> Iterator[pa.Table]:
