@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalpa.steps import reference
-from catalpa.steps.assign import Memory, assign_and_count, label_rows
+from catalpa.steps.assign import Memory, assign_and_count, label_rows, least_costs
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores, Scores, fix
 from catalpa.table.blocks import Axis, Block
@@ -140,6 +140,16 @@ def passes_by_blocks(blocks: list[Block], case: Case, threads: int) -> list[tupl
             labels = np.concatenate([memory.labels for _, memory in done])
             results.append((reduce(add, (counts for counts, _ in done)), labels))
     return results
+
+
+@given(cases())
+@settings(max_examples=50)
+def test_least_costs_are_those_of_the_reference(levels, core, case):
+    for fixed in case.passes[1:]:
+        expected = reference.distances(case.block, fixed).min(axis=1)
+        for name in ["numpy", *levels]:
+            with core(name):
+                np.testing.assert_array_equal(least_costs(case.block, fixed), expected, err_msg=name)
 
 
 @given(cases())

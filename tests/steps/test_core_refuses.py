@@ -66,6 +66,7 @@ def arguments_of(name: str) -> dict[str, object]:
         "fuse_codes": {"codes": CODES, "widths": WIDTHS, "starts": STARTS},
         "Tables": hard_arguments(),
         "label": hard | {"before": bytes_of(N), "labels": bytes_of(N), "level": "baseline"},
+        "least_sums": hard | {"least": ints(N), "level": "baseline"},
         "count_all": hard | weights | {"labels": bytes_of(N)} | counted(),
         "count_moved": hard | weights | {"before": bytes_of(N), "labels": bytes_of(N)} | counted(),
         "cost_by_rows": hard | weights | {"present": np.full(N, 2), "labels": bytes_of(N)},
@@ -161,6 +162,7 @@ CASES = {
         ("before", np.zeros(N, dtype=np.uint16)),
         ("level", "abacus"),
     ],
+    "least_sums": [*ROWS, ("least", ints(N - 1)), ("level", "abacus")],
     "count_all": [*ROWS, *WEIGHED, *LABELLED, *COUNTED],
     "count_moved": [
         *ROWS,

@@ -35,6 +35,7 @@ def label(
     level: str,
     /,
 ) -> int: ...
+def least_sums(tables: Tables, codes: Fused, numbers: FloatArray, least: IntArray, level: str, /) -> None: ...
 def count_all(
     tables: Tables,
     fused: Fused,

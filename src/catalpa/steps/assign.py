@@ -11,7 +11,7 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import Block, FloatArray, IntArray
 
-__all__ = ["Memory", "assign_and_count", "count_nearest", "label_rows", "measure_rows"]
+__all__ = ["Memory", "assign_and_count", "count_nearest", "label_rows", "least_costs", "measure_rows"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +62,14 @@ def label_rows(block: Block, fixed: FixedScores) -> IntArray:  # (n,) int32
     if compiled.available():
         return compiled.label_rows(block, compiled.pack(block, fixed.axis, fixed.k), fixed)
     return _reference_rows(block, fixed)[0].astype(np.int32)
+
+
+def least_costs(block: Block, fixed: FixedScores) -> IntArray:  # (n,) int64
+    """Cost of every row in the cluster where it costs least, in quanta, before any rescaling or root."""
+    if compiled.available():
+        return compiled.least_sums(block, compiled.pack(block, fixed.axis, fixed.k), fixed)
+    parts = block.cut(reference.ROWS_AT_ONCE)
+    return np.concatenate([reference.distances(part, fixed).min(axis=1) for part in parts])
 
 
 def measure_rows(block: Block, fixed: FixedScores) -> FloatArray:  # (n, k)

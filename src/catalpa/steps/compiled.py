@@ -32,6 +32,7 @@ __all__ = [
     "core_weights",
     "description",
     "label_rows",
+    "least_sums",
     "pack",
 ]
 
@@ -223,6 +224,13 @@ def label_rows(block: Block, packed: Packed, fixed: FixedScores) -> IntArray:  #
     none = NO_ROWS.astype(np.int32)
     _core.label(_tables(packed, fixed), packed.fused, core_numbers(block), none, labels, chosen_level())
     return labels
+
+
+def least_sums(block: Block, packed: Packed, fixed: FixedScores) -> IntArray:  # (n,) int64
+    """Cost of every row in the cluster where it costs least, in quanta, before any rescaling or root."""
+    least = np.empty(len(block), dtype=np.int64)
+    _core.least_sums(_tables(packed, fixed), packed.fused, core_numbers(block), least, chosen_level())
+    return least
 
 
 def _tables(packed: Packed, fixed: FixedScores) -> _core.Tables:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from catalpa.steps import reference
+from catalpa.steps.assign import least_costs
 from catalpa.steps.scores import FixedScores
 from catalpa.steps.search import FoundRows
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
@@ -39,9 +39,7 @@ class AwayByTable:
     chosen: FixedScores
 
     def of(self, block: Block) -> IntArray:
-        parts = block.cut(reference.ROWS_AT_ONCE)
-        nearest = [reference.distances(part, self.chosen).min(axis=1) for part in parts]
-        return np.concatenate(nearest) >> self._dropped_bits()
+        return least_costs(block, self.chosen) >> self._dropped_bits()
 
     def _dropped_bits(self) -> int:
         table, offsets = self.chosen.table, self.chosen.axis.offsets

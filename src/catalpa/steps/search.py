@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from catalpa.steps import reference
+from catalpa.steps.assign import least_costs
 from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import Block, FloatArray, IntArray
 
@@ -61,24 +61,30 @@ def best_rows(block: Block, keys: IntArray, limit: int) -> FoundRows:
     """Up to ``limit`` distinct rows of the block with the largest keys (int64); weightless rows never."""
     usable = np.arange(len(block)) if block.weights is None else np.flatnonzero(block.weights > 0)
     keys = keys[usable]
-    # Equal rows collapse below, so a few more than the limit are taken before; ties keep row order.
-    order = usable[np.argsort(-keys, kind="stable")]
-    sorted_keys = np.sort(-keys, kind="stable")
-    taken = min(len(order), 4 * limit)
+    # Equal rows collapse below, so a few more than the limit are taken before.
+    taken = min(len(usable), 4 * limit)
     while True:
-        rows = order[:taken]
+        first = _largest(keys, taken)
+        rows = usable[first]
         found = FoundRows(
-            -sorted_keys[:taken], rows + block.start, block.codes[rows], block.numbers[rows], limit
+            keys[first], rows + block.start, block.codes[rows], block.numbers[rows], limit
         ).best()
-        if len(found) == limit or taken == len(order):
+        if len(found) == limit or taken == len(usable):
             return found
-        taken = min(len(order), 4 * taken)
+        taken = min(len(usable), 4 * taken)
+
+
+def _largest(keys: IntArray, taken: int) -> IntArray:  # (taken,)
+    """Places of the largest keys, largest first, equal ones in their order; few are sorted to find them."""
+    some = np.arange(len(keys))
+    if 0 < taken < len(keys):
+        some = np.flatnonzero(keys >= np.partition(keys, len(keys) - taken)[len(keys) - taken])
+    return np.asarray(some[np.argsort(-keys[some], kind="stable")[:taken]])
 
 
 def farthest_rows(block: Block, fixed: FixedScores, limit: int) -> FoundRows:
     """Rows that cost most in the cluster nearest to them."""
-    costs = [reference.distances(part, fixed).min(axis=1) for part in block.cut(reference.ROWS_AT_ONCE)]
-    return best_rows(block, np.concatenate(costs), limit)
+    return best_rows(block, least_costs(block, fixed), limit)
 
 
 def distinct_rows(block: Block, limit: int) -> FoundRows:

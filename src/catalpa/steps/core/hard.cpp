@@ -59,6 +59,24 @@ std::int64_t label(const Tables& tables, const Fused& codes, const Numbers& numb
     });
 }
 
+// Fill `least` with the smallest sum of every row over the clusters, in quanta.
+void least_sums(const Tables& tables, const Fused& codes, const Numbers& numbers, const Vector<std::int64_t>& least,
+                const std::string& level) {
+    codes.check(tables);
+    check_numbers(numbers, codes.rows, tables.numeric);
+    require(least.size() == codes.rows, "least must have one entry per row.");
+    check_level(level);
+    nb::gil_scoped_release unlocked;
+    Scratch scratch(tables.k);
+    with_type(codes.itemsize, codes.data(), [&](auto* code) {
+        for (std::size_t row = 0; row < codes.rows; ++row) {
+            CATALPA_AT_LEVEL(level, exact_sums, tables, code + row * tables.groups(),
+                             numbers.data() + row * tables.numeric, scratch);
+            least.data()[row] = *std::min_element(scratch.sums.begin(), scratch.sums.end());
+        }
+    });
+}
+
 // Sums per cluster over fused places, before they are spread over columns. Rows without weights are counted in 32 bits.
 template <class Sum>
 struct Tally {
@@ -343,6 +361,7 @@ void catalpa::bind_hard(nb::module_& module) {
                       const Numbers&, const Numbers&, int, bool, int, std::int64_t, double>());
     module.def("fuse_codes", &fuse_codes);
     module.def("label", &label);
+    module.def("least_sums", &least_sums);
     module.def("count_all", &count_all);
     module.def("count_moved", &count_moved);
     module.def("cost_by_rows", &cost_by_rows);
