@@ -37,7 +37,9 @@ from timing import Run, Timed, in_turns, two_cores_are_free
 
 WORSE = 0.02  # of the adjusted Rand index, beyond which an answer is another one
 PACKAGES = ("catalpa", "scikit-learn", "kmodes", "FasterKModes", "stepmix", "prince", "polars", "pandas")
-STEPMIX_PASSES = 60  # of a table where its own limit of 1000 takes longer than all other rows together
+STEPMIX_PASSES = (
+    40  # of large tables, where its own limit of 1000 may take longer than all other rows together
+)
 ONE_ROW_CALLS = 50
 
 
@@ -143,7 +145,7 @@ def grove_fits(rows: int, k: int, ten: float, one: float, mca: float | None) -> 
     """Grove as it comes beside latent class analysis, and beside k-means on leading axes."""
     made = programs.planted(rows, k)
     frame = programs.in_words(made)
-    cut = rows >= 100_000 and k >= 20
+    cut = rows >= 100_000
     stopped = f"stopped after {STEPMIX_PASSES} passes: it would take longer" if cut else ""
     limit = STEPMIX_PASSES if cut else 1000
     single = partial(programs.latent_classes, frame, k, n_init=1, max_iter=limit)
@@ -333,20 +335,20 @@ def main() -> int:
             for line in rows[key]():
                 found.append(line)
                 print(told(line), flush=True)
+            if asked.store is not None:
+                store(asked.store, found, list(rows))
     missed = sum(not line.met for line in found)
     print(f"{len(found)} bars, {missed} missed")
-    if asked.store is not None:
-        store(asked.store, found)
     return int(missed > 0)
 
 
-def store(path: Path, found: list[Line]) -> None:
-    """Write the lines in place of those with the same keys."""
+def store(path: Path, found: list[Line], order: list[str]) -> None:
+    """Write the lines in place of those with the same keys, in the order of the measurements."""
     fresh = {line.key for line in found}
     before = json.loads(path.read_text("utf-8"))["lines"] if path.exists() else []
-    order = {(line.key, line.program): at for at, line in enumerate(found)}
     lines = [one for one in before if one["key"] not in fresh] + [asdict(line) for line in found]
-    lines.sort(key=lambda one: order.get((one["key"], one["program"]), -1))
+    places = {key: at for at, key in enumerate(order)}
+    lines.sort(key=lambda one: places.get(one["key"], places.get(one["key"].partition("-")[0], len(places))))
     path.write_text(json.dumps({"machine": machine(), "lines": lines}, indent=1) + "\n", encoding="utf-8")
 
 

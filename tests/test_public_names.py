@@ -167,8 +167,17 @@ def test_every_error_and_warning_comes_from_the_two_roots():
 
 
 def test_importing_catalpa_imports_no_heavy_library():
-    heavy = "{'numpy', 'pandas', 'sklearn', 'scipy', 'pyarrow'}"
+    heavy = "{'numpy', 'pandas', 'polars', 'sklearn', 'scipy', 'pyarrow', 'narwhals', 'rich'}"
     code = f"import sys, catalpa; print(sorted({heavy} & set(sys.modules)))"
+    said = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, env=with_src()
+    )
+    assert said.stdout.strip() == "[]"
+
+
+def test_a_method_imports_nothing_of_files_plots_and_terminals():
+    unneeded = "{'catalpa.engines.stream', 'catalpa.plot', 'catalpa.report', 'filelock', 'polars', 'rich'}"
+    code = f"import sys, catalpa; catalpa.KModes; print(sorted({unneeded} & set(sys.modules)))"
     said = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True, env=with_src()
     )

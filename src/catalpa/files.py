@@ -12,9 +12,10 @@ import zlib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
-from filelock import BaseFileLock, FileLock, Timeout
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 __all__ = ["lock_at", "open_atomically", "write_atomically"]
 
@@ -139,6 +140,8 @@ def lock_at(path: str | os.PathLike[str]) -> BaseFileLock | None:
     ...     lock.release()
     (True, None)
     """
+    from filelock import FileLock, Timeout  # it brings all of asyncio, which few programs need
+
     # Not of the thread: what is collected as garbage may be released by any of them.
     lock = FileLock(path, timeout=0, thread_local=False)
     try:

@@ -6,19 +6,19 @@ from typing import Any
 
 from catalpa.engines.local import InMemory
 from catalpa.engines.opening import Opener
-from catalpa.engines.stream import InFiles
 from catalpa.table import open_table
-from catalpa.table.files.scan import Scan
 
 __all__ = ["opener_for"]
 
 
 def opener_for(X: Any) -> Opener:
     """The opener of a table, by the package of its type; no such package is imported to ask."""
-    if isinstance(X, Scan):
-        return InFiles(X)
     # isinstance would need the package, and to import Spark takes longer than many a fit.
-    package = type(X).__module__.partition(".")[0]
+    package, _, rest = type(X).__module__.partition(".")
+    if (package, rest) == ("catalpa", "table.files.scan"):
+        from catalpa.engines.stream import InFiles  # who has all rows in memory needs no files
+
+        return InFiles(X)
     if package in ("dask", "dask_expr"):
         from catalpa.engines.dask import InDask
 
