@@ -17,7 +17,7 @@ zoo.frame.iloc[:5, :9]
 # into seven kinds; the kinds themselves are kept out.
 
 model = catalpa.Grove(n_clusters=7, random_state=0).fit(zoo.frame)
-model.reasons()[["cluster", "text"]].style.hide()
+model.reasons()[["cluster", "text"]].style.format(escape="html").hide()
 
 # %%
 # One picture of everything: a row for every answer, a column for every cluster, dark where most animals of
