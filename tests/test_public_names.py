@@ -102,6 +102,7 @@ PUBLIC = {
         "ModelFileError",
         "NoStructureWarning",
         "NumericColumns",
+        "OnnxError",
         "OutputError",
         "ParameterError",
         "SlowCoreWarning",

@@ -16,6 +16,7 @@
     ├── ModelFileError (ValueError)         a model file that cannot be read
     ├── CheckpointError (ValueError)        a checkpoint of another fit, or one that cannot be used
     ├── SqlError (ValueError)               a model that no SQL query can express
+    ├── OnnxError (ValueError)              a model that no ONNX graph can express
     ├── DatasetError (OSError)              a data set that is not here and cannot be fetched
     ├── OutputError (OSError)               a file that cannot, or must not, be written
     └── MissingDependency (ImportError)     an optional package is needed
@@ -45,6 +46,7 @@ __all__ = [
     "ModelFileError",
     "NoStructureWarning",
     "NumericColumns",
+    "OnnxError",
     "OutputError",
     "ParameterError",
     "SlowCoreWarning",
@@ -114,6 +116,10 @@ class CheckpointError(CatalpaError, ValueError):
 
 class SqlError(CatalpaError, ValueError):
     """A model that no SQL query can express."""
+
+
+class OnnxError(CatalpaError, ValueError):
+    """A model that no ONNX graph can express."""
 
 
 class DatasetError(CatalpaError, OSError):

@@ -11,7 +11,7 @@ from catalpa.costs.matching import most_frequent
 from catalpa.costs.separation import Agreement, WeightedModes, difference, separating_weights
 from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine
-from catalpa.errors import SqlError
+from catalpa.errors import CatalpaError
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.explained import lacking
 from catalpa.estimator.fitted import Outcome
@@ -236,10 +236,10 @@ class MCDC(Clusterer):
             step, engine.axis, outcome.ragged["granules"], outcome.learned["modes"], self.granularity_weights_
         )
 
-    def _check_sql(self) -> None:
-        raise SqlError(
-            "MCDC first places a row in several partitions: its clusters are no sum over columns, and there "
-            "is no query for them. Use predict, or fit a method such as Grove or KModes."
+    def _check_sum(self, refused: type[CatalpaError]) -> None:
+        raise refused(
+            "MCDC first places a row in several partitions: its clusters are no sum over columns, and only "
+            "predict finds them. Use it, or fit a method such as Grove or KModes."
         )
 
     def _label(self, engine: Engine) -> Any:

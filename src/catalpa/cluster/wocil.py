@@ -10,7 +10,7 @@ import numpy as np
 from catalpa.costs.matching import most_frequent
 from catalpa.costs.separation import difference, separating_weights
 from catalpa.engines.base import Engine
-from catalpa.errors import SqlError
+from catalpa.errors import CatalpaError
 from catalpa.estimator.attributes import weights_frame
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.explained import lacking
@@ -203,11 +203,11 @@ class WOCIL(Clusterer):
     def _fixed(self, axis: Axis) -> FixedScores:
         return super()._fixed(axis).with_hole_costs(self._fitted.outcome.learned["weights"].T)
 
-    def _check_sql(self) -> None:
+    def _check_sum(self, refused: type[CatalpaError]) -> None:
         if self.schema_.numeric:
-            raise SqlError(
-                "WOCIL measures numbers by an exponential, which databases do not round alike: there is "
-                "no query with the labels of predict. Give it categories only (bins=), or use predict."
+            raise refused(
+                "WOCIL measures numbers by an exponential, which no two programs round alike: only "
+                "predict gives its labels. Give it categories only (bins=), or use predict."
             )
 
     def transform(self, X: Any) -> Any:

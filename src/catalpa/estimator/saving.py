@@ -7,21 +7,25 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 import catalpa
-from catalpa.errors import ParameterError
+from catalpa.errors import CatalpaError, MissingDependency, OnnxError, ParameterError, SqlError
 from catalpa.estimator.fitted import Fitted
 from catalpa.estimator.parameters import WATCHING
 from catalpa.model.codecs import array_to_json, counts_to_json, scores_to_json
 from catalpa.model.file import FORMAT, write
 from catalpa.model.scorer import Scorer
+from catalpa.model.scoring import Scoring
 from catalpa.steps.scores import FixedScores, fix
 from catalpa.table.blocks import Axis
 from catalpa.table.schema import Schema
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 __all__ = ["Taken", "identity", "model_document"]
 
@@ -161,16 +165,54 @@ class Taken:
         str
         """
         check_is_fitted(self)
-        self._check_sql()
-        from catalpa.model.sql import Scoring, sql_query  # needs sqlglot, which is optional
+        self._check_sum(SqlError)
+        from catalpa.model.sql import sql_query  # needs sqlglot, which is optional
 
-        schema = self._fitted.schema
-        scoring = Scoring(schema, schema.scaling, self._decisive(schema.axis.with_holes), self.handle_unknown)
         names = self.cluster_names_ if self._fitted.names else None
-        return sql_query(scoring, dialect=dialect, table=table, keep=keep, label=label, names=names)
+        return sql_query(self._scoring(), dialect=dialect, table=table, keep=keep, label=label, names=names)
 
-    def _check_sql(self) -> None:
-        """Refuse where no query gives the labels of ``predict``."""
+    def to_onnx(self, *, missing_text: str = "") -> ModelProto:
+        """An ONNX graph that gives rows the labels of ``predict``, in any program with an ONNX runtime.
+
+        It has an input per column of the table, (rows, 1): strings for texts, 64-bit integers or Booleans for
+        such categories, doubles for numbers and for categories with fractions or gaps, where NaN is a missing
+        cell. Its output ``label`` is -1 where ``predict`` refuses a row.
+
+        Parameters
+        ----------
+        missing_text : str, default=""
+            What stands for a missing cell in a column of texts.
+
+        Returns
+        -------
+        onnx.ModelProto
+            For ``onnx.save``, or ``SerializeToString``.
+
+        Examples
+        --------
+        >>> from catalpa import KModes
+        >>> model = KModes(2, random_state=0).fit([["red", 1], ["red", 1], ["blue", 2]])
+        >>> [column.name for column in model.to_onnx().graph.input]
+        ['x0', 'x1']
+        """
+        check_is_fitted(self)
+        self._check_sum(OnnxError)
+        try:
+            from catalpa.model.onnx import onnx_model
+        except ImportError as error:
+            raise MissingDependency(
+                'to_onnx needs onnx. Install it with: pip install "catalpa[onnx]"'
+            ) from error
+        method, names = type(self).__name__, self.cluster_names_
+        return onnx_model(self._scoring(), missing_text=missing_text, method=method, names=names)
+
+    def _scoring(self) -> Scoring:
+        schema = self._fitted.schema
+        fixed = self._decisive(schema.axis.with_holes)
+        return Scoring(schema, schema.scaling, fixed, self.handle_unknown)
+
+    def _check_sum(self, refused: type[CatalpaError]) -> None:
+        """Raise this where the labels of ``predict`` are no sum over columns that other programs can take."""
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model as a JSON file that ``catalpa.load`` reads; no pickle involved."""

@@ -9,38 +9,19 @@ from functools import cached_property
 import numpy as np
 
 from catalpa.errors import ParameterError, SqlError
+from catalpa.model.scoring import Scoring
 from catalpa.model.sql_cells import ColumnCosts
 from catalpa.model.sql_words import GIVEN, Words, rounded
-from catalpa.steps.scores import FixedScores
-from catalpa.table.blocks import FARTHEST, TICK_BITS, Scaling
-from catalpa.table.schema import Column, Schema
+from catalpa.table.blocks import FARTHEST, TICK_BITS
+from catalpa.table.schema import Column
 
-__all__ = ["Scoring", "sql_query"]
+__all__ = ["sql_query"]
 
 WIDE = 16  # a column of more categories is joined with a look-up table
 MOST_JOINS = 50  # SQLite joins 64 tables at most
 WITH_VALUES = ("duckdb", "postgres", "sqlite")  # dialects that take VALUES as a table
 NO_TICK = 2.0**-26  # a share of the range that rounds to no tick at all
 SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
-
-
-@dataclass(frozen=True, eq=False)
-class Scoring:
-    """What decides the labels of a fitted model.
-
-    Attributes
-    ----------
-    schema : Schema
-    scaling : Scaling
-    fixed : FixedScores
-        On the schema's axis with holes.
-    handle_unknown : {"ignore", "warn", "error"}
-    """
-
-    schema: Schema
-    scaling: Scaling
-    fixed: FixedScores
-    handle_unknown: str
 
 
 def sql_query(
@@ -57,11 +38,10 @@ def sql_query(
         raise ParameterError(
             f"keep is {keep!r}; it has to be a list of names. For one column write [{keep!r}]."
         )
-    origins = [column.origin.column for column in scoring.schema.columns if column.origin is not None]
-    if origins:
+    if scoring.derived:
         raise SqlError(
-            f"The columns {list(dict.fromkeys(origins))} were taken by parts of dates or items of lists, "
-            "which every database writes in its own way. Make columns of them in the table, and fit again."
+            f"The columns {scoring.derived} were taken by parts of dates or items of lists, which every "
+            "database writes in its own way. Make columns of them in the table, and fit again."
         )
     kept = tuple(scoring.schema.names if keep is None else keep)
     made = (label,) if names is None else (label, f"{label}_name")
