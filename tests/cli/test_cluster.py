@@ -406,3 +406,17 @@ def test_decimal_commas_are_read_where_asked_for(run, tmp_path):
     assert ended.code == 0
     assert "decimal" not in ended.err
     assert run("predict", "out/model.json", "t.csv", "--decimal", ",").code == 0
+
+
+def test_texts_that_stand_for_missing_cells_are_named_with_an_option(run, tmp_path):
+    lines = "".join(f"{at},5;{'ab'[at % 2]}\n-;?\n" for at in range(25))
+    (tmp_path / "t.csv").write_text("paid;kind\n" + lines)
+    assert "numbers except for '-' in 'paid'" in run("cluster", "t.csv", "-k", 2).err
+    asked = ("--decimal", ",", "--na", "-,?")
+    assert run("cluster", "t.csv", "-k", 2, *asked, "-o", "out").err.count("warning") == 0
+    schema = catalpa.load("out/model.json").schema_
+    assert [str(column.kind) for column in schema.columns] == ["numeric", "nominal"]
+    assert schema.columns[1].categories == ("a", "b", None)
+    assert run("predict", "out/model.json", "t.csv", *asked).code == 0
+    assert run("report", "out/model.json", "t.csv", *asked, "-o", "page.html").code == 0
+    assert run("choose-k", "t.csv", "--max", 2, "--repeats", 0, *asked).code == 0

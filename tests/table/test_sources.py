@@ -317,3 +317,13 @@ def test_a_name_that_holds_the_end_of_a_line_is_read_whole():
     table = read_table(io.BytesIO(text.encode()))
     assert table.column_names == ["first\nname", "second"]
     assert table["second"].to_pylist() == ["y", "a\nb"]
+
+
+@pytest.mark.parametrize("na", [["-", "n.a."], "-"])
+def test_texts_that_stand_for_missing_cells_can_be_named(tmp_path, na):
+    path = tmp_path / "rows.csv"
+    path.write_text("plan,paid\n" + "basic,1.5\n-,-\nplus,2\n" * 4)
+    whole = read_table(path, na=na)
+    assert whole.to_pydict() == {"plan": ["basic", None, "plus"] * 4, "paid": [1.5, None, 2.0] * 4}
+    (batch,) = scan(path, na=na).batches()
+    assert batch.to_pydict() == whole.to_pydict()

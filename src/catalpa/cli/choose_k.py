@@ -41,6 +41,7 @@ def choose_k(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     decimal: options.Decimal = ".",
+    na: options.MissingTexts = None,
     report: Annotated[
         Path | None, typer.Option(help="Also write a page with the curves and all measures.")
     ] = None,
@@ -73,9 +74,8 @@ def choose_k(
     model = new_model(entry, settings)
     check_page(report, force=force)
     with terminal.listening():
-        asked = Asked(
-            table, listed(columns), listed(drop), None, delimiter_of(delimiter), encoding, weight, decimal
-        )
+        read = (delimiter_of(delimiter), encoding, weight, decimal, None, listed(na))
+        asked = Asked(table, listed(columns), listed(drop), None, *read)
         given = take(asked, stream=False, memory=None)
         with terminal.progress(model):
             choice = choose(

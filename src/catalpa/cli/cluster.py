@@ -65,6 +65,7 @@ def cluster(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     decimal: options.Decimal = ".",
+    na: options.MissingTexts = None,
     stream: options.Stream = False,
     memory: options.Memory = None,
     output: Annotated[
@@ -121,7 +122,7 @@ def cluster(
     if proba:
         _check_proba(model, output)
     with terminal.listening():
-        read = (delimiter_of(delimiter), encoding, weight, decimal, against)
+        read = (delimiter_of(delimiter), encoding, weight, decimal, against, listed(na))
         asked = Asked(table, listed(columns), listed(drop), identifier_of(id), *read)
         given = take(asked, stream=stream, memory=memory)
         fitted(terminal, model, given.rows, given.weights)

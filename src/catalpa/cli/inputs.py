@@ -31,6 +31,7 @@ class Asked:
     weight: str | None = None
     decimal: str = "."
     against: str | None = None
+    na: list[str] | None = None
 
     @property
     def aside(self) -> dict[str, str]:
@@ -146,6 +147,7 @@ def _whole(asked: Asked) -> WholeInput:
         delimiter=asked.delimiter,
         encoding=asked.encoding,
         decimal=asked.decimal,
+        na=asked.na or (),
         columns=columns,
         drop=drop,
     )
@@ -183,6 +185,7 @@ def _streamed(asked: Asked, memory: str) -> StreamedInput:
         delimiter=asked.delimiter,
         encoding=asked.encoding,
         decimal=asked.decimal,
+        na=asked.na or (),
         memory=memory,
     )
     if asked.id is None:

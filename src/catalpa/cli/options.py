@@ -29,6 +29,7 @@ __all__ = [
     "Method",
     "Missing",
     "MissingCells",
+    "MissingTexts",
     "ModelFile",
     "OutputFile",
     "Quiet",
@@ -85,6 +86,10 @@ Delimiter = Annotated[
 Encoding = Annotated[str | None, typer.Option(help="Of a CSV file, such as latin-1. Found if not given.")]
 Decimal = Annotated[
     str, typer.Option(help="Before the fraction of a number in a CSV file: . or , as in 1,5.")
+]
+MissingTexts = Annotated[
+    list[str] | None,
+    typer.Option("--na", help="What stands for a missing cell in a CSV file, besides empty ones: -,?"),
 ]
 Stream = Annotated[
     bool,

@@ -9,7 +9,7 @@ import typer
 
 from catalpa.cli import options
 from catalpa.cli.inputs import Asked, Input, take
-from catalpa.cli.options import delimiter_of, identifier_of
+from catalpa.cli.options import delimiter_of, identifier_of, listed
 from catalpa.cli.outputs import (
     check_free,
     check_probabilities,
@@ -37,6 +37,7 @@ def predict(
     delimiter: options.Delimiter = None,
     encoding: options.Encoding = None,
     decimal: options.Decimal = ".",
+    na: options.MissingTexts = None,
     proba: Annotated[
         bool, typer.Option("--proba", help="Add the probability of every cluster, for methods that have it.")
     ] = False,
@@ -76,7 +77,8 @@ def predict(
         # Other columns of a wide file are not even read.
         named = identifier_of(id)
         wanted = names if named is None or named in names else [*names, named]
-        asked = Asked(table, wanted, delimiter=delimiter_of(delimiter), encoding=encoding, decimal=decimal)
+        read = (delimiter_of(delimiter), encoding, None, decimal, None, listed(na))
+        asked = Asked(table, wanted, None, None, *read)
         given = take(asked, stream=stream, memory=memory)
         if proba:
             check_probabilities(fitted)

@@ -16,12 +16,14 @@ from catalpa.cli.options import (
     Encoding,
     Force,
     Identifier,
+    MissingTexts,
     ModelFile,
     Quiet,
     TablePath,
     Weight,
     delimiter_of,
     identifier_of,
+    listed,
 )
 from catalpa.cli.outputs import REPORT, check_free, write_text
 from catalpa.cli.terminal import Terminal
@@ -47,6 +49,7 @@ def report(
     delimiter: Delimiter = None,
     encoding: Encoding = None,
     decimal: Decimal = ".",
+    na: MissingTexts = None,
     force: Force = False,
     json: Annotated[
         bool,
@@ -75,7 +78,8 @@ def report(
             if name in names:
                 raise ParameterError(f"{option} names {name!r}, which was clustered. Name another column.")
         # Columns that the model does not know are not read.
-        asked = Asked(table, names, None, named, delimiter_of(delimiter), encoding, weight, decimal, against)
+        read = (delimiter_of(delimiter), encoding, weight, decimal, against, listed(na))
+        asked = Asked(table, names, None, named, *read)
         given = take(asked, stream=False, memory=None)
         heading = title or title_of(table)
         if json:

@@ -52,8 +52,9 @@ def warn_of_odd_columns(columns: Sequence[Column], summaries: Sequence[Summary])
         )
     if words:
         _warn(
-            f"The texts are numbers except for {_told(words)}, and were taken as categories. Leave such "
-            "cells empty in the file to have numbers; in a frame, pandas.to_numeric(column, errors='coerce')."
+            f"The texts are numbers except for {_told(words)}, and were taken as categories. If that stands "
+            "for a missing cell, say so: --na of the command or read_table(..., na=[...]); in a frame, "
+            "pandas.to_numeric(column, errors='coerce')."
         )
     if empty:
         _warn(f"All cells are missing in {empty}. Drop the columns.")

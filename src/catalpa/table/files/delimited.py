@@ -6,7 +6,7 @@ import codecs
 import csv
 import io
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -22,6 +22,7 @@ __all__ = [
     "header_names",
     "looks_like_labels",
     "marked_encoding",
+    "missing_texts",
     "number_text",
     "read_delimited",
     "refuse_binary",
@@ -49,7 +50,12 @@ _BYTE_ORDER_MARKS = {
 
 
 def read_delimited(
-    content: bytes, name: str, delimiter: str | None, encoding: str | None, decimal: str = "."
+    content: bytes,
+    name: str,
+    delimiter: str | None,
+    encoding: str | None,
+    decimal: str = ".",
+    na: Sequence[str] = (),
 ) -> pa.Table:
     r"""The records of a delimited text; the first one holds the names of the columns.
 
@@ -68,10 +74,21 @@ def read_delimited(
         raise TableError(f"{name} is empty. A table needs a line with the names of its columns, and rows.")
     chosen = chosen_delimiter(text[:SAMPLE_CHARACTERS], name, delimiter)
     names = header_names(text, name, chosen)
-    table = _parse(text.encode("utf-8"), name, chosen, names)
+    table = _parse(text.encode("utf-8"), name, chosen, names, na)
     if table.num_rows == 0:
         raise TableError(f"{name} has names of columns but no rows.")
     return pa.table({column: _typed(table[column], decimal) for column in names})
+
+
+def missing_texts(na: str | Sequence[str]) -> tuple[str, ...]:
+    """What stands for a missing cell; a single text is one, not its letters.
+
+    Examples
+    --------
+    >>> missing_texts("n.a."), missing_texts(["-", "?"])
+    (('n.a.',), ('-', '?'))
+    """
+    return (na,) if isinstance(na, str) else tuple(na)
 
 
 def refuse_binary(begin: bytes, name: str) -> None:
@@ -170,14 +187,17 @@ def refuse_same_names(names: list[str], name: str) -> None:
 
 
 def as_text(
-    names: list[str], delimiter: str, repeating: Collection[str] = ()
+    names: list[str], delimiter: str, na: Sequence[str], repeating: Collection[str] = ()
 ) -> tuple[arrow_csv.ParseOptions, arrow_csv.ConvertOptions]:
-    """How Arrow cuts records into fields that stay text, of repeating columns as dictionaries."""
+    """How Arrow cuts records into fields that stay text, of repeating columns as dictionaries.
+
+    Fields in ``na`` are missing besides the usual ones.
+    """
     # Types are found afterwards: Arrow's own guess makes a number of 007, and looks at the first block only.
     words = pa.dictionary(pa.int32(), pa.string())
     convert = arrow_csv.ConvertOptions(
         column_types={column: words if column in repeating else pa.string() for column in names},
-        null_values=list(MISSING_SPELLINGS),
+        null_values=[*MISSING_SPELLINGS, *na],
         strings_can_be_null=True,
     )
     # In a table of one column an empty line is a missing cell.
@@ -187,10 +207,10 @@ def as_text(
     return parse, convert
 
 
-def _parse(content: bytes, name: str, delimiter: str, names: list[str]) -> pa.Table:
+def _parse(content: bytes, name: str, delimiter: str, names: list[str], na: Sequence[str]) -> pa.Table:
     begun = content.lstrip(b"\r\n")  # an empty line is no line of names
     try:
-        parse, convert = as_text(names, delimiter, _repeating(begun, names, delimiter))
+        parse, convert = as_text(names, delimiter, na, _repeating(begun, names, delimiter))
         # To look for the ends of lines outside quotes takes a reading of its own.
         parse.newlines_in_values = b'"' in begun
         convert.check_utf8 = False  # it was text a moment ago
@@ -208,7 +228,7 @@ def _parse(content: bytes, name: str, delimiter: str, names: list[str]) -> pa.Ta
 
 def _repeating(content: bytes, names: list[str], delimiter: str) -> set[str]:
     """Columns whose fields occur twice on average in the first rows: as dictionaries they are read sooner."""
-    parse, convert = as_text(names, delimiter)
+    parse, convert = as_text(names, delimiter, ())
     read = arrow_csv.ReadOptions(use_threads=False, block_size=LOOKED_AT_BYTES)
     with arrow_csv.open_csv(io.BytesIO(content), read, parse, convert) as reader:
         batch = next(iter(reader), None)

@@ -14,6 +14,7 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from catalpa.errors import ParameterError, TableError, UnsupportedTable
+from catalpa.table.files.delimited import missing_texts
 from catalpa.table.files.remembered import Remembered
 from catalpa.table.files.sources import SUFFIXES, chosen_columns, is_text, sound, with_dictionaries
 from catalpa.table.files.text_scan import TextFiles
@@ -33,6 +34,7 @@ def scan(
     delimiter: str | None = None,
     encoding: str | None = None,
     decimal: str = ".",
+    na: Sequence[str] = (),
     memory: int | str = "500MB",
 ) -> Scan:
     r"""Name files to cluster without ever holding all their rows.
@@ -48,6 +50,8 @@ def scan(
         Of delimited text; None finds them from the text.
     decimal : {".", ","}
         Before the fraction of a number in delimited text.
+    na : list of str
+        Fields of delimited text that stand for a missing cell, such as ``["-", "?"]``, besides empty ones.
     memory : int or str
         Bytes that the rows in hand may take, such as ``"500MB"`` or ``"2GB"``. The program itself takes
         about 200 MB besides.
@@ -68,7 +72,8 @@ def scan(
     """
     paths = _found(source)
     kept = None if columns is None else tuple(columns)
-    return Scan(paths, kept, tuple(drop or ()), delimiter, encoding, bytes_of(memory), decimal)
+    text = (delimiter, encoding, bytes_of(memory), decimal, missing_texts(na))
+    return Scan(paths, kept, tuple(drop or ()), *text)
 
 
 def bytes_of(memory: int | str) -> int:
@@ -96,7 +101,7 @@ class Scan:
     ----------
     paths : tuple of Path
         In the order in which their rows count.
-    columns, drop, delimiter, encoding, decimal
+    columns, drop, delimiter, encoding, decimal, na
         As given to ``catalpa.scan``.
     memory : int
         Bytes that the rows in hand may take.
@@ -109,6 +114,7 @@ class Scan:
     encoding: str | None = None
     memory: int = 500_000_000
     decimal: str = "."
+    na: tuple[str, ...] = ()
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -184,7 +190,7 @@ class Scan:
     @cached_property
     def _text(self) -> TextFiles:
         texts = tuple(path for path in self.paths if _form(path) == "text")
-        return TextFiles(texts, self.delimiter, self.encoding, self.decimal)
+        return TextFiles(texts, self.delimiter, self.encoding, self.decimal, self.na)
 
 
 def _found(source: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:

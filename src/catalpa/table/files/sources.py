@@ -15,7 +15,7 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from catalpa.errors import MissingDependency, TableError, UnknownColumn
-from catalpa.table.files.delimited import read_delimited, refuse_same_names
+from catalpa.table.files.delimited import missing_texts, read_delimited, refuse_same_names
 
 __all__ = ["SUFFIXES", "chosen_columns", "is_text", "read_table", "sound", "with_dictionaries"]
 
@@ -42,6 +42,7 @@ def read_table(
     delimiter: str | None = None,
     encoding: str | None = None,
     decimal: str = ".",
+    na: Sequence[str] = (),
     columns: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
 ) -> pa.Table:
@@ -56,6 +57,8 @@ def read_table(
         Of delimited text; None finds them from the text.
     decimal : {".", ","}
         Before the fraction of a number in delimited text.
+    na : list of str
+        Fields of delimited text that stand for a missing cell, such as ``["-", "?"]``, besides empty ones.
     columns, drop : list of str or None
         The columns to keep, and columns to leave out.
 
@@ -70,7 +73,7 @@ def read_table(
     """
     name, content, form = _content(source)
     if form == "text":
-        table = read_delimited(content, name, delimiter, encoding, decimal)
+        table = read_delimited(content, name, delimiter, encoding, decimal, missing_texts(na))
     else:
         table = _READERS[form](content, name)
     chosen = chosen_columns(table.column_names, name, columns, drop)

@@ -36,6 +36,7 @@ class TextFiles:
     delimiter: str | None = None
     encoding: str | None = None
     decimal: str = "."
+    na: tuple[str, ...] = ()
 
     def names(self, path: Path) -> list[str]:
         """The names of the columns of one of the files."""
@@ -49,7 +50,7 @@ class TextFiles:
 
     @cached_property
     def _layouts(self) -> dict[Path, Layout]:
-        return {path: _layout(path, self.delimiter, self.encoding) for path in self.paths}
+        return {path: _layout(path, self.delimiter, self.encoding, self.na) for path in self.paths}
 
     @cached_property
     def _examined(self) -> tuple[dict[Path, Layout], dict[str, pa.DataType]]:
@@ -73,6 +74,7 @@ class Layout:
     delimiter: str
     encoding: str
     empty_lines: int  # before the names
+    na: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ def _castable(column: pa.Array, kind: pa.DataType) -> bool:
     return True
 
 
-def _layout(path: Path, delimiter: str | None, encoding: str | None) -> Layout:
+def _layout(path: Path, delimiter: str | None, encoding: str | None, na: tuple[str, ...]) -> Layout:
     begin = _beginning(path)
     if encoding is None:
         refuse_binary(begin, str(path))
@@ -138,7 +140,7 @@ def _layout(path: Path, delimiter: str | None, encoding: str | None) -> Layout:
         raise TableError(f"{path} is empty. A table needs a line with the names of its columns, and rows.")
     chosen = chosen_delimiter(text, path.name, delimiter)
     empty = len(text[: len(text) - len(text.lstrip("\r\n"))].splitlines())
-    return Layout(header_names(text, str(path), chosen), chosen, found, empty)
+    return Layout(header_names(text, str(path), chosen), chosen, found, empty, na)
 
 
 def _guessed(begin: bytes) -> str:
@@ -187,7 +189,7 @@ def _seen(path: Path, layout: Layout, decimal: str) -> dict[str, Evidence]:
 
 def _records(path: Path, layout: Layout) -> Iterator[pa.RecordBatch]:
     """Batches of the fields as text."""
-    parse, convert = as_text(layout.names, layout.delimiter)
+    parse, convert = as_text(layout.names, layout.delimiter, layout.na)
     read = arrow_csv.ReadOptions(
         use_threads=False,
         block_size=BLOCK_BYTES,
