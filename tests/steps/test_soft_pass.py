@@ -213,3 +213,18 @@ def test_a_second_table_far_below_the_first_still_fits():
     _, memory = share_and_count(block, None, fixed, keep=True)
     assert fixed.coarser > soften(Scores.of(high), axis).coarser
     assert memory.shares.tolist() == [[WHOLE, 0]]
+
+
+@pytest.mark.parametrize("second", [False, True], ids=["one table", "two tables"])
+@pytest.mark.parametrize("columns", [1, 3])
+@pytest.mark.parametrize(("just", "coarser"), [(1 - 1e-6, 0), (1 + 1e-6, 1), (2 + 1e-5, 2), (0.001, 0)])
+@pytest.mark.parametrize("lies", [0.0, 1e5])
+def test_costs_are_as_fine_as_the_sums_of_all_columns_allow(columns, just, coarser, second, lies):
+    # Each column may be rounded by one quantum, and so may sizes and what is taken out.
+    room = (2**31 - 2**23 - (columns + 2)) * LN_TWO / 2**16
+    reach = just * room / columns
+    # Where a column lies does not matter, only how far its clusters are apart.
+    far_up = np.arange(columns)[:, None] * lies
+    near, apart = Scores.of(np.repeat(far_up, 2, axis=1)), Scores.of(far_up + np.array([0.0, reach]))
+    fixed = soften(near, Axis((1,) * columns), apart) if second else soften(apart, Axis((1,) * columns))
+    assert fixed.coarser == coarser

@@ -164,8 +164,9 @@ class Mixture:
     def _shares(self, sums: Sums) -> FloatArray:  # (k, V)
         """p_jr(v), where any row has the category."""
         overall = self.overall
-        known = sums.columns[:, overall.axis.column_of] + self._cell_masses
-        shares = (sums.cells + self._prior_cells) / np.where(known > 0, known, 1.0)
+        known = sums.columns + self._masses
+        by_cell = np.where(known > 0, known, 1.0)[:, overall.axis.column_of]
+        shares = (sums.cells + self._prior_cells) / by_cell
         for column, part in self._ordered_columns:
             shares[:, part] = self._ordered(sums.cells[:, part], column, part)
         return np.asarray(shares)

@@ -215,23 +215,36 @@ def _narrow(values: IntArray) -> IntArray:
 
 def _coarser(scores: Scores, second: Scores | None, wide: FloatArray, after: FloatArray, axis: Axis) -> int:
     """The least number of bits to give up so that every row's sums fit, known from the tables alone."""
-    # Of both tables together: a cost of the second round may lie below the least of the first.
-    high, low = np.maximum(wide, after).max(axis=1), np.minimum(wide, after).min(axis=1)
-    anchors = float(np.ptp(scores.anchor))
+    anchors, numbers = float(np.ptp(scores.anchor)), 0.0
     if second is not None:
         anchors += float(np.abs(second.anchor - scores.anchor).max())
-    starts = axis.offsets[:-1][axis.widths > 0]
-    largest = anchors + (float(np.maximum.reduceat(high - low, starts).sum()) if len(starts) else 0.0)
     if scores.means.size:
         # Numbers lie between 0 and 1 here: a soft pass is made on columns that were clipped to their range.
         away = np.maximum(np.abs(scores.means), np.abs(1.0 - scores.means)) ** 2 * scores.scale
-        largest += float((away + scores.level - scores.level.min(axis=0)).max(axis=0).sum())
-    bits = largest / LN_TWO
+        numbers = float((away + scores.level - scores.level.min(axis=0)).max(axis=0).sum())
     columns = axis.n_columns + scores.means.shape[1] + 2  # each rounded by at most one quantum
+
+    def fits(largest: float, coarser: int) -> bool:
+        return bool(largest / LN_TWO * 2.0 ** (FRACTION_BITS - coarser) + columns < LARGEST_SUM)
+
+    # No column reaches farther than all do together; where that is near enough, it takes a third of the time.
+    if wide.size and fits(anchors + 1.001 * _range_of_all(wide, after) * axis.n_columns + numbers, 0):
+        return 0
+    # Of both tables together: a cost of the second round may lie below the least of the first.
+    high, low = np.maximum(wide, after).max(axis=1), np.minimum(wide, after).min(axis=1)
+    starts = axis.offsets[:-1][axis.widths > 0]
+    largest = (
+        anchors + (float(np.maximum.reduceat(high - low, starts).sum()) if len(starts) else 0.0) + numbers
+    )
+    bits = largest / LN_TWO
     for coarser in range(FRACTION_BITS + 1):
-        if bits * 2.0 ** (FRACTION_BITS - coarser) + columns < LARGEST_SUM:
+        if fits(largest, coarser):
             return coarser
     raise ParameterError(
         f"Clusters differ by {bits:g} bits in what a row costs, more than a soft pass can tell apart. "
         "Costs should be logarithms of shares, none of them 0."
     )
+
+
+def _range_of_all(wide: FloatArray, after: FloatArray) -> float:
+    return float(max(wide.max(), after.max()) - min(wide.min(), after.min()))
