@@ -5,6 +5,7 @@
 # make sanitize  the core and its tests under the sanitizers of the compiler
 # make compilers  the core and its tests with Clang, and without vectors and 128-bit integers
 # make floors  the lowest versions that are declared, exactly
+# make release-check  archives and wheels as users get them, tested on every Python here
 # make docs   build the site into docs/_build/html
 # make bench  measure the speed beside other programs, and renew its page
 # make bench-check  the same, as a check: an error where a ratio is below its bar
@@ -19,7 +20,7 @@ PYTEST_ARGS ?= -n 2 -q
 MINUTES ?= 30
 BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/catalpa/steps/core/*.cpp src/catalpa/steps/core/*.hpp src/catalpa/steps/core/portable/*.hpp)
 
-.PHONY: demo test fuzz sanitize compilers floors nocore docs bench bench-check changelog clean
+.PHONY: demo test fuzz sanitize compilers floors nocore release-check docs bench bench-check changelog clean
 
 demo: $(VENV)/installed
 	$(BIN)/catalpa demo
@@ -45,11 +46,15 @@ compilers: $(VENV)/installed-test
 
 floors:
 	$(PYTHON) -m venv --clear build/floors
-	build/floors/bin/python -m pip -q install -c tools/floors.txt . pytest hypothesis
-	build/floors/bin/python -m pytest -q -p no:cacheprovider tests/golden tests/steps tests/cluster/test_kmodes.py
+	build/floors/bin/python -m pip -q install -c tools/floors.txt . pytest hypothesis psutil kmodes
+	build/floors/bin/python -c "import catalpa.steps._core"
+	build/floors/bin/python -m pytest -q -p no:cacheprovider -o pythonpath=. tests/golden tests/steps tests/cluster/test_kmodes.py
 
 nocore:
 	$(PYTHON) tools/check_nocore.py
+
+release-check: $(VENV)/installed-test
+	$(BIN)/python tools/release_check.py
 
 docs: $(VENV)/installed-docs
 	rm -rf docs/_build/html docs/reference/api/generated  # no page of a name that is gone

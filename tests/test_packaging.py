@@ -25,10 +25,27 @@ def test_the_conda_recipe_asks_for_what_the_package_asks_for() -> None:
 def test_every_python_that_gets_a_wheel_is_named_as_supported() -> None:
     named = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["project"]["classifiers"]))
     built = re.findall(r"cp3(\d+)-", PROJECT["tool"]["cibuildwheel"]["build"])
-    assert named == [f"3.{minor}" for minor in built]
+    # The last of them, by the stable ABI, is for those after it.
+    assert [f"3.{minor}" for minor in built] == named[: len(built)]
+    assert PROJECT["tool"]["scikit-build"]["wheel"]["py-api"] == f"cp3{built[-1]}"
     assert PROJECT["project"]["requires-python"] == f">={named[0]}"
 
 
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])
 def test_tests_run_on_every_supported_python(python: str) -> None:
     assert f'"{python}"' in (ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8")
+
+
+def test_workflows_ask_for_targets_that_are_there() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for file in (ROOT / ".github" / "workflows").glob("*.yml"):
+        text = file.read_text(encoding="utf-8")
+        listed = re.findall(r"target: \[(.*?)\]", text)
+        asked = re.findall(r"make ([a-z-]+)", text) + [name for names in listed for name in names.split(", ")]
+        assert set(asked) <= targets, file.name
+
+
+def test_the_archive_keeps_what_its_tests_read() -> None:
+    excluded = PROJECT["tool"]["scikit-build"]["sdist"]["exclude"]
+    read = re.findall(r'ROOT / "([^"]+)"', Path(__file__).read_text(encoding="utf-8"))
+    assert not {name.split("/")[0] for name in read} & set(excluded)
