@@ -158,3 +158,35 @@ def weighed_report(written: Callable[..., Path]) -> Path:
     zoo = catalpa.datasets.load("zoo").frame.astype(str)
     table = zoo.rename(columns={"legs": "\u05e8\u05d2\u05dc\u05d9\u05d9\u05dd", "tail": "\u202etail"})
     return written(catalpa.HARR(20, random_state=0), table, "Weights")
+
+
+@pytest.fixture(scope="session")
+def survey() -> tuple[catalpa.Grove, pd.DataFrame]:
+    """Twelve clusters, two with long names, of sixty questions that begin alike, one without an answer."""
+    made = catalpa.datasets.make_categorical(360, columns=60, categories=4, clusters=12, noise=0.3, seed=1)
+    question = "Question {0}. How far do you agree with this statement about your home, part {0}?"
+    table = made.frame.set_axis([question.format(at) for at in range(60)], axis=1)
+    table = table.assign(unanswered=None, age=20.5 + 3 * made.clusters)
+    with pytest.warns(catalpa.errors.ColumnWarning, match="unanswered"):
+        model = catalpa.Grove(12, n_init=1, random_state=0).fit(table)
+    return model.name_clusters({0: "people who agree with nearly every statement", 1: "x" * 80}), table
+
+
+@pytest.fixture(scope="session")
+def survey_report(survey: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    model, table = survey
+    path = tmp_path_factory.mktemp("survey") / "report.html"
+    model.report(table.assign(person=[f"p{at}" for at in range(len(table))]), id="person").save(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def still_pages(survey: Any, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Pages without a script."""
+    model, table = survey
+    folder = tmp_path_factory.mktemp("still")
+    catalpa.compare(model, model.labels_ % 7, table).save(folder / "comparison.html")
+    catalpa.drift(model, table[:200]).save(folder / "drift.html")
+    choice = catalpa.choose_k(table.iloc[:, :6], range(1, 6), method="kmodes", repeats=0, random_state=0)
+    choice.report().save(folder / "choice.html")
+    return sorted(folder.iterdir())

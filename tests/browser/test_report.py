@@ -26,7 +26,9 @@ def test_the_page_opens_without_a_complaint_or_a_request(open_page, zoo_report, 
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("name", ["zoo_report", "wide_report", "split_report", "weighed_report"])
+@pytest.mark.parametrize(
+    "name", ["zoo_report", "wide_report", "split_report", "weighed_report", "survey_report"]
+)
 def test_nothing_is_wider_than_the_window(open_page, request, name, width):
     page = open_page(request.getfixturevalue(name), width=width)
     page.shoot(f"{name}-{width}")
@@ -35,7 +37,7 @@ def test_nothing_is_wider_than_the_window(open_page, request, name, width):
 
 def test_the_charts_are_drawn(open_page, zoo_report):
     page = open_page(zoo_report)
-    assert page.ask("document.querySelectorAll('.map .mark-symbol path').length") == 101
+    assert page.ask("document.querySelectorAll('#map .mark-symbol path').length") == 101
     assert page.ask("document.querySelectorAll('#fit svg').length") == 2
     assert page.ask("document.querySelectorAll('#fit .mark-rect path').length") == 101
     assert page.ask("document.querySelectorAll('#fit .mark-symbol path').length") > 2
@@ -67,9 +69,9 @@ def option(page, name):
 
 def test_choosing_another_column_and_cluster_changes_the_tree(open_page, zoo_report):
     page = open_page(zoo_report)
-    assert page.ask(NAMES) == ["4", "2", "2", "4"]  # legs that animals of the two clusters have
+    assert page.ask(NAMES) == ["2", "4", "2", "4"]  # legs that animals of the two clusters have, in order
     page.choose("choose-column", option(page, "tail"))
-    assert page.ask(NAMES) == ["1", "0", "1"]
+    assert page.ask(NAMES) == ["0", "1", "1"]
     page.choose("choose-cluster", "4")
     assert page.ask(NAMES) == ["0", "1", "1"]
     assert page.ask("document.querySelector('.trees figcaption .told').textContent") == "tail in cluster 4"
@@ -123,7 +125,7 @@ def test_pointing_at_a_row_of_the_map_tells_its_cells(open_page, zoo_report):
     from selenium.webdriver import ActionChains
 
     page = open_page(zoo_report)
-    dot = page.driver.find_elements("css selector", ".map .mark-symbol path")[0]
+    dot = page.driver.find_elements("css selector", "#map .mark-symbol path")[0]
     page.do("document.querySelector('#map').scrollIntoView({behavior: 'instant'})")
     ActionChains(page.driver).move_to_element(dot).perform()
     assert page.ask("document.getElementById('tip').hidden") is False
@@ -205,3 +207,27 @@ def test_what_is_wider_than_a_narrow_page_fades_where_it_goes_on(open_page, zoo_
     )
     assert not page.ask(marked)
     assert not open_page(zoo_report, width=1280).ask(marked)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_pages_without_a_script_fit_the_window_and_show_where_a_table_goes_on(
+    open_page, still_pages, width, scheme
+):
+    for path in still_pages:
+        page = open_page(path, width=width, scheme=scheme)
+        page.shoot(f"{path.stem}-{width}-{scheme}")
+        assert page.complaints() == []
+        assert page.ask("document.documentElement.scrollWidth") <= width
+        # A shadow that stays at the edge, and a cover that scrolls away with the table.
+        attached = page.ask("getComputedStyle(document.querySelector('.scroll')).backgroundAttachment")
+        assert attached == "local, local, scroll, scroll"
+
+
+def test_names_of_clusters_do_not_press_on_their_bars(open_page, survey_report):
+    page = open_page(survey_report, width=390)
+    bars = page.ask(
+        "[...document.querySelectorAll('.clusters .bar')].map((bar) => bar.getBoundingClientRect().width)"
+    )
+    assert len(bars) == 12
+    assert min(bars) >= 60

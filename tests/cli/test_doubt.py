@@ -103,3 +103,7 @@ def test_a_column_kept_out_is_crossed_under_the_names(run):
         "cluster", "answers.csv", "-k", 2, "--drop", "person", "--against", "h", "--suggested-names"
     ).out
     assert "\n0\t" not in told
+    lines = [line.split("\t")[0] for line in told.splitlines()]
+    crossed = lines.index("cluster", 1)  # the second table, with the clusters of the first
+    assert lines[crossed + 1 : crossed + 3] == lines[1:3]
+    assert lines[1].startswith("0 ")

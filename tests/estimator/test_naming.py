@@ -108,6 +108,7 @@ def test_names_are_suggested_from_what_sets_clusters_apart():
         CategoryReason("eggs", "yes", 0.0, 0.5, 0.1),
     )
     has = CategoryReason("tail", "0", 0.0, 0.5, 0.1)
+    middling = NumberReason("price", 2.456789, 2.0, 0.1, 1.0, 0.2, 0.5)
     found = [
         [wings, milk],
         [price, colour],
@@ -117,6 +118,7 @@ def test_names_are_suggested_from_what_sets_clusters_apart():
         [],
         [milk, wings],
         [milk, wings, legs],
+        [middling, legs],
     ]
     assert suggested(found) == {
         0: "milk, no wings",
@@ -127,6 +129,7 @@ def test_names_are_suggested_from_what_sets_clusters_apart():
         5: "cluster 5",
         6: "milk, no wings (6)",
         7: "milk, legs 4",
+        8: "price near 2.457, legs 4",
     }
     long = CategoryReason("a", "b" * 100 + "\n\u200d", 1, 0, 1)
     assert len(suggested([[long, long]])[0]) <= 80

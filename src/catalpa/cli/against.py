@@ -45,6 +45,6 @@ def show_against(terminal: Terminal, found: Mapping[str, Any] | None, names: Seq
     if len(shown) < len(found["categories"]):
         terminal.say(f"and {len(found['categories']) - len(shown)} more categories: --json lists them")
     terminal.say(
-        f"{found['column']} and the clusters: adjusted Rand index {found['adjusted_rand']:.2f}, "
-        f"association {found['association']:.2f} (Cramer's V)"
+        f"{found['column']} and the clusters: adjusted Rand index {found['adjusted_rand']:z.2f}, "
+        f"association {found['association']:z.2f} (Cramer's V)"
     )

@@ -137,7 +137,7 @@ def cluster(
         return
     show_clusters(terminal, lines)
     show_numbers(terminal, numbers)
-    show_against(terminal, crossing, model.cluster_names_)
+    show_against(terminal, crossing, [line.title for line in lines])
     for path in files:
         terminal.say(f"wrote {path}")
 

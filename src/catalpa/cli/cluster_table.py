@@ -28,6 +28,11 @@ class ClusterLine:
     sets_apart: str
     reasons: list[dict[str, Any]]
 
+    @property
+    def title(self) -> str:
+        """The number, by which other tables tell the cluster, and the name."""
+        return f"{self.cluster} {self.name or ''}".strip()
+
 
 def describe(model: Clusterer, *, top: int = 3) -> list[ClusterLine]:
     """One line per cluster, in the order of numbers, with at most ``top`` reasons."""
@@ -115,10 +120,7 @@ def show_clusters(terminal: Terminal, lines: Sequence[ClusterLine]) -> None:
 
     terminal.table(
         ("cluster", "size", "share", "what sets it apart"),
-        [
-            (one.name or str(one.cluster), f"{round(one.size, 3):.10g}", percent(one.share), one.sets_apart)
-            for one in lines
-        ],
+        [(one.title, f"{round(one.size, 3):.10g}", percent(one.share), one.sets_apart) for one in lines],
         bars=[one.share for one in lines],
     )
 

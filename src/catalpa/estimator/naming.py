@@ -9,7 +9,7 @@ from typing import Any, Self
 from catalpa.errors import ParameterError
 from catalpa.estimator.attributes import reasons_of
 from catalpa.estimator.fitted import Fitted, fitted_of
-from catalpa.relations.names import shortened
+from catalpa.relations.names import figure, shortened
 from catalpa.relations.reasons import NumberReason, Reason
 
 __all__ = ["Named", "all_names", "named", "suggested"]
@@ -95,6 +95,8 @@ def _on_one_line(name: str) -> str:
 def _trait(reason: Reason) -> str:
     """A reason in a word or two."""
     if isinstance(reason, NumberReason):
+        if not reason.far:
+            return f"{reason.column} near {figure(reason.mean)}"
         return f"{'high' if reason.shift > 0 else 'low'} {reason.column}"
     answer = reason.category.casefold()
     if answer in YES + NO:  # the question says more than the answer

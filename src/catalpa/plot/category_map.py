@@ -105,7 +105,7 @@ def draw_categories(record: Mapping[str, Any], width: int = 640, height: int = 5
     """Chart of points from :func:`category_points`."""
     alt = needs_altair()
     frame = _frame(record, width, height)
-    points = _named(record["points"], record["clusters"], frame)
+    points = _named(record["points"], record, frame)
     titles = [
         f"axis {at + 1}: {share:.0%} of the differences" for at, share in enumerate(record["explained"])
     ]
@@ -202,11 +202,14 @@ def _frame(record: Mapping[str, Any], width: int, height: int) -> _Frame:
 
 
 def _named(
-    points: Sequence[Mapping[str, Any]], clusters: Sequence[Sequence[float]], frame: _Frame
+    points: Sequence[Mapping[str, Any]], record: Mapping[str, Any], frame: _Frame
 ) -> list[dict[str, Any]]:
     """Points with names, and the side on which one finds room: no name covers another that tells more."""
-    squares = [frame.pixel(x, y) for x, y in clusters]
+    squares = [frame.pixel(x, y) for x, y in record["clusters"]]
     taken = [(x - SQUARE / 2, x + SQUARE / 2, y) for x, y in squares]  # left, right, middle of the line
+    for (x, y), title in zip(squares, record["titles"], strict=True):
+        half = LETTER * len(title) / 2
+        taken.append((x - half, x + half, y + SQUARE - 2))  # above the square, as pixels go upwards here
     named = []
     for point in sorted(points, key=lambda one: -one["part"]):
         name = f"{shortened(point['column'], NAME_WIDTH)} = {shortened(point['category'], NAME_WIDTH)}"

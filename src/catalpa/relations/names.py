@@ -44,13 +44,15 @@ def shortened(name: str, width: int) -> str:
     Examples
     --------
     >>> shortened("How much do you trust the following institutions: the press", 40)
-    'How much do you trust the fol…: the press'
+    'How much do you trust the foll…the press'
     """
     flat = "".join(letter if letter.isprintable() or letter in JOINERS else " " for letter in name)
     if len(flat) <= width:
         return flat
-    end = width // 4 if width >= BOTH_ENDS else 0
-    return flat[: width - 1 - end].rstrip() + "…" + flat[len(flat) - end :].lstrip()
+    end = flat[len(flat) - width // 4 :] if width >= BOTH_ENDS else ""
+    # From the beginning of a word, if one begins there.
+    end = end.partition(" ")[2] or end
+    return flat[: width - 1 - len(end)].rstrip() + "…" + end
 
 
 def decimals(length: float) -> str:

@@ -98,6 +98,11 @@ class NumberReason:
     bits: float
 
     @property
+    def far(self) -> bool:
+        """Whether the mean lies far from that of the rest, or the numbers are only closer together."""
+        return abs(self.shift) >= FAR
+
+    @property
     def text(self) -> str:
         """The reason in words.
 
@@ -109,7 +114,7 @@ class NumberReason:
         'age close to 41.5 (± 2, elsewhere ± 14)'
         """
         name = shortened(self.column, NAME_WIDTH)
-        if abs(self.shift) < FAR:
+        if not self.far:
             spreads = f"± {figure(self.sd)}, elsewhere ± {figure(self.sd_elsewhere)}"
             return f"{name} close to {figure(self.mean)} ({spreads})"
         away = figure(abs(self.mean / 2 - self.mean_elsewhere / 2) * 2)

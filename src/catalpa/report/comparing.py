@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ import numpy as np
 from sklearn.base import ClusterMixin
 
 from catalpa.engines.local import checked_weights
-from catalpa.errors import ParameterError
+from catalpa.errors import ColumnWarning, ParameterError
 from catalpa.estimator.fitted import fitted_of
 from catalpa.estimator.naming import all_names
 from catalpa.metrics.codes import label_codes
@@ -64,7 +65,7 @@ class Comparison(Document):
     def __repr__(self) -> str:
         return (
             f"Comparison({self.summary['rows']:,} rows: {self.crossing.staying:.0%} stay together, "
-            f"adjusted Rand {self.crossing.adjusted_rand:.2f}; .save('comparison.html') writes the page)"
+            f"adjusted Rand {self.crossing.adjusted_rand:z.2f}; .save('comparison.html') writes the page)"
         )
 
 
@@ -149,7 +150,9 @@ def _moves(
     told = [asdict(flow) | {"differ": None} for flow in crossing.moves[:MOVES_TOLD]]
     if X is None or not told:
         return told
-    schema = infer(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ColumnWarning)  # told at fit, where columns can still be dropped
+        schema = infer(X)
     rows = encode(X, schema, handle_unknown="ignore").rows
     codes, numbers = (
         np.concatenate([getattr(block, kind) for block in rows]) for kind in ("codes", "numbers")

@@ -8,7 +8,7 @@ import numpy as np
 
 from catalpa.table.blocks import FARTHEST, HOLES, Axis, FloatArray, IntArray
 
-__all__ = ["FixedScores", "Scores", "fix"]
+__all__ = ["FixedScores", "FixedTable", "Scores", "fix"]
 
 FINEST_SHIFT = 40  # distances are kept to 2**-40 ...
 LARGEST = float(np.finfo(np.float64).max)
@@ -77,8 +77,26 @@ class Scores:
         return replace(self, **{name: getattr(self, name) * factor for name in costs})
 
 
+class FixedTable:
+    """What integer costs of either kind share; a core may keep with them what it made of them."""
+
+    table: IntArray  # (axis.length, k)
+    means: FloatArray  # (k, numeric)
+
+    @property
+    def k(self) -> int:
+        return int(self.table.shape[1])
+
+    @property
+    def n_numeric(self) -> int:
+        return int(self.means.shape[1])
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "prepared": {}}
+
+
 @dataclass(frozen=True, eq=False)
-class FixedScores:
+class FixedScores(FixedTable):
     """Scores as integers in quanta of ``2 ** -shift``, on the axis that the blocks use.
 
     Integer sums do not depend on the order of summation, so labels do not depend on threads, blocks,
@@ -96,14 +114,6 @@ class FixedScores:
     root: bool
     shift: int
     prepared: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
-
-    @property
-    def k(self) -> int:
-        return int(self.table.shape[1])
-
-    @property
-    def n_numeric(self) -> int:
-        return int(self.means.shape[1])
 
     @property
     def tie(self) -> int:
@@ -130,9 +140,6 @@ class FixedScores:
         for column, part in enumerate(self.axis.slices()):
             table[part.stop : part.stop + HOLES] = np.rint(costs[column] * 2.0**self.shift).astype(np.int64)
         return replace(self, table=table, prepared={})
-
-    def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "prepared": {}}
 
 
 def fix(scores: Scores, axis: Axis) -> FixedScores:

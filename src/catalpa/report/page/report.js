@@ -165,7 +165,7 @@
 
   // Map: a press on a cluster's number fades the others.
   const legend = [...document.querySelectorAll(".legend button")];
-  const dots = [...document.querySelectorAll(".map svg .mark-symbol path")];
+  const dots = [...document.querySelectorAll("#map svg .mark-symbol path")];
   legend.forEach((button) => button.addEventListener("click", () => {
     const on = button.getAttribute("aria-pressed") !== "true";
     legend.forEach((other) => other.setAttribute("aria-pressed", String(other === button && on)));

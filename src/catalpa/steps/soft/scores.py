@@ -8,7 +8,7 @@ import numpy as np
 
 from catalpa.errors import ParameterError
 from catalpa.steps.counts import Counts
-from catalpa.steps.scores import Scores
+from catalpa.steps.scores import FixedTable, Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
 __all__ = [
@@ -93,7 +93,7 @@ class SharedCounts:
 
 
 @dataclass(frozen=True, eq=False)
-class FixedShares:
+class FixedShares(FixedTable):
     """Costs in quanta of ``2 ** (coarser - 16)`` bits, on the axis that the blocks use.
 
     The cost of a row in cluster ``j`` is ``anchor[j] + sum of table[place of each cell, j] + part[j]``, where
@@ -133,14 +133,6 @@ class FixedShares:
     prepared: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
 
     @property
-    def k(self) -> int:
-        return int(self.table.shape[1])
-
-    @property
-    def n_numeric(self) -> int:
-        return int(self.means.shape[1])
-
-    @property
     def nats(self) -> float:
         """Nats per quantum."""
         return LN_TWO * 2.0 ** (self.coarser - FRACTION_BITS)
@@ -155,9 +147,6 @@ class FixedShares:
         taken_out += float(counts.sizes.sum()) * self.anchor_least
         taken_out += float(counts.seen.sum(axis=0) @ self.level_least.astype(np.float64))
         return LN_TWO * shared.log / WHOLE - self.nats * (counts.cost + taken_out / WHOLE)
-
-    def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "prepared": {}}
 
 
 def soften(scores: Scores, axis: Axis, second: Scores | None = None) -> FixedShares:
