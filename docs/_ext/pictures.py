@@ -60,9 +60,11 @@ def dressed(chart: Any, colours: Colours) -> Any:
 
 def drawings() -> dict[str, Drawing]:
     """Every picture by its name."""
+    from methods_drawn import METHODS_DRAWN
+
     from peers import peers
 
-    return {"peers": peers}
+    return {"peers": peers, **METHODS_DRAWN}
 
 
 class Picture(SphinxDirective):
