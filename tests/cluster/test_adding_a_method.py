@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,50 +16,10 @@ import catalpa
 from catalpa.datasets import load
 
 DOCS = Path(__file__).parents[2] / "docs"
-LINE = '        MethodEntry("doubles", "Doubles", "k-modes in which a mismatch costs two"),\n'
-FILE = '''
-"""Doubles."""
-
-from __future__ import annotations
-
-from typing import Any
-
-from catalpa.costs.matching import Matching
-from catalpa.estimator.base import Clusterer, Outcome, Problem
-
-
-class Doubles(Clusterer):
-    """k-modes in which a mismatch costs two."""
-
-    _numbers = "refuse"
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_init: int = 10,
-        max_iter: int = 100,
-        missing: str = "category",
-        handle_unknown: str = "warn",
-        categorical_features: Any = None,
-        bins: int | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.missing = missing
-        self.handle_unknown = handle_unknown
-        self.categorical_features = categorical_features
-        self.bins = bins
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def _solve(self, problem: Problem) -> Outcome:
-        rest = problem.settle_best(Matching(problem.engine.axis, 2.0))
-        return problem.outcome(rest)
-'''
+PAGE = DOCS / "inside" / "adding-a-method.md"
+# The code that the tutorial tells to write.
+BLOCK = re.compile(r"^```\{code-block\} python\n:caption: \S+\n\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+FILE, LINE = BLOCK.findall(PAGE.read_text(encoding="utf-8"))
 # An editable install finds the package by a finder of its own, before any path is looked at.
 FROM_COPY = (
     "import sys, warnings; warnings.simplefilter('ignore')\n"
