@@ -136,6 +136,7 @@ def test_items_that_fit_never_saw_are_told_and_left_out():
     without = encode(new.assign(tools=[["saw"], [], ["drill"], None]), schema, handle_unknown="ignore")
     assert silent.rows.blocks[0].codes.tolist() == without.rows.blocks[0].codes.tolist()
     assert without.unseen == {"who": 1}
+    assert encode(new.assign(tools=None, who="a"), schema).unseen == {}
 
 
 def test_items_that_are_too_many_or_whose_names_are_taken_are_told():
