@@ -336,3 +336,21 @@ def test_some_rows_of_a_table_are_a_table(make):
     block = encode(some, infer(table)).rows.blocks[0]
     assert block.codes.ravel().tolist() == [2, 0]
     assert block.numbers.ravel().tolist() == [2.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("values", "missing", "dtype"),
+    [
+        (3, False, "uint8"),
+        (3, True, "int8"),
+        (256, False, "uint8"),
+        (256, True, "int16"),
+        (257, False, "uint16"),
+    ],
+)
+def test_codes_of_text_are_as_narrow_as_its_categories_allow(values, missing, dtype):
+    texts = [f"c{at}" for at in range(values)]
+    (cells,) = open_table(pa.table({"a": texts + [None] * missing})).columns
+    assert cells.codes.dtype == dtype
+    assert cells.codes.tolist() == [*range(values), *[-1] * missing]
+    assert cells.missing == int(missing)

@@ -63,7 +63,9 @@ def spectrum(graph: FloatArray, n_components: int) -> Spectrum:
     degree = graph.sum(axis=1)
     normed = graph / np.sqrt(degree[:, None] * degree[None, :])
     kept = min(n_components, len(graph))
-    values, vectors = eigh((normed + normed.T) / 2.0)
+    # One more than is kept, for the gap; all of them would take several times as long.
+    first = max(len(graph) - kept - 1, 0)
+    values, vectors = eigh((normed + normed.T) / 2.0, subset_by_index=(first, len(graph) - 1))
     values, vectors = values[::-1], vectors[:, ::-1][:, :kept]
     largest = np.abs(vectors).argmax(axis=0)
     signs = np.where(vectors[largest, np.arange(kept)] < 0, -1.0, 1.0)

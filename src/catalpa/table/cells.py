@@ -106,13 +106,11 @@ Cells: TypeAlias = Coded | Numbers
 
 
 def indices_of(array: pa.DictionaryArray) -> IntArray:
-    """Codes of a dictionary array, -1 where missing."""
-    indices = array.indices
-    # np.bincount takes no uint64.
-    if indices.null_count == 0 and indices.type != pa.uint64():
-        codes = np.asarray(indices)
+    """Codes of a dictionary array in the narrowest type that holds them, -1 where missing."""
+    indices, values = array.indices, len(array.dictionary)
+    if indices.null_count == 0:
         # Unsigned codes tell that no cell is missing, and nobody has to look for one.
-        return codes if codes.dtype.itemsize == 8 else codes.view(f"u{codes.dtype.itemsize}")
+        return np.asarray(indices).astype(np.min_scalar_type(max(values - 1, 0)))
     if pa.types.is_unsigned_integer(indices.type):
         indices = indices.cast(pa.int64())
-    return np.asarray(indices.fill_null(MISSING_CODE))
+    return np.asarray(indices.fill_null(MISSING_CODE)).astype(np.min_scalar_type(-values - 1))
