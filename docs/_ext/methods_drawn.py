@@ -92,9 +92,9 @@ def beside(left: Any, *right: Any) -> Any:
     return alt.hconcat(left, alt.vconcat(*right, spacing=28), spacing=44).resolve_scale(color="independent")
 
 
-def with_distances(name: str, colours: Colours, *, every_cluster: bool = False, seed: int = 0) -> Any:
+def with_distances(name: str, colours: Colours, *, every_cluster: bool = False) -> Any:
     """Distances of the colours, learned for all clusters together or for each."""
-    model = fitted(name, WORDS, n_clusters=2, random_state=seed)
+    model = fitted(name, WORDS, n_clusters=2, random_state=0)
     shown = []
     for cluster in range(2 if every_cluster else 1):
         relation = model.relations_[cluster, "colour"]
@@ -204,5 +204,5 @@ METHODS_DRAWN: dict[str, Callable[[Colours], Any]] = {
     "cdcdr": partial(with_distances, "CDCDR"),
     "cure": partial(with_distances, "CURE"),
     "hdc": partial(with_distances, "HDC"),
-    "coforest": partial(with_distances, "CoForest", seed=2),
+    "coforest": partial(with_distances, "CoForest"),
 }

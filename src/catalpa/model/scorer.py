@@ -15,7 +15,7 @@ class Scorer:
     """Clusters of rows as they come, made by ``model.scorer()``.
 
     It answers as the model does, warnings and refusals included, and looks up what it has prepared: for plain
-    cells that fit knew, a row takes about a tenth of a millisecond. It holds no state that a call changes, so
+    cells that fit knew, a row takes about a fifth of a millisecond. It holds no state that a call changes, so
     threads may share it, and it can be pickled.
 
     Examples

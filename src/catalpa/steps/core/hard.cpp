@@ -1,7 +1,7 @@
 // One pass over a block: the compiled twin of reference.py, which says what every number here means.
 //
 // Everything that decides a label or a count is an integer, so results do not depend on the order of
-// rows, the number of threads or the instruction set. See docs/performance.md for the design.
+// rows, the number of threads or the instruction set. See docs/inside/performance.md for the design.
 
 #include "hard_tables.hpp"
 
