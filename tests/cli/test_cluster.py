@@ -375,12 +375,21 @@ def test_an_option_that_a_method_does_not_have_is_named_as_it_is_typed(run, frui
 
 def test_of_many_decisions_on_columns_the_first_are_said(run, tmp_path):
     names = [f"c{at}" for at in range(14)]
-    rows = [",".join("1" if at % 2 else "0" for _ in names) for at in range(8)]
+    rows = [",".join(str(row % (at + 2)) for at in range(14)) for row in range(60)]
     (tmp_path / "whole.csv").write_text("\n".join([",".join(names), *rows]))
     ended = run("cluster", "whole.csv", "-k", 2, "--json")
     assert ended.err.count("taken as categories") == 10
     assert "and 4 more columns" in ended.err
     assert len(json.loads(ended.out)["decisions"]) == 14
+
+
+def test_columns_that_were_decided_on_alike_are_said_together(run, tmp_path):
+    names = [f"c{at}" for at in range(8)]
+    rows = [",".join([*(["01"[row % 2]] * 8), str(row % 3)]) for row in range(8)]
+    (tmp_path / "whole.csv").write_text("\n".join([",".join([*names, "other"]), *rows]))
+    said = run("cluster", "whole.csv", "-k", 2).err.splitlines()
+    assert said[0].startswith("columns 'c0', 'c1', 'c2', 'c3', 'c4', 'c5' and 2 more hold 2 different whole")
+    assert said[1].startswith("column 'other' holds 3 different whole numbers")
 
 
 def test_a_method_that_finds_the_number_of_clusters_needs_none():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -37,6 +38,7 @@ __all__ = ["cluster", "fitted", "new_model"]
 
 # A table of hundreds of columns would push its clusters off the screen.
 DECISIONS_SAID = 10
+NAMES_SAID = 6  # of columns that were decided on alike
 ROWS_DRAWN = 20_000  # of a stream, for the quartiles of numbers
 # Settings whose option is not their own name with dashes.
 SPELLED = {"n_clusters": "-k", "categorical_features": "--categorical", "n_jobs": "--jobs"}
@@ -187,9 +189,31 @@ def fitted(terminal: Terminal, model: Clusterer, rows: Any, weights: Any = None)
     """Fit with one changing line of progress, and say how the columns were taken."""
     with terminal.progress(model):
         model.fit(rows, sample_weight=weights)
-    decisions = model.schema_.decisions
+    decisions = alike_together(model.schema_.decisions)
     for decision in decisions[:DECISIONS_SAID]:
         terminal.say(decision)
     if len(decisions) > DECISIONS_SAID:
         terminal.say(f"and {len(decisions) - DECISIONS_SAID} more columns were decided on: --json lists them")
     return model
+
+
+def alike_together(decisions: Sequence[str]) -> list[str]:
+    """The decisions, with those that differ only in their column said in one line.
+
+    Examples
+    --------
+    >>> alike_together(["column 'a' holds 2 things: taken", "column 'b' holds 2 things: taken", "more"])
+    ["columns 'a', 'b' hold 2 things: taken", 'more']
+    """
+    columns: dict[str, list[str]] = {}
+    for decision in decisions:
+        found = re.fullmatch(r"column ('.*?'|\".*?\") (holds .*)", decision)
+        columns.setdefault(found[2] if found else decision, []).extend([found[1]] if found else [])
+    said = []
+    for text, names in columns.items():
+        if len(names) < 2:
+            said.append(f"column {names[0]} {text}" if names else text)
+            continue
+        more = f" and {len(names) - NAMES_SAID} more" if len(names) > NAMES_SAID else ""
+        said.append(f"columns {', '.join(names[:NAMES_SAID])}{more} {text.replace('holds', 'hold', 1)}")
+    return said
