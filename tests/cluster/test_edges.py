@@ -247,6 +247,13 @@ def test_a_table_of_given_centres_does_not_hinder_saving(tmp_path):
     assert catalpa.load(tmp_path / "model.json").predict(frame).tolist() == model.labels_.tolist()
 
 
+def test_sizes_have_the_digits_of_the_weights():
+    weights = np.random.default_rng(0).integers(1, 3000, 5000) / 1000
+    rows = pd.DataFrame({"a": ["x", "y"] * 2500})
+    sizes = KModes(2, random_state=0).fit(rows, sample_weight=weights).cluster_sizes_
+    assert sorted(map(str, sizes)) == sorted(str(weights[at::2].sum().round(3)) for at in range(2))
+
+
 def test_fractional_weights_weigh():
     frame = pd.DataFrame({"p": ["a", "b", "b"], "q": ["x", "y", "x"]})
     model = KModes(1, init=frame.iloc[:1]).fit(frame, sample_weight=[2.5, 0.5, 0.5])

@@ -132,8 +132,9 @@ class Fitted:
         """Counts in the user's weights; whole numbers stay whole where nothing was weighted."""
         if self.units_per_weight == 1.0:
             return units
-        # Digits beyond those that a unit can tell are noise of the rounding: 38.58, not 38.58000000566.
-        digits = max(int(math.log10(self.units_per_weight)), 0)
+        # Every row's weight was rounded to a unit, and errors of n rows add up to about the root of n: digits
+        # beyond that are noise, and 134.343 would read as 134.342999.
+        digits = max(int(math.log10(self.units_per_weight / math.sqrt(max(self.rows, 1)))), 0)
         return np.round(units / self.units_per_weight, digits)
 
 
