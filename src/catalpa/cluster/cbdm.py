@@ -100,9 +100,10 @@ class CBDM(Clusterer):
     >>> model = CBDM(n_clusters=7, clusterer="ward").fit(zoo.frame)
     >>> model.contexts_["breathes"]
     ['aquatic', 'legs']
-    >>> print(model.relations_[0, "breathes"])
-    breathes in cluster 0
-    0 0 % ────────────0.74──────────── 1 100 %
+    >>> print(model.relations_[0, "legs"])
+    legs in cluster 0
+    8 9 % ──────0.16────── 6 73 % ────────────0.34──────────── 0 18 %
+    no rows: 2, 4, 5
     """
 
     _numbers = "refuse"

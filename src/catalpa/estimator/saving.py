@@ -131,7 +131,7 @@ class Taken:
         --------
         >>> from catalpa import KModes
         >>> model = KModes(2, random_state=0).fit([{"colour": "red"}, {"colour": "blue"}])
-        >>> model.scorer().predict_one({"colour": "red"}) == model.labels_[0]
+        >>> model.scorer().predict_one({"colour": "red"}) == int(model.labels_[0])
         True
         """
         check_is_fitted(self)

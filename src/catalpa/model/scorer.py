@@ -23,7 +23,7 @@ class Scorer:
     >>> from catalpa import Grove
     >>> rows = [{"colour": "red", "size": "big"}, {"colour": "blue", "size": "small"}] * 4
     >>> scorer = Grove(2, random_state=0).fit(rows).scorer()
-    >>> scorer.predict([{"size": "big", "colour": "red"}, {"colour": "red"}]).shape
+    >>> scorer.predict([{"size": "big", "colour": "red"}, rows[1]]).shape
     (2,)
     >>> scorer.predict_proba_one({"colour": "red", "size": "big"}).argmax() == scorer.predict_one(rows[0])
     np.True_
