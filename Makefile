@@ -16,7 +16,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
-PYTEST_ARGS ?= -n 2 -q
+PYTEST_ARGS ?= -n 2 --dist worksteal -q
 MINUTES ?= 30
 BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/catalpa/steps/core/*.cpp src/catalpa/steps/core/*.hpp src/catalpa/steps/core/portable/*.hpp)
 
