@@ -15,7 +15,7 @@ std::vector<std::string> catalpa::levels() {
 NB_MODULE(_core, module) {
 #ifdef NDEBUG
     // What is alive when Python ends is freed with it; a user can do nothing with a list of it.
-    nb::set_leak_warnings(false);
+    nanobind::set_leak_warnings(false);
 #endif
     module.doc() = "The compiled core; only catalpa.steps calls it.";
     module.def("levels", &catalpa::levels);
