@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 from tools import quality_page
-from tools.quality_page import COLUMNS, PAGE, RESULTS, in_order, page, read_results, scores, summary
+from tools.quality_page import (
+    COLUMNS,
+    PAGE,
+    RESULTS,
+    in_order,
+    page,
+    read_results,
+    scores,
+    standings,
+    summary,
+)
 
+ROOT = Path(__file__).resolve().parents[1]
 TABLES = [("real", "", f"r{at}") for at in range(8)]
 TABLES += [("planted", family, f"p{at}_{family}") for at in range(3) for family in ("plain", "sizes")]
 
@@ -128,3 +141,18 @@ def test_the_stored_results_are_in_order_and_each_is_there_once():
 @pytest.mark.skipif(not PAGE.exists(), reason="the page is not here")
 def test_the_page_in_the_docs_is_made_from_the_stored_results():
     assert PAGE.read_text("utf-8") == page(read_results(RESULTS))
+
+
+def test_the_readme_has_its_figures_from_the_stored_results():
+    means = scores(read_results(RESULTS), "ari")
+    whole, planted, real = (standings(own) for own in (means, means.loc["planted"], means.loc["real"]))
+    score, rank = whole["mean"].nlargest(2), whole["rank"].nsmallest(2)
+    latent = real.loc["latent classes"]
+    said = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert score.index[0] == rank.index[0] == planted["mean"].idxmax() == "Grove"
+    assert f"On {len(means)} tables with known classes" in said
+    assert f"({score.iloc[0]:.3f}; the next {score.iloc[1]:.3f})" in said
+    assert f"({rank.iloc[0]:.2f}; the next {rank.iloc[1]:.2f})" in said
+    assert "planted tables ({:.3f}; the next {:.3f})".format(*planted["mean"].nlargest(2)) in said
+    assert f"{len(means.loc['real'])} real ones" in said
+    assert f"({real.loc['Grove', 'mean']:.3f} and {latent['mean']:.3f}, p = {latent['holm']:.2f})" in said

@@ -1,4 +1,4 @@
-"""Install the package where no compiler can be found, and fit on the NumPy reference.
+"""Install the package where no compiler can be found, or one that fails, and fit on the NumPy reference.
 
 The install goes into a throw-away environment. The check asks for what a user without a compiler is promised:
 the install succeeds, methods fit, and a warning, given once, says that the compiled core is missing.
@@ -38,11 +38,15 @@ print("without the core:", slow[0].message)
 """
 
 
-def hidden_compiler() -> dict[str, str]:
-    """An environment in which CMake finds no compiler, and Python finds only what was installed."""
+HIDDEN = {"CC": "/no/compiler", "CXX": "/no/compiler"}
+# CMake's own trials of the compiler succeed, and the first file of the core does not.
+FAILING = {"CXXFLAGS": "-Dnamespace=broken"}
+
+
+def surroundings(compiler: dict[str, str]) -> dict[str, str]:
+    """An environment with such a compiler, in which Python finds only what was installed."""
     telling = {"PYTHONPATH", "CMAKE_ARGS", "CATALPA_CORE"}
-    hidden = {name: value for name, value in os.environ.items() if name not in telling}
-    return hidden | {"CC": "/no/compiler", "CXX": "/no/compiler"}
+    return {name: value for name, value in os.environ.items() if name not in telling} | compiler
 
 
 def main() -> None:
@@ -51,8 +55,11 @@ def main() -> None:
         venv.create(folder, with_pip=True)
         python = str(Path(folder) / ("Scripts" if sys.platform == "win32" else "bin") / "python")
         install = [python, "-m", "pip", "--disable-pip-version-check", "-qq", "install", str(ROOT)]
-        subprocess.run(install, check=True, env=hidden_compiler(), cwd=folder)
-        subprocess.run([python, "-c", SMALL_FIT], check=True, env=hidden_compiler(), cwd=folder)
+        subprocess.run(install, check=True, env=surroundings(HIDDEN), cwd=folder)
+        subprocess.run([python, "-c", SMALL_FIT], check=True, env=surroundings(HIDDEN), cwd=folder)
+        again = [*install, "--force-reinstall", "--no-deps"]
+        subprocess.run(again, check=True, env=surroundings(FAILING), cwd=folder)
+        subprocess.run([python, "-c", SMALL_FIT], check=True, env=surroundings(FAILING), cwd=folder)
 
 
 if __name__ == "__main__":

@@ -80,6 +80,8 @@ class Picture(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Draw it beside the pages, once for each scheme."""
+        from methods_drawn import METHODS_DRAWN  # which draws with the colours above
+
         name, folder = self.arguments[0], Path(self.env.srcdir) / "made"
         folder.mkdir(exist_ok=True)
         found: list[nodes.Node] = []
@@ -93,7 +95,7 @@ class Picture(SphinxDirective):
             if "width" in self.options:
                 image["width"] = self.options["width"]
             found.append(image)
-        if name != "peers":
+        if name in METHODS_DRAWN:
             found.append(nodes.paragraph(text=ILLUSTRATION, classes=["illustration"]))
         for source in Path(__file__).parent.glob("*.py"):
             self.env.note_dependency(str(source))
