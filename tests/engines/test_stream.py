@@ -123,7 +123,7 @@ def test_every_method_that_says_so_streams(
     )
     made.frame.astype(str).to_csv(tmp_path / "rows.csv", index=False)
     method = METHODS[name].estimator
-    wanted = {"n_clusters": 3, "random_state": 0, "search": "batch", "n_init": 2}
+    wanted = {"n_clusters": 3, "random_state": 0, "n_init": 2}
     known = method().get_params()
     settings = {setting: value for setting, value in wanted.items() if setting in known}
     tables = read_table(tmp_path / "rows.csv"), catalpa.scan(tmp_path / "rows.csv", memory=1)

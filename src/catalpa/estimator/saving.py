@@ -124,8 +124,8 @@ class Taken:
         Returns
         -------
         Scorer
-            ``predict_one(row)`` gives the cluster of one row, a dict or a list of cells, with the answer of
-            ``predict`` and a fraction of its time. A later fit of this model leaves it as it is.
+            ``predict_one(row)`` gives the cluster of one row, a dict or a list of cells: the answer of
+            ``predict``, without the time that a frame of one row takes. A later fit leaves it as it is.
 
         Examples
         --------

@@ -14,9 +14,9 @@ __all__ = ["Scorer"]
 class Scorer:
     """Clusters of rows as they come, made by ``model.scorer()``.
 
-    It answers as the model does, warnings and refusals included, and looks up what it has prepared: for plain
-    cells that fit knew, a row takes about a fifth of a millisecond. It holds no state that a call changes, so
-    threads may share it, and it can be pickled.
+    It answers as the model does, warnings and refusals included. A row of plain cells that fit knew is looked
+    up in what the model keeps ready, in about a fifth of a millisecond where it is a dict or a list. No call
+    changes the answers of another, so threads may share it, and it can be pickled.
 
     Examples
     --------
