@@ -110,6 +110,18 @@ def test_a_class_has_a_name_of_its_own():
     assert sorted({name for name in names if names.count(name) > 1}) == []
 
 
+def test_a_name_with_an_underscore_stays_in_its_module():
+    # So that no module needs a list of what it offers: only those with public names have one.
+    private = re.compile(r"^\s*from catalpa\.\S+ import [^\n]*\b_(?!core\b)\w+", re.MULTILINE)
+    texts = {file: unfolded(file.read_text(encoding="utf-8")) for file in PACKAGE.rglob("*.py")}
+    assert [str(file) for file, text in texts.items() if private.search(text)] == []
+
+
+def unfolded(text: str) -> str:
+    """The text with every import on one line."""
+    return re.sub(r"import \(([^)]*)\)", lambda found: "import " + " ".join(found[1].split()), text)
+
+
 def test_no_folder_is_a_heap():
     assert max(files_per_folder(modules()).values()) <= 16
 

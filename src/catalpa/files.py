@@ -17,8 +17,6 @@ from typing import IO, TYPE_CHECKING
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
-__all__ = ["lock_at", "open_atomically", "write_atomically"]
-
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """Put ``content`` at ``path`` in one step: a reader sees the old file or the new one, never a part.

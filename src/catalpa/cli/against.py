@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from catalpa.cli.inputs import Input
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["beside", "show_against"]
-
 CATEGORIES_SHOWN = 12  # --json has them all
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from catalpa.cluster.choose_k import KChoice
     from catalpa.cluster.registry import MethodEntry
 
-__all__ = ["choose_k"]
-
 
 def choose_k(
     table: options.TablePath,

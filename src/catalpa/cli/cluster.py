@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from catalpa.cluster.registry import MethodEntry
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["cluster", "fitted", "new_model"]
-
 # A table of hundreds of columns would push its clusters off the screen.
 DECISIONS_SAID = 10
 NAMES_SAID = 6  # of columns that were decided on alike

@@ -12,8 +12,6 @@ from catalpa.cli.terminal import Terminal
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["ClusterLine", "as_json", "describe", "number_lines", "show_clusters", "show_numbers"]
-
 NUMBERS_SHOWN = 12  # --json has them all
 
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from catalpa.datasets import Dataset
     from catalpa.relations.relation import Relation
 
-__all__ = ["demo"]
-
 FOLDER = Path("demo-output")
 STARTS = 10  # of the published method, whose agreement is told
 

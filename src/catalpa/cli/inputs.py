@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from catalpa.table.blocks import FloatArray
     from catalpa.table.files.scan import Scan
 
-__all__ = ["Asked", "Input", "StreamedInput", "WholeInput", "take"]
-
 
 @dataclass(frozen=True)
 class Asked:

@@ -11,8 +11,6 @@ from catalpa.cli.options import AsJson, Force, OutputFile, Quiet
 from catalpa.cli.outputs import check_free, csv_text, write_text
 from catalpa.cli.terminal import Terminal
 
-__all__ = ["datasets", "methods"]
-
 
 def methods(json: AsJson = False) -> None:
     """List the methods.

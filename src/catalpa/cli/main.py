@@ -27,8 +27,6 @@ from catalpa.cli.report import report
 from catalpa.cli.sql import sql
 from catalpa.errors import CatalpaError, DatasetError, MissingDependency
 
-__all__ = ["app", "main"]
-
 # As shells have it: 2 for usage, 128 and the number of the signal for an end by Ctrl-C or by kill.
 FAILED, WRONG_INPUT, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)  # what a disk says that takes no more

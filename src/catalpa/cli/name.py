@@ -10,8 +10,6 @@ from catalpa.cli.options import ModelFile, Quiet
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError
 
-__all__ = ["name", "read_names"]
-
 
 def name(
     model: ModelFile,

@@ -12,36 +12,6 @@ import typer
 
 from catalpa.errors import ParameterError
 
-__all__ = [
-    "Against",
-    "AsJson",
-    "Bins",
-    "Categorical",
-    "Columns",
-    "Decimal",
-    "Delimiter",
-    "Drop",
-    "Encoding",
-    "Force",
-    "Identifier",
-    "Jobs",
-    "Memory",
-    "Method",
-    "Missing",
-    "MissingCells",
-    "MissingTexts",
-    "ModelFile",
-    "OutputFile",
-    "Quiet",
-    "QuoteFormulas",
-    "Stream",
-    "TablePath",
-    "Weight",
-    "delimiter_of",
-    "identifier_of",
-    "listed",
-]
-
 
 class Missing(StrEnum):
     """What to do with missing cells."""

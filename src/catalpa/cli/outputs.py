@@ -15,24 +15,6 @@ if TYPE_CHECKING:
 
     from catalpa.estimator.base import Clusterer
 
-__all__ = [
-    "LABELS",
-    "MODEL",
-    "PROFILES",
-    "REPORT",
-    "check_free",
-    "check_probabilities",
-    "csv_parts",
-    "csv_text",
-    "doubt_columns",
-    "given_names",
-    "label_columns",
-    "probability_columns",
-    "write_results",
-    "write_text",
-    "write_texts",
-]
-
 LABELS, MODEL, PROFILES, REPORT = "labels.csv", "model.json", "profiles.csv", "report.html"
 # How a cell begins that spreadsheets run; the last two, since some skip them before they look.
 FORMULA = r"^([=+\-@\t\r])"

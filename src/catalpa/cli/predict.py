@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["predict"]
-
 
 def predict(
     model: options.ModelFile,

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
     from catalpa.report import Report
 
-__all__ = ["check_page", "report", "reported", "title_of", "write_report"]
-
 
 def report(
     model: ModelFile,

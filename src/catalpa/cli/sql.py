@@ -10,8 +10,6 @@ from catalpa.cli.options import Force, ModelFile, OutputFile, Quiet, listed
 from catalpa.cli.outputs import check_free, write_text
 from catalpa.cli.terminal import Terminal
 
-__all__ = ["sql"]
-
 
 def sql(
     model: ModelFile,

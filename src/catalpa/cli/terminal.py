@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
     from catalpa.lab.run import RunProgress
 
-__all__ = ["Terminal", "counted"]
-
 BAR_WIDTH = 8
 WIDE_ENOUGH_FOR_BARS = 72  # below this the words need the room
 

@@ -28,8 +28,6 @@ from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 from catalpa.table.schema import Schema
 
-__all__ = ["CBDM"]
-
 MOST_DISTINCT = 10_000  # rows that Ward's clustering takes; the time grows with their square
 
 

@@ -22,8 +22,6 @@ from catalpa.steps.embed import join_vectors, mean_vectors
 from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import FloatArray
 
-__all__ = ["CDCDR"]
-
 SAME_EIGENVALUE = 1e-8  # far above the rounding of the eigensolver, far below gaps that mean something
 METHODS = {"joint": JointVectors, "mean": MeanVectors}
 

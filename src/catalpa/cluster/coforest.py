@@ -15,8 +15,6 @@ from catalpa.loop.progress import Tell
 from catalpa.loop.settle import Settled
 from catalpa.relations.relations import Relations
 
-__all__ = ["CoForest"]
-
 
 class CoForest(Clusterer):
     """Cluster categories along trees that are learned together with the clusters.

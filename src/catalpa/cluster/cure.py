@@ -26,8 +26,6 @@ from catalpa.steps.embed import join_vectors
 from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import FloatArray, IntArray
 
-__all__ = ["CURE"]
-
 
 class CURE(Clusterer):
     """Cluster rows after learning a vector for every category from how categories couple.

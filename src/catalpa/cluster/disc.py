@@ -18,8 +18,6 @@ from catalpa.loop.progress import Tell
 from catalpa.loop.settle import Settled
 from catalpa.relations.relations import Relations
 
-__all__ = ["DISC"]
-
 
 class DISC(Clusterer):
     """Cluster categories with relations that every cluster learns for itself, as published.

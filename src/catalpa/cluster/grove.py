@@ -33,8 +33,6 @@ from catalpa.steps.soft.share import log_mixture, minus_logs, posterior, share_a
 from catalpa.table.infer import places_in
 from catalpa.table.schema import Schema, TableSettings
 
-__all__ = ["Grove"]
-
 # On tables of 100 000 rows, clusters sought on so many have the evidence of a search on all rows (within
 # .0004 nats per row) at a fraction of the time; 2000 rows were enough for at most five clusters.
 SEARCH_ROWS, ROWS_PER_CLUSTER = 20_000, 500

@@ -25,8 +25,6 @@ from catalpa.steps.scores import Scores, fix
 from catalpa.steps.sums import binned_axis, cooccurrences_with_bins, summed_deviations
 from catalpa.table.blocks import TICK_BITS, FloatArray
 
-__all__ = ["HARR"]
-
 LAUNCH_PASSES = 51  # as in Het2Hom's program, like the small change of the cost at which it stops
 SMALL_CHANGE = 0.001
 

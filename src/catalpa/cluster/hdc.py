@@ -20,8 +20,6 @@ from catalpa.relations.relations import Relations
 from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import FloatArray, IntArray
 
-__all__ = ["HDC"]
-
 
 class HDC(Clusterer):
     """Cluster nominal and ordered categories with homogeneous distances and learned weights.

@@ -11,8 +11,6 @@ from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.incremental import Grown, learn_batch
 from catalpa.loop.progress import Tell
 
-__all__ = ["KModes"]
-
 
 class KModes(Clusterer):
     """Cluster categories around their most frequent combination.

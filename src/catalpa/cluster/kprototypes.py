@@ -18,8 +18,6 @@ from catalpa.loop.progress import Tell
 from catalpa.steps.sums import number_moments
 from catalpa.table.blocks import FloatArray
 
-__all__ = ["KPrototypes"]
-
 DOMINATES = 100.0  # a column that spreads this many times as wide as another decides alone
 
 

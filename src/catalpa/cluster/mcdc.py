@@ -29,8 +29,6 @@ from catalpa.steps.in_order.within_clusters import WithinClusters, look_within
 from catalpa.steps.scores import Scores, fix
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
 
-__all__ = ["MCDC"]
-
 LARGE_FIRST = 224  # the root of fifty thousand rows: a pass costs rows times clusters
 
 

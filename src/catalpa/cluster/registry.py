@@ -18,8 +18,6 @@ from catalpa.errors import ModelFileError, ParameterError
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["METHODS", "MethodEntry", "find_method", "load", "model_from"]
-
 
 @dataclass(frozen=True)
 class MethodEntry:

@@ -26,8 +26,6 @@ from catalpa.steps.scores import FixedScores, Scores, fix
 from catalpa.table.blocks import Axis
 from catalpa.table.schema import Schema
 
-__all__ = ["SigDT"]
-
 LEAF = -1  # no place on the category axis
 ARRAYS = ("places", "yes", "no", "labels", "log_p", "rows")
 

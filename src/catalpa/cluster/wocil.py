@@ -29,8 +29,6 @@ from catalpa.steps.in_order.within_clusters import WithinClusters, dissimilariti
 from catalpa.steps.scores import FixedScores, Scores
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 
-__all__ = ["WOCIL"]
-
 TIE = 1e-12  # exact ties of similarities are common, and rounding must not decide them
 
 

@@ -14,8 +14,6 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
-__all__ = ["AxisWeights", "Het2Hom", "Launch", "Launched", "Placed", "Reconstructed", "column_weights"]
-
 SMALLEST_SPREAD = 1e-6  # so that an axis on which every cluster is one point has a finite weight
 
 Deviations: TypeAlias = Callable[[Scores, FloatArray], FloatArray]

@@ -19,8 +19,6 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
-__all__ = ["ClusterRelations", "OnLines"]
-
 SAME_SUM = 1e-12  # sums of distances closer than this are a tie
 
 

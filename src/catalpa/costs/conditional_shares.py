@@ -18,16 +18,6 @@ from catalpa.steps.counts import Counts
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 from catalpa.table.schema import Column, Kind
 
-__all__ = [
-    "Contexts",
-    "at_centers",
-    "conditional_shares",
-    "distances_along",
-    "positions_along",
-    "ranked_categories",
-    "shares_or_overall",
-]
-
 
 def ranked_categories(columns: Sequence[Column]) -> tuple[int, ...]:
     """How many categories of each column stand in order: none of a nominal one, nor missing cells.

@@ -24,15 +24,6 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
-__all__ = [
-    "CategoryDistances",
-    "ColumnContexts",
-    "learn_contexts",
-    "profiles_in_context",
-    "relevant",
-    "relevant_and_not_redundant",
-]
-
 NEGLIGIBLE = 1e-12  # differences below this are rounding
 
 

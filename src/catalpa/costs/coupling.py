@@ -15,18 +15,6 @@ from scipy.sparse import csr_array
 from catalpa.costs.dependence import column_dependence
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
-__all__ = [
-    "FREQUENCY_COUPLINGS",
-    "PointGroups",
-    "category_groups",
-    "column_points",
-    "frequency_coupling",
-    "groups_of_all_sizes",
-    "memberships",
-    "occurrence_coupling",
-    "principal_scores",
-]
-
 SMALLEST = 4  # categories that can be grouped so that two groups have more than one
 SAME_SCORE = 1e-9  # scores that differ by this share are equally large
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
-__all__ = ["Dependence", "column_dependence", "margins"]
-
 GRID = 2.0**40  # uncertainties are kept to 2**-40, so that equal dependences are equal
 NOTHING = 2.0**-40  # bits below this are rounding
 

@@ -17,17 +17,6 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
-__all__ = [
-    "Centroids",
-    "InUse",
-    "JointVectors",
-    "MeanVectors",
-    "category_distances",
-    "column_means",
-    "overall_shares",
-    "with_holes",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Centroids(Prototypes):

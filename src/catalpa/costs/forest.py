@@ -18,8 +18,6 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
-__all__ = ["Forest", "OrderForest", "cluster_distances"]
-
 SHORTEST = 1e-8  # length of an edge between categories that spread alike
 DECIMALS = 12  # edges are compared to this many decimals, so that equal lengths stay equal
 

@@ -14,8 +14,6 @@ from scipy.linalg import eigh
 
 from catalpa.table.blocks import FloatArray, IntArray
 
-__all__ = ["SIMILARITIES", "Spectrum", "factors", "spectrum", "unit_rows", "value_graph"]
-
 Similarity = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 SIMILARITIES: dict[str, Similarity] = {

@@ -18,8 +18,6 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
-__all__ = ["Described", "PairWeights", "homogeneous_distances"]
-
 SAME_SUM = 1e-12  # sums of distances closer than this are a tie
 
 Matrices: TypeAlias = tuple[FloatArray, ...]  # (v, v) for each column

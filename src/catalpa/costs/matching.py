@@ -10,8 +10,6 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
-__all__ = ["Matching", "Prototypes", "center_places", "most_frequent"]
-
 
 @dataclass(frozen=True, eq=False)
 class Prototypes:

@@ -8,8 +8,6 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import IntArray
 
-__all__ = ["Learner", "Method", "Reseeds", "State"]
-
 State = TypeVar("State")
 
 

@@ -18,8 +18,6 @@ from catalpa.errors import TableError
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 from catalpa.table.schema import Column
 
-__all__ = ["MOST_CATEGORIES", "Space", "base_distances", "check_sizes", "unfold"]
-
 MOST_CATEGORIES = 100  # an axis for every two of these and a place on it for each: 4 MB per cluster
 SAME_SUM = 1e-12  # mean distances closer than this are a tie
 

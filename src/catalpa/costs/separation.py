@@ -11,8 +11,6 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
-__all__ = ["Agreement", "WeightedModes", "difference", "separating_weights"]
-
 
 def separating_weights(
     apart: FloatArray, alike: FloatArray, fallback: float

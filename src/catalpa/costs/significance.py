@@ -10,8 +10,6 @@ from scipy.stats import binom
 
 from catalpa.table.blocks import FloatArray, IntArray
 
-__all__ = ["SplitTest"]
-
 ROWS_AT_ONCE = 256
 
 

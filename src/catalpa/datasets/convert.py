@@ -18,8 +18,6 @@ from typing import Any
 from catalpa.datasets.registry import Variant
 from catalpa.errors import DatasetError
 
-__all__ = ["Recipe", "canonical_csv", "recipe_of"]
-
 _MISSING = "?"  # as UCI writes it
 
 

@@ -17,8 +17,6 @@ from catalpa.datasets.registry import Facts, Variant, table_path
 from catalpa.errors import DatasetError
 from catalpa.files import write_atomically
 
-__all__ = ["UCI", "cache_folder", "check", "fetch"]
-
 UCI = "https://archive.ics.uci.edu/"
 
 _TIMEOUT_SECONDS = 60.0  # without an answer; a download that goes on may take longer

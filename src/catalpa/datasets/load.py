@@ -17,8 +17,6 @@ from catalpa.datasets.fetch import UCI, cache_folder, check, fetch
 from catalpa.datasets.registry import Facts, Variant, facts_of, registry, table_path
 from catalpa.errors import DatasetError
 
-__all__ = ["Dataset", "is_here", "list_datasets", "load"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:

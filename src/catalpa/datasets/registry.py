@@ -12,8 +12,6 @@ from typing import Any, Literal
 
 from catalpa.errors import ParameterError
 
-__all__ = ["Facts", "Variant", "facts_of", "registry", "table_path"]
-
 Variant = Literal["paper", "mixed"]
 
 _FOLDERS: Mapping[str, str] = {"paper": "paper", "mixed": "paper_mixed"}

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from catalpa.errors import ParameterError
 
-__all__ = ["Planted", "iter_categorical", "make_categorical"]
-
 # Rows are drawn in chunks of this size, each from a random stream of its own, so a row depends on its number
 # and on the seed but not on how many rows are asked for at once.
 _CHUNK_ROWS = 8192

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from catalpa.table.blocks import Axis
 
-__all__ = ["Engine", "Step", "Sweep"]
-
 Result = TypeVar("Result")
 
 Step = Callable[..., Result]  # step(block, *args) -> something that adds

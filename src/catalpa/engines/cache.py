@@ -23,8 +23,6 @@ from catalpa.errors import OutputError
 from catalpa.files import lock_at
 from catalpa.table.blocks import Block
 
-__all__ = ["ArrayFile", "BlockFiles", "Folder", "Shelf"]
-
 PREFIX, OWNER, LOCK = "catalpa-", "owner", "lock"
 LARGE = 1 << 12  # bytes from which an array gets a file of its own: a page, the least that can be mapped
 

@@ -8,8 +8,6 @@ from catalpa.engines.local import InMemory
 from catalpa.engines.opening import Opener
 from catalpa.table import open_table
 
-__all__ = ["opener_for"]
-
 
 def opener_for(X: Any) -> Opener:
     """The opener of a table, by the package of its type; no such package is imported to ask."""

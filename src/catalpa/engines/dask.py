@@ -27,8 +27,6 @@ from catalpa.table.encode import Encoding
 from catalpa.table.intake import Header
 from catalpa.table.schema import TableSettings
 
-__all__ = ["DaskEngine", "InDask"]
-
 Result = TypeVar("Result")
 FAN_IN = 8  # results added by one task on the way to the sum: no worker ever holds all of them
 LONGEST_CHAIN = 16  # sweeps after which memories are made afresh, so that the scheduler can forget old ones

@@ -27,8 +27,6 @@ from catalpa.table.intake import Header, Table
 from catalpa.table.schema import Schema, TableSettings
 from catalpa.table.shape import numbers_at, shaped
 
-__all__ = ["InMemory", "LocalEngine", "checked_weights", "thread_count", "weight_units"]
-
 Result = TypeVar("Result")
 ROWS_PER_BLOCK = 1 << 16  # below this the hand-over between threads costs more than it saves
 # Total weight in units. A soft pass adds numbers in 2**-30 of a unit: with more, sums would pass 64 bits.

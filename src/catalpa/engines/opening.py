@@ -16,8 +16,6 @@ from catalpa.table.intake import Header
 from catalpa.table.schema import Schema, TableSettings
 from catalpa.table.shape import shaped
 
-__all__ = ["Opened", "Opener", "opened", "refuse_weights"]
-
 
 @dataclass(frozen=True, eq=False)
 class Opened:

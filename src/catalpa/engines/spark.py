@@ -31,8 +31,6 @@ from catalpa.table.encode import Encoding
 from catalpa.table.intake import Header
 from catalpa.table.schema import TableSettings
 
-__all__ = ["InSpark", "SparkEngine", "append_column"]
-
 Result = TypeVar("Result")
 Place: TypeAlias = tuple[int, int]  # partition, and block inside it
 ROWS_PER_BLOCK = 1 << 18  # Spark hands over 10 000 rows at a time, too few to be worth a call of a step

@@ -25,8 +25,6 @@ from catalpa.table.files.scan import Scan
 from catalpa.table.intake import Header
 from catalpa.table.schema import TableSettings
 
-__all__ = ["InFiles", "StreamEngine"]
-
 Result = TypeVar("Result")
 
 

@@ -22,19 +22,6 @@ from catalpa.table import decode
 from catalpa.table.blocks import TICK_BITS, Block, FloatArray
 from catalpa.table.schema import Column, Kind, Schema
 
-__all__ = [
-    "balance",
-    "card",
-    "centers_frame",
-    "frame_in",
-    "history_frame",
-    "number_profile",
-    "profiles_frame",
-    "reasons_frame",
-    "reasons_of",
-    "weights_frame",
-]
-
 EAGER = ("pandas", "polars", "pyarrow", "modin", "cudf")  # libraries whose frames can be made from columns
 LARGE_DIGITS = 15  # beyond 10**15 no number is told shorter; the largest could become infinite
 CLUSTERS_SHOWN = 12  # a card is read at a glance, a report in full

@@ -12,8 +12,6 @@ from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.problem import Problem
 from catalpa.table.blocks import Rows, gather_rows, search_positions
 
-__all__ = ["MOST_CLUSTERS", "Candidate", "Judgement", "best_of_numbers", "judged", "most_evident"]
-
 MOST_CLUSTERS = 20  # that n_clusters="auto" looks at
 PATIENCE = 2  # numbers of clusters in a row with less evidence than the best, after which the search ends
 TIE = 1e-6  # relative difference of evidence up to which fewer clusters are kept

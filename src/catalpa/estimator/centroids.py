@@ -25,8 +25,6 @@ from catalpa.steps.search import FoundRows
 from catalpa.table.blocks import Axis, Block, FloatArray
 from catalpa.table.schema import Schema
 
-__all__ = ["BEGIN", "settle_centroids", "vector_relations", "wide_vectors"]
-
 PLUSPLUS = "k-means++"
 BEGIN = begin(PLUSPLUS, *STARTS)
 

@@ -26,8 +26,6 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.soft.scores import SharedCounts
 from catalpa.table.blocks import Axis
 
-__all__ = ["CheckpointedEngine", "Journal", "checkpointed"]
-
 FIT = "fit.json"
 CHECKSUM = "checksum"
 SHARED = ("log", "gap", "change")

@@ -11,8 +11,6 @@ from catalpa.estimator.fitted import fitted_of
 if TYPE_CHECKING:
     from catalpa.report import Report
 
-__all__ = ["Explained", "lacking"]
-
 
 def lacking(**read_instead: str) -> Mapping[str, str]:
     """Attributes that mean nothing in a method, by name, each with what to read there instead."""

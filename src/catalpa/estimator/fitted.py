@@ -20,8 +20,6 @@ from catalpa.steps.scores import FixedScores, Scores
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Schema
 
-__all__ = ["Fitted", "Outcome", "fitted_of", "warn_if_short"]
-
 
 @dataclass(frozen=True, eq=False)
 class Outcome:

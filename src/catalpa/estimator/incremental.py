@@ -28,8 +28,6 @@ from catalpa.table.schema import Schema, UnknownPolicy
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["Grown", "Relearn", "faded", "learn_batch", "widened"]
-
 FINE = 1024  # units of a row's weight where old rows fade, so that rare categories fade too
 
 

@@ -15,8 +15,6 @@ from catalpa.steps.counts import Counts
 from catalpa.table.blocks import FARTHEST
 from catalpa.table.schema import Schema
 
-__all__ = ["Kept", "check_kept", "damaged"]
-
 Words: TypeAlias = tuple[str, ...]  # the sizes of an array, in words
 MOST_WEIGHT = 2.0**62  # a sum of counts beyond it would not fit 64 bits
 

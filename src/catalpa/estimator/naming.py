@@ -12,8 +12,6 @@ from catalpa.estimator.fitted import Fitted, fitted_of
 from catalpa.relations.names import figure, shortened
 from catalpa.relations.reasons import NumberReason, Reason
 
-__all__ = ["Named", "all_names", "named", "suggested"]
-
 TRAITS, MOST_TRAITS = 2, 5  # reasons in a name that is suggested, and where names would be the same
 YES, NO = ("1", "yes", "true", "y"), ("0", "no", "false", "n")
 LONGEST = 80  # letters of a name; it stands in tables and beside points

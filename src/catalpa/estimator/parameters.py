@@ -12,20 +12,6 @@ from typing import Any
 from catalpa.errors import ParameterError
 from catalpa.loop.starts.rows import STARTS
 
-__all__ = [
-    "WATCHING",
-    "Rule",
-    "begin",
-    "between",
-    "check_parameters",
-    "choice",
-    "either",
-    "number",
-    "positive",
-    "rules",
-    "whole",
-]
-
 
 @dataclass(frozen=True)
 class Rule:

@@ -27,8 +27,6 @@ from catalpa.table import encode
 from catalpa.table.blocks import Rows
 from catalpa.table.schema import Schema
 
-__all__ = ["Problem", "rows_in_memory"]
-
 
 @dataclass(frozen=True, eq=False)
 class Problem:

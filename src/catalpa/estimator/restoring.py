@@ -21,8 +21,6 @@ from catalpa.table.schema import Schema
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["restored"]
-
 Record = TypeVar("Record")
 
 

@@ -27,8 +27,6 @@ from catalpa.table.schema import Schema
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-__all__ = ["Taken", "identity", "model_document"]
-
 
 def model_document(method: str, parameters: Mapping[str, Any], fitted: Fitted) -> dict[str, Any]:
     """What a model file holds of a fit with these settings."""

@@ -31,8 +31,6 @@ from catalpa.steps.sums import Moments, number_moments
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows, gather_rows, search_positions
 from catalpa.table.schema import Column, Kind, Schema
 
-__all__ = ["Ground", "overall_of", "prepared", "with_moved_rows"]
-
 LEAST_LACKING, MOST_LACKING = 0.01, 0.99  # share of missing numbers between which missing says something
 # Factors on the differences of costs, and passes with each; none of 500 measured fits came to need them.
 SHARPER, SHARPER_PASSES = (2.0, 4.0, 8.0), 10

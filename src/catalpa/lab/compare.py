@@ -11,8 +11,6 @@ from catalpa.lab.estimators import is_by_chance, method_name
 from catalpa.lab.measure import measured
 from catalpa.lab.protocol import Entry
 
-__all__ = ["compare", "summary"]
-
 MEASURES = ["ACC", "ARI", "NMI", "AMI", "CMP"]
 
 

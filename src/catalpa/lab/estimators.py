@@ -11,8 +11,6 @@ from catalpa.cluster.registry import METHODS, find_method
 from catalpa.errors import ParameterError
 from catalpa.lab.peers import PEERS, find_peer
 
-__all__ = ["GROUP", "find_estimator", "is_by_chance", "make", "method_name"]
-
 GROUP = "catalpa.methods"  # entry points of other packages
 
 

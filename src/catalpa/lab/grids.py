@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-__all__ = ["FORMATS", "Cell", "Grid", "to_latex", "to_markdown", "to_plain"]
-
 # What LaTeX would take for a command.
 _LATEX = {letter: f"\\{letter}" for letter in "&%#_${}"} | {
     "±": r"$\pm$",

@@ -15,8 +15,6 @@ import pandas as pd
 from catalpa.errors import OutputError, ParameterError
 from catalpa.files import lock_at, write_atomically
 
-__all__ = ["COLUMNS", "KEY", "ResultJournal", "append_line", "read_results", "whole_lines"]
-
 KEY = ["method", "variant", "dataset", "columns", "seed"]
 # Int64 where a failed run has no number; texts are never missing, but empty.
 COLUMNS: Mapping[str, str] = {

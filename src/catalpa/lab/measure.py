@@ -27,8 +27,6 @@ from catalpa.metrics import (
 )
 from catalpa.table import infer
 
-__all__ = ["measured", "run_job"]
-
 
 def run_job(job: Job, data_home: str | None = None) -> dict[str, Any]:
     """The row of one run; a run that fails gives a row that says why."""

@@ -15,8 +15,6 @@ from catalpa.lab.published import MEASURES, contradictions, printed, printed_ran
 from catalpa.lab.significance import Significance, significance
 from catalpa.lab.tables import LOPSIDED, PublishedTable, table
 
-__all__ = ["page", "tests_text", "usual_control"]
-
 NEAR = 0.03  # a mean this far from the print, or within its deviation, counts as reproduced
 
 

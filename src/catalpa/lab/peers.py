@@ -17,8 +17,6 @@ from catalpa.errors import MissingDependency
 from catalpa.table import encode, infer
 from catalpa.table.blocks import Block, FloatArray
 
-__all__ = ["PEERS", "LatentClasses", "LeadingAxes", "find_peer"]
-
 MOST_AXES = 10
 
 

@@ -15,8 +15,6 @@ from catalpa.errors import ParameterError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Entry", "Job", "PrintedPlace", "Protocol", "read_protocol"]
-
 CATEGORICAL, MIXED = "categorical", "mixed"
 _KEYS = {"method", "variant", "parameters", "shown", "chance"}
 

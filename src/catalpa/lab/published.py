@@ -10,16 +10,6 @@ import pandas as pd
 
 from catalpa.metrics import average_ranks
 
-__all__ = [
-    "HIGHER_IS_BETTER",
-    "MEASURES",
-    "contradictions",
-    "printed",
-    "printed_ranks",
-    "ranks_of",
-    "table_of",
-]
-
 MEASURES = {"2": ("ACC", "ARI", "CMP"), "3": ("ACC",), "4": ("ACC",)}
 HIGHER_IS_BETTER = {"ACC": True, "ARI": True, "NMI": True, "AMI": True, "CMP": False}
 # The same method under the names that the ablation gives it.

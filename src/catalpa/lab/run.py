@@ -27,8 +27,6 @@ from catalpa.lab.journal import ResultJournal
 from catalpa.lab.measure import run_job
 from catalpa.lab.protocol import CATEGORICAL, MIXED, Job, Protocol
 
-__all__ = ["RunProgress", "available", "run"]
-
 
 @dataclass(frozen=True)
 class RunProgress:

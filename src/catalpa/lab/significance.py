@@ -18,8 +18,6 @@ from catalpa.metrics import (
     wilcoxon_holm,
 )
 
-__all__ = ["Significance", "significance"]
-
 
 @dataclass(frozen=True)
 class Significance:

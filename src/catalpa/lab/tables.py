@@ -14,8 +14,6 @@ from catalpa.lab.grids import Cell, Grid
 from catalpa.lab.protocol import Entry, PrintedPlace, Protocol
 from catalpa.lab.published import HIGHER_IS_BETTER, MEASURES, printed, printed_ranks, ranks_of, table_of
 
-__all__ = ["LOPSIDED", "PublishedTable", "table"]
-
 LOPSIDED = 0.95  # a largest cluster with more of the rows than this leaves nothing to tell apart
 
 TITLES = {

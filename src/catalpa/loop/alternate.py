@@ -15,8 +15,6 @@ from catalpa.loop.history import Pass
 from catalpa.loop.settle import Refill, Settled, settle
 from catalpa.steps.counts import Counts
 
-__all__ = ["Before", "Enough", "alternate", "clusters_repeat", "same_partition"]
-
 
 @dataclass(frozen=True, eq=False)
 class Before:

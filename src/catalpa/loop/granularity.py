@@ -15,8 +15,6 @@ from catalpa.steps.in_order.visits import ABSENT, OrderedRows, Rivalry
 from catalpa.steps.in_order.within_clusters import look_within
 from catalpa.table.blocks import FloatArray, IntArray
 
-__all__ = ["LARGE", "Granularities", "Granularity", "coarsen", "nearest_granules"]
-
 LARGE = 50_000  # rows from which a competition, which may cycle, is cut short
 LARGE_PASSES = 10
 TIE = 0.0  # competitions are decided by the exact sums, as published

@@ -14,8 +14,6 @@ from catalpa.loop.progress import report_pass
 from catalpa.steps.branches import BranchCounts, Condition, count_branch
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
-__all__ = ["Choose", "GrownTree", "grow"]
-
 # (counts of a branch, how many branches were visited, this one included) -> (category or -1, ln p-value)
 Choose: TypeAlias = Callable[[BranchCounts, int], tuple[int, float]]
 

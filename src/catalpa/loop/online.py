@@ -15,8 +15,6 @@ from catalpa.steps.in_order.visits import OrderedRows, Rivalry, compete, join, v
 from catalpa.steps.in_order.within_clusters import WithinClusters, look_within
 from catalpa.table.blocks import FloatArray, IntArray
 
-__all__ = ["Visited", "Weigh", "settle_online"]
-
 Weigh: TypeAlias = Callable[[WithinClusters], FloatArray]  # -> weights (k, columns)
 
 

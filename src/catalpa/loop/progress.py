@@ -12,8 +12,6 @@ from typing import Any, TypeAlias
 
 from catalpa.loop.history import Pass
 
-__all__ = ["Progress", "Tell", "in_parts", "report_pass", "seeking", "watched", "watching"]
-
 BETWEEN_LINES = 1.0  # seconds that verbose=1 is silent after a line
 
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from catalpa.loop.progress import in_parts
 
-__all__ = ["best_of", "generators"]
-
 
 class Priced(Protocol):
     """Anything that came to rest at a cost."""

@@ -18,9 +18,6 @@ from catalpa.steps.scores import FixedScores, Scores, fix
 from catalpa.steps.search import FoundRows, farthest_rows
 from catalpa.table.blocks import Axis, Block
 
-__all__ = ["REFILLS", "Refill", "Settled", "as_counts", "assign", "keep_empty", "reseed_empty", "settle"]
-
-
 Refill: TypeAlias = Callable[[Engine, FixedScores, Counts], Counts]
 
 

@@ -12,8 +12,6 @@ from catalpa.steps.scores import Scores
 from catalpa.steps.soft.scores import SharedCounts, soften
 from catalpa.steps.soft.share import share_and_count
 
-__all__ = ["Ripened", "SoftMethod", "better", "ripen"]
-
 TIE = 1e-6  # relative difference of evidence up to which the earlier one stays
 
 

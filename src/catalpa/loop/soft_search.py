@@ -18,8 +18,6 @@ from catalpa.steps.soft.scores import WHOLE, SharedCounts, soften
 from catalpa.steps.soft.share import share_and_count
 from catalpa.table.blocks import Axis, Block
 
-__all__ = ["Found", "Search", "Settings", "on_all_rows"]
-
 PRIORS = (1.0, 2.5, 6.0)  # a: rows of the whole table that stand beside each category of a cluster
 OWN_SHARE = 0.9  # of a row in its own cluster at the start; the rest is spread evenly
 SEARCH_PASSES, SEARCH_CHANGE = 40, 1e-3  # more passes do not find better clusters: 40 are part of the method

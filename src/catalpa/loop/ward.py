@@ -8,8 +8,6 @@ import numpy as np
 
 from catalpa.table.blocks import FloatArray, IntArray
 
-__all__ = ["ward_labels"]
-
 SAME = 1e-12  # heights closer than this, relatively, are a tie
 
 

@@ -15,8 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from catalpa.errors import MissingValues, ParameterError, TableError, UnsupportedTable
 
-__all__ = ["Codes", "column_codes", "label_codes", "paired_codes"]
-
 Codes = NDArray[np.int64]
 
 # Whole numbers up to this bound are renumbered by counting, which needs no sort.

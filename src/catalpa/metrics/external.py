@@ -13,14 +13,6 @@ from sklearn.metrics import (
 
 from catalpa.metrics.codes import paired_codes
 
-__all__ = [
-    "adjusted_mutual_information",
-    "adjusted_rand",
-    "clustering_accuracy",
-    "normalized_mutual_information",
-    "purity",
-]
-
 
 def clustering_accuracy(target: ArrayLike, labels: ArrayLike) -> float:
     """Share of rows that agree under the best one-to-one matching of clusters to classes.

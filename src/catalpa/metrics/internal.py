@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from catalpa.errors import ParameterError
 from catalpa.metrics.codes import Codes, column_codes, label_codes
 
-__all__ = ["categorical_silhouette", "categorical_silhouette_samples", "compactness"]
-
 # Rows whose (rows, clusters) matches are held at once.
 _CHUNK_CELLS = 1 << 20
 

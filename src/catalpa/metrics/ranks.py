@@ -17,18 +17,6 @@ from scipy import stats
 
 from catalpa.errors import MissingValues, ParameterError
 
-__all__ = [
-    "Friedman",
-    "PairTest",
-    "average_ranks",
-    "bonferroni_dunn_difference",
-    "friedman",
-    "holm",
-    "nemenyi_difference",
-    "rank_groups",
-    "wilcoxon_holm",
-]
-
 
 @dataclass(frozen=True)
 class Friedman:

@@ -13,17 +13,6 @@ from catalpa.errors import ModelFileError
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 
-__all__ = [
-    "array_from_json",
-    "array_to_json",
-    "counts_from_json",
-    "counts_to_json",
-    "number_from_json",
-    "number_to_json",
-    "scores_from_json",
-    "scores_to_json",
-]
-
 DTYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float16", "float32", "float64"),

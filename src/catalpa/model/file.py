@@ -11,8 +11,6 @@ from catalpa.errors import ModelFileError
 from catalpa.files import write_atomically
 from catalpa.model.text import from_text, to_text
 
-__all__ = ["FORMAT", "from_model_text", "model_text", "read", "write"]
-
 FORMAT = 1  # goes up when a reader of the format before would misread the file
 MARK = "catalpa_model"
 FIELDS: Mapping[str, tuple[type, ...]] = {

@@ -16,8 +16,6 @@ from catalpa.model.scoring import Scoring
 from catalpa.table.blocks import FARTHEST, IGNORED, TICK_BITS, UNSEEN
 from catalpa.table.schema import Category, Column, category_key
 
-__all__ = ["onnx_model"]
-
 # Old enough for the runtimes that are about, new enough for every operation on doubles and 64-bit integers.
 OPSET, ML_OPSET, IR = 17, 3, 8
 REFUSED = -1  # the label of a row that predict refuses

@@ -8,8 +8,6 @@ from typing import Any
 
 from catalpa.errors import ParameterError
 
-__all__ = ["Scorer"]
-
 
 class Scorer:
     """Clusters of rows as they come, made by ``model.scorer()``.

@@ -8,8 +8,6 @@ from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import Scaling
 from catalpa.table.schema import Schema
 
-__all__ = ["Scoring"]
-
 
 @dataclass(frozen=True, eq=False)
 class Scoring:

@@ -15,8 +15,6 @@ from catalpa.model.sql_words import GIVEN, Words, rounded
 from catalpa.table.blocks import FARTHEST, TICK_BITS
 from catalpa.table.schema import Column
 
-__all__ = ["sql_query"]
-
 WIDE = 16  # a column of more categories is joined with a look-up table
 MOST_JOINS = 50  # SQLite joins 64 tables at most
 WITH_VALUES = ("duckdb", "postgres", "sqlite")  # dialects that take VALUES as a table

@@ -12,8 +12,6 @@ from catalpa.model.sql_words import Words
 from catalpa.table.blocks import IGNORED, UNSEEN, IntArray
 from catalpa.table.schema import Category, Column, category_key
 
-__all__ = ["ColumnCosts", "is_missing"]
-
 
 def is_missing(name: str) -> str:
     """Whether a number is NULL or no number: only a finite number minus itself is 0."""

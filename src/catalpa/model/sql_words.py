@@ -15,8 +15,6 @@ try:
 except ImportError as error:
     raise MissingDependency('SQL needs sqlglot. Install it with: pip install "catalpa[sql]"') from error
 
-__all__ = ["GIVEN", "Words", "rounded"]
-
 GIVEN = "catalpa_given"  # what the query calls the table that it labels
 
 WHOLE = 2**52  # from here on every double is a whole number

@@ -11,8 +11,6 @@ import numpy as np
 
 from catalpa.errors import ModelFileError
 
-__all__ = ["from_text", "to_text"]
-
 INDENT = "  "
 
 

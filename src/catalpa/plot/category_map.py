@@ -18,8 +18,6 @@ from catalpa.table.blocks import FloatArray
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["category_map", "category_points", "draw_categories", "mapped"]
-
 MOST_PAIRED = 1_500  # categories: their pairs are a square table, and its axes cost its third power
 NAME_WIDTH = 32
 LETTER, LINE = 6.2, 13.0  # pixels of a letter and a line of names

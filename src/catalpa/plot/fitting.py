@@ -14,8 +14,6 @@ from catalpa.plot.view import model_counts
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["Gains", "choosing_k", "cost_per_pass", "draw_agreement", "draw_passes"]
-
 
 class Gains(Protocol):
     """A choice of k, as ``catalpa.choose_k`` makes it."""

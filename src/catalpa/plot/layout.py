@@ -9,8 +9,6 @@ from catalpa.errors import ParameterError
 from catalpa.relations.relation import Relation
 from catalpa.table.blocks import FloatArray
 
-__all__ = ["TreeLayout", "TreeRow", "lay_out"]
-
 # Forty lines fill a screen.
 MOST_ROWS = 40
 SAME_PLACE = 1e-9  # of the longest way: categories nearer than this share a row

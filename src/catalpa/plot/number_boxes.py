@@ -14,8 +14,6 @@ from catalpa.relations.names import shortened
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["number_boxes"]
-
 COLUMNS_SHOWN = 12
 
 

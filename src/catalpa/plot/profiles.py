@@ -19,8 +19,6 @@ from catalpa.relations.profiles import profile_columns, telling_columns
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["cluster_sizes", "profile_map"]
-
 # A heat map of more lines than a screen holds is scrolled, not read.
 COLUMNS_SHOWN = 12
 CATEGORIES_SHOWN = 12

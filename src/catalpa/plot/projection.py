@@ -8,8 +8,6 @@ import numpy as np
 
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
-__all__ = ["Plane", "correspondence", "neighbourhoods"]
-
 MOST_CATEGORIES = 1_000  # the commonest; the work grows with their square
 
 

@@ -18,8 +18,6 @@ from catalpa.relations.relations import Relations
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["relation_comparison", "relation_grid", "relation_tree", "relations_of"]
-
 LINE = 24  # pixels between two categories
 # Letters of a category beside its dot; two trees must fit beside each other.
 NAME_WIDTH = 26

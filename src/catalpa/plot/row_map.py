@@ -17,8 +17,6 @@ from catalpa.table.blocks import FloatArray
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["draw_map", "map_points", "row_map"]
-
 # More points hide each other, and each has a text in the page for those who cannot see it.
 MOST_POINTS = 2_000
 CELLS_TOLD = 5

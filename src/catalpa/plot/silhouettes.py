@@ -16,8 +16,6 @@ from catalpa.table.blocks import FloatArray
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["draw_silhouettes", "silhouette_values", "silhouettes"]
-
 SILHOUETTE = "nearer to another cluster  \u2190  0  \u2192  nearer to its own"
 GAP = 0.08  # between clusters, of the height of one
 

@@ -12,8 +12,6 @@ from catalpa.table import encode
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Kind, Schema
 
-__all__ = ["Spreads", "number_records", "spread_numbers"]
-
 
 @dataclass(frozen=True, eq=False)
 class Spreads:

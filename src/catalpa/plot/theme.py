@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["INK", "MUTED", "PALETTE", "SHAPES", "cluster_colour", "cluster_shape", "dressed", "needs_altair"]
-
 # Okabe and Ito's colours in an order in which neighbours differ in lightness too; grey for their black,
 # which would vanish on a dark page.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A90A", "#7A7A7A")

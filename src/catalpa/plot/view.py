@@ -26,8 +26,6 @@ from catalpa.table.schema import Schema
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["Sample", "View", "cluster_title", "look", "model_counts", "weigh_categories"]
-
 SAMPLE_ROWS = 20_000  # rows whose distances and silhouettes are looked at
 HOLE = "(unseen or missing)"  # both are one hole in the codes, which cannot tell them apart
 

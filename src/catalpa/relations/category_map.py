@@ -11,8 +11,6 @@ from catalpa.relations.names import category_names
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Schema
 
-__all__ = ["CategoryMap", "map_categories"]
-
 CLUSTERS_PART = 0.5  # of a distance that speaks of clusters, where other columns are looked at as well
 
 

@@ -10,8 +10,6 @@ from scipy.special import comb
 
 from catalpa.table.blocks import FloatArray, IntArray
 
-__all__ = ["Crossing", "Flow", "cross"]
-
 
 @dataclass(frozen=True)
 class Flow:

@@ -6,8 +6,6 @@ import numpy as np
 
 from catalpa.table.blocks import FloatArray, IntArray
 
-__all__ = ["BORDER", "FAR_OUT", "border_by_cost", "border_by_probability", "outlier_scores"]
-
 BORDER = 0.5  # of the own cluster's probability: from there on another one is nearly as good
 NEARLY = 1.05  # times what a row costs in its own cluster, where a method has no probabilities
 FAR_OUT = 1.5  # quartile distances, as in a box plot

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from catalpa.relations.names import decimals, shortened
 from catalpa.relations.tree import Tree
 
-__all__ = ["draw", "edge_length", "ends_to_end"]
-
 WIDTH = 100
 NAME_WIDTH = 24
 LONGEST_EDGE = 12  # dashes on each side of the longest edge's label, where there is room

@@ -11,8 +11,6 @@ import numpy as np
 from catalpa.relations.tree import Tree, line_tree, spanning_tree
 from catalpa.table.blocks import Axis, FloatArray
 
-__all__ = ["Geometry", "Lines", "Matrices"]
-
 
 class Geometry(Protocol):
     """Distances and trees of each column's categories in each cluster."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-__all__ = ["amount", "category_names", "decimals", "figure", "percent", "shortened"]
-
 MISSING = "(missing)"
 BOTH_ENDS = 24  # letters from which the end of a name is kept too
 JOINERS = "\u200c\u200d"  # without width, but part of how letters and emoji are written

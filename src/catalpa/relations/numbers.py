@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Schema
 
-__all__ = ["QUANTILES", "NumberProfile", "profile_numbers", "profile_values", "quantiles"]
-
 TINY = 1e-300  # instead of 0 where a logarithm is taken
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 

@@ -10,8 +10,6 @@ from catalpa.relations.names import category_names
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Category, Column, Kind, Schema
 
-__all__ = ["kept_order", "names_in_order", "order_not_used", "reading_order"]
-
 NUMBER = re.compile(r"\s*[+-]?\d+(\.\d+)?\s*")
 
 

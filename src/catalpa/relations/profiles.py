@@ -14,8 +14,6 @@ from catalpa.relations.order import reading_order
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Column, Kind, Schema
 
-__all__ = ["Profile", "TellingColumn", "profile_columns", "telling_columns"]
-
 Profile: TypeAlias = Mapping[str, Any]
 
 

@@ -14,8 +14,6 @@ from catalpa.relations.numbers import NumberProfile
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Schema
 
-__all__ = ["CategoryReason", "NumberReason", "Reason", "reasons", "rows_per_weight", "sentence"]
-
 NAME_WIDTH = 60  # of columns and categories in a sentence
 ROWS = 5  # that a reason needs, or all rows of a smaller cluster
 COMMON = 0.1  # share below which a category is not what a cluster is like

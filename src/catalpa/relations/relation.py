@@ -19,8 +19,6 @@ from catalpa.table.schema import Category
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Relation", "order_text", "path_edges"]
-
 SHOWN_CATEGORIES = 8  # in the short forms
 
 

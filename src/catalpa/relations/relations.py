@@ -20,8 +20,6 @@ from catalpa.table.schema import Schema
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Relations"]
-
 SHOWN_COLUMNS = 12  # in the short forms of Relations
 
 

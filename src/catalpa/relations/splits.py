@@ -14,8 +14,6 @@ from catalpa.relations.names import category_names, shortened
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Schema
 
-__all__ = ["SplitTree"]
-
 NAME_WIDTH = 40
 Step = tuple[int, bool]  # a branch, and whether its category is held
 

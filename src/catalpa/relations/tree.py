@@ -9,8 +9,6 @@ import numpy as np
 
 from catalpa.table.blocks import FloatArray, IntArray
 
-__all__ = ["Tree", "line_tree", "spanning_tree"]
-
 
 @dataclass(frozen=True, eq=False)
 class Tree:

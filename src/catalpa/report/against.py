@@ -13,8 +13,6 @@ from catalpa.relations.names import category_names
 from catalpa.table import encode, infer
 from catalpa.table.blocks import FloatArray, IntArray
 
-__all__ = ["crossed"]
-
 
 def crossed(
     labels: IntArray, k: int, values: Any, *, weights: FloatArray | None = None, name: str | None = None

@@ -11,8 +11,6 @@ import numpy as np
 from catalpa.relations.crossing import Crossing
 from catalpa.table.blocks import FloatArray
 
-__all__ = ["alluvial"]
-
 STEP, HEIGHT, GAP, NODE = 118, 380, 7, 26  # pixels: between two numbers, in all, between clusters, a cluster
 TOP = 26  # above the clusters, for their number
 

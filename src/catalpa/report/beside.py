@@ -11,8 +11,6 @@ import narwhals.stable.v2 as nw
 from catalpa.errors import ParameterError
 from catalpa.table.schema import Schema
 
-__all__ = ["Beside", "set_aside"]
-
 MISSING = "(missing)"
 
 

@@ -12,8 +12,6 @@ from catalpa.relations.doubt import FAR_OUT, outlier_scores
 from catalpa.report.beside import Beside
 from catalpa.report.examples import example_row
 
-__all__ = ["border_records", "outlier_records"]
-
 PAIRS, ROWS_NAMED = 12, 5  # borders told, and rows named for each
 OUTLIERS = 8
 

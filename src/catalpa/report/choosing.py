@@ -17,8 +17,6 @@ from catalpa.report.html import needs_packages, plain_page
 if TYPE_CHECKING:
     from catalpa.cluster.choose_k import KChoice
 
-__all__ = ["ChoiceReport", "report_choice"]
-
 BY_EVIDENCE = (
     "The evidence decides. It says how probable the table is under so many clusters, whatever their shares: "
     "more clusters fit better, but each of them also has to be paid for. Numbers that differ by up to 3 nats "

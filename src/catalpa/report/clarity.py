@@ -11,8 +11,6 @@ from catalpa.plot.silhouettes import silhouette_values
 from catalpa.plot.view import View
 from catalpa.table.blocks import FloatArray
 
-__all__ = ["Clarity", "clarity_record", "measure_clarity"]
-
 SURE = 0.9  # probability above which a row is said to be placed surely
 OUTLINE = 40  # bars of a cluster; more cannot be told apart at the height that is drawn
 MEANS = {

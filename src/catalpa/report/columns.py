@@ -9,8 +9,6 @@ from catalpa.plot.view import View
 from catalpa.relations.names import shortened
 from catalpa.relations.profiles import telling_columns
 
-__all__ = ["column_records", "telling_text"]
-
 MOST_NAMED = 6  # columns in the sentence; a longer list is a number to the reader
 
 

@@ -24,8 +24,6 @@ from catalpa.report.html import plain_page
 from catalpa.table import encode, infer
 from catalpa.table.blocks import FloatArray, IntArray
 
-__all__ = ["Comparison", "compare"]
-
 MOVES_TOLD = 12  # flows in the page; the table beside them has all
 ROWS_TO_DESCRIBE = 5  # fewer movers than that have accidents, not properties
 

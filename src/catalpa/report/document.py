@@ -23,8 +23,6 @@ from catalpa.report.summary import summarise
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["Document", "Report", "report"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Document(ABC):

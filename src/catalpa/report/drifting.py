@@ -20,8 +20,6 @@ from catalpa.table.blocks import FloatArray
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-__all__ = ["Drift", "drift"]
-
 RARE_BY_CHANCE = 0.01  # chance, over all clusters or columns together, of calling one changed that is not
 WORTH_TELLING = 0.02  # share of the rows: very large tables make smaller differences certain, not important
 

@@ -10,8 +10,6 @@ from catalpa.plot.view import View
 from catalpa.report.beside import Beside
 from catalpa.table.blocks import FloatArray, IntArray
 
-__all__ = ["example_row", "example_rows"]
-
 # Three of each are read; a longer list is not.
 TYPICAL, ODD = 3, 3
 COLUMNS_SHOWN = 8

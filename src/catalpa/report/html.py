@@ -15,8 +15,6 @@ from catalpa.plot.silhouettes import draw_silhouettes
 from catalpa.plot.theme import cluster_colour, cluster_shape, dressed, needs_altair
 from catalpa.relations.names import amount, figure, percent, shortened
 
-__all__ = ["needs_packages", "page", "plain_page", "script_json"]
-
 PALE = ("#E69F00", "#56B4E9", "#CC79A7", "#B8A90A")  # white numbers would be hard to read on these
 NAME_WIDTH = 60  # longer names of columns and categories are cut; a title has them whole
 PARTS = (

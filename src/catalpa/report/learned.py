@@ -13,8 +13,6 @@ from catalpa.relations.geometry import Matrices
 from catalpa.relations.order import names_in_order
 from catalpa.relations.splits import SplitTree
 
-__all__ = ["relation_records", "split_records", "weight_records"]
-
 MOST_TREES = 1_500  # in a page; the least telling columns are left out first
 # Categories of one line of a tree; the page cuts longer lines anyway.
 NAMES_TOLD = 3

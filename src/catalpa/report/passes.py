@@ -9,8 +9,6 @@ from typing import Any
 from catalpa.estimator.fitted import fitted_of
 from catalpa.plot.view import View
 
-__all__ = ["fit_record"]
-
 # The chart is 380 pixels wide: more passes than pixels show nothing more.
 MOST_PASSES = 400
 

@@ -23,8 +23,6 @@ from catalpa.report.examples import COLUMNS_SHOWN, example_rows
 from catalpa.report.learned import relation_records, split_records, weight_records
 from catalpa.report.passes import fit_record
 
-__all__ = ["summarise"]
-
 # As many as a sentence bears.
 REASONS, MORE_REASONS = 3, 10  # told at once, and told on demand after them
 # Of one column in the table of shares; how many are left out is said below it.

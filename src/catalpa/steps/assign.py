@@ -11,8 +11,6 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import Block, FloatArray, IntArray
 
-__all__ = ["Memory", "assign_and_count", "count_nearest", "label_rows", "least_costs", "measure_rows"]
-
 
 @dataclass(frozen=True, eq=False)
 class Memory:

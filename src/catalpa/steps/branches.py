@@ -9,8 +9,6 @@ import numpy as np
 from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import Axis, Block, IntArray
 
-__all__ = ["BranchCounts", "Condition", "FirstSeen", "count_branch", "first_seen"]
-
 
 @dataclass(frozen=True)
 class Condition:

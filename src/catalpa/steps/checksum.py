@@ -6,8 +6,6 @@ import numpy as np
 
 from catalpa.table.blocks import Block, IntArray
 
-__all__ = ["checksum"]
-
 SEED = 20_260_101  # of the fixed random factors
 
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from catalpa.table.blocks import Axis, Block, IntArray, Rows, ticks
 
-__all__ = ["Collapsed", "collapse", "joined"]
-
 
 @dataclass(frozen=True, eq=False)
 class Collapsed:

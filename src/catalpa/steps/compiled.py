@@ -23,19 +23,6 @@ try:
 except ImportError:  # pragma: no cover - an installation without a compiler
     _core = None  # type: ignore[assignment]
 
-__all__ = [
-    "Packed",
-    "assign_and_count",
-    "available",
-    "chosen_level",
-    "core_numbers",
-    "core_weights",
-    "description",
-    "label_rows",
-    "least_sums",
-    "pack",
-]
-
 CHOICE = "CATALPA_CORE"  # environment variable: "numpy", or one of the core's instruction sets
 WIDEST_GROUP = 256  # fused codes stay in one byte
 CACHE_BYTES = 1 << 20  # of the second cache, for the fused table of the clusters looked up together

@@ -9,8 +9,6 @@ import numpy as np
 
 from catalpa.table.blocks import TICK_BITS, Axis, Block, FloatArray, IntArray, ticks
 
-__all__ = ["SQUARE_BITS", "Counts"]
-
 SQUARE_BITS = 26  # squares of numbers are kept to 2**-26
 
 

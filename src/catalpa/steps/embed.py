@@ -13,16 +13,6 @@ from catalpa.steps.scores import FixedScores
 from catalpa.steps.search import FoundRows
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 
-__all__ = [
-    "Away",
-    "AwayByTable",
-    "AwayOfMeans",
-    "draw_far_row",
-    "join_vectors",
-    "mean_vectors",
-    "summed_away",
-]
-
 KEPT_BITS = 20  # of a distance: enough to draw by, and sums over 2**32 units of weight stay in 64 bits
 
 

@@ -11,8 +11,6 @@ from catalpa.steps.counts import SQUARE_BITS, Counts
 from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import IGNORED, TICK_BITS, Axis, Block, FloatArray, IntArray, ticks
 
-__all__ = ["count", "distances", "nearest", "present_cells", "row_costs", "weighted_sum"]
-
 ROWS_AT_ONCE = 1 << 14
 LIMB_BITS = 20  # sums of 64-bit costs are taken in limbs of 20 bits, so that they cannot overflow
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from catalpa.table.blocks import FARTHEST, HOLES, Axis, FloatArray, IntArray
 
-__all__ = ["FixedScores", "FixedTable", "Scores", "fix"]
-
 FINEST_SHIFT = 40  # distances are kept to 2**-40 ...
 LARGEST = float(np.finfo(np.float64).max)
 ROOM_BITS = 58  # ... or coarser, so that a row's sum, times the columns (a rescaled cost), stays below 2**60

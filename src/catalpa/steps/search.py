@@ -10,8 +10,6 @@ from catalpa.steps.assign import least_costs
 from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import Block, FloatArray, IntArray
 
-__all__ = ["FoundRows", "best_rows", "block_weights", "distinct_rows", "farthest_rows", "pick_rows"]
-
 
 @dataclass(frozen=True, eq=False)
 class FoundRows:

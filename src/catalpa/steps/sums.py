@@ -11,15 +11,6 @@ from catalpa.steps.counts import SQUARE_BITS
 from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import IGNORED, TICK_BITS, Axis, Block, FloatArray, IntArray, ticks
 
-__all__ = [
-    "Moments",
-    "binned_axis",
-    "cooccurrences",
-    "cooccurrences_with_bins",
-    "number_moments",
-    "summed_deviations",
-]
-
 # A product of ones and zeros is faster than counting pairs where columns are many and their categories few.
 MANY_COLUMNS, FEW_CATEGORIES = 64, 8
 CELLS_AT_ONCE = 1 << 22

@@ -10,26 +10,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "FARTHEST",
-    "HOLES",
-    "IGNORED",
-    "TICK_BITS",
-    "UNSCALED",
-    "UNSEEN",
-    "Axis",
-    "Block",
-    "FloatArray",
-    "Gathered",
-    "IntArray",
-    "Rows",
-    "Scaling",
-    "code_dtype",
-    "gather_rows",
-    "search_positions",
-    "ticks",
-]
-
 IntArray: TypeAlias = NDArray[Any]  # any integer dtype; the dtype is said where it matters
 FloatArray: TypeAlias = NDArray[np.float64]
 

@@ -15,8 +15,6 @@ from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Dtype
 from catalpa.table.values import Category, whole
 
-__all__ = ["MISSING_CODE", "Cells", "Coded", "Family", "Numbers", "indices_of"]
-
 MISSING_CODE = -1  # what pandas uses too, so that its codes are taken as they are
 
 

@@ -16,8 +16,6 @@ from catalpa.errors import TableError
 from catalpa.table.blocks import Block
 from catalpa.table.schema import Category, Column, Dtype, Kind, Schema
 
-__all__ = ["decode"]
-
 
 @dataclass(frozen=True, eq=False)
 class _Restored:

@@ -14,16 +14,6 @@ from catalpa.table.cells import Cells, Coded, Family
 from catalpa.table.digest import FEW, Summary
 from catalpa.table.schema import Category, Dtype, Origin, category_key
 
-__all__ = [
-    "HOLDS",
-    "PARTS",
-    "derived_cells",
-    "derived_summary",
-    "origins_of",
-    "told_of_parts",
-    "unseen_items",
-]
-
 MOST_ITEMS = 1000  # different items of the lists of a column; each becomes a column
 MONTHS = (
     *("January", "February", "March", "April", "May", "June"),

@@ -12,8 +12,6 @@ from catalpa.errors import TableError
 from catalpa.table.derived import HOLDS, PARTS
 from catalpa.table.schema import Category, Column, Dtype, Kind, Origin, Schema, category_key
 
-__all__ = ["schema_from_dict", "schema_to_dict"]
-
 MISSING = ("category", "ignore", "error")
 
 

@@ -17,8 +17,6 @@ from catalpa.table.cells import Cells, Coded, Family, Numbers
 from catalpa.table.intake import open_table
 from catalpa.table.schema import CategoricalFeatures, Category, Dtype, Key, TableSettings, category_key
 
-__all__ = ["FEW", "Digest", "Summary", "digest", "listed_columns"]
-
 FEW = 20  # whole numbers with more different values than this are measured, not categories
 LOOKED_AT = 50 * FEW  # cells that tell many numbers from few, so that no tally of millions is made
 

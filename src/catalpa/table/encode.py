@@ -24,8 +24,6 @@ from catalpa.table.match import as_numbers, code_of, refuse_other_type
 from catalpa.table.schema import Category, Column, Schema, TableSettings, UnknownPolicy
 from catalpa.table.values import cut
 
-__all__ = ["Encoded", "Encoding", "encode"]
-
 # The rows written at a time, so that their part of the row-major codes stays in the cache.
 ROWS_AT_ONCE = 8192
 ENOUGH_ROWS = 20  # from which a column with nothing but new categories is a mistake rather than news

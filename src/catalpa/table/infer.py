@@ -32,8 +32,6 @@ from catalpa.table.schema import (
 )
 from catalpa.table.shape import interval_labels, numbers_at, quantile_edges, shaped
 
-__all__ = ["extend", "infer", "infer_batches", "missing_values", "places_in", "schema_of"]
-
 
 def infer(
     X: Any,

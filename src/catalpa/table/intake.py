@@ -21,8 +21,6 @@ from catalpa.table.cells import MISSING_CODE, Cells, Coded, Family
 from catalpa.table.schema import Dtype, Schema
 from catalpa.table.values import check_text
 
-__all__ = ["Header", "Table", "open_table"]
-
 
 @dataclass(frozen=True)
 class Header:
@@ -135,7 +133,7 @@ def _open(X: Any) -> Table:
             "Collect it first, for instance with .collect()."
         )
     if isinstance(frame, nw.Series):
-        raise one_dimensional(X)
+        raise _one_dimensional(X)
     if hasattr(X, "__arrow_c_stream__") or isinstance(X, pa.RecordBatch):
         return _open_frame(nw.from_native(pa.table(X), eager_only=True))
     if isinstance(X, np.ndarray) or hasattr(X, "__array__"):
@@ -146,7 +144,7 @@ def _open(X: Any) -> Table:
     )
 
 
-def one_dimensional(X: Any) -> UnsupportedTable:
+def _one_dimensional(X: Any) -> UnsupportedTable:
     return UnsupportedTable(
         f"Expected 2D array, got 1D array instead:\narray={X!r:.200}.\nReshape your data either using "
         "array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it contains "
@@ -198,7 +196,7 @@ def _open_array(array: NDArray[Any]) -> Table:
     if array.dtype.names is not None:
         raise UnsupportedTable("A structured array is not a table here. Convert it to a frame first.")
     if array.ndim == 1:
-        raise one_dimensional(array)
+        raise _one_dimensional(array)
     if array.ndim != 2:
         raise UnsupportedTable(
             f"Found array with dim {array.ndim}, while a table has two: rows and columns. "
@@ -223,7 +221,7 @@ def _open_list(rows: Sequence[Any]) -> Table:
         return _open_dicts(rows)
     for at, row in enumerate(rows):
         if isinstance(row, str | bytes) or not hasattr(row, "__len__"):
-            raise one_dimensional(rows)
+            raise _one_dimensional(rows)
         if isinstance(row, dict | set) or not hasattr(row, "__getitem__"):
             raise UnsupportedTable(f"Row {at} is a {type(row).__name__}; rows have to be lists or tuples.")
         if len(row) != len(rows[0]):

@@ -16,8 +16,6 @@ from catalpa.table.cells import Cells, Coded, Family, Numbers
 from catalpa.table.schema import Column, Kind, Schema
 from catalpa.table.values import LARGEST_EXACT, Category, category_key, cut, read_text
 
-__all__ = ["FEW_ROWS", "as_numbers", "code_of", "few_rows", "refuse_other_type"]
-
 FEW_ROWS = 64  # up to which looking up cells is quicker than reading columns
 
 

@@ -11,8 +11,6 @@ from catalpa.table.cells import Family
 from catalpa.table.digest import Summary
 from catalpa.table.schema import Column, Kind
 
-__all__ = ["decimal_commas", "spelled_alike", "warn_of_odd_columns"]
-
 MAX_CATEGORIES = 1000  # a nominal column with more categories is warned about
 IDENTIFIER_ROWS = 20  # from this many rows on, (nearly) all rows different looks like an identifier
 NEARLY_ALL = 0.9  # share of cells that are different in a column of names or free texts

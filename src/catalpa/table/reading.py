@@ -17,8 +17,6 @@ from catalpa.table.cells import MISSING_CODE, Cells, Coded, Family, Numbers, ind
 from catalpa.table.schema import Dtype
 from catalpa.table.values import Category, Key, category_key, check_text, whole
 
-__all__ = ["from_arrow", "from_numpy", "from_objects", "strange_cells"]
-
 
 def from_numbers(name: str, numbers: NDArray[Any], dtype: Dtype, absent: NDArray[np.bool_] | None) -> Numbers:
     """Numbers with NaN taken as missing; infinity is refused."""

@@ -13,8 +13,6 @@ from catalpa.table.cells import Numbers
 from catalpa.table.intake import Table
 from catalpa.table.schema import Column, Kind, Schema
 
-__all__ = ["interval_labels", "numbers_at", "quantile_edges", "shaped"]
-
 BINS = 8  # at most; the docstring of ``shaped`` tells the rule
 SPIKE = 0.2  # a value that so many of the cells hold is no point of a smooth curve
 CLIP = 3.0  # standard deviations around the median

@@ -8,8 +8,6 @@ from typing import Any, TypeAlias
 
 from catalpa.errors import TableError
 
-__all__ = ["Category", "Key", "category_key", "check_text", "cut", "read_text", "whole"]
-
 Category: TypeAlias = str | bool | int | float | None
 Key: TypeAlias = tuple[str, Any]
 

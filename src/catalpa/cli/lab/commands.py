@@ -18,8 +18,6 @@ from catalpa.errors import ParameterError
 if TYPE_CHECKING:
     from catalpa.lab.protocol import Protocol
 
-__all__ = ["lab"]
-
 lab = typer.Typer(
     help="Run the published experiments again, and compare methods on a table of your own.",
     no_args_is_help=True,

@@ -13,8 +13,6 @@ from catalpa.errors import ParameterError
 if TYPE_CHECKING:
     from catalpa.lab.protocol import Protocol
 
-__all__ = ["figures_planned", "planned"]
-
 
 def planned(
     terminal: Terminal,

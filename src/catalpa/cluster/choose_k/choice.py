@@ -14,8 +14,6 @@ from catalpa.relations.crossing import Crossing
 if TYPE_CHECKING:
     from catalpa.report.choosing import ChoiceReport
 
-__all__ = ["KChoice", "Measures"]
-
 HEAD = ("k", "cost", "gain", "restarts", "halves", "silhouette")
 CRITERIA = ("log_likelihood", "parameters", "aic", "bic", "icl", "entropy")
 

@@ -13,8 +13,6 @@ from catalpa.estimator.soft_fit import overall_of
 from catalpa.steps.scores import fix
 from catalpa.steps.soft.share import likelihood_and_doubt
 
-__all__ = ["Criteria", "criteria_of"]
-
 
 @dataclass(frozen=True)
 class Criteria:

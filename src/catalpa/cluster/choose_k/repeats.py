@@ -14,8 +14,6 @@ from catalpa.metrics import adjusted_rand
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.intake import Table
 
-__all__ = ["Repeats", "drawn", "seed"]
-
 SAMPLE = 20_000  # rows on which agreement is measured: it takes 3 * repeats fits for every k
 
 

@@ -32,8 +32,6 @@ from catalpa.table import open_table
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.intake import Table
 
-__all__ = ["choose_k"]
-
 STABLE = 0.5  # mean adjusted Rand index from which two halves of a table are said to agree
 
 

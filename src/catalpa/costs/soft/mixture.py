@@ -17,8 +17,6 @@ from catalpa.steps.soft.logarithms import log, log_gamma
 from catalpa.steps.soft.scores import SharedCounts
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
-__all__ = ["Mixture", "Overall"]
-
 BLUR = 0.1  # f: a number is known up to a tenth of its column's variance
 NEIGHBOUR = 0.5  # share of a category's rows that speaks for the next one of an ordered column
 ORDER_MASS = 3.0  # how much more than a nominal column's the shrinkage of an ordered column weighs

@@ -10,8 +10,6 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import TICK_BITS, Axis, Block, FloatArray
 
-__all__ = ["RowPoints"]
-
 POINT_BITS = 21  # of the largest coordinate: products with counts and with each other stay exact
 
 

@@ -17,8 +17,6 @@ from scipy.sparse import csr_array
 
 from catalpa.table.blocks import FloatArray, IntArray
 
-__all__ = ["Features", "Products", "SparseRows", "coordinates"]
-
 MATRIX_BITS, AXIS_BITS, WORK_BITS = 28, 24, 26  # grids whose products, summed to at most 1, have 52 bits
 COORDINATE_BITS = 21  # of the largest coordinate; counts of 2**28 rows times it stay exact
 ROW_BITS, NUMBER_ROW_BITS = 24, 16  # of a row's sum: times weights of 2**24 in all, and numbers of 12 bits

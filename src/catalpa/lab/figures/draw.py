@@ -16,8 +16,6 @@ from catalpa.lab.protocol import Protocol
 from catalpa.lab.significance import Significance
 from catalpa.plot.theme import INK, MUTED, PALETTE, dressed, needs_altair
 
-__all__ = ["FIGURES", "Figure", "critical_differences", "quick_settings", "save"]
-
 # Methods beyond the eighth take the colours again, with another dash.
 DASHES = [[1, 0], [6, 3], [2, 2]]
 

@@ -23,8 +23,6 @@ from catalpa.relations.relations import Relations
 from catalpa.table import encode
 from catalpa.table.blocks import FloatArray, IntArray
 
-__all__ = ["convergence", "embedding", "random_relations", "row_distances", "seconds", "slopes"]
-
 # Enough for every method to load what it needs.
 WARM_UP_ROWS = 100
 PASS_COLUMNS = ["dataset", "variant", "number", "phase", "cost", "moved", "relearned", "clusters"]

@@ -10,8 +10,6 @@ import pandas as pd
 from catalpa.lab.figures.experiments import slopes
 from catalpa.lab.grids import Cell, Grid, to_markdown
 
-__all__ = ["figures_text"]
-
 
 def figures_text(folder: Path, link: str) -> str:
     """A part of the page for each figure whose data are in ``folder``, in Markdown.

@@ -10,8 +10,6 @@ import pandas as pd
 
 from catalpa.lab.journal import append_line, whole_lines
 
-__all__ = ["Piece", "collected", "kept_pieces"]
-
 
 @dataclass(frozen=True)
 class Piece:

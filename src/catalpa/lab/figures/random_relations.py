@@ -16,8 +16,6 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores, fix
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
-__all__ = ["STRATEGIES", "DrawnRelations", "cluster_with"]
-
 Draw = Callable[[np.random.Generator, int, Sequence[int]], tuple[FloatArray, ...]]
 
 

@@ -13,8 +13,6 @@ from catalpa.steps.embed import Away, draw_far_row, summed_away
 from catalpa.steps.search import FoundRows
 from catalpa.table.blocks import IntArray
 
-__all__ = ["far_rows", "plusplus_rows"]
-
 
 def far_rows(
     away: Callable[[IntArray], IntArray], weights: IntArray, k: int, rng: np.random.Generator

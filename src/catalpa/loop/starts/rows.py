@@ -13,8 +13,6 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.search import FoundRows, best_rows, block_weights, distinct_rows, pick_rows
 from catalpa.table.blocks import Block, IntArray
 
-__all__ = ["STARTS", "Start", "cao_rows", "count_categories", "huang_rows", "random_rows", "seeds"]
-
 Start: TypeAlias = Callable[[Engine, int, np.random.Generator], FoundRows]
 
 ROUNDS = 20  # draws of k rows each before the table is searched for distinct rows

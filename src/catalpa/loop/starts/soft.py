@@ -19,8 +19,6 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 
-__all__ = ["Starts"]
-
 MOST_AXES = 20
 RUNS = 10  # of k-means on the leading axes; the best is kept
 MOST_WEIGHT = 2.0**24  # of all rows, so that sums of products stay exact

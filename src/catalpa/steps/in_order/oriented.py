@@ -7,8 +7,6 @@ import numpy as np
 from catalpa.steps.in_order.visits import ABSENT, OrderedRows
 from catalpa.table.blocks import FloatArray, IntArray
 
-__all__ = ["oriented_rows", "oriented_rows_as_published"]
-
 NEVER = np.iinfo(np.int64).min
 
 

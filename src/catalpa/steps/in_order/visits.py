@@ -22,8 +22,6 @@ try:
 except ImportError:  # pragma: no cover - an installation without a compiler
     _core = None  # type: ignore[assignment]
 
-__all__ = ["ABSENT", "OrderedRows", "Rivalry", "compete", "join", "visit"]
-
 TICK = 2.0**-TICK_BITS
 ABSENT = int(np.iinfo(np.uint32).max)  # place of a cell that is left out
 STEEPEST = 700.0  # exp of more is no number

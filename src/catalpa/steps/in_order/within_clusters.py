@@ -12,8 +12,6 @@ from catalpa.steps.in_order.visits import ABSENT, TICK, OrderedRows
 from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import Block, FloatArray, IntArray
 
-__all__ = ["WithinClusters", "dissimilarities", "look_within"]
-
 
 @dataclass(frozen=True, eq=False)
 class WithinClusters:

@@ -16,8 +16,6 @@ try:
 except ImportError:  # pragma: no cover - an installation without a compiler
     _core = None  # type: ignore[assignment]
 
-__all__ = ["log", "log_gamma"]
-
 LN_TWO = 0.6931471805599453
 HALF_ROOT = 0.7071067811865476
 TERMS = 10  # of the series below: the next is under 2**-54 of the sum

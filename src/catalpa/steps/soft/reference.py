@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalpa.steps.counts import SQUARE_BITS, Counts
-from catalpa.steps.reference import ROWS_AT_ONCE, weighted_sum
+from catalpa.steps.reference import weighted_sum
 from catalpa.steps.soft.scores import (
     FRACTION_BITS,
     NUMBER_CAP,
@@ -21,8 +21,6 @@ from catalpa.steps.soft.scores import (
     SharedCounts,
 )
 from catalpa.table.blocks import TICK_BITS, Block, FloatArray, IntArray, ticks
-
-__all__ = ["ROWS_AT_ONCE", "costs", "count", "gaps", "shares"]
 
 SINGLE = np.float32
 FARTHEST_BITS = 24  # a cluster this many bits behind gets no share

@@ -11,19 +11,6 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedTable, Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
-__all__ = [
-    "FRACTION_BITS",
-    "MOST_CLUSTERS",
-    "SHARE_BITS",
-    "SQUARE_DROP",
-    "SUM_DROP",
-    "WHOLE",
-    "FixedShares",
-    "SharedCounts",
-    "check_shareable",
-    "soften",
-]
-
 SHARE_BITS = 20
 WHOLE = 1 << SHARE_BITS  # the shares of a row add up to this
 SUM_DROP, SQUARE_DROP = 14, 16  # low bits of share times number, and times its square, that are left out

@@ -21,16 +21,6 @@ try:
 except ImportError:  # pragma: no cover - an installation without a compiler
     _core = None  # type: ignore[assignment]
 
-__all__ = [
-    "SharedMemory",
-    "foremost_shares",
-    "likelihood_and_doubt",
-    "log_mixture",
-    "minus_logs",
-    "posterior",
-    "share_and_count",
-]
-
 NO_SHARES = np.zeros((0, 0), dtype=np.int32)
 NO_CLUSTERS = np.zeros(0, dtype=np.int32)
 
@@ -142,7 +132,7 @@ def _reference_pass(
     block: Block, memory: SharedMemory, fixed: FixedShares, keep: bool
 ) -> tuple[SharedCounts, SharedMemory]:
     found, leaders, shares, at = [], [], [], 0
-    for part in block.cut(soft_reference.ROWS_AT_ONCE):
+    for part in block.cut(reference.ROWS_AT_ONCE):
         own = slice(at, at + len(part))
         counted, leader, share = soft_reference.count(
             part,
@@ -161,7 +151,7 @@ def _reference_pass(
 def foremost_shares(block: Block, fixed: FixedShares) -> IntArray:  # (1,) int64
     """Sum of weight times the largest share of every row, in ``2 ** -20``."""
     total = 0
-    for part in block.cut(soft_reference.ROWS_AT_ONCE):
+    for part in block.cut(reference.ROWS_AT_ONCE):
         _, memory = share_and_count(part, None, fixed, True)
         assert memory.shares is not None
         total += int((memory.shares.max(axis=1, initial=0).astype(np.int64) * part.row_weights).sum())

@@ -16,19 +16,6 @@ from pyarrow import csv as arrow_csv
 
 from catalpa.errors import ParameterError, TableError
 
-__all__ = [
-    "as_text",
-    "chosen_delimiter",
-    "header_names",
-    "looks_like_labels",
-    "marked_encoding",
-    "missing_texts",
-    "number_text",
-    "read_delimited",
-    "refuse_binary",
-    "refuse_same_names",
-]
-
 THREADS_FROM = 1 << 24  # bytes of a text file from which it is read by several threads
 
 # What pandas, R, Excel and databases write. "None" and "-" are left out: they are categories in many tables.

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from catalpa.errors import TableError
 
-__all__ = ["Remembered"]
-
 TAIL_BYTES = 1 << 16  # holds the footer of a Parquet or Arrow file, or the last rows of a text
 
 

@@ -19,8 +19,6 @@ from catalpa.table.files.remembered import Remembered
 from catalpa.table.files.sources import SUFFIXES, chosen_columns, is_text, sound, with_dictionaries
 from catalpa.table.files.text_scan import TextFiles
 
-__all__ = ["Scan", "bytes_of", "scan"]
-
 CELL_BYTES = 256  # what a cell takes while its batch is read, decoded and encoded, copies included
 FEWEST_ROWS, MOST_ROWS = 1 << 10, 1 << 17  # of a batch; more than the most gains no speed
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}

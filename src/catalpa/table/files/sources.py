@@ -17,8 +17,6 @@ import pyarrow.parquet as pq
 from catalpa.errors import MissingDependency, TableError, UnknownColumn
 from catalpa.table.files.delimited import missing_texts, read_delimited, refuse_same_names
 
-__all__ = ["SUFFIXES", "chosen_columns", "is_text", "read_table", "sound", "with_dictionaries"]
-
 SUFFIXES = {
     ".csv": "text",
     ".tsv": "text",

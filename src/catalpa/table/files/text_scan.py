@@ -23,8 +23,6 @@ from catalpa.table.files.delimited import (
     refuse_binary,
 )
 
-__all__ = ["TextFiles"]
-
 BLOCK_BYTES = 1 << 22  # read at a time; no record may be longer
 
 
