@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, number, rules
 from catalpa.loop.history import Pass
-from catalpa.loop.progress import Tell, report_pass
+from catalpa.loop.progress import report_pass
 from catalpa.loop.ward import ward_labels
 from catalpa.relations.relations import Relations
 from catalpa.steps.assign import label_rows
@@ -31,6 +32,7 @@ from catalpa.table.schema import Schema
 MOST_DISTINCT = 10_000  # rows that Ward's clustering takes; the time grows with their square
 
 
+@dataclass(eq=False, repr=False)
 class CBDM(Clusterer):
     """Cluster categories by distances learned from their context (DILCA).
 
@@ -104,6 +106,20 @@ class CBDM(Clusterer):
     no rows: 2, 4, 5
     """
 
+    n_clusters: int = 8
+    _: KW_ONLY
+    context: str = "RR"  # needs no threshold, and is what the authors' own package ships
+    sigma: float = 1.0  # of the authors' later experiments
+    clusterer: str = "kmodes"  # Ward's, of the publication, compares every two rows
+    distance: str = "sum"
+    centers: str = "mode"
+    init: Any = "random"
+    n_init: int = 10
+    max_iter: int = 100
+    empty_clusters: str = "reseed"
+    bins: int | None = None
+    random_state: Any = None
+
     _numbers = "refuse"
     _rules = rules(
         context=choice("RR", "M"),
@@ -117,47 +133,6 @@ class CBDM(Clusterer):
         ragged={"distances": ("columns", "categories", "categories")},
         whole=("members",),
     )
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        context: str = "RR",  # needs no threshold, and is what the authors' own package ships
-        sigma: float = 1.0,  # of the authors' later experiments
-        clusterer: str = "kmodes",  # Ward's, of the publication, compares every two rows
-        distance: str = "sum",
-        centers: str = "mode",
-        init: Any = "random",
-        n_init: int = 10,
-        max_iter: int = 100,
-        empty_clusters: str = "reseed",
-        missing: str = "category",
-        handle_unknown: str = "warn",
-        categorical_features: Any = None,
-        bins: int | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        callback: Tell | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.context = context
-        self.sigma = sigma
-        self.clusterer = clusterer
-        self.distance = distance
-        self.centers = centers
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.empty_clusters = empty_clusters
-        self.missing = missing
-        self.handle_unknown = handle_unknown
-        self.categorical_features = categorical_features
-        self.bins = bins
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callback = callback
 
     def _solve(self, problem: Problem) -> Outcome:
         axis = problem.engine.axis

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from catalpa.estimator.centroids import BEGIN, settle_centroids, vector_relation
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, rules, whole
-from catalpa.loop.progress import Tell
 from catalpa.loop.restarts import generators
 from catalpa.relations.relations import Relations
 from catalpa.steps.embed import join_vectors, mean_vectors
@@ -26,6 +26,7 @@ SAME_EIGENVALUE = 1e-8  # far above the rounding of the eigensolver, far below g
 METHODS = {"joint": JointVectors, "mean": MeanVectors}
 
 
+@dataclass(eq=False, repr=False)
 class CDCDR(Clusterer):
     """Cluster rows after learning a vector for every category from the graph of all categories.
 
@@ -91,6 +92,20 @@ class CDCDR(Clusterer):
     (np.True_, np.False_)
     """
 
+    n_clusters: int = 8
+    _: KW_ONLY
+    # The four that reproduce the authors' published numbers.
+    similarity: str = "ochiai"
+    embedding: str = "spectral"
+    n_components: int | str | None = None
+    integration: str = "joint"
+    init: Any = "k-means++"
+    n_init: int = 1  # as the authors' program; tables of two clusters often have two different rests
+    max_iter: int = 100
+    empty_clusters: str = "reseed"
+    bins: int | None = None
+    random_state: Any = None
+
     _numbers = "refuse"
     _rules = rules(
         similarity=choice(*SIMILARITIES),
@@ -102,46 +117,6 @@ class CDCDR(Clusterer):
     _kept = Kept(
         shared={"graph": ("places", "places"), "vectors": ("places", "axes"), "overall": ("places",)}
     )
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        # The four that reproduce the authors' published numbers.
-        similarity: str = "ochiai",
-        embedding: str = "spectral",
-        n_components: int | str | None = None,
-        integration: str = "joint",
-        init: Any = "k-means++",
-        n_init: int = 1,  # as the authors' program; tables of two clusters often have two different rests
-        max_iter: int = 100,
-        empty_clusters: str = "reseed",
-        missing: str = "category",
-        handle_unknown: str = "warn",
-        categorical_features: Any = None,
-        bins: int | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        callback: Tell | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.similarity = similarity
-        self.embedding = embedding
-        self.n_components = n_components
-        self.integration = integration
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.empty_clusters = empty_clusters
-        self.missing = missing
-        self.handle_unknown = handle_unknown
-        self.categorical_features = categorical_features
-        self.bins = bins
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callback = callback
 
     def _solve(self, problem: Problem) -> Outcome:
         axis = problem.engine.axis

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,11 @@ from catalpa.costs.matching import Matching
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
-from catalpa.loop.progress import Tell
 from catalpa.loop.settle import Settled
 from catalpa.relations.relations import Relations
 
 
+@dataclass(eq=False, repr=False)
 class CoForest(Clusterer):
     """Cluster categories along trees that are learned together with the clusters.
 
@@ -68,41 +69,18 @@ class CoForest(Clusterer):
     5
     """
 
+    n_clusters: int = 8
+    _: KW_ONLY
+    init: Any = "random"
+    n_init: int = 10
+    max_iter: int = 51  # both as in the authors' program
+    max_rounds: int = 51
+    empty_clusters: str = "reseed"
+    bins: int | None = None
+    random_state: Any = None
+
     _numbers = "refuse"
     _kept = Kept(ragged={"distances": ("columns", "categories", "categories")})
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        init: Any = "random",
-        n_init: int = 10,
-        max_iter: int = 51,  # both as in the authors' program
-        max_rounds: int = 51,
-        empty_clusters: str = "reseed",
-        missing: str = "category",
-        handle_unknown: str = "warn",
-        categorical_features: Any = None,
-        bins: int | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        callback: Tell | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.max_rounds = max_rounds
-        self.empty_clusters = empty_clusters
-        self.missing = missing
-        self.handle_unknown = handle_unknown
-        self.categorical_features = categorical_features
-        self.bins = bins
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callback = callback
 
     def _solve(self, problem: Problem) -> Outcome:
         axis = problem.engine.axis

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from catalpa.estimator.centroids import BEGIN, settle_centroids, vector_relation
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, number, rules
-from catalpa.loop.progress import Tell
 from catalpa.loop.restarts import generators
 from catalpa.relations.relations import Relations
 from catalpa.steps.embed import join_vectors
@@ -27,6 +27,7 @@ from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import FloatArray, IntArray
 
 
+@dataclass(eq=False, repr=False)
 class CURE(Clusterer):
     """Cluster rows after learning a vector for every category from how categories couple.
 
@@ -91,6 +92,18 @@ class CURE(Clusterer):
     (np.True_, np.False_)
     """
 
+    n_clusters: int = 8
+    _: KW_ONLY
+    alpha: float = 10  # this and beta as in the publication
+    beta: float = 1e-10
+    couplings: str = "program"  # the published results need it
+    init: Any = "k-means++"
+    n_init: int = 1
+    max_iter: int = 100
+    empty_clusters: str = "reseed"
+    bins: int | None = None
+    random_state: Any = None
+
     _numbers = "refuse"
     _rules = rules(
         alpha=number(1.0),
@@ -102,43 +115,6 @@ class CURE(Clusterer):
         shared={"groups": ("places", "groupings"), "vectors": ("places", "axes"), "overall": ("places",)},
         whole=("groups",),
     )
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        alpha: float = 10,  # this and beta as in the publication
-        beta: float = 1e-10,
-        couplings: str = "program",  # the published results need it
-        init: Any = "k-means++",
-        n_init: int = 1,
-        max_iter: int = 100,
-        empty_clusters: str = "reseed",
-        missing: str = "category",
-        handle_unknown: str = "warn",
-        categorical_features: Any = None,
-        bins: int | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        callback: Tell | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.alpha = alpha
-        self.beta = beta
-        self.couplings = couplings
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.empty_clusters = empty_clusters
-        self.missing = missing
-        self.handle_unknown = handle_unknown
-        self.categorical_features = categorical_features
-        self.bins = bins
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callback = callback
 
     def _solve(self, problem: Problem) -> Outcome:
         axis = problem.engine.axis

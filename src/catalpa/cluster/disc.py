@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -14,11 +14,11 @@ from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, number, rules
-from catalpa.loop.progress import Tell
 from catalpa.loop.settle import Settled
 from catalpa.relations.relations import Relations
 
 
+@dataclass(eq=False, repr=False)
 class DISC(Clusterer):
     """Cluster categories with relations that every cluster learns for itself, as published.
 
@@ -88,6 +88,20 @@ class DISC(Clusterer):
     [2, 2]
     """
 
+    n_clusters: int = 8
+    _: KW_ONLY
+    distance: str = "sum"  # this and the centres as printed; the program differs in both
+    centers: str = "mode"
+    relearn: bool = True
+    gamma: float | None = None
+    init: Any = "random"
+    n_init: int = 1  # the least cost of several is often that of a cluster which swallowed the others
+    max_iter: int = 100
+    max_rounds: int = 50  # about the cap of the authors' program
+    empty_clusters: str = "reseed"
+    random_state: Any = None
+    checkpoint: str | PathLike[str] | None = None
+
     _numbers = "keep"
     _rules = rules(
         distance=choice("sum", "euclidean"),
@@ -96,47 +110,6 @@ class DISC(Clusterer):
         gamma=either(choice(None), number(0.0)),
     )
     _kept = Kept(learned={"positions": ("clusters", "places")}, facts=("gamma",))
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        distance: str = "sum",  # this and the centres as printed; the program differs in both
-        centers: str = "mode",
-        relearn: bool = True,
-        gamma: float | None = None,
-        init: Any = "random",
-        n_init: int = 1,  # the least cost of several is often that of a cluster which swallowed the others
-        max_iter: int = 100,
-        max_rounds: int = 50,  # about the cap of the authors' program
-        empty_clusters: str = "reseed",
-        missing: str = "category",
-        handle_unknown: str = "warn",
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        checkpoint: str | PathLike[str] | None = None,
-        verbose: int = 0,
-        callback: Tell | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.distance = distance
-        self.centers = centers
-        self.relearn = relearn
-        self.gamma = gamma
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.max_rounds = max_rounds
-        self.empty_clusters = empty_clusters
-        self.missing = missing
-        self.handle_unknown = handle_unknown
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.checkpoint = checkpoint
-        self.verbose = verbose
-        self.callback = callback
 
     def _solve(self, problem: Problem) -> Outcome:
         """Begin with k-modes, learn the lines, settle, and relearn until the clusters repeat."""

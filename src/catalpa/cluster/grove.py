@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from os import PathLike
 from typing import Any
@@ -23,7 +23,7 @@ from catalpa.estimator.incremental import Grown, faded, learn_batch, widened
 from catalpa.estimator.kept import Kept, damaged
 from catalpa.estimator.parameters import choice, either, positive, rules, whole
 from catalpa.estimator.soft_fit import overall_of, prepared
-from catalpa.loop.progress import Tell, in_parts
+from catalpa.loop.progress import in_parts
 from catalpa.loop.soft_search import Settings
 from catalpa.relations.relations import Relations
 from catalpa.steps.counts import Counts
@@ -40,6 +40,7 @@ UNIT = "distance (0.69: half as common)"
 BIG = 0.95  # share of the rows from which one cluster among several is worth a warning
 
 
+@dataclass(eq=False, repr=False)
 class Grove(Clusterer):
     """Soft clusters in which every cluster learns its own relations between categories.
 
@@ -109,6 +110,15 @@ class Grove(Clusterer):
     np.int64(101)
     """
 
+    n_clusters: int | str = 8
+    _: KW_ONLY
+    n_init: int = 3  # with the spectral start alone the mean adjusted Rand index falls by .002
+    prior: float | str = "auto"
+    sizes: str = "auto"
+    random_state: Any = None
+    checkpoint: str | PathLike[str] | None = None
+    decay: float = 1.0
+
     _lacks = lacking(inertia_="rows are shared out by probability, see evidence_")
     _uses_order = True
     _numbers = "shape"  # what a normal curve does not fit is cut into ordered bins
@@ -123,37 +133,6 @@ class Grove(Clusterer):
         facts=("prior", "free_sizes"),
         open_facts=("evidence", "gain", "certainty"),
     )
-
-    def __init__(
-        self,
-        n_clusters: int | str = 8,
-        *,
-        n_init: int = 3,  # with the spectral start alone the mean adjusted Rand index falls by .002
-        prior: float | str = "auto",
-        sizes: str = "auto",
-        missing: str = "category",
-        handle_unknown: str = "warn",
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        checkpoint: str | PathLike[str] | None = None,
-        decay: float = 1.0,
-        verbose: int = 0,
-        callback: Tell | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.prior = prior
-        self.sizes = sizes
-        self.missing = missing
-        self.handle_unknown = handle_unknown
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.checkpoint = checkpoint
-        self.decay = decay
-        self.verbose = verbose
-        self.callback = callback
 
     def _searched(self, settings: TableSettings, random_state: np.random.RandomState) -> TableSettings:
         k = MOST_CLUSTERS if self._finds_k else int(self.n_clusters)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, rules, whole
 from catalpa.loop.alternate import Before
 from catalpa.loop.history import Pass
-from catalpa.loop.progress import Tell
 from catalpa.loop.settle import Settled
 from catalpa.relations.relations import Relations
 from catalpa.steps.scores import Scores, fix
@@ -29,6 +28,7 @@ LAUNCH_PASSES = 51  # as in Het2Hom's program, like the small change of the cost
 SMALL_CHANGE = 0.001
 
 
+@dataclass(eq=False, repr=False)
 class HARR(Clusterer):
     """Cluster nominal, ordered and numeric columns in one space with learned weights.
 
@@ -95,6 +95,19 @@ class HARR(Clusterer):
     [1.0, 1.0]
     """
 
+    n_clusters: int = 8
+    _: KW_ONLY
+    variant: str = "M"
+    normalize: str = "auto"
+    prototype: str = "medoid"  # nearer to the published results than the mode of Eq. 3
+    n_bins: int = 5  # of Het2Hom's program; the article only says to discretise
+    init: Any = "random"
+    n_init: int = 10
+    max_iter: int = 100
+    max_rounds: int = 100
+    empty_clusters: str = "reseed"
+    random_state: Any = None
+
     _uses_order = True
     _numbers = "keep"
     _rules = rules(
@@ -107,45 +120,6 @@ class HARR(Clusterer):
         learned={"weights": ("clusters", "cells")},
         ragged={"distances": ("columns", "categories", "categories")},
     )
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        variant: str = "M",
-        normalize: str = "auto",
-        prototype: str = "medoid",  # nearer to the published results than the mode of Eq. 3
-        n_bins: int = 5,  # of Het2Hom's program; the article only says to discretise
-        init: Any = "random",
-        n_init: int = 10,
-        max_iter: int = 100,
-        max_rounds: int = 100,
-        empty_clusters: str = "reseed",
-        missing: str = "category",
-        handle_unknown: str = "warn",
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        callback: Tell | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.variant = variant
-        self.normalize = normalize
-        self.prototype = prototype
-        self.n_bins = n_bins
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.max_rounds = max_rounds
-        self.empty_clusters = empty_clusters
-        self.missing = missing
-        self.handle_unknown = handle_unknown
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callback = callback
 
     def _solve(self, problem: Problem) -> Outcome:
         space = self._space(problem)

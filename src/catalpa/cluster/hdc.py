@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, rules
-from catalpa.loop.progress import Tell
 from catalpa.loop.settle import Settled
 from catalpa.relations.names import category_names
 from catalpa.relations.relations import Relations
@@ -21,6 +21,7 @@ from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import FloatArray, IntArray
 
 
+@dataclass(eq=False, repr=False)
 class HDC(Clusterer):
     """Cluster nominal and ordered categories with homogeneous distances and learned weights.
 
@@ -82,6 +83,18 @@ class HDC(Clusterer):
     ('low', 'mid', 'high')
     """
 
+    n_clusters: int = 8
+    _: KW_ONLY
+    weighting: str = "ndw"
+    descriptor: str = "distribution"
+    init: Any = "random"
+    n_init: int = 10
+    max_iter: int = 51  # both as in the authors' program
+    max_rounds: int = 51
+    empty_clusters: str = "reseed"
+    bins: int | None = None
+    random_state: Any = None
+
     _uses_order = True
     _numbers = "refuse"
     _rules = rules(
@@ -89,43 +102,6 @@ class HDC(Clusterer):
         descriptor=choice("distribution", "medoid"),
     )
     _kept = Kept(ragged=dict.fromkeys(("distances", "weights"), ("columns", "categories", "categories")))
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        weighting: str = "ndw",
-        descriptor: str = "distribution",
-        init: Any = "random",
-        n_init: int = 10,
-        max_iter: int = 51,  # both as in the authors' program
-        max_rounds: int = 51,
-        empty_clusters: str = "reseed",
-        missing: str = "category",
-        handle_unknown: str = "warn",
-        categorical_features: Any = None,
-        bins: int | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        callback: Tell | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.weighting = weighting
-        self.descriptor = descriptor
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.max_rounds = max_rounds
-        self.empty_clusters = empty_clusters
-        self.missing = missing
-        self.handle_unknown = handle_unknown
-        self.categorical_features = categorical_features
-        self.bins = bins
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callback = callback
 
     def _solve(self, problem: Problem) -> Outcome:
         engine = problem.engine

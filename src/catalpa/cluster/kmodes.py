@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from os import PathLike
 from typing import Any
 
@@ -9,9 +10,9 @@ from catalpa.costs.matching import Matching
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.incremental import Grown, learn_batch
-from catalpa.loop.progress import Tell
 
 
+@dataclass(eq=False, repr=False)
 class KModes(Clusterer):
     """Cluster categories around their most frequent combination.
 
@@ -93,42 +94,18 @@ class KModes(Clusterer):
     1.0
     """
 
-    _numbers = "refuse"  # a mode of numbers that are hardly ever equal says nothing
+    n_clusters: int = 8
+    _: KW_ONLY
+    init: Any = "random"
+    n_init: int = 10  # the result depends on the start, and a start is cheap
+    max_iter: int = 100  # the cost never rises, so it is a guard: fits rest after a few passes
+    empty_clusters: str = "reseed"
+    bins: int | None = None
+    random_state: Any = None
+    checkpoint: str | PathLike[str] | None = None
+    decay: float = 1.0
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        init: Any = "random",
-        n_init: int = 10,  # the result depends on the start, and a start is cheap
-        max_iter: int = 100,  # the cost never rises, so it is a guard: fits rest after a few passes
-        empty_clusters: str = "reseed",
-        missing: str = "category",
-        handle_unknown: str = "warn",
-        categorical_features: Any = None,
-        bins: int | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        checkpoint: str | PathLike[str] | None = None,
-        decay: float = 1.0,
-        verbose: int = 0,
-        callback: Tell | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.empty_clusters = empty_clusters
-        self.missing = missing
-        self.handle_unknown = handle_unknown
-        self.categorical_features = categorical_features
-        self.bins = bins
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.checkpoint = checkpoint
-        self.decay = decay
-        self.verbose = verbose
-        self.callback = callback
+    _numbers = "refuse"  # a mode of numbers that are hardly ever equal says nothing
 
     def _solve(self, problem: Problem) -> Outcome:
         rest = problem.settle_best(Matching(problem.engine.axis))

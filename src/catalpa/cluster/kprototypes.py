@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from os import PathLike
 from typing import Any
 
@@ -14,13 +15,13 @@ from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, number, rules
-from catalpa.loop.progress import Tell
 from catalpa.steps.sums import number_moments
 from catalpa.table.blocks import FloatArray
 
 DOMINATES = 100.0  # a column that spreads this many times as wide as another decides alone
 
 
+@dataclass(eq=False, repr=False)
 class KPrototypes(Clusterer):
     """Cluster mixed tables around means and most frequent categories.
 
@@ -79,47 +80,23 @@ class KPrototypes(Clusterer):
     0.222
     """
 
+    n_clusters: int = 8
+    _: KW_ONLY
+    gamma: float | None = None
+    scale: str | None = "minmax"  # unscaled, the widest column decides alone
+    init: Any = "random"
+    n_init: int = 10
+    max_iter: int = 100
+    empty_clusters: str = "reseed"
+    random_state: Any = None
+    checkpoint: str | PathLike[str] | None = None
+
     _numbers = "keep"
     _rules = rules(
         gamma=either(choice(None), number(0.0)),
         scale=choice("minmax", "zscore", None),
     )
     _kept = Kept(facts=("gamma",))
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        gamma: float | None = None,
-        scale: str | None = "minmax",  # unscaled, the widest column decides alone
-        init: Any = "random",
-        n_init: int = 10,
-        max_iter: int = 100,
-        empty_clusters: str = "reseed",
-        missing: str = "category",
-        handle_unknown: str = "warn",
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        checkpoint: str | PathLike[str] | None = None,
-        verbose: int = 0,
-        callback: Tell | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.gamma = gamma
-        self.scale = scale
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.empty_clusters = empty_clusters
-        self.missing = missing
-        self.handle_unknown = handle_unknown
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.checkpoint = checkpoint
-        self.verbose = verbose
-        self.callback = callback
 
     def _solve(self, problem: Problem) -> Outcome:
         variances = problem.engine.total(number_moments).variances()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, number, rules, whole
 from catalpa.estimator.problem import rows_in_memory
 from catalpa.loop.granularity import LARGE, Granularities, coarsen, nearest_granules
-from catalpa.loop.progress import Tell
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled
 from catalpa.steps.assign import label_rows
@@ -45,6 +44,7 @@ class _Run:
         return self.rest.cost
 
 
+@dataclass(eq=False, repr=False)
 class MCDC(Clusterer):
     """Cluster by competition at several granularities.
 
@@ -116,6 +116,17 @@ class MCDC(Clusterer):
     [8, 5]
     """
 
+    n_clusters: int | None = 8
+    _: KW_ONLY
+    granular_init: str = "oi"  # both as in the authors' program, which leaves nothing to chance
+    came_init: str = "oi"
+    n_init: int = 10
+    max_iter: int = 100  # the authors have no limit; a competition that ends does so within about fifty
+    learning_rate: float = 0.03  # of the authors' program
+    k_init: int | None = None
+    bins: int | None = None
+    random_state: Any = None
+
     _lacks = lacking(
         cluster_centers_="rows are compared by their groups; profiles_ has the frequent categories",
         inertia_="no row is measured from a centre, see cost_",
@@ -134,41 +145,6 @@ class MCDC(Clusterer):
         ragged={"granules": ("partitions", "places", "any")},
         whole=("modes",),
     )
-
-    def __init__(
-        self,
-        n_clusters: int | None = 8,
-        *,
-        granular_init: str = "oi",  # both as in the authors' program, which leaves nothing to chance
-        came_init: str = "oi",
-        n_init: int = 10,
-        max_iter: int = 100,  # the authors have no limit; a competition that ends does so within about fifty
-        learning_rate: float = 0.03,  # of the authors' program
-        k_init: int | None = None,
-        missing: str = "category",
-        handle_unknown: str = "warn",
-        categorical_features: Any = None,
-        bins: int | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        callback: Tell | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.granular_init = granular_init
-        self.came_init = came_init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.learning_rate = learning_rate
-        self.k_init = k_init
-        self.missing = missing
-        self.handle_unknown = handle_unknown
-        self.categorical_features = categorical_features
-        self.bins = bins
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callback = callback
 
     def _clusters_for(self, n_rows: int) -> int:
         return n_rows if self.n_clusters is None else super()._clusters_for(n_rows)

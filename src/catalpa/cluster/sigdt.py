@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.kept import Kept, damaged
 from catalpa.estimator.parameters import between, choice, rules, whole
 from catalpa.loop.grow import GrownTree, grow
-from catalpa.loop.progress import Tell
 from catalpa.relations.splits import SplitTree
 from catalpa.steps.assign import label_rows
 from catalpa.steps.branches import BranchCounts, FirstSeen, first_seen
@@ -30,6 +30,7 @@ LEAF = -1  # no place on the category axis
 ARRAYS = ("places", "yes", "no", "labels", "log_p", "rows")
 
 
+@dataclass(eq=False, repr=False)
 class SigDT(Clusterer):
     """Cluster by a decision tree whose splits are significant; the number of clusters is found.
 
@@ -86,6 +87,12 @@ class SigDT(Clusterer):
     'legs is 4 and eggs is 0'
     """
 
+    _: KW_ONLY
+    alpha: float = 0.01  # the three as in the authors' program
+    min_leaf: int = 6
+    force_root_split: bool = True
+    bins: int | None = None
+
     _lacks = lacking(
         cluster_centers_="a cluster is a rule, see rules_; profiles_ has the frequent categories",
         inertia_="no row is measured from a centre, and every row keeps its cluster's rule",
@@ -96,31 +103,6 @@ class SigDT(Clusterer):
         shared={**dict.fromkeys(ARRAYS, ("branches",)), "clusterable": ("any",)},
         whole=("places", "yes", "no", "labels", "clusterable"),
     )
-
-    def __init__(
-        self,
-        *,
-        alpha: float = 0.01,  # the three as in the authors' program
-        min_leaf: int = 6,
-        force_root_split: bool = True,
-        missing: str = "category",
-        handle_unknown: str = "warn",
-        categorical_features: Any = None,
-        bins: int | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        callback: Tell | None = None,
-    ) -> None:
-        self.alpha = alpha
-        self.min_leaf = min_leaf
-        self.force_root_split = force_root_split
-        self.missing = missing
-        self.handle_unknown = handle_unknown
-        self.categorical_features = categorical_features
-        self.bins = bins
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.callback = callback
 
     def _clusters_for(self, n_rows: int) -> int:
         return 1  # the tree decides; a table of one row is a tree too

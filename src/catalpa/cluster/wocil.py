@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import begin, choice, either, number, rules, whole
 from catalpa.estimator.problem import rows_in_memory
 from catalpa.loop.online import Visited, settle_online
-from catalpa.loop.progress import Tell
 from catalpa.loop.restarts import best_of
 from catalpa.steps.assign import label_rows
 from catalpa.steps.counts import Counts
@@ -32,6 +31,7 @@ from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 TIE = 1e-12  # exact ties of similarities are common, and rounding must not decide them
 
 
+@dataclass(eq=False, repr=False)
 class WOCIL(Clusterer):
     """Cluster by weighted similarity of rows to clusters; the number of clusters may be learned.
 
@@ -103,6 +103,17 @@ class WOCIL(Clusterer):
     True
     """
 
+    n_clusters: int | None = 8
+    _: KW_ONLY
+    init: Any = "oi"  # the paper's own; published comparisons of others drew rows at random
+    n_init: int = 10
+    max_iter: int = 100
+    learning_rate: float = 0.03  # as in MCDC, whose competition is this one
+    k_init: int | None = None
+    relaunch: bool = False
+    shuffle: bool = False
+    random_state: Any = None
+
     _lacks = lacking(
         cluster_centers_="rows are compared with whole clusters; profiles_ has the frequent categories",
         inertia_="no row is measured from a centre, see cost_",
@@ -117,41 +128,6 @@ class WOCIL(Clusterer):
         shuffle=choice(True, False),
     )
     _kept = Kept(learned={"weights": ("clusters", "cells")})
-
-    def __init__(
-        self,
-        n_clusters: int | None = 8,
-        *,
-        init: Any = "oi",  # the paper's own; published comparisons of others drew rows at random
-        n_init: int = 10,
-        max_iter: int = 100,
-        learning_rate: float = 0.03,  # as in MCDC, whose competition is this one
-        k_init: int | None = None,
-        relaunch: bool = False,
-        shuffle: bool = False,
-        missing: str = "category",
-        handle_unknown: str = "warn",
-        categorical_features: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        callback: Tell | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.learning_rate = learning_rate
-        self.k_init = k_init
-        self.relaunch = relaunch
-        self.shuffle = shuffle
-        self.missing = missing
-        self.handle_unknown = handle_unknown
-        self.categorical_features = categorical_features
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callback = callback
 
     def _clusters_for(self, n_rows: int) -> int:
         if self.n_clusters is not None:

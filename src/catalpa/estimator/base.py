@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -29,7 +29,7 @@ from catalpa.estimator.naming import Named
 from catalpa.estimator.parameters import Rule, check_parameters
 from catalpa.estimator.problem import Problem, rows_in_memory
 from catalpa.estimator.saving import Taken, identity
-from catalpa.loop.progress import watched
+from catalpa.loop.progress import Tell, watched
 from catalpa.relations.order import order_not_used
 from catalpa.steps.assign import label_rows, measure_rows
 from catalpa.steps.collapse import joined
@@ -39,17 +39,30 @@ from catalpa.table.blocks import IntArray
 from catalpa.table.encode import Encoding
 from catalpa.table.intake import Header
 from catalpa.table.match import few_rows
-from catalpa.table.schema import NumbersPolicy, Schema, TableSettings
+from catalpa.table.schema import MissingPolicy, NumbersPolicy, Schema, TableSettings, UnknownPolicy
 
 __all__ = ["Clusterer", "Outcome", "Problem"]
 
 LOOP_SETTINGS = ("init", "n_init", "max_iter", "max_rounds", "empty_clusters")  # those that a method has
 
 
+@dataclass(eq=False, repr=False)
 class Clusterer(
     Explained, Named, Taken, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator
 ):
-    """Base of the estimators: they differ in ``_solve`` and in their settings."""
+    """Base of the estimators: they differ in ``_solve`` and in their settings.
+
+    Settings are fields of a dataclass, of which Python makes the ``__init__`` that scikit-learn asks for: one
+    that keeps them and does nothing else.
+    """
+
+    _: KW_ONLY
+    missing: MissingPolicy = "category"
+    handle_unknown: UnknownPolicy = "warn"
+    categorical_features: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    callback: Tell | None = None
 
     _numbers: ClassVar[NumbersPolicy] = "keep"
     _uses_order: ClassVar[bool] = False  # whether the order of ordered categories counts
@@ -90,8 +103,8 @@ class Clusterer(
         asked = getattr(self, "n_clusters", None)
         return watched(
             type(self).__name__,
-            getattr(self, "callback", None),
-            int(getattr(self, "verbose", 0)),
+            self.callback,
+            int(self.verbose),
             k=int(asked) if isinstance(asked, Integral) else None,
             units_per_weight=units_per_weight,
             began=began,
@@ -253,8 +266,7 @@ class Clusterer(
 
     def __getstate__(self) -> dict[str, Any]:
         # Who watched a fit is no part of the model, and may be a function that no pickle can hold.
-        state: dict[str, Any] = super().__getstate__()
-        return {**state, "callback": None} if "callback" in state else state
+        return {**super().__getstate__(), "callback": None}
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted" in vars(self)
