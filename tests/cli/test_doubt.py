@@ -42,6 +42,22 @@ def test_proba_adds_probabilities_borders_and_outliers(run, answers, tmp_path, m
     assert ".0," not in (tmp_path / "out" / "labels.csv").read_text().split("\n")[41].split(",")[4]
 
 
+def test_a_row_has_the_same_doubts_in_any_company(run, answers, tmp_path):
+    assert run("cluster", "answers.csv", "-k", 2, "--id", "person", "--proba", "-o", "out").code == 0
+    fitted = pd.read_csv(tmp_path / "out" / "labels.csv").set_index("person")
+    some = ["p41", "p40", "p0"]
+    answers.set_index("person").loc[some].reset_index().to_csv(tmp_path / "some.csv", index=False)
+    ended = run("predict", "out/model.json", "some.csv", "--id", "person", "--proba", "-o", "some_labels.csv")
+    assert ended.code == 0, ended.err
+    alone = pd.read_csv(tmp_path / "some_labels.csv").set_index("person")
+    pd.testing.assert_frame_equal(alone, fitted.loc[some])
+    assert alone["outlier"]["p41"] > 3.0
+    told = json.loads(run("predict", "out/model.json", "some.csv", "--id", "person", "--proba", "--json").out)
+    assert told["outliers"] == alone["outlier"].tolist()
+    assert [one is None for one in told["borders"]] == alone["border"].isna().tolist()
+    assert [sum(row) for row in told["probabilities"]] == pytest.approx([1.0] * 3)
+
+
 @pytest.mark.usefixtures("answers")
 def test_proba_is_refused_before_the_fit_where_it_cannot_be(run):
     ended = run("cluster", "answers.csv", "-k", 2, "--method", "kmodes", "--proba", "-o", "out")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from catalpa.relations.doubt import border_by_cost, border_by_probability, outlier_scores
+from catalpa.relations.doubt import border_by_cost, border_by_probability, outlier_scores, quartiles
 
 
 def test_a_row_is_on_a_border_where_another_cluster_is_half_as_probable():
@@ -19,16 +19,25 @@ def test_a_row_is_on_a_border_where_it_costs_hardly_more():
     assert border_by_cost(np.zeros(2, dtype=int), np.ones((2, 1))).tolist() == [-1, -1]
 
 
+def test_quartiles_are_those_of_the_rows_written_out():
+    rng = np.random.default_rng(0)
+    for n in range(1, 30):
+        values, weights = rng.normal(size=n), rng.integers(1, 5, n)
+        rows = np.sort(np.repeat(values, weights))
+        expected = np.quantile(rows, (0.25, 0.75), method="inverted_cdf")
+        assert quartiles(values, weights) == tuple(expected)
+
+
+def test_weights_near_the_largest_do_not_wrap():
+    assert quartiles(np.array([-1.0, -2.0]), np.array([2**61, 2**61])) == (-2.0, -1.0)
+
+
 def test_outliers_are_measured_as_in_a_box_plot():
-    densities = np.concatenate([np.linspace(-8.0, -4.0, 41), [-20.0]])
-    low, high = np.quantile(densities, (0.25, 0.75))
-    scores = outlier_scores(densities)
-    assert scores[-1] == (low + 20.0) / (high - low)
-    assert (scores[:-1][densities[:-1] >= low] == 0).all()
-    assert scores[-1] > 3.0 > scores[:-1].max()
+    scores = outlier_scores(np.array([-20.0, -7.0, -6.9, -4.0]), -7.0, -5.0)
+    assert scores.tolist() == [6.5, 0.0, 0.0, 0.0]
 
 
 def test_rows_that_are_all_as_probable_have_no_outliers():
-    assert outlier_scores(np.full(9, -3.0)).tolist() == [0.0] * 9
-    assert np.isclose(outlier_scores(np.array([-3.0] * 9 + [-3.4])).max(), 0.4)
-    assert outlier_scores(np.zeros(0)).tolist() == []
+    assert outlier_scores(np.full(9, -3.0), -3.0, -3.0).tolist() == [0.0] * 9
+    assert np.isclose(outlier_scores(np.array([-3.4]), -3.0, -3.0)[0], 0.4)
+    assert outlier_scores(np.zeros(0), -3.0, -3.0).tolist() == []

@@ -59,6 +59,16 @@ def test_the_row_that_is_like_none_is_the_outlier(grove, rows):
     assert "Rows on a border" in report.html
 
 
+def test_an_outlier_is_one_in_any_company(grove, rows, tmp_path):
+    scores = grove.outlier_scores(rows)
+    assert (scores > 3.0).any()
+    assert grove.outlier_scores(rows[41:]).tolist() == scores[41:].tolist()
+    odd = pd.concat([rows[41:]] * 5)
+    assert grove.report(odd).summary["outliers"]["rows"] == 5
+    grove.save(tmp_path / "model.json")
+    assert catalpa.load(tmp_path / "model.json").outlier_scores(rows).tolist() == scores.tolist()
+
+
 def test_a_table_without_either_says_so(rows):
     html = catalpa.Grove(2, random_state=0).fit(rows[:40]).report(rows[:40]).html
     assert "No outliers." in html

@@ -150,7 +150,7 @@ def _check_proba(model: Clusterer, output: Path | None) -> None:
 
 def _labels(model: Clusterer, given: Input, proba: bool) -> Iterator[pa.Table]:
     """The rows of labels.csv: clusters, their names if they have some, and how sure they are if asked for."""
-    beside = doubt_columns(model, given.rows) if proba else {}
+    beside = doubt_columns(model, given.rows, model.labels_) if proba else {}
     return given.labels(model.labels_, given_names(model), beside)
 
 

@@ -136,28 +136,18 @@ def check_probabilities(model: Clusterer) -> None:
         )
 
 
-def probability_columns(probabilities: Any) -> dict[str, Any]:
-    """The probability of every cluster as columns of labels.csv."""
-    return {f"probability_{cluster}": share for cluster, share in enumerate(probabilities.T.round(6))}
-
-
-def doubt_columns(model: Clusterer, rows: Any) -> dict[str, Any]:
-    """Probabilities of the rows of a fit, the cluster across the border where a row is on one, and outliers.
-
-    ``rows`` are those that were fitted: outliers are told by what all rows are like.
-    """
+def doubt_columns(model: Clusterer, rows: Any, labels: Any) -> dict[str, Any]:
+    """Probabilities of rows, the cluster across the border where a row is on one, and outlier scores."""
     import numpy as np
     import pyarrow as pa
 
-    from catalpa.relations.doubt import border_by_probability, outlier_scores
+    from catalpa.relations.doubt import border_by_probability
 
     probabilities = np.asarray(model.predict_proba(rows))
-    across = border_by_probability(np.asarray(model.labels_), probabilities)
-    return {
-        **probability_columns(probabilities),
-        "border": pa.array(across, mask=across < 0),
-        "outlier": outlier_scores(np.asarray(model.score_samples(rows))).round(3),
-    }
+    across = border_by_probability(np.asarray(labels), probabilities)
+    shares = {f"probability_{cluster}": share for cluster, share in enumerate(probabilities.T.round(6))}
+    outliers = np.asarray(model.outlier_scores(rows)).round(3)
+    return {**shares, "border": pa.array(across, mask=across < 0), "outlier": outliers}
 
 
 def csv_text(frame: Any, *, quote_formulas: bool = False) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,9 +14,9 @@ from catalpa.cli.outputs import (
     check_free,
     check_probabilities,
     csv_parts,
+    doubt_columns,
     given_names,
     label_columns,
-    probability_columns,
     write_texts,
 )
 from catalpa.cli.terminal import Terminal
@@ -37,7 +37,7 @@ def predict(
     decimal: options.Decimal = ".",
     na: options.MissingTexts = None,
     proba: Annotated[
-        bool, typer.Option("--proba", help="Add the probability of every cluster, for methods that have it.")
+        bool, typer.Option("--proba", help="Add probabilities, borders and outlier scores; for Grove.")
     ] = False,
     stream: options.Stream = False,
     memory: options.Memory = None,
@@ -97,14 +97,17 @@ def predict(
         files = [] if output is None else [str(output)]
         told = {"labels": labels, "files": files, "warnings": terminal.warnings}
         if proba:
-            told["probabilities"] = [row for part in labelled for row in _last(part, fitted.n_clusters_)]
+            told |= _doubts(labelled, fitted.n_clusters_)
         terminal.show_json(told)
 
 
-def _last(part: pa.Table, columns: int) -> list[tuple[float, ...]]:
-    """The cells of the last columns, row by row."""
-    first = part.num_columns - columns
-    return list(zip(*(part.column(first + at).to_pylist() for at in range(columns)), strict=True))
+def _doubts(labelled: Iterable[pa.Table], k: int) -> dict[str, list[Any]]:
+    """What ``doubt_columns`` put last into the tables, row by row."""
+    import pyarrow as pa
+
+    whole = pa.concat_tables(labelled)
+    *shares, border, outlier = (whole.column(at).to_pylist() for at in range(-k - 2, 0))
+    return {"probabilities": list(zip(*shares, strict=True)), "borders": border, "outliers": outlier}
 
 
 def _labelled(
@@ -118,5 +121,6 @@ def _labelled(
     names = given_names(fitted)
     for rows in given.tables():
         known = rows.select(list(fitted.schema_.inputs))
-        beside = probability_columns(fitted.predict_proba(known)) if proba else {}
-        yield label_columns(fitted.predict(known), None if id is None else rows.select([id]), names, beside)
+        labels = fitted.predict(known)
+        beside = doubt_columns(fitted, known, labels) if proba else {}
+        yield label_columns(labels, None if id is None else rows.select([id]), names, beside)

@@ -25,6 +25,7 @@ from catalpa.estimator.parameters import choice, either, positive, rules, whole
 from catalpa.estimator.soft_fit import overall_of, prepared
 from catalpa.loop.progress import in_parts
 from catalpa.loop.soft_search import Settings
+from catalpa.relations.doubt import outlier_scores
 from catalpa.relations.relations import Relations
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
@@ -80,6 +81,9 @@ class Grove(Clusterer):
         Evidence beyond that for a single cluster, in nats per row; about 0 or less without structure.
     certainty_ : float
         Mean probability of the rows' own clusters.
+    density_low_, density_high_ : float
+        Quartiles of ``score_samples`` over the rows of the fit (of the first batch, with ``partial_fit``; of
+        the rows that the search saw, where the table has more), which ``outlier_scores`` compares with.
     prior_ : float
         The prior that was used.
     sizes_ : str
@@ -130,7 +134,7 @@ class Grove(Clusterer):
     _kept = Kept(
         learned={"positions": ("clusters", "places")},
         shared={"middle": ("numbers",), "spread": ("numbers",)},
-        facts=("prior", "free_sizes"),
+        facts=("prior", "free_sizes", "density_low", "density_high"),
         open_facts=("evidence", "gain", "certainty"),
     )
 
@@ -215,6 +219,8 @@ class Grove(Clusterer):
         prior = fitted.outcome.facts["prior"]
         if not prior > 0:
             raise damaged("extra.facts.prior", f"is {prior:g}, and a mass is above 0")
+        if fitted.outcome.facts["density_low"] > fitted.outcome.facts["density_high"]:
+            raise damaged("extra.facts.density_low", "is above the upper quartile")
 
     def _warn_if_odd(self) -> None:
         largest, total = self.cluster_sizes_.max(), self.cluster_sizes_.sum()
@@ -256,6 +262,23 @@ class Grove(Clusterer):
         """
         engine, fixed = self._opened(X)
         return engine.answer(log_mixture, fixed)
+
+    def outlier_scores(self, X: Any) -> Any:
+        """How far every row lies below what was usual at fit, (n,).
+
+        As in a box plot of ``score_samples`` over the rows of the fit: 0 for a row above their lower
+        quartile, below it the distance from it in distances between the quartiles (of 1 nat at least). More
+        than 1.5 is an outlier, more than 3 far out. A row has the same score in whatever company it comes.
+
+        Examples
+        --------
+        >>> from catalpa import Grove
+        >>> rows = [["a", "x", "u"]] * 9 + [["b", "y", "v"]] * 9 + [["a", "y", "v"]]
+        >>> model = Grove(2, random_state=0).fit(rows)
+        >>> model.outlier_scores(rows[:1]), model.outlier_scores([["b", "x", "v"]]) > 1.5
+        (array([0.]), array([ True]))
+        """
+        return outlier_scores(self.score_samples(X), self.density_low_, self.density_high_)
 
     def transform(self, X: Any) -> Any:
         """Minus the log of each cluster's share times the row's probability in it, (n, k)."""

@@ -20,13 +20,14 @@ from catalpa.loop.progress import seeking
 from catalpa.loop.soft import Ripened, ripen
 from catalpa.loop.soft_search import Found, Search, Settings, on_all_rows
 from catalpa.loop.starts.rows import count_categories
+from catalpa.relations.doubt import quartiles
 from catalpa.steps.assign import count_nearest, label_rows
 from catalpa.steps.collapse import collapse
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores, fix
 from catalpa.steps.soft.reference import shares
 from catalpa.steps.soft.scores import SQUARE_DROP, SUM_DROP, WHOLE, SharedCounts, check_shareable, soften
-from catalpa.steps.soft.share import foremost_shares
+from catalpa.steps.soft.share import foremost_shares, log_mixture
 from catalpa.steps.sums import Moments, number_moments
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows, gather_rows, search_positions
 from catalpa.table.schema import Column, Kind, Schema
@@ -99,9 +100,11 @@ class Ground:
         sums = mixture.sums(shared)
         positions = mixture.log_shares(sums)
         units = self.problem.units_per_weight
+        scores = mixture.scores(shared)
+        low, high = self._usual_densities(scores)
         passes = (replace(event, cost=event.cost / units) for event in found.ripened.history)
         return Outcome(
-            scores=mixture.scores(shared),
+            scores=scores,
             counts=counts,
             centers=most_frequent(positions, self.search.overall.axis),
             cost=-found.evidence,
@@ -114,7 +117,9 @@ class Ground:
                 "free_sizes": float(mixture.released),
                 "evidence": found.evidence,
                 "gain": (found.evidence - self.evidence_of_one) / self.total,
-                "certainty": self._certainty(mixture.scores(shared)),
+                "certainty": self._certainty(scores),
+                "density_low": low,
+                "density_high": high,
             },
             soft=shared.counts.times(1.0 / units),
         )
@@ -124,6 +129,11 @@ class Ground:
         engine = self.problem.engine
         foremost = int(engine.total(foremost_shares, soften(scores, engine.axis))[0])
         return foremost / (WHOLE * int(self.totals.sizes[0]))
+
+    def _usual_densities(self, scores: Scores) -> tuple[float, float]:
+        """Quartiles of the log densities, of the search's rows: they are the same on every engine."""
+        block = self.search.block
+        return quartiles(log_mixture(block, fix(scores, self.search.axis)), block.row_weights)
 
     @cached_property
     def evidence_of_one(self) -> float:

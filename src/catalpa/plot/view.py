@@ -48,8 +48,8 @@ class Sample:
         Of the codes, with holes if cells were left out or unseen.
     probabilities : array (m, k) or None
         Of every cluster for each row, where the method has them.
-    densities : array (m,) or None
-        How typical each row is, as a logarithm, where the method tells.
+    outliers : array (m,) or None
+        How far each row lies below what was usual at fit, where the method tells.
     """
 
     rows: IntArray
@@ -60,7 +60,7 @@ class Sample:
     costs: FloatArray
     axis: Axis
     probabilities: FloatArray | None
-    densities: FloatArray | None
+    outliers: FloatArray | None
 
     @property
     def certainties(self) -> FloatArray | None:  # (m,)
@@ -259,13 +259,13 @@ def _draw(model: Clusterer, X: Any, table: _Rows, axis: Axis, random_state: int)
         # In the order of the table: an example row is found again by its number.
         rows = np.sort(np.random.default_rng(random_state).choice(n, SAMPLE_ROWS, replace=False))
         drawn = _safe_indexing(X, rows)
-    taken, probabilities, densities = table.take(rows), None, None
+    taken, probabilities, outliers = table.take(rows), None, None
     with warnings.catch_warnings():
         # The view counts unseen categories itself.
         warnings.simplefilter("ignore", UnseenCategoryWarning)
         costs = np.asarray(model.transform(drawn), dtype=np.float64)
         if hasattr(model, "predict_proba"):
             probabilities = np.asarray(model.predict_proba(drawn))
-        if hasattr(model, "score_samples"):
-            densities = np.asarray(model.score_samples(drawn))
-    return Sample(rows, *taken, costs, axis, probabilities, densities)
+        if hasattr(model, "outlier_scores"):
+            outliers = np.asarray(model.outlier_scores(drawn))
+    return Sample(rows, *taken, costs, axis, probabilities, outliers)

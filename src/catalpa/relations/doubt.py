@@ -47,20 +47,36 @@ def border_by_cost(labels: IntArray, costs: FloatArray) -> IntArray:  # (n,) int
     return np.where(others[rows, best] <= own + (NEARLY - 1.0) * np.abs(own), best, -1)
 
 
-def outlier_scores(densities: FloatArray) -> FloatArray:
-    """How far rows lie below what is usual, (n,), from the logarithms of their densities.
+def quartiles(values: FloatArray, weights: IntArray) -> tuple[float, float]:
+    """The lower and the upper quartile of weighted values.
 
-    Measured from the lower quartile of all rows, in distances between the quartiles, as in a box plot: 0 for
-    every row above the quartile, more than 1.5 for an outlier, more than 3 for one that is far out. Quartiles
-    that are less than 1 nat apart count as 1 nat apart.
+    The smallest values that a quarter, and three quarters, of the weight do not exceed.
 
     Examples
     --------
     >>> import numpy as np
-    >>> outlier_scores(np.array([-12.0, -4.0, -3.0, -2.0, -2.0])).tolist()
-    [4.0, 0.0, 0.0, 0.0, 0.0]
+    >>> quartiles(np.array([-12.0, -2.0, -3.0]), np.array([1, 2, 1]))
+    (-12.0, -2.0)
     """
-    if not len(densities):
-        return np.zeros(0)
-    low, high = np.quantile(densities, (0.25, 0.75))
-    return np.asarray(np.maximum(low - densities, 0.0) / max(float(high - low), LEAST_SPREAD))
+    order = np.argsort(values, kind="stable")
+    up_to = np.cumsum(weights[order])
+    # In whole weights: a quarter as a fraction could land on either side of a step.
+    total = int(up_to[-1])
+    low, high = np.searchsorted(up_to, (-(-total // 4), total - total // 4))
+    return float(values[order[low]]), float(values[order[high]])
+
+
+def outlier_scores(densities: FloatArray, low: float, high: float) -> FloatArray:
+    """How far rows lie below what is usual, (n,), from the logarithms of their densities.
+
+    Measured from the lower quartile of the rows of the fit, in distances between their quartiles, as in a
+    box plot: 0 for every row above the quartile, more than 1.5 for an outlier, more than 3 for one that is
+    far out. Quartiles that are less than 1 nat apart count as 1 nat apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> outlier_scores(np.array([-12.0, -4.0, -2.0]), low=-4.0, high=-2.0).tolist()
+    [4.0, 0.0, 0.0]
+    """
+    return np.asarray(np.maximum(low - densities, 0.0) / max(high - low, LEAST_SPREAD))

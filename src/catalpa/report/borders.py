@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from catalpa.plot.view import View
-from catalpa.relations.doubt import FAR_OUT, outlier_scores
+from catalpa.relations.doubt import FAR_OUT
 from catalpa.report.beside import Beside
 from catalpa.report.examples import example_row
 
@@ -47,10 +47,9 @@ def border_records(view: View, beside: Beside) -> dict[str, Any]:
 
 def outlier_records(view: View, beside: Beside, columns: list[str]) -> dict[str, Any] | None:
     """The rows that are far from all clusters, the farthest first; None where the method cannot tell."""
-    densities = view.sample.densities
-    if densities is None:
+    scores = view.sample.outliers
+    if scores is None:
         return None
-    scores = outlier_scores(densities)
     far = np.argsort(-scores, kind="stable")[: int((scores > FAR_OUT).sum())]
     return {
         "rows": len(far),
