@@ -415,6 +415,10 @@ def test_decimal_commas_are_read_where_asked_for(run, tmp_path):
     assert ended.code == 0
     assert "decimal" not in ended.err
     assert run("predict", "out/model.json", "t.csv", "--decimal", ",").code == 0
+    (tmp_path / "t.csv").write_text((tmp_path / "t.csv").read_text() + "1.234;a\n")
+    for more in ([], ["--stream"]):
+        told = " ".join(run("cluster", "t.csv", "-k", 2, "--decimal", ",", *more).err.split())
+        assert "a decimal comma ('0,5') and with a dot ('1.234')" in told
 
 
 def test_texts_that_stand_for_missing_cells_are_named_with_an_option(run, tmp_path):

@@ -12,6 +12,7 @@ import pytest
 
 import catalpa
 from catalpa import KModes
+from catalpa.cluster.registry import METHODS
 from catalpa.errors import TableError, UnseenCategories, UnseenCategoryWarning, UnsupportedTable
 from catalpa.table import Kind, Schema, decode, encode, infer, infer_batches
 from catalpa.table.infer import extend
@@ -105,6 +106,19 @@ def test_lists_become_a_column_of_yes_and_no_per_item(frame):
     assert all(column.categories == (False, True, None) for column in schema.columns)
     assert encode(frame, schema).rows.blocks[0].codes.tolist() == [[1, 1], [0, 1], [0, 0], [2, 2], [1, 1]]
     assert infer(decode(encode(frame, schema).rows.blocks[0], schema)).names == schema.names
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_a_row_without_the_item_that_every_row_had_is_no_surprise(method, recwarn):
+    lists = [["saw", "drill"], ["saw"], ["saw", "drill", "file"], ["saw", "file"]] * 8
+    frame = pd.DataFrame({"tools": lists, "who": ["a", "b"] * 16})
+    model = METHODS[method].estimator()
+    model.set_params(**{name: 2 for name in ("n_clusters",) if name in model.get_params()})
+    model.fit(frame)
+    assert model.schema_.columns[2].categories == (False, True)
+    recwarn.clear()
+    assert len(model.predict(pd.DataFrame({"tools": [["drill"]], "who": ["a"]}))) == 1
+    assert not recwarn.list
 
 
 def test_batches_of_lists_make_the_schema_of_all():

@@ -247,6 +247,20 @@ def test_decimal_commas_are_found_and_said():
     )
 
 
+def test_numbers_written_in_two_ways_are_told_with_a_cell_of_each():
+    paid = [f"{at},5" for at in range(30)] + ["1.234"]
+    told = "'paid' holds numbers with a decimal comma \\('0,5'\\) and with a dot \\('1.234'\\).*one way"
+    with pytest.warns(ColumnWarning, match=told) as met:
+        schema = infer(pd.DataFrame({"paid": paid, "b": ["x"] * 31}))
+    assert len(met) == 1  # that every row is different is no advice then
+    assert "decimal commas and dots, as text" in schema.decisions[0]
+
+
+def test_decimal_dots_read_as_text_are_told():
+    with pytest.warns(ColumnWarning, match=r"\['paid'\] are numbers with decimal dots.*without --decimal ,"):
+        infer(pd.DataFrame({"paid": ["0.5", "1.5", "3"] * 5}))
+
+
 def test_words_among_numbers_are_named_with_their_column():
     paid = [f"{at},50" for at in range(25)] + ["-", "unknown", "-"]
     with pytest.warns(

@@ -19,7 +19,7 @@ from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.by_number_of_clusters import MOST_CLUSTERS, Candidate, best_of_numbers, judged
 from catalpa.estimator.explained import lacking
 from catalpa.estimator.fitted import Fitted, Outcome
-from catalpa.estimator.incremental import Grown, faded, learn_batch, widened
+from catalpa.estimator.incremental import Grown, faded, learn_batch, scores_on_wider, widened
 from catalpa.estimator.kept import Kept, damaged
 from catalpa.estimator.parameters import choice, either, positive, rules, whole
 from catalpa.estimator.soft_fit import overall_of, prepared
@@ -28,10 +28,8 @@ from catalpa.loop.soft_search import Settings
 from catalpa.relations.doubt import outlier_scores
 from catalpa.relations.relations import Relations
 from catalpa.steps.counts import Counts
-from catalpa.steps.scores import Scores
 from catalpa.steps.soft.scores import WHOLE, SharedCounts, soften
 from catalpa.steps.soft.share import log_mixture, minus_logs, posterior, share_and_count
-from catalpa.table.infer import places_in
 from catalpa.table.schema import Schema, TableSettings
 
 # On tables of 100 000 rows, clusters sought on so many have the evidence of a search on all rows (within
@@ -187,7 +185,7 @@ class Grove(Clusterer):
         past, schema, axis = before.outcome, grown.schema, grown.rows.axis
         assert past.soft is not None
         # Rows are shared out by the clusters before the batch: a batch must not vouch for itself.
-        scores = _with_new_categories(past.scores, before.schema, schema)
+        scores = scores_on_wider(past.scores, before.schema, schema)
         found, _ = share_and_count(grown.rows.blocks[0], None, soften(scores, axis), False)
         known = faded(widened(past.soft, before.schema, schema), self.decay)
         soft = known + found.folded(axis).counts
@@ -317,14 +315,3 @@ def _mixture(schema: Schema, outcome: Outcome, soft: Counts) -> Mixture:
     """The mixture that made these counts by share."""
     overall = overall_of(schema, soft.together(), outcome.shared["middle"], outcome.shared["spread"])
     return Mixture(overall, outcome.facts["prior"], bool(outcome.facts["free_sizes"]), float(WHOLE))
-
-
-def _with_new_categories(scores: Scores, schema: Schema, wider: Schema) -> Scores:
-    """The scores on a wider axis, where a new category costs what an unseen one does."""
-    # Costs are minus logarithms, so the largest of a column is that of its rarest category.
-    table = np.zeros((wider.axis.length, scores.k))
-    for part, wide in zip(schema.axis.slices(), wider.axis.slices(), strict=True):
-        if part.stop > part.start:
-            table[wide] = scores.table[part].max(axis=0)
-    table[places_in(schema, wider)] = scores.table
-    return replace(scores, table=table)

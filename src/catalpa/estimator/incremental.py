@@ -18,7 +18,7 @@ from catalpa.loop.history import Batch, Pass
 from catalpa.loop.progress import report_pass
 from catalpa.steps.assign import label_rows, measure_rows
 from catalpa.steps.counts import Counts
-from catalpa.steps.scores import fix
+from catalpa.steps.scores import Scores, fix
 from catalpa.table import encode, open_table
 from catalpa.table.blocks import Axis, IntArray, Rows
 from catalpa.table.infer import extend, places_in
@@ -109,6 +109,17 @@ def widened(counts: Counts, schema: Schema, wider: Schema) -> Counts:
     by_category = np.zeros((counts.k, wider.axis.length), dtype=np.int64)
     by_category[:, places_in(schema, wider)] = counts.by_category
     return replace(counts, by_category=by_category)
+
+
+def scores_on_wider(scores: Scores, schema: Schema, wider: Schema) -> Scores:
+    """The scores on a wider axis, where a new category costs what an unseen one does."""
+    # Costs are minus logarithms, so the largest of a column is that of its rarest category.
+    table = np.zeros((wider.axis.length, scores.k))
+    for part, wide in zip(schema.axis.slices(), wider.axis.slices(), strict=True):
+        if part.stop > part.start:
+            table[wide] = scores.table[part].max(axis=0)
+    table[places_in(schema, wider)] = scores.table
+    return replace(scores, table=table)
 
 
 def faded(counts: Counts, decay: float) -> Counts:

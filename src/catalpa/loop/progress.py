@@ -40,8 +40,9 @@ class Progress:
     seconds : float
         Since ``fit`` was called.
     seconds_left : float or None
-        If the starts that are left take as long as those before; None until one is finished, and where it is
-        not known how many there will be.
+        If the starts that are left take as long as those before. None until one is finished, where it is not
+        known how many there will be, and with a single start: a start ends when no row moves any more, after
+        two passes or after a hundred, and nothing before tells which.
 
     Examples
     --------

@@ -65,11 +65,10 @@ def derived_summary(summary: Summary, origin: Origin) -> Summary:
     for (_, value), times in (summary.tally or Counter()).items():
         tally[category_key(_made(value, origin))] += times
     inner = {"year": "int64", "hour": "int64", HOLDS: "bool"}.get(origin.part, "string")
-    family = Family.BOOLEAN if origin.part == HOLDS else Family.ORDERED
     return replace(
         summary,
         name=origin.name,
-        family=family,
+        family=Family.ORDERED,  # categories as listed, those that no row has among them
         dtype=Dtype("object", _in_order(tally, origin.part), inner=inner),
         tally=tally,
     )

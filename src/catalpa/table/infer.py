@@ -18,7 +18,7 @@ from catalpa.table.derived import derived_summary, origins_of, told_of_parts
 from catalpa.table.digest import FEW, Digest, Summary, digest, listed_columns
 from catalpa.table.intake import open_table
 from catalpa.table.match import code_of
-from catalpa.table.oddities import decimal_commas, spelled_alike, warn_of_odd_columns
+from catalpa.table.oddities import fractions_as_text, spelled_alike, warn_of_odd_columns
 from catalpa.table.schema import (
     CategoricalFeatures,
     Category,
@@ -256,8 +256,9 @@ def _said_of_others(summary: Summary) -> list[str]:
         return [f"column {summary.name!r} holds dates or times: each different one is taken as a category"]
     if summary.family is Family.MIXED:
         return [f"column {summary.name!r} holds values of several types: taken as categories"]
-    if decimal_commas(summary):
-        return [f"column {summary.name!r} holds numbers with decimal commas, as text: taken as categories"]
+    if signs := fractions_as_text(summary):
+        told = " and ".join({",": "commas", ".": "dots"}[sign] for sign in sorted(signs))
+        return [f"column {summary.name!r} holds numbers with decimal {told}, as text: taken as categories"]
     if pair := spelled_alike(summary):
         return [
             f"column {summary.name!r} holds {pair[0]!r} and {pair[1]!r}, which differ in capitals or spaces "

@@ -17,8 +17,6 @@ NEARLY_ALL = 0.9  # share of cells that are different in a column of names or fr
 MANY_NUMBERS = 20  # different numbers of a column from which it is no list of grades
 FEW_WORDS = 3  # different words among them that stand for "no number"
 _NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?")
-_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
-_WHOLE = re.compile(r"[+-]?[0-9]+")
 
 
 def warn_of_odd_columns(columns: Sequence[Column], summaries: Sequence[Summary]) -> None:
@@ -26,7 +24,8 @@ def warn_of_odd_columns(columns: Sequence[Column], summaries: Sequence[Summary])
     pairs = [(c, s) for c, s in zip(columns, summaries, strict=True) if c.kind is Kind.NOMINAL]
     wide = [f"{c.name!r} ({c.size})" for c, _ in pairs if c.size > MAX_CATEGORIES]
     words = {s.name: found for s in summaries if (found := _words_among_numbers(s))}
-    alike = [c.name for c, s in pairs if _is_nearly_unique(s) and c.name not in words]
+    written = {s.name: signs for s in summaries if (signs := fractions_as_text(s))}
+    alike = [c.name for c, s in pairs if _is_nearly_unique(s) and c.name not in (*words, *written)]
     empty = [s.name for s in summaries if not s.present]
     if wide:
         _warn(
@@ -43,11 +42,7 @@ def warn_of_odd_columns(columns: Sequence[Column], summaries: Sequence[Summary])
             f"The numbers in {counting} count the rows: identifiers say nothing about clusters. "
             f"{_how_to_drop(counting)}"
         )
-    if commas := [s.name for s in summaries if decimal_commas(s)]:
-        _warn(
-            f"The texts in {commas} are numbers with decimal commas, and were taken as categories. Read them "
-            "as numbers: --decimal , or read_table(..., decimal=','); in a frame, replace ',' by '.' first."
-        )
+    _warn_of_fractions(written)
     if words:
         _warn(
             f"The texts are numbers except for {_told(words)}, and were taken as categories. If that stands "
@@ -58,8 +53,31 @@ def warn_of_odd_columns(columns: Sequence[Column], summaries: Sequence[Summary])
         _warn(f"All cells are missing in {empty}. Drop the columns.")
 
 
-def _warn(message: str) -> None:
-    warnings.warn(message, ColumnWarning, stacklevel=5)  # the line that called infer
+def _warn_of_fractions(written: Mapping[str, Mapping[str, str]]) -> None:
+    if commas := [name for name, examples in written.items() if list(examples) == [","]]:
+        _warn(
+            f"The texts in {commas} are numbers with decimal commas, and were taken as categories. Read them "
+            "as numbers: --decimal , or read_table(..., decimal=','); in a frame, replace ',' by '.' first.",
+            stacklevel=6,
+        )
+    if dots := [name for name, examples in written.items() if list(examples) == ["."]]:
+        _warn(
+            f"The texts in {dots} are numbers with decimal dots, and were taken as categories. Read them as "
+            "numbers: without --decimal , or decimal=','; in a frame, pandas.to_numeric(column).",
+            stacklevel=6,
+        )
+    for name, examples in written.items():
+        if len(examples) > 1:
+            _warn(
+                f"Column {name!r} holds numbers with a decimal comma ({examples[',']!r}) and with a dot "
+                f"({examples['.']!r}), and was taken as categories. Write all of them one way, without a "
+                "sign between thousands.",
+                stacklevel=6,
+            )
+
+
+def _warn(message: str, stacklevel: int = 5) -> None:
+    warnings.warn(message, ColumnWarning, stacklevel=stacklevel)  # the line that called infer
 
 
 def _how_to_drop(names: Sequence[str]) -> str:
@@ -116,18 +134,24 @@ def spelled_alike(summary: Summary) -> tuple[str, str] | None:
     return None
 
 
-def decimal_commas(summary: Summary) -> bool:
-    """Whether a column of text holds nothing but whole numbers and numbers such as 1,5.
+def fractions_as_text(summary: Summary) -> dict[str, str]:
+    """How a column of text writes numbers with fractions: an example for "," and for "."; nothing for words.
 
     Examples
     --------
     >>> from catalpa.table.digest import digest
     >>> from catalpa.table.schema import TableSettings
-    >>> [decimal_commas(s) for s in digest([["1,5", "a,5"], ["2", "1,5"]], TableSettings()).summaries]
-    [True, False]
+    >>> table = [["1,5", "a,5", "0,5"], ["2", "1,5", "1.234"]]
+    >>> [fractions_as_text(s) for s in digest(table, TableSettings()).summaries]
+    [{',': '1,5'}, {}, {',': '0,5', '.': '1.234'}]
     """
-    if summary.family is not Family.TEXT or not summary.tally:
-        return False
-    texts = [str(key[1]) for key in summary.tally]
-    commas = sum(_DECIMAL_COMMA.fullmatch(text) is not None for text in texts)
-    return commas > 0 and all(_DECIMAL_COMMA.fullmatch(text) or _WHOLE.fullmatch(text) for text in texts)
+    if summary.family is not Family.TEXT:
+        return {}
+    examples: dict[str, str] = {}
+    for text in sorted(str(key[1]) for key in summary.tally or ()):
+        number = _NUMBER.fullmatch(text)
+        if number is None:
+            return {}
+        if number[1]:
+            examples.setdefault(number[1][0], text)
+    return examples
