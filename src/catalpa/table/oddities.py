@@ -42,7 +42,8 @@ def warn_of_odd_columns(columns: Sequence[Column], summaries: Sequence[Summary])
             f"The numbers in {counting} count the rows: identifiers say nothing about clusters. "
             f"{_how_to_drop(counting)}"
         )
-    _warn_of_fractions(written)
+    if written:
+        _warn_of_fractions(written)
     if words:
         _warn(
             f"The texts are numbers except for {_told(words)}, and were taken as categories. If that stands "
