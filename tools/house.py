@@ -22,7 +22,7 @@ from statistics import median
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "catalpa"
 MODULES = (".py", ".pyi", ".cpp", ".hpp")
-NO_REASON = re.compile(r"#\s*(noqa|type: ignore|\([^)]*\)$)")
+NO_REASON = re.compile(r"#\s*(noqa|type: ignore|\([^)]*\))")
 
 
 @dataclass(frozen=True)

@@ -32,25 +32,14 @@ class Placed:
 
 @dataclass(frozen=True, eq=False)
 class Reconstructed:
-    """A row costs its weighted distances from a cluster's prototypes, summed over all axes.
+    """A row costs its weighted distances from a cluster's prototypes, summed over all axes."""
 
-    Attributes
-    ----------
-    axis : Axis
-        Of the blocks' codes.
-    even : array (axes + numeric,)
-        Weights before anything is learned.
-    power : 1 or 2
-        Sum distances or their squares.
-    by_modes : bool
-        Prototype = the most frequent category on all axes of its column, instead of the one with the
-        least summed distance on each axis.
-    """
-
-    axis: Axis
+    axis: Axis  # of the blocks' codes
     space: Space
-    even: FloatArray
-    power: int = 1
+    even: FloatArray  # (axes + numeric,); weights before anything is learned
+    power: int = 1  # 1 sums distances, 2 their squares
+    # Prototype = the most frequent category on all axes of its column, instead of the one with the least
+    # summed distance on each axis.
     by_modes: bool = False
 
     def start(self, counts: Counts) -> Placed:

@@ -31,23 +31,16 @@ class OnLines(Prototypes):
 
 @dataclass(frozen=True)
 class ClusterRelations:
-    """Algorithm 1 of the paper: distances along each cluster's own trees.
-
-    Attributes
-    ----------
-    squared : bool
-        Sum squares of the distances and report the root: the published program instead of Eq. 9.
-    nearest_center : bool
-        Centre = category with the least summed distance to the cluster's cells (the published
-        program) instead of the most frequent one.
-    empty_is_zero : bool
-        Treat the shares of an empty cluster as 0, as the published program does; it then attracts
-        every row. Otherwise its last shares stand, at first those of its centre alone.
-    """
+    """Algorithm 1 of the paper: distances along each cluster's own trees."""
 
     axis: Axis
+    # Sum squares of the distances and report the root: the published program instead of Eq. 9.
     squared: bool = False
+    # Centre = category with the least summed distance to the cluster's cells (the published program) instead
+    # of the most frequent one.
     nearest_center: bool = False
+    # Treat the shares of an empty cluster as 0, as the published program does; it then attracts every row.
+    # Otherwise its last shares stand, at first those of its centre alone.
     empty_is_zero: bool = False
     number_weight: float = 1.0
 

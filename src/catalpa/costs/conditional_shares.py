@@ -56,23 +56,13 @@ def conditional_shares(together: IntArray, axis: Axis) -> FloatArray:  # (V, V)
 
 @dataclass(frozen=True, eq=False)
 class Contexts:
-    """Every column as a context in which categories can differ.
-
-    Attributes
-    ----------
-    axis : Axis
-    ranks : tuple of int
-        Ranked categories of each column, the first ones; 0 for a nominal column.
-    shares : array (V, V)
-        Conditional shares, cumulated along ranked categories (without the last, where all have 1).
-    present : array (V, V) of bool
-        Whether two categories meet in a row.
-    """
+    """Every column as a context in which categories can differ."""
 
     axis: Axis
-    ranks: tuple[int, ...]
+    ranks: tuple[int, ...]  # ranked categories of each column, the first ones; 0 for a nominal column
+    # (V, V): conditional shares, cumulated along ranked categories (without the last, where all have 1).
     shares: FloatArray
-    present: NDArray[np.bool_]
+    present: NDArray[np.bool_]  # (V, V) bool; whether two categories meet in a row
 
     @staticmethod
     def of(together: IntArray, axis: Axis, ranks: tuple[int, ...]) -> Contexts:

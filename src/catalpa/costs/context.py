@@ -29,20 +29,12 @@ NEGLIGIBLE = 1e-12  # differences below this are rounding
 
 @dataclass(frozen=True, eq=False)
 class ColumnContexts:
-    """What the columns of a table tell about each other's categories.
+    """What the columns of a table tell about each other's categories."""
 
-    Attributes
-    ----------
-    uncertainty : array (columns, columns)
-        Symmetric uncertainty of every two columns.
-    members : bool array (columns, columns)
-        Whether the second column is in the context of the first.
-    vectors : tuple of arrays (categories, places of the context)
-        Per column, a point for each category; D(u, v) is the Euclidean distance of two points.
-    """
-
-    uncertainty: FloatArray
-    members: IntArray
+    uncertainty: FloatArray  # (columns, columns); symmetric uncertainty of every two columns
+    members: IntArray  # (columns, columns); whether the second column is in the context of the first
+    # (categories, places of the context) each: per column, a point for each category; D(u, v) is the
+    # Euclidean distance of two points.
     vectors: tuple[FloatArray, ...]
 
     @property
@@ -140,22 +132,12 @@ SAME_SUM = 1e-12  # sums of distances closer than this are a tie
 
 @dataclass(frozen=True, eq=False)
 class CategoryDistances:
-    """k-modes in which a cell costs the distance of its category from the centre's.
-
-    Attributes
-    ----------
-    matrices : tuple of arrays (categories, categories)
-        Distances of each column's categories.
-    squared : bool
-        Sum squares of the distances and report the root.
-    nearest_center : bool
-        Centre = category with the least summed cost to the cluster's cells instead of the most
-        frequent one.
-    """
+    """k-modes in which a cell costs the distance of its category from the centre's."""
 
     axis: Axis
-    matrices: tuple[FloatArray, ...]
-    squared: bool = False
+    matrices: tuple[FloatArray, ...]  # (categories, categories) each; distances of each column's categories
+    squared: bool = False  # sum squares of the distances and report the root
+    # Centre = category with the least summed cost to the cluster's cells instead of the most frequent one.
     nearest_center: bool = False
 
     def start(self, counts: Counts) -> Prototypes:

@@ -18,17 +18,10 @@ class Dependence:
 
     Each pair is looked at over the rows that have both columns, so ``own[r, s]`` is the entropy of
     column r where column s is present too; without left-out cells it is the same for every s.
-
-    Attributes
-    ----------
-    own : array (columns, columns)
-        H(r), over the rows that also have s.
-    joint : array (columns, columns)
-        H(r, s).
     """
 
-    own: FloatArray
-    joint: FloatArray
+    own: FloatArray  # (columns, columns); h(r), over the rows that also have s
+    joint: FloatArray  # (columns, columns); h(r, s)
 
     @property
     def mutual_information(self) -> FloatArray:  # (columns, columns)

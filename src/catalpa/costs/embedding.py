@@ -31,16 +31,11 @@ class JointVectors:
 
     The squared distance to a centroid is a sum over columns of ``||e(v) - c_jr||^2`` with
     ``c_jr = sum_v p_j(v) e(v)``: a table entry per category and cluster.
-
-    Attributes
-    ----------
-    vectors : array (V, p)
-    overall : array (V,)
-        Share of each category in the whole table; a column of which a cluster has no cell is there.
     """
 
     axis: Axis
-    vectors: FloatArray
+    vectors: FloatArray  # (V, p)
+    # (V,): share of each category in the whole table; a column of which a cluster has no cell is there.
     overall: FloatArray
 
     def start(self, counts: Counts) -> Centroids:

@@ -48,19 +48,11 @@ def base_distances(contexts: Contexts, column: int) -> FloatArray:  # (v, v)
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """Every categorical column as axes, and where its categories lie on each.
-
-    Attributes
-    ----------
-    axis : Axis
-    distances : tuple of arrays (v, v)
-        Base distances of each column's categories.
-    coordinates : tuple of arrays (axes of the column, v)
-    """
+    """Every categorical column as axes, and where its categories lie on each."""
 
     axis: Axis
-    distances: tuple[FloatArray, ...]
-    coordinates: tuple[FloatArray, ...]
+    distances: tuple[FloatArray, ...]  # (v, v) each; base distances of each column's categories
+    coordinates: tuple[FloatArray, ...]  # (axes of the column, v) each
 
     @property
     def n_axes(self) -> tuple[int, ...]:

@@ -15,27 +15,13 @@ ROWS_AT_ONCE = 256
 
 @dataclass(frozen=True, eq=False)
 class SplitTest:
-    """The test of Hu et al. (2025) for splits of the kind "has this category or not".
+    """The test of Hu et al. (2025) for splits of the kind "has this category or not"."""
 
-    Attributes
-    ----------
-    column_of : array (V,)
-        Column of every category.
-    order : array (V,)
-        Rank of every category among equals: the lowest wins.
-    alpha : float
-        Level of the test of one category.
-    n_categories : int
-        Q: categories of the whole table, the size of the binomial distribution.
-    least : float
-        Fewest rows on either side.
-    """
-
-    column_of: IntArray
-    order: IntArray
-    alpha: float
-    n_categories: int
-    least: float
+    column_of: IntArray  # (V,); column of every category
+    order: IntArray  # (V,); rank of every category among equals: the lowest wins
+    alpha: float  # level of the test of one category
+    n_categories: int  # q: categories of the whole table, the size of the binomial distribution
+    least: float  # fewest rows on either side
 
     def best(self, together: IntArray, size: float) -> tuple[int, float] | None:
         """The category whose split differs in most others, and the logarithm of its p-value.

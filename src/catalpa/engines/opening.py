@@ -19,17 +19,11 @@ from catalpa.table.shape import shaped
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """A table that an engine holds, encoded and scaled.
-
-    Attributes
-    ----------
-    units_per_weight : float
-        Units of the blocks' weights that make a row's weight of 1.
-    """
+    """A table that an engine holds, encoded and scaled."""
 
     schema: Schema
     engine: Engine
-    units_per_weight: float = 1.0
+    units_per_weight: float = 1.0  # units of the blocks' weights that make a row's weight of 1
 
 
 class Opener(Protocol):

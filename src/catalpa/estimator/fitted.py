@@ -23,39 +23,26 @@ from catalpa.table.schema import Schema
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A clustering: the scores that are the model, and what was learned on the way.
+    """A clustering: the scores that are the model, and what was learned on the way."""
 
-    Attributes
-    ----------
-    scores, counts : Scores, Counts
-        Of all clusters asked for; empty ones are dropped by ``without_empty``.
-    centers : array (k, columns)
-        Code of each centre's category.
-    learned : mapping of arrays with first axis k
-        What the method learned per cluster, by name; goes into the model file.
-    shared : mapping of arrays
-        What it learned for all clusters together.
-    ragged : mapping of tuples of arrays
-        Likewise, where every column or partition has an array of its own shape.
-    facts : mapping of numbers
-        Settings that were worked out from the data, published as ``<name>_``.
-    labels : array (n,) or None
-        Labels where they are not simply those that ``scores`` give.
-    soft : Counts or None
-        Counts by share, in 2**-20 of a weight of 1, of a method whose rows count in every cluster.
-    """
-
+    # scores, counts: of all clusters asked for; empty ones are dropped by ``without_empty``.
     scores: Scores
     counts: Counts
-    centers: IntArray
+    centers: IntArray  # (k, columns); code of each centre's category
     cost: float
     history: tuple[Pass, ...]
     converged: bool
+    # What the method learned per cluster (first axis k), by name; goes into the model file.
     learned: Mapping[str, FloatArray] = field(default_factory=dict)
+    # What it learned for all clusters together.
     shared: Mapping[str, FloatArray] = field(default_factory=dict)
+    # Settings that were worked out from the data, published as ``<name>_``.
     facts: Mapping[str, float] = field(default_factory=dict)
+    # Like ``shared``, where every column or partition has an array of its own shape.
     ragged: Mapping[str, tuple[FloatArray, ...]] = field(default_factory=dict)
+    # (n,): labels where they are not simply those that ``scores`` give, or None.
     labels: IntArray | None = None
+    # Counts by share, in 2**-20 of a weight of 1, of a method whose rows count in every cluster, or None.
     soft: Counts | None = None
 
     @property
@@ -91,31 +78,15 @@ class Fitted:
     """All that an estimator keeps of a fit, apart from the labels.
 
     Attributes, model files, SQL, the notebook card, reports and charts are made from this.
-
-    Attributes
-    ----------
-    schema : Schema
-        The columns as fit saw them, and the grid that their numbers lie on.
-    outcome : Outcome
-        Without clusters that hold no row.
-    units_per_weight : float
-        Whole units in which counts and sizes count a weight of 1.
-    rows : int
-        Rows of the fit, and of all batches since.
-    batches : tuple of Batch
-        What each call of ``partial_fit`` met; empty after ``fit``.
-    names : mapping of int to str
-        Names that clusters were given since.
-    fixed : dict
-        The integers that decide labels, by whether their axis has holes; made when first needed, never saved.
     """
 
-    schema: Schema
-    outcome: Outcome
-    units_per_weight: float
-    rows: int
-    batches: tuple[Batch, ...] = ()
-    names: Mapping[int, str] = field(default_factory=dict)
+    schema: Schema  # the columns as fit saw them, and the grid that their numbers lie on
+    outcome: Outcome  # without clusters that hold no row
+    units_per_weight: float  # whole units in which counts and sizes count a weight of 1
+    rows: int  # rows of the fit, and of all batches since
+    batches: tuple[Batch, ...] = ()  # what each call of ``partial_fit`` met; empty after ``fit``
+    names: Mapping[int, str] = field(default_factory=dict)  # names that clusters were given since
+    # The integers that decide labels, by whether their axis has holes; made when first needed, never saved.
     fixed: dict[bool, FixedScores] = field(default_factory=dict, init=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:

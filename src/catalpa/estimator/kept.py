@@ -27,16 +27,6 @@ class Kept:
     (numeric ones), "cells" (both) and, in a ragged part, "categories" (of the column whose turn it is). Any
     other word is a size of the method's own, the same wherever the word stands; "any" is never compared.
 
-    Attributes
-    ----------
-    learned, shared : mapping of shapes
-    ragged : mapping of shapes
-        The first word is the number of arrays, the others are the shape of each.
-    whole : tuple of str
-        Those arrays that hold whole numbers or truths; all others hold numbers.
-    facts, open_facts : tuple of str
-        Numbers that are always known, and numbers that may not be.
-
     Examples
     --------
     >>> Kept(learned={"positions": ("clusters", "places")}, facts=("gamma",)).learned["positions"]
@@ -45,8 +35,10 @@ class Kept:
 
     learned: Mapping[str, Words] = field(default_factory=dict)
     shared: Mapping[str, Words] = field(default_factory=dict)
+    # The first word is the number of arrays, the others are the shape of each.
     ragged: Mapping[str, Words] = field(default_factory=dict)
-    whole: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()  # those arrays that hold whole numbers or truths; all others hold numbers
+    # facts, open_facts: numbers that are always known, and numbers that may not be.
     facts: tuple[str, ...] = ()
     open_facts: tuple[str, ...] = ()
 

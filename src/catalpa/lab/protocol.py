@@ -21,22 +21,13 @@ _KEYS = {"method", "variant", "parameters", "shown", "chance"}
 
 @dataclass(frozen=True)
 class PrintedPlace:
-    """A place in a printed table.
+    """A place in a printed table."""
 
-    Attributes
-    ----------
-    table, label : str
-        Number of the table and name of its column.
-    columns : {"categorical", "mixed"}
-        The columns of the data used there.
-    ranked : bool
-        Whether this variant stands for its label when methods are ranked.
-    """
-
+    # table, label: number of the table and name of its column.
     table: str
     label: str
-    columns: str = CATEGORICAL
-    ranked: bool = False
+    columns: str = CATEGORICAL  # the columns of the data used there
+    ranked: bool = False  # whether this variant stands for its label when methods are ranked
 
 
 @dataclass(frozen=True)

@@ -30,22 +30,13 @@ from catalpa.lab.protocol import CATEGORICAL, MIXED, Job, Protocol
 
 @dataclass(frozen=True)
 class RunProgress:
-    """How far a run is.
+    """How far a run is."""
 
-    Attributes
-    ----------
-    finished, total : int
-        Runs that have a row, also from before, and all runs.
-    failed : int
-        Failed runs since the start.
-    seconds_left : float
-        Guessed from the sizes of the tables that are still to come.
-    """
-
+    # finished, total: runs that have a row, also from before, and all runs.
     finished: int
     total: int
-    failed: int
-    seconds_left: float
+    failed: int  # failed runs since the start
+    seconds_left: float  # guessed from the sizes of the tables that are still to come
 
 
 class _Clock:

@@ -21,30 +21,17 @@ from catalpa.metrics import (
 
 @dataclass(frozen=True)
 class Significance:
-    """What the tests say about a table of scores.
-
-    Attributes
-    ----------
-    methods : tuple of str
-    n_sets : int
-        Data sets with a score of every method; the others are left out.
-    friedman : Friedman
-    nemenyi, bonferroni_dunn : float
-        Critical differences of average ranks: every pair, and one method against the others.
-    groups : list of tuple of str
-        Methods that Nemenyi's test does not tell apart, best first.
-    control : str
-        The method that is compared with each other one.
-    against_control : list of PairTest
-    """
+    """What the tests say about a table of scores."""
 
     methods: tuple[str, ...]
-    n_sets: int
+    n_sets: int  # data sets with a score of every method; the others are left out
     friedman: Friedman
+    # nemenyi, bonferroni_dunn: critical differences of average ranks: every pair, and one method against the
+    # others.
     nemenyi: float
     bonferroni_dunn: float
-    groups: list[tuple[str, ...]]
-    control: str
+    groups: list[tuple[str, ...]]  # methods that Nemenyi's test does not tell apart, best first
+    control: str  # the method that is compared with each other one
     against_control: list[PairTest]
 
 

@@ -25,22 +25,15 @@ TITLES = {
 
 @dataclass(frozen=True, eq=False)
 class PublishedTable:
-    """One measure of one published table.
-
-    Attributes
-    ----------
-    number, measure : str
-    cells : pandas.DataFrame
-        One row per data set and column of the table: ``dataset``, ``label`` (of the printed column),
-        ``variant``, ``column`` (both), ``ranked``, ``mean``, ``std``, ``low`` and ``high`` over seeds,
-        ``runs``, ``failed``, ``clusters_left``, ``clusters_asked``, ``largest_share`` (of the rows, in the
-        largest cluster), ``lopsided`` (runs where it is more than LOPSIDED), ``one_cluster`` (ACC of all
-        rows in one cluster), ``printed``, ``printed_std``, ``difference`` and ``place`` (1 best, 2 second
-        best).
-    """
+    """One measure of one published table."""
 
     number: str
     measure: str
+    # One row per data set and column of the table: ``dataset``, ``label`` (of the printed column),
+    # ``variant``, ``column`` (both), ``ranked``, ``mean``, ``std``, ``low`` and ``high`` over seeds,
+    # ``runs``, ``failed``, ``clusters_left``, ``clusters_asked``, ``largest_share`` (of the rows, in the
+    # largest cluster), ``lopsided`` (runs where it is more than LOPSIDED), ``one_cluster`` (ACC of all rows
+    # in one cluster), ``printed``, ``printed_std``, ``difference`` and ``place`` (1 best, 2 second best).
     cells: pd.DataFrame
 
     @property

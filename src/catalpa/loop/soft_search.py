@@ -52,26 +52,14 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """The rows of the search in memory, distinct and weighed.
-
-    Attributes
-    ----------
-    block : Block
-    axis : Axis
-        Of the block's codes.
-    overall : Overall
-        Of the whole table.
-    units_per_weight : float
-    hold : callable
-        Gives an engine that holds some rows in memory.
-    """
+    """The rows of the search in memory, distinct and weighed."""
 
     block: Block
-    axis: Axis
-    overall: Overall
+    axis: Axis  # of the block's codes
+    overall: Overall  # of the whole table
     units_per_weight: float
     settings: Settings
-    hold: Callable[[Block], Engine]
+    hold: Callable[[Block], Engine]  # gives an engine that holds some rows in memory
 
     @cached_property
     def engine(self) -> Engine:

@@ -11,20 +11,11 @@ from catalpa.table.schema import Schema
 
 @dataclass(frozen=True, eq=False)
 class Scoring:
-    """What decides the labels of a fitted model.
-
-    Attributes
-    ----------
-    schema : Schema
-    scaling : Scaling
-    fixed : FixedScores
-        On the schema's axis with holes.
-    handle_unknown : {"ignore", "warn", "error"}
-    """
+    """What decides the labels of a fitted model."""
 
     schema: Schema
     scaling: Scaling
-    fixed: FixedScores
+    fixed: FixedScores  # on the schema's axis with holes
     handle_unknown: str
 
     @property

@@ -20,28 +20,17 @@ def is_missing(name: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class ColumnCosts:
-    """The costs of one column's cells.
-
-    Attributes
-    ----------
-    column : Column
-    at : int
-        Place among the categorical columns; the query calls the column ``column_<at>``.
-    table : array (size + holes, k)
-        Costs of the categories, of a left-out cell, and of an unseen category.
-    missing, handle_unknown : str
-        The model's rules; a cell that ``predict`` refuses costs NULL.
-    joined : bool
-        Whether the costs are looked up in a table of their own.
-    """
+    """The costs of one column's cells."""
 
     column: Column
-    at: int
+    at: int  # place among the categorical columns; the query calls the column ``column_<at>``
+    # (size + holes, k): costs of the categories, of a left-out cell, and of an unseen category.
     table: IntArray
+    # missing, handle_unknown: the model's rules; a cell that ``predict`` refuses costs NULL.
     missing: str
     handle_unknown: str
     words: Words
-    joined: bool
+    joined: bool  # whether the costs are looked up in a table of their own
 
     @property
     def cell(self) -> str:

@@ -16,41 +16,21 @@ SAME_PLACE = 1e-9  # of the longest way: categories nearer than this share a row
 
 @dataclass(frozen=True)
 class TreeRow:
-    """One line of the drawing.
+    """One line of the drawing."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The category, and those at distance zero from it.
-    share : float
-        Of the cluster's rows that have the column.
-    place : float
-        Length of the way through the tree from the first row.
-    parent : int
-        Line of the category it hangs on; -1 for the first.
-    """
-
-    names: tuple[str, ...]
-    share: float
-    place: float
-    parent: int
+    names: tuple[str, ...]  # the category, and those at distance zero from it
+    share: float  # of the cluster's rows that have the column
+    place: float  # length of the way through the tree from the first row
+    parent: int  # line of the category it hangs on; -1 for the first
 
 
 @dataclass(frozen=True)
 class TreeLayout:
-    """A tree as lines: the cluster's most common category first, or in the order that categories have.
-
-    Attributes
-    ----------
-    rows : tuple of TreeRow
-    left_out : int
-        Rare categories that are not drawn, because there are too many.
-    absent : tuple of str
-        Categories that no row of the cluster holds: nothing is known of them there, and they have no line.
-    """
+    """A tree as lines: the cluster's most common category first, or in the order that categories have."""
 
     rows: tuple[TreeRow, ...]
-    left_out: int
+    left_out: int  # rare categories that are not drawn, because there are too many
+    # Categories that no row of the cluster holds: nothing is known of them there, and they have no line.
     absent: tuple[str, ...] = ()
 
 

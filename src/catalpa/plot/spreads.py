@@ -15,16 +15,10 @@ from catalpa.table.schema import Kind, Schema
 
 @dataclass(frozen=True, eq=False)
 class Spreads:
-    """Every column of numbers in every cluster, also those that the model cut into bins.
-
-    Attributes
-    ----------
-    profile : NumberProfile
-    quantiles : array (k, numeric, 5)
-        Where 5, 25, 50, 75 and 95 % of the numbers lie below; NaN where that is not known.
-    """
+    """Every column of numbers in every cluster, also those that the model cut into bins."""
 
     profile: NumberProfile
+    # (k, numeric, 5): where 5, 25, 50, 75 and 95 % of the numbers lie below; NaN where that is not known.
     quantiles: FloatArray
 
 

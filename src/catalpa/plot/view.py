@@ -32,34 +32,18 @@ HOLE = "(unseen or missing)"  # both are one hole in the codes, which cannot tel
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Some rows of the table, all of them if they are few.
+    """Some rows of the table, all of them if they are few."""
 
-    Attributes
-    ----------
-    rows : array (m,)
-        Their places in the table.
-    codes : array (m, columns)
-    numbers : array (m, numeric)
-    labels : array (m,)
-    weights : array (m,)
-    costs : array (m, k)
-        What each row costs in each cluster.
-    axis : Axis
-        Of the codes, with holes if cells were left out or unseen.
-    probabilities : array (m, k) or None
-        Of every cluster for each row, where the method has them.
-    outliers : array (m,) or None
-        How far each row lies below what was usual at fit, where the method tells.
-    """
-
-    rows: IntArray
-    codes: IntArray
-    numbers: FloatArray
-    labels: IntArray
-    weights: FloatArray
-    costs: FloatArray
-    axis: Axis
+    rows: IntArray  # (m,); their places in the table
+    codes: IntArray  # (m, columns)
+    numbers: FloatArray  # (m, numeric)
+    labels: IntArray  # (m,)
+    weights: FloatArray  # (m,)
+    costs: FloatArray  # (m, k); what each row costs in each cluster
+    axis: Axis  # of the codes, with holes if cells were left out or unseen
+    # (m, k): of every cluster for each row, where the method has them, or None.
     probabilities: FloatArray | None
+    # (m,): how far each row lies below what was usual at fit, where the method tells, or None.
     outliers: FloatArray | None
 
     @property
@@ -79,38 +63,22 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What charts and pages need of a model and a table.
-
-    Attributes
-    ----------
-    labels : array (n,)
-        Cluster of every row: those of the fit if this is its table, else predicted.
-    weights : array (n,) or None
-        Of the rows; None where each counts once.
-    by_category, sizes : arrays (k, V), (k,)
-        Weight of the rows of this table per cluster and category, and per cluster; whole numbers where
-        the weights are.
-    numbers : NumberProfile
-        Of the columns that are numbers to the model.
-    spreads : Spreads
-        Of all columns that hold numbers.
-    unseen, missing : dict
-        Cells per column.
-    is_fit_table : bool
-        Whether the rows are, as far as counts can tell, those that the model was fitted to.
-    """
+    """What charts and pages need of a model and a table."""
 
     model: Clusterer
-    labels: IntArray
-    weights: FloatArray | None
+    labels: IntArray  # (n,); cluster of every row: those of the fit if this is its table, else predicted
+    weights: FloatArray | None  # (n,); of the rows; None where each counts once
+    # by_category, sizes (k, V), (k,): weight of the rows of this table per cluster and category, and per
+    # cluster; whole numbers where the weights are.
     by_category: IntArray
     sizes: IntArray
-    numbers: NumberProfile
-    spreads: Spreads
+    numbers: NumberProfile  # of the columns that are numbers to the model
+    spreads: Spreads  # of all columns that hold numbers
     sample: Sample
+    # unseen, missing: cells per column.
     unseen: dict[str, int]
     missing: dict[str, int]
-    is_fit_table: bool
+    is_fit_table: bool  # whether the rows are, as far as counts can tell, those that the model was fitted to
 
     @property
     def schema(self) -> Schema:

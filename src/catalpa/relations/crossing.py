@@ -13,35 +13,21 @@ from catalpa.table.blocks import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Flow:
-    """Rows that are in one group of the first sorting and in one of the second.
-
-    Attributes
-    ----------
-    source, target : int
-    rows : float
-        Their weight.
-    of_source, of_target : float
-        Part of all rows of either group.
-    """
+    """Rows that are in one group of the first sorting and in one of the second."""
 
     source: int
     target: int
-    rows: float
+    rows: float  # their weight
+    # of_source, of_target: part of all rows of either group.
     of_source: float
     of_target: float
 
 
 @dataclass(frozen=True, eq=False)
 class Crossing:
-    """The table of two sortings.
+    """The table of two sortings."""
 
-    Attributes
-    ----------
-    counts : array (groups, groups)
-        Weight of the rows in each pair of groups.
-    """
-
-    counts: FloatArray
+    counts: FloatArray  # (groups, groups); weight of the rows in each pair of groups
 
     @property
     def adjusted_rand(self) -> float:

@@ -20,41 +20,26 @@ class NumberProfile:
     """The numeric columns of a table in every cluster, in the table's own units.
 
     A number beyond the limits of a clipped column counts as the limit, as it does in the fit.
-
-    Attributes
-    ----------
-    columns : tuple of str
-    seen : array (k, numeric)
-        Weight of the rows that have a number.
-    missing : array (k, numeric)
-        Share of the cluster's rows that have none.
-    means, sds : arrays (k, numeric)
-        Mean and standard deviation; NaN where no row has a number.
-    elsewhere, sds_elsewhere : arrays (k, numeric)
-        The same of all other rows; NaN where none of them has a number.
-    shifts : array (k, numeric)
-        Mean less the mean elsewhere, in standard deviations of the whole column.
-    bits : array (k, numeric)
-        What the number says about being in the cluster, per row that has one, if it is normal inside and
-        outside; never more than there is to know.
-    overall, spread : arrays (numeric,)
-        Mean and standard deviation of all rows.
-    explained : array (numeric,)
-        Share of the column's variance that lies between the clusters.
     """
 
     columns: tuple[str, ...]
-    seen: FloatArray
-    missing: FloatArray
+    seen: FloatArray  # (k, numeric); weight of the rows that have a number
+    missing: FloatArray  # (k, numeric); share of the cluster's rows that have none
+    # means, sds (k, numeric): mean and standard deviation; NaN where no row has a number.
     means: FloatArray
     sds: FloatArray
+    # elsewhere, sds_elsewhere (k, numeric): the same of all other rows; NaN where none of them has a number.
     elsewhere: FloatArray
     sds_elsewhere: FloatArray
+    # (k, numeric): mean less the mean elsewhere, in standard deviations of the whole column.
     shifts: FloatArray
+    # (k, numeric): what the number says about being in the cluster, per row that has one, if it is normal
+    # inside and outside; never more than there is to know.
     bits: FloatArray
+    # overall, spread (numeric,): mean and standard deviation of all rows.
     overall: FloatArray
     spread: FloatArray
-    explained: FloatArray
+    explained: FloatArray  # (numeric,); share of the column's variance that lies between the clusters
 
 
 def profile_numbers(

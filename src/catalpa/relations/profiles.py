@@ -123,20 +123,13 @@ def _number_line(numbers: NumberProfile, at: int) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class TellingColumn:
-    """How much a column and the clusters say about each other.
-
-    Attributes
-    ----------
-    column : str
-    bits : float
-        Mutual information of column and cluster over the rows that have the column, times the share of
-        rows that do: bits per row of the table.
-    share_of_entropy : float
-        Part of the column's own uncertainty that knowing the cluster removes, from 0 to 1.
-    """
+    """How much a column and the clusters say about each other."""
 
     column: str
+    # Mutual information of column and cluster over the rows that have the column, times the share of rows
+    # that do: bits per row of the table.
     bits: float
+    # Part of the column's own uncertainty that knowing the cluster removes, from 0 to 1.
     share_of_entropy: float
 
 

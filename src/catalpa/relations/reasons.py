@@ -26,22 +26,14 @@ CHANCE = 6.63  # likelihood ratio that one comparison in a hundred exceeds where
 
 @dataclass(frozen=True)
 class CategoryReason:
-    """A category that is more common in a cluster than elsewhere, or much rarer.
-
-    Attributes
-    ----------
-    column, category : str
-    share, share_elsewhere : float
-        In the cluster and in all other rows, of the rows that have the column.
-    bits : float
-        What the category says about being in the cluster, per row that has the column.
-    """
+    """A category that is more common in a cluster than elsewhere, or much rarer."""
 
     column: str
     category: str
+    # share, share_elsewhere: in the cluster and in all other rows, of the rows that have the column.
     share: float
     share_elsewhere: float
-    bits: float
+    bits: float  # what the category says about being in the cluster, per row that has the column
 
     @property
     def rare(self) -> bool:
@@ -74,26 +66,17 @@ class CategoryReason:
 
 @dataclass(frozen=True)
 class NumberReason:
-    """A number whose mean in a cluster lies far from that of all other rows, or that varies much less in it.
-
-    Attributes
-    ----------
-    column : str
-    mean, mean_elsewhere, sd, sd_elsewhere : float
-        Mean and standard deviation in the cluster and in all other rows.
-    shift : float
-        Distance of the means in standard deviations of the column.
-    bits : float
-        What the number says about being in the cluster, per row that has one.
-    """
+    """A number whose mean in a cluster lies far from that elsewhere, or that varies much less in it."""
 
     column: str
+    # mean, mean_elsewhere, sd, sd_elsewhere: mean and standard deviation in the cluster and in all other
+    # rows.
     mean: float
     mean_elsewhere: float
     sd: float
     sd_elsewhere: float
-    shift: float
-    bits: float
+    shift: float  # distance of the means in standard deviations of the column
+    bits: float  # what the number says about being in the cluster, per row that has one
 
     @property
     def far(self) -> bool:

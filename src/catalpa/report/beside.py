@@ -16,19 +16,10 @@ MISSING = "(missing)"
 
 @dataclass(frozen=True, eq=False)
 class Beside:
-    """Names of the rows, and columns that were not clustered.
+    """Names of the rows, and columns that were not clustered."""
 
-    Attributes
-    ----------
-    heading : str
-        Above the names; "row" where they are numbers from 0.
-    names : sequence or None
-        One for each row; None where rows are told by their number.
-    columns : mapping of str to sequence
-    """
-
-    heading: str = "row"
-    names: Any = None
+    heading: str = "row"  # above the names; "row" where they are numbers from 0
+    names: Any = None  # one for each row; None where rows are told by their number
     columns: Mapping[str, Any] = field(default_factory=dict)
 
     def name(self, row: int) -> str:

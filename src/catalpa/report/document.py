@@ -26,15 +26,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Document(ABC):
-    """Something to tell, as a dict, JSON or a page.
+    """Something to tell, as a dict, JSON or a page."""
 
-    Attributes
-    ----------
-    summary : dict
-        Everything the page says, as plain values.
-    """
-
-    summary: Mapping[str, Any]
+    summary: Mapping[str, Any]  # everything the page says, as plain values
 
     @abstractmethod
     def _page(self) -> str:

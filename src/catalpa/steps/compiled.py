@@ -34,24 +34,13 @@ NO_ROWS = np.zeros(0, dtype=np.int64)
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """Codes of a block with neighbouring columns fused into one code each.
+    """Codes of a block with neighbouring columns fused into one code each."""
 
-    Attributes
-    ----------
-    axis : Axis
-        The axis that the codes were fused on.
-    starts : tuple of int
-        First column of each group, and the number of columns.
-    fused : Fused
-        The fused codes, in the core's own memory. The last column of a group turns fastest.
-    present : array (n,), int64, or None
-        Cells of each row that are not left out; None where all are there.
-    """
-
-    axis: Axis
-    starts: tuple[int, ...]
+    axis: Axis  # the axis that the codes were fused on
+    starts: tuple[int, ...]  # first column of each group, and the number of columns
+    # The fused codes, in the core's own memory. The last column of a group turns fastest.
     fused: _core.Fused
-    present: IntArray | None
+    present: IntArray | None  # (n,) int64; cells of each row that are not left out; None where all are there
 
     def __reduce__(self) -> tuple[type[None], tuple[()]]:
         """Travel to another process as None: to fuse the codes again costs less than to send them."""

@@ -14,29 +14,17 @@ SQUARE_BITS = 26  # squares of numbers are kept to 2**-26
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Sums over rows, per cluster; all integers, so adding is exact in any order.
+    """Sums over rows, per cluster; all integers, so adding is exact in any order."""
 
-    Attributes
-    ----------
-    by_category : array (k, V), int64
-        Weight of the rows of each cluster that hold each category.
-    sizes : array (k,), int64
-        Weight of the rows of each cluster.
-    sums, squares, seen : arrays (k, numeric), int64
-        Sum of the numbers in ticks, sum of their squares in ``2 ** -26``, weight of rows that have one.
-    cost : int
-        Sum of the rows' costs in quanta; a Python integer, as it may pass 64 bits.
-    moved : int
-        Rows whose cluster changed since the pass before.
-    """
-
-    by_category: IntArray
-    sizes: IntArray
+    by_category: IntArray  # (k, V) int64; weight of the rows of each cluster that hold each category
+    sizes: IntArray  # (k,) int64; weight of the rows of each cluster
+    # sums, squares, seen (k, numeric) int64: sum of the numbers in ticks, sum of their squares in 2**-26,
+    # weight of the rows that have one.
     sums: IntArray
     squares: IntArray
     seen: IntArray
-    cost: int
-    moved: int
+    cost: int  # sum of the rows' costs in quanta; a Python integer, as it may pass 64 bits
+    moved: int  # rows whose cluster changed since the pass before
 
     @staticmethod
     def made_of(arrays: Iterable[IntArray], cost: int = 0, moved: int = 0) -> Counts:

@@ -20,23 +20,16 @@ class Scores:
     The cost of a row in cluster ``j`` is ``anchor[j] + sum of table[place of each cell, j] +
     sum over numbers of level[j] + scale[j] * |number - means[j]| ** power``; with ``root`` its square
     root. A number that is missing adds nothing.
-
-    Attributes
-    ----------
-    table : array (V, k)
-    anchor : array (k,)
-    means, scale, level : arrays (k, numeric)
-    power : 1 or 2
-    root : bool
-        Report square roots of the sums. The nearest cluster is the same either way.
     """
 
-    table: FloatArray
-    anchor: FloatArray
+    table: FloatArray  # (V, k)
+    anchor: FloatArray  # (k,)
+    # means, scale, level (k, numeric)
     means: FloatArray
     scale: FloatArray
     level: FloatArray
     power: int = 2
+    # Report square roots of the sums. The nearest cluster is the same either way.
     root: bool = False
 
     @staticmethod

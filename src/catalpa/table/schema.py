@@ -40,13 +40,7 @@ UnknownPolicy: TypeAlias = Literal["ignore", "warn", "error"]
 
 @dataclass(frozen=True)
 class TableSettings:
-    """Everything a user may say about how a table is read; ``infer`` tells what the settings mean.
-
-    Attributes
-    ----------
-    search_rows : int or None
-        The shape of numbers is told from this many rows, drawn with ``search_seed``; None takes all.
-    """
+    """Everything a user may say about how a table is read; ``infer`` tells what the settings mean."""
 
     categorical_features: CategoricalFeatures = None
     missing: MissingPolicy = "category"
@@ -54,6 +48,7 @@ class TableSettings:
     numbers: NumbersPolicy = "keep"
     bins: int | None = None
     n_jobs: int | None = None
+    # The shape of numbers is told from this many rows, drawn with ``search_seed``; None takes all.
     search_rows: int | None = None
     search_seed: int = 0
 
@@ -77,23 +72,13 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Dtype:
-    """The type a column had in its own library, so that decode can give it back.
+    """The type a column had in its own library, so that decode can give it back."""
 
-    Attributes
-    ----------
-    name : str
-        The library's name of the type.
-    declared : tuple or None
-        Categories declared by the type itself (pandas category, polars Enum, Arrow dictionary).
-    ordered : bool
-        Whether the declared categories are ordered.
-    inner : str
-        Name of the type of the declared categories; for cells that came through Arrow, their Arrow type.
-    """
-
-    name: str
+    name: str  # the library's name of the type
+    # Categories declared by the type itself (pandas category, polars Enum, Arrow dictionary), or None.
     declared: tuple[Category, ...] | None = None
-    ordered: bool = False
+    ordered: bool = False  # whether the declared categories are ordered
+    # Name of the type of the declared categories; for cells that came through Arrow, their Arrow type.
     inner: str = ""
 
 
@@ -101,21 +86,14 @@ class Dtype:
 class Origin:
     """What a column was made from, if it is none of the table's own.
 
-    Attributes
-    ----------
-    column : str
-        The table's column.
-    part : str
-        "year", "month", "weekday" or "hour" of its dates; "holds" asks whether its lists hold ``item``.
-    item : category
-
     Examples
     --------
     >>> Origin("day", "weekday").name, Origin("tools", "holds", "saw").name
     ('day: weekday', 'tools: saw')
     """
 
-    column: str
+    column: str  # the table's column
+    # "year", "month", "weekday" or "hour" of its dates; "holds" asks whether its lists hold ``item``.
     part: str
     item: Category = None
 

@@ -16,26 +16,14 @@ from catalpa.steps.soft.share import likelihood_and_doubt
 
 @dataclass(frozen=True)
 class Criteria:
-    """A clustering by its likelihood; less is better of ``aic``, ``bic`` and ``icl``, more of ``entropy``.
-
-    Attributes
-    ----------
-    k : int
-    log_likelihood : float
-        ln L, of all rows under all clusters together; numbers in standard deviations of their column.
-    parameters : int
-        p, see :func:`criteria_of`.
-    rows : float
-        n, their weight.
-    doubt : float
-        H, the entropy of the clusters given the rows, summed over the rows, in nats.
-    """
+    """A clustering by its likelihood; less is better of ``aic``, ``bic`` and ``icl``, more of ``entropy``."""
 
     k: int
+    # ln L, of all rows under all clusters together; numbers in standard deviations of their column.
     log_likelihood: float
-    parameters: int
-    rows: float
-    doubt: float
+    parameters: int  # p, see :func:`criteria_of`
+    rows: float  # n, their weight
+    doubt: float  # h, the entropy of the clusters given the rows, summed over the rows, in nats
 
     @property
     def aic(self) -> float:

@@ -26,27 +26,17 @@ LOG_TWO_PI = 1.8378770664093453
 
 @dataclass(frozen=True, eq=False)
 class Overall:
-    """What the whole table says, towards which clusters are drawn.
+    """What the whole table says, towards which clusters are drawn."""
 
-    Attributes
-    ----------
-    axis : Axis
-        Without holes.
-    shares : array (V,)
-        q_r(v), among the known cells of each column; 0 for a category that no row has.
-    ordered : tuple of int
-        For every column the number of its first categories that are ordered, 0 where order says nothing.
-    middle, spread : arrays (numeric,)
-        Mean and standard deviation of each numeric column, on the scale of the blocks' numbers.
-    lacking : array (numeric,)
-        Share of missing numbers where that is a yes/no column of its own, else 0.
-    """
-
-    axis: Axis
-    shares: FloatArray
+    axis: Axis  # without holes
+    shares: FloatArray  # (V,); q_r(v), among the known cells of each column; 0 for a category that no row has
+    # For every column the number of its first categories that are ordered, 0 where order says nothing.
     ordered: tuple[int, ...]
+    # middle, spread (numeric,): mean and standard deviation of each numeric column, on the scale of the
+    # blocks' numbers.
     middle: FloatArray
     spread: FloatArray
+    # (numeric,): share of missing numbers where that is a yes/no column of its own, else 0.
     lacking: FloatArray
 
     @cached_property
@@ -89,23 +79,12 @@ class Sums:
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Counts to cost tables of k clusters that rows share.
-
-    Attributes
-    ----------
-    overall : Overall
-    prior : float
-        a: rows of the whole table that stand beside each category of a cluster.
-    released : bool
-        Whether sizes may win rows: t_j = ln[(n_j + 1/2) / (n + k/2)] instead of -ln k.
-    units : float
-        Units of the counts that make a weight of 1.
-    """
+    """Counts to cost tables of k clusters that rows share."""
 
     overall: Overall
-    prior: float
-    released: bool
-    units: float
+    prior: float  # a: rows of the whole table that stand beside each category of a cluster
+    released: bool  # whether sizes may win rows: t_j = ln[(n_j + 1/2) / (n + k/2)] instead of -ln k
+    units: float  # units of the counts that make a weight of 1
 
     def scores(self, shared: SharedCounts) -> Scores:
         """The plain table: -ln p_jr(v), -t_j, and a normal density for every number."""

@@ -19,19 +19,13 @@ class RowPoints:
 
     The squared distance of a point x to a centre c is ``|x|^2 - 2 x.c + |c|^2``, of which the first term is
     the same in every cluster and the second a sum over cells: a cost table. A centre follows from the counts.
-
-    Attributes
-    ----------
-    vectors : array (V, d)
-        On a grid, so that sums of them are exact.
-    number_vectors : array (numeric, d)
-    middle, spread : arrays (numeric,)
-        Mean and standard deviation of each numeric column; a number that is missing adds nothing.
     """
 
     axis: Axis
-    vectors: FloatArray
-    number_vectors: FloatArray
+    vectors: FloatArray  # (V, d); on a grid, so that sums of them are exact
+    number_vectors: FloatArray  # (numeric, d)
+    # middle, spread (numeric,): mean and standard deviation of each numeric column; a number that is missing
+    # adds nothing.
     middle: FloatArray
     spread: FloatArray
 

@@ -47,21 +47,11 @@ class Features(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Products:
-    """Features with their mean products, for tables with few enough of them.
+    """Features with their mean products, for tables with few enough of them."""
 
-    Attributes
-    ----------
-    products : array (features, features)
-        Mean over rows of the product of two features.
-    means : array (features,)
-        Shares of the categories; 0 for numbers.
-    columns : int
-        Columns that the features come from.
-    """
-
-    products: FloatArray
-    means: FloatArray
-    columns: int
+    products: FloatArray  # (features, features); mean over rows of the product of two features
+    means: FloatArray  # (features,); shares of the categories; 0 for numbers
+    columns: int  # columns that the features come from
     rounds: tuple[int, int] = (20, 3)  # three products keep 8 bits of the weakest axis at worst
 
     @cached_property
@@ -82,21 +72,11 @@ class Products:
 
 @dataclass(frozen=True, eq=False)
 class SparseRows:
-    """The same for tables with so many features that their products would not fit: rows are gone through.
+    """The same for tables with so many features that their products would not fit: rows are gone through."""
 
-    Attributes
-    ----------
-    ones : sparse array (n, categories)
-        1 where a row has a category.
-    numbers : array (n, numeric)
-        On a grid, at most 12 bits each.
-    weights : array (n,), int64
-        Together at most 2**24.
-    """
-
-    ones: csr_array
-    numbers: FloatArray
-    weights: IntArray
+    ones: csr_array  # (n, categories); 1 where a row has a category
+    numbers: FloatArray  # (n, numeric); on a grid, at most 12 bits each
+    weights: IntArray  # (n,) int64; together at most 2**24
     means: FloatArray
     columns: int
     rounds: tuple[int, int] = (6, 2)  # a product costs much here, and a start need not be the best one

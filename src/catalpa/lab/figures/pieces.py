@@ -13,18 +13,10 @@ from catalpa.lab.journal import append_line, whole_lines
 
 @dataclass(frozen=True)
 class Piece:
-    """Rows of a figure that are measured in one go.
+    """Rows of a figure that are measured in one go."""
 
-    Attributes
-    ----------
-    name : str
-        Tells the piece from all others of any settings of the figure.
-    measure : callable
-        Makes the rows.
-    """
-
-    name: str
-    measure: Callable[[], pd.DataFrame]
+    name: str  # tells the piece from all others of any settings of the figure
+    measure: Callable[[], pd.DataFrame]  # makes the rows
 
 
 def kept_pieces(pieces: Sequence[Piece], kept: Path) -> dict[str, pd.DataFrame]:

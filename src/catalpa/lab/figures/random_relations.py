@@ -21,17 +21,10 @@ Draw = Callable[[np.random.Generator, int, Sequence[int]], tuple[FloatArray, ...
 
 @dataclass(frozen=True, eq=False)
 class DrawnRelations:
-    """k-modes in which a cell costs its category's distance from the centre's, in the cluster's own terms.
-
-    Attributes
-    ----------
-    axis : Axis
-    matrices : tuple of arrays (k, categories, categories)
-        One for each column.
-    """
+    """k-modes in which a cell costs its category's distance from the centre's, in the cluster's own terms."""
 
     axis: Axis
-    matrices: tuple[FloatArray, ...]
+    matrices: tuple[FloatArray, ...]  # (k, categories, categories) each; one for each column
 
     def start(self, counts: Counts) -> Prototypes:
         return Prototypes(most_frequent(counts.by_category, self.axis), counts.means())

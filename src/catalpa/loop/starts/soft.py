@@ -31,22 +31,12 @@ MAX_ITER = 100
 
 @dataclass(frozen=True, eq=False)
 class Starts:
-    """Hard clusters to begin from, as counts.
+    """Hard clusters to begin from, as counts."""
 
-    Attributes
-    ----------
-    block : Block
-        The rows of the search, distinct, with their weights.
-    axis : Axis
-    overall : Overall
-    hold : callable
-        Gives an engine that holds some rows in memory.
-    """
-
-    block: Block
+    block: Block  # the rows of the search, distinct, with their weights
     axis: Axis
     overall: Overall
-    hold: Callable[[Block], Engine]
+    hold: Callable[[Block], Engine]  # gives an engine that holds some rows in memory
 
     @cached_property
     def weights(self) -> IntArray:

@@ -29,21 +29,11 @@ STEEPEST = 700.0  # exp of more is no number
 
 @dataclass(frozen=True, eq=False)
 class OrderedRows:
-    """All rows of a table, ready to be visited one by one.
+    """All rows of a table, ready to be visited one by one."""
 
-    Attributes
-    ----------
-    block : Block
-        The rows in the table's order.
-    coded : Axis
-        The axis of the block's codes.
-    units : float
-        How many units of the rows' weights make a weight of 1.
-    """
-
-    block: Block
-    coded: Axis
-    units: float = 1.0
+    block: Block  # the rows in the table's order
+    coded: Axis  # the axis of the block's codes
+    units: float = 1.0  # how many units of the rows' weights make a weight of 1
 
     @staticmethod
     def of(rows: Rows, units: float = 1.0) -> OrderedRows:
@@ -107,22 +97,13 @@ class OrderedRows:
 
 @dataclass(frozen=True, eq=False)
 class Rivalry:
-    """What clusters carry through a competition.
+    """What clusters carry through a competition."""
 
-    Attributes
-    ----------
-    wins : array (k,)
-        Rows won so far, beginning at 1; a frequent winner has a handicap.
-    strength : array (k,)
-        Raised by ``rate`` with every row won, lowered with every row nearly won; beginning at 1.
-    total : float
-        Wins of all clusters, also of those that have died out.
-    """
-
-    wins: FloatArray
+    wins: FloatArray  # (k,); rows won so far, beginning at 1; a frequent winner has a handicap
+    # (k,): raised by ``rate`` with every row won, lowered with every row nearly won; beginning at 1.
     strength: FloatArray
     rate: float
-    total: float
+    total: float  # wins of all clusters, also of those that have died out
 
     @staticmethod
     def fresh(k: int, rate: float) -> Rivalry:

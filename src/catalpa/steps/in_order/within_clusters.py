@@ -15,20 +15,13 @@ from catalpa.table.blocks import Block, FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class WithinClusters:
-    """A labelled table, looked at from inside its clusters.
-
-    Attributes
-    ----------
-    counts : Counts
-    alike : array (k, columns + numeric)
-        Mean over the cluster's rows of their similarity to it in each column; 0 for an empty cluster.
-    spread : array (k, numeric)
-        Sum of squared distances of the numbers to the cluster's mean.
-    """
+    """A labelled table, looked at from inside its clusters."""
 
     counts: Counts
+    # (k, columns + numeric): mean over the cluster's rows of their similarity to it in each column; 0 for an
+    # empty cluster.
     alike: FloatArray
-    spread: FloatArray
+    spread: FloatArray  # (k, numeric); sum of squared distances of the numbers to the cluster's mean
 
 
 def look_within(rows: OrderedRows, labels: IntArray, k: int) -> WithinClusters:

@@ -23,29 +23,17 @@ NUMBER_CAP = 2.0**30  # of the numeric part; LARGEST_SUM keeps true costs below 
 
 @dataclass(frozen=True, eq=False)
 class SharedCounts:
-    """Sums over rows that count in every cluster by their share; all integers, so adding is exact.
+    """Sums over rows that count in every cluster by their share; all integers, so adding is exact."""
 
-    Attributes
-    ----------
-    counts : Counts
-        ``by_category``, ``sizes`` and ``seen`` in units of ``2 ** -20`` of a row's weight; ``sums`` and
-        ``squares`` in ``2 ** -30``. ``cost`` is the summed least cost of the rows, in quanta above what
-        their places share; ``moved`` counts the rows whose foremost cluster changed.
-    log : int
-        Sum of weight times ``log2`` of the summed likelihood ratios, in ``2 ** -20``.
-    gap : int
-        Sum of weight times share times distance from the least cost, in bits of ``2 ** -36``.
-    led : array (k,), int64
-        Rows in which each cluster is foremost: least cost, the lowest cluster of equals.
-    change : int
-        Sum of weight times the absolute changes of the shares since the pass before.
-    """
-
+    # ``by_category``, ``sizes`` and ``seen`` in units of ``2 ** -20`` of a row's weight; ``sums`` and
+    # ``squares`` in ``2 ** -30``. ``cost`` is the summed least cost of the rows, in quanta above what their
+    # places share; ``moved`` counts the rows whose foremost cluster changed.
     counts: Counts
-    log: int
-    gap: int
+    log: int  # sum of weight times ``log2`` of the summed likelihood ratios, in ``2 ** -20``
+    gap: int  # sum of weight times share times distance from the least cost, in bits of ``2 ** -36``
+    # (k,) int64: rows in which each cluster is foremost: least cost, the lowest cluster of equals.
     led: IntArray
-    change: int
+    change: int  # sum of weight times the absolute changes of the shares since the pass before
 
     def __add__(self, other: SharedCounts) -> SharedCounts:
         return SharedCounts(
@@ -91,32 +79,23 @@ class FixedShares(FixedTable):
 
     With a second table a row is shared out twice. ``table_rise`` and ``anchor_rise`` are the second table
     minus the first; the shares of the first round say how much of the rise each cluster gets.
-
-    Attributes
-    ----------
-    table : array (axis.length, k), int32
-    least : array (axis.length,), int64
-    anchor : array (k,), int32
-    means, scale, level : arrays (k, numeric), float64
-        In quanta; ``level`` holds whole numbers plus a fraction that is at least 0.
-    level_least : array (numeric,), int64
-    table_rise, anchor_rise : arrays (axis.length, k) and (k,), int32, or None
-    coarser : int
-        Bits by which a cost is coarser than ``2 ** -16``; 0 but for very many columns.
     """
 
     axis: Axis
-    table: IntArray
-    least: IntArray
-    anchor: IntArray
+    table: IntArray  # (axis.length, k) int32
+    least: IntArray  # (axis.length,) int64
+    anchor: IntArray  # (k,) int32
     anchor_least: int
+    # means, scale, level (k, numeric) float64: in quanta; ``level`` holds whole numbers plus a fraction that
+    # is at least 0.
     means: FloatArray
     scale: FloatArray
     level: FloatArray
-    level_least: IntArray
+    level_least: IntArray  # (numeric,) int64
+    # table_rise, anchor_rise (axis.length, k) and (k,) int32
     table_rise: IntArray | None
     anchor_rise: IntArray | None
-    coarser: int
+    coarser: int  # bits by which a cost is coarser than ``2 ** -16``; 0 but for very many columns
     prepared: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
 
     @property
