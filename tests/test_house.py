@@ -128,7 +128,8 @@ def test_no_folder_is_a_heap():
 
 def test_a_comment_is_counted_where_it_gives_a_reason():
     text = (
-        "import a  # noqa: F401\nb = 1  # a bound\n# a reason\nd = '# none'\ndef f():  # (n, k)\n    g: A  # (n,); what it holds\n"
+        "import a  # noqa: F401\nb = 1  # a bound\n# a reason\nd = '# none'\n"
+        "def f():  # (n, k)\n    g: A  # (n,); what it holds\n"
     )
     assert comments(text) == 2
     assert comments("int a; // why\nint b;\n", ".cpp") == 1

@@ -57,14 +57,7 @@ def number_lines(
 ) -> list[dict[str, Any]]:
     """Every column of numbers with its mean, spread and quartiles in each cluster.
 
-    Parameters
-    ----------
-    model : estimator
-        Fitted to the rows of ``tables``.
-    tables : iterable of pyarrow.Table
-    weights : array (n,), optional
-    most : int, optional
-        Rows to look at, drawn at random; all of them if not given.
+    ``tables`` hold the rows of the fit; with ``most`` so many of them are looked at, drawn at random.
     """
     import numpy as np
     import pyarrow as pa

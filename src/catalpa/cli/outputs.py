@@ -95,14 +95,8 @@ def label_columns(
 ) -> Any:
     """The table of labels.csv: the column ``cluster``, after the identifiers where there are any.
 
-    Parameters
-    ----------
-    labels : array (n,)
-    identifiers : pyarrow.Table with one column, optional
-    names : sequence of str, optional
-        What clusters are called, for a column ``cluster_name`` after it.
-    beside : mapping of str to array (n,), optional
-        Further columns, behind those.
+    ``names`` is what clusters are called, for a column ``cluster_name`` after it; ``beside`` has further
+    columns, behind those.
     """
     import pyarrow as pa
 
@@ -153,11 +147,7 @@ def doubt_columns(model: Clusterer, rows: Any, labels: Any) -> dict[str, Any]:
 def csv_text(frame: Any, *, quote_formulas: bool = False) -> str:
     r"""A frame of any library as CSV, whole numbers with gaps kept whole; what is not a number is a gap.
 
-    Parameters
-    ----------
-    frame : frame of any library
-    quote_formulas : bool, default=False
-        Put an apostrophe before names and texts that a spreadsheet would run as a formula.
+    ``quote_formulas`` puts an apostrophe before names and texts that a spreadsheet would run as a formula.
 
     Examples
     --------

@@ -53,11 +53,7 @@ class Terminal:
     ) -> None:
         """A table of the result: drawn in a terminal, tab-separated where a program reads it.
 
-        Parameters
-        ----------
-        head, rows : texts
-        bars : sequence of float
-            One per row, drawn before the last column; a program gets none.
+        A bar per row is drawn before the last column; a program gets none.
         """
         if self.quiet:
             return

@@ -166,10 +166,7 @@ class CBDM(Clusterer):
     @property
     def relations_(self) -> Relations:
         """Distances of the categories of every column."""
-        matrices = self._fitted.outcome.ragged["distances"]
-        return Relations.from_distances(
-            self.schema_, matrices, n_clusters=self.n_clusters_, shares=self._fitted.shares
-        )
+        return self._fitted.relations(self._fitted.outcome.ragged["distances"])
 
     @property
     def contexts_(self) -> dict[str, list[str]]:

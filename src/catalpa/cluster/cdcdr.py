@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.costs.embedding import InUse, JointVectors, MeanVectors, overall_shares
+from catalpa.costs.embedding import InUse, JointVectors, MeanVectors, category_distances, overall_shares
 from catalpa.costs.graph import SIMILARITIES, factors, spectrum, unit_rows, value_graph
 from catalpa.errors import AmbiguousVectorsWarning
 from catalpa.estimator.base import Clusterer, Problem
-from catalpa.estimator.centroids import BEGIN, settle_centroids, vector_relations, wide_vectors
+from catalpa.estimator.centroids import BEGIN, settle_centroids, wide_vectors
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, rules, whole
@@ -166,7 +166,7 @@ class CDCDR(Clusterer):
     @property
     def relations_(self) -> Relations:
         """How far apart the categories of every column are."""
-        return vector_relations(self.schema_, self._fitted.outcome.counts, self.category_vectors_)
+        return self._fitted.relations(category_distances(self.category_vectors_, self.schema_.axis))
 
     def embed(self, X: Any) -> FloatArray:
         """Vector of every row: (n, columns * p) where joint, (n, p) where the mean.

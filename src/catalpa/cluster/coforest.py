@@ -33,10 +33,8 @@ class CoForest(Clusterer):
         Rows that the k-modes start begins with.
     n_init : int, default=10
         Starts; the one of least cost is kept.
-    max_iter : int, default=51
-        Most passes between two relearnings.
-    max_rounds : int, default=51
-        Most relearnings.
+    max_iter, max_rounds : int, default=51
+        Most passes between two relearnings, and most relearnings.
     empty_clusters : {"reseed", "keep"}, default="reseed"
         A cluster that loses all its rows takes the row that fits worst, or stays as it last was, which
         is what the published program does.
@@ -97,7 +95,4 @@ class CoForest(Clusterer):
     @property
     def relations_(self) -> Relations:
         """The tree of every column, the same in all clusters."""
-        matrices = self._fitted.outcome.ragged["distances"]
-        return Relations.from_distances(
-            self.schema_, matrices, n_clusters=self.n_clusters_, shares=self._fitted.shares
-        )
+        return self._fitted.relations(self._fitted.outcome.ragged["distances"])

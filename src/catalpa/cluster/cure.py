@@ -14,9 +14,9 @@ from catalpa.costs.coupling import (
     memberships,
     principal_scores,
 )
-from catalpa.costs.embedding import InUse, JointVectors, overall_shares
+from catalpa.costs.embedding import InUse, JointVectors, category_distances, overall_shares
 from catalpa.estimator.base import Clusterer, Problem
-from catalpa.estimator.centroids import BEGIN, settle_centroids, vector_relations, wide_vectors
+from catalpa.estimator.centroids import BEGIN, settle_centroids, wide_vectors
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, number, rules
@@ -156,8 +156,8 @@ class CURE(Clusterer):
     @property
     def relations_(self) -> Relations:
         """How far apart the categories of every column are."""
-        outcome = self._fitted.outcome
-        return vector_relations(self.schema_, outcome.counts, outcome.shared["vectors"])
+        vectors = self._fitted.outcome.shared["vectors"]
+        return self._fitted.relations(category_distances(vectors, self.schema_.axis))
 
     def embed(self, X: Any) -> FloatArray:
         """Vector of every row, (n, columns * p): those of its categories one after the other.

@@ -50,10 +50,8 @@ class DISC(Clusterer):
         centres in original values with the columns of ``X``.
     n_init : int, default=1
         Starts; the one of least cost is kept. More than one is no help: the objective rewards collapse.
-    max_iter : int, default=100
-        Most passes between two relearnings.
-    max_rounds : int, default=50
-        Most relearnings.
+    max_iter, max_rounds : int, default=100 and 50
+        Most passes between two relearnings, and most relearnings.
     empty_clusters : {"reseed", "keep"}, default="reseed"
         A cluster that loses all its rows takes the row that fits worst. "keep" is what the published
         program does: the empty cluster's distances become 0 and it may swallow the others.

@@ -54,10 +54,8 @@ class HARR(Clusterer):
         Bins of equal width that numeric columns are cut into where they tell categories apart.
     init, n_init
         As in :class:`KModes`.
-    max_iter : int, default=100
-        Most passes between two relearnings.
-    max_rounds : int, default=100
-        Most relearnings.
+    max_iter, max_rounds : int, default=100
+        Most passes between two relearnings, and most relearnings.
     empty_clusters : {"reseed", "keep"}, default="reseed"
         A cluster that loses all its rows takes the row that fits worst, or stays as it was.
     missing, handle_unknown, categorical_features, n_jobs, random_state, verbose, callback
@@ -192,10 +190,7 @@ class HARR(Clusterer):
     @property
     def relations_(self) -> Relations:
         """Distances of the categories of every column before any weight, the same in all clusters."""
-        matrices = self._fitted.outcome.ragged["distances"]
-        return Relations.from_distances(
-            self.schema_, matrices, n_clusters=self.n_clusters_, shares=self._fitted.shares
-        )
+        return self._fitted.relations(self._fitted.outcome.ragged["distances"])
 
     @property
     def weights_(self) -> Any:

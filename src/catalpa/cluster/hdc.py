@@ -41,10 +41,8 @@ class HDC(Clusterer):
         the least summed distance to the others.
     init, n_init
         As in :class:`KModes`.
-    max_iter : int, default=51
-        Most passes between two relearnings.
-    max_rounds : int, default=51
-        Most relearnings.
+    max_iter, max_rounds : int, default=51
+        Most passes between two relearnings, and most relearnings.
     empty_clusters : {"reseed", "keep"}, default="reseed"
         A cluster that loses all its rows takes the row that fits worst. "keep" is what the published
         program does: it stays empty.
@@ -126,10 +124,7 @@ class HDC(Clusterer):
         """Weighted distances of the categories of every column, the same in all clusters."""
         ragged = self._fitted.outcome.ragged
         pairs = zip(ragged["distances"], ragged["weights"], strict=True)
-        matrices = [distances * weights for distances, weights in pairs]
-        return Relations.from_distances(
-            self.schema_, matrices, n_clusters=self.n_clusters_, shares=self._fitted.shares
-        )
+        return self._fitted.relations([distances * weights for distances, weights in pairs])
 
     @property
     def weights_(self) -> Any:

@@ -56,12 +56,7 @@ class ColumnContexts:
 def learn_contexts(together: IntArray, axis: Axis, *, least_share: float | None = None) -> ColumnContexts:
     """ColumnContexts and the points of all categories, from how often categories stand together.
 
-    Parameters
-    ----------
-    together : array (V, V)
-    axis : Axis
-    least_share : float or None
-        The sigma of :func:`relevant`; None chooses by :func:`relevant_and_not_redundant`.
+    ``least_share`` is the sigma of :func:`relevant`; None chooses by :func:`relevant_and_not_redundant`.
     """
     uncertainty = column_dependence(together, axis).symmetric_uncertainty
     if least_share is None:

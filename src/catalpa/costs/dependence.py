@@ -44,11 +44,8 @@ class Dependence:
 def column_dependence(together: IntArray, axis: Axis) -> Dependence:
     """Entropies of every column and pair of columns.
 
-    Parameters
-    ----------
-    together : array (V, V)
-        Weight of the rows that hold both categories; the diagonal counts each category.
-    axis : Axis
+    ``together`` (V, V) has the weight of the rows that hold both categories; its diagonal counts each
+    category.
 
     Examples
     --------

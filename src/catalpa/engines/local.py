@@ -169,13 +169,9 @@ def checked_weights(sample_weight: ArrayLike, n_rows: int) -> FloatArray:  # (n_
 def weight_units(sample_weight: ArrayLike, n_rows: int) -> tuple[IntArray | None, float]:
     """Weights in whole units, and the number of units that make a weight of 1.
 
-    Whole weights are exact. Fractional ones are rounded to the finest power of two that keeps the
-    total below 2**32 units: with a million rows, about one part in 4 000 of the mean weight.
-
-    Returns
-    -------
-    units : array (n_rows,) of int64, or None when every weight is 1
-    units_per_weight : float
+    Whole weights are exact. Fractional ones are rounded to the finest power of two that keeps the total below
+    2**32 units: with a million rows, about one part in 4 000 of the mean weight. There are
+    no units where every weight is 1.
 
     Examples
     --------

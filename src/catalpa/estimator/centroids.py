@@ -8,7 +8,6 @@ from catalpa.costs.embedding import (
     Centroids,
     JointVectors,
     MeanVectors,
-    category_distances,
     column_means,
     with_holes,
 )
@@ -17,13 +16,11 @@ from catalpa.estimator.problem import Problem
 from catalpa.loop.settle import Settled, as_counts
 from catalpa.loop.starts.far_rows import plusplus_rows
 from catalpa.loop.starts.rows import STARTS
-from catalpa.relations.relations import Relations
 from catalpa.steps.counts import Counts
 from catalpa.steps.embed import Away, AwayByTable, AwayOfMeans, mean_vectors
 from catalpa.steps.scores import fix
 from catalpa.steps.search import FoundRows
 from catalpa.table.blocks import Axis, Block, FloatArray
-from catalpa.table.schema import Schema
 
 PLUSPLUS = "k-means++"
 BEGIN = begin(PLUSPLUS, *STARTS)
@@ -58,13 +55,3 @@ def _away_of_means(method: MeanVectors, axis: Axis, rows: FoundRows) -> Away:
 def wide_vectors(vectors: FloatArray, overall: FloatArray, axis: Axis) -> FloatArray:  # (axis.length, p)
     """Vectors of all places of an axis; a cell that is left out or unseen is at its column's mean."""
     return with_holes(vectors, column_means(vectors, overall, axis), axis)
-
-
-def vector_relations(schema: Schema, counts: Counts, vectors: FloatArray) -> Relations:
-    """Distances between the vectors of each column's categories; the same in every cluster."""
-    return Relations.from_distances(
-        schema,
-        category_distances(vectors, schema.axis),
-        n_clusters=len(counts.sizes),
-        shares=counts.shares(schema.axis),
-    )

@@ -35,10 +35,8 @@ REMOVE = "Continue that fit, or remove the folder to begin anew."
 def checkpointed(engine: Engine, folder: Path, fit: Mapping[str, Any]) -> CheckpointedEngine:
     """An engine that keeps the counts of its passes in ``folder``, and plays back those it finds there.
 
-    Parameters
-    ----------
-    fit : mapping
-        What makes the fit the same fit: JSON values by name, in the words of the error that names them.
+    ``fit`` is what makes the fit the same fit: JSON values by name, in the words of the error that names
+    them.
     """
     # One pass more, against a fit that goes on with the counts of other rows.
     table = f"{int(engine.total(checksum)[0]):016x}"

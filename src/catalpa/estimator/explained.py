@@ -105,8 +105,9 @@ class Explained:
         Parameters
         ----------
         X : table
-            The table of the fit, or another with the same columns. Further columns are shown beside typical
-            rows, and take no part.
+            The table of the fit, or another with the same columns. Rows beyond 20 000 are counted but only a
+            sample of them is measured, and beyond 2 000 a sample is mapped. Further columns are shown beside
+            typical rows, and take no part.
         sample_weight : array-like (n,), optional
             Weight of each row, as at fit.
         against : array-like (n,), optional

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any
@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from catalpa.loop.history import Batch, Pass
+from catalpa.relations.relations import Relations
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores, Scores
 from catalpa.table.blocks import FloatArray, IntArray
@@ -96,6 +97,10 @@ class Fitted:
     def shares(self) -> FloatArray:  # (k, V)
         """Share of each category among the rows of each cluster that have its column."""
         return self.outcome.counts.shares(self.schema.axis)
+
+    def relations(self, matrices: Sequence[FloatArray]) -> Relations:
+        """What these distances, a matrix for each categorical column, say to people."""
+        return Relations.from_distances(self.schema, matrices, n_clusters=self.outcome.k, shares=self.shares)
 
     def in_weights(self, units: NDArray[Any]) -> NDArray[Any]:
         """Counts in the user's weights; whole numbers stay whole where nothing was weighted."""

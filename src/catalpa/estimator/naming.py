@@ -110,13 +110,7 @@ def _told(column: str, category: str) -> str:
 def named(before: Mapping[int, str], given: Any, k: int) -> dict[int, str]:
     """The names of clusters after some are given; None takes one away.
 
-    Parameters
-    ----------
-    before : mapping of int to str
-        Names so far, which stay where none is given.
-    given : mapping of int to str or None
-    k : int
-        Number of clusters.
+    Names from ``before`` stay where none is given.
 
     Examples
     --------

@@ -92,10 +92,7 @@ def compare(
 def summary(runs: pd.DataFrame) -> pd.DataFrame:
     """Mean and spread of each method over its seeds, best ARI first.
 
-    Returns
-    -------
-    pandas.DataFrame
-        Indexed by method; ``ARI`` and so on are means, ``ARI_std`` their spread over seeds.
+    Indexed by method; ``ARI`` and so on are means, ``ARI_std`` their spread.
     """
     groups = runs.groupby("method", sort=False)
     means = groups[[*MEASURES, "clusters_left", "largest_share", "one_cluster", "seconds"]].mean()

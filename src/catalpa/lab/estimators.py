@@ -17,11 +17,8 @@ GROUP = "catalpa.methods"  # entry points of other packages
 def find_estimator(name: str) -> type[Any]:
     """The class behind a name.
 
-    Parameters
-    ----------
-    name : str
-        Name or alias of a method, ``"stepmix"`` or ``"mca-kmeans"``, name of an entry point in the group
-        ``catalpa.methods``, or an import path such as ``"package.module:Class"``.
+    That is the name or alias of a method, ``"stepmix"`` or ``"mca-kmeans"``, the name of an entry point in
+    the group ``catalpa.methods``, or an import path such as ``"package.module:Class"``.
 
     Examples
     --------

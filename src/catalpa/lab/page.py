@@ -21,12 +21,7 @@ NEAR = 0.03  # a mean this far from the print, or within its deviation, counts a
 def page(results: pd.DataFrame, protocol: Protocol, figures: str = "") -> str:
     """The page in Markdown.
 
-    Parameters
-    ----------
-    results, protocol
-        As in :func:`catalpa.lab.tables.table`.
-    figures : str
-        What :func:`catalpa.lab.figures.notes.figures_text` says of the stored figures.
+    ``figures`` is what :func:`catalpa.lab.figures.notes.figures_text` says of the stored figures.
     """
     # All of them once: several parts of the page ask for the same table.
     made = {

@@ -40,16 +40,9 @@ def significance(
 ) -> Significance:
     """Test the methods of a table against each other.
 
-    Parameters
-    ----------
-    scores : pandas.DataFrame
-        Data sets down, methods across. Methods without any score, and then data sets with a gap, are left
-        out.
-    measure : str
-        Tells whether more is better.
-    control : str, optional
-        Method to compare with the others; the one with the best average rank by default.
-    alpha : float
+    ``scores`` has data sets down and methods across; methods without any score, and then data sets with a
+    gap, are left out. ``measure`` tells whether more is better. ``control`` is compared with the others; by
+    default it is the one with the best average rank.
 
     Examples
     --------

@@ -130,15 +130,9 @@ class PublishedTable:
 def table(results: pd.DataFrame, protocol: Protocol, number: str, measure: str = "ACC") -> PublishedTable:
     """Make a published table from results.
 
-    Parameters
-    ----------
-    results : pandas.DataFrame
-        Rows of :func:`catalpa.lab.run`.
-    protocol : Protocol
-        That they were made with.
-    number : {"2", "3", "4"}
-    measure : str
-        "ACC", "ARI" or "CMP"; Tables 3 and 4 print only ACC, so that other measures stand alone there.
+    ``results`` are rows of :func:`catalpa.lab.run`, made with ``protocol``; ``number`` is "2", "3" or "4" and
+    ``measure`` "ACC", "ARI" or "CMP". Tables 3 and 4 print only ACC, so that other measures stand alone
+    there.
     """
     if number not in TITLES:
         raise ParameterError(f"There is no table {number!r} to make. The tables are {', '.join(TITLES)}.")

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
@@ -13,19 +17,31 @@ from sklearn.metrics import (
 
 from catalpa.metrics.codes import paired_codes
 
+Measure = TypeVar("Measure", bound=Callable[[ArrayLike, ArrayLike], float])
+PARAMETERS = """
+Parameters
+----------
+target : array-like of shape (n,)
+    The known class of each row; texts, numbers or booleans, without missing values.
+labels : array-like of shape (n,)
+    The found cluster of each row.
 
+Returns
+"""
+
+
+def _of_rows(measure: Measure) -> Measure:
+    """Write the parameters, which are the same for all measures here, into a measure's docstring."""
+    measure.__doc__ = inspect.cleandoc(measure.__doc__ or "").replace("\nReturns\n", PARAMETERS, 1)
+    return measure
+
+
+@_of_rows
 def clustering_accuracy(target: ArrayLike, labels: ArrayLike) -> float:
     """Share of rows that agree under the best one-to-one matching of clusters to classes.
 
     The matching is found with the Hungarian method. When there are more clusters than classes, or
     fewer, those left over match nothing and their rows count as wrong.
-
-    Parameters
-    ----------
-    target : array-like of shape (n,)
-        The known class of each row; texts, numbers or booleans, without missing values.
-    labels : array-like of shape (n,)
-        The found cluster of each row.
 
     Returns
     -------
@@ -44,17 +60,11 @@ def clustering_accuracy(target: ArrayLike, labels: ArrayLike) -> float:
     return float(matches[classes, clusters].sum() / matches.sum())
 
 
+@_of_rows
 def purity(target: ArrayLike, labels: ArrayLike) -> float:
     """Share of rows that belong to the most frequent class of their cluster.
 
     It grows with the number of clusters and is 1 when every row is its own cluster.
-
-    Parameters
-    ----------
-    target : array-like of shape (n,)
-        The known class of each row; texts, numbers or booleans, without missing values.
-    labels : array-like of shape (n,)
-        The found cluster of each row.
 
     Returns
     -------
@@ -70,15 +80,9 @@ def purity(target: ArrayLike, labels: ArrayLike) -> float:
     return float(matches.max(axis=0).sum() / matches.sum())
 
 
+@_of_rows
 def adjusted_rand(target: ArrayLike, labels: ArrayLike) -> float:
     """Agreement on pairs of rows, corrected for chance (ARI).
-
-    Parameters
-    ----------
-    target : array-like of shape (n,)
-        The known class of each row; texts, numbers or booleans, without missing values.
-    labels : array-like of shape (n,)
-        The found cluster of each row.
 
     Returns
     -------
@@ -94,18 +98,12 @@ def adjusted_rand(target: ArrayLike, labels: ArrayLike) -> float:
     return float(adjusted_rand_score(*paired_codes(target, labels)))
 
 
+@_of_rows
 def normalized_mutual_information(target: ArrayLike, labels: ArrayLike) -> float:
     """Mutual information over the mean of the two entropies (NMI).
 
     Random labels score above 0 when there are many clusters; :func:`adjusted_mutual_information` corrects
     for that.
-
-    Parameters
-    ----------
-    target : array-like of shape (n,)
-        The known class of each row; texts, numbers or booleans, without missing values.
-    labels : array-like of shape (n,)
-        The found cluster of each row.
 
     Returns
     -------
@@ -120,15 +118,9 @@ def normalized_mutual_information(target: ArrayLike, labels: ArrayLike) -> float
     return float(normalized_mutual_info_score(*paired_codes(target, labels)))
 
 
+@_of_rows
 def adjusted_mutual_information(target: ArrayLike, labels: ArrayLike) -> float:
     """Mutual information corrected for chance (AMI).
-
-    Parameters
-    ----------
-    target : array-like of shape (n,)
-        The known class of each row; texts, numbers or booleans, without missing values.
-    labels : array-like of shape (n,)
-        The found cluster of each row.
 
     Returns
     -------

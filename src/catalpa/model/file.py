@@ -33,12 +33,8 @@ def write(path: str | os.PathLike[str], document: Mapping[str, Any]) -> None:
 
     The file is complete or absent at every moment. The document must have the fields of the format:
     ``catalpa_model`` (its number, ``FORMAT``), ``catalpa_version``, ``method``, ``parameters``, ``schema``,
-    ``scores``, ``counts``, ``centers``, ``extra`` and ``fit``, and hold JSON values only.
-
-    Raises
-    ------
-    ModelFileError
-        If the document cannot be held by a model file, or the file cannot be written.
+    ``scores``, ``counts``, ``centers``, ``extra`` and ``fit``, and hold JSON values only. What a model file
+    cannot hold, and a file that cannot be written, is a ModelFileError.
 
     Examples
     --------
@@ -64,10 +60,7 @@ def write(path: str | os.PathLike[str], document: Mapping[str, Any]) -> None:
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read and check the document of a model file.
 
-    Raises
-    ------
-    ModelFileError
-        If there is no such file, or it is cut off, foreign, damaged or of a newer format.
+    No such file, or one that is cut off, foreign, damaged or of a newer format, is a ModelFileError.
     """
     name = repr(os.fspath(path))
     try:

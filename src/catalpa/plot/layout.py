@@ -39,15 +39,9 @@ def lay_out(
 ) -> TreeLayout:
     """Lay a relation's tree out in lines.
 
-    Parameters
-    ----------
-    relation : Relation
-        With shares: the category with the largest is the root, and those with the smallest are left out
-        first.
-    most_rows : int
-    order : sequence of str, optional
-        The categories in an order of their own, which the lines keep; else a line follows the one that it
-        hangs on.
+    The category with the largest share is the root, and those with the smallest are left out first. With
+    ``order``, which has the categories in an order of their own, lines keep it; else a line follows the one
+    that it hangs on.
 
     Examples
     --------

@@ -24,16 +24,10 @@ def correspondence(codes: IntArray, numbers: FloatArray, axis: Axis) -> Plane:
 
     Every category is a column that is 1 where a row has it, centred and divided by the root of its share;
     every number is standardised; the two directions of largest spread are taken (J. Pagès, "Analyse
-    factorielle de données mixtes", Revue de statistique appliquée 52, 2004). Without numbers this is
-    multiple correspondence analysis up to scale. Missing and unseen cells lie in the middle.
-
-    Parameters
-    ----------
-    codes : array (n, columns)
-        On ``axis``; the holes behind the categories are left out.
-    numbers : array (n, numeric)
-        NaN where missing.
-    axis : Axis
+    factorielle de données mixtes", Revue de statistique appliquée 52, 2004). Without numbers this is multiple
+    correspondence analysis up to scale. Missing and unseen cells lie in the middle. Codes (n, columns) are on
+    ``axis``, of which the holes behind the categories are left out; numbers (n, numeric) are NaN where
+    missing.
 
     Examples
     --------

@@ -27,14 +27,6 @@ def spread_numbers(
 ) -> Spreads:
     """Look at the numbers of a table whose rows have clusters.
 
-    Parameters
-    ----------
-    X : table
-    schema : Schema
-    labels : array (n,)
-    k : int
-    weights : array (n,), optional
-
     Examples
     --------
     >>> from catalpa.table import infer

@@ -72,26 +72,13 @@ def map_categories(
 ) -> CategoryMap:
     """Put the categories of all columns on one map.
 
-    A category is described by how the rows that hold it spread over the clusters, beside how all rows of
-    its column do; with ``together`` also by how they spread over the categories of every other column.
-    The distance of two categories is the chi-square distance of these descriptions, a part of which counts
-    as much as any other however many categories it has, and the map is their correspondence analysis. A
-    column says nothing of its own categories: they never occur together, which would only push them apart.
-
-    Parameters
-    ----------
-    by_category : array (k, V)
-        Weight of the rows of each cluster that hold each category.
-    sizes : array (k,)
-        Weight of the rows of each cluster.
-    schema : Schema
-    together : array (V, V), optional
-        Weight of the rows that hold both of two categories.
-    axes : int, default=2
-
-    Returns
-    -------
-    CategoryMap
+    A category is described by how the rows that hold it spread over the clusters, beside how all rows of its
+    column do; with ``together`` also by how they spread over the categories of every other column. The
+    distance of two categories is the chi-square distance of these descriptions, a part of which counts as
+    much as any other however many categories it has, and the map is their correspondence analysis. A column
+    says nothing of its own categories: they never occur together, which would only push them apart. Given are
+    the weight of the rows of each cluster that hold each category (k, V), and of those that hold both of two
+    categories (V, V).
 
     Examples
     --------

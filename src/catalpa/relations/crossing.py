@@ -83,13 +83,8 @@ def cross(
 ) -> Crossing:
     """Cross two sortings of the same rows.
 
-    Parameters
-    ----------
-    first, second : arrays (n,)
-        Group of every row, from 0; a negative one leaves the row out.
-    groups : (int, int)
-        How many there are in either.
-    weight : array (n,), optional
+    ``first`` and ``second`` (n,) are the group of every row, from 0, of as many as ``groups`` says; a
+    negative one leaves the row out.
 
     Examples
     --------

@@ -51,15 +51,8 @@ def profile_numbers(
 ) -> NumberProfile:
     """Profile of numbers from their sums.
 
-    Parameters
-    ----------
-    seen : array (k, numeric)
-        Weight of the rows of each cluster that have the number.
-    means, variances : arrays (k, numeric)
-        Of the numbers on the scale of the fit, where a column's range is [0, 1].
-    sizes : array (k,)
-        Weight of the rows of each cluster.
-    schema : Schema
+    ``means`` and ``variances`` are on the scale of the fit, where a column's range is [0, 1]; ``seen`` is the
+    weight of the rows of each cluster that have the number.
 
     Examples
     --------

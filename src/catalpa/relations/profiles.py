@@ -26,28 +26,14 @@ def profile_columns(
     """A tidy table with a row for every cluster, column and category, and for every cluster and number.
 
     Sorted by cluster, then by column as in the table, then by the order of the categories: as declared, by
-    number, or by falling share where they have no order.
-
-    Parameters
-    ----------
-    by_category : array (k, V)
-        Weight of the rows of each cluster that hold each category.
-    sizes : array (k,)
-        Weight of the rows of each cluster.
-    schema : Schema
-    numbers : NumberProfile, optional
-        Adds a row for each numeric column.
-
-    Returns
-    -------
-    dict of str to list or array, all of one length
-        ``cluster``, ``size`` (of the cluster), ``column``, ``category`` (as text, "(missing)" for missing
-        cells; None for a number), ``count`` (of rows that hold the category, or have a number), ``share``
-        (of the cluster's rows that have the column; 0 where none has), ``share_overall`` and ``lift``, their
-        quotient: NaN where no row of the cluster has the column, or the category is nowhere in the table.
-        With numbers also ``mean``, ``sd``, ``mean_elsewhere`` (of all other rows), ``shift`` (from there to
-        the mean, in standard deviations of the column) and ``missing`` (share of rows without a number).
-        What belongs to categories is NaN in the row of a number, and the other way round.
+    number, or by falling share where they have no order. Its columns are ``cluster``, ``size`` (of the
+    cluster), ``column``, ``category`` (as text, "(missing)" for missing cells; None for a number), ``count``
+    (of rows that hold the category, or have a number), ``share`` (of the cluster's rows that have the column;
+    0 where none has), ``share_overall`` and ``lift``, their quotient: NaN where no row of the cluster has the
+    column, or the category is nowhere in the table. With numbers also ``mean``, ``sd``, ``mean_elsewhere``
+    (of all other rows), ``shift`` (from there to the mean, in standard deviations of the column) and
+    ``missing`` (share of rows without a number). What belongs to categories is NaN in the row of a number,
+    and the other way round.
 
     Examples
     --------

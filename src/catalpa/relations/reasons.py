@@ -126,19 +126,10 @@ def reasons(
     quarter as common or less, and at least five rows would hold it otherwise. A number counts if its mean
     lies half a standard deviation or more from that of the rest, or if it varies less than half as much. All
     have to exceed chance: a likelihood ratio of 6.63, which one in a hundred comparisons reaches where
-    nothing differs. A column speaks once: by what is common rather than by what is rare, unless that
-    tells twice as much. A cluster that nothing sets apart gets no reason.
-
-    Parameters
-    ----------
-    by_category : array (k, V)
-        Weight of the rows of each cluster that hold each category.
-    schema : Schema
-    numbers : NumberProfile, optional
-    top : int
-        Largest number of reasons of a cluster.
-    rows_per_weight : float
-        Rows that a weight of 1 stands for, where weights are not counted in rows.
+    nothing differs. A column speaks once: by what is common rather than by what is rare, unless that tells
+    twice as much. A cluster that nothing sets apart gets no reason. At most ``top`` are given for a cluster.
+    ``by_category`` (k, V) is the weight of the rows of each cluster that hold each category, and
+    ``rows_per_weight`` how many rows a weight of 1 stands for, where weights are not counted in rows.
 
     Examples
     --------

@@ -72,14 +72,10 @@ class Tree:
 def spanning_tree(distances: FloatArray) -> Tree:
     """Minimum spanning tree of a complete graph, by Prim's rule with ties decided.
 
-    The tree starts at the vertex whose shortest edge is the shortest of all, and is joined each time by
-    the vertex nearest to it. Among equals the lowest vertex comes first, and a vertex keeps the
-    neighbour that it found first unless a strictly nearer one joins.
-
-    Parameters
-    ----------
-    distances : array (n, n)
-        Symmetric and finite; the diagonal is not looked at.
+    The tree starts at the vertex whose shortest edge is the shortest of all, and is joined each time by the
+    vertex nearest to it. Among equals the lowest vertex comes first, and a vertex keeps the neighbour that it
+    found first unless a strictly nearer one joins. The distances (n, n) are symmetric and finite; the
+    diagonal is not looked at.
 
     Examples
     --------

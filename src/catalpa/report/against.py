@@ -20,18 +20,8 @@ def crossed(
     """Cross the clusters of rows with a column that was kept out, as plain values.
 
     Categories give a table of counts with the adjusted Rand index and Cramer's V (less what chance gives);
-    numbers give their mean in every cluster and the part of their variance that lies between clusters.
-
-    Parameters
-    ----------
-    labels : array (n,)
-    k : int
-        Number of clusters.
-    values : array-like (n,)
-        What is missing is a category of its own, or no number.
-    weights : array (n,), optional
-    name : str, optional
-        What the column is called; its own name if it has one.
+    numbers give their mean in every cluster and the part of their variance that lies between clusters. What
+    is missing is a category of its own, or no number. A column has its own name where none is given.
 
     Examples
     --------

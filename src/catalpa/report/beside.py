@@ -34,13 +34,8 @@ class Beside:
 def set_aside(X: Any, schema: Schema, id: Any = None) -> tuple[Any, Beside]:  # noqa: A002 - as users call it
     """A table without the columns that fit did not have, and those columns.
 
-    Parameters
-    ----------
-    X : table
-    schema : Schema
-        Of the fit.
-    id : str or array-like (n,), optional
-        The column that names the rows, or their names; the frame's own index if not given, where it has one.
+    ``id`` is the column that names the rows, or their names; the frame's own index if not given, where it has
+    one.
 
     Examples
     --------

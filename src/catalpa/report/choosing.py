@@ -59,16 +59,6 @@ class ChoiceReport(Document):
 def report_choice(choice: KChoice, *, title: str = "How many clusters?") -> ChoiceReport:
     """The choice of k as a page: the curves, how clusters split as they become more, all measures.
 
-    Parameters
-    ----------
-    choice : KChoice
-    title : str
-        Heading of the page.
-
-    Returns
-    -------
-    ChoiceReport
-
     Examples
     --------
     >>> import catalpa

@@ -87,18 +87,8 @@ def report(
     Parameters
     ----------
     model : fitted estimator
-    X : table
-        The table of the fit, or another with the same columns. Rows beyond 20 000 are counted but only a
-        sample of them is measured, and beyond 2 000 a sample is mapped. Columns that fit did not have are
-        shown beside typical rows, and take no part.
-    sample_weight : array-like (n,), optional
-        Weight of each row, as at fit.
-    against : array-like (n,), optional
-        A column that took no part, to be crossed with the clusters.
-    id : str or array-like (n,), optional
-        The column that names the rows, or their names; the frame's own index if not given.
-    title : str
-        Heading of the page.
+    X, sample_weight, against, id, title
+        As in the model's own ``report``.
 
     Returns
     -------

@@ -19,14 +19,8 @@ SURPRISING = 0.15  # a category with a smaller share in the cluster is marked
 def example_rows(view: View, cluster: int, columns: list[str], beside: Beside) -> dict[str, Any]:
     """A few rows of a cluster, those that fit best and those that fit worst.
 
-    Parameters
-    ----------
-    view : View
-    cluster : int
-    columns : list of str
-        Names, the most telling first; the first few are shown.
-    beside : Beside
-        What rows are called, and columns that took no part.
+    Of the columns, the most telling first, the first few are shown; ``beside`` is what rows are called, and
+    columns that took no part.
     """
     sample = view.sample
     own = np.flatnonzero(sample.labels == cluster)

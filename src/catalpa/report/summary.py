@@ -42,20 +42,9 @@ REUSE = {
 def summarise(view: View, title: str, beside: Beside | None = None) -> dict[str, Any]:
     """Everything a report says, as a dict of plain values.
 
-    Parameters
-    ----------
-    view : View
-    title : str
-        Heading of the page.
-    beside : Beside, optional
-        What rows are called, and columns that took no part.
-
-    Returns
-    -------
-    dict
-        ``title``, ``made_by``, ``table``, ``clarity``, ``clusters``, ``columns``, ``profile``, ``numbers``,
-        ``weights``, ``relations`` and ``splits`` (None where the method has none), ``categories``, ``map``,
-        ``borders``, ``outliers``, ``fit`` and ``reuse``.
+    These are ``title``, ``made_by``, ``table``, ``clarity``, ``clusters``, ``columns``, ``profile``,
+    ``numbers``, ``weights``, ``relations`` and ``splits`` (None where the method has none), ``categories``,
+    ``map``, ``borders``, ``outliers``, ``fit`` and ``reuse``.
 
     Examples
     --------

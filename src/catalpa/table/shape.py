@@ -27,17 +27,9 @@ def shaped(
 
     A column of which one value fills a fifth of the cells, or whose skewness is beyond 1 after clipping, is
     cut into at most eight bins of about equally many rows. Any other is clipped to its median plus and minus
-    three standard deviations, as told by its first and last tenth. A constant column stays as it is.
-
-    Parameters
-    ----------
-    schema : Schema
-    numbers : array (m, numeric)
-        The numeric columns of the rows that are looked at, as they came; NaN where missing.
-    weights : array (m,) of int64, or None
-        A weight of 2 counts as the row twice.
-    holed : collection of str
-        Names of the columns that have missing cells, in whatever rows.
+    three standard deviations, as told by its first and last tenth. A constant column stays as it is. The
+    shape is told from ``numbers`` (m, numeric), the rows that are looked at as they came, NaN where missing;
+    a weight of 2 counts as the row twice. ``holed`` names the columns with missing cells, in whatever rows.
 
     Examples
     --------

@@ -14,12 +14,8 @@ from catalpa.lab.grids import Cell, Grid, to_markdown
 def figures_text(folder: Path, link: str) -> str:
     """A part of the page for each figure whose data are in ``folder``, in Markdown.
 
-    Parameters
-    ----------
-    folder : path
-        With ``figure1.csv`` and so on, and the drawings beside them.
-    link : str
-        The same folder, as seen from the page.
+    ``folder`` has ``figure1.csv`` and so on, and the drawings beside them; ``link`` is the same folder as
+    seen from the page.
     """
     parts = []
     for number, (title, note) in NOTES.items():

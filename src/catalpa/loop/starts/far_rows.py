@@ -20,20 +20,9 @@ def far_rows(
     """k rows, each drawn in proportion to its squared distance from those before, and each row's nearest.
 
     Of ``2 + floor(ln k)`` draws the one that lowers the summed distance most is kept. Fewer rows come back
-    where all others are at distance 0 from those chosen.
-
-    Parameters
-    ----------
-    away : callable
-        Squared distances (n, rows) of all rows to some rows, in whole units.
-    weights : array (n,), int64
-        Together with the distances small enough that their sums stay in 64 bits.
-
-    Returns
-    -------
-    chosen : array (at most k,)
-    nearest : array (n,)
-        Place in ``chosen`` of the nearest row; the first of equals.
+    where all others are at distance 0 from those chosen. ``away`` gives squared distances (n, rows) of all
+    rows to some, in whole units; together with the weights small enough that their sums stay in 64 bits.
+    ``nearest`` (n,) is the place in ``chosen``, the first of equals.
     """
     tries = 2 + math.floor(math.log(k))
     chosen = [_drawn(weights, 1, rng)[0]]

@@ -42,14 +42,9 @@ def scan(
     source : path, pattern, folder, or list of paths
         Parquet, Arrow or delimited text files, the latter also with .gz: one file, a pattern such as
         ``"rows/*.parquet"``, or a folder, whose files are taken in the order of their names.
-    columns, drop : list of str or None
-        The columns to keep, and columns to leave out.
-    delimiter, encoding : str or None
-        Of delimited text; None finds them from the text.
-    decimal : {".", ","}
-        Before the fraction of a number in delimited text.
-    na : list of str
-        Fields of delimited text that stand for a missing cell, such as ``["-", "?"]``, besides empty ones.
+    columns, drop, delimiter, encoding, decimal, na
+        Which columns to keep or to leave out, and how text is written, as in
+        :func:`catalpa.table.read_table`.
     memory : int or str
         Bytes that the rows in hand may take, such as ``"500MB"`` or ``"2GB"``. The program itself takes
         about 200 MB besides.
