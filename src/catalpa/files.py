@@ -23,15 +23,6 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
 
     The bytes go to a hidden file in the same folder, to the disk, and then take the place of the old file.
     A link is followed, and the rights of a file that is replaced are kept. A device or a pipe is written to.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     place = pathlib.Path(folder, "note.txt")
-    ...     write_atomically(place, b"hello")
-    ...     place.read_bytes()
-    b'hello'
     """
     with open_atomically(path) as stream:
         stream.write(content)

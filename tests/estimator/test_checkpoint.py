@@ -21,7 +21,7 @@ import catalpa
 from catalpa import DISC, Grove, KModes, KPrototypes, datasets
 from catalpa.errors import CheckpointError, ParameterError
 from catalpa.estimator.checkpoint import _bytes
-from catalpa.steps.checksum import checksum
+from catalpa.steps.sums import checksum
 from catalpa.table.blocks import Block
 
 SETTINGS = {

@@ -94,13 +94,7 @@ def listed(texts: Sequence[str] | None) -> list[str] | None:
 
 
 def identifier_of(names: Sequence[str] | None) -> str | None:
-    """The one column that names the rows, if any.
-
-    Examples
-    --------
-    >>> identifier_of(["person"])
-    'person'
-    """
+    """The one column that names the rows, if any."""
     # A list, since an option that may be repeated by mistake would silently take the last.
     if names and len(names) > 1:
         raise ParameterError(

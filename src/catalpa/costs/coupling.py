@@ -147,13 +147,6 @@ class PointGroups:
     Parameters
     ----------
     points : array (points, dimensions)
-
-    Examples
-    --------
-    >>> points = np.array([[0.0], [0.1], [5.0], [5.1]])
-    >>> groups = PointGroups(points).into(2, np.random.default_rng(0))
-    >>> bool(groups[0] == groups[1] != groups[2] == groups[3])
-    True
     """
 
     def __init__(self, points: FloatArray) -> None:

@@ -46,14 +46,6 @@ def column_dependence(together: IntArray, axis: Axis) -> Dependence:
 
     ``together`` (V, V) has the weight of the rows that hold both categories; its diagonal counts each
     category.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> together = np.array([[2, 0, 2, 0], [0, 2, 0, 2], [2, 0, 2, 0], [0, 2, 0, 2]])
-    >>> dependence = column_dependence(together, Axis((2, 2)))
-    >>> dependence.joint.tolist(), dependence.symmetric_uncertainty.tolist()
-    ([[1.0, 1.0], [1.0, 1.0]], [[1.0, 1.0], [1.0, 1.0]])
     """
     by_column = margins(together, axis)  # (V, columns)
     rows = margins(by_column.T, axis).T  # (columns, columns): rows that have both

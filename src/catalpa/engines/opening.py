@@ -1,4 +1,4 @@
-"""How a table becomes an engine: what is asked of it, and what comes out."""
+"""How a table becomes an engine: which engine, what is asked of it, and what comes out."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from catalpa.engines.base import Engine
 from catalpa.errors import ParameterError
+from catalpa.table import open_table
 from catalpa.table.blocks import UNSCALED, gather_rows, search_positions
 from catalpa.table.digest import Digest
 from catalpa.table.encode import Encoding
@@ -62,3 +63,24 @@ def refuse_weights(sample_weight: Any) -> None:
             "sample_weight needs the rows in memory, and this table is in parts elsewhere. "
             "Leave it out, repeat the rows that count more, or load the table first."
         )
+
+
+def opener_for(X: Any) -> Opener:
+    """The opener of a table, by the package of its type; the one place that looks at what kind it is."""
+    # No isinstance: it would need the package, and to import Spark takes longer than many a fit.
+    package, _, rest = type(X).__module__.partition(".")
+    if (package, rest) == ("catalpa", "table.files.scan"):
+        from catalpa.engines.stream import InFiles  # who has all rows in memory needs no files
+
+        return InFiles(X)
+    if package in ("dask", "dask_expr"):
+        from catalpa.engines.dask import InDask
+
+        return InDask(X)
+    if package == "pyspark":
+        from catalpa.engines.spark import InSpark
+
+        return InSpark(X)
+    from catalpa.engines.local import InMemory  # it is made of what is here
+
+    return InMemory(open_table(X))

@@ -154,13 +154,7 @@ def _number_part(outcome: Outcome) -> FloatArray:
 
 
 def frame_in(library: str, columns: Mapping[str, Any]) -> Any:
-    """A frame of these columns in ``library``; pandas where the table was no frame.
-
-    Examples
-    --------
-    >>> frame_in("pandas", {"a": [1, 2]}).shape
-    (2, 1)
-    """
+    """A frame of these columns in ``library``; pandas where the table was no frame."""
     plain = {name: list(values) for name, values in columns.items()}
     return nw.from_dict(plain, backend=_backend(library)).to_native()
 

@@ -17,8 +17,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from catalpa.engines.base import Engine
-from catalpa.engines.choose import opener_for
 from catalpa.engines.local import LocalEngine
+from catalpa.engines.opening import opener_for
 from catalpa.errors import ColumnMismatch, ParameterError
 from catalpa.estimator.attributes import balance, card
 from catalpa.estimator.checkpoint import CheckpointedEngine, checkpointed
@@ -34,8 +34,8 @@ from catalpa.relations.order import order_not_used
 from catalpa.steps.assign import label_rows, measure_rows
 from catalpa.steps.collapse import joined
 from catalpa.steps.counts import Counts
-from catalpa.steps.scores import FixedScores
-from catalpa.table.blocks import IntArray
+from catalpa.steps.scores import FixedScores, fix
+from catalpa.table.blocks import Axis, IntArray
 from catalpa.table.encode import Encoding
 from catalpa.table.intake import Header
 from catalpa.table.match import few_rows
@@ -241,6 +241,17 @@ class Clusterer(
     def _opened(self, X: Any) -> tuple[Engine, FixedScores]:
         engine = self._engine(X)
         return engine, self._decisive(engine.axis)
+
+    def _decisive(self, axis: Axis) -> FixedScores:
+        """The integers that decide labels, made once for an axis with holes and once for one without."""
+        kept = self._fitted.fixed
+        if axis.holes not in kept:
+            kept[axis.holes] = self._fixed(axis)
+        return kept[axis.holes]
+
+    def _fixed(self, axis: Axis) -> FixedScores:
+        """The integers that decide labels, with the costs of holes where the axis has places for them."""
+        return fix(self._fitted.outcome.scores, axis)
 
     def _engine(self, X: Any) -> Engine:
         """The rows of a table with the columns of fit, encoded."""

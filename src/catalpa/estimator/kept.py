@@ -26,11 +26,6 @@ class Kept:
     Sizes are words: "clusters", "places" (of the category axis), "columns" (categorical ones), "numbers"
     (numeric ones), "cells" (both) and, in a ragged part, "categories" (of the column whose turn it is). Any
     other word is a size of the method's own, the same wherever the word stands; "any" is never compared.
-
-    Examples
-    --------
-    >>> Kept(learned={"positions": ("clusters", "places")}, facts=("gamma",)).learned["positions"]
-    ('clusters', 'places')
     """
 
     learned: Mapping[str, Words] = field(default_factory=dict)

@@ -18,10 +18,7 @@ from catalpa.estimator.fitted import Fitted
 from catalpa.estimator.parameters import WATCHING
 from catalpa.model.codecs import array_to_json, counts_to_json, scores_to_json
 from catalpa.model.file import FORMAT, write
-from catalpa.model.scorer import Scorer
-from catalpa.model.scoring import Scoring
-from catalpa.steps.scores import FixedScores, fix
-from catalpa.table.blocks import Axis
+from catalpa.model.scoring import Scorer, Scoring
 from catalpa.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -101,20 +98,10 @@ class Taken:
     """What takes a fitted estimator out of the program that fitted it."""
 
     _fitted: Fitted
+    _decisive: Any
     handle_unknown: Any
     get_params: Any
     cluster_names_: Any
-
-    def _decisive(self, axis: Axis) -> FixedScores:
-        """The integers that decide labels, made once for an axis with holes and once for one without."""
-        kept = self._fitted.fixed
-        if axis.holes not in kept:
-            kept[axis.holes] = self._fixed(axis)
-        return kept[axis.holes]
-
-    def _fixed(self, axis: Axis) -> FixedScores:
-        """The integers that decide labels, with the costs of holes where the axis has places for them."""
-        return fix(self._fitted.outcome.scores, axis)
 
     def scorer(self) -> Scorer:
         """The fitted model made ready for a service that asks row by row.

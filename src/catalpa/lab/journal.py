@@ -47,17 +47,6 @@ class ResultJournal:
     ----------
     path : path
         Of the gathered results.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     journal = ResultJournal(pathlib.Path(folder, "results.parquet"))
-    ...     journal.append({"method": "kmodes", "variant": "paper", "dataset": "ZO",
-    ...                     "columns": "categorical", "seed": 0, "ACC": 0.5})
-    ...     journal.gather()
-    ...     read_results(journal.path)["ACC"].tolist()
-    [0.5]
     """
 
     def __init__(self, path: str | Path) -> None:

@@ -43,13 +43,6 @@ def significance(
     ``scores`` has data sets down and methods across; methods without any score, and then data sets with a
     gap, are left out. ``measure`` tells whether more is better. ``control`` is compared with the others; by
     default it is the one with the best average rank.
-
-    Examples
-    --------
-    >>> from catalpa.lab.published import printed, table_of
-    >>> found = significance(table_of(printed("2", "ACC")), "ACC", control="DISC")
-    >>> found.n_sets, round(found.nemenyi, 2), found.friedman.chi_square_p_value < 0.001
-    (10, 4.77, True)
     """
     # Methods first: one that was never run would take every data set with it.
     complete = scores.dropna(axis=1, how="all").dropna().astype(float)

@@ -35,17 +35,6 @@ def write(path: str | os.PathLike[str], document: Mapping[str, Any]) -> None:
     ``catalpa_model`` (its number, ``FORMAT``), ``catalpa_version``, ``method``, ``parameters``, ``schema``,
     ``scores``, ``counts``, ``centers``, ``extra`` and ``fit``, and hold JSON values only. What a model file
     cannot hold, and a file that cannot be written, is a ModelFileError.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> document = {"catalpa_model": FORMAT, "catalpa_version": "1.0", "method": "KModes"}
-    >>> document |= {"parameters": {}, "schema": {}, "scores": {}, "counts": {}, "centers": []}
-    >>> document |= {"extra": {}, "fit": {}}
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write(pathlib.Path(folder, "model.json"), document)
-    ...     read(pathlib.Path(folder, "model.json")) == document
-    True
     """
     # Everything that can fail does so before the file that is there is touched.
     content = model_text(document).encode("utf-8")

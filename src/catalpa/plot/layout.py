@@ -42,17 +42,6 @@ def lay_out(
     The category with the largest share is the root, and those with the smallest are left out first. With
     ``order``, which has the categories in an order of their own, lines keep it; else a line follows the one
     that it hangs on.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from catalpa.relations import Relations
-    >>> from catalpa.table import infer
-    >>> schema = infer([["low"], ["med"], ["high"]])
-    >>> shares = np.array([[0.7, 0.1, 0.2]])
-    >>> relation = Relations.on_lines(schema, shares, shares=shares)[0, "x0"]
-    >>> [(row.names, round(row.place, 2)) for row in lay_out(relation).rows]
-    [(('high',), 0.0), (('med',), 0.5), (('low',), 0.6)]
     """
     absent, relation = relation.absent, relation.held
     weights = relation.shares

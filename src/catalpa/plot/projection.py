@@ -28,13 +28,6 @@ def correspondence(codes: IntArray, numbers: FloatArray, axis: Axis) -> Plane:
     correspondence analysis up to scale. Missing and unseen cells lie in the middle. Codes (n, columns) are on
     ``axis``, of which the holes behind the categories are left out; numbers (n, numeric) are NaN where
     missing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> plane = correspondence(np.array([[0, 0], [0, 0], [1, 1]]), np.zeros((3, 0)), Axis((2, 2)))
-    >>> bool(plane.points[0, 0] == plane.points[1, 0] != plane.points[2, 0])
-    True
     """
     features = np.concatenate([_indicators(codes, axis), _standardised(numbers)], axis=1)
     # Of categories, not of rows: the table has few of the first and may have many of the second.

@@ -114,16 +114,7 @@ class View:
 
 
 def look(model: Clusterer, X: Any, *, sample_weight: Any = None, random_state: int = 0) -> View:
-    """Look at a table through a fitted model.
-
-    Examples
-    --------
-    >>> import catalpa
-    >>> table = [["a", "x"], ["a", "x"], ["b", "y"]]
-    >>> view = look(catalpa.KModes(2, random_state=0).fit(table), table)
-    >>> view.sizes.sum(), view.is_fit_table
-    (np.int64(3), True)
-    """
+    """Look at a table through a fitted model."""
     check_is_fitted(model)
     schema = model.schema_
     # A table of another day may hold new categories; they are counted and told, not refused.

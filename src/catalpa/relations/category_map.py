@@ -79,17 +79,6 @@ def map_categories(
     says nothing of its own categories: they never occur together, which would only push them apart. Given are
     the weight of the rows of each cluster that hold each category (k, V), and of those that hold both of two
     categories (V, V).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from catalpa.table import infer
-    >>> schema = infer([["red", "s"], ["blue", "l"]])
-    >>> found = map_categories(np.array([[4, 0, 4, 0], [0, 4, 0, 4]]), np.array([4, 4]), schema, axes=1)
-    >>> found.categories
-    ('blue', 'red', 'l', 's')
-    >>> found.coordinates.ravel().round(3).tolist()
-    [1.0, -1.0, 1.0, -1.0]
     """
     weights = np.asarray(by_category, dtype=np.float64).sum(axis=0)
     here = weights > 0

@@ -85,15 +85,6 @@ def cross(
 
     ``first`` and ``second`` (n,) are the group of every row, from 0, of as many as ``groups`` says; a
     negative one leaves the row out.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = cross(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 1]), (2, 2))
-    >>> found.counts.tolist()
-    [[0.0, 2.0], [1.0, 1.0]]
-    >>> found.staying, [(flow.source, flow.target, flow.rows) for flow in found.moves]
-    (0.75, [(1, 1, 1.0)])
     """
     there = (first >= 0) & (second >= 0)
     places = first[there].astype(np.int64) * groups[1] + second[there]

@@ -53,17 +53,6 @@ def profile_numbers(
 
     ``means`` and ``variances`` are on the scale of the fit, where a column's range is [0, 1]; ``seen`` is the
     weight of the rows of each cluster that have the number.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from catalpa.table import infer
-    >>> schema = infer([[10.5], [20.5]], categorical_features=[])
-    >>> found = profile_numbers(
-    ...     np.array([[4], [4]]), np.array([[0.0], [1.0]]), np.zeros((2, 1)), np.array([4, 5]), schema
-    ... )
-    >>> found.means.ravel().tolist(), found.shifts.ravel().tolist(), found.missing.ravel().round(3).tolist()
-    ([10.5, 20.5], [-2.0, 2.0], [0.0, 0.2])
     """
     weight = np.asarray(seen, dtype=np.float64)
     total = weight.sum(axis=0)

@@ -59,14 +59,7 @@ def reading_order(column: Column, shares: FloatArray | IntArray) -> IntArray:
 
 
 def order_not_used(schema: Schema, method: str) -> str | None:
-    """A sentence for a method that takes ordered columns as any others; None where there is no order to use.
-
-    Examples
-    --------
-    >>> from catalpa.table import infer
-    >>> order_not_used(infer([["red"], ["blue"]]), "KModes") is None
-    True
-    """
+    """A sentence for a method that takes ordered columns as any others; None where no order is declared."""
     # Of two categories any order says the same; bins were made by us, and nobody declared them.
     named = [
         repr(column.name)

@@ -34,17 +34,6 @@ def profile_columns(
     (of all other rows), ``shift`` (from there to the mean, in standard deviations of the column) and
     ``missing`` (share of rows without a number). What belongs to categories is NaN in the row of a number,
     and the other way round.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from catalpa.table import infer
-    >>> schema = infer([["red"], ["blue"]])
-    >>> profile = profile_columns(np.array([[1, 3], [4, 0]]), np.array([4, 4]), schema)
-    >>> profile["category"]
-    ['red', 'blue', 'blue', 'red']
-    >>> profile["share"]
-    array([0.75, 0.25, 1.  , 0.  ])
     """
     k = len(sizes)
     parts = list[dict[str, Any]]()  # one per column: arrays (k, lines of the column)
@@ -125,15 +114,6 @@ def telling_columns(
     """Categorical columns by how much they tell about the clusters, the most telling first.
 
     Parameters are those of :func:`profile_columns`. Equal columns keep the order of the table.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from catalpa.table import infer
-    >>> schema = infer([["red", "s"], ["blue", "l"]])
-    >>> counts = np.array([[4, 0, 2, 2], [0, 4, 2, 2]])
-    >>> [(found.column, found.bits) for found in telling_columns(counts, np.array([4, 4]), schema)]
-    [('x0', 1.0), ('x1', 0.0)]
     """
     rows = float(sizes.sum()) or 1.0
     found = []

@@ -22,13 +22,6 @@ def crossed(
     Categories give a table of counts with the adjusted Rand index and Cramer's V (less what chance gives);
     numbers give their mean in every cluster and the part of their variance that lies between clusters. What
     is missing is a category of its own, or no number. A column has its own name where none is given.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> found = crossed(np.array([0, 0, 1, 1]), 2, ["x", "x", "y", "y"], name="answer")
-    >>> found["counts"], found["adjusted_rand"]
-    ([[2.0, 0.0], [0.0, 2.0]], 1.0)
     """
     called = str(name or getattr(values, "name", None) or "the column kept out")
     cells = list(values.to_pylist() if hasattr(values, "to_pylist") else values)

@@ -30,15 +30,6 @@ def alluvial(ks: Sequence[int], crossings: Sequence[Crossing]) -> dict[str, Any]
     """The picture as plain values: clusters as boxes, and the rows that go from one to another as ribbons.
 
     A cluster keeps the colour of the one that most of its rows come from; the new one gets a new colour.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from catalpa.relations.crossing import cross
-    >>> whole, halves = np.zeros(4, dtype=int), np.array([0, 0, 0, 1])
-    >>> drawn = alluvial([1, 2], [cross(whole, halves, (1, 2))])
-    >>> [(ribbon["source"], ribbon["target"], ribbon["rows"]) for ribbon in drawn["ribbons"]]
-    [(0, 0, 3.0), (0, 1, 1.0)]
     """
     rows = max(float(crossings[0].counts.sum()), 1.0)
     scale = (HEIGHT - GAP * (max(ks) - 1)) / rows

@@ -36,15 +36,6 @@ def set_aside(X: Any, schema: Schema, id: Any = None) -> tuple[Any, Beside]:  # 
 
     ``id`` is the column that names the rows, or their names; the frame's own index if not given, where it has
     one.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from catalpa.table import infer
-    >>> table = pd.DataFrame({"person": ["Ann", "Bo"], "answer": ["yes", "no"]})
-    >>> known, beside = set_aside(table, infer(table[["answer"]]), id="person")
-    >>> list(known), beside.name(1)
-    (['answer'], 'Bo')
     """
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame) or not schema.named:

@@ -9,8 +9,8 @@ import narwhals.stable.v2 as nw
 from catalpa.plot.layout import TreeLayout, lay_out
 from catalpa.plot.relation_trees import relations_of
 from catalpa.plot.view import View
-from catalpa.relations.geometry import Matrices
 from catalpa.relations.order import names_in_order
+from catalpa.relations.relations import Matrices
 from catalpa.relations.splits import SplitTree
 
 MOST_TREES = 1_500  # in a page; the least telling columns are left out first

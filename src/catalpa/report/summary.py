@@ -45,15 +45,6 @@ def summarise(view: View, title: str, beside: Beside | None = None) -> dict[str,
     These are ``title``, ``made_by``, ``table``, ``clarity``, ``clusters``, ``columns``, ``profile``,
     ``numbers``, ``weights``, ``relations`` and ``splits`` (None where the method has none), ``categories``,
     ``map``, ``borders``, ``outliers``, ``fit`` and ``reuse``.
-
-    Examples
-    --------
-    >>> import catalpa
-    >>> from catalpa.plot.view import look
-    >>> table = [["a", "x"], ["a", "x"], ["b", "y"]]
-    >>> summary = summarise(look(catalpa.KModes(2, random_state=0).fit(table), table), "Letters")
-    >>> sorted(cluster["size"] for cluster in summary["clusters"])
-    [1, 2]
     """
     columns = column_records(view)
     names = [record["column"] for record in columns]

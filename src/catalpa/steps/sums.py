@@ -1,4 +1,4 @@
-"""Sums over all rows that say how columns go together: pairs of categories, bins, moments, deviations."""
+"""Sums over all rows: pairs of categories, bins, moments, deviations, and a checksum."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from catalpa.table.blocks import IGNORED, TICK_BITS, Axis, Block, FloatArray, In
 # A product of ones and zeros is faster than counting pairs where columns are many and their categories few.
 MANY_COLUMNS, FEW_CATEGORIES = 64, 8
 CELLS_AT_ONCE = 1 << 22
+SEED = 20_260_101  # of the fixed random factors of the checksum
 
 
 def cooccurrences(block: Block, axis: Axis) -> IntArray:  # (V, V) int64
@@ -134,3 +135,27 @@ def summed_deviations(block: Block, fixed: FixedScores, means: FloatArray) -> In
         summed[0, cluster] = away[labels == cluster].sum(axis=0)
         summed[1, cluster] = away.sum(axis=0)
     return summed
+
+
+def checksum(block: Block) -> IntArray:  # (1,) uint64
+    """A number that tells tables apart, however they are cut into blocks.
+
+    It is the sum over rows of the row's own number times its place in the table, modulo 2**64.
+    """
+    n_columns, n_numeric = block.codes.shape[1], block.numbers.shape[1]
+    # Odd factors keep every bit of what they multiply.
+    factors = (
+        np.random.default_rng(SEED).integers(2**63, size=n_columns + n_numeric + 2, dtype=np.uint64) * 2 + 1
+    )
+    rows = np.full(len(block), factors[-1], dtype=np.uint64)
+    for column in range(n_columns):
+        rows += (block.codes[:, column].astype(np.uint64) + factors[-2]) * factors[column]
+        rows ^= rows >> np.uint64(29)
+    for column in range(n_numeric):
+        number = np.ascontiguousarray(block.numbers[:, column]).view(np.uint64)
+        rows += (number ^ (number >> np.uint64(31))) * factors[n_columns + column]
+        rows ^= rows >> np.uint64(29)
+    if block.weights is not None:
+        rows *= block.weights.astype(np.uint64) * np.uint64(2) + np.uint64(1)
+    places = np.arange(block.start + 1, block.start + 1 + len(block), dtype=np.uint64)
+    return np.asarray((rows * (places * np.uint64(2) + np.uint64(1))).sum(keepdims=True))

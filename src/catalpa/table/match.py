@@ -94,15 +94,6 @@ def few_rows(X: Any, schema: Schema) -> Rows | None:
 
     Taken are pandas and polars frames, lists of dicts, and rows without names where fit had none, with text,
     numbers, truth values and missing cells that all are known.
-
-    Examples
-    --------
-    >>> from catalpa.table import infer
-    >>> schema = infer([["red", 0.5], ["blue", 1.25]])
-    >>> few_rows([["blue", 1.0]], schema).blocks[0].codes.tolist()
-    [[0]]
-    >>> few_rows([["green", 1.0]], schema) is None
-    True
     """
     cells = _cells(X, schema)
     if not cells or any(column.origin is not None for column in schema.columns):

@@ -33,17 +33,6 @@ def collected(
     """Rows of all pieces in their order; each is written to ``kept`` when it is measured.
 
     Pieces that are there already are not measured again.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> pieces = [
-    ...     Piece("one", lambda: pd.DataFrame({"a": [1]})),
-    ...     Piece("two", lambda: pd.DataFrame({"a": [2]})),
-    ... ]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     collected(pieces, Path(folder, "figure.jsonl"))["a"].tolist()
-    [1, 2]
     """
     done = kept_pieces(pieces, kept)
     missing = [piece for piece in pieces if piece.name not in done]

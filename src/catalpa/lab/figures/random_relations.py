@@ -70,15 +70,7 @@ STRATEGIES: Mapping[str, Draw] = {
 
 
 def cluster_with(strategy: str, table: Any, n_clusters: int, seed: int) -> IntArray:
-    """Labels of k-modes with relations drawn by a strategy.
-
-    Examples
-    --------
-    >>> rows = [["red", "round"], ["red", "round"], ["blue", "square"], ["blue", "square"]]
-    >>> labels = cluster_with("Hamming", rows, 2, 0)
-    >>> bool(labels[0] == labels[1]), bool(labels[0] == labels[2])
-    (True, False)
-    """
+    """Labels of k-modes with relations drawn by a strategy."""
     problem = KModes(n_clusters, random_state=seed, n_jobs=1)._pose(table)
     engine = problem.engine
     rng = np.random.default_rng(seed)
