@@ -16,7 +16,7 @@ TOY = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 2], [1, 1, 1], [1, 2, 2]
 
 
 def dependence(codes, axis):
-    return column_dependence(cooccurrences(Block(codes, np.zeros((len(codes), 0))), axis), axis)
+    return column_dependence(cooccurrences(Block(codes, np.zeros((len(codes), 0))), axis), axis.base)
 
 
 def test_uncertainties_worked_by_hand():

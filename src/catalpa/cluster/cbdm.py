@@ -25,7 +25,6 @@ from catalpa.steps.assign import label_rows
 from catalpa.steps.collapse import collapse
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import fix
-from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 from catalpa.table.schema import Schema
 
@@ -135,9 +134,9 @@ class CBDM(Clusterer):
     )
 
     def _solve(self, problem: Problem) -> Outcome:
-        axis = problem.engine.axis
+        axis = problem.axis
         # All that is learned comes from pairs of categories: one pass, and no row is seen again.
-        together = problem.engine.total(cooccurrences, axis)
+        together = problem.together()
         least_share = float(self.sigma) if self.context == "M" else None
         contexts = learn_contexts(together, axis, least_share=least_share)
         _check_defined(contexts, problem.schema, together)
@@ -189,8 +188,8 @@ def _means(contexts: ColumnContexts, together: IntArray, axis: Axis) -> JointVec
     """k-means on the points of the categories."""
     coordinates = contexts.coordinates
     # Columns have points of different lengths; zeros behind them change no distance.
-    vectors = np.zeros((axis.base.length, max(points.shape[1] for points in coordinates)))
-    for part, points in zip(axis.base.slices(), coordinates, strict=True):
+    vectors = np.zeros((axis.length, max(points.shape[1] for points in coordinates)))
+    for part, points in zip(axis.slices(), coordinates, strict=True):
         vectors[part, : points.shape[1]] = points
     return JointVectors(axis, vectors, overall_shares(together, axis))
 

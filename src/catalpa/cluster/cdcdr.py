@@ -19,7 +19,6 @@ from catalpa.estimator.parameters import choice, either, rules, whole
 from catalpa.loop.restarts import generators
 from catalpa.relations.relations import Relations
 from catalpa.steps.embed import join_vectors, mean_vectors
-from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import FloatArray
 
 SAME_EIGENVALUE = 1e-8  # far above the rounding of the eigensolver, far below gaps that mean something
@@ -119,15 +118,15 @@ class CDCDR(Clusterer):
     )
 
     def _solve(self, problem: Problem) -> Outcome:
-        axis = problem.engine.axis
-        together = problem.engine.total(cooccurrences, axis)
+        axis = problem.axis
+        together = problem.together()
         overall = overall_shares(together, axis)
         # A column of one category is joined to everything: it tells no rows apart, but shifts all degrees.
         used = InUse.of(together, axis, fewest=2)
         graph = value_graph(used.among(together), self.similarity)
         vectors = used.whole(self._vectors(graph, used, problem), overall)
         rest = settle_centroids(problem, METHODS[self.integration](axis, vectors, overall))
-        every = np.zeros((axis.base.length, axis.base.length))
+        every = np.zeros((axis.length, axis.length))
         every[np.ix_(used.places, used.places)] = graph
         shared = {"graph": every, "vectors": vectors, "overall": overall}
         return problem.outcome(rest, shared=shared)
@@ -178,7 +177,7 @@ class CDCDR(Clusterer):
         wide = wide_vectors(self.category_vectors_, overall, engine.axis)
         if self.integration == "joint":
             return engine.each(join_vectors, engine.axis, wide)
-        counted = MeanVectors(engine.axis, self.category_vectors_, overall).counted
+        counted = MeanVectors(self.schema_.axis, self.category_vectors_, overall).counted
         return engine.each(mean_vectors, engine.axis, wide, len(counted))
 
 

@@ -81,8 +81,7 @@ class CoForest(Clusterer):
     _kept = Kept(ragged={"distances": ("columns", "categories", "categories")})
 
     def _solve(self, problem: Problem) -> Outcome:
-        axis = problem.engine.axis
-        begin, learner = Matching(axis), OrderForest(axis)
+        begin, learner = Matching(problem.axis), OrderForest(problem.axis)
 
         def run(rng: np.random.Generator) -> Settled[Forest]:
             # A tree needs clusters to be learned from: those of k-modes, as published.

@@ -23,7 +23,6 @@ from catalpa.estimator.parameters import choice, number, rules
 from catalpa.loop.restarts import generators
 from catalpa.relations.relations import Relations
 from catalpa.steps.embed import join_vectors
-from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import FloatArray, IntArray
 
 
@@ -117,8 +116,8 @@ class CURE(Clusterer):
     )
 
     def _solve(self, problem: Problem) -> Outcome:
-        axis = problem.engine.axis
-        together = problem.engine.total(cooccurrences, axis)
+        axis = problem.axis
+        together = problem.together()
         rng = generators(problem.random_state, 1)[0]  # groups are found once, for all starts alike
         used = InUse.of(together, axis)
         groups = category_groups(
@@ -128,9 +127,7 @@ class CURE(Clusterer):
         # Rotating all components keeps distances, so clustering takes fewer columns than embed gives.
         vectors = used.whole(column_points(groups, used.own_axis), overall)
         rest = settle_centroids(problem, JointVectors(axis, vectors, overall))
-        every = np.full(
-            (axis.base.length, groups.shape[1]), -1
-        )  # categories that no row holds are in no group
+        every = np.full((axis.length, groups.shape[1]), -1)  # categories that no row holds are in no group
         every[used.places] = groups
         shared = {"groups": every, "vectors": vectors, "overall": overall}
         return problem.outcome(rest, shared=shared)

@@ -111,7 +111,7 @@ class DISC(Clusterer):
 
     def _solve(self, problem: Problem) -> Outcome:
         """Begin with k-modes, learn the lines, settle, and relearn until the clusters repeat."""
-        axis = problem.engine.axis
+        axis = problem.axis
         gamma = problem.balanced_gamma() if self.gamma is None else float(self.gamma)
         begin = Matching(axis, number_weight=gamma)
         learner = ClusterRelations(

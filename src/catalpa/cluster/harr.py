@@ -154,7 +154,7 @@ class HARR(Clusterer):
         engine = problem.engine
         n_axes = sum(space.n_axes) + len(problem.schema.numeric)
         learner = AxisWeights(
-            engine.axis,
+            problem.axis,
             space,
             np.full(n_axes, 1.0 / max(n_axes, 1)),  # even weights until clusters tell otherwise
             by_modes=self.prototype == "mode",
@@ -166,8 +166,8 @@ class HARR(Clusterer):
 
     def _het2hom(self, problem: Problem, space: Space, rng: np.random.Generator) -> Settled[Placed]:
         """The launch (where there are no numbers), even weights, then weights that shift within columns."""
-        axis, parts = problem.engine.axis, _even_parts(problem, space)
-        learner = Het2Hom(axis, space, parts, power=2, by_modes=self.prototype == "mode")
+        parts = _even_parts(problem, space)
+        learner = Het2Hom(problem.axis, space, parts, power=2, by_modes=self.prototype == "mode")
         seeds = problem.seeds(rng)
         state, launched = learner.start(seeds), tuple[Pass, ...]()
         if not problem.schema.numeric:

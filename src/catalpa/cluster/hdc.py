@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from catalpa.costs.conditional_shares import Contexts, ranked_categories
+from catalpa.costs.embedding import overall_shares
 from catalpa.costs.homogeneous import Described, PairWeights, homogeneous_distances
 from catalpa.estimator.attributes import frame_in
 from catalpa.estimator.base import Clusterer, Problem
@@ -17,8 +18,6 @@ from catalpa.estimator.parameters import choice, rules
 from catalpa.loop.settle import Settled
 from catalpa.relations.names import category_names
 from catalpa.relations.relations import Relations
-from catalpa.steps.sums import cooccurrences
-from catalpa.table.blocks import FloatArray, IntArray
 
 
 @dataclass(eq=False, repr=False)
@@ -102,13 +101,12 @@ class HDC(Clusterer):
     _kept = Kept(ragged=dict.fromkeys(("distances", "weights"), ("columns", "categories", "categories")))
 
     def _solve(self, problem: Problem) -> Outcome:
-        engine = problem.engine
         # The distances follow from pairs of categories alone, and are learned once; weights change.
-        together = engine.total(cooccurrences, engine.axis)
-        contexts = Contexts.of(together, engine.axis, ranked_categories(problem.schema.categorical))
-        overall = _column_shares(np.diag(together), contexts)
+        together = problem.together()
+        contexts = Contexts.of(together, problem.axis, ranked_categories(problem.schema.categorical))
+        overall = overall_shares(together, problem.axis)
         method = PairWeights(
-            engine.axis, homogeneous_distances(contexts), overall, self.descriptor == "medoid"
+            problem.axis, homogeneous_distances(contexts), overall, self.descriptor == "medoid"
         )
 
         def run(rng: np.random.Generator) -> Settled[Described]:
@@ -140,11 +138,3 @@ class HDC(Clusterer):
             found["distance"] += distances[lower, upper].tolist()
             found["weight"] += weights[lower, upper].tolist()
         return frame_in(self.schema_.library, found)
-
-
-def _column_shares(counts: IntArray, contexts: Contexts) -> FloatArray:
-    shares = np.zeros(len(counts))
-    for part in contexts.axis.slices():
-        # At least 1: every cell of a column may be left out.
-        shares[part] = counts[part] / max(int(counts[part].sum()), 1)
-    return shares

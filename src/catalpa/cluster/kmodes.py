@@ -108,7 +108,7 @@ class KModes(Clusterer):
     _numbers = "refuse"  # a mode of numbers that are hardly ever equal says nothing
 
     def _solve(self, problem: Problem) -> Outcome:
-        rest = problem.settle_best(Matching(problem.engine.axis))
+        rest = problem.settle_best(Matching(problem.axis))
         return problem.outcome(rest)
 
     def partial_fit(self, X: Any, y: Any = None) -> KModes:

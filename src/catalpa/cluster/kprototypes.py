@@ -102,7 +102,7 @@ class KPrototypes(Clusterer):
         variances = problem.engine.total(number_moments).variances()
         weights = self._number_weights(problem, variances)
         gamma = _half_spread(variances * weights) if self.gamma is None else float(self.gamma)
-        method = Matching(problem.engine.axis, gamma, tuple(weights.tolist()))
+        method = Matching(problem.axis, gamma, tuple(weights.tolist()))
         return problem.outcome(problem.settle_best(method), facts={"gamma": gamma})
 
     def _number_weights(self, problem: Problem, variances: FloatArray) -> FloatArray:

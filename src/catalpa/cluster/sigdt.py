@@ -179,7 +179,7 @@ def _outcome(engine: Engine, grown: GrownTree, tree: SplitTree, clusterable: boo
     return Outcome(
         scores,
         Counts(grown.by_category, sizes, none, none, none, cost=0, moved=0),
-        most_frequent(grown.by_category, engine.axis),
+        most_frequent(grown.by_category, engine.axis.base),
         0.0,
         grown.history,
         True,

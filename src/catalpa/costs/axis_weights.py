@@ -59,8 +59,8 @@ class Reconstructed:
 
     def scores(self, state: Placed) -> Scores:
         k = len(state.centers)
-        table = np.zeros((self.axis.base.length, k))
-        for column, part in enumerate(self.axis.base.slices()):
+        table = np.zeros((self.axis.length, k))
+        for column, part in enumerate(self.axis.slices()):
             of_column = state.weights[:, self.space.parts[column]]
             table[part] = np.einsum("ka,kav->vk", of_column, self.terms(state, column))
         scale = state.weights[:, len(self.even) - state.means.shape[1] :]
@@ -76,7 +76,7 @@ class Reconstructed:
             columns = zip(centers.T, self.space.n_axes, strict=True)
             return tuple(np.tile(codes[:, None], (1, n_axes)) for codes, n_axes in columns)
         found = []
-        for column, part in enumerate(self.axis.base.slices()):
+        for column, part in enumerate(self.axis.slices()):
             held = counts.of_column(part)
             fresh = self.space.medoids(column, held)
             known = held.any(axis=1, keepdims=True)
@@ -116,7 +116,7 @@ class AxisWeights(Reconstructed):
     def _distances(self, state: Placed, counts: Counts) -> tuple[FloatArray, FloatArray]:
         """Summed distances from each cluster's prototypes: of its own rows, and of all rows."""
         own, everyone = np.zeros(state.weights.shape), np.zeros(state.weights.shape)
-        for column, part in enumerate(self.axis.base.slices()):
+        for column, part in enumerate(self.axis.slices()):
             held, axes = counts.of_column(part), self.space.parts[column]
             away = self.terms(state, column)
             own[:, axes] = np.einsum("kav,kv->ka", away, held)
@@ -128,7 +128,7 @@ class AxisWeights(Reconstructed):
 
     def _rows(self, counts: Counts) -> FloatArray:  # (k, axes + numeric)
         """Weight of each cluster's rows that have the column of each axis."""
-        rows = [counts.of_column(part).sum(axis=1) for part in self.axis.base.slices()]
+        rows = [counts.of_column(part).sum(axis=1) for part in self.axis.slices()]
         spread = [
             np.tile(of[:, None], (1, n_axes)) for of, n_axes in zip(rows, self.space.n_axes, strict=True)
         ]
@@ -192,7 +192,7 @@ class Het2Hom(Reconstructed):
         part_of_column = 1.0 / (self.axis.n_columns + state.means.shape[1])
         weights = np.full(state.weights.shape, part_of_column)
         rows = max(int(counts.sizes.sum()), 1)
-        for column, part in enumerate(self.axis.base.slices()):
+        for column, part in enumerate(self.axis.slices()):
             axes = self.space.parts[column]
             if axes.stop - axes.start < 2:
                 continue

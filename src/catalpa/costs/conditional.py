@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from catalpa.costs.conditional_shares import at_centers
 from catalpa.costs.matching import Prototypes, center_places, most_frequent
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
@@ -51,7 +52,7 @@ class ClusterRelations:
     def relearn(self, state: Prototypes, counts: Counts) -> OnLines:
         shares = counts.shares(self.axis)
         if not self.empty_is_zero:
-            last = state.positions if isinstance(state, OnLines) else self._at_centers(state.centers)
+            last = state.positions if isinstance(state, OnLines) else at_centers(state.centers, self.axis)
             shares = np.where(self._held(counts), shares, last)
         return OnLines(state.centers, state.means, shares)
 
@@ -63,7 +64,7 @@ class ClusterRelations:
     def _held(self, counts: Counts) -> NDArray[np.bool_]:  # (k, V)
         """Where a cluster holds any row that has the column."""
         held = np.zeros(counts.by_category.shape, dtype=bool)
-        for part in self.axis.base.slices():
+        for part in self.axis.slices():
             held[:, part] = counts.by_category[:, part].any(axis=1, keepdims=True)
         return held
 
@@ -78,7 +79,7 @@ class ClusterRelations:
     def scores(self, state: OnLines) -> Scores:
         at_center = np.zeros_like(state.positions)
         places = center_places(state.centers, self.axis)
-        for column, part in enumerate(self.axis.base.slices()):
+        for column, part in enumerate(self.axis.slices()):
             if part.stop > part.start:
                 at_center[:, part] = np.take_along_axis(state.positions, places[:, [column]], axis=1)
         table = np.abs(state.positions - at_center)
@@ -90,19 +91,11 @@ class ClusterRelations:
             root=self.squared,
         )
 
-    def _at_centers(self, centers: IntArray) -> FloatArray:
-        """Shares of clusters that hold nothing but their centre, (k, V)."""
-        shares = np.zeros((len(centers), self.axis.base.length))
-        for column, part in enumerate(self.axis.base.slices()):
-            if part.stop > part.start:
-                shares[np.arange(len(centers)), part.start + centers[:, column]] = 1.0
-        return shares
-
     def _least_distant(self, state: OnLines, counts: Counts) -> IntArray:
         """argmin over u of sum_s D(u, s) p_new(s), the relations in force and the shares of now."""
         centers = state.centers.copy()
         shares = counts.shares(self.axis)
-        for column, part in enumerate(self.axis.base.slices()):
+        for column, part in enumerate(self.axis.slices()):
             line = state.positions[:, part]
             away = np.abs(line[:, :, None] - line[:, None, :])
             summed = np.einsum("jus,js->ju", away, shares[:, part])

@@ -48,7 +48,7 @@ def conditional_shares(together: IntArray, axis: Axis) -> FloatArray:  # (V, V)
            [0.5, 0.5]])
     """
     shares = np.zeros(together.shape)
-    for part in axis.base.slices():
+    for part in axis.slices():
         total = together[:, part].sum(axis=1, keepdims=True)
         np.divide(together[:, part], total, out=shares[:, part], where=total > 0)
     return shares
@@ -67,12 +67,11 @@ class Contexts:
     @staticmethod
     def of(together: IntArray, axis: Axis, ranks: tuple[int, ...]) -> Contexts:
         """Contexts from how often categories meet, (V, V)."""
-        base = axis.base
-        shares = conditional_shares(together, base)
-        for ranked, part in zip(ranks, base.slices(), strict=True):
+        shares = conditional_shares(together, axis)
+        for ranked, part in zip(ranks, axis.slices(), strict=True):
             if ranked:
                 shares[:, part] = _cumulated(shares[:, part], ranked)
-        return Contexts(base, ranks, shares, together > 0)
+        return Contexts(axis, ranks, shares, together > 0)
 
     def differences(self, column: int) -> FloatArray:  # (v, v, columns)
         """Summed differences of (cumulated) shares in each context, for every two categories of a column."""
@@ -142,22 +141,23 @@ def distances_along(positions: FloatArray, size: int) -> FloatArray:  # (size, s
     return distances
 
 
-def shares_or_overall(counts: Counts, axis: Axis, overall: FloatArray) -> FloatArray:  # (k, V)
-    """Share of each category in each cluster; of a column that no row of a cluster has, ``overall`` (V,).
+def shares_or(known: FloatArray, counts: Counts, axis: Axis) -> FloatArray:  # (k, V)
+    """Share of each category in each cluster; of a column that no row of a cluster has, what is ``known``.
 
-    A cluster that knows nothing about a column would otherwise be at distance 0 from all its categories.
+    That is (V,) or (k, V). A cluster that knows nothing about a column would otherwise be at distance 0 from
+    all its categories.
     """
     shares = counts.shares(axis)
-    for part in axis.base.slices():
-        unknown = counts.by_category[:, part].sum(axis=1) == 0
-        shares[unknown, part] = overall[part]
+    for part in axis.slices():
+        absent = counts.by_category[:, part].sum(axis=1) == 0
+        shares[absent, part] = np.broadcast_to(known, shares.shape)[absent, part]
     return shares
 
 
 def at_centers(centers: IntArray, axis: Axis) -> FloatArray:  # (k, V)
     """Shares of clusters that hold nothing but their centre."""
-    shares = np.zeros((len(centers), axis.base.length))
-    for column, part in enumerate(axis.base.slices()):
+    shares = np.zeros((len(centers), axis.length))
+    for column, part in enumerate(axis.slices()):
         if part.stop > part.start:
             shares[np.arange(len(centers)), part.start + centers[:, column]] = 1.0
     return shares

@@ -100,8 +100,8 @@ def profiles_in_context(together: IntArray, members: IntArray, axis: Axis) -> tu
     shares = conditional_shares(together, axis)
     occur = np.diag(together) > 0
     vectors = []
-    for column, part in enumerate(axis.base.slices()):
-        context = members[column][axis.base.column_of] & occur
+    for column, part in enumerate(axis.slices()):
+        context = members[column][axis.column_of] & occur
         vectors.append(shares[context, part].T / np.sqrt(max(int(context.sum()), 1)))
     return tuple(vectors)
 
@@ -144,8 +144,8 @@ class CategoryDistances:
         return Prototypes(most_frequent(counts.by_category, self.axis, state.centers), state.means)
 
     def scores(self, state: Prototypes) -> Scores:
-        table = np.zeros((self.axis.base.length, len(state.centers)))
-        for column, part in enumerate(self.axis.base.slices()):
+        table = np.zeros((self.axis.length, len(state.centers)))
+        for column, part in enumerate(self.axis.slices()):
             if part.stop > part.start:
                 table[part] = self._costs(column)[:, state.centers[:, column]]
         return Scores.of(table, root=self.squared)
@@ -158,7 +158,7 @@ class CategoryDistances:
         """argmin over u of the cluster's mean cost to u; where no row has the column, as before."""
         moved = centers.copy()
         shares = counts.shares(self.axis)
-        for column, part in enumerate(self.axis.base.slices()):
+        for column, part in enumerate(self.axis.slices()):
             if part.stop > part.start:
                 summed = shares[:, part] @ self._costs(column)
                 near = summed <= summed.min(axis=1, keepdims=True) + SAME_SUM

@@ -29,7 +29,7 @@ def frequency_coupling(together: IntArray, axis: Axis) -> FloatArray:  # (V, V)
 
     The definition as published. A column goes fully with itself.
     """
-    column_of = axis.base.column_of
+    column_of = axis.column_of
     uncertainty = column_dependence(together, axis).symmetric_uncertainty
     np.fill_diagonal(uncertainty, 1.0)
     counts = np.diagonal(together)

@@ -57,7 +57,7 @@ def column_dependence(together: IntArray, axis: Axis) -> Dependence:
 def margins(values: FloatArray | IntArray, axis: Axis) -> FloatArray:
     """Sums over the categories of each column along the last axis, (..., V) to (..., columns)."""
     sums = np.zeros((*values.shape[:-1], axis.n_columns))
-    for column, part in enumerate(axis.base.slices()):
+    for column, part in enumerate(axis.slices()):
         sums[..., column] = values[..., part].sum(axis=-1)
     return sums
 

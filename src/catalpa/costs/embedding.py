@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from catalpa.costs.conditional_shares import shares_or
 from catalpa.costs.matching import Prototypes, most_frequent
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
@@ -40,25 +41,17 @@ class JointVectors:
 
     def start(self, counts: Counts) -> Centroids:
         centers = most_frequent(counts.by_category, self.axis)
-        known = np.broadcast_to(self.overall, counts.by_category.shape)
-        return Centroids(centers, counts.means(), self._shares(counts, known))
+        return Centroids(centers, counts.means(), shares_or(self.overall, counts, self.axis))
 
     def update(self, state: Centroids, counts: Counts) -> Centroids:
         centers = most_frequent(counts.by_category, self.axis, state.centers)
-        return replace(state, centers=centers, shares=self._shares(counts, state.shares))
+        return replace(state, centers=centers, shares=shares_or(state.shares, counts, self.axis))
 
     def scores(self, state: Centroids) -> Scores:
-        table = np.zeros((self.axis.base.length, len(state.shares)))
-        for part in self.axis.base.slices():
+        table = np.zeros((self.axis.length, len(state.shares)))
+        for part in self.axis.slices():
             table[part] = cdist(self.vectors[part], state.shares[:, part] @ self.vectors[part], "sqeuclidean")
         return Scores.of(table)
-
-    def _shares(self, counts: Counts, known: FloatArray) -> FloatArray:
-        shares = counts.shares(self.axis)
-        for part in self.axis.base.slices():
-            absent = counts.by_category[:, part].sum(axis=1) == 0
-            shares[absent, part] = known[absent, part]
-        return shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,10 +67,10 @@ class MeanVectors(JointVectors):
     @cached_property
     def counted(self) -> list[slice]:
         """Places of the columns that vary."""
-        return [part for part in self.axis.base.slices() if (self.overall[part] > 0).sum() > 1]
+        return [part for part in self.axis.slices() if (self.overall[part] > 0).sum() > 1]
 
     def scores(self, state: Centroids) -> Scores:
-        table = np.zeros((self.axis.base.length, len(state.shares)))
+        table = np.zeros((self.axis.length, len(state.shares)))
         centroids = np.zeros((len(state.shares), self.vectors.shape[1]))
         for part in self.counted:
             centroids += state.shares[:, part] @ self.vectors[part] / len(self.counted)
@@ -97,7 +90,7 @@ class InUse:
     def of(together: IntArray, axis: Axis, fewest: int = 1) -> InUse:
         """Categories with a row, in columns with at least ``fewest`` such categories."""
         held = np.diagonal(together) > 0
-        for part in axis.base.slices():
+        for part in axis.slices():
             if held[part].sum() < fewest:
                 held[part] = False
         return InUse(axis, np.flatnonzero(held))
@@ -105,7 +98,7 @@ class InUse:
     @property
     def own_axis(self) -> Axis:
         """The columns with these categories only."""
-        column_of = self.axis.base.column_of[self.places]
+        column_of = self.axis.column_of[self.places]
         return Axis(tuple(np.bincount(column_of, minlength=self.axis.n_columns).tolist()))
 
     def among(self, together: IntArray) -> IntArray:
@@ -114,9 +107,9 @@ class InUse:
 
     def whole(self, vectors: FloatArray, overall: FloatArray) -> FloatArray:  # (V, p)
         """Vectors of all categories; one without a row is at its column's mean."""
-        wide = np.zeros((self.axis.base.length, vectors.shape[1]))
+        wide = np.zeros((self.axis.length, vectors.shape[1]))
         wide[self.places] = vectors
-        means = column_means(wide, overall, self.axis)[self.axis.base.column_of]
+        means = column_means(wide, overall, self.axis)[self.axis.column_of]
         means[self.places] = vectors
         return means
 
@@ -125,14 +118,14 @@ def overall_shares(together: IntArray, axis: Axis) -> FloatArray:  # (V,)
     """Share of each category among the rows that have its column."""
     counts = np.diagonal(together)
     shares = np.zeros(len(counts))
-    for part in axis.base.slices():
+    for part in axis.slices():
         shares[part] = counts[part] / max(int(counts[part].sum()), 1)
     return shares
 
 
 def column_means(vectors: FloatArray, overall: FloatArray, axis: Axis) -> FloatArray:  # (columns, p)
     """Mean vector of each column's cells."""
-    means = [overall[part] @ vectors[part] for part in axis.base.slices()]
+    means = [overall[part] @ vectors[part] for part in axis.slices()]
     return np.array(means).reshape(axis.n_columns, vectors.shape[1])
 
 
@@ -147,4 +140,4 @@ def with_holes(vectors: FloatArray, means: FloatArray, axis: Axis) -> FloatArray
 
 def category_distances(vectors: FloatArray, axis: Axis) -> list[FloatArray]:
     """Distance of every two categories of each column."""
-    return [cdist(vectors[part], vectors[part]) for part in axis.base.slices()]
+    return [cdist(vectors[part], vectors[part]) for part in axis.slices()]

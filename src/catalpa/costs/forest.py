@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from catalpa.costs.conditional_shares import at_centers, shares_or_overall
+from catalpa.costs.conditional_shares import at_centers, shares_or
 from catalpa.costs.matching import Prototypes, most_frequent
 from catalpa.relations.tree import spanning_tree
 from catalpa.steps.counts import Counts
@@ -59,7 +59,7 @@ class OrderForest:
         last = state.shares if isinstance(state, Forest) else at_centers(state.centers, self.axis)
         trees = tuple(
             spanning_tree(cluster_distances(counts.of_column(part))).path_lengths()
-            for part in self.axis.base.slices()
+            for part in self.axis.slices()
         )
         return Forest(state.centers, state.means, self._shares(last, counts), trees)
 
@@ -72,8 +72,8 @@ class OrderForest:
 
     def scores(self, state: Forest) -> Scores:
         """The sum over columns, d times the publication's mean."""
-        table = np.zeros((self.axis.base.length, len(state.shares)))
-        for part, tree in zip(self.axis.base.slices(), state.trees, strict=True):
+        table = np.zeros((self.axis.length, len(state.shares)))
+        for part, tree in zip(self.axis.slices(), state.trees, strict=True):
             table[part] = tree @ state.shares[:, part].T / max(len(tree) - 1, 1)
         return Scores.of(table)
 
@@ -81,5 +81,5 @@ class OrderForest:
         everything = replace(
             counts, by_category=counts.by_category.sum(axis=0, keepdims=True), sizes=counts.sizes[:1]
         )
-        shares = shares_or_overall(counts, self.axis, everything.shares(self.axis)[0])
+        shares = shares_or(everything.shares(self.axis)[0], counts, self.axis)
         return np.where(counts.sizes[:, None] > 0, shares, last)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from catalpa.costs.conditional_shares import Contexts, distances_along, positions_along, shares_or_overall
+from catalpa.costs.conditional_shares import Contexts, distances_along, positions_along, shares_or
 from catalpa.costs.matching import most_frequent
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
@@ -54,7 +54,7 @@ def _on_line(contexts: Contexts, column: int, ranked: int) -> FloatArray:
 def _medoids(shares: FloatArray, axis: Axis, distances: Matrices) -> FloatArray:
     """All of the share on the category with the least summed distance to the cluster's cells."""
     medoids = np.zeros_like(shares)
-    for part, apart in zip(axis.base.slices(), distances, strict=True):
+    for part, apart in zip(axis.slices(), distances, strict=True):
         if len(apart):
             summed = shares[:, part] @ apart
             near = (summed <= summed.min(axis=1, keepdims=True) + SAME_SUM).argmax(axis=1)
@@ -113,7 +113,7 @@ class PairWeights:
         Where that is 0 for all pairs, as when one cluster holds all rows, the weights stay.
         """
         weights = []
-        for part, apart in zip(self.axis.base.slices(), self.distances, strict=True):
+        for part, apart in zip(self.axis.slices(), self.distances, strict=True):
             held = counts.of_column(part).astype(np.float64)  # (k, v)
             total = held.sum(axis=0)
             split = np.divide(held, total, out=np.zeros_like(held), where=total > 0)
@@ -130,12 +130,12 @@ class PairWeights:
 
     def scores(self, state: Described) -> Scores:
         k = len(state.description)
-        table = np.zeros((self.axis.base.length, k))
-        for part, apart in zip(self.axis.base.slices(), self.weighted(state), strict=True):
+        table = np.zeros((self.axis.length, k))
+        for part, apart in zip(self.axis.slices(), self.weighted(state), strict=True):
             table[part] = (apart @ state.description[:, part].T) ** 2
-        farthest = sum(float(table[part].max(initial=0.0)) for part in self.axis.base.slices())
+        farthest = sum(float(table[part].max(initial=0.0)) for part in self.axis.slices())
         return Scores.of(table, anchor=np.where(state.lost, farthest + 1.0, 0.0), root=True)
 
     def _description(self, counts: Counts, distances: Matrices) -> FloatArray:  # (k, V)
-        shares = shares_or_overall(counts, self.axis, self.overall)
+        shares = shares_or(self.overall, counts, self.axis)
         return _medoids(shares, self.axis, distances) if self.by_medoids else shares

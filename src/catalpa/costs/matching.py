@@ -24,7 +24,6 @@ def most_frequent(by_category: IntArray, axis: Axis, fallback: IntArray | None =
 
     Where a cluster has no row with the column, ``fallback`` stands (code 0 without one).
     """
-    axis = axis.base
     modes = np.zeros((len(by_category), axis.n_columns), dtype=np.int64)
     if not len(axis.filled):
         return modes if fallback is None else fallback.astype(np.int64)
@@ -43,7 +42,7 @@ def most_frequent(by_category: IntArray, axis: Axis, fallback: IntArray | None =
 
 def center_places(centers: IntArray, axis: Axis) -> IntArray:  # (k, columns)
     """Places of the centres' categories on the axis without holes."""
-    return centers + axis.base.offsets[:-1]
+    return centers + axis.offsets[:-1]
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ class Matching:
 
     def scores(self, state: Prototypes) -> Scores:
         k = len(state.centers)
-        table = np.full((self.axis.base.length, k), self.category_weight)
+        table = np.full((self.axis.length, k), self.category_weight)
         places = center_places(state.centers, self.axis)
         has_categories = np.asarray(self.axis.sizes) > 0
         table[places[:, has_categories], np.arange(k)[:, None]] = 0.0

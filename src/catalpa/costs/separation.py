@@ -41,7 +41,7 @@ def difference(
     Root of half the squared differences of the shares of all categories; for numbers the Hellinger
     distance of two normal distributions. 0 where either side is empty.
     """
-    columns = [_of_categories(counts.by_category[:, part]) for part in axis.base.slices()]
+    columns = [_of_categories(counts.by_category[:, part]) for part in axis.slices()]
     columns += [
         _of_numbers(counts.means()[:, at], spread[:, at] / units, counts.seen[:, at] / units)
         for at in range(spread.shape[1])
@@ -112,12 +112,12 @@ class Agreement:
 
     def relearn(self, state: WeightedModes, counts: Counts) -> WeightedModes:
         agree = np.zeros(self.axis.n_columns)
-        for column, part in enumerate(self.axis.base.slices()):
+        for column, part in enumerate(self.axis.slices()):
             agree[column] = counts.by_category[:, part].max(axis=1, initial=0).sum()
         return WeightedModes(self._modes(counts), agree / agree.sum())
 
     def scores(self, state: WeightedModes) -> Scores:
-        table = np.repeat(state.weights[self.axis.base.column_of][:, None], len(state.centers), axis=1)
+        table = np.repeat(state.weights[self.axis.column_of][:, None], len(state.centers), axis=1)
         places = center_places(state.centers, self.axis)
         for cluster in np.flatnonzero((state.centers != NOTHING).all(axis=1)):
             table[places[cluster], cluster] = 0.0

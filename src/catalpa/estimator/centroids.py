@@ -54,4 +54,4 @@ def _away_of_means(method: MeanVectors, axis: Axis, rows: FoundRows) -> Away:
 
 def wide_vectors(vectors: FloatArray, overall: FloatArray, axis: Axis) -> FloatArray:  # (axis.length, p)
     """Vectors of all places of an axis; a cell that is left out or unseen is at its column's mean."""
-    return with_holes(vectors, column_means(vectors, overall, axis), axis)
+    return with_holes(vectors, column_means(vectors, overall, axis.base), axis)

@@ -22,9 +22,9 @@ from catalpa.loop.settle import REFILLS, Settled, as_counts, settle
 from catalpa.loop.starts.rows import STARTS, count_categories
 from catalpa.steps.counts import Counts
 from catalpa.steps.search import FoundRows
-from catalpa.steps.sums import number_moments
+from catalpa.steps.sums import cooccurrences, number_moments
 from catalpa.table import encode
-from catalpa.table.blocks import Rows
+from catalpa.table.blocks import Axis, IntArray, Rows
 from catalpa.table.schema import Schema
 
 
@@ -45,6 +45,15 @@ class Problem:
     units_per_weight: float = 1.0
     search_rows: int = 0
     search_seed: int = 0
+
+    @property
+    def axis(self) -> Axis:
+        """Places of the categories alone: a method's costs do not know of holes, which are filled later."""
+        return self.engine.axis.base
+
+    def together(self) -> IntArray:  # (V, V)
+        """Weight of the rows that hold both of two categories: all that some methods learn from."""
+        return self.engine.total(cooccurrences, self.engine.axis)
 
     @property
     def weighed(self) -> NDArray[np.bool_] | None:
@@ -160,7 +169,7 @@ class Problem:
         axis = self.engine.axis
         counts = axis.fold(self.engine.total(count_categories, axis.length, axis.offsets)[None, :])[0]
         differ = []
-        for part in axis.base.slices():
+        for part in self.axis.slices():
             total = counts[part].sum()
             differ.append(1.0 - float(((counts[part] / max(total, 1)) ** 2).sum()) if total else 0.0)
         spread = self.engine.total(number_moments).variances() * 2.0  # of the difference of two rows

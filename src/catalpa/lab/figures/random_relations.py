@@ -34,8 +34,8 @@ class DrawnRelations:
 
     def scores(self, state: Prototypes) -> Scores:
         clusters = np.arange(len(state.centers))
-        table = np.zeros((self.axis.base.length, len(clusters)))
-        for column, part in enumerate(self.axis.base.slices()):
+        table = np.zeros((self.axis.length, len(clusters)))
+        for column, part in enumerate(self.axis.slices()):
             table[part] = self.matrices[column][clusters, :, state.centers[:, column]].T
         return Scores.of(table)
 
@@ -74,8 +74,8 @@ def cluster_with(strategy: str, table: Any, n_clusters: int, seed: int) -> IntAr
     problem = KModes(n_clusters, random_state=seed, n_jobs=1)._pose(table)
     engine = problem.engine
     rng = np.random.default_rng(seed)
-    drawn = STRATEGIES[strategy](rng, n_clusters, engine.axis.base.sizes)
-    method = DrawnRelations(engine.axis, drawn)
+    drawn = STRATEGIES[strategy](rng, n_clusters, problem.axis.sizes)
+    method = DrawnRelations(problem.axis, drawn)
     # The start comes after the relations from the same numbers: one seed, one draw of both.
     begun = method.start(problem.seeds(rng))
     rest = settle(engine, method, begun, max_iter=100, refill=REFILLS["reseed"])
