@@ -59,6 +59,18 @@ CASES = [
     # Each let the core read memory that is none of the model's, or loop, or gave a foreign error.
     ("KModes", WIDE, "'scores.means' has 7 numbers, but 0 fit"),
     ("KModes", {"scores.table": array(np.zeros((4, 2)))}, "'scores.table' has 4 places, but 5 fit"),
+    ("KModes", {"scores.anchor": array(np.zeros(3))}, "'scores.anchor' has 3 clusters, but 2 fit"),
+    ("KModes", {"scores.level": array(np.zeros((4, 0)))}, "'scores.level' has 4 clusters, but 2 fit"),
+    (
+        "KModes",
+        {"counts.by_category": array(np.zeros((3, 5), int), "int64")},
+        "'counts.by_category' has 3 clusters, but 2 fit",
+    ),
+    (
+        "KModes",
+        {"counts.seen": array(np.zeros((2, 2), int), "int64")},
+        "'counts.seen' has 2 numbers, but 0 fit",
+    ),
     ("KModes", {"centers": array([[0, 3], [0, 0]], "int64")}, "'centers' names categories"),
     ("KModes", {"centers": array([[0, -1], [0, 0]], "int64")}, "'centers' names categories"),
     ("KModes", {"centers": array([[0, 0.0], [0, 0]])}, "'centers' has the dtype float64"),

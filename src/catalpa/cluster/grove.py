@@ -20,11 +20,12 @@ from catalpa.estimator.by_number_of_clusters import MOST_CLUSTERS, Candidate, be
 from catalpa.estimator.explained import lacking
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.incremental import Grown, faded, learn_batch, scores_on_wider, widened
-from catalpa.estimator.kept import Kept, damaged
+from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, positive, rules, whole
 from catalpa.estimator.soft_fit import overall_of, prepared
 from catalpa.loop.progress import in_parts
 from catalpa.loop.soft_search import Settings
+from catalpa.model.codecs import damaged
 from catalpa.relations.doubt import outlier_scores
 from catalpa.relations.relations import Relations
 from catalpa.steps.counts import Counts

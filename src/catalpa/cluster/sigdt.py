@@ -15,9 +15,10 @@ from catalpa.estimator.attributes import frame_in
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.explained import lacking
 from catalpa.estimator.fitted import Fitted, Outcome
-from catalpa.estimator.kept import Kept, damaged
+from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import between, choice, rules, whole
 from catalpa.loop.grow import GrownTree, grow
+from catalpa.model.codecs import damaged
 from catalpa.relations.splits import SplitTree
 from catalpa.steps.assign import label_rows
 from catalpa.steps.branches import BranchCounts, FirstSeen, first_seen

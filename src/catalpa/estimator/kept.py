@@ -9,8 +9,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from catalpa.errors import ModelFileError
 from catalpa.estimator.fitted import Fitted, Outcome
+from catalpa.model.codecs import damaged
 from catalpa.steps.counts import Counts
 from catalpa.table.blocks import FARTHEST
 from catalpa.table.schema import Schema
@@ -68,11 +68,6 @@ def check_kept(fitted: Fitted, kept: Kept) -> None:
     for name, words in kept.ragged.items():
         _check_ragged(f"extra.ragged.{name}", outcome.ragged[name], words, sizes, schema)
     _check_values(schema, outcome)
-
-
-def damaged(name: str, what: str) -> ModelFileError:
-    """The error for a field that cannot be right."""
-    return ModelFileError(f"The model file is damaged: field {name!r} {what}. Save the model again.")
 
 
 def _arrays(outcome: Outcome) -> Iterator[tuple[str, NDArray[np.generic], Words]]:

@@ -11,11 +11,11 @@ import numpy as np
 
 from catalpa.errors import ModelFileError, ParameterError, TableError
 from catalpa.estimator.fitted import Fitted, Outcome
-from catalpa.estimator.kept import check_kept, damaged
+from catalpa.estimator.kept import check_kept
 from catalpa.estimator.naming import named
 from catalpa.estimator.parameters import check_parameters
 from catalpa.loop.history import Batch, Pass
-from catalpa.model.codecs import array_from_json, counts_from_json, scores_from_json
+from catalpa.model.codecs import array_from_json, counts_from_json, damaged, scores_from_json
 from catalpa.table.schema import Schema
 
 if TYPE_CHECKING:

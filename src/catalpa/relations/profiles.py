@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -13,8 +12,6 @@ from catalpa.relations.numbers import NumberProfile
 from catalpa.relations.order import reading_order
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Column, Kind, Schema
-
-Profile: TypeAlias = Mapping[str, Any]
 
 
 def profile_columns(
