@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -20,30 +21,15 @@ from catalpa.table.blocks import Block, FloatArray
 MOST_AXES = 10
 
 
+@dataclass(eq=False, repr=False)
 class LatentClasses(ClusterMixin, BaseEstimator):
-    """Latent class analysis by the package StepMix: categories are multinomial, numbers normal.
+    """Latent class analysis by the package StepMix: categories are multinomial, numbers normal."""
 
-    Parameters
-    ----------
-    n_clusters : int
-    n_init : int
-        Starts of expectation maximisation; the one of the largest likelihood is kept.
-    categorical_features, random_state
-        As in :class:`catalpa.KModes`.
-    """
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_init: int = 10,
-        categorical_features: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.categorical_features = categorical_features
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_init: int = 10  # of expectation maximisation; the one of the largest likelihood is kept
+    categorical_features: Any = None  # this and random_state as in KModes
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None) -> LatentClasses:
         """Find the latent classes of a table; a missing cell is a category, a missing number adds nothing."""
@@ -63,18 +49,9 @@ class LatentClasses(ClusterMixin, BaseEstimator):
         return self
 
 
+@dataclass(eq=False, repr=False)
 class LeadingAxes(ClusterMixin, BaseEstimator):
     """k-means on the leading axes of multiple correspondence analysis; numbers stand beside, as in FAMD.
-
-    Parameters
-    ----------
-    n_clusters : int
-    n_axes : int or None
-        Axes that are kept; None keeps as many as there are clusters less one, at most 10.
-    n_init : int
-        Starts of k-means.
-    categorical_features, random_state
-        As in :class:`catalpa.KModes`.
 
     Examples
     --------
@@ -83,20 +60,12 @@ class LeadingAxes(ClusterMixin, BaseEstimator):
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        n_axes: int | None = None,
-        n_init: int = 10,
-        categorical_features: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_axes = n_axes
-        self.n_init = n_init
-        self.categorical_features = categorical_features
-        self.random_state = random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    n_axes: int | None = None  # those that are kept; None keeps one fewer than clusters, at most 10
+    n_init: int = 10  # starts of k-means
+    categorical_features: Any = None  # this and random_state as in KModes
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any = None) -> LeadingAxes:
         """Place the rows of a table on its leading axes, and cluster them there."""

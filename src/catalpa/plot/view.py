@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,8 +20,9 @@ from catalpa.plot.spreads import Spreads, spread_numbers
 from catalpa.relations.doubt import border_by_cost, border_by_probability
 from catalpa.relations.names import category_names, shortened
 from catalpa.relations.numbers import NumberProfile, profile_values
+from catalpa.steps.counts import Counts
 from catalpa.table import encode
-from catalpa.table.blocks import Axis, FloatArray, IntArray
+from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 from catalpa.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -126,17 +128,20 @@ def look(model: Clusterer, X: Any, *, sample_weight: Any = None, random_state: i
     units, per_weight = (None, 1.0) if sample_weight is None else weight_units(sample_weight, n)
     weights = None if units is None else units / per_weight
 
-    def count(labels: IntArray) -> IntArray:
-        return count_categories(codes, labels, encoded.rows.axis, k, units)
+    block = Block(codes, np.zeros((n, 0)), units)
+
+    def count(labels: IntArray) -> Counts:
+        return Counts.of(block, labels, k, encoded.rows.axis)
 
     labels, is_fit_table = _labels(model, X, n, count)
+    counts = count(labels)
     rows = _Rows(codes, numbers, labels, np.ones(n) if weights is None else weights)
     return View(
         model,
         labels,
         weights,
-        _in_weights(count(labels), per_weight),
-        _in_weights(tallied(labels, k, units), per_weight),
+        _in_weights(counts.by_category, per_weight),
+        _in_weights(counts.sizes, per_weight),
         profile_values(numbers, labels, weights, k, schema),
         spread_numbers(X, schema, labels, k, weights),
         _draw(model, X, rows, encoded.rows.axis, random_state),
@@ -158,22 +163,8 @@ def model_counts(model: Clusterer) -> tuple[IntArray, IntArray]:
     return counts.by_category, counts.sizes
 
 
-def tallied(groups: IntArray, n_groups: int, units: IntArray | None = None) -> IntArray:
-    """Rows per group, or their units; whole numbers."""
-    # Floats hold sums of units exactly: a table has fewer than 2**53 of them.
-    return np.bincount(groups, units, minlength=n_groups).astype(np.int64)
-
-
 def _in_weights(units: IntArray, per_weight: float) -> IntArray:
     return units if per_weight == 1.0 else units / per_weight
-
-
-def count_categories(
-    codes: IntArray, labels: IntArray, axis: Axis, k: int, units: IntArray | None = None
-) -> IntArray:  # (k, V)
-    """Rows per cluster and category, or their units; holes are not counted."""
-    # Floats hold sums of units exactly: a table has fewer than 2**53 of them.
-    return weigh_categories(codes, labels, axis, k, units).astype(np.int64)
 
 
 def weigh_categories(
@@ -188,15 +179,15 @@ def weigh_categories(
     return np.concatenate(parts, axis=1) if parts else np.zeros((k, 0))
 
 
-def _labels(model: Clusterer, X: Any, n: int, count: Any) -> tuple[IntArray, bool]:
+def _labels(model: Clusterer, X: Any, n: int, count: Callable[[IntArray], Counts]) -> tuple[IntArray, bool]:
     """Labels of the fit where they belong to these rows, else predicted ones."""
     fitted = getattr(model, "labels_", None)
     at_fit = fitted_of(model).outcome.counts.by_category
     # Those of the fit are there already; to predict is another pass over the rows.
-    if fitted is not None and len(fitted) == n and np.array_equal(count(fitted), at_fit):
+    if fitted is not None and len(fitted) == n and np.array_equal(count(fitted).by_category, at_fit):
         return np.asarray(fitted), True
     predicted = np.asarray(model.predict(X))
-    return predicted, np.array_equal(count(predicted), at_fit)
+    return predicted, np.array_equal(count(predicted).by_category, at_fit)
 
 
 class _Rows(NamedTuple):
