@@ -1,4 +1,5 @@
 # make demo   cluster a bundled table and show what was found
+# make install  all that test, demo and docs need, at once
 # make test   style, types, layers and the whole test suite with its coverage gate
 # make nocore install with the compiler hidden and fit on the NumPy reference
 # make fuzz   look for inputs that break it: MINUTES=30
@@ -16,22 +17,35 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -qq
+# Modules are compiled when they are first imported, and kept: most of what is installed never is.
+ADD := $(PIP) install --no-compile
+unexport PYTHONDONTWRITEBYTECODE
 PYTEST_ARGS ?= -n 2 --dist worksteal -q
 MINUTES ?= 30
+# The core is compiled while packages are fetched, and types are checked beside layers.
+MAKEFLAGS += -j2 --no-print-directory
 BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/catalpa/steps/core/*.cpp src/catalpa/steps/core/*.hpp src/catalpa/steps/core/portable/*.hpp)
 
-.PHONY: demo test fuzz sanitize compilers floors nocore release-check docs bench bench-check changelog clean
+.PHONY: install demo test style types layers fuzz sanitize compilers floors nocore release-check docs bench bench-check changelog clean
+
+install: $(VENV)/core $(VENV)/packages-test-docs
 
 demo: $(VENV)/installed
 	$(BIN)/catalpa demo
 
-test: $(VENV)/installed-test
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy --strict src
-	$(BIN)/lint-imports
+test: style types layers
 	$(BIN)/python -c "import catalpa.steps._core"
 	$(BIN)/python -m pytest $(PYTEST_ARGS) --cov --cov-report=term
+
+style: $(VENV)/installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/installed-test
+	$(BIN)/mypy --strict src
+
+layers: $(VENV)/installed-test
+	$(BIN)/lint-imports
 
 fuzz: $(VENV)/installed-test
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
@@ -50,8 +64,8 @@ floors:
 	build/floors/bin/python -c "import catalpa.steps._core"
 	build/floors/bin/python -m pytest -q -p no:cacheprovider -o pythonpath=. tests/golden tests/steps tests/cluster/test_kmodes.py
 
-nocore:
-	$(PYTHON) tools/check_nocore.py
+nocore: $(VENV)/packages
+	$(BIN)/python tools/check_nocore.py
 
 release-check: $(VENV)/installed-test
 	$(BIN)/python tools/release_check.py
@@ -68,27 +82,51 @@ bench: $(VENV)/installed-bench
 bench-check: $(VENV)/installed-bench
 	$(BIN)/python benchmarks/check.py
 
-changelog: $(VENV)/installed-docs
+changelog: $(VENV)/packages
+	$(ADD) towncrier
 	$(BIN)/towncrier build --yes
 
 clean:
 	rm -rf build dist docs/_build docs/gallery docs/made docs/reference/api/generated .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache
 
 # An editable install: Python files are read from src, so only what is compiled or declared asks for another.
-$(VENV)/installed: $(BUILD_INPUTS) | $(BIN)/python
-	$(PIP) install --editable ".[report]"
+$(VENV)/core: $(BUILD_INPUTS) | $(BIN)/python
+	$(PIP) install --no-deps --editable .
 	@touch $@
 
-$(VENV)/installed-test: $(BUILD_INPUTS) | $(BIN)/python
-	$(PIP) install --editable ".[test]"
+# Packages of an extra by themselves: asking for them together with ours would compile the core again.
+define fetch
+	$(BIN)/python tools/requirements.py $(1) > $@.txt
+	$(ADD) -r $@.txt
+endef
+
+$(VENV)/packages: pyproject.toml | $(BIN)/python
+	$(call fetch,report)
+	@touch $@
+
+$(VENV)/packages-test: pyproject.toml | $(BIN)/python
+	$(call fetch,test)
+	@touch $(VENV)/packages $@
+
+$(VENV)/packages-docs: pyproject.toml | $(BIN)/python
+	$(call fetch,docs)
+	@touch $(VENV)/packages $@
+
+$(VENV)/packages-test-docs: pyproject.toml | $(BIN)/python
+	$(call fetch,test docs)
+	@touch $(VENV)/packages $(VENV)/packages-test $(VENV)/packages-docs $@
+
+$(VENV)/installed: $(VENV)/core $(VENV)/packages
+	@touch $@
+
+$(VENV)/installed-test: $(VENV)/core $(VENV)/packages-test
 	@touch $(VENV)/installed $@
 
-$(VENV)/installed-docs: $(BUILD_INPUTS) | $(BIN)/python
-	$(PIP) install --editable ".[docs,report]" towncrier
+$(VENV)/installed-docs: $(VENV)/core $(VENV)/packages-docs
 	@touch $(VENV)/installed $@
 
 $(VENV)/installed-bench: $(VENV)/installed-test
-	$(PIP) install kmodes FasterKModes stepmix prince
+	$(ADD) kmodes FasterKModes stepmix prince
 	@touch $@
 
 $(BIN)/python:
