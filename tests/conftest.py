@@ -17,7 +17,26 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
+# Tests that run through the whole package, and would call every line covered that they come across. Tracing
+# them takes minutes, and what counts as covered is what the tests of a room cover.
+THROUGH_EVERYTHING = (
+    "tests/browser",
+    "tests/fuzz",
+    "tests/golden",
+    "tests/properties",
+    "tests/cluster/test_scikit_learn.py",
+    "tests/engines/test_same_everywhere.py",
+    "tests/test_documentation.py",
+)
+
 MakeTable = Callable[[Mapping[str, Sequence[Any]]], Any]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave tests untraced that run through everything."""
+    for item in items:
+        if item.nodeid.startswith(THROUGH_EVERYTHING):
+            item.add_marker(pytest.mark.no_cover)
 
 
 @pytest.fixture(scope="session")

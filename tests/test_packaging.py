@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tools.requirements import requirements
 
 import catalpa
 
@@ -29,6 +30,16 @@ def test_every_python_that_gets_a_wheel_is_named_as_supported() -> None:
     assert [f"3.{minor}" for minor in built] == named[: len(built)]
     assert PROJECT["tool"]["scikit-build"]["wheel"]["py-api"] == f"cp3{built[-1]}"
     assert PROJECT["project"]["requires-python"] == f">={named[0]}"
+
+
+def test_the_lines_for_an_environment_are_all_that_the_extras_ask_for() -> None:
+    extras = PROJECT["project"]["optional-dependencies"]
+    lines = requirements(["test", "docs"])
+    assert len(lines) == len(set(lines))
+    assert not [line for line in lines if line.startswith("catalpa")]
+    asked = {*PROJECT["project"]["dependencies"], *extras["test"][1:], *extras["docs"][1:], *extras["report"]}
+    assert asked <= set(lines)
+    assert set(extras["spark"]) <= set(lines)  # by way of the tests' own extras
 
 
 @pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])

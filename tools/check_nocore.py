@@ -1,8 +1,8 @@
 """Install the package where no compiler can be found, or one that fails, and fit on the NumPy reference.
 
-The install goes into a throw-away environment, which borrows the packages of the one that runs this. The check
-asks for what a user without a compiler is promised: the install succeeds, methods fit, and a warning, given once,
-says that the compiled core is missing.
+The install goes into a throw-away environment, which borrows the packages of the one that runs this. The
+check asks for what a user without a compiler is promised: the install succeeds, methods fit, and a warning,
+given once, says that the compiled core is missing.
 """
 
 from __future__ import annotations

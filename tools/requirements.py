@@ -1,7 +1,7 @@
 """What an extra asks for, one requirement a line, with what the package itself asks for.
 
-``python tools/requirements.py test docs`` reads ``pyproject.toml``. An environment filled from its lines needs no
-build of the package, which the Makefile compiles beside, and once.
+``python tools/requirements.py test docs`` reads ``pyproject.toml``. An environment filled from its lines
+needs no build of the package, which the Makefile compiles beside, and once.
 """
 
 from __future__ import annotations

@@ -171,6 +171,16 @@ WORKS = {
 }
 
 
+@pytest.fixture
+def little_to_collect():
+    """What is there already is left out when garbage is collected, which takes most of the time otherwise."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("little_to_collect")
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("work", WORKS)
 def test_a_fault_leaves_the_old_file_or_the_new_one(tmp_path, work, operation):

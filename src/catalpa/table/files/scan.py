@@ -167,8 +167,9 @@ class Scan:
     def _check_columns(self, path: Path) -> None:
         """Refuse a file that lacks a column, or has one that the user neither chose nor dropped."""
         there = self._columns_of(path)
-        absent = [name for name in self.names if name not in there]
-        further = [name for name in there if name not in (*self.names, *self.drop)]
+        seen, known = set(there), {*self.names, *self.drop}
+        absent = [name for name in self.names if name not in seen]
+        further = [name for name in there if name not in known]
         if absent or (further and self.columns is None):
             told = f"lacks the columns {absent} of" if absent else f"has the columns {further} more than"
             raise TableError(

@@ -214,7 +214,8 @@ def is_text(kind: pa.DataType) -> bool:
 def with_dictionaries(table: pa.Table) -> pa.Table:
     """The table with its text columns as dictionaries."""
     # A category is then stored once, and rows hold four bytes each until they are encoded.
-    for at, field in enumerate(table.schema):
-        if is_text(field.type):
-            table = table.set_column(at, field.name, table.column(at).dictionary_encode())
-    return table
+    columns = [
+        column.dictionary_encode() if is_text(column.type) else column for column in table.itercolumns()
+    ]
+    fields = [field.with_type(column.type) for field, column in zip(table.schema, columns, strict=True)]
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields, table.schema.metadata))
