@@ -20,7 +20,11 @@ def test_the_conda_recipe_asks_for_what_the_package_asks_for() -> None:
     run = recipe.split("  run:\n")[1].split("\n\n")[0]
     asked = [line.removeprefix("    - ").replace(" ", "") for line in run.splitlines()]
     assert asked == ["python", *PROJECT["project"]["dependencies"]]
-    assert f'version: "{catalpa.__version__}"' in recipe
+
+
+@pytest.mark.parametrize("file", ["CITATION.cff", "packaging/conda/recipe.yaml"])
+def test_the_version_is_the_same_everywhere(file: str) -> None:
+    assert f'version: "{catalpa.__version__}"' in (ROOT / file).read_text(encoding="utf-8")
 
 
 def test_every_python_that_gets_a_wheel_is_named_as_supported() -> None:
