@@ -1,6 +1,7 @@
 """Which columns are categories, which are numbers, and what is said about it."""
 
 import datetime as dt
+import shlex
 
 import numpy as np
 import pandas as pd
@@ -237,6 +238,14 @@ def test_numbers_that_fill_a_range_by_repeating_are_no_identifiers(recwarn):
     infer(pd.DataFrame({"size": [0, 29, *([14] * 14), *([16] * 14)]}))
     infer(pd.DataFrame({"size": [2**40 + at for at in range(30)]}))
     assert not recwarn.list
+
+
+def test_the_command_that_drops_columns_can_be_pasted_into_a_shell():
+    names = {"first name": [f"{at} Ada" for at in range(40)], "it's": [f"{at} Bea" for at in range(40)]}
+    with pytest.warns(ColumnWarning, match="--drop") as met:
+        infer(pd.DataFrame(names))
+    told = str(met[0].message).split("or --drop ")[1].removesuffix(" of the command.")
+    assert shlex.split(told) == ["first name,it's"]
 
 
 def test_decimal_commas_are_found_and_said():

@@ -76,7 +76,7 @@ def as_numbers(cells: Cells, column: Column) -> Numbers:
     if any(number is None and times[at] for at, number in enumerate(numbers)):
         raise TableError(
             f"Column {column.name!r} held numbers at fit and holds {cells.family.value} now. "
-            "Convert it to numbers, or fit again."
+            "Convert it to numbers (a file with decimal commas needs --decimal , here too), or fit again."
         )
     # One entry more, which code -1 of a missing cell reads.
     lookup = np.array([0.0 if number is None else number for number in numbers] + [0.0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import warnings
 from collections.abc import Mapping, Sequence
 
@@ -82,7 +83,8 @@ def _warn(message: str, stacklevel: int = 5) -> None:
 
 
 def _how_to_drop(names: Sequence[str]) -> str:
-    return f"Drop the columns: X.drop(columns={list(names)!r}), or --drop {','.join(names)} of the command."
+    told = shlex.quote(",".join(names))
+    return f"Drop the columns: X.drop(columns={list(names)!r}), or --drop {told} of the command."
 
 
 def _is_nearly_unique(summary: Summary) -> bool:
