@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
+import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+import catalpa
 
 # Derandomised by default, so that a red run is red for everyone; "search" looks for new counterexamples.
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=50)
@@ -32,11 +37,16 @@ THROUGH_EVERYTHING = (
 MakeTable = Callable[[Mapping[str, Sequence[Any]]], Any]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave tests untraced that run through everything."""
     for item in items:
         if item.nodeid.startswith(THROUGH_EVERYTHING):
             item.add_marker(pytest.mark.no_cover)
+    if config.pluginmanager.hasplugin("_cov"):
+        # A module runs once: were an untraced test the first to import it, its definitions would seem missed.
+        for found in pkgutil.walk_packages(catalpa.__path__, "catalpa."):
+            with contextlib.suppress(ImportError):
+                importlib.import_module(found.name)
 
 
 @pytest.fixture(scope="session")
