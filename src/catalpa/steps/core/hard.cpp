@@ -15,7 +15,7 @@ constexpr std::size_t STRETCH = 64;  // rows compared at once when looking for t
 template <class Code, class Label>
 std::int64_t label_block(const std::string& level, const Tables& tables, const Code* codes, const double* numbers,
                          const Label* before, Label* labels, std::size_t rows) {
-    Scratch scratch(tables.k);
+    Scratch scratch(tables);
     std::uint32_t found[ROWS_AT_ONCE];
     std::int64_t moved = 0;
     for (std::size_t row = 0; row < rows; row += ROWS_AT_ONCE) {
@@ -67,7 +67,7 @@ void least_sums(const Tables& tables, const Fused& codes, const Numbers& numbers
     require(least.size() == codes.rows, "least must have one entry per row.");
     check_level(level);
     nb::gil_scoped_release unlocked;
-    Scratch scratch(tables.k);
+    Scratch scratch(tables);
     with_type(codes.itemsize, codes.data(), [&](auto* code) {
         for (std::size_t row = 0; row < codes.rows; ++row) {
             CATALPA_AT_LEVEL(level, exact_sums, tables, code + row * tables.groups(),

@@ -15,16 +15,77 @@ CATALPA_TARGET inline Two with(Two a, Eight key) {
     return {least(a.first, key), least(a.second, most(a.first, key))};
 }
 
-// Keys of eight rows in V * 8 clusters: sums of table entries whose low bits carry the cluster.
+// Numbers of `rows` rows (a multiple of 8) in single precision; rows behind the last one hold anything.
+CATALPA_TARGET inline void make_single(const double* numbers, std::size_t cells, Cells32& out) {
+    float* number = out.number.data();
+    std::uint64_t strange = 0;
+    for (std::size_t cell = 0; cell < cells; ++cell) {
+        number[cell] = static_cast<float>(numbers[cell]);
+        strange |= !(std::fabs(numbers[cell]) <= FARTHEST_NUMBER);
+    }
+    out.missing = out.beyond = false;
+    if (!strange) return;
+    for (std::size_t cell = 0; cell < cells; ++cell) {
+        const bool missing = numbers[cell] != numbers[cell], beyond = std::fabs(numbers[cell]) > FARTHEST_NUMBER;
+        if (missing || beyond) number[cell] = 0.0f;
+        out.there[cell] = missing ? 0 : -1;
+        out.missing |= missing;
+        out.beyond |= beyond;
+    }
+}
+
+// What the numbers of eight rows add to their keys in V * 8 clusters, from `lane` on; and where keys begin.
+template <int V, bool curved, bool missing>
+CATALPA_TARGET inline void begin_keys(const Tables& t, std::size_t lane, const float* number, const std::int32_t* there,
+                                      std::int32_t* out) {
+    constexpr int at_once = V == 1 ? 8 : V == 2 ? 4 : 2;
+    const std::size_t numeric = t.numeric;
+    const Eight whole = every(~t.index_mask);
+#pragma GCC unroll 4
+    for (int row = 0; row < 8; row += at_once) {
+        Singles sums[at_once][V] = {};
+        for (std::size_t column = 0; column < numeric; ++column) {
+            const std::size_t first = column * t.lanes + lane;
+#pragma GCC unroll 4
+            for (int v = 0; v < V; ++v) {
+                const Singles constant = load(t.constant.data() + first + 8 * v), slope = load(t.slope.data() + first + 8 * v);
+                Singles curve;
+                if constexpr (curved) curve = load(t.curve.data() + first + 8 * v);
+#pragma GCC unroll 8
+                for (int r = 0; r < at_once; ++r) {
+                    const std::size_t cell = (row + r) * numeric + column;
+                    const Singles x = every(number[cell]);
+                    Singles term = slope;
+                    if constexpr (curved) term = term + curve * x;
+                    term = constant + term * x;
+                    if constexpr (missing) term = singles(bits(term) & every(there[cell]));
+                    sums[r][v] = sums[r][v] + term;
+                }
+            }
+        }
+#pragma GCC unroll 8
+        for (int r = 0; r < at_once; ++r)
+#pragma GCC unroll 4
+            for (int v = 0; v < V; ++v)
+                store(out + ((row + r) * V + v) * 8, load(t.base.data() + lane + 8 * v) + (rounded(sums[r][v]) & whole));
+    }
+}
+
+// Keys of eight rows in V * 8 clusters: sums of table entries on top of `begin`, whose low bits carry the cluster.
 template <class Code, int V>
 CATALPA_TARGET inline void two_smallest(const Code* codes, std::size_t groups, const std::size_t* offsets,
-                                        const std::int32_t* table, Two out[8]) {
+                                        const std::int32_t* table, const std::int32_t* begin, std::size_t stride,
+                                        Two out[8]) {
     // As many rows at once as leave their sums in registers.
     constexpr int at_once = V == 1 ? 8 : V == 2 ? 4 : 2;
     const Eight largest = load(LARGEST);
 #pragma GCC unroll 4
     for (int row = 0; row < 8; row += at_once) {
-        Eight sums[at_once][V] = {};
+        Eight sums[at_once][V];
+#pragma GCC unroll 8
+        for (int r = 0; r < at_once; ++r)
+#pragma GCC unroll 4
+            for (int v = 0; v < V; ++v) sums[r][v] = load(begin + (row + r) * stride + 8 * v);
         const Code* own = codes + row * groups;
         for (std::size_t group = 0; group < groups; ++group) {
             const std::int32_t* entries = table + offsets[group] * (V * 8);
@@ -63,15 +124,30 @@ CATALPA_TARGET inline Two across(const Two rows[8]) {
                  {back3(two[0].first, two[1].first), back3(two[0].second, two[1].second)});
 }
 
-// One slab of clusters for `rows` rows (a multiple of 8); later slabs add to what the first one found.
+// One slab of clusters for `rows` rows (a multiple of 8), from `lane` on; later slabs add to what the first one found.
 template <class Code, int V>
-CATALPA_TARGET void scan_slab(const Code* codes, std::size_t rows, std::size_t groups, const std::size_t* offsets,
-                              const std::int32_t* table, bool is_first, Keys& keys) {
+CATALPA_TARGET void scan_slab(const Tables& t, const Code* codes, std::size_t rows, std::size_t lane, const Cells32& cells,
+                              Keys& keys) {
+    const std::size_t groups = t.groups();
+    const std::int32_t* table = t.narrow.data() + lane * t.places();
+    alignas(32) std::int32_t begins[8 * V * 8];
     for (std::size_t row = 0; row < rows; row += 8) {
+        const std::int32_t* begin = t.base.data() + lane;
+        if (t.numeric) {
+            const float* number = cells.number.data() + row * t.numeric;
+            const std::int32_t* there = cells.there.data() + row * t.numeric;
+            if (cells.missing)
+                begin_keys<V, true, true>(t, lane, number, there, begins);
+            else if (t.curved)
+                begin_keys<V, true, false>(t, lane, number, there, begins);
+            else
+                begin_keys<V, false, false>(t, lane, number, there, begins);
+            begin = begins;
+        }
         Two lanes[8];
-        two_smallest<Code, V>(codes + row * groups, groups, offsets, table, lanes);
+        two_smallest<Code, V>(codes + row * groups, groups, t.offsets.data(), table, begin, t.numeric ? V * 8 : 0, lanes);
         Two best = across(lanes);
-        if (!is_first) best = merge(best, {load(keys.first + row), load(keys.second + row)});
+        if (lane > 0) best = merge(best, {load(keys.first + row), load(keys.second + row)});
         store(keys.first + row, best.first);
         store(keys.second + row, best.second);
     }
@@ -79,18 +155,14 @@ CATALPA_TARGET void scan_slab(const Code* codes, std::size_t rows, std::size_t g
 
 // The two smallest keys of each row over all clusters.
 template <class Code>
-CATALPA_TARGET void scan(const Tables& tables, const Code* codes, std::size_t rows, Keys& keys) {
-    const std::size_t *offsets = tables.offsets.data(), groups = tables.groups();
-    for (std::size_t lane = 0; lane < tables.lanes; lane += SLAB) {
-        const std::int32_t* table = tables.narrow.data() + lane * tables.places();
-        const bool is_first = lane == 0;
+CATALPA_TARGET void scan(const Tables& tables, const Code* codes, std::size_t rows, const Cells32& cells, Keys& keys) {
+    for (std::size_t lane = 0; lane < tables.lanes; lane += SLAB)
         switch (std::min(tables.lanes - lane, SLAB) / 8) {
-            case 1: scan_slab<Code, 1>(codes, rows, groups, offsets, table, is_first, keys); break;
-            case 2: scan_slab<Code, 2>(codes, rows, groups, offsets, table, is_first, keys); break;
-            case 3: scan_slab<Code, 3>(codes, rows, groups, offsets, table, is_first, keys); break;
-            default: scan_slab<Code, 4>(codes, rows, groups, offsets, table, is_first, keys);
+            case 1: scan_slab<Code, 1>(tables, codes, rows, lane, cells, keys); break;
+            case 2: scan_slab<Code, 2>(tables, codes, rows, lane, cells, keys); break;
+            case 3: scan_slab<Code, 3>(tables, codes, rows, lane, cells, keys); break;
+            default: scan_slab<Code, 4>(tables, codes, rows, lane, cells, keys);
         }
-    }
 }
 
 // Full 64-bit sums of one row in every cluster, numbers included.
@@ -137,24 +209,31 @@ CATALPA_TARGET std::uint32_t exact_nearest(const Tables& tables, const Code* cod
 template <class Code>
 CATALPA_TARGET void label_rows(const Tables& tables, const Code* codes, const double* numbers, std::size_t rows,
                                Scratch& scratch, std::uint32_t* labels) {
-    const std::size_t groups = tables.groups();
-    if (tables.narrow.empty()) {
-        for (std::size_t row = 0; row < rows; ++row)
-            labels[row] = exact_nearest(tables, codes + row * groups, numbers + row * tables.numeric, scratch);
+    const std::size_t groups = tables.groups(), numeric = tables.numeric;
+    const auto in_full = [&](std::size_t row) {
+        labels[row] = exact_nearest(tables, codes + row * groups, numbers + row * numeric, scratch);
+    };
+    if (tables.base.empty()) {
+        for (std::size_t row = 0; row < rows; ++row) in_full(row);
         return;
     }
     Keys& keys = scratch.keys;
-    scan(tables, codes, (rows + 7) / 8 * 8, keys);
+    Cells32& cells = scratch.cells;
+    if (numeric) make_single(numbers, rows * numeric, cells);
+    scan(tables, codes, (rows + 7) / 8 * 8, cells, keys);
     const std::int32_t mask = tables.index_mask, margin = tables.margin;
     std::size_t unsure = 0;
     for (std::size_t row = 0; row < rows; ++row) {
         labels[row] = static_cast<std::uint32_t>(keys.first[row] & mask);
         unsure += keys.second[row] <= (keys.first[row] | mask) + margin;
     }
-    if (unsure == 0) return;
+    for (std::size_t row = 0; row < rows && unsure; ++row)
+        if (keys.second[row] <= (keys.first[row] | mask) + margin) in_full(row);
+    if (!cells.beyond) return;
     for (std::size_t row = 0; row < rows; ++row)
-        if (keys.second[row] <= (keys.first[row] | mask) + margin)
-            labels[row] = exact_nearest(tables, codes + row * groups, nullptr, scratch);
+        if (std::any_of(numbers + row * numeric, numbers + (row + 1) * numeric,
+                        [](double number) { return std::fabs(number) > FARTHEST_NUMBER; }))
+            in_full(row);
 }
 
 }  // namespace CATALPA_LEVEL

@@ -12,6 +12,7 @@ constexpr std::size_t SLAB = 32;            // clusters whose sums fit the regis
 constexpr std::size_t ROWS_AT_ONCE = 512;   // rows whose keys stay in the first cache; a multiple of 8
 constexpr int KEY_BITS = 30;                // of a key's 32: one for the sign, one so that margins cannot overflow
 constexpr std::size_t MOST_LANES = 4096;    // beyond, the cluster's index would leave too few bits for the sum
+constexpr double FARTHEST_NUMBER = 2.0;     // rows with a number beyond are summed in full; scaled ones are at most 1
 constexpr std::int32_t LARGEST_KEY = std::numeric_limits<std::int32_t>::max();
 alignas(32) constexpr std::int32_t LARGEST[8] = {LARGEST_KEY, LARGEST_KEY, LARGEST_KEY, LARGEST_KEY,
                                                  LARGEST_KEY, LARGEST_KEY, LARGEST_KEY, LARGEST_KEY};
@@ -30,11 +31,15 @@ class Tables : public Groups {
     std::vector<std::int64_t> anchor;    // (k,)
     std::vector<std::int64_t> plain;     // (length, k) the table as it came
     std::vector<std::int64_t> wide;      // (places, k) its rows added up per fused place
-    std::vector<std::int32_t> narrow;    // slabs of (places, up to 32): sums << bits | cluster; empty if not usable
-    std::vector<double> means, scale, level;  // (numeric, k)
+    std::vector<std::int32_t> base;      // (lanes,) where keys begin: anchor << bits | cluster; empty if not usable
+    std::vector<std::int32_t> narrow;    // slabs of (places, up to 32): sums << bits
+    std::vector<float> constant, slope, curve;  // (numeric, lanes) of what a number adds to a key: a polynomial in it
+    std::vector<double> means, scale, level;    // (numeric, k)
+    std::vector<double> own_means, own_scale, own_level;  // (k, numeric) the same as they came
     std::int64_t tie;
     std::int32_t index_mask = 0, margin = 0;
     bool squared, root;
+    bool curved = false;                 // whether the squares of numbers differ between clusters
     double limit, up, down;              // cap of the numeric part; 2 ** shift; 2 ** -shift
 
     Tables(const Matrix<const std::int64_t>& table, const Ints& anchors, const Ints& column_widths,
@@ -42,8 +47,11 @@ class Tables : public Groups {
            int power, bool root_in, int shift, std::int64_t tie_in, double limit_in)
         : Groups(column_widths, group_starts), k(table.shape(1)), numeric(means_in.shape(1)), lanes((k + 7) / 8 * 8),
           anchor(anchors.data(), anchors.data() + anchors.size()), plain(table.data(), table.data() + table.size()),
-          means(transposed(means_in)), scale(transposed(scale_in)), level(transposed(level_in)), tie(tie_in),
-          squared(power == 2), root(root_in), limit(limit_in), up(std::ldexp(1.0, shift)), down(std::ldexp(1.0, -shift)) {
+          means(transposed(means_in)), scale(transposed(scale_in)), level(transposed(level_in)),
+          own_means(means_in.data(), means_in.data() + means_in.size()),
+          own_scale(scale_in.data(), scale_in.data() + scale_in.size()),
+          own_level(level_in.data(), level_in.data() + level_in.size()), tie(tie_in), squared(power == 2),
+          root(root_in), limit(limit_in), up(std::ldexp(1.0, shift)), down(std::ldexp(1.0, -shift)) {
         // A label takes at most 31 bits.
         require(k >= 1 && k <= std::numeric_limits<std::int32_t>::max(), "A table must have at least one cluster.");
         require(table.shape(0) == length(), "table must have one row per place of the columns.");
@@ -52,7 +60,7 @@ class Tables : public Groups {
             require(has_shape(*each, k, numeric), "means, scale and level must be clusters by numeric columns.");
         require(tie >= 0, "tie must not be below zero.");
         fuse();
-        if (numeric == 0 && groups() > 0 && lanes <= MOST_LANES) narrow_down();
+        if (lanes <= MOST_LANES && (squared || numeric == 0)) narrow_down();
     }
 
     std::int64_t in_quanta(double part) const {
@@ -89,14 +97,11 @@ class Tables : public Groups {
         }
     }
 
-    // Entries above the smallest one of their place, anchors in the first group's. Subtracting what all
-    // clusters share changes no comparison between them, and leaves more bits.
-    std::vector<std::int64_t> above_smallest() const {
-        std::vector<std::int64_t> above = wide;
-        for (std::size_t place = 0; place < places(); ++place) {
-            std::int64_t* entry = above.data() + place * k;
-            if (place < offsets[1])
-                for (std::size_t j = 0; j < k; ++j) entry[j] += anchor[j];
+    // Entries above the smallest one of their row. Subtracting what all clusters share changes no comparison between
+    // them, and leaves more bits.
+    std::vector<std::int64_t> above_smallest(const std::vector<std::int64_t>& entries) const {
+        std::vector<std::int64_t> above = entries;
+        for (std::int64_t* entry = above.data(); entry != above.data() + above.size(); entry += k) {
             const std::int64_t smallest = *std::min_element(entry, entry + k);
             for (std::size_t j = 0; j < k; ++j) entry[j] -= smallest;
         }
@@ -104,9 +109,13 @@ class Tables : public Groups {
     }
 
     void narrow_down() {
-        const std::vector<std::int64_t> above = above_smallest();
-        Int128 range = 0;  // no row's sum exceeds it
+        const std::vector<std::int64_t> above = above_smallest(wide), begin = above_smallest(anchor);
+        const NumberParts parts(*this);
+        if (!parts.usable) return;
+        Int128 range = *std::max_element(begin.begin(), begin.end());  // no row's sum exceeds it
+        range += parts.reach;
         std::int64_t used_bits = 0;
+        for (std::int64_t entry : begin) used_bits |= entry;
         for (std::size_t group = 0; group < groups(); ++group) {
             std::int64_t most = 0;
             for (std::size_t cell = offsets[group] * k; cell < offsets[group + 1] * k; ++cell) {
@@ -119,14 +128,20 @@ class Tables : public Groups {
         while ((std::size_t{1} << index_bits) < k) ++index_bits;
         while (drop < 62 && (range >> drop) >> (KEY_BITS - index_bits)) ++drop;
         const int spare = used_bits ? trailing_zeros(static_cast<std::uint64_t>(used_bits)) : 62;
-        const bool exact = spare >= drop;
+        const bool exact = numeric == 0 && spare >= drop;
         if (exact) drop = spare;
-        if (set_margin(drop, index_bits, exact)) fill_narrow(above, drop, index_bits);
+        if (!set_margin(drop, index_bits, exact, parts.error)) return;
+        fill_base(begin, drop, index_bits);
+        fill_narrow(above, drop, index_bits);
+        fill_numbers(parts, std::ldexp(up, index_bits - drop));
     }
 
-    // How far apart two keys must be to decide: each entry lost less than one unit in `drop`.
-    bool set_margin(int drop, int index_bits, bool exact) {
-        const std::int64_t tied = tie >> drop, units = exact ? tied : tied + static_cast<std::int64_t>(groups()) + 1;
+    // How far apart two keys must be to decide: each entry lost less than one unit in `drop`, and numbers are not
+    // exact in either cluster.
+    bool set_margin(int drop, int index_bits, bool exact, double error) {
+        const std::int64_t tied = tie >> drop, lost = static_cast<std::int64_t>(groups()) + 1;
+        const std::int64_t wrong = numeric ? 4 + static_cast<std::int64_t>(std::ldexp(error, 1 - drop)) : 0;
+        const std::int64_t units = exact ? tied : tied + lost + wrong;
         if (units >> (KEY_BITS - index_bits)) return false;
         index_mask = static_cast<std::int32_t>((1u << index_bits) - 1);
         // With exact keys and no tolerance the smaller key is the answer: a margin below zero asks no second time.
@@ -134,18 +149,87 @@ class Tables : public Groups {
         return true;
     }
 
+    void fill_base(const std::vector<std::int64_t>& begin, int drop, int index_bits) {
+        base.assign(lanes, LARGEST_KEY);
+        for (std::size_t j = 0; j < k; ++j)
+            base[j] = static_cast<std::int32_t>(begin[j] >> drop << index_bits) | static_cast<std::int32_t>(j);
+    }
+
     void fill_narrow(const std::vector<std::int64_t>& above, int drop, int index_bits) {
         narrow.reserve(places() * lanes);
         for (std::size_t lane = 0; lane < lanes; lane += SLAB) {
             const std::size_t end = std::min(lane + SLAB, lanes), used = std::min(end, k);
             for (std::size_t place = 0; place < places(); ++place) {
-                const bool first_group = place < offsets[1];
                 for (std::size_t j = lane; j < used; ++j)
-                    narrow.push_back(static_cast<std::int32_t>(above[place * k + j] >> drop << index_bits) |
-                                     static_cast<std::int32_t>(first_group ? j : 0));
-                narrow.resize(narrow.size() + end - used, first_group ? LARGEST_KEY : 0);
+                    narrow.push_back(static_cast<std::int32_t>(above[place * k + j] >> drop << index_bits));
+                narrow.resize(narrow.size() + end - used, 0);
             }
         }
+    }
+
+    // What the numbers of a row cost, as polynomials in them: level + scale * (number - mean) ** 2, less what all
+    // clusters share, and how far from it single precision may end.
+    struct NumberParts {
+        std::vector<double> constant, slope, curve;  // (numeric, k)
+        bool usable = true, curved = false;
+        std::int64_t reach = 0;  // no row's part is farther from zero, in quanta
+        double error = 0.0;      // of a row's part, in quanta
+
+        explicit NumberParts(const Tables& t) : constant(t.numeric * t.k), slope(constant.size()), curve(constant.size()) {
+            double raw = 0.0, left = 0.0;  // bounds of the sums, before and after what is shared is taken out
+            for (std::size_t column = 0; column < t.numeric; ++column) {
+                const std::size_t first = column * t.k;
+                double most = 0.0;
+                for (std::size_t cell = first; cell < first + t.k; ++cell) {
+                    const double mean = t.means[cell], scale = t.scale[cell], farthest = FARTHEST_NUMBER + std::fabs(mean);
+                    const double term = std::fabs(t.level[cell]) + std::fabs(scale) * farthest * farthest;
+                    usable &= term < std::numeric_limits<double>::infinity();  // which what is no number is not, either
+                    most = std::max(most, term);
+                    constant[cell] = t.level[cell] + scale * mean * mean;
+                    slope[cell] = -2.0 * scale * mean;
+                    curve[cell] = scale;
+                }
+                raw += most;
+                left += about_middle(constant, first, t.k) + about_middle(slope, first, t.k) * FARTHEST_NUMBER +
+                        about_middle(curve, first, t.k) * FARTHEST_NUMBER * FARTHEST_NUMBER;
+                for (std::size_t j = 0; j < t.k; ++j) curved |= curve[first + j] != 0.0;
+            }
+            // Beyond the cap all clusters cost the same, which polynomials do not know.
+            usable &= raw <= t.limit && raw * t.up < 0x1p60;
+            if (!usable) return;
+            reach = static_cast<std::int64_t>(left * t.up) + 1;
+            // Seven roundings of a term in single precision and one for every term added, twice that to be safe; and
+            // those of double precision, here and in the exact sums.
+            const double roundings = 14.0 + 2.0 * static_cast<double>(t.numeric);
+            error = roundings * (left * 0x1p-24 + raw * 0x1p-50) * t.up;
+        }
+
+        // Take the middle of k numbers from all of them; the largest magnitude that is left.
+        static double about_middle(std::vector<double>& numbers, std::size_t first, std::size_t k) {
+            const auto [low, high] = std::minmax_element(numbers.begin() + first, numbers.begin() + first + k);
+            const double middle = *low == *high ? *low : *low / 2 + *high / 2;
+            double most = 0.0;
+            for (std::size_t cell = first; cell < first + k; ++cell) {
+                numbers[cell] -= middle;
+                most = std::max(most, std::fabs(numbers[cell]));
+            }
+            return most;
+        }
+    };
+
+    void fill_numbers(const NumberParts& parts, double unit) {
+        curved = parts.curved;
+        constant = singles(parts.constant, unit);
+        slope = singles(parts.slope, unit);
+        curve = singles(parts.curve, unit);
+    }
+
+    std::vector<float> singles(const std::vector<double>& from, double unit) const {
+        std::vector<float> out(numeric * lanes);
+        for (std::size_t column = 0; column < numeric; ++column)
+            for (std::size_t j = 0; j < k; ++j)
+                out[column * lanes + j] = static_cast<float>(from[column * k + j] * unit);
+        return out;
     }
 };
 
@@ -154,11 +238,20 @@ struct Keys {
     alignas(32) std::int32_t second[ROWS_AT_ONCE];
 };
 
+// Some rows' numbers in single precision.
+struct Cells32 {
+    std::vector<float> number;        // (ROWS_AT_ONCE, numeric) zero where it is missing, or beyond the farthest
+    std::vector<std::int32_t> there;  // the same shape: all bits where it is not missing
+    bool missing = false, beyond = false;
+    explicit Cells32(std::size_t numeric) : number(ROWS_AT_ONCE * numeric), there(number.size()) {}
+};
+
 struct Scratch {
     Keys keys;
+    Cells32 cells;
     std::vector<std::int64_t> sums;
     std::vector<double> part;
-    explicit Scratch(std::size_t k) : sums(k), part(k) {}
+    explicit Scratch(const Tables& t) : cells(t.base.empty() ? 0 : t.numeric), sums(t.k), part(t.k) {}
 };
 
 }  // namespace

@@ -178,6 +178,12 @@ CATALPA_TARGET inline Eight load(const std::int32_t* from) {
     return lanes;
 }
 
+CATALPA_INLINE Singles load(const float* from) {
+    Singles lanes;
+    std::memcpy(&lanes, from, sizeof lanes);
+    return lanes;
+}
+
 CATALPA_TARGET inline void store(std::int32_t* to, Eight lanes) { std::memcpy(to, &lanes, sizeof lanes); }
 
 CATALPA_INLINE Longs load_longs(const std::uint64_t* from) {
