@@ -69,7 +69,12 @@ def arguments_of(name: str) -> dict[str, object]:
         "least_sums": hard | {"least": ints(N), "level": "baseline"},
         "count_all": hard | weights | {"labels": bytes_of(N)} | counted(),
         "count_moved": hard | weights | {"before": bytes_of(N), "labels": bytes_of(N)} | counted(),
-        "cost_by_rows": hard | weights | {"present": np.full(N, 2), "labels": bytes_of(N)},
+        "cost_by_rows": hard
+        | weights
+        | {"present": np.full(N, 2), "labels": bytes_of(N), "level": "baseline"},
+        "cost_of_numbers": {"tables": hard["tables"], "numbers": NUMBERS}
+        | weights
+        | {"labels": bytes_of(N), "level": "baseline"},
         "cost_by_counts": {"tables": hard["tables"], "by_category": ints(K, 5), "sizes": ints(K)},
         "SoftTables": soft_arguments(),
         "share": rows(_core.SoftTables(*soft_arguments().values()))
@@ -179,6 +184,13 @@ CASES = {
         *LABELLED,
         ("present", ints(N)),
         ("present", np.ones(9, dtype=np.int64)),
+        ("level", "abacus"),
+    ],
+    "cost_of_numbers": [
+        *ROWS[-1:],
+        *WEIGHED,
+        *LABELLED,
+        ("level", "abacus"),
     ],
     "cost_by_counts": COUNTED[:2],
     "SoftTables": [

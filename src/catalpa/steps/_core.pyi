@@ -70,7 +70,11 @@ def cost_by_rows(
     weights: IntArray,
     present: IntArray,
     labels: IntArray,
+    level: str,
     /,
+) -> tuple[int, int]: ...
+def cost_of_numbers(
+    tables: Tables, numbers: FloatArray, weights: IntArray, labels: IntArray, level: str, /
 ) -> tuple[int, int]: ...
 def cost_by_counts(tables: Tables, by_category: IntArray, sizes: IntArray, /) -> tuple[int, int]: ...
 

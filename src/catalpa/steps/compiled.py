@@ -172,16 +172,21 @@ def _updated(
 
 
 def _cost(block: Block, packed: Packed, fixed: FixedScores, labels: IntArray, sums: Sums) -> int:
-    """Sum of the rows' costs; from counts alone where a row costs just the sum of its entries."""
-    tables = _tables(packed, fixed)
-    if packed.present is None and not fixed.root and not fixed.n_numeric:
-        high, low = _core.cost_by_counts(tables, sums[0], sums[1])
-    else:
+    """Sum of the rows' costs; of categories from counts where a row costs just the sum of its entries."""
+    tables, level = _tables(packed, fixed), chosen_level()
+    numbers, weights = core_numbers(block), core_weights(block)
+    if packed.present is not None or fixed.root:
         present = NO_ROWS if packed.present is None else packed.present
-        high, low = _core.cost_by_rows(
-            tables, packed.fused, core_numbers(block), core_weights(block), present, labels
-        )
-    return (high << 64) + low
+        return _joined(_core.cost_by_rows(tables, packed.fused, numbers, weights, present, labels, level))
+    cost = _joined(_core.cost_by_counts(tables, sums[0], sums[1]))
+    if fixed.n_numeric:
+        cost += _joined(_core.cost_of_numbers(tables, numbers, weights, labels, level))
+    return cost
+
+
+def _joined(halves: tuple[int, int]) -> int:
+    """A sum that passes 64 bits, from its two halves."""
+    return (halves[0] << 64) + halves[1]
 
 
 def core_numbers(block: Block) -> FloatArray:

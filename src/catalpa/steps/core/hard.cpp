@@ -273,64 +273,47 @@ void count_moved(const Tables& tables, const Fused& codes, const Numbers& number
     });
 }
 
-std::int64_t floored(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-
-// Reported cost of a row's sum: rescaled where cells were left out, rooted if asked.
-std::int64_t reported(const Tables& tables, std::int64_t total, std::int64_t present) {
-    const auto all = static_cast<std::int64_t>(tables.columns() + tables.numeric);
-    if (present != all) {
-        const std::int64_t whole = floored(total, present);
-        total = static_cast<std::int64_t>(static_cast<std::uint64_t>(times(whole, all)) +
-                                          static_cast<std::uint64_t>(floored(times(total - whole * present, all), present)));
-    }
-    if (!tables.root) return total;
-    const auto above = static_cast<double>(std::max<std::int64_t>(total, 0));
-    return static_cast<std::int64_t>(std::rint(std::sqrt(above * tables.down) * tables.up));
-}
-
-template <class Code>
-std::int64_t own_sum(const Tables& tables, const Code* codes, const double* numbers, std::size_t cluster) {
-    std::int64_t total = tables.anchor[cluster];
-    for (std::size_t group = 0; group < tables.groups(); ++group)
-        total += tables.wide[(tables.offsets[group] + codes[group]) * tables.k + cluster];
-    double part = 0.0;
-    for (std::size_t column = 0; column < tables.numeric; ++column) {
-        if (numbers[column] != numbers[column]) continue;
-        const std::size_t at = column * tables.k + cluster;
-        const double mean = tables.means[at], scale = tables.scale[at], level = tables.level[at];
-        part += tables.squared ? number_term<true>(numbers[column], mean, scale, level)
-                               : number_term<false>(numbers[column], mean, scale, level);
-    }
-    return tables.numeric ? total + tables.in_quanta(part) : total;
-}
-
 // Sum of the rows' reported costs, as two halves of 128 bits.
 nb::tuple cost_by_rows(const Tables& tables, const Fused& codes, const Numbers& numbers, const Ints& weights,
-                       const Ints& present, const AnyLabels& labels) {
+                       const Ints& present, const AnyLabels& labels, const std::string& level) {
     const Rows rows{tables, codes, numbers, weights, labels};
     rows.check();
     require(present.size() == 0 || present.size() == codes.rows, "present must have one entry per row.");
     // It is divided by.
     require(std::all_of(present.data(), present.data() + present.size(), [](std::int64_t cells) { return cells >= 1; }),
             "A row must have at least one cell.");
+    check_level(level);
     Int128 sum = 0;
     {
         nb::gil_scoped_release unlocked;
-        const auto all = static_cast<std::int64_t>(tables.columns() + tables.numeric);
         const std::int64_t* cells = present.size() ? present.data() : nullptr;
         rows.each([&](auto* code, auto* label) {
-            for (std::size_t row = 0; row < codes.rows; ++row) {
-                const std::int64_t total =
-                    own_sum(tables, code + row * tables.groups(), rows.numbers_of(row), label[row]);
-                sum += static_cast<Int128>(reported(tables, total, cells ? cells[row] : all)) *
-                       rows.weight_of(row);
-            }
+            sum = CATALPA_AT_LEVEL(level, summed_costs, tables, code, numbers.data(), label, rows.weight, cells, codes.rows);
         });
     }
     return halves(sum);
 }
 
-// The same sum from counts, where every row's cost is the plain sum of its entries.
+// The part of that sum that is due to numbers, where every row's cost is the plain sum of its entries.
+nb::tuple cost_of_numbers(const Tables& tables, const Numbers& numbers, const Ints& weights, const AnyLabels& labels,
+                          const std::string& level) {
+    check_numbers(numbers, labels.size(), tables.numeric);
+    check_weights(weights, labels.size());
+    check_labels(labels, labels.size());
+    require(all_below(labels, tables.k), "Labels must be numbers of clusters.");
+    check_level(level);
+    Int128 sum = 0;
+    {
+        nb::gil_scoped_release unlocked;
+        const std::int64_t* weight = weights.size() ? weights.data() : nullptr;
+        with_type(labels, [&](auto* label) {
+            sum = CATALPA_AT_LEVEL(level, summed_number_costs, tables, numbers.data(), label, weight, labels.size());
+        });
+    }
+    return halves(sum);
+}
+
+// The part that is due to categories, from counts.
 nb::tuple cost_by_counts(const Tables& tables, const Matrix<const std::int64_t>& by_category,
                          const Ints& sizes) {
     require(has_shape(by_category, tables.k, tables.length()), "by_category must be clusters by places.");
@@ -365,5 +348,6 @@ void catalpa::bind_hard(nb::module_& module) {
     module.def("count_all", &count_all);
     module.def("count_moved", &count_moved);
     module.def("cost_by_rows", &cost_by_rows);
+    module.def("cost_of_numbers", &cost_of_numbers);
     module.def("cost_by_counts", &cost_by_counts);
 }

@@ -1,4 +1,4 @@
-// The two row kernels of the hard pass, compiled once per instruction set by each_level.hpp.
+// The row kernels of the hard pass, compiled once per instruction set by each_level.hpp.
 
 namespace CATALPA_LEVEL {
 
@@ -15,7 +15,7 @@ CATALPA_TARGET inline Two with(Two a, Eight key) {
     return {least(a.first, key), least(a.second, most(a.first, key))};
 }
 
-// Numbers of `rows` rows (a multiple of 8) in single precision; rows behind the last one hold anything.
+// Some rows' numbers in single precision.
 CATALPA_TARGET inline void make_single(const double* numbers, std::size_t cells, Cells32& out) {
     float* number = out.number.data();
     std::uint64_t strange = 0;
@@ -25,13 +25,16 @@ CATALPA_TARGET inline void make_single(const double* numbers, std::size_t cells,
     }
     out.missing = out.beyond = false;
     if (!strange) return;
+    std::int32_t there = -1, beyond = 0;
     for (std::size_t cell = 0; cell < cells; ++cell) {
-        const bool missing = numbers[cell] != numbers[cell], beyond = std::fabs(numbers[cell]) > FARTHEST_NUMBER;
-        if (missing || beyond) number[cell] = 0.0f;
-        out.there[cell] = missing ? 0 : -1;
-        out.missing |= missing;
-        out.beyond |= beyond;
+        const double own = numbers[cell];
+        out.there[cell] = own == own ? -1 : 0;
+        there &= out.there[cell];
+        beyond |= std::fabs(own) > FARTHEST_NUMBER ? -1 : 0;
+        number[cell] = std::fabs(own) <= FARTHEST_NUMBER ? number[cell] : 0.0f;
     }
+    out.missing = !there;
+    out.beyond = beyond;
 }
 
 // What the numbers of eight rows add to their keys in V * 8 clusters, from `lane` on; and where keys begin.
@@ -234,6 +237,66 @@ CATALPA_TARGET void label_rows(const Tables& tables, const Code* codes, const do
         if (std::any_of(numbers + row * numeric, numbers + (row + 1) * numeric,
                         [](double number) { return std::fabs(number) > FARTHEST_NUMBER; }))
             in_full(row);
+}
+
+// What the numbers of a row cost in its own cluster, in quanta.
+CATALPA_TARGET inline std::int64_t own_numbers(const Tables& t, const double* numbers, std::size_t cluster) {
+    const std::size_t first = cluster * t.numeric;
+    const double *means = t.own_means.data() + first, *scale = t.own_scale.data() + first, *level = t.own_level.data() + first;
+    double part = 0.0;
+    if (t.squared)
+        for (std::size_t column = 0; column < t.numeric; ++column)
+            part += number_term<true>(numbers[column], means[column], scale[column], level[column]);
+    else
+        for (std::size_t column = 0; column < t.numeric; ++column)
+            part += number_term<false>(numbers[column], means[column], scale[column], level[column]);
+    return t.in_quanta(part);
+}
+
+// Their sum over rows.
+template <class Label>
+CATALPA_TARGET Int128 summed_number_costs(const Tables& t, const double* numbers, const Label* labels,
+                                          const std::int64_t* weights, std::size_t rows) {
+    Int128 sum = 0;
+    for (std::size_t row = 0; row < rows; ++row) {
+        const Int128 own = own_numbers(t, numbers + row * t.numeric, labels[row]);
+        sum += weights ? own * weights[row] : own;
+    }
+    return sum;
+}
+
+inline std::int64_t floored(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+
+// The cost of a row of which only some cells are there, as if all of them were; a division takes longer than all else.
+inline std::int64_t rescaled(std::int64_t total, std::int64_t all, std::int64_t present) {
+    constexpr std::int64_t room = std::numeric_limits<std::int64_t>::max() / 2;
+    if (total < room / all && total > -room / all) return floored(total * all, present);
+    const std::int64_t whole = floored(total, present);
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(times(whole, all)) +
+                                     static_cast<std::uint64_t>(floored(times(total - whole * present, all), present)));
+}
+
+// Sum of what rows cost in their clusters: rescaled where cells were left out, rooted if asked.
+template <class Code, class Label>
+CATALPA_TARGET Int128 summed_costs(const Tables& t, const Code* codes, const double* numbers, const Label* labels,
+                                   const std::int64_t* weights, const std::int64_t* present, std::size_t rows) {
+    const std::size_t groups = t.groups(), k = t.k, *offsets = t.offsets.data();
+    const std::int64_t *wide = t.wide.data(), *anchor = t.anchor.data();
+    const auto all = static_cast<std::int64_t>(t.columns() + t.numeric);
+    Int128 sum = 0;
+    for (std::size_t row = 0; row < rows; ++row, codes += groups) {
+        std::int64_t total = anchor[labels[row]];
+        const std::int64_t* own = wide + labels[row];
+        for (std::size_t group = 0; group < groups; ++group) total += own[(offsets[group] + codes[group]) * k];
+        if (t.numeric) total += own_numbers(t, numbers + row * t.numeric, labels[row]);
+        if (present && present[row] != all) total = rescaled(total, all, present[row]);
+        if (t.root) {
+            const auto above = static_cast<double>(std::max<std::int64_t>(total, 0));
+            total = static_cast<std::int64_t>(std::rint(std::sqrt(above * t.down) * t.up));
+        }
+        sum += weights ? Int128(total) * weights[row] : Int128(total);
+    }
+    return sum;
 }
 
 }  // namespace CATALPA_LEVEL
