@@ -1,4 +1,4 @@
-"""Numbers are labelled by quick keys of single precision where these can tell, and exactly where they cannot."""
+"""Numbers are labelled by quick keys of single precision where these can tell, exactly where they cannot."""
 
 from __future__ import annotations
 
