@@ -177,16 +177,13 @@ def _cost(block: Block, packed: Packed, fixed: FixedScores, labels: IntArray, su
     numbers, weights = core_numbers(block), core_weights(block)
     if packed.present is not None or fixed.root:
         present = NO_ROWS if packed.present is None else packed.present
-        return _joined(_core.cost_by_rows(tables, packed.fused, numbers, weights, present, labels, level))
-    cost = _joined(_core.cost_by_counts(tables, sums[0], sums[1]))
+        high, low = _core.cost_by_rows(tables, packed.fused, numbers, weights, present, labels, level)
+        return (high << 64) + low
+    high, low = _core.cost_by_counts(tables, sums[0], sums[1])
     if fixed.n_numeric:
-        cost += _joined(_core.cost_of_numbers(tables, numbers, weights, labels, level))
-    return cost
-
-
-def _joined(halves: tuple[int, int]) -> int:
-    """A sum that passes 64 bits, from its two halves."""
-    return (halves[0] << 64) + halves[1]
+        more, rest = _core.cost_of_numbers(tables, numbers, weights, labels, level)
+        high, low = high + more, low + rest
+    return (high << 64) + low
 
 
 def core_numbers(block: Block) -> FloatArray:
