@@ -251,3 +251,18 @@ def test_a_block_keeps_its_fused_codes_until_the_axis_changes(levels, core):
         _, other = share_and_count(block, again, random_shares(rng, "near", axis.with_holes, 3), keep=False)
     assert again.packed is memory.packed
     assert other.packed is not memory.packed
+
+
+@pytest.mark.parametrize("heaviest", [None, 9, 1 << 33], ids=["plain", "weighted", "heavy"])
+@pytest.mark.parametrize("k", [3, 20, 40], ids=["few", "some", "listed"])
+@pytest.mark.parametrize("beyond", [0.0, 2.0**-24, 0.25], ids=["scaled", "a tick beyond", "beyond"])
+def test_numbers_beside_their_range_and_heavy_rows_are_added_up_alike(levels, core, k, heaviest, beyond):
+    rng = np.random.default_rng(k)
+    axis = Axis((3, 2))
+    block = random_block(rng, axis, 700, 4, heaviest)
+    numbers = block.numbers.copy()
+    numbers[rng.random(700) < 0.5] = np.nan
+    numbers[5] = [1.0 + beyond, -beyond, 0.0, 1.0]
+    passes = [random_shares(rng, "far" if k == 40 else "shares", axis, k, 4, two=two) for two in (True, False)]
+    found = assert_cores_agree(levels, core, Case(replace(block, numbers=numbers), passes))
+    assert (found[0][0].counts.seen.sum(axis=0) > 0).all()

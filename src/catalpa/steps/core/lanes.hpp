@@ -65,11 +65,40 @@ CATALPA_INLINE Products with_product(Products sum, Eight a, Eight b) {
     return {_mm256_add_epi64(sum.even, _mm256_mul_epu32(x, y)),
             _mm256_add_epi64(sum.odd, _mm256_mul_epu32(_mm256_srli_epi64(x, 32), _mm256_srli_epi64(y, 32)))};
 }
+CATALPA_INLINE Products product(Eight a, Eight b) { return with_product(no_products(), a, b); }
+CATALPA_INLINE Products operator+(Products a, Products b) {
+    return {_mm256_add_epi64(a.even, b.even), _mm256_add_epi64(a.odd, b.odd)};
+}
+// Products of less than 32 bits by a number.
+CATALPA_INLINE Products operator*(Products a, std::uint32_t by) {
+    const __m256i times = _mm256_set1_epi32(static_cast<std::int32_t>(by));
+    return {_mm256_mul_epu32(a.even, times), _mm256_mul_epu32(a.odd, times)};
+}
+template <int by>
+CATALPA_INLINE Products shifted_down(Products a) {
+    return {_mm256_srli_epi64(a.even, by), _mm256_srli_epi64(a.odd, by)};
+}
 CATALPA_INLINE void store(std::int64_t* to, Products sum) {
     const __m256i low = _mm256_unpacklo_epi64(sum.even, sum.odd), high = _mm256_unpackhi_epi64(sum.even, sum.odd);
     const __m256i front = _mm256_permute2x128_si256(low, high, 0x20), back = _mm256_permute2x128_si256(low, high, 0x31);
     std::memcpy(to, &front, sizeof front);
     std::memcpy(to + 4, &back, sizeof back);
+}
+
+// Eight numbers of double precision.
+struct Doubles {
+    __m256d low, high;
+};
+CATALPA_INLINE Doubles operator+(Doubles a, Doubles b) { return {a.low + b.low, a.high + b.high}; }
+CATALPA_INLINE Doubles operator-(Doubles a, Doubles b) { return {a.low - b.low, a.high - b.high}; }
+CATALPA_INLINE Doubles operator*(Doubles a, Doubles b) { return {a.low * b.low, a.high * b.high}; }
+CATALPA_INLINE Doubles least(Doubles a, Doubles b) { return {_mm256_min_pd(a.low, b.low), _mm256_min_pd(a.high, b.high)}; }
+CATALPA_INLINE Doubles every(double x) { return {_mm256_set1_pd(x), _mm256_set1_pd(x)}; }
+CATALPA_INLINE Doubles load(const double* from) { return {_mm256_loadu_pd(from), _mm256_loadu_pd(from + 4)}; }
+// To the nearest integers, the even ones of two, which take 32 bits.
+CATALPA_INLINE Eight rounded(Doubles a) {
+    const __m128i low = _mm256_cvtpd_epi32(a.low), high = _mm256_cvtpd_epi32(a.high);
+    return reinterpret_cast<Eight>(_mm256_set_m128i(high, low));
 }
 
 #else
@@ -168,7 +197,68 @@ inline Products with_product(Products sum, Eight a, Eight b) {
     }
     return sum;
 }
+
+#endif
+
+#if CATALPA_PLAIN || !CATALPA_WIDE
+
+// Products, and numbers of double precision, lane by lane.
+inline Products product(Eight a, Eight b) { return with_product(no_products(), a, b); }
+inline Products operator+(Products a, Products b) {
+    for (int i = 0; i < 8; ++i) a.lane[i] += b.lane[i];
+    return a;
+}
+inline Products operator*(Products a, std::uint32_t by) {
+    for (int i = 0; i < 8; ++i) a.lane[i] *= by;
+    return a;
+}
+template <int by>
+inline Products shifted_down(Products a) {
+    for (int i = 0; i < 8; ++i) a.lane[i] >>= by;
+    return a;
+}
 inline void store(std::int64_t* to, Products sum) { std::memcpy(to, &sum, sizeof sum); }
+
+struct Doubles {
+    double lane[8];
+};
+template <class Act>
+inline Doubles each_double(Act act) {
+    Doubles out;
+    for (int i = 0; i < 8; ++i) out.lane[i] = act(i);
+    return out;
+}
+inline Doubles operator+(Doubles a, Doubles b) {
+    return each_double([&](int i) { return a.lane[i] + b.lane[i]; });
+}
+inline Doubles operator-(Doubles a, Doubles b) {
+    return each_double([&](int i) { return a.lane[i] - b.lane[i]; });
+}
+inline Doubles operator*(Doubles a, Doubles b) {
+    return each_double([&](int i) { return a.lane[i] * b.lane[i]; });
+}
+inline Doubles least(Doubles a, Doubles b) {
+    return each_double([&](int i) { return a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]; });
+}
+inline Doubles every(double x) {
+    return each_double([&](int) { return x; });
+}
+inline Doubles load(const double* from) {
+    return each_double([&](int i) { return from[i]; });
+}
+inline Eight rounded(Doubles a) {
+    constexpr double magic = 6755399441055744.0;  // 1.5 * 2 ** 52: the sum's low bits are the rounded number
+    std::int32_t lanes[8];
+    for (int i = 0; i < 8; ++i) {
+        const double shifted = a.lane[i] + magic;
+        std::uint64_t form;
+        std::memcpy(&form, &shifted, sizeof form);
+        lanes[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(form));
+    }
+    Eight out;
+    std::memcpy(&out, lanes, sizeof out);
+    return out;
+}
 
 #endif
 

@@ -68,32 +68,6 @@ CATALPA_TARGET inline void look_up_many(const SoftTables& t, std::size_t rows, C
     }
 }
 
-// Add what the numbers cost: doubles in the columns' order, capped, and rounded once to the nearest even.
-CATALPA_TARGET inline void add_numbers(const SoftTables& t, const double* numbers, std::size_t rows, Chunk& chunk) {
-    constexpr double magic = 6755399441055744.0;  // 1.5 * 2 ** 52: the sum's low bits are the rounded number
-    double* part = chunk.part.data();
-    for (std::size_t row = 0; row < rows; ++row) {
-        std::fill_n(part, t.lanes, 0.0);
-        for (std::size_t column = 0; column < t.numeric; ++column) {
-            const double number = numbers[row * t.numeric + column];
-            if (number != number) continue;
-            const double *means = t.means.data() + column * t.lanes, *scale = t.scale.data() + column * t.lanes;
-            const double* level = t.level.data() + column * t.lanes;
-            for (std::size_t j = 0; j < t.lanes; ++j) {
-                const double away = number - means[j];
-                part[j] += level[j] + scale[j] * (away * away);
-            }
-        }
-        std::int32_t* cost = chunk.cost.data() + row * t.lanes;
-        for (std::size_t j = 0; j < t.lanes; ++j) {
-            const double capped = (NUMBER_CAP < part[j] ? NUMBER_CAP : part[j]) + magic;
-            std::int64_t form;
-            std::memcpy(&form, &capped, sizeof form);
-            cost[j] += static_cast<std::int32_t>(form);
-        }
-    }
-}
-
 }  // namespace CATALPA_LEVEL
 
 #include "soft_shares.hpp"

@@ -117,35 +117,11 @@ CATALPA_TARGET void keep_shares(const SoftTables& t, const SoftBlock& block, std
     }
 }
 
-// Sums, squares and presence of the numbers of one row; the shift comes before the weight.
-CATALPA_TARGET inline void count_numbers(const SoftTables& t, const double* numbers, const std::int32_t* share,
-                                         std::int64_t weight, SoftSums& sums) {
-    for (std::size_t column = 0; column < t.numeric; ++column) {
-        if (numbers[column] != numbers[column]) continue;
-        const auto tick = static_cast<std::int64_t>(std::rint(numbers[column] * (1 << TICK_BITS)));
-        const std::int64_t square = times(tick, tick) >> (2 * TICK_BITS - SQUARE_BITS);
-        std::int64_t* sum = sums.sums.data() + column * t.lanes;
-        std::int64_t* squares = sums.squares.data() + column * t.lanes;
-        std::int64_t* seen = sums.seen.data() + column * t.lanes;
-        if (tick >= 0 && tick <= 1 << TICK_BITS && weight >> 32 == 0) {
-            const auto x = static_cast<std::uint32_t>(tick), xx = static_cast<std::uint32_t>(square);
-            const auto w = static_cast<std::uint32_t>(weight);
-            for (std::size_t j = 0; j < t.lanes; ++j) {
-                const std::uint64_t own = static_cast<std::uint32_t>(share[j]);
-                sum[j] += static_cast<std::int64_t>(std::uint64_t{static_cast<std::uint32_t>(own * x >> SUM_DROP)} * w);
-                squares[j] +=
-                    static_cast<std::int64_t>(std::uint64_t{static_cast<std::uint32_t>(own * xx >> SQUARE_DROP)} * w);
-                seen[j] += static_cast<std::int64_t>(own * w);
-            }
-            continue;
-        }
-        for (std::size_t j = 0; j < t.lanes; ++j) {
-            sum[j] += times(times(share[j], tick) >> SUM_DROP, weight);
-            squares[j] += times(times(share[j], square) >> SQUARE_DROP, weight);
-            seen[j] += times(share[j], weight);
-        }
-    }
-}
+}  // namespace CATALPA_LEVEL
+
+#include "soft_numbers.hpp"
+
+namespace CATALPA_LEVEL {
 
 // Rows of a chunk that are counted together.
 struct Run {
@@ -303,7 +279,10 @@ CATALPA_TARGET void share_chunk(const SoftTables& t, const SoftBlock& block, std
         look_up<V, true>(t, whole, 0, chunk);
     else
         look_up<V, false>(t, whole, 0, chunk);
-    if (t.numeric) add_numbers(t, block.numbers + begin * t.numeric, rows, chunk);
+    if (t.numeric) {
+        take_numbers(block.numbers + begin * t.numeric, rows * t.numeric, chunk);
+        chunk.missing ? add_numbers<true>(t, rows, chunk) : add_numbers<false>(t, rows, chunk);
+    }
     if (t.coarser)
         share_out<V, true>(t, chunk, whole);
     else
@@ -341,10 +320,7 @@ CATALPA_TARGET void count_chunk(const SoftTables& t, const SoftBlock& block, std
     add_rows(chunk, rows, weights, weight, t.two || t.numeric, sums);
     if (block.before != nullptr) add_changes<V>(t, block, begin, rows, weight, chunk, sums);
     if (block.shares != nullptr) keep_shares<V>(t, block, begin, rows, chunk);
-    if (t.numeric)
-        for (std::size_t row = 0; row < rows; ++row)
-            count_numbers(t, block.numbers + (begin + row) * t.numeric, spread_out<V>(t, chunk, row),
-                          weights ? weights[row] : 1, sums);
+    if (t.numeric) count_numbers<V>(t, block.numbers + begin * t.numeric, weights, weight, rows, chunk, sums);
     if (!block.narrow) return count_heavy<V>(t, weights, {0, rows}, chunk, sums);
     if (weight <= NARROW_WEIGHT) return count_run<V>(t, weights, {0, rows}, weight, chunk, sums);
     for (Run run{0, 0}; run.end < rows;) {

@@ -198,7 +198,10 @@ struct Chunk {
     Aligned<std::int32_t> factor;             // (rows,) single precision: from powers to shares
     Aligned<std::int64_t> behind;             // (rows,) sum of share times gap
     Aligned<std::uint64_t> heavy;             // (lanes,) weight times share of one row, where that passes 32 bits
-    Aligned<double> part;                     // (lanes,) numeric part of one row's cost
+    Aligned<double> number, there;            // (rows, numeric) where one is missing: 0 and 0 there, and 1 elsewhere
+    Aligned<std::int32_t> tick, square, held; // (rows, numeric) numbers, squares and 1 as whole numbers, if all are scaled
+    const double* numbers = nullptr;          // (rows, numeric) without missing ones
+    bool missing = false, scaled = false;     // whether some number is missing; whether all others are on [0, 1]
     Aligned<std::int32_t> tail;               // (lanes,) former shares of a row at the end of the block
     Aligned<std::uint32_t> shared, owned;     // (rows,) rows that several clusters share, and that one has whole
     Aligned<std::uint32_t> places;            // (rows, groups) first entry of each place in the tables
@@ -211,7 +214,8 @@ struct Chunk {
    private:
     Chunk(const SoftTables& t, std::size_t rows, bool lists)
         : cost(rows * t.lanes), rise(t.two && !lists ? rows * t.lanes : 0), share(rows * t.lanes), low(rows), log(rows),
-          leader(rows), whole(rows), factor(rows), behind(rows), heavy(t.lanes), part(t.lanes),
+          leader(rows), whole(rows), factor(rows), behind(rows), heavy(t.lanes),
+          number(rows * t.numeric), there(number.size()), tick(number.size()), square(number.size()), held(number.size()),
           tail(Aligned<std::int32_t>::cleared(t.lanes)), shared(rows + 1), owned(rows + 1), places(rows * t.groups()),
           listed(lists ? rows * t.vectors + 1 : 0), first(rows + 1), full(t.lanes) {}
 };

@@ -134,4 +134,3 @@ inline Products with_product(Products sum, Eight a, Eight b) {
     for (int i = 0; i < 8; ++i) sum.lane[i] += std::uint64_t{unsign(a.lane[i])} * unsign(b.lane[i]);
     return sum;
 }
-inline void store(std::int64_t* to, Products sum) { std::memcpy(to, &sum, sizeof sum); }
