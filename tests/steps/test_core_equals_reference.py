@@ -183,6 +183,26 @@ def test_large_axes_blocks_and_cluster_numbers_agree_with_the_reference(levels, 
             assert_same_sums(counts, wanted)
 
 
+@pytest.mark.parametrize("k", [8, 9, 32, 33, 65, 256, 257])
+@pytest.mark.parametrize("columns", [1, 126, 127, 128])
+def test_differing_cells_are_counted_in_bytes_as_far_as_these_hold_them(levels, core, columns, k):
+    rng = np.random.default_rng(k)
+    axis = Axis((2,) * columns)
+    centres = rng.integers(0, 2, (k, columns))
+    centres[k // 2 :] = centres[: k - k // 2]  # every cluster has a twin, so that every row is a tie
+    table = np.ones((axis.length, k))
+    table[centres + 2 * np.arange(columns), np.arange(k)[:, None]] = 0.0
+    passes = [fix(Scores.of(table, anchor=anchor), axis) for anchor in (np.zeros(k), np.arange(k) % 2.0)]
+    codes = centres[rng.integers(0, k, 600)]
+    codes[::3] = 1 - codes[::3]  # as far from a centre as can be
+    case = Case(Block(codes.astype(np.uint8), np.zeros((600, 0))), passes)
+    expected = run(core, case, "numpy")
+    for level in levels:
+        for (counts, memory), (wanted, remembered) in zip(run(core, case, level), expected, strict=True):
+            np.testing.assert_array_equal(memory.labels, remembered.labels)
+            assert_same_sums(counts, wanted)
+
+
 def test_weights_of_two_to_the_36_and_huge_costs_do_not_overflow(levels, core):
     rng = np.random.default_rng(3)
     axis = Axis((5, 5, 5), holes=True)

@@ -263,6 +263,8 @@ def test_numbers_beside_their_range_and_heavy_rows_are_added_up_alike(levels, co
     numbers = block.numbers.copy()
     numbers[rng.random(700) < 0.5] = np.nan
     numbers[5] = [1.0 + beyond, -beyond, 0.0, 1.0]
-    passes = [random_shares(rng, "far" if k == 40 else "shares", axis, k, 4, two=two) for two in (True, False)]
+    passes = [
+        random_shares(rng, "far" if k == 40 else "shares", axis, k, 4, two=two) for two in (True, False)
+    ]
     found = assert_cores_agree(levels, core, Case(replace(block, numbers=numbers), passes))
     assert (found[0][0].counts.seen.sum(axis=0) > 0).all()

@@ -7,12 +7,15 @@ struct Two {
     Eight first, second;
 };
 
+// Where keys are `exact` the second smallest is of no use, and what is made of it falls away.
+template <bool exact>
 CATALPA_TARGET inline Two merge(Two a, Two b) {
-    return {least(a.first, b.first), least(least(a.second, b.second), most(a.first, b.first))};
+    return {least(a.first, b.first), exact ? a.second : least(least(a.second, b.second), most(a.first, b.first))};
 }
 
+template <bool exact>
 CATALPA_TARGET inline Two with(Two a, Eight key) {
-    return {least(a.first, key), least(a.second, most(a.first, key))};
+    return {least(a.first, key), exact ? a.second : least(a.second, most(a.first, key))};
 }
 
 // Some rows' numbers in single precision.
@@ -75,7 +78,7 @@ CATALPA_TARGET inline void begin_keys(const Tables& t, std::size_t lane, const f
 }
 
 // Keys of eight rows in V * 8 clusters: sums of table entries on top of `begin`, whose low bits carry the cluster.
-template <class Code, int V>
+template <class Code, int V, bool exact>
 CATALPA_TARGET inline void two_smallest(const Code* codes, std::size_t groups, const std::size_t* offsets,
                                         const std::int32_t* table, const std::int32_t* begin, std::size_t stride,
                                         Two out[8]) {
@@ -103,32 +106,33 @@ CATALPA_TARGET inline void two_smallest(const Code* codes, std::size_t groups, c
         for (int r = 0; r < at_once; ++r) {
             Two best = {sums[r][0], largest};
 #pragma GCC unroll 4
-            for (int v = 1; v < V; ++v) best = with(best, sums[r][v]);
+            for (int v = 1; v < V; ++v) best = with<exact>(best, sums[r][v]);
             out[row + r] = best;
         }
     }
 }
 
+template <bool exact>
 CATALPA_TARGET inline Two across(const Two rows[8]) {
     Two four[4], two[2];
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
         const Two &a = rows[2 * i], &b = rows[2 * i + 1];
-        four[i] = merge({front1(a.first, b.first), front1(a.second, b.second)},
+        four[i] = merge<exact>({front1(a.first, b.first), front1(a.second, b.second)},
                         {back1(a.first, b.first), back1(a.second, b.second)});
     }
 #pragma GCC unroll 2
     for (int i = 0; i < 2; ++i) {
         const Two &a = four[2 * i], &b = four[2 * i + 1];
-        two[i] = merge({front2(a.first, b.first), front2(a.second, b.second)},
+        two[i] = merge<exact>({front2(a.first, b.first), front2(a.second, b.second)},
                        {back2(a.first, b.first), back2(a.second, b.second)});
     }
-    return merge({front3(two[0].first, two[1].first), front3(two[0].second, two[1].second)},
+    return merge<exact>({front3(two[0].first, two[1].first), front3(two[0].second, two[1].second)},
                  {back3(two[0].first, two[1].first), back3(two[0].second, two[1].second)});
 }
 
 // One slab of clusters for `rows` rows (a multiple of 8), from `lane` on; later slabs add to what the first one found.
-template <class Code, int V>
+template <class Code, int V, bool exact>
 CATALPA_TARGET void scan_slab(const Tables& t, const Code* codes, std::size_t rows, std::size_t lane, const Cells32& cells,
                               Keys& keys) {
     const std::size_t groups = t.groups();
@@ -148,24 +152,54 @@ CATALPA_TARGET void scan_slab(const Tables& t, const Code* codes, std::size_t ro
             begin = begins;
         }
         Two lanes[8];
-        two_smallest<Code, V>(codes + row * groups, groups, t.offsets.data(), table, begin, t.numeric ? V * 8 : 0, lanes);
-        Two best = across(lanes);
-        if (lane > 0) best = merge(best, {load(keys.first + row), load(keys.second + row)});
+        two_smallest<Code, V, exact>(codes + row * groups, groups, t.offsets.data(), table, begin, t.numeric ? V * 8 : 0, lanes);
+        Two best = across<exact>(lanes);
+        if (lane > 0) best = merge<exact>(best, {load(keys.first + row), load(keys.second + row)});
         store(keys.first + row, best.first);
-        store(keys.second + row, best.second);
+        if constexpr (!exact) store(keys.second + row, best.second);
     }
 }
 
 // The two smallest keys of each row over all clusters.
-template <class Code>
+template <class Code, bool exact>
 CATALPA_TARGET void scan(const Tables& tables, const Code* codes, std::size_t rows, const Cells32& cells, Keys& keys) {
     for (std::size_t lane = 0; lane < tables.lanes; lane += SLAB)
         switch (std::min(tables.lanes - lane, SLAB) / 8) {
-            case 1: scan_slab<Code, 1>(tables, codes, rows, lane, cells, keys); break;
-            case 2: scan_slab<Code, 2>(tables, codes, rows, lane, cells, keys); break;
-            case 3: scan_slab<Code, 3>(tables, codes, rows, lane, cells, keys); break;
-            default: scan_slab<Code, 4>(tables, codes, rows, lane, cells, keys);
+            case 1: scan_slab<Code, 1, exact>(tables, codes, rows, lane, cells, keys); break;
+            case 2: scan_slab<Code, 2, exact>(tables, codes, rows, lane, cells, keys); break;
+            case 3: scan_slab<Code, 3, exact>(tables, codes, rows, lane, cells, keys); break;
+            default: scan_slab<Code, 4, exact>(tables, codes, rows, lane, cells, keys);
         }
+}
+
+// Labels of `rows` rows (a multiple of 8) where sums of bytes tell them.
+template <class Code>
+CATALPA_TARGET void label_by_bytes(const Tables& t, const Code* codes, std::size_t rows, std::uint32_t* labels) {
+    const std::size_t groups = t.groups(), *offsets = t.offsets.data(), clusters = t.byte_base.size();
+    for (std::size_t row = 0; row < rows; row += 8, codes += 8 * groups) {
+        Shorts best[8] = {};
+        for (std::size_t lane = 0; lane < clusters; lane += SLAB) {
+            const std::uint8_t* table = t.bytes.data() + lane * t.places();
+            const Bytes begin = load(t.byte_base.data() + lane), index = load(t.byte_index.data() + lane);
+            Bytes sums[8];
+#pragma GCC unroll 8
+            for (int r = 0; r < 8; ++r) sums[r] = begin;
+            for (std::size_t group = 0; group < groups; ++group) {
+                const std::uint8_t* entries = table + offsets[group] * SLAB;
+#pragma GCC unroll 8
+                for (int r = 0; r < 8; ++r)
+                    sums[r] = sums[r] + load(entries + static_cast<std::size_t>(codes[r * groups + group]) * SLAB);
+            }
+#pragma GCC unroll 8
+            for (int r = 0; r < 8; ++r) {
+                const Shorts own = shorts(smallest_of(sums[r], index));
+                best[r] = lane == 0 ? own : least(best[r], own);
+            }
+        }
+        std::int16_t found[8];
+        store(found, smallest_of_each(best));
+        for (int r = 0; r < 8; ++r) labels[row + r] = static_cast<std::uint32_t>(found[r] & 0xFF);
+    }
 }
 
 // Full 64-bit sums of one row in every cluster, numbers included.
@@ -220,11 +254,18 @@ CATALPA_TARGET void label_rows(const Tables& tables, const Code* codes, const do
         for (std::size_t row = 0; row < rows; ++row) in_full(row);
         return;
     }
+    const std::size_t whole = (rows + 7) / 8 * 8;
+    if (!tables.bytes.empty()) return label_by_bytes(tables, codes, whole, labels);
     Keys& keys = scratch.keys;
     Cells32& cells = scratch.cells;
-    if (numeric) make_single(numbers, rows * numeric, cells);
-    scan(tables, codes, (rows + 7) / 8 * 8, cells, keys);
     const std::int32_t mask = tables.index_mask, margin = tables.margin;
+    if (margin < 0) {
+        scan<Code, true>(tables, codes, whole, cells, keys);
+        for (std::size_t row = 0; row < rows; ++row) labels[row] = static_cast<std::uint32_t>(keys.first[row] & mask);
+        return;
+    }
+    if (numeric) make_single(numbers, rows * numeric, cells);
+    scan<Code, false>(tables, codes, whole, cells, keys);
     std::size_t unsure = 0;
     for (std::size_t row = 0; row < rows; ++row) {
         labels[row] = static_cast<std::uint32_t>(keys.first[row] & mask);

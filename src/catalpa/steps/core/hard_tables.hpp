@@ -12,6 +12,8 @@ constexpr std::size_t SLAB = 32;            // clusters whose sums fit the regis
 constexpr std::size_t ROWS_AT_ONCE = 512;   // rows whose keys stay in the first cache; a multiple of 8
 constexpr int KEY_BITS = 30;                // of a key's 32: one for the sign, one so that margins cannot overflow
 constexpr std::size_t MOST_LANES = 4096;    // beyond, the cluster's index would leave too few bits for the sum
+constexpr int MOST_BYTE = 127;              // sums below it, with an index of eight bits, are 16-bit numbers
+constexpr std::size_t MOST_BYTE_CLUSTERS = 256;
 constexpr double FARTHEST_NUMBER = 2.0;     // rows with a number beyond are summed in full; scaled ones are at most 1
 constexpr std::int32_t LARGEST_KEY = std::numeric_limits<std::int32_t>::max();
 alignas(32) constexpr std::int32_t LARGEST[8] = {LARGEST_KEY, LARGEST_KEY, LARGEST_KEY, LARGEST_KEY,
@@ -33,6 +35,8 @@ class Tables : public Groups {
     std::vector<std::int64_t> wide;      // (places, k) its rows added up per fused place
     std::vector<std::int32_t> base;      // (lanes,) where keys begin: anchor << bits | cluster; empty if not usable
     std::vector<std::int32_t> narrow;    // slabs of (places, up to 32): sums << bits
+    std::vector<std::uint8_t> bytes;     // slabs of (places, 32): the same where whole numbers of a byte tell it all,
+    std::vector<std::uint8_t> byte_base, byte_index;  // and of (32,), where sums begin and the clusters' numbers
     std::vector<float> constant, slope, curve;  // (numeric, lanes) of what a number adds to a key: a polynomial in it
     std::vector<double> means, scale, level;    // (numeric, k)
     std::vector<double> own_means, own_scale, own_level;  // (k, numeric) the same as they came
@@ -132,6 +136,8 @@ class Tables : public Groups {
         if (exact) drop = spare;
         if (!set_margin(drop, index_bits, exact, parts.error)) return;
         fill_base(begin, drop, index_bits);
+        if (margin < 0 && k > 8 && k <= MOST_BYTE_CLUSTERS && static_cast<std::int64_t>(range >> drop) < MOST_BYTE)
+            return fill_bytes(above, begin, drop);
         fill_narrow(above, drop, index_bits);
         fill_numbers(parts, std::ldexp(up, index_bits - drop));
     }
@@ -164,6 +170,24 @@ class Tables : public Groups {
                     narrow.push_back(static_cast<std::int32_t>(above[place * k + j] >> drop << index_bits));
                 narrow.resize(narrow.size() + end - used, 0);
             }
+        }
+    }
+
+    void fill_bytes(const std::vector<std::int64_t>& above, const std::vector<std::int64_t>& begin, int drop) {
+        const std::size_t slabs = (k + SLAB - 1) / SLAB;
+        bytes.assign(slabs * SLAB * places(), 0);
+        byte_base.assign(slabs * SLAB, MOST_BYTE);  // which no row's sum reaches, so that no cluster beyond k is nearest
+        byte_index.assign(slabs * SLAB, 0);
+        for (std::size_t j = 0; j < k; ++j) {
+            byte_base[j] = static_cast<std::uint8_t>(begin[j] >> drop);
+            byte_index[j] = static_cast<std::uint8_t>(j);
+        }
+        for (std::size_t lane = 0; lane < k; lane += SLAB) {
+            std::uint8_t* to = bytes.data() + lane * places();
+            const std::size_t used = std::min(SLAB, k - lane);
+            for (std::size_t place = 0; place < places(); ++place, to += SLAB)
+                for (std::size_t j = 0; j < used; ++j)
+                    to[j] = static_cast<std::uint8_t>(above[place * k + lane + j] >> drop);
         }
     }
 

@@ -85,6 +85,15 @@ CATALPA_INLINE void store(std::int64_t* to, Products sum) {
     std::memcpy(to + 4, &back, sizeof back);
 }
 
+// Thirty-two bytes.
+typedef std::uint8_t Bytes __attribute__((vector_size(32)));
+// The smallest of every four of 32 numbers with their indices below them, sum << 8 | index; sums take seven bits.
+CATALPA_INLINE __m128i smallest_of(Bytes sums, Bytes index) {
+    const __m256i high = reinterpret_cast<__m256i>(sums), low = reinterpret_cast<__m256i>(index);
+    const __m256i least = _mm256_min_epi16(_mm256_unpacklo_epi8(low, high), _mm256_unpackhi_epi8(low, high));
+    return _mm_min_epi16(_mm256_castsi256_si128(least), _mm256_extracti128_si256(least, 1));
+}
+
 // Eight numbers of double precision.
 struct Doubles {
     __m256d low, high;
@@ -105,12 +114,17 @@ CATALPA_INLINE Eight rounded(Doubles a) {
 
 typedef std::int32_t Four __attribute__((vector_size(16)));
 typedef float FourSingles __attribute__((vector_size(16)));
+typedef std::uint8_t EightBytes __attribute__((vector_size(8)));
+typedef std::int16_t EightShorts __attribute__((vector_size(16)));
 typedef std::uint64_t Longs __attribute__((vector_size(16)));
 struct Eight {
     Four low, high;
 };
 struct Singles {
     FourSingles low, high;
+};
+struct Bytes {
+    EightBytes part[4];
 };
 
 inline Four least(Four a, Four b) { return a < b ? a : b; }
@@ -175,6 +189,20 @@ inline unsigned lanes_of(Four mask) {
 }
 inline unsigned lanes_of(Eight mask) { return lanes_of(mask.low) | lanes_of(mask.high) << 4; }
 inline Eight shifted_up(Eight a, int by) { return a << by; }
+
+inline Bytes operator+(Bytes a, Bytes b) {
+    for (int i = 0; i < 4; ++i) a.part[i] += b.part[i];
+    return a;
+}
+inline EightShorts smallest_of(Bytes sums, Bytes index) {
+    EightShorts out = {};
+    for (int i = 0; i < 4; ++i) {
+        const EightShorts own = __builtin_convertvector(sums.part[i], EightShorts) << 8 |
+                                __builtin_convertvector(index.part[i], EightShorts);
+        out = i == 0 || own < out ? own : out;
+    }
+    return out;
+}
 
 template <class Code>
 inline Eight widened(const Code* from) {
@@ -267,6 +295,39 @@ CATALPA_TARGET inline Eight load(const std::int32_t* from) {
     std::memcpy(&lanes, from, sizeof lanes);
     return lanes;
 }
+
+#if !CATALPA_PLAIN
+
+// Eight 16-bit numbers, and the smallest of each of eight times eight.
+typedef std::int16_t Shorts __attribute__((vector_size(16)));
+CATALPA_INLINE Shorts least(Shorts a, Shorts b) { return a < b ? a : b; }
+CATALPA_INLINE Shorts shorts(Shorts a) { return a; }
+#if CATALPA_WIDE
+CATALPA_INLINE Shorts shorts(__m128i a) { return reinterpret_cast<Shorts>(a); }
+#endif
+CATALPA_INLINE Shorts smallest_of_each(const Shorts rows[8]) {
+    Shorts two[4], four[2];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i)
+        two[i] = least(__builtin_shufflevector(rows[2 * i], rows[2 * i + 1], 0, 8, 1, 9, 2, 10, 3, 11),
+                       __builtin_shufflevector(rows[2 * i], rows[2 * i + 1], 4, 12, 5, 13, 6, 14, 7, 15));
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; ++i)
+        four[i] = least(__builtin_shufflevector(two[2 * i], two[2 * i + 1], 0, 1, 8, 9, 2, 3, 10, 11),
+                        __builtin_shufflevector(two[2 * i], two[2 * i + 1], 4, 5, 12, 13, 6, 7, 14, 15));
+    return least(__builtin_shufflevector(four[0], four[1], 0, 1, 2, 3, 8, 9, 10, 11),
+                 __builtin_shufflevector(four[0], four[1], 4, 5, 6, 7, 12, 13, 14, 15));
+}
+
+#endif
+
+CATALPA_INLINE Bytes load(const std::uint8_t* from) {
+    Bytes lanes;
+    std::memcpy(&lanes, from, sizeof lanes);
+    return lanes;
+}
+
+CATALPA_INLINE void store(std::int16_t* to, Shorts lanes) { std::memcpy(to, &lanes, sizeof lanes); }
 
 CATALPA_INLINE Singles load(const float* from) {
     Singles lanes;

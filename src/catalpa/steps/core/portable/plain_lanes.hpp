@@ -134,3 +134,32 @@ inline Products with_product(Products sum, Eight a, Eight b) {
     for (int i = 0; i < 8; ++i) sum.lane[i] += std::uint64_t{unsign(a.lane[i])} * unsign(b.lane[i]);
     return sum;
 }
+
+struct Bytes {
+    std::uint8_t lane[32];
+};
+struct Shorts {
+    std::int16_t lane[8];
+};
+inline Bytes operator+(Bytes a, Bytes b) {
+    for (int i = 0; i < 32; ++i) a.lane[i] = static_cast<std::uint8_t>(a.lane[i] + b.lane[i]);
+    return a;
+}
+inline Shorts shorts(Shorts a) { return a; }
+inline Shorts least(Shorts a, Shorts b) {
+    for (int i = 0; i < 8; ++i) a.lane[i] = a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i];
+    return a;
+}
+inline Shorts smallest_of(Bytes sums, Bytes index) {
+    Shorts parts[4];
+    for (int i = 0; i < 32; ++i) parts[i / 8].lane[i % 8] = static_cast<std::int16_t>(sums.lane[i] << 8 | index.lane[i]);
+    return least(least(parts[0], parts[1]), least(parts[2], parts[3]));
+}
+inline Shorts smallest_of_each(const Shorts rows[8]) {
+    Shorts out;
+    for (int row = 0; row < 8; ++row) {
+        out.lane[row] = rows[row].lane[0];
+        for (int i = 1; i < 8; ++i) out.lane[row] = rows[row].lane[i] < out.lane[row] ? rows[row].lane[i] : out.lane[row];
+    }
+    return out;
+}
