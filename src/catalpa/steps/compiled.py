@@ -133,56 +133,38 @@ def assign_and_count(
     block: Block, packed: Packed, fixed: FixedScores, before: IntArray | None, counts: Counts | None
 ) -> tuple[IntArray, Counts]:
     """Labels and counts of a block, given those of the pass before if there was one."""
-    tables = _tables(packed, fixed)
+    tables, level = _tables(packed, fixed), chosen_level()
+    numbers, weights = core_numbers(block), core_weights(block)
     labels = np.empty(len(block), dtype=code_dtype(fixed.k))
     old = NO_ROWS.astype(labels.dtype) if before is None else before.astype(labels.dtype, copy=False)
-    moved = _core.label(tables, packed.fused, core_numbers(block), old, labels, chosen_level())
+    moved = _core.label(tables, packed.fused, numbers, old, labels, level)
     if before is None or counts is None or moved > RECOUNT_SHARE * len(block):
-        sums = _recounted(block, packed, fixed, labels)
+        sums = Counts.none(fixed.k, fixed.axis.length, fixed.n_numeric).arrays
+        _core.count_all(tables, packed.fused, numbers, weights, labels, *sums)
+    elif moved:
+        sums = counts.map(np.copy).arrays
+        _core.count_moved(tables, packed.fused, numbers, weights, old, labels, *sums)
     else:
-        sums = _updated(block, packed, fixed, counts, old, labels, moved)
+        sums = counts.arrays
     return labels, Counts(*sums, cost=_cost(block, packed, fixed, labels, sums), moved=moved)
 
 
-Sums = tuple[IntArray, IntArray, IntArray, IntArray, IntArray]  # the arrays of Counts, in its order
-
-
-def _recounted(block: Block, packed: Packed, fixed: FixedScores, labels: IntArray) -> Sums:
-    into = Counts.none(fixed.k, fixed.axis.length, fixed.n_numeric).arrays
-    rows = (packed.fused, core_numbers(block), core_weights(block))
-    _core.count_all(_tables(packed, fixed), *rows, labels, *into)
-    return into
-
-
-def _updated(
-    block: Block,
-    packed: Packed,
-    fixed: FixedScores,
-    counts: Counts,
-    before: IntArray,
-    labels: IntArray,
-    moved: int,
-) -> Sums:
-    if moved == 0:
-        return counts.arrays
-    into = counts.map(np.copy).arrays
-    rows = (packed.fused, core_numbers(block), core_weights(block))
-    _core.count_moved(_tables(packed, fixed), *rows, before, labels, *into)
-    return into
-
-
-def _cost(block: Block, packed: Packed, fixed: FixedScores, labels: IntArray, sums: Sums) -> int:
+def _cost(
+    block: Block, packed: Packed, fixed: FixedScores, labels: IntArray, sums: tuple[IntArray, ...]
+) -> int:
     """Sum of the rows' costs; of categories from counts where a row costs just the sum of its entries."""
-    tables, level = _tables(packed, fixed), chosen_level()
-    numbers, weights = core_numbers(block), core_weights(block)
-    if packed.present is not None or fixed.root:
-        present = NO_ROWS if packed.present is None else packed.present
-        high, low = _core.cost_by_rows(tables, packed.fused, numbers, weights, present, labels, level)
-        return (high << 64) + low
-    high, low = _core.cost_by_counts(tables, sums[0], sums[1])
-    if fixed.n_numeric:
+    tables = _tables(packed, fixed)
+    if packed.present is None and not fixed.root:
+        high, low = _core.cost_by_counts(tables, sums[0], sums[1])
+        if not fixed.n_numeric:
+            return (high << 64) + low
+    numbers, weights, level = core_numbers(block), core_weights(block), chosen_level()
+    if packed.present is None and not fixed.root:
         more, rest = _core.cost_of_numbers(tables, numbers, weights, labels, level)
         high, low = high + more, low + rest
+    else:
+        present = NO_ROWS if packed.present is None else packed.present
+        high, low = _core.cost_by_rows(tables, packed.fused, numbers, weights, present, labels, level)
     return (high << 64) + low
 
 

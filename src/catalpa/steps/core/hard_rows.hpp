@@ -306,12 +306,13 @@ CATALPA_TARGET Int128 summed_number_costs(const Tables& t, const double* numbers
     return sum;
 }
 
-inline std::int64_t floored(std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+// By a divisor above zero.
+inline std::int64_t floored(std::int64_t a, std::int64_t b) { return a / b - (a % b < 0); }
 
-// The cost of a row of which only some cells are there, as if all of them were; a division takes longer than all else.
-inline std::int64_t rescaled(std::int64_t total, std::int64_t all, std::int64_t present) {
-    constexpr std::int64_t room = std::numeric_limits<std::int64_t>::max() / 2;
-    if (total < room / all && total > -room / all) return floored(total * all, present);
+// The cost of a row of which only some cells are there, as if all of them were. A division takes longer than all else,
+// so there is one, unless the total passes `room`.
+inline std::int64_t rescaled(std::int64_t total, std::int64_t all, std::int64_t present, std::int64_t room) {
+    if (total < room && total > -room) return floored(total * all, present);
     const std::int64_t whole = floored(total, present);
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(times(whole, all)) +
                                      static_cast<std::uint64_t>(floored(times(total - whole * present, all), present)));
@@ -321,16 +322,20 @@ inline std::int64_t rescaled(std::int64_t total, std::int64_t all, std::int64_t 
 template <class Code, class Label>
 CATALPA_TARGET Int128 summed_costs(const Tables& t, const Code* codes, const double* numbers, const Label* labels,
                                    const std::int64_t* weights, const std::int64_t* present, std::size_t rows) {
-    const std::size_t groups = t.groups(), k = t.k, *offsets = t.offsets.data();
+    const std::size_t groups = t.groups(), k = t.k;
     const std::int64_t *wide = t.wide.data(), *anchor = t.anchor.data();
+    // From group to group, so that compilers do not gather entries, which takes longer than to load them.
+    std::vector<std::size_t> steps(groups);
+    for (std::size_t group = 0; group < groups; ++group) steps[group] = t.width(group) * k;
     const auto all = static_cast<std::int64_t>(t.columns() + t.numeric);
+    const std::int64_t room = std::numeric_limits<std::int64_t>::max() / std::max<std::int64_t>(all, 1);
     Int128 sum = 0;
     for (std::size_t row = 0; row < rows; ++row, codes += groups) {
         std::int64_t total = anchor[labels[row]];
         const std::int64_t* own = wide + labels[row];
-        for (std::size_t group = 0; group < groups; ++group) total += own[(offsets[group] + codes[group]) * k];
+        for (std::size_t group = 0; group < groups; own += steps[group++]) total += own[codes[group] * k];
         if (t.numeric) total += own_numbers(t, numbers + row * t.numeric, labels[row]);
-        if (present && present[row] != all) total = rescaled(total, all, present[row]);
+        if (present && present[row] != all) total = rescaled(total, all, present[row], room);
         if (t.root) {
             const auto above = static_cast<double>(std::max<std::int64_t>(total, 0));
             total = static_cast<std::int64_t>(std::rint(std::sqrt(above * t.down) * t.up));

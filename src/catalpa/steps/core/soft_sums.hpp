@@ -37,20 +37,6 @@ CATALPA_TARGET inline void add_rows(const Chunk& chunk, std::size_t rows, const 
     sums.behind += gaps;
 }
 
-// Shares of one row over all its lanes.
-template <int V>
-CATALPA_INLINE const std::int32_t* spread_out(const SoftTables& t, Chunk& chunk, std::size_t row) {
-    if constexpr (V != 0) {
-        return chunk.share.data() + row * (V * 8);
-    } else {
-        std::int32_t* full = chunk.full.data();
-        std::fill_n(full, t.lanes, 0);
-        for (std::uint32_t i = chunk.first[row]; i < chunk.first[row + 1]; ++i)
-            store(full + chunk.listed[i].lane, load(chunk.share.data() + 8 * i));
-        return full;
-    }
-}
-
 // Sum of the absolute differences of two rows of shares, lane by lane; `last` masks the last vector.
 template <int V>
 CATALPA_INLINE Eight differences(const std::int32_t* share, const std::int32_t* before, std::size_t lanes, Eight last) {
@@ -116,12 +102,6 @@ CATALPA_TARGET void keep_shares(const SoftTables& t, const SoftBlock& block, std
         for (std::size_t lane = 0; lane < lanes; lane += 8) store(to + lane, load(share + lane));
     }
 }
-
-}  // namespace CATALPA_LEVEL
-
-#include "soft_numbers.hpp"
-
-namespace CATALPA_LEVEL {
 
 // Rows of a chunk that are counted together.
 struct Run {
