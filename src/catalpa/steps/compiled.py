@@ -133,25 +133,37 @@ def assign_and_count(
     block: Block, packed: Packed, fixed: FixedScores, before: IntArray | None, counts: Counts | None
 ) -> tuple[IntArray, Counts]:
     """Labels and counts of a block, given those of the pass before if there was one."""
-    tables, level = _tables(packed, fixed), chosen_level()
-    numbers, weights = core_numbers(block), core_weights(block)
+    tables, numbers = _tables(packed, fixed), core_numbers(block)
     labels = np.empty(len(block), dtype=code_dtype(fixed.k))
     old = NO_ROWS.astype(labels.dtype) if before is None else before.astype(labels.dtype, copy=False)
-    moved = _core.label(tables, packed.fused, numbers, old, labels, level)
+    moved = _core.label(tables, packed.fused, numbers, old, labels, chosen_level())
+    rows = (tables, packed.fused, numbers, core_weights(block))
     if before is None or counts is None or moved > RECOUNT_SHARE * len(block):
-        sums = Counts.none(fixed.k, fixed.axis.length, fixed.n_numeric).arrays
-        _core.count_all(tables, packed.fused, numbers, weights, labels, *sums)
-    elif moved:
-        sums = counts.map(np.copy).arrays
-        _core.count_moved(tables, packed.fused, numbers, weights, old, labels, *sums)
+        sums = _recounted(rows, fixed, labels)
     else:
-        sums = counts.arrays
+        sums = _updated(rows, counts, old, labels, moved)
     return labels, Counts(*sums, cost=_cost(block, packed, fixed, labels, sums), moved=moved)
 
 
-def _cost(
-    block: Block, packed: Packed, fixed: FixedScores, labels: IntArray, sums: tuple[IntArray, ...]
-) -> int:
+CoreRows = tuple["_core.Tables", "_core.Fused", FloatArray, IntArray]  # with their numbers and weights
+Sums = tuple[IntArray, IntArray, IntArray, IntArray, IntArray]  # the arrays of Counts, in its order
+
+
+def _recounted(rows: CoreRows, fixed: FixedScores, labels: IntArray) -> Sums:
+    into = Counts.none(fixed.k, fixed.axis.length, fixed.n_numeric).arrays
+    _core.count_all(*rows, labels, *into)
+    return into
+
+
+def _updated(rows: CoreRows, counts: Counts, before: IntArray, labels: IntArray, moved: int) -> Sums:
+    if moved == 0:
+        return counts.arrays
+    into = counts.map(np.copy).arrays
+    _core.count_moved(*rows, before, labels, *into)
+    return into
+
+
+def _cost(block: Block, packed: Packed, fixed: FixedScores, labels: IntArray, sums: Sums) -> int:
     """Sum of the rows' costs; of categories from counts where a row costs just the sum of its entries."""
     tables = _tables(packed, fixed)
     if packed.present is None and not fixed.root:
