@@ -128,6 +128,47 @@ def test_a_full_disk_is_no_mistake_of_the_program(run, monkeypatch):
     assert ended.err == "Error: The output cannot be written: No space left on device.\n"
 
 
+def ended_on_a_full_disk(*asked, stream):
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        return subprocess.run(
+            [sys.executable, "-m", "catalpa", *asked],
+            env={**os.environ, "PYTHONPATH": str(Path(catalpa.__file__).parents[1])},
+            text=True,
+            check=False,
+            **{**streams, stream: full},
+        )
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no disk that is always full")
+@pytest.mark.parametrize("asked", [["--version"], ["--help"], ["cluster", "--help"]])
+def test_help_on_a_full_disk_is_a_sentence_too(asked):
+    ended = ended_on_a_full_disk(*asked, stream="stdout")
+    assert ended.returncode == 2
+    assert ended.stderr == "Error: The output cannot be written: No space left on device.\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no disk that is always full")
+def test_an_error_that_nobody_can_be_told_keeps_its_exit_code():
+    assert ended_on_a_full_disk("cluster", "absent.csv", "-k", "2", stream="stderr").returncode == 2
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ImportError("x.so: failed to map segment from shared object"),
+        OSError("Failed to launch worker thread: Resource temporarily unavailable"),
+        RuntimeError("can't start new thread"),
+        OSError(12, "Cannot allocate memory"),
+    ],
+)
+def test_a_library_that_lacks_memory_is_no_mistake_of_the_program(run, fruit, monkeypatch, error):
+    monkeypatch.setattr("catalpa.table.files.sources.read_table", raises(error))
+    done = run("cluster", fruit, "-k", 2)
+    assert done.code == 1
+    assert done.err.startswith("Error: There is not enough memory for this.")
+
+
 class Broken:
     """A stream that fails in a way no stream should."""
 

@@ -13,7 +13,7 @@ import pytest
 import catalpa
 from catalpa.errors import MissingDependency, OutputError
 from catalpa.report.columns import telling_text
-from catalpa.report.html import script_json
+from catalpa.report.html import needs_packages, script_json
 
 ATTACK = "<script>window.hacked = true</script>"
 
@@ -198,6 +198,18 @@ def test_a_missing_package_is_named_with_the_command_to_run(package, model, zoo,
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingDependency, match=r'pip install "catalpa\[report\]"'):
         _ = model.report(zoo).html
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of this kind are not for Windows")
+def test_a_limit_that_would_end_the_drawing_program_is_said_before(model, zoo, monkeypatch):
+    import resource
+
+    limits = {resource.RLIMIT_AS: (8 << 30, 8 << 30)}
+    monkeypatch.setattr(resource, "getrlimit", lambda what: limits[what])
+    with pytest.raises(OutputError, match=r"64 GB of addresses.*may have 8\.0 GB.*ulimit -v unlimited"):
+        _ = model.report(zoo).html
+    limits[resource.RLIMIT_AS] = (64 << 30, resource.RLIM_INFINITY)
+    needs_packages()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import signal
 import sys
 import textwrap
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -52,45 +53,59 @@ ENDS: Mapping[type[BaseException], tuple[int, str]] = {
 }
 
 
+LACK_OF_MEMORY = re.compile(
+    "cannot allocate memory|failed to map segment|launch worker thread|can't start new thread|bad_alloc", re.I
+)
+
+
 class Guarded(TyperGroup):
     """Ends every command with an exit code and at most one paragraph, never with a traceback."""
 
+    def make_context(self, *arguments: Any, **more: Any) -> Any:
+        """Read what was typed; --help and --version print here."""
+        with _ended_well(lambda: False):
+            return super().make_context(*arguments, **more)
+
     def invoke(self, ctx: Any) -> Any:
         """Run the subcommand."""
-        try:
+        with _ended_well(lambda: ctx.params["debug"]):
             result = super().invoke(ctx)
             # Here, where a full disk or a closed pipe can still be told; Python's own flush at exit would
             # show a traceback.
             sys.stdout.flush()
             return result
-        except (KeyboardInterrupt, Terminated, MemoryError) as end:
-            code, said = next(
-                told for kind, told in ENDS.items() if isinstance(end, kind)
-            )  # NumPy has its own MemoryError
-            _complain(said)
-            raise typer.Exit(code) from None
-        # As in: catalpa datasets votes | head
-        except BrokenPipeError:
-            _forget_output()  # the reader has what it wanted
-            raise typer.Exit(FAILED) from None
-        except CatalpaError as error:
-            if ctx.params["debug"]:
-                traceback.print_exc()
-            _complain(f"Error: {error} {_in_options(str(error))}")
-            # Not what was typed is wrong, but what is there: scripts can tell these apart by the code.
-            elsewhere = isinstance(error, DatasetError | MissingDependency)
-            raise typer.Exit(FAILED if elsewhere else WRONG_INPUT) from None
-        except Exception as error:
-            if not _is_unexpected(error):
-                raise
-            if isinstance(error, OSError) and error.errno in FULL:
-                _forget_output()
-                _complain(f"Error: The output cannot be written: {error.strerror}.")
-                raise typer.Exit(WRONG_INPUT) from None
-            if ctx.params["debug"]:
-                traceback.print_exc()
-            _complain(_unexpected(error))
-            raise typer.Exit(FAILED) from None
+
+
+@contextmanager
+def _ended_well(debug: Callable[[], bool]) -> Iterator[None]:
+    """Make an exit code and a paragraph of whatever ends the block; with a traceback if asked for."""
+    try:
+        yield
+    # As in: catalpa datasets votes | head
+    except BrokenPipeError:
+        _forget_output()  # the reader has what it wanted
+        raise typer.Exit(FAILED) from None
+    except CatalpaError as error:
+        if debug():
+            traceback.print_exc()
+        _complain(f"Error: {error} {_in_options(str(error))}")
+        # Not what was typed is wrong, but what is there: scripts can tell these apart by the code.
+        elsewhere = isinstance(error, DatasetError | MissingDependency)
+        raise typer.Exit(FAILED if elsewhere else WRONG_INPUT) from None
+    except (KeyboardInterrupt, Terminated, Exception) as end:
+        if not _is_unexpected(end):
+            raise
+        if isinstance(end, OSError) and end.errno in FULL:
+            _forget_output()
+            _complain(f"Error: The output cannot be written: {end.strerror}.")
+            raise typer.Exit(WRONG_INPUT) from None
+        code, said = next(
+            (told for kind, told in ENDS.items() if isinstance(end, kind)), (FAILED, _unexpected(end))
+        )
+        if debug() and isinstance(end, Exception):
+            traceback.print_exc()
+        _complain(said)
+        raise typer.Exit(code) from None
 
 
 def _forget_output() -> None:
@@ -108,13 +123,16 @@ def _in_options(message: str) -> str:
     return f"On the command line {', '.join(f'{name} is {OPTIONS[name]}' for name in named)}."
 
 
-def _is_unexpected(error: Exception) -> bool:
+def _is_unexpected(error: BaseException) -> bool:
     """Whether this is a mistake of the program, not typer's own way of ending or of explaining usage."""
     # Errors of usage are click's, which is not imported here; all of them have an exit code.
     return not (isinstance(error, typer.Exit | typer.Abort) or hasattr(error, "exit_code"))
 
 
-def _unexpected(error: Exception) -> str:
+def _unexpected(error: BaseException) -> str:
+    # Libraries tell a lack of memory in their own ways: while they are loaded, or when they start a thread.
+    if LACK_OF_MEMORY.search(str(error)):
+        return ENDS[MemoryError][1]
     return (
         f"Error: something went wrong inside Catalpa {__version__} ({type(error).__name__}: {error}). "
         "This should not happen: please report it, with what `catalpa --debug ...` prints."
@@ -124,7 +142,9 @@ def _unexpected(error: Exception) -> str:
 def _complain(message: str) -> None:
     # Messages are written for Python too, where line ends and blanks are kept.
     paragraph = " ".join(message.split())
-    print(textwrap.fill(paragraph, 100, break_long_words=False, break_on_hyphens=False), file=sys.stderr)
+    wrapped = textwrap.fill(paragraph, 100, break_long_words=False, break_on_hyphens=False)
+    with suppress(OSError):  # where nobody can be told, the exit code still tells
+        print(wrapped, file=sys.stderr)
 
 
 app = typer.Typer(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from catalpa.errors import MissingDependency
+from catalpa.errors import MissingDependency, OutputError
 from catalpa.plot.category_map import draw_categories
 from catalpa.plot.fitting import draw_passes
 from catalpa.plot.row_map import draw_map
@@ -17,6 +18,9 @@ from catalpa.relations.names import amount, figure, percent, shortened
 
 PALE = ("#E69F00", "#56B4E9", "#CC79A7", "#B8A90A")  # white numbers would be hard to read on these
 NAME_WIDTH = 60  # longer names of columns and categories are cut; a title has them whole
+ADDRESSES = (
+    64 << 30
+)  # bytes that the drawing program's engine sets aside; with less it ends the whole process
 PARTS = (
     ("clusters", "Clusters"),
     ("apart", "What sets them apart"),
@@ -158,6 +162,22 @@ def needs_packages() -> None:
     needs_altair()
     _jinja()
     _vl_convert()
+    _needs_addresses()
+
+
+def _needs_addresses() -> None:
+    """An error where the limit of the system would end the program while it draws."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY and limit < ADDRESSES:
+        raise OutputError(
+            f"A page cannot be drawn here: the drawing program sets aside {ADDRESSES >> 30} GB of addresses "
+            f"(not of memory), and this program may have {limit / 2**30:.1f} GB. Lift the limit "
+            "(ulimit -v unlimited), or make the page on another machine: catalpa report."
+        )
 
 
 def _svg(chart: Any) -> str:
