@@ -19,6 +19,7 @@ from catalpa.table.blocks import Axis, FloatArray, IntArray
 from catalpa.table.schema import Column
 
 MOST_CATEGORIES = 100  # an axis for every two of these and a place on it for each: 4 MB per cluster
+CELLS_AT_ONCE = 1 << 17  # of 8 bytes, in each array on the way, so that they stay near the processor
 SAME_SUM = 1e-12  # mean distances closer than this are a tie
 
 
@@ -78,19 +79,43 @@ class Space:
 
         Sums are taken along the sorted axis, from the weight and the way on either side.
         """
-        places, order = self.coordinates[column], self._orders[column]
-        if not places.size:
-            return np.zeros((len(held), len(places)), dtype=np.int64)
-        line = np.take_along_axis(places, order, axis=1)
-        share = (held / np.maximum(held.sum(axis=1, keepdims=True), 1))[:, order]  # (k, axes, v)
-        before, way = np.cumsum(share, axis=2), np.cumsum(share * line, axis=2)
-        summed = line * (2.0 * before - 1.0) + way[:, :, -1:] - 2.0 * way
-        least = summed <= summed.min(axis=2, keepdims=True) + SAME_SUM
-        return np.asarray(np.where(least, order, len(held[0])).min(axis=2))
+        share = held / np.maximum(held.sum(axis=1, keepdims=True), 1)
+        found = np.zeros((len(held), len(self.coordinates[column])), dtype=np.int64)
+        # Some axes at once: sums along 4005 axes of 90 categories would go through memory again and again.
+        at_once = max(CELLS_AT_ONCE // max(held.size, 1), 1)
+        for first in range(0, found.shape[1] if held.shape[1] else 0, at_once):
+            part = slice(first, first + at_once)
+            line, order = (sorted_axes[:, part] for sorted_axes in self._lines[column])
+            found[:, part] = _least_distant(line, order, share)
+        return found
 
     @cached_property
-    def _orders(self) -> list[IntArray]:
-        return [np.argsort(places, axis=1, kind="stable") for places in self.coordinates]
+    def _lines(self) -> list[tuple[FloatArray, IntArray]]:
+        """Per column, the places on every axis from the lowest up, and whose they are; (v, axes) each."""
+        orders = [np.argsort(places, axis=1, kind="stable") for places in self.coordinates]
+        pairs = zip(self.coordinates, orders, strict=True)
+        return [(np.ascontiguousarray(np.take_along_axis(p, o, axis=1).T), o.T.copy()) for p, o in pairs]
+
+
+def _least_distant(line: FloatArray, order: IntArray, share: FloatArray) -> IntArray:  # (k, axes)
+    """The medoids of clusters with these shares (k, v) on some axes, which are sorted."""
+    own = np.take(share, order, axis=1)  # (k, v, axes)
+    way, before = _running_sums(own * line), _running_sums(own)
+    before *= 2.0
+    before -= 1.0
+    before *= line
+    before += way[:, -1:]
+    way *= 2.0
+    summed = np.subtract(before, way, out=before)
+    least = summed <= summed.min(axis=1, keepdims=True) + SAME_SUM
+    return np.asarray(np.where(least, order, len(order)).min(axis=1))
+
+
+def _running_sums(values: FloatArray) -> FloatArray:  # (k, v, axes)
+    """Sums along the second axis; a line of axes at a time, which NumPy's own cumsum does not do."""
+    for at in range(1, values.shape[1]):
+        values[:, at] += values[:, at - 1]
+    return values
 
 
 def unfold(contexts: Contexts, n_columns: int, *, to_unit: bool) -> Space:
