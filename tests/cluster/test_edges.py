@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 import catalpa
 from catalpa import DISC, KModes, SigDT
 from catalpa.cluster.registry import METHODS, find_method
-from catalpa.errors import ModelFileError, ParameterError, UnsupportedTable
+from catalpa.errors import ModelFileError, ParameterError, TableError, UnsupportedTable
 
 asked = [entry.estimator for entry in METHODS.values() if "n_clusters" in entry.estimator().get_params()]
 everything = pytest.mark.parametrize("method", asked)
@@ -261,3 +261,15 @@ def test_fractional_weights_weigh():
     assert model.cost_ == pytest.approx(0.5 * 2 + 0.5)
     assert model.cluster_sizes_.tolist() == pytest.approx([3.5])
     assert model.history_["cost"].tolist() == pytest.approx([1.5])
+
+
+@pytest.mark.parametrize("method", ["cbdm", "cdcdr", "cure", "harr", "hdc", "sigdt"])
+def test_more_categories_than_can_be_compared_in_pairs_are_refused_before_the_work(method, monkeypatch):
+    monkeypatch.setattr("catalpa.estimator.problem.MOST_PAIRED", 35)
+    zoo = catalpa.datasets.load("zoo").frame  # 36 categories
+    few = {} if method == "sigdt" else {"n_clusters": 2, "n_init": 1}
+    refused = r"have 36 categories in all.*every two of them.*0\.0 GB.*at most 35.*Grove or KModes"
+    with pytest.raises(TableError, match=refused):
+        METHODS[method].estimator().set_params(**few).fit(zoo)
+    monkeypatch.setattr("catalpa.estimator.problem.MOST_PAIRED", 36)
+    METHODS[method].estimator().set_params(**few).fit(zoo)

@@ -139,6 +139,7 @@ class HARR(Clusterer):
         ranks = ranked_categories(columns)
         # Before the pass: a column of many categories has an axis for every two of them.
         check_sizes(columns, ranks)
+        problem.check_pairs()
         axis = binned_axis(problem.engine.axis, n_numeric, self.n_bins)
         together = problem.engine.total(cooccurrences_with_bins, problem.engine.axis, self.n_bins)
         contexts = Contexts.of(together, axis, ranks + (self.n_bins,) * n_numeric)

@@ -109,6 +109,7 @@ class SigDT(Clusterer):
         return 1  # the tree decides; a table of one row is a tree too
 
     def _solve(self, problem: Problem) -> Outcome:
+        problem.check_pairs()  # a table of them for every open branch
         engine, units = problem.engine, problem.units_per_weight
         seen = engine.total(first_seen, engine.axis)
         test = self._test(engine, seen)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from catalpa.costs.method import Learner, Method, State
 from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine
-from catalpa.errors import ParameterError, UnsupportedTable
+from catalpa.errors import ParameterError, TableError, UnsupportedTable
 from catalpa.estimator.checkpoint import CheckpointedEngine
 from catalpa.estimator.fitted import Outcome
 from catalpa.loop.alternate import Enough, alternate, clusters_repeat
@@ -26,6 +26,8 @@ from catalpa.steps.sums import cooccurrences, number_moments
 from catalpa.table import encode
 from catalpa.table.blocks import Axis, IntArray, Rows
 from catalpa.table.schema import Schema
+
+MOST_PAIRED = 10_000  # categories: 0.8 GB for a table of pairs, of which methods hold several
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +55,19 @@ class Problem:
 
     def together(self) -> IntArray:  # (V, V)
         """Weight of the rows that hold both of two categories: all that some methods learn from."""
+        self.check_pairs()
         return self.engine.total(cooccurrences, self.engine.axis)
+
+    def check_pairs(self) -> None:
+        """Refuse a table with too many categories to compare every two, before any work is done."""
+        found = self.axis.length
+        if found > MOST_PAIRED:
+            raise TableError(
+                f"The columns have {found:,} categories in all. This method compares every two of them, "
+                f"which takes {8 * found**2 / 2**30:,.1f} GB for each table of pairs, and takes at most "
+                f"{MOST_PAIRED:,}: group rare categories, leave out columns with very many, or use Grove or "
+                "KModes, which need no pairs."
+            )
 
     @property
     def weighed(self) -> NDArray[np.bool_] | None:
