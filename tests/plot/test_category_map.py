@@ -38,6 +38,21 @@ def test_names_cover_neither_each_other_nor_a_cluster(zoo_view: object) -> None:
     assert len({layer["mark"]["align"] for layer in layers}) == 2
 
 
+def test_names_of_clusters_cover_neither_each_other_nor_a_square(zoo_view: object) -> None:
+    titles = ["first of all", "second", "third", "fourth"]
+    crowded = [[0.0, 0.0], [0.01, 0.0], [0.005, 0.0], [0.5, 0.5]]
+    record = {**category_points(zoo_view), "clusters": crowded, "titles": titles}
+    chart = draw_categories(record).to_dict()
+    clusters = next(
+        layer["data"]["values"]
+        for layer in chart["layer"]
+        if layer.get("mark", {}).get("type") == "square" or layer.get("mark") == "square"
+    )
+    assert [one["side"] for one in clusters] == ["above", "below", "", "above"]
+    shown = [layer for layer in chart["layer"] if "dy" in layer.get("mark", {})]
+    assert {layer["mark"]["dy"] for layer in shown} == {-16, 16}
+
+
 def test_a_table_of_numbers_has_no_categories_to_map() -> None:
     table = pd.DataFrame({"a": [0.5, 1.5, 9.5, 8.25]})
     model = catalpa.KPrototypes(2, random_state=0).fit(table)

@@ -70,12 +70,22 @@ def test_clusters_stand_where_correspondence_analysis_puts_them() -> None:
     left, strength, right = np.linalg.svd(
         (share - np.outer(rows, columns)) / np.sqrt(np.outer(rows, columns))
     )
+    # Three clusters: distances are divided by the two that a spread over them may differ in.
+    strength = strength / np.sqrt(2)
     expected = left[:, :2] * strength[:2] / np.sqrt(rows)[:, None]
     signs = np.sign((expected * found.clusters).sum(axis=0))
     assert found.clusters == pytest.approx(expected * signs, abs=1e-12)
     places = right.T[:, :2] * strength[:2] / np.sqrt(columns)[:, None] * signs
-    # Three clusters: distances are divided by the two that a spread over them may differ in.
-    assert found.coordinates == pytest.approx(places / np.sqrt(2), abs=1e-12)
+    assert found.coordinates == pytest.approx(places, abs=1e-12)
+
+
+def test_clusters_are_spread_as_widely_as_the_categories() -> None:
+    by_category, sizes, together = counted(ROWS)
+    for pairs in (None, together):
+        found = map_categories(by_category, sizes, SCHEMA, together=pairs, axes=1)
+        of_categories = np.average(found.coordinates**2, axis=0, weights=found.counts)
+        of_clusters = np.average(found.clusters**2, axis=0, weights=by_category.sum(axis=1))
+        assert of_clusters == pytest.approx(of_categories)
 
 
 def test_a_category_without_rows_is_left_out_and_one_cluster_gives_one_point() -> None:

@@ -22,6 +22,7 @@ MOST_PAIRED = 1_500  # categories: their pairs are a square table, and its axes 
 NAME_WIDTH = 32
 LETTER, LINE = 6.2, 13.0  # pixels of a letter and a line of names
 SQUARE = 18  # pixels across a cluster's square
+ABOVE = {"above": SQUARE - 2, "below": 2 - SQUARE}  # pixels from a square's middle to its name
 MARGIN = 30  # pixels between the outermost point and the edge
 
 
@@ -103,14 +104,15 @@ def draw_categories(record: Mapping[str, Any], width: int = 640, height: int = 5
     """Chart of points from :func:`category_points`."""
     alt = needs_altair()
     frame = _frame(record, width, height)
-    points = _named(record["points"], record, frame)
+    clusters, taken = _titled(record, frame)
+    points = _named(record["points"], frame, taken)
     titles = [
         f"axis {at + 1}: {share:.0%} of the differences" for at, share in enumerate(record["explained"])
     ]
     quiet = {"labels": False, "ticks": False, "grid": False, "domain": False}
     x = alt.X("x:Q", scale=alt.Scale(domain=frame.x, nice=False), axis=alt.Axis(title=titles[0], **quiet))
     y = alt.Y("y:Q", scale=alt.Scale(domain=frame.y, nice=False), axis=alt.Axis(title=titles[1], **quiet))
-    return alt.layer(*_cross(), *_dots(points, x, y), *_squares(record, x, y)).properties(
+    return alt.layer(*_cross(), *_dots(points, x, y), *_squares(clusters, x, y)).properties(
         width=width, height=height
     )
 
@@ -150,30 +152,37 @@ def _dots(points: Sequence[Mapping[str, Any]], x: Any, y: Any) -> list[Any]:
     return [dots, *names]
 
 
-def _squares(record: Mapping[str, Any], x: Any, y: Any) -> list[Any]:
-    """A square with its number for every cluster, and its name above where it has one."""
+def _squares(clusters: Sequence[Mapping[str, Any]], x: Any, y: Any) -> list[Any]:
+    """A square with its number for every cluster, and its name above or below where there is room."""
     alt = needs_altair()
-    places = [
-        {
-            "x": across,
-            "y": up,
-            "cluster": at,
-            "colour": cluster_colour(at),
-            "name": "" if title == str(at) else title,
-        }
-        for at, ((across, up), title) in enumerate(zip(record["clusters"], record["titles"], strict=True))
-    ]
-    base = alt.Chart(alt.Data(values=places)).encode(x=x, y=y)
+    base = alt.Chart(alt.Data(values=clusters)).encode(x=x, y=y)
     square = base.mark_square(size=SQUARE**2, opacity=0.9).encode(
         color=alt.Color("colour:N", scale=None, legend=None)
     )
     number = base.mark_text(color="white", fontWeight=700, fontSize=12).encode(text="cluster:N")
-    letters = {"fontWeight": 700, "fontSize": 12, "dy": -SQUARE + 2}
-    above = [
-        base.mark_text(**style, **letters).encode(text="name:N")
+    names = [
+        base.transform_filter(f"datum.side == '{side}'")
+        .mark_text(**style, fontWeight=700, fontSize=12, dy=-up)
+        .encode(text="name:N")
+        for side, up in ABOVE.items()
         for style in ({"stroke": "white", "strokeWidth": 4, "strokeJoin": "round"}, {"color": INK})
     ]
-    return [square, number, *above]
+    return [square, number, *names]
+
+
+class _Line(NamedTuple):
+    """A line of text, or a square, in pixels that go upwards."""
+
+    left: float
+    right: float
+    middle: float
+
+    def is_free(self, taken: Sequence[_Line]) -> bool:
+        """Whether it covers none of the others."""
+        return all(
+            self.left > other.right or self.right < other.left or abs(self.middle - other.middle) > LINE
+            for other in taken
+        )
 
 
 class _Frame(NamedTuple):
@@ -199,15 +208,27 @@ def _frame(record: Mapping[str, Any], width: int, height: int) -> _Frame:
     return _Frame([left, right], [below, above], width, height)
 
 
-def _named(
-    points: Sequence[Mapping[str, Any]], record: Mapping[str, Any], frame: _Frame
-) -> list[dict[str, Any]]:
-    """Points with names, and the side on which one finds room: no name covers another that tells more."""
+def _titled(record: Mapping[str, Any], frame: _Frame) -> tuple[list[dict[str, Any]], list[_Line]]:
+    """Clusters with their names and the side on which one finds room, and the lines that are taken then."""
     squares = [frame.pixel(x, y) for x, y in record["clusters"]]
-    taken = [(x - SQUARE / 2, x + SQUARE / 2, y) for x, y in squares]  # left, right, middle of the line
-    for (x, y), title in zip(squares, record["titles"], strict=True):
-        half = LETTER * len(title) / 2
-        taken.append((x - half, x + half, y + SQUARE - 2))  # above the square, as pixels go upwards here
+    taken = [_Line(x - SQUARE / 2, x + SQUARE / 2, y) for x, y in squares]
+    titled = []
+    for at, ((x, y), title) in enumerate(zip(squares, record["titles"], strict=True)):
+        name, half = "" if title == str(at) else title, LETTER * len(title) / 2
+        # A name that covers another says neither; the number is there in any case.
+        lines = {side: _Line(x - half, x + half, y + up) for side, up in ABOVE.items() if name}
+        others = [line for line in taken if line != taken[at]]
+        side = next((side for side, line in lines.items() if line.is_free(others)), "")
+        taken += [lines[side]] if side else []
+        across, up = record["clusters"][at]
+        colour = cluster_colour(at)
+        titled.append({"x": across, "y": up, "cluster": at, "colour": colour, "name": name, "side": side})
+    return titled, taken
+
+
+def _named(points: Sequence[Mapping[str, Any]], frame: _Frame, taken: list[_Line]) -> list[dict[str, Any]]:
+    """Points with names, and the side on which one finds room: no name covers another that tells more."""
+    taken = list(taken)
     named = []
     for point in sorted(points, key=lambda one: -one["part"]):
         name = f"{shortened(point['column'], NAME_WIDTH)} = {shortened(point['category'], NAME_WIDTH)}"
@@ -215,11 +236,10 @@ def _named(
         side = ""
         # "left" is where the text begins: a name to the right of its point is tried first.
         for tried, left in (("left", x + 9), ("right", x - 9 - LETTER * len(name))):
-            right = left + LETTER * len(name)
-            inside = left >= 0 and right <= frame.width
-            if inside and all(left > r or right < at or abs(y - line) > LINE for at, r, line in taken):
+            line = _Line(left, left + LETTER * len(name), y)
+            if line.left >= 0 and line.right <= frame.width and line.is_free(taken):
                 side = tried
-                taken.append((left, right, y))
+                taken.append(line)
                 break
         named.append({**point, "name": name, "side": side})
     return named

@@ -176,6 +176,10 @@ def _clusters(by_category: FloatArray, coordinates: FloatArray, inertia: FloatAr
     """The mean of the categories that a cluster's rows hold, stretched to the scale of the categories."""
     held = by_category.sum(axis=1, keepdims=True)
     shares = np.divide(by_category, held, out=np.zeros_like(by_category), where=held > 0)
-    places = np.zeros((len(by_category), coordinates.shape[1]))
-    np.divide(shares @ coordinates, np.sqrt(inertia), out=places, where=inertia > 0)
+    means = shares @ coordinates
+    # Means huddle in the middle. On every axis clusters are spread as widely as categories, as in the
+    # correspondence analysis of clusters and categories alone.
+    spread = (held * means**2).sum(axis=0) / max(float(held.sum()), 1.0)
+    places = np.zeros(means.shape)
+    np.divide(means * np.sqrt(inertia), np.sqrt(spread), out=places, where=spread > 0)
     return places
