@@ -6,6 +6,7 @@ import json
 import sqlite3
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
 
@@ -134,6 +135,13 @@ def test_names_are_suggested_from_what_sets_clusters_apart():
     long = CategoryReason("a", "b" * 100 + "\n\u200d", 1, 0, 1)
     assert len(suggested([[long, long]])[0]) <= 80
     assert suggested([[CategoryReason("a", "b\nc", 1, 0, 1)]]) == {0: "b c"}
+
+
+def test_an_answer_to_several_questions_is_named_with_its_question():
+    rows = [["often", "rarely", "red"]] * 20 + [["rarely", "often", "blue"]] * 20
+    table = pd.DataFrame(rows, columns=["sport", "music", "colour"])
+    names = catalpa.KModes(2, random_state=0).fit(table).suggest_names()
+    assert set(names.values()) == {"sport often, music rarely", "sport rarely, music often"}
 
 
 def test_suggested_names_can_be_taken_as_they_are():

@@ -248,3 +248,31 @@ def test_the_card_is_not_shown_where_text_is_wanted(zoo):
 def test_categories_on_the_card_stay_text():
     model = catalpa.KModes(2, random_state=0).fit([[ATTACK]] * 3 + [["b"]] * 3)
     assert ATTACK not in model._repr_mimebundle_()["text/html"]
+
+
+def luminance(colour):
+    parts = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in np.asarray(colour) / 255]
+    return float(np.dot(parts, (0.2126, 0.7152, 0.0722)))
+
+
+def contrast(one, other):
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def of_hex(text):
+    return np.array([int(text[at : at + 2], 16) for at in (1, 3, 5)], dtype=float)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_shares_can_be_read_on_their_shade_in_both_themes(report, theme):
+    css = report.html.split("<style")[1].split("</style>")[0]
+    own = css if theme == "light" else css[css.index("prefers-color-scheme: dark") :]
+    paper, ink = (of_hex(re.search(rf"--{name}: (#\w{{6}})", own)[1]) for name in ("paper", "ink"))
+    heat = np.array(re.search(r"--heat: ([\d, ]+)", own)[1].split(","), dtype=float)
+    strong = of_hex(re.search(r"\.heat td\.strong \{ color: (#\w{6})", css)[1]) if theme == "dark" else ink
+    cells = re.findall(r'--a: ([\d.]+)" class="(strong)?', report.html)
+    assert {mark for _, mark in cells} == {"", "strong"}
+    for shade, mark in cells:
+        behind = paper + (heat - paper) * float(shade)
+        assert contrast(behind, strong if mark else ink) >= 4.0

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 from catalpa.errors import ParameterError
 from catalpa.estimator.attributes import reasons_of
 from catalpa.estimator.fitted import Fitted, fitted_of
-from catalpa.relations.names import figure, shortened
+from catalpa.relations.names import category_names, figure, shortened
 from catalpa.relations.reasons import NumberReason, Reason
 
 TRAITS, MOST_TRAITS = 2, 5  # reasons in a name that is suggested, and where names would be the same
@@ -62,7 +63,12 @@ class Named:
         >>> sorted(model.suggest_names().values())
         ['blue, no x1', 'red, x1']
         """
-        return suggested(reasons_of(fitted_of(self), MOST_TRAITS))
+        fitted = fitted_of(self)
+        texts = Counter(
+            text for column in fitted.schema.categorical for text in set(category_names(column.categories))
+        )
+        shared = {text for text, columns in texts.items() if columns > 1}
+        return suggested(reasons_of(fitted, MOST_TRAITS), shared)
 
     @property
     def cluster_names_(self) -> list[str]:
@@ -71,12 +77,17 @@ class Named:
         return all_names(fitted.names, fitted.outcome.k)
 
 
-def suggested(found: Sequence[Sequence[Reason]]) -> dict[int, str]:
-    """A name for every cluster from its reasons: two of them, and more where two clusters would be one."""
+def suggested(found: Sequence[Sequence[Reason]], shared: Container[str] = ()) -> dict[int, str]:
+    """A name for every cluster from its reasons: two of them, and more where two clusters would be one.
+
+    Categories in ``shared`` are those of several columns, so that the column has to be said.
+    """
     names: dict[int, str] = {}
     for cluster, of_cluster in enumerate(found):
         # What a cluster has comes before what it lacks.
-        traits = sorted(map(_trait, of_cluster), key=lambda trait: trait.startswith("no "))
+        traits = sorted(
+            (_trait(one, shared) for one in of_cluster), key=lambda trait: trait.startswith("no ")
+        )
         traits = traits or [f"cluster {cluster}"]
         tried = [", ".join(traits[:most]) for most in range(min(TRAITS, len(traits)), len(traits) + 1)]
         tried = [_on_one_line(name) for name in tried]
@@ -90,7 +101,7 @@ def _on_one_line(name: str) -> str:
     return shortened("".join(letter if letter.isprintable() else " " for letter in name).strip(), LONGEST)
 
 
-def _trait(reason: Reason) -> str:
+def _trait(reason: Reason, shared: Container[str]) -> str:
     """A reason in a word or two."""
     if isinstance(reason, NumberReason):
         if not reason.far:
@@ -99,12 +110,10 @@ def _trait(reason: Reason) -> str:
     answer = reason.category.casefold()
     if answer in YES + NO:  # the question says more than the answer
         return reason.column if (answer in YES) != reason.rare else f"no {reason.column}"
-    return f"no {reason.category}" if reason.rare else _told(reason.column, reason.category)
-
-
-def _told(column: str, category: str) -> str:
-    """A word says what it is; a number or a missing cell needs its column."""
-    return category if category[:1].isalpha() else f"{column} {category}"
+    # A word says what it is; a number, a missing cell or an answer to several questions needs its column.
+    alone = reason.category[:1].isalpha() and reason.category not in shared
+    told = reason.category if alone else f"{reason.column} {reason.category}"
+    return f"no {told}" if reason.rare else told
 
 
 def named(before: Mapping[int, str], given: Any, k: int) -> dict[int, str]:
