@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 import catalpa
 from catalpa import KModes, Progress
+from catalpa.__main__ import main as run_program
 from catalpa.cli import outputs
 from catalpa.cli.main import app
 from catalpa.cli.terminal import Terminal
@@ -40,6 +41,24 @@ def test_an_interrupt_during_a_long_fit_leaves_no_file_and_ends_with_130(program
     assert "Interrupted" in err
     assert "Traceback" not in err
     assert [path.name for path in tmp_path.rglob("*")] == ["long.csv"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of this kind are not for Windows")
+def test_an_interrupt_while_libraries_are_loaded_is_a_sentence_too(program, tmp_path):
+    slow = "import sys, time\nprint('loading', flush=True)\ntime.sleep(60)\n"
+    (tmp_path / "typer.py").write_text(slow)  # stands before the real one: the program runs in this folder
+    with program("methods") as running:
+        assert running.stdout.readline() == "loading\n"
+        running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=60)
+    assert (running.returncode, err) == (130, "Interrupted. No half-written file is left.\n")
+
+
+def test_an_interrupt_that_no_command_met_ends_the_program_all_the_same(monkeypatch, capsys):
+    monkeypatch.setattr("catalpa.cli.main.main", raises(KeyboardInterrupt))
+    with pytest.raises(SystemExit) as ended:
+        run_program()
+    assert (ended.value.code, capsys.readouterr().err.split(".")[0]) == (130, "Interrupted")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of this kind are not for Windows")

@@ -69,3 +69,20 @@ def test_a_page_shows_the_table_of_a_class_that_was_kept_out():
 def test_as_many_values_as_rows_are_asked_for():
     with pytest.raises(ParameterError, match="against has 2 values, but the table has 6 rows"):
         crossed(LABELS, 2, ["x", "y"])
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_a_column_of_the_table_is_crossed_by_its_name(library):
+    rows = {"a": ["x"] * 6 + ["y"] * 6, "b": ["u"] * 6 + ["v"] * 6}
+    model = catalpa.KModes(2, random_state=0).fit(library(rows))
+    wide = library({**rows, "class": ["p", "q"] * 6})
+    named, given = (
+        model.report(wide, against=against).summary["against"] for against in ("class", wide["class"])
+    )
+    assert named == given
+    assert named["column"] == "class"
+    assert np.sum(named["counts"]) == 12
+    with pytest.raises(ParameterError, match="against is 'klass', which is no column of the table"):
+        model.report(wide, against="klass")
+    with pytest.raises(ParameterError, match="against is 'class', which is no column"):
+        model.report(np.array([["x", "u"], ["y", "v"]]), against="class")

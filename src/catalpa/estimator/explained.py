@@ -110,8 +110,9 @@ class Explained:
             typical rows, and take no part.
         sample_weight : array-like (n,), optional
             Weight of each row, as at fit.
-        against : array-like (n,), optional
-            A column that took no part, such as a known class, to be crossed with the clusters.
+        against : str or array-like (n,), optional
+            A column that took no part, such as a known class, to be crossed with the clusters: its name in
+            the table, or its values.
         id : str or array-like (n,), optional
             The column that names the rows, or their names; the frame's own index if not given.
         title : str

@@ -51,13 +51,23 @@ def set_aside(X: Any, schema: Schema, id: Any = None) -> tuple[Any, Beside]:  # 
     return known, _named(Beside("row", index, columns), id, frame)
 
 
+def column_given(X: Any, given: Any, setting: str) -> Any:
+    """The column of the table that a setting names, or the values that it gives in its place."""
+    if not isinstance(given, str):
+        return given
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if given not in (there := list(getattr(frame, "columns", ()))):
+        raise ParameterError(
+            f"{setting} is {given!r}, which is no column of the table. Its columns are {there}."
+        )
+    return frame[given]
+
+
 def _named(beside: Beside, id: Any, rows: Any) -> Beside:  # noqa: A002
     """With the names that were given, if any were."""
     if id is None:
         return beside
-    if isinstance(id, str):
-        there = list(getattr(rows, "columns", ()))
-        raise ParameterError(f"id is {id!r}, which is no column of the table. Its columns are {there}.")
+    id = column_given(rows, id, "id")  # noqa: A001 - as users call it
     names = list(id.to_pylist() if hasattr(id, "to_pylist") else id)
     if len(names) != len(rows):
         raise ParameterError(

@@ -16,7 +16,7 @@ from catalpa.estimator.fitted import fitted_of
 from catalpa.files import write_atomically
 from catalpa.plot.view import look
 from catalpa.report.against import crossed
-from catalpa.report.beside import set_aside
+from catalpa.report.beside import column_given, set_aside
 from catalpa.report.html import needs_packages, page
 from catalpa.report.summary import summarise
 
@@ -103,6 +103,7 @@ def report(
     """
     needs_packages()
     known, beside = set_aside(X, fitted_of(model).schema, id)
+    kept_out = column_given(X, against, "against")
     view = look(model, known, sample_weight=sample_weight)
-    crossing = None if against is None else crossed(view.labels, view.k, against, weights=view.weights)
+    crossing = None if against is None else crossed(view.labels, view.k, kept_out, weights=view.weights)
     return Report(summarise(view, title, beside) | {"against": crossing})
