@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property, partial, reduce
 from operator import add
-from typing import Any, TypeVar
+from typing import Any
 
 import dask
 import dask.array as da
@@ -18,7 +18,7 @@ from dask.delayed import Delayed, delayed
 from dask.sizeof import sizeof
 from numpy.typing import NDArray
 
-from catalpa.engines.base import Step, Sweep
+from catalpa.engines.base import Result, Step, Sweep
 from catalpa.engines.opening import Opened, opened, refuse_weights
 from catalpa.errors import TableError, UnsupportedTable
 from catalpa.table.blocks import Axis, Block
@@ -27,7 +27,6 @@ from catalpa.table.encode import Encoding
 from catalpa.table.intake import Header
 from catalpa.table.schema import TableSettings
 
-Result = TypeVar("Result")
 FAN_IN = 8  # results added by one task on the way to the sum: no worker ever holds all of them
 LONGEST_CHAIN = 16  # sweeps after which memories are made afresh, so that the scheduler can forget old ones
 

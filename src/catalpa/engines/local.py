@@ -11,12 +11,12 @@ from functools import cached_property, reduce
 from operator import add
 from queue import SimpleQueue
 from threading import get_ident
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from catalpa.engines.base import Step, Sweep
+from catalpa.engines.base import Result, Step, Sweep
 from catalpa.engines.opening import Opened
 from catalpa.errors import ParameterError
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows, search_positions
@@ -27,7 +27,6 @@ from catalpa.table.intake import Header, Table
 from catalpa.table.schema import Schema, TableSettings
 from catalpa.table.shape import numbers_at, shaped
 
-Result = TypeVar("Result")
 ROWS_PER_BLOCK = 1 << 16  # below this the hand-over between threads costs more than it saves
 # Total weight in units. A soft pass adds numbers in 2**-30 of a unit: with more, sums would pass 64 bits.
 MOST_UNITS = 2**32

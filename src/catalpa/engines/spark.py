@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
 from operator import add
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +22,7 @@ from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import ArrayType, DataType, DoubleType, IntegerType, StructField, StructType
 
 from catalpa import errors
-from catalpa.engines.base import Step, Sweep
+from catalpa.engines.base import Result, Step, Sweep
 from catalpa.engines.opening import Opened, opened, refuse_weights
 from catalpa.errors import TableError, UnsupportedTable
 from catalpa.table.blocks import Axis, Block
@@ -31,7 +31,6 @@ from catalpa.table.encode import Encoding
 from catalpa.table.intake import Header
 from catalpa.table.schema import TableSettings
 
-Result = TypeVar("Result")
 Place: TypeAlias = tuple[int, int]  # partition, and block inside it
 ROWS_PER_BLOCK = 1 << 18  # Spark hands over 10 000 rows at a time, too few to be worth a call of a step
 BLOCKS = "part int, place int, rows long, holes boolean, block binary"

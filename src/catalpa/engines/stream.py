@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
 from operator import add
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from catalpa.engines.base import Step, Sweep
+from catalpa.engines.base import Result, Step, Sweep
 from catalpa.engines.cache import ArrayFile, BlockFiles, Folder, Shelf
 from catalpa.engines.local import thread_count
 from catalpa.engines.opening import Opened, opened, refuse_weights
@@ -24,8 +24,6 @@ from catalpa.table.encode import Encoding
 from catalpa.table.files.scan import Scan
 from catalpa.table.intake import Header
 from catalpa.table.schema import TableSettings
-
-Result = TypeVar("Result")
 
 
 class StreamEngine:
