@@ -21,12 +21,8 @@ def border_by_probability(labels: IntArray, probabilities: FloatArray) -> IntArr
     >>> border_by_probability(np.array([0, 0]), np.array([[0.6, 0.4], [0.9, 0.1]])).tolist()
     [1, -1]
     """
-    rows = np.arange(len(labels))
-    own = probabilities[rows, labels]
-    others = probabilities.copy()
-    others[rows, labels] = -1.0
-    best = others.argmax(axis=1)
-    return np.where(others[rows, best] >= BORDER * own, best, -1)
+    own, across, cluster = _next_best(labels, -probabilities)
+    return np.where(across <= BORDER * own, cluster, -1)
 
 
 def border_by_cost(labels: IntArray, costs: FloatArray) -> IntArray:  # (n,) int64
@@ -38,13 +34,18 @@ def border_by_cost(labels: IntArray, costs: FloatArray) -> IntArray:  # (n,) int
     >>> border_by_cost(np.array([0, 1]), np.array([[3.0, 3.0], [5.0, 2.0]])).tolist()
     [1, -1]
     """
+    own, across, cluster = _next_best(labels, costs)
+    # A cost may be below 0; a twentieth of it is a distance all the same.
+    return np.where(across <= own + (NEARLY - 1.0) * np.abs(own), cluster, -1)
+
+
+def _next_best(labels: IntArray, costs: FloatArray) -> tuple[FloatArray, FloatArray, IntArray]:
+    """What each row costs in its own cluster, what in the best of the others, and which that is."""
     rows = np.arange(len(labels))
-    own = costs[rows, labels]
     others = costs.copy()
     others[rows, labels] = np.inf
-    best = others.argmin(axis=1)
-    # A cost may be below 0; a twentieth of it is a distance all the same.
-    return np.where(others[rows, best] <= own + (NEARLY - 1.0) * np.abs(own), best, -1)
+    cluster = others.argmin(axis=1)
+    return costs[rows, labels], others[rows, cluster], cluster
 
 
 def quartiles(values: FloatArray, weights: IntArray) -> tuple[float, float]:

@@ -66,10 +66,7 @@ def join_vectors(block: Block, axis: Axis, vectors: FloatArray) -> FloatArray:  
 
 def mean_vectors(block: Block, axis: Axis, vectors: FloatArray, columns: int) -> FloatArray:  # (n, p)
     """Mean over ``columns`` columns of the vectors of each row's categories; the others have vectors of 0."""
-    summed = np.zeros((len(block), vectors.shape[1]))
-    for column, offset in enumerate(axis.offsets[:-1]):
-        summed += vectors[block.places_in(column, offset)]
-    return summed / max(columns, 1)
+    return block.summed(vectors, axis, np.zeros(vectors.shape[1])) / max(columns, 1)
 
 
 def summed_away(block: Block, away: Away) -> IntArray:  # (1, 2) int64

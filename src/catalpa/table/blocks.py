@@ -151,6 +151,13 @@ class Block:
         # Widened first: NumPy 1 adds a number to narrow codes in their own type, and wraps around.
         return self.codes[:, column].astype(np.int64) + offset
 
+    def summed(self, table: NDArray[Any], axis: Axis, begin: NDArray[Any]) -> NDArray[Any]:  # (n, k)
+        """Entries of a table (axis.length, k) at the places of a row's cells, added to ``begin`` (k,)."""
+        total = np.repeat(begin[None, :], len(self), axis=0)
+        for column, offset in enumerate(axis.offsets[:-1]):
+            total += table[self.places_in(column, offset)]
+        return total
+
     def with_dtype(self, dtype: Any) -> Block:
         """The same rows with codes of another type: those of all blocks of a table must agree."""
         return replace(self, codes=self.codes.astype(dtype, copy=False))

@@ -32,9 +32,7 @@ LOGARITHM = [SINGLE(c) for c in (1.44255314, -0.71828192, 0.45827079, -0.2795381
 
 def costs(block: Block, fixed: FixedShares) -> IntArray:  # (n, k) int32
     """Cost of every row in every cluster, in quanta above what its places share."""
-    total = np.repeat(fixed.anchor[None, :], len(block), axis=0)
-    for column, offset in enumerate(fixed.axis.offsets[:-1]):
-        total += fixed.table[block.codes[:, column].astype(np.int64) + offset]
+    total = block.summed(fixed.table, fixed.axis, fixed.anchor)
     if fixed.n_numeric:
         total += _number_part(block.numbers, fixed)
     return total
@@ -53,10 +51,7 @@ def _rise(block: Block, fixed: FixedShares) -> IntArray:  # (n, k) int32
     """The second cost minus the first."""
     assert fixed.table_rise is not None
     assert fixed.anchor_rise is not None
-    total = np.repeat(fixed.anchor_rise[None, :], len(block), axis=0)
-    for column, offset in enumerate(fixed.axis.offsets[:-1]):
-        total += fixed.table_rise[block.codes[:, column].astype(np.int64) + offset]
-    return total
+    return block.summed(fixed.table_rise, fixed.axis, fixed.anchor_rise)
 
 
 def shares(block: Block, fixed: FixedShares) -> tuple[IntArray, IntArray, IntArray, IntArray]:
