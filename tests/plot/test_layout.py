@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from catalpa.errors import ParameterError
 from catalpa.plot.layout import lay_out
-from catalpa.relations import Relations, line_tree
+from catalpa.relations.relations import Relations
+from catalpa.relations.tree import line_tree
 from catalpa.table import infer
 
 

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from catalpa.errors import CatalpaError, MissingDependency, ParameterError, UnknownCluster, UnknownColumn
-from catalpa.relations import Relations
+from catalpa.relations.relations import Relations
 
 SAFETY = np.array([[0.7, 0.1, 0.2, 0.5, 0.5]])  # high, low, med; then 2, missing
 

@@ -43,7 +43,7 @@ class Relation:
     >>> import numpy as np
     >>> from catalpa.table import infer
     >>> schema = infer([["low"], ["med"], ["high"]])
-    >>> from catalpa.relations import Relations
+    >>> from catalpa.relations.relations import Relations
     >>> relation = Relations.on_lines(schema, np.array([[0.7, 0.1, 0.2]]))[0, "x0"]
     >>> relation.order
     ('low', 'med', 'high')
