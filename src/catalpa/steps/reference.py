@@ -17,7 +17,9 @@ LIMB_BITS = 20  # sums of 64-bit costs are taken in limbs of 20 bits, so that th
 
 def distances(block: Block, fixed: FixedScores) -> IntArray:  # (n, k) int64
     """Cost of every row in every cluster, in quanta, before any rescaling or root."""
-    total = block.summed(fixed.table, fixed.axis, fixed.anchor)
+    total = np.repeat(fixed.anchor[None, :], len(block), axis=0)
+    for column, offset in enumerate(fixed.axis.offsets[:-1]):
+        total += fixed.table[block.places_in(column, offset)]
     if fixed.n_numeric:
         total += _number_part(block.numbers, fixed)
     return total
