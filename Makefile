@@ -24,7 +24,7 @@ PYTEST_ARGS ?= -n 2 --dist worksteal -q
 MINUTES ?= 30
 # The core is compiled while packages are fetched, and types are checked beside layers.
 MAKEFLAGS += -j2 --no-print-directory
-BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/catalpa/steps/core/*.cpp src/catalpa/steps/core/*.hpp src/catalpa/steps/core/portable/*.hpp)
+BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/catalpa/steps/core/*.cpp src/catalpa/steps/core/*.hpp src/catalpa/steps/core/*/*.cpp src/catalpa/steps/core/*/*.hpp)
 
 .PHONY: install demo test style types layers fuzz sanitize compilers floors nocore release-check docs bench bench-check changelog clean
 

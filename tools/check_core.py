@@ -116,7 +116,7 @@ def built(folder: Path, kind: Kind) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (nanobind,) = importlib.util.find_spec("nanobind").submodule_search_locations
     sources = [
-        *sorted((ROOT / "src/catalpa/steps/core").glob("*.cpp")),
+        *sorted((ROOT / "src/catalpa/steps/core").rglob("*.cpp")),
         Path(nanobind, "src/nb_combined.cpp"),
     ]
     include = [sysconfig.get_path("include"), f"{nanobind}/include", f"{nanobind}/ext/robin_map/include"]

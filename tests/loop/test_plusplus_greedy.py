@@ -16,7 +16,7 @@ LINE = np.array([0, 1, 3, 10])
 
 def on_a_line(points: np.ndarray):
     """Squared distances of whole numbers."""
-    return lambda rows: (points[:, None] - points[rows]) ** 2
+    return lambda rows: (points[rows][:, None] - points) ** 2
 
 
 def drawn(points, weights, k, seed):

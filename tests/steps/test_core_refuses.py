@@ -61,6 +61,7 @@ def arguments_of(name: str) -> dict[str, object]:
     hard = rows(_core.Tables(*hard_arguments().values()))
     table = _core.Table(*table_arguments().values())
     weights = {"weights": np.ones(N, dtype=np.int64)}
+    away = {"away": ints(2, N), "level": "baseline"}
     labels, held = {"labels": np.zeros(N, dtype=np.int32)}, {"column_weights": np.ones((K, 3))}
     return {
         "fuse_codes": {"codes": CODES, "widths": WIDTHS, "starts": STARTS},
@@ -84,6 +85,8 @@ def arguments_of(name: str) -> dict[str, object]:
         | counted()
         | {"led": ints(K)},
         "logarithm": {"numbers": np.ones(N), "found": np.ones(N), "level": "baseline"},
+        "points_away": {"points": np.zeros((2, N)), "rows": np.array([0, N - 1]), "drop": 1.0} | away,
+        "cells_away": {"codes": bytes_of(3, N), "numbers": np.zeros((1, N)), "rows": np.array([0, 1])} | away,
         "Table": table_arguments(),
         "Table.join": {"table": table}
         | held
@@ -151,6 +154,13 @@ TABLES = [
     ("scale", np.zeros((2, 1))),
     ("level", np.zeros((K, 0))),
 ]
+AWAY = [
+    ("rows", np.array([0, N])),
+    ("rows", np.array([-1, 0])),
+    ("rows", np.array([0])),
+    ("away", ints(2, N - 1)),
+    ("level", "abacus"),
+]
 CASES = {
     "fuse_codes": [
         ("codes", CODES.astype(np.int64)),
@@ -214,6 +224,13 @@ CASES = {
         ("led", ints(4)),
     ],
     "logarithm": [("found", np.ones(N - 1)), ("level", "abacus")],
+    "points_away": [*AWAY, ("points", np.zeros((2, N - 1))), ("drop", -1.0), ("drop", np.nan)],
+    "cells_away": [
+        *AWAY,
+        ("codes", bytes_of(3, N - 1)),
+        ("codes", ints(3, N)),
+        ("numbers", np.zeros((1, N - 1))),
+    ],
     "Table": [
         ("places", np.full((N, 2), 5, dtype=np.uint32)),
         ("places", ELSEWHERE),

@@ -20,23 +20,23 @@ def far_rows(
     """k rows, each drawn in proportion to its squared distance from those before, and each row's nearest.
 
     Of ``2 + floor(ln k)`` draws the one that lowers the summed distance most is kept. Fewer rows come back
-    where all others are at distance 0 from those chosen. ``away`` gives squared distances (n, rows) of all
-    rows to some, in whole units; together with the weights small enough that their sums stay in 64 bits.
+    where all others are at distance 0 from those chosen. ``away`` gives squared distances (rows, n) of all
+    rows from some, in whole units; together with the weights small enough that their sums stay in 64 bits.
     ``nearest`` (n,) is the place in ``chosen``, the first of equals.
     """
     tries = 2 + math.floor(math.log(k))
     chosen = [_drawn(weights, 1, rng)[0]]
-    least = away(np.array(chosen))[:, 0]
+    least = away(np.array(chosen))[0]
     nearest = np.zeros(len(weights), dtype=np.int64)
     while len(chosen) < k:
         potential = least * weights
         if not potential.any():
             break
         drawn = _drawn(potential, tries, rng)
-        near = np.minimum(away(drawn), least[:, None])
-        best = int((near * weights[:, None]).sum(axis=0).argmin())
-        nearest[near[:, best] < least] = len(chosen)
-        least = near[:, best]
+        near = np.minimum(away(drawn), least)
+        best = int((near @ weights).argmin())
+        nearest[near[best] < least] = len(chosen)
+        least = near[best]
         chosen.append(int(drawn[best]))
     return np.array(chosen), nearest
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -15,6 +15,7 @@ from catalpa.costs.soft.spectral import Features, Products, SparseRows, coordina
 from catalpa.engines.base import Engine
 from catalpa.loop.settle import reseed_empty, settle
 from catalpa.loop.starts.far_rows import far_rows
+from catalpa.steps.away import cells_away, points_away
 from catalpa.steps.counts import Counts
 from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
@@ -24,7 +25,6 @@ RUNS = 10  # of k-means on the leading axes; the best is kept
 MOST_WEIGHT = 2.0**24  # of all rows, so that sums of products stay exact
 MOST_PRODUCTS = 1500  # categories up to which how often each two meet is counted once for all
 NUMBER_BITS = 10  # of a standardised number's fraction, for the same reason
-FAR_BITS = 6  # of a distance with numbers in it
 DISTANCE_BITS = 24  # of squared distances between points
 MAX_ITER = 100
 
@@ -58,23 +58,10 @@ class Starts:
 
     def around_far_rows(self, k: int, rng: np.random.Generator) -> Counts:
         """Every row with the nearest of k rows, in the number of differing cells."""
-        _, nearest = far_rows(self._cells_away, self.weights, k, rng)
-        return self._counted(nearest, k)
-
-    def _cells_away(self, rows: IntArray) -> IntArray:  # (n, rows) int64
-        """Squares of the number of cells that differ, with at most 1 for every number."""
-        away = np.zeros((len(self.block), len(rows)), dtype=np.int64)
-        for column in range(self.block.codes.shape[1]):
-            cells = np.ascontiguousarray(self.block.codes[:, column])
-            away += cells[:, None] != cells[rows][None, :]
-        if not self.numbers.shape[1]:
-            return away * away
-        parts = away.astype(np.float64)
-        for numbers in self.numbers.T:
-            apart = numbers[:, None] - numbers[rows][None, :]
-            parts += np.minimum(1.0, apart * apart / 4.0)
-        whole = np.rint(parts * 2.0**FAR_BITS).astype(np.int64)
-        return np.asarray(whole * whole)
+        codes = np.ascontiguousarray(self.block.codes.T)
+        numbers = np.ascontiguousarray(self.numbers.T)
+        _, nearest = far_rows(partial(cells_away, codes, numbers), self.weights, k, rng)
+        return Counts.of(self.block, nearest, k, self.axis)
 
     def along_axes(self, k: int, rng: np.random.Generator) -> Counts:
         """k-means on the rows' coordinates of multiple correspondence analysis, the best of ten runs."""
@@ -87,11 +74,7 @@ class Starts:
         lengths = (whole * whole).sum(axis=1)
         drop = 2.0 ** -max(int(np.frexp(4.0 * float(lengths.max()))[1]) - DISTANCE_BITS, 0)
 
-        def away(rows: IntArray) -> IntArray:
-            # Not a product of matrices: a library's threads take longer to meet than these sums take.
-            apart = np.stack([((whole - own) ** 2).sum(axis=1) for own in whole[rows]], axis=1)
-            return np.asarray(np.floor(apart * drop).astype(np.int64))
-
+        away = partial(points_away, np.ascontiguousarray(whole.T), drop=drop)
         best: tuple[float, Counts] | None = None
         for _ in range(RUNS):
             chosen, _ = far_rows(away, self.weights, k, rng)
@@ -105,9 +88,6 @@ class Starts:
                 best = held, rest.counts
         assert best is not None
         return self._in_true_weights(best[1])
-
-    def _counted(self, labels: IntArray, k: int) -> Counts:
-        return Counts.of(self.block, labels, k, self.axis)
 
     def _in_true_weights(self, counts: Counts) -> Counts:
         factor = float(self.block.row_weights.sum()) / float(self.weights.sum())

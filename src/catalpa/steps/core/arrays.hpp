@@ -115,5 +115,6 @@ void bind_hard(nb::module_& module);
 void bind_soft(nb::module_& module);
 void bind_in_order(nb::module_& module);
 void bind_logarithm(nb::module_& module);
+void bind_away(nb::module_& module);
 
 }  // namespace catalpa

@@ -23,4 +23,5 @@ NB_MODULE(_core, module) {
     catalpa::bind_soft(module);
     catalpa::bind_in_order(module);
     catalpa::bind_logarithm(module);
+    catalpa::bind_away(module);
 }

@@ -1,6 +1,6 @@
 // Natural logarithms: the compiled twin of soft/logarithms.py.
 
-#include "arrays.hpp"
+#include "../arrays.hpp"
 
 namespace {
 
@@ -36,8 +36,8 @@ inline bool plain(const double* from, std::size_t size) {
 
 }  // namespace
 
-#define CATALPA_KERNELS "logarithm_rows.hpp"
-#include "each_level.hpp"
+#define CATALPA_KERNELS "between/logarithm_rows.hpp"
+#include "../each_level.hpp"
 
 namespace {
 

@@ -1,0 +1,65 @@
+"""Squared distances of all rows from some, in whole numbers: what starts are drawn by."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from catalpa.steps import compiled
+from catalpa.table.blocks import FloatArray, IntArray
+
+try:
+    from catalpa.steps import _core
+except ImportError:  # pragma: no cover - an installation without a compiler
+    _core = None  # type: ignore[assignment]
+
+FAR_BITS = 6  # of a distance with numbers in it
+
+
+def points_away(points: FloatArray, rows: IntArray, drop: float) -> IntArray:  # (rows, n) int64
+    """Whole parts of ``drop`` times the squared distances of points from some of them.
+
+    ``points`` (axes, n) are whole numbers, so that sums of their squares are exact in any order.
+
+    Examples
+    --------
+    >>> points_away(np.array([[0.0, 3.0, 5.0]]), np.array([0, 2]), 0.5).tolist()
+    [[0, 4, 12], [12, 2, 0]]
+    """
+    if not compiled.available():
+        apart = np.zeros((len(rows), points.shape[1]))
+        for axis in points:
+            apart += (axis - axis[rows][:, None]) ** 2
+        return np.asarray(np.floor(apart * drop).astype(np.int64))
+    away = np.empty((len(rows), points.shape[1]), dtype=np.int64)
+    _core.points_away(points, rows, drop, away, compiled.chosen_level())
+    return away
+
+
+def cells_away(codes: IntArray, numbers: FloatArray, rows: IntArray) -> IntArray:  # (rows, n) int64
+    """Squares of the number of cells that differ, of all rows from some of them.
+
+    ``codes`` (columns, n) and ``numbers`` (numeric, n) have a row's cells one below the other. Numbers add a
+    quarter of their squared difference, at most 1 each; with numbers, distances are in ``2 ** -6``.
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 0, 1], [4, 5, 6]], dtype=np.uint8)
+    >>> cells_away(codes, np.zeros((0, 3)), np.array([0])).tolist()
+    [[0, 1, 4]]
+    """
+    if not compiled.available():
+        return _cells_away(codes, numbers, rows)
+    away = np.empty((len(rows), codes.shape[1]), dtype=np.int64)
+    _core.cells_away(codes, numbers, rows, away, compiled.chosen_level())
+    return away
+
+
+def _cells_away(codes: IntArray, numbers: FloatArray, rows: IntArray) -> IntArray:
+    away = np.zeros((len(rows), codes.shape[1]))
+    for cells in codes:
+        away += cells != cells[rows][:, None]
+    for column in numbers:
+        apart = column - column[rows][:, None]
+        away += np.minimum(1.0, apart * apart / 4.0)
+    whole = np.rint(away * 2.0**FAR_BITS if len(numbers) else away).astype(np.int64)
+    return np.asarray(whole * whole)
