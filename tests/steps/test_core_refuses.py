@@ -62,6 +62,7 @@ def arguments_of(name: str) -> dict[str, object]:
     table = _core.Table(*table_arguments().values())
     weights = {"weights": np.ones(N, dtype=np.int64)}
     away = {"away": ints(2, N), "level": "baseline"}
+    narrow = np.zeros((5, K), dtype=np.int32)
     labels, held = {"labels": np.zeros(N, dtype=np.int32)}, {"column_weights": np.ones((K, 3))}
     return {
         "fuse_codes": {"codes": CODES, "widths": WIDTHS, "starts": STARTS},
@@ -85,6 +86,12 @@ def arguments_of(name: str) -> dict[str, object]:
         | counted()
         | {"led": ints(K)},
         "logarithm": {"numbers": np.ones(N), "found": np.ones(N), "level": "baseline"},
+        "shrunk_costs": {"counts": ints(K, 5), "sizes": ints(K), "starts": np.array([0, 3, 5])}
+        | {"prior": np.ones(5), "masses": np.ones(2), "units": 1.0}
+        | {"costs": np.zeros((2 * K, 5)), "anchors": np.zeros(2 * K), "level": "baseline"},
+        "round_costs": {"costs": np.zeros((K, 5)), "after": np.zeros((K, 5)), "anchors": np.zeros((2, K))}
+        | {"quanta": 1.0, "room": 9.0, "columns": 2.0, "table": narrow, "least": ints(5), "rise": narrow}
+        | {"anchors_above": np.zeros((2, K), dtype=np.int32), "level": "baseline"},
         "points_away": {"points": np.zeros((2, N)), "rows": np.array([0, N - 1]), "drop": 1.0} | away,
         "cells_away": {"codes": bytes_of(3, N), "numbers": np.zeros((1, N)), "rows": np.array([0, 1])} | away,
         "Table": table_arguments(),
@@ -224,6 +231,41 @@ CASES = {
         ("led", ints(4)),
     ],
     "logarithm": [("found", np.ones(N - 1)), ("level", "abacus")],
+    "shrunk_costs": [
+        ("counts", ints(K, 4)),
+        ("sizes", ints(K - 1)),
+        ("starts", np.array([0, 5])),
+        ("starts", np.array([1, 3, 5])),
+        ("starts", np.array([0, 3, 6])),
+        ("starts", np.array([0, 6, 5])),
+        ("starts", np.array([0, -1, 5])),
+        ("prior", np.ones(4)),
+        ("masses", np.ones(3)),
+        ("units", 0.0),
+        ("units", np.nan),
+        ("costs", np.zeros((K + 1, 5))),
+        ("costs", np.zeros((2 * K, 4))),
+        ("costs", np.zeros((K, 5))),
+        ("anchors", np.zeros(K)),
+        ("level", "abacus"),
+    ],
+    "round_costs": [
+        ("costs", np.zeros((K, 4))),
+        ("costs", np.zeros((0, 5))),
+        ("after", np.zeros((K, 4))),
+        ("anchors", np.zeros((2, K + 1))),
+        ("anchors", np.zeros((3, K))),
+        ("anchors_above", np.zeros((1, K), dtype=np.int32)),
+        ("quanta", 0.0),
+        ("quanta", np.nan),
+        ("quanta", 2.0**25),
+        ("room", 2.0**31),
+        ("room", np.nan),
+        ("table", np.zeros((5, 2), dtype=np.int32)),
+        ("least", ints(4)),
+        ("rise", np.zeros((4, K), dtype=np.int32)),
+        ("level", "abacus"),
+    ],
     "points_away": [*AWAY, ("points", np.zeros((2, N - 1))), ("drop", -1.0), ("drop", np.nan)],
     "cells_away": [
         *AWAY,

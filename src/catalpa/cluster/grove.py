@@ -191,7 +191,7 @@ class Grove(Clusterer):
         known = faded(widened(past.soft, before.schema, schema), self.decay)
         soft = known + found.folded(axis).counts
         mixture, shared = _mixture(schema, past, soft), SharedCounts.of(soft)
-        positions = mixture.log_shares(mixture.sums(shared))
+        positions = mixture.log_shares(shared)
         return Outcome(
             scores=mixture.scores(shared),
             counts=grown.counts,

@@ -83,6 +83,10 @@ class LocalEngine:
 
     def _share_out(self, visit: Callable[[int], None]) -> None:
         """Visit every block: whichever thread is free, this one among them, takes the next."""
+        if self._threads == 1:  # a queue would cost as much as a pass over few rows
+            for at in range(len(self.blocks)):
+                visit(at)
+            return
         waiting: SimpleQueue[int | None] = SimpleQueue()
         for at in (*range(len(self.blocks)), *(None for _ in range(self._threads))):
             waiting.put(at)

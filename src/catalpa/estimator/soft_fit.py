@@ -97,8 +97,7 @@ class Ground:
 
     def _published(self, found: Found, counts: Counts) -> Outcome:
         mixture, shared = found.mixture, found.ripened.shared
-        sums = mixture.sums(shared)
-        positions = mixture.log_shares(sums)
+        positions = mixture.log_shares(shared)
         units = self.problem.units_per_weight
         scores = mixture.scores(shared)
         low, high = self._usual_densities(scores)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from catalpa.engines.base import Engine
 from catalpa.loop.history import Pass
 from catalpa.loop.progress import report_pass
@@ -66,8 +68,7 @@ def ripen(
         wide = engine.sweep(share_and_count, fixed, tolerance > 0.0)
         shared = wide.folded(engine.axis)
         moved = engine.n_rows if number == 0 else shared.counts.moved
-        clusters = int((shared.led > 0).sum())
-        event = Pass(phase, -fixed.log_likelihood(wide), moved, False, clusters)
+        event = Pass(phase, -fixed.log_likelihood(wide), moved, False, int(np.count_nonzero(shared.led)))
         history.append(report_pass(event, number + 1, passes))
         # The first pass has nothing to be compared with: what rows remember is of another iteration.
         if number and shared.change < tolerance * float(shared.counts.sizes.sum()):

@@ -113,6 +113,32 @@ def share(
     /,
 ) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, int], int]: ...
 def logarithm(numbers: FloatArray, found: FloatArray, level: str, /) -> None: ...
+def shrunk_costs(
+    counts: IntArray,
+    sizes: IntArray,
+    starts: IntArray,
+    prior: FloatArray,
+    masses: FloatArray,
+    units: float,
+    costs: FloatArray,
+    anchors: FloatArray,
+    level: str,
+    /,
+) -> None: ...
+def round_costs(
+    costs: FloatArray,
+    after: FloatArray,
+    anchors: FloatArray,
+    quanta: float,
+    room: float,
+    columns: float,
+    table: IntArray,
+    least: IntArray,
+    rise: IntArray,
+    anchors_above: IntArray,
+    level: str,
+    /,
+) -> int | None: ...
 def points_away(points: FloatArray, rows: IntArray, drop: float, away: IntArray, level: str, /) -> None: ...
 def cells_away(
     codes: IntArray, numbers: FloatArray, rows: IntArray, away: IntArray, level: str, /

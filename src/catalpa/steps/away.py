@@ -25,13 +25,14 @@ def points_away(points: FloatArray, rows: IntArray, drop: float) -> IntArray:  #
     >>> points_away(np.array([[0.0, 3.0, 5.0]]), np.array([0, 2]), 0.5).tolist()
     [[0, 4, 12], [12, 2, 0]]
     """
-    if not compiled.available():
+    level = compiled.core_level()
+    if level is None:
         apart = np.zeros((len(rows), points.shape[1]))
         for axis in points:
             apart += (axis - axis[rows][:, None]) ** 2
         return np.asarray(np.floor(apart * drop).astype(np.int64))
     away = np.empty((len(rows), points.shape[1]), dtype=np.int64)
-    _core.points_away(points, rows, drop, away, compiled.chosen_level())
+    _core.points_away(points, rows, drop, away, level)
     return away
 
 
@@ -47,10 +48,11 @@ def cells_away(codes: IntArray, numbers: FloatArray, rows: IntArray) -> IntArray
     >>> cells_away(codes, np.zeros((0, 3)), np.array([0])).tolist()
     [[0, 1, 4]]
     """
-    if not compiled.available():
+    level = compiled.core_level()
+    if level is None:
         return _cells_away(codes, numbers, rows)
     away = np.empty((len(rows), codes.shape[1]), dtype=np.int64)
-    _core.cells_away(codes, numbers, rows, away, compiled.chosen_level())
+    _core.cells_away(codes, numbers, rows, away, level)
     return away
 
 

@@ -49,12 +49,18 @@ class Packed:
 
 def available() -> bool:
     """Whether the compiled core can be used; warns, once, where it should be there and is not."""
-    if os.environ.get(CHOICE, "").lower() == "numpy":
-        return False
+    return core_level() is not None
+
+
+def core_level() -> str | None:
+    """The instruction set to use, None where the reference runs; asked once per call of the core."""
+    asked = os.environ.get(CHOICE, "")
+    if asked.lower() == "numpy":
+        return None
     if _core is None:
         _warn_slow()
-        return False
-    return True
+        return None
+    return _level(asked)
 
 
 @cache
@@ -210,7 +216,7 @@ def _tables(packed: Packed, fixed: FixedScores) -> _core.Tables:
 
     Two threads that ask at the same moment may both make them: they are alike, and the later one stays.
     """
-    key = f"tables {packed.starts}"
+    key = packed.starts
     if key not in fixed.prepared:
         fixed.prepared[key] = _core.Tables(
             fixed.table,

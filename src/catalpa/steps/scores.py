@@ -45,10 +45,12 @@ class Scores:
     ) -> Scores:
         """Scores with the parts that are not given left at zero."""
         k = table.shape[1]
-        means = np.zeros((k, 0)) if means is None else means
+        anchor = np.zeros(k) if anchor is None else anchor
+        if means is None:
+            none = np.zeros((k, 0))
+            return Scores(table, anchor, none, none, none, power, root)
         scale = np.ones(means.shape) if scale is None else np.broadcast_to(scale, means.shape)
         level = np.zeros(means.shape) if level is None else level
-        anchor = np.zeros(k) if anchor is None else anchor
         return Scores(table, anchor, means, np.ascontiguousarray(scale), level, power, root)
 
     @property
@@ -104,7 +106,7 @@ class FixedScores(FixedTable):
     power: int
     root: bool
     shift: int
-    prepared: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
+    prepared: dict[tuple[int, ...], object] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def tie(self) -> int:

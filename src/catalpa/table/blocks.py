@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,6 +22,7 @@ TICK_BITS = 24
 FARTHEST = 2.0**8  # a number this many ranges away is as far as a number gets
 
 
+@cache
 def code_dtype(largest_width: int) -> np.dtype[Any]:
     """Smallest unsigned type that holds the codes 0 .. largest_width - 1."""
     for kind in (np.uint8, np.uint16, np.uint32):
@@ -102,6 +103,13 @@ class Axis:
                 # Never nearer than a category that is known to be far.
                 wide[part.stop + UNSEEN] = table[plain].max(axis=0)
         return wide
+
+    def by_column(self, cells: NDArray[Any]) -> NDArray[Any]:  # (k, length) -> (k, columns)
+        """Sums over the places of each column."""
+        sums = np.zeros((len(cells), self.n_columns), dtype=cells.dtype)
+        if len(self.filled):
+            sums[:, self.filled] = np.add.reduceat(cells, self.offsets[self.filled], axis=1)
+        return sums
 
     def has_holes_in(self, block: Block) -> bool:
         """Whether a cell of the block has no place among the categories."""

@@ -7,14 +7,16 @@ maximum a posteriori EM of a latent class model; the symbols are those of docs/m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 
 import numpy as np
 
+from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 from catalpa.steps.soft.logarithms import log, log_gamma
 from catalpa.steps.soft.scores import SharedCounts
+from catalpa.steps.soft.tables import Shrinkage, shrunk_costs
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
 BLUR = 0.1  # f: a number is known up to a tenth of its column's variance
@@ -44,37 +46,29 @@ class Overall:
         """o_r: categories of each column that any row has."""
         return np.bincount(self.axis.column_of, self.shares > 0, self.axis.n_columns).astype(np.int64)
 
-    @cached_property
-    def filled(self) -> IntArray:
-        """Columns that have categories at all."""
-        return np.flatnonzero(np.asarray(self.axis.sizes) > 0)
-
-    def by_column(self, cells: FloatArray) -> FloatArray:  # (k, V) -> (k, columns)
-        """Sums over the categories of each column."""
-        sums = np.zeros((len(cells), self.axis.n_columns), dtype=cells.dtype)
-        if len(self.filled):
-            sums[:, self.filled] = np.add.reduceat(cells, self.axis.offsets[:-1][self.filled], axis=1)
-        return sums
-
 
 @dataclass(frozen=True, eq=False)
 class Sums:
     """Counts by share as real numbers of rows."""
 
-    cells: FloatArray  # (k, V) c_jr(v)
-    columns: FloatArray  # (k, columns) n_jr
+    counts: Counts
+    axis: Axis
+    units: float
     sizes: FloatArray  # (k,) n_j
     seen: FloatArray  # (k, numeric) N_j
     totals: FloatArray  # (k, numeric) S_j, of standardised numbers
     squares: FloatArray  # (k, numeric) Q_j
     total: float  # n, of all clusters
 
-    def without_one(self) -> Sums:
-        """One row taken out of every count; numbers and the total stay."""
-        cells, columns, sizes = (
-            np.maximum(part - 1.0, 0.0) for part in (self.cells, self.columns, self.sizes)
-        )
-        return Sums(cells, columns, sizes, self.seen, self.totals, self.squares, self.total)
+    @cached_property
+    def cells(self) -> FloatArray:  # (k, V)
+        """c_jr(v)."""
+        return self.counts.by_category / self.units
+
+    @cached_property
+    def columns(self) -> FloatArray:  # (k, columns)
+        """n_jr."""
+        return self.axis.by_column(self.counts.by_category) / self.units
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,42 +82,43 @@ class Mixture:
 
     def scores(self, shared: SharedCounts) -> Scores:
         """The plain table: -ln p_jr(v), -t_j, and a normal density for every number."""
-        sums = self.sums(shared)
-        return self._scores(sums, self.log_shares(sums))
+        (plain,) = self._scores(shared, 1)
+        return replace(plain, table=np.ascontiguousarray(plain.table))
 
     def both_scores(self, shared: SharedCounts) -> tuple[Scores, Scores]:
-        """The plain table, and that of a cluster that one row has left."""
-        sums = self.sums(shared)
-        less = sums.without_one()
-        # Logarithms of both at once: a call costs more than the few numbers in it.
-        logs = self._logs(np.concatenate([self._shares(sums), self._shares(less)]))
-        k = len(sums.sizes)
-        return self._scores(sums, logs[:k]), self._scores(less, logs[k:])
+        """The plain table, and that of a cluster that one row has left; numbers and the total stay."""
+        plain, less = self._scores(shared, 2)
+        return plain, less
 
     def sums(self, shared: SharedCounts) -> Sums:
-        counts, overall = shared.counts, self.overall
-        cells = counts.by_category / self.units
-        columns = overall.by_column(counts.by_category) / self.units
-        sizes, seen = counts.sizes / self.units, counts.seen / self.units
-        total = float(counts.sizes.sum()) / self.units
+        counts, overall, units = shared.counts, self.overall, self.units
+        sizes, seen = counts.sizes / units, counts.seen / units
+        total = float(counts.sizes.sum()) / units
         if not len(overall.middle):
-            return Sums(cells, columns, sizes, seen, seen, seen, total)
+            return Sums(counts, overall.axis, units, sizes, seen, seen, seen, total)
         # Sums and squares are in 2**-10 of the units' own 2**-20, and on the scale of the blocks.
-        totals, squares = (part * 2.0**-10 / self.units for part in (counts.sums, counts.squares))
+        totals, squares = (part * 2.0**-10 / units for part in (counts.sums, counts.squares))
         middle, spread = overall.middle, overall.spread
         around = squares - 2.0 * middle * totals + seen * (middle * middle)
         around = np.maximum(around / (spread * spread), 0.0)
-        return Sums(cells, columns, sizes, seen, (totals - seen * middle) / spread, around, total)
+        totals = (totals - seen * middle) / spread
+        return Sums(counts, overall.axis, units, sizes, seen, totals, around, total)
 
-    def _scores(self, sums: Sums, log_shares: FloatArray) -> Scores:
-        table, anchor = np.ascontiguousarray(-log_shares.T), -self._log_sizes(sums)
+    def _scores(self, shared: SharedCounts, tables: int) -> list[Scores]:
+        costs, anchors = self._costs(shared.counts, tables)
         if not len(self.overall.middle):
-            return Scores.of(table, anchor=anchor)
+            return [Scores.of(table.T, anchor=anchor) for table, anchor in zip(costs, anchors, strict=True)]
+        sums = self.sums(shared)
+        parts = enumerate(zip(costs, anchors, strict=True))
+        return [self._with_numbers(sums, left, table.T, anchor) for left, (table, anchor) in parts]
+
+    def _with_numbers(self, sums: Sums, left: int, table: FloatArray, anchor: FloatArray) -> Scores:
         means, variances = self._normals(sums)
         middle, spread = self.overall.middle, self.overall.spread
         level = BLUR / (2.0 * variances) + 0.5 * log(variances)
+        sizes = np.maximum(sums.sizes - left, 0.0)
         for column in np.flatnonzero(self.overall.lacking):
-            absent, present = -log(self._presence(sums, int(column)))
+            absent, present = -log(self._presence(sizes, sums.seen[:, column], int(column)))
             anchor = anchor + absent
             level[:, column] += present - absent
         return Scores.of(
@@ -134,28 +129,26 @@ class Mixture:
             level=level,
         )
 
-    def log_shares(self, sums: Sums) -> FloatArray:  # (k, V)
+    def log_shares(self, shared: SharedCounts) -> FloatArray:  # (k, V)
         """T_j(r, v) = ln p_jr(v); a category that no row has is as far as its column's farthest."""
-        return self._logs(self._shares(sums))
+        return np.asarray(-self._costs(shared.counts, 1)[0][0])
 
-    def _shares(self, sums: Sums) -> FloatArray:  # (k, V)
-        """p_jr(v), where any row has the category."""
-        overall = self.overall
-        known = sums.columns + self._masses
-        by_cell = np.where(known > 0, known, 1.0)[:, overall.axis.column_of]
-        shares = (sums.cells + self._prior_cells) / by_cell
+    def _costs(self, counts: Counts, tables: int) -> tuple[FloatArray, FloatArray]:
+        """-T_j(r, v), (tables, k, V), and -t_j, (tables, k); a second time with a row out of every count."""
+        costs, anchors = shrunk_costs(counts, self.units, self._shrinkage, tables)
         for column, part in self._ordered_columns:
-            shares[:, part] = self._ordered(sums.cells[:, part], column, part)
-        return np.asarray(shares)
-
-    def _logs(self, shares: FloatArray) -> FloatArray:
-        if not self._with_absent:
-            return log(shares)
-        logs = log(np.where(self.overall.shares > 0, shares, 1.0))
+            cells = counts.by_category[:, part] / self.units
+            for left, table in enumerate(costs):
+                table[:, part] = -log(self._ordered(np.maximum(cells - left, 0.0), column, part))
         for part in self._with_absent:
-            of_column = logs[:, part]
-            of_column[:, self.overall.shares[part] == 0] = of_column.min(axis=1, keepdims=True)
-        return logs
+            of_column, absent = costs[:, :, part], self.overall.shares[part] == 0
+            of_column[:, :, absent] = 0.0
+            of_column[:, :, absent] = of_column.max(axis=2, keepdims=True)
+        return costs, anchors if self.released else np.full(anchors.shape, _log_of(counts.k))
+
+    @cached_property
+    def _shrinkage(self) -> Shrinkage:
+        return Shrinkage(self.overall.axis, self._prior_cells, self._masses)
 
     @cached_property
     def _cell_masses(self) -> FloatArray:  # (V,)
@@ -193,12 +186,6 @@ class Mixture:
         added = ORDER_MASS * mass
         return np.asarray((cells + added * expected + overall) / (known + added + 1.0))
 
-    def _log_sizes(self, sums: Sums) -> FloatArray:  # (k,)
-        k = len(sums.sizes)
-        if not self.released:
-            return np.full(k, -log(np.array(float(k))))
-        return log((sums.sizes + 0.5) / (sums.total + k / 2.0))
-
     def _normals(self, sums: Sums) -> tuple[FloatArray, FloatArray]:
         """mean_j and var_j of the standardised numbers, (k, numeric)."""
         rows = self.prior + sums.seen
@@ -211,14 +198,13 @@ class Mixture:
         off = sums.squares - sums.totals * sums.totals / (self.prior + sums.seen)
         return 2.0 * self.prior + BLUR * sums.seen + np.maximum(off, 0.0)
 
-    def _presence(self, sums: Sums, column: int) -> FloatArray:  # (2, k)
+    def _presence(self, sizes: FloatArray, seen: FloatArray, column: int) -> FloatArray:  # (2, k)
         """Shares of missing and of present numbers, as of a column with these two categories."""
         lacking = float(self.overall.lacking[column])
         mass = 2.0 * self.prior
-        seen = sums.seen[:, column]
-        cells = np.stack([np.maximum(sums.sizes - seen, 0.0), seen])
+        cells = np.stack([np.maximum(sizes - seen, 0.0), seen])
         overall = np.array([[lacking], [1.0 - lacking]])
-        return np.asarray((cells + mass * overall) / (sums.sizes + mass))
+        return np.asarray((cells + mass * overall) / (sizes + mass))
 
     def evidence(self, shared: SharedCounts) -> float:
         """E: a lower bound of the log probability of the table, in nats, for these shares of the rows."""
@@ -268,10 +254,15 @@ class Mixture:
         """Z: what it takes to say which cluster every row is in."""
         k = len(sums.sizes)
         if not self.released:
-            return float(sums.total * log(np.array(float(k))))
+            return sums.total * _log_of(k)
         half = np.array(0.5)
         whole = log_gamma(np.array(sums.total + k / 2.0)) - log_gamma(np.array(k / 2.0))
         return float(whole - (log_gamma(sums.sizes + half) - log_gamma(half)).sum())
+
+
+@cache
+def _log_of(k: int) -> float:
+    return float(log(np.array(float(k))))
 
 
 def _with_neighbours(cells: FloatArray, length: int) -> FloatArray:

@@ -24,4 +24,5 @@ NB_MODULE(_core, module) {
     catalpa::bind_in_order(module);
     catalpa::bind_logarithm(module);
     catalpa::bind_away(module);
+    catalpa::bind_costs(module);
 }

@@ -31,11 +31,12 @@ def log(x: FloatArray) -> FloatArray:
     >>> bool(abs(log(np.array([2.5])) - np.log(2.5))[0] < 1e-15)
     True
     """
-    if not compiled.available():
+    level = compiled.core_level()
+    if level is None:
         return _reference(x)
     numbers = np.ascontiguousarray(x, dtype=np.float64)  # of one dimension at least
     found = np.empty_like(numbers)
-    _core.logarithm(numbers.reshape(-1), found.reshape(-1), compiled.chosen_level())
+    _core.logarithm(numbers.reshape(-1), found.reshape(-1), level)
     return found.reshape(x.shape)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from catalpa.errors import ParameterError
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedTable, Scores
+from catalpa.steps.soft.tables import rounded, rounded_if_near
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
 SHARE_BITS = 20
@@ -16,6 +18,7 @@ WHOLE = 1 << SHARE_BITS  # the shares of a row add up to this
 SUM_DROP, SQUARE_DROP = 14, 16  # low bits of share times number, and times its square, that are left out
 LN_TWO = 0.6931471805599453
 FRACTION_BITS = 16  # of a cost in bits (a cost of one bit halves a row's share)
+FINEST = 2.0**FRACTION_BITS / LN_TWO  # quanta of a nat
 LARGEST_SUM = 2**31 - 2**23  # no row's cost may reach it, so that 32 bits hold every sum and difference
 MOST_CLUSTERS = 1447  # up to here the rounded shares of a row cannot add up to more than the whole
 NUMBER_CAP = 2.0**30  # of the numeric part; LARGEST_SUM keeps true costs below it
@@ -64,7 +67,7 @@ class SharedCounts:
 
     def folded(self, axis: Axis) -> SharedCounts:
         """The same sums over true categories only, the holes of ``axis`` left out."""
-        return replace(self, counts=self.counts.folded(axis))
+        return replace(self, counts=self.counts.folded(axis)) if axis.holes else self
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +99,7 @@ class FixedShares(FixedTable):
     table_rise: IntArray | None
     anchor_rise: IntArray | None
     coarser: int  # bits by which a cost is coarser than ``2 ** -16``; 0 but for very many columns
-    prepared: dict[str, object] = field(default_factory=dict, repr=False, compare=False)
+    prepared: dict[tuple[int, ...], object] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def nats(self) -> float:
@@ -111,7 +114,8 @@ class FixedShares(FixedTable):
         counts = shared.counts
         taken_out = float(counts.by_category.sum(axis=0) @ self.least.astype(np.float64))
         taken_out += float(counts.sizes.sum()) * self.anchor_least
-        taken_out += float(counts.seen.sum(axis=0) @ self.level_least.astype(np.float64))
+        if self.n_numeric:
+            taken_out += float(counts.seen.sum(axis=0) @ self.level_least.astype(np.float64))
         return LN_TWO * shared.log / WHOLE - self.nats * (counts.cost + taken_out / WHOLE)
 
 
@@ -121,31 +125,28 @@ def soften(scores: Scores, axis: Axis, second: Scores | None = None) -> FixedSha
     Numbers of the second round cost what they cost in the first.
     """
     check_shareable(scores.k)
-    wide = axis.expand(scores.table)
-    after = wide if second is None else axis.expand(second.table)
-    coarser = _coarser(scores, second, wide, after, axis)
-    quanta = 2.0 ** (FRACTION_BITS - coarser) / LN_TWO
-    table, least = _above_least(np.rint(wide * quanta).astype(np.int64))
-    anchor = np.rint(scores.anchor * quanta).astype(np.int64)
-    lowest = int(anchor.min())
-    level = scores.level * quanta
-    level_least = np.floor(level.min(axis=0, initial=np.inf)) if level.size else np.zeros(level.shape[1])
-    rise = anchor_rise = None
-    if second is not None:
-        rise = _narrow(np.rint(after * quanta).astype(np.int64) - least[:, None] - table)
-        anchor_rise = _narrow(np.rint(second.anchor * quanta).astype(np.int64) - anchor)
+    both = (scores,) if second is None else (scores, second)
+    tables, anchors = [axis.expand(each.table) for each in both], [each.anchor for each in both]
+    numbers = _by_numbers(scores)
+    coarser, room = 0, 0.99 * LARGEST_SUM / FINEST - numbers
+    costs = rounded_if_near(tables, anchors, FINEST, room, axis.n_columns)
+    if costs is None:
+        largest = _by_anchors(anchors) + _by_tables(tables, axis) + numbers
+        coarser = _coarser(largest, axis.n_columns + scores.means.shape[1] + 2)
+        costs = rounded(tables, anchors, FINEST * 2.0**-coarser)
+    scale, level, level_least = _number_costs(scores, FINEST * 2.0**-coarser)
     return FixedShares(
         axis=axis,
-        table=_narrow(table),
-        least=least,
-        anchor=_narrow(anchor - lowest),
-        anchor_least=lowest,
+        table=costs.table,
+        least=costs.least,
+        anchor=costs.anchor,
+        anchor_least=costs.anchor_least,
         means=np.ascontiguousarray(scores.means),
-        scale=np.ascontiguousarray(scores.scale * quanta),
-        level=np.ascontiguousarray(level - level_least),
-        level_least=level_least.astype(np.int64),
-        table_rise=rise,
-        anchor_rise=anchor_rise,
+        scale=scale,
+        level=level,
+        level_least=level_least,
+        table_rise=costs.rise,
+        anchor_rise=costs.anchor_rise,
         coarser=coarser,
     )
 
@@ -159,47 +160,44 @@ def check_shareable(k: int) -> None:
         )
 
 
-def _above_least(entries: IntArray) -> tuple[IntArray, IntArray]:
-    least = entries.min(axis=1)
-    return entries - least[:, None], least
+def _number_costs(scores: Scores, quanta: float) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Scale and level of numbers in quanta, each level above the least of its column, and that least."""
+    if not scores.means.size:
+        return scores.scale, scores.level, np.zeros(scores.means.shape[1], dtype=np.int64)
+    level = scores.level * quanta
+    least = np.floor(level.min(axis=0))
+    return scores.scale * quanta, np.ascontiguousarray(level - least), least.astype(np.int64)
 
 
-def _narrow(values: IntArray) -> IntArray:
-    return np.ascontiguousarray(values.astype(np.int32))
+def _by_numbers(scores: Scores) -> float:
+    """How far apart clusters can be by their numbers, in nats."""
+    if not scores.means.size:
+        return 0.0
+    # Numbers lie between 0 and 1 here: a soft pass is made on columns that were clipped to their range.
+    away = np.maximum(np.abs(scores.means), np.abs(1.0 - scores.means)) ** 2 * scores.scale
+    return float((away + scores.level - scores.level.min(axis=0)).max(axis=0).sum())
 
 
-def _coarser(scores: Scores, second: Scores | None, wide: FloatArray, after: FloatArray, axis: Axis) -> int:
-    """The least number of bits to give up so that every row's sums fit, known from the tables alone."""
-    anchors, numbers = float(np.ptp(scores.anchor)), 0.0
-    if second is not None:
-        anchors += float(np.abs(second.anchor - scores.anchor).max())
-    if scores.means.size:
-        # Numbers lie between 0 and 1 here: a soft pass is made on columns that were clipped to their range.
-        away = np.maximum(np.abs(scores.means), np.abs(1.0 - scores.means)) ** 2 * scores.scale
-        numbers = float((away + scores.level - scores.level.min(axis=0)).max(axis=0).sum())
-    columns = axis.n_columns + scores.means.shape[1] + 2  # each rounded by at most one quantum
+def _by_anchors(anchors: Sequence[FloatArray]) -> float:
+    return float(np.ptp(anchors[0]) + np.abs(anchors[-1] - anchors[0]).max())
 
-    def fits(largest: float, coarser: int) -> bool:
-        return bool(largest / LN_TWO * 2.0 ** (FRACTION_BITS - coarser) + columns < LARGEST_SUM)
 
-    # No column reaches farther than all do together; where that is near enough, it takes a third of the time.
-    if wide.size and fits(anchors + 1.001 * _range_of_all(wide, after) * axis.n_columns + numbers, 0):
-        return 0
+def _by_tables(tables: Sequence[FloatArray], axis: Axis) -> float:
     # Of both tables together: a cost of the second round may lie below the least of the first.
-    high, low = np.maximum(wide, after).max(axis=1), np.minimum(wide, after).min(axis=1)
+    first, last = tables[0], tables[-1]
+    high, low = np.maximum(first, last).max(axis=1), np.minimum(first, last).min(axis=1)
     starts = axis.offsets[:-1][axis.widths > 0]
-    largest = (
-        anchors + (float(np.maximum.reduceat(high - low, starts).sum()) if len(starts) else 0.0) + numbers
-    )
+    return float(np.maximum.reduceat(high - low, starts).sum()) if len(starts) else 0.0
+
+
+def _coarser(largest: float, columns: int) -> int:
+    """The least number of bits to give up so that every row's sums fit, known from the tables alone."""
     bits = largest / LN_TWO
     for coarser in range(FRACTION_BITS + 1):
-        if fits(largest, coarser):
+        # Each column is rounded by at most one quantum.
+        if bits * 2.0 ** (FRACTION_BITS - coarser) + columns < LARGEST_SUM:
             return coarser
     raise ParameterError(
         f"Clusters differ by {bits:g} bits in what a row costs, more than a soft pass can tell apart. "
         "Costs should be logarithms of shares, none of them 0."
     )
-
-
-def _range_of_all(wide: FloatArray, after: FloatArray) -> float:
-    return float(max(wide.max(), after.max()) - min(wide.min(), after.min()))

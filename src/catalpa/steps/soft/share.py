@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import cast
@@ -46,9 +46,10 @@ def share_and_count(
     times clusters, so only for rows that are few.
     """
     memory = _still_true(memory or SharedMemory(), fixed)
-    if compiled.available():
-        return _compiled_pass(block, memory, fixed, keep)
-    return _reference_pass(block, memory, fixed, keep)
+    level = compiled.core_level()
+    if level is None:
+        return _reference_pass(block, memory, fixed, keep)
+    return _compiled_pass(block, memory, fixed, keep, level)
 
 
 def _still_true(memory: SharedMemory, fixed: FixedShares) -> SharedMemory:
@@ -60,11 +61,11 @@ def _still_true(memory: SharedMemory, fixed: FixedShares) -> SharedMemory:
 
 
 def _compiled_pass(
-    block: Block, memory: SharedMemory, fixed: FixedShares, keep: bool
+    block: Block, memory: SharedMemory, fixed: FixedShares, keep: bool, level: str
 ) -> tuple[SharedCounts, SharedMemory]:
     packed = memory.packed or compiled.pack(block, fixed.axis, fixed.k, ROWS_PER_PLACE)
     shares = np.empty((len(block), fixed.k), dtype=np.int32) if keep else None
-    counted, leaders = _count_compiled(block, packed, fixed, memory.leaders, memory.shares, shares)
+    counted, leaders = _count_compiled(block, packed, fixed, memory, shares, level)
     return counted, SharedMemory(leaders, shares, packed)
 
 
@@ -72,9 +73,9 @@ def _count_compiled(
     block: Block,
     packed: compiled.Packed,
     fixed: FixedShares,
-    leaders: IntArray | None,
-    before: IntArray | None,
+    memory: SharedMemory,
     shares: IntArray | None,
+    level: str,
 ) -> tuple[SharedCounts, IntArray]:
     """Sums of a block and the foremost cluster of every row (n,); as ``reference.count``.
 
@@ -88,15 +89,15 @@ def _count_compiled(
         packed.fused,
         compiled.core_numbers(block),
         compiled.core_weights(block),
-        NO_SHARES if before is None else before,
-        compiled.chosen_level(),
-        _alike(leaders, foremost),
+        NO_SHARES if memory.shares is None else memory.shares,
+        level,
+        _alike(memory.leaders, foremost),
         foremost,
         NO_SHARES if shares is None else shares,
         *into.arrays,
         led,
     )
-    counts = replace(into, cost=_whole(cost), moved=moved)
+    counts = Counts.made_of(into.arrays, _whole(cost), moved)
     return SharedCounts(counts, _whole(log), _whole(gap), led, _whole(change)), foremost
 
 
@@ -116,7 +117,7 @@ def _whole(halves: tuple[int, int]) -> int:
 
 def _tables(packed: compiled.Packed, fixed: FixedShares) -> _core.SoftTables:
     """The fused tables for these groups of columns, made once per pass, as those of a hard pass."""
-    key = f"tables {packed.starts}"
+    key = packed.starts
     if key not in fixed.prepared:
         numbers = (fixed.means, fixed.scale, fixed.level)
         table_rise = NO_SHARES if fixed.table_rise is None else fixed.table_rise

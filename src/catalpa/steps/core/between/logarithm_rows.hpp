@@ -1,9 +1,9 @@
-// Logarithms of positive normal numbers, compiled once per instruction set by each_level.hpp.
+// Logarithms, compiled once per instruction set by each_level.hpp.
 
 namespace CATALPA_LEVEL {
 
-// Numbers are taken apart by their bits, without a branch, so that several are treated at once.
-CATALPA_TARGET inline void logarithms(const double* from, double* to, std::size_t size) {
+// Of positive normal numbers, taken apart by their bits, without a branch, so that several are treated at once.
+CATALPA_TARGET inline void plain_logarithms(const double* from, double* to, std::size_t size) {
     constexpr std::uint64_t half_root = 0x3FE6A09E667F3BCD;  // the bits of .7071067811865476
     for (std::size_t i = 0; i < size; ++i) {
         std::uint64_t form;
@@ -15,6 +15,19 @@ CATALPA_TARGET inline void logarithms(const double* from, double* to, std::size_
         std::memcpy(&mantissa, &doubled, sizeof mantissa);
         std::memcpy(&whole, &raised, sizeof whole);
         to[i] = from_parts(mantissa, whole - (0x1p52 + 1022.0));
+    }
+}
+
+// Of any numbers; `to` may be `from`.
+CATALPA_TARGET inline void logarithms(const double* from, double* to, std::size_t size) {
+    constexpr std::size_t at_once = 64;  // numbers that stay in the first cache
+    for (std::size_t at = 0; at < size; at += at_once) {
+        const std::size_t some = std::min(at_once, size - at);
+        if (plain(from + at, some)) {
+            plain_logarithms(from + at, to + at, some);
+            continue;
+        }
+        for (std::size_t i = at; i < at + some; ++i) to[i] = from_number(from[i]);
     }
 }
 

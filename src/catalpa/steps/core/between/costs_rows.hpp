@@ -1,0 +1,63 @@
+// Cost tables from counts, and costs to integers, compiled once per instruction set by each_level.hpp.
+
+#include "logarithm_rows.hpp"
+
+namespace CATALPA_LEVEL {
+
+// Minus the logarithms of one cluster's shrunk shares. `known` holds what the cluster has of each column.
+CATALPA_TARGET inline void costs_of(const Shrunk& shrunk, const double* cells, const double* known, double* costs) {
+    for (std::size_t column = 0; column < shrunk.columns; ++column) {
+        const double all = known[column] + shrunk.masses[column], by = all > 0.0 ? all : 1.0;
+        const auto begin = static_cast<std::size_t>(shrunk.starts[column]), end = static_cast<std::size_t>(shrunk.starts[column + 1]);
+        for (std::size_t place = begin; place < end; ++place) costs[place] = (cells[place] + shrunk.prior[place]) / by;
+    }
+    logarithms(costs, costs, shrunk.places);
+    for (std::size_t place = 0; place < shrunk.places; ++place) costs[place] = -costs[place];
+}
+
+// As many numbers with one taken off each, none below 0.
+CATALPA_TARGET inline void without_one(double* numbers, std::size_t size) {
+    for (std::size_t i = 0; i < size; ++i) numbers[i] = numbers[i] > 1.0 ? numbers[i] - 1.0 : 0.0;
+}
+
+// Least and largest of numbers, together with those so far; false where one is too far from 0, or none.
+CATALPA_TARGET inline bool reach(const double* numbers, std::size_t size, double& low, double& high) {
+    bool near = true;
+    double least = low, most = high;
+    for (std::size_t i = 0; i < size; ++i) {
+        near &= (numbers[i] >= -FARTHEST) & (numbers[i] <= FARTHEST);
+        least = numbers[i] < least ? numbers[i] : least;
+        most = numbers[i] > most ? numbers[i] : most;
+    }
+    low = least;
+    high = most;
+    return near;
+}
+
+// Costs above the least of their place, and the rise to the second table, in quanta; `some` places from `begin` on.
+CATALPA_TARGET inline void round_some(const Rounding& r, std::size_t begin, std::size_t some) {
+    double least[PLACES];
+    for (std::size_t i = 0; i < some; ++i) least[i] = FARTHEST;
+    for (std::size_t j = 0; j < r.k; ++j) {
+        const double* costs = r.costs + j * r.places + begin;
+        for (std::size_t i = 0; i < some; ++i) least[i] = costs[i] < least[i] ? costs[i] : least[i];
+    }
+    for (std::size_t i = 0; i < some; ++i) {
+        least[i] = nearest_whole(least[i] * r.quanta);  // as the least of the rounded, since rounding keeps the order
+        r.least[begin + i] = static_cast<std::int64_t>(least[i]);
+    }
+    for (std::size_t j = 0; j < r.k; ++j) {
+        std::int32_t above[PLACES], rise[PLACES];
+        const double* costs = r.costs + j * r.places + begin;
+        for (std::size_t i = 0; i < some; ++i)
+            above[i] = static_cast<std::int32_t>(nearest_whole(costs[i] * r.quanta) - least[i]);
+        for (std::size_t i = 0; i < some; ++i) r.table[(begin + i) * r.k + j] = above[i];
+        if (!r.after) continue;
+        const double* after = r.after + j * r.places + begin;
+        for (std::size_t i = 0; i < some; ++i)
+            rise[i] = static_cast<std::int32_t>(nearest_whole(after[i] * r.quanta) - nearest_whole(costs[i] * r.quanta));
+        for (std::size_t i = 0; i < some; ++i) r.rise[(begin + i) * r.k + j] = rise[i];
+    }
+}
+
+}  // namespace CATALPA_LEVEL

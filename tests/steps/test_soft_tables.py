@@ -1,0 +1,143 @@
+"""Cost tables between soft passes: worked out by hand, and the same bits from every core."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from catalpa.steps.counts import Counts
+from catalpa.steps.scores import Scores
+from catalpa.steps.soft.scores import FixedShares, soften
+from catalpa.steps.soft.tables import Shrinkage, rounded, rounded_if_near, shrunk_costs
+from catalpa.table.blocks import Axis
+
+
+def counts_of(cells: np.ndarray, sizes: np.ndarray) -> Counts:
+    return Counts.made_of([cells, sizes, *np.zeros((3, len(sizes), 0), dtype=np.int64)])
+
+
+def same_bits(one: np.ndarray, other: np.ndarray, level: str) -> None:
+    assert one.dtype == other.dtype
+    np.testing.assert_array_equal(one.view(np.uint8), other.view(np.uint8), err_msg=level)
+
+
+class TestShrunkCosts:
+    def test_worked_out(self, levels, core):
+        # Two rows of a cluster beside one of the table at either place; two clusters, of two rows and none.
+        shrinkage = Shrinkage(Axis((2,)), np.array([0.5, 0.5]), np.array([1.0]))
+        counts = counts_of(np.array([[2, 0], [0, 0]]), np.array([2, 0]))
+        for level in ("numpy", *levels):
+            with core(level):
+                costs, anchors = shrunk_costs(counts, 1.0, shrinkage, 2)
+            expected = [[[2.5 / 3, 0.5 / 3], [0.5, 0.5]], [[1.5 / 2, 0.5 / 2], [0.5, 0.5]]]
+            np.testing.assert_allclose(np.exp(-costs), expected, rtol=1e-14)
+            np.testing.assert_allclose(np.exp(-anchors), [[2.5 / 3, 0.5 / 3], [1.5 / 3, 0.5 / 3]], rtol=1e-14)
+
+    @given(st.integers(0, 2**31), st.integers(1, 2), st.booleans())
+    def test_every_core_gives_the_bits_of_the_reference(self, levels, core, seed, tables, heavy):
+        rng = np.random.default_rng(seed)
+        axis, k = Axis(tuple(rng.integers(0, 70, rng.integers(0, 6)).tolist())), int(rng.integers(1, 12))
+        cells = rng.integers(0, 2**52 if heavy else 2**24, (k, axis.length)) >> rng.integers(0, 30)
+        cells[rng.random(cells.shape) < 0.2] = 0
+        counts = counts_of(cells, rng.integers(0, 2**40, k))
+        # Nothing stands beside some columns, so that a cluster may have none of them at all.
+        columns = rng.random(axis.n_columns) * rng.integers(0, 2, axis.n_columns)
+        shrinkage = Shrinkage(axis, rng.random(axis.length) * columns[axis.column_of], columns)
+        units = float(rng.choice([2.0**20, 1.0, 3.7e5]))
+        with core("numpy"):
+            expected = shrunk_costs(counts, units, shrinkage, tables)
+        assert [part.shape for part in expected] == [(tables, k, axis.length), (tables, k)]
+        for level in levels:
+            with core(level):
+                found = shrunk_costs(counts, units, shrinkage, tables)
+            for one, other in zip(found, expected, strict=True):
+                same_bits(one, other, level)
+
+
+class TestRoundedCosts:
+    def test_worked_out(self, levels, core):
+        first, second = np.array([[1.0, 2.26], [0.5, 0.0]]), np.array([[0.5, 3.0], [0.5, 0.25]])
+        anchors = [np.array([0.5, 0.25]), np.array([0.25, 0.5])]
+        for level in levels:
+            with core(level):
+                costs = rounded_if_near([first, second], anchors, 4.0, 100.0, 1)
+            assert costs is not None
+            assert costs.table.tolist() == [[0, 5], [2, 0]]
+            assert costs.least.tolist() == [4, 0]
+            assert costs.rise.tolist() == [[-2, 3], [0, 1]]
+            assert (costs.anchor.tolist(), costs.anchor_least) == ([1, 0], 1)
+            assert costs.anchor_rise.tolist() == [-1, 1]
+
+    @pytest.mark.parametrize("places", [0, 1, 63, 64, 65, 300])
+    @pytest.mark.parametrize("two", [False, True])
+    def test_every_core_rounds_as_the_reference(self, levels, core, places, two):
+        rng = np.random.default_rng(places)
+        for k in (1, 5, 20):
+            tables = [np.rint(rng.normal(size=(places, k)) * 32) / 8 for _ in range(1 + two)]  # ties too
+            anchors = [rng.normal(size=k) for _ in range(1 + two)]
+            expected = rounded(tables, anchors, 4.0)
+            for level in levels:
+                with core(level):
+                    found = rounded_if_near(tables, anchors, 4.0, 1e6, 3)
+                for part in fields(expected):
+                    one, other = (getattr(each, part.name) for each in (found, expected))
+                    assert (one is None) == (other is None)
+                    if isinstance(other, np.ndarray):
+                        same_bits(one, other, level)
+                    else:
+                        assert one == other
+
+    @pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf, 1e9])
+    @pytest.mark.parametrize("where", ["table", "second table", "anchor"])
+    def test_costs_that_no_integer_holds_are_left_to_the_reference(self, levels, core, odd, where):
+        tables, anchors = [np.zeros((3, 2)), np.zeros((3, 2))], [np.zeros(2), np.zeros(2)]
+        {"table": tables[0], "second table": tables[1], "anchor": anchors[1]}[where].flat[1] = odd
+        for level in levels:
+            with core(level):
+                assert rounded_if_near(tables, anchors, 4.0, 1e6, 3) is None
+
+    def test_columns_anchors_and_both_tables_share_the_room(self, levels, core):
+        tables, anchors = [np.array([[0.0, 2.0]]), np.array([[3.0, 2.0]])], [np.array([0.0, 1.0])] * 2
+        for level in levels:
+            with core(level):
+                # Three columns reach 3 nats each, and the anchors 1.
+                assert rounded_if_near(tables, anchors, 4.0, 10.0, 3) is None
+                assert rounded_if_near(tables, anchors, 4.0, 10.1, 3) is not None
+
+
+def fixed_in(core, level: str, *arguments) -> FixedShares:
+    with core(level):
+        return soften(*arguments)
+
+
+@given(st.integers(0, 2**31), st.sampled_from([1.0, 30.0, 3000.0]), st.booleans(), st.booleans())
+def test_integers_of_a_soft_pass_do_not_depend_on_the_core(levels, core, seed, far, two, holes):
+    rng = np.random.default_rng(seed)
+    axis, k = Axis(tuple(rng.integers(1, 9, 6).tolist()), holes), int(rng.integers(1, 9))
+    numbers = {name: rng.random((k, 2)) for name in ("means", "scale", "level")}
+    first, second = (
+        Scores.of(rng.random((axis.base.length, k)) * far, anchor=rng.random(k), **numbers) for _ in range(2)
+    )
+    arguments = (first, axis, second) if two else (first, axis)
+    expected = fixed_in(core, "numpy", *arguments)
+    for level in levels:
+        found = fixed_in(core, level, *arguments)
+        assert (found.coarser, found.anchor_least) == (expected.coarser, expected.anchor_least)
+        for name in (
+            "table",
+            "least",
+            "anchor",
+            "table_rise",
+            "anchor_rise",
+            "scale",
+            "level",
+            "level_least",
+        ):
+            one, other = getattr(found, name), getattr(expected, name)
+            assert (one is None) == (other is None)
+            if other is not None:
+                same_bits(one, other, level)
