@@ -92,6 +92,8 @@ def arguments_of(name: str) -> dict[str, object]:
         "round_costs": {"costs": np.zeros((K, 5)), "after": np.zeros((K, 5)), "anchors": np.zeros((2, K))}
         | {"quanta": 1.0, "room": 9.0, "columns": 2.0, "table": narrow, "least": ints(5), "rise": narrow}
         | {"anchors_above": np.zeros((2, K), dtype=np.int32), "level": "baseline"},
+        "most_frequent": {"by_category": ints(K, 5), "starts": np.array([0, 3, 5])}
+        | {"modes": ints(K, 2), "most": ints(K, 2)},
         "points_away": {"points": np.zeros((2, N)), "rows": np.array([0, N - 1]), "drop": 1.0} | away,
         "cells_away": {"codes": bytes_of(3, N), "numbers": np.zeros((1, N)), "rows": np.array([0, 1])} | away,
         "Table": table_arguments(),
@@ -265,6 +267,14 @@ CASES = {
         ("least", ints(4)),
         ("rise", np.zeros((4, K), dtype=np.int32)),
         ("level", "abacus"),
+    ],
+    "most_frequent": [
+        ("by_category", ints(K, 4)),
+        ("by_category", ints(2, 5)),
+        ("starts", np.array([0, 5])),
+        ("starts", np.array([0, 6, 5])),
+        ("modes", ints(K, 3)),
+        ("most", ints(2, 2)),
     ],
     "points_away": [*AWAY, ("points", np.zeros((2, N - 1))), ("drop", -1.0), ("drop", np.nan)],
     "cells_away": [

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from catalpa.steps.counts import Counts
+from catalpa.steps.modes import modes_and_counts
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
@@ -24,20 +25,8 @@ def most_frequent(by_category: IntArray, axis: Axis, fallback: IntArray | None =
 
     Where a cluster has no row with the column, ``fallback`` stands (code 0 without one).
     """
-    modes = np.zeros((len(by_category), axis.n_columns), dtype=np.int64)
-    if not len(axis.filled):
-        return modes if fallback is None else fallback.astype(np.int64)
-    # All columns at once: with many of them a loop would take longer than the pass that counted.
-    firsts = axis.offsets[axis.filled]
-    most = np.maximum.reduceat(by_category, firsts, axis=1)
-    is_most = by_category == most[:, np.searchsorted(axis.filled, axis.column_of)]
-    places = np.where(is_most, np.arange(axis.length), axis.length)
-    modes[:, axis.filled] = np.minimum.reduceat(places, firsts, axis=1) - firsts
-    if fallback is None:
-        return modes
-    held = np.zeros(modes.shape, dtype=bool)
-    held[:, axis.filled] = most > 0
-    return np.where(held, modes, fallback)
+    modes, most = modes_and_counts(by_category, axis)
+    return modes if fallback is None else np.where(most > 0, modes, fallback)
 
 
 def center_places(centers: IntArray, axis: Axis) -> IntArray:  # (k, columns)
@@ -69,8 +58,7 @@ class Matching:
     def scores(self, state: Prototypes) -> Scores:
         k = len(state.centers)
         table = np.full((self.axis.length, k), self.category_weight)
-        places = center_places(state.centers, self.axis)
-        has_categories = np.asarray(self.axis.sizes) > 0
-        table[places[:, has_categories], np.arange(k)[:, None]] = 0.0
+        places = center_places(state.centers, self.axis)[:, self.axis.filled]
+        table[places, np.arange(k)[:, None]] = 0.0
         scale = np.full(state.means.shape, self.number_weight)
         return Scores.of(table, means=state.means, scale=scale)

@@ -46,7 +46,7 @@ class Scores:
         """Scores with the parts that are not given left at zero."""
         k = table.shape[1]
         anchor = np.zeros(k) if anchor is None else anchor
-        if means is None:
+        if means is None or not means.size:
             none = np.zeros((k, 0))
             return Scores(table, anchor, none, none, none, power, root)
         scale = np.ones(means.shape) if scale is None else np.broadcast_to(scale, means.shape)
@@ -164,9 +164,10 @@ def _shift(scores: Scores, axis: Axis) -> int:
         # Added one by one: NumPy adds in an order of its own, and the last bit may decide the shift.
         largest = sum(np.maximum.reduceat(by_place, axis.base.offsets[axis.filled]).tolist())
     largest += float(np.abs(scores.anchor).max(initial=0.0))
-    largest += float(np.abs(scores.level).sum(axis=1).max(initial=0.0))
-    # Room for the farthest number too: a capped cost would be the same in every cluster.
-    largest += float(np.abs(scores.scale).sum(axis=1).max(initial=0.0)) * (FARTHEST + 1.0) ** scores.power
+    if scores.means.size:
+        largest += float(np.abs(scores.level).sum(axis=1).max())
+        # Room for the farthest number too: a capped cost would be the same in every cluster.
+        largest += float(np.abs(scores.scale).sum(axis=1).max()) * (FARTHEST + 1.0) ** scores.power
     if largest <= 0.0:
         return FINEST_SHIFT
     largest = min(largest, LARGEST)  # every entry is a number; their sum may pass the largest one

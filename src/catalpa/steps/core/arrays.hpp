@@ -67,6 +67,14 @@ inline void check_weights(const Ints& weights, std::size_t rows) {
     require(weights.size() == 0 || weights.size() == rows, "weights must have one entry per row.");
 }
 
+// Whether columns lie one behind the other: the first place of each, and the end.
+inline void check_columns(const Ints& starts, std::size_t places) {
+    require(starts.size() > 0 && starts.data()[0] == 0 && starts.data()[starts.size() - 1] == static_cast<std::int64_t>(places),
+            "starts must lead from 0 to the number of places.");
+    for (std::size_t column = 1; column < starts.size(); ++column)
+        require(starts.data()[column - 1] <= starts.data()[column], "starts must not fall.");
+}
+
 // Wrapping arithmetic, as NumPy has it; plain overflow would be undefined.
 inline std::int64_t times(std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
@@ -117,5 +125,6 @@ void bind_in_order(nb::module_& module);
 void bind_logarithm(nb::module_& module);
 void bind_away(nb::module_& module);
 void bind_costs(nb::module_& module);
+void bind_modes(nb::module_& module);
 
 }  // namespace catalpa

@@ -25,4 +25,5 @@ NB_MODULE(_core, module) {
     catalpa::bind_logarithm(module);
     catalpa::bind_away(module);
     catalpa::bind_costs(module);
+    catalpa::bind_modes(module);
 }

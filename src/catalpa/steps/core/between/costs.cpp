@@ -37,13 +37,6 @@ inline double nearest_whole(double number) { return (number + 0x1.8p52) - 0x1.8p
 
 namespace {
 
-void check_columns(const Ints& starts, std::size_t places) {
-    require(starts.size() > 0 && starts.data()[0] == 0 && starts.data()[starts.size() - 1] == static_cast<std::int64_t>(places),
-            "starts must lead from 0 to the number of places.");
-    for (std::size_t column = 1; column < starts.size(); ++column)
-        require(starts.data()[column - 1] <= starts.data()[column], "starts must not fall.");
-}
-
 // Minus logarithms of shrunk shares, (k, places), and of the sizes, (k,); behind them, where `costs` has room for as many
 // again, those of clusters that one row has left.
 void shrunk_costs(const Matrix<const std::int64_t>& counts, const Ints& sizes, const Ints& starts,
