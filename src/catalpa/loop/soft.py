@@ -70,8 +70,9 @@ def ripen(
         moved = engine.n_rows if number == 0 else shared.counts.moved
         event = Pass(phase, -fixed.log_likelihood(wide), moved, False, int(np.count_nonzero(shared.led)))
         history.append(report_pass(event, number + 1, passes))
-        # The first pass has nothing to be compared with: what rows remember is of another iteration.
-        if number and shared.change < tolerance * float(shared.counts.sizes.sum()):
+        if number == 0:  # nothing to be compared with: what rows remember is of another iteration
+            enough = tolerance * float(shared.counts.sizes.sum())  # shares of a row add up to the same always
+        elif shared.change < enough:
             break
     return Ripened(shared, method.evidence(shared), tuple(history))
 
