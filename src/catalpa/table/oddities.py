@@ -151,10 +151,13 @@ def fractions_as_text(summary: Summary) -> dict[str, str]:
     if summary.family is not Family.TEXT:
         return {}
     examples: dict[str, str] = {}
+    if not all(isinstance(key[1], str) for key in summary.tally or ()):
+        return {}  # numbers that a dictionary declares as categories
     for text in sorted(str(key[1]) for key in summary.tally or ()):
         number = _NUMBER.fullmatch(text)
         if number is None:
             return {}
-        if number[1]:
+        # Codes are often read as "1.0": a whole number misses nothing as a category.
+        if number[1] and number[1].strip(".0"):
             examples.setdefault(number[1][0], text)
     return examples
