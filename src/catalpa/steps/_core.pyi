@@ -94,6 +94,9 @@ class SoftTables:
         /,
     ) -> None: ...
 
+class Owned:
+    def __init__(self) -> None: ...
+
 def share(
     tables: SoftTables,
     fused: Fused,
@@ -104,6 +107,8 @@ def share(
     former: IntArray,
     leaders: IntArray,
     shares: IntArray,
+    owned_before: Owned,
+    owned: Owned,
     by_category: IntArray,
     sizes: IntArray,
     sums: IntArray,

@@ -18,6 +18,9 @@ std::vector<std::uint64_t> by_column(const SoftSums& sums) {
         left.assign(sums.narrow.data() + begin, sums.narrow.data() + end);
         if (sums.wide.size())
             for (std::size_t i = begin; i < end; ++i) left[i - begin] += sums.wide[i];
+        if (sums.owned.owners.size())
+            for (std::size_t i = begin; i < end; ++i)
+                left[i - begin] += std::uint64_t{sums.owned.counts[i]} << SHARE_BITS;
         t.add_to_columns(group, t.lanes, left, out.data());
     }
     return out;
@@ -44,8 +47,9 @@ struct Results {
             std::int64_t* to = by_category.data() + j * t.length();
             for (std::size_t place = 0; place < t.length(); ++place)
                 to[place] = static_cast<std::int64_t>(places[place * t.lanes + j]);
-            sizes.data()[j] = static_cast<std::int64_t>(from.sizes[j]);
-            led.data()[j] = 0;
+            const std::uint64_t owned = from.owned.owners.size() ? from.owned.sizes[j] : 0;
+            sizes.data()[j] = static_cast<std::int64_t>(from.sizes[j] + (owned << SHARE_BITS));
+            led.data()[j] = static_cast<std::int64_t>(owned);
             for (std::size_t copy = 0; copy < LED_COPIES; ++copy) led.data()[j] += from.led[copy * t.k + j];
             for (std::size_t column = 0; column < t.numeric; ++column) {
                 sums.data()[j * t.numeric + column] = from.sums[column * t.lanes + j];
@@ -92,8 +96,9 @@ bool counts_narrow(const SoftTables& t, std::size_t rows, std::uint64_t weight) 
 // `before`, `former` and `shares` may be empty.
 nb::tuple share(const SoftTables& t, const Fused& codes, const Numbers& numbers, const Ints& weights,
                 const Matrix<const std::int32_t>& before, const std::string& level, const AnyLabels& former,
-                const AnyVector& leaders, const Matrix<std::int32_t>& shares, const Cells& by_category, const Vector<std::int64_t>& sizes, const Cells& sums_in,
-                const Cells& squares, const Cells& seen, const Vector<std::int64_t>& led) {
+                const AnyVector& leaders, const Matrix<std::int32_t>& shares, const Owned& owned_before, Owned& owned,
+                const Cells& by_category, const Vector<std::int64_t>& sizes, const Cells& sums_in, const Cells& squares,
+                const Cells& seen, const Vector<std::int64_t>& led) {
     const std::size_t rows = leaders.size();
     const Results results{by_category, sizes, sums_in, squares, seen, led};
     results.check(t);
@@ -113,6 +118,7 @@ nb::tuple share(const SoftTables& t, const Fused& codes, const Numbers& numbers,
     std::int64_t moved;
     {
         nb::gil_scoped_release unlocked;
+        const bool owns = t.vectors <= MOST_LOOPED && weights.size() == 0;
         const SoftBlock block{rows,
                               t.rows_inside(rows),
                               codes.data(),
@@ -124,8 +130,12 @@ nb::tuple share(const SoftTables& t, const Fused& codes, const Numbers& numbers,
                               former.size() ? former.data() : nullptr,
                               leaders.data(),
                               leaders.itemsize(),
-                              counts_narrow(t, rows, weight)};
-        SoftSums sums(t);
+                              counts_narrow(t, rows, weight),
+                              owns,
+                              !owns || t.two || t.numeric || before.size() || shares.size()};
+        owned = owned_before;
+        if (block.owns) owned.fit(t, rows);
+        SoftSums sums(t, owned);
         CATALPA_AT_LEVEL(level, share_block, t, block, sums);
         results.publish(sums);
         std::tie(cost, log, change, moved) = std::tie(sums.cost, sums.log, sums.change, sums.moved);
@@ -141,5 +151,6 @@ void catalpa::bind_soft(nb::module_& module) {
         .def(nb::init<const Matrix<const std::int32_t>&, const Vector<const std::int32_t>&, const Ints&, const Ints&,
                       const Numbers&, const Numbers&, const Numbers&, const Matrix<const std::int32_t>&,
                       const Vector<const std::int32_t>&, int>());
+    nb::class_<Owned>(module, "Owned").def(nb::init<>());
     module.def("share", &share);
 }

@@ -231,4 +231,5 @@ CATALPA_TARGET void count_numbers(const SoftTables& t, const double* numbers, co
 }  // namespace CATALPA_LEVEL
 
 #include "soft_shares.hpp"
+#include "soft_few.hpp"
 #include "soft_sums.hpp"

@@ -95,121 +95,6 @@ CATALPA_TARGET inline void use_wholes(Chunk& chunk, std::size_t rows) {
     }
 }
 
-// --- Up to eight clusters: lanes are rows. Eight rows by eight clusters are transposed where they lie.
-
-// Least costs and foremost clusters.
-template <int K>
-CATALPA_INLINE void few_lows(const Eight cost[8], Chunk& chunk, std::size_t row) {
-    Eight low = cost[0], leader = every(K - 1);
-#pragma GCC unroll 8
-    for (int j = 1; j < K; ++j) low = least(low, cost[j]);
-#pragma GCC unroll 8
-    for (int j = K - 2; j >= 0; --j) leader = choose(equal(cost[j], low), every(j), leader);
-    store(chunk.low.data() + row, low);
-    store(chunk.leader.data() + row, leader);
-}
-
-// Powers, in place of shares.
-template <int K, bool coarse>
-CATALPA_TARGET void few_powers(const SoftTables& t, Chunk& chunk, std::size_t rows) {
-    const Reach<coarse> reach(t);
-    const std::int32_t* costs = chunk.cost.data();
-    std::int32_t *shares = chunk.share.data(), *wholes = chunk.whole.data();
-    for (std::size_t row = 0; row < rows; row += 8) {
-        const Eight low = load(chunk.low.data() + row);
-        Eight whole = Eight{};
-#pragma GCC unroll 8
-        for (int j = 0; j < K; ++j) {
-            const std::size_t at = (row + j) * 8;
-            const Singles own = power(reach.cut(low - load(costs + at)));
-            store(shares + at, bits(own));
-            whole = whole + rounded(own);
-        }
-        store(wholes + row, whole);
-    }
-    use_wholes(chunk, rows);
-}
-
-template <int K>
-CATALPA_INLINE void few_shares(const Chunk& chunk, std::size_t row, Eight share[8]) {
-    const Singles factor = singles(load(chunk.factor.data() + row));
-    const Eight leader = load(chunk.leader.data() + row);
-    Eight given = Eight{};
-#pragma GCC unroll 8
-    for (int j = 0; j < K; ++j) {
-        share[j] = rounded(singles(load(chunk.share.data() + (row + j) * 8)) * factor);
-        given = given + share[j];
-    }
-    const Eight rest = every(WHOLE) - given;
-#pragma GCC unroll 8
-    for (int j = 0; j < K; ++j) share[j] = share[j] + (equal(leader, every(j)) & rest);
-}
-
-CATALPA_INLINE void load_eight(const std::int32_t* from, Eight to[8]) {
-#pragma GCC unroll 8
-    for (int r = 0; r < 8; ++r) to[r] = load(from + r * 8);
-}
-
-template <int K, bool coarse>
-CATALPA_TARGET void few_first(const SoftTables& t, Chunk& chunk, std::size_t rows) {
-    for (std::size_t row = 0; row < rows; row += 8) {
-        Eight cost[8];
-        load_eight(chunk.cost.data() + row * 8, cost);
-        transpose(cost);
-#pragma GCC unroll 8
-        for (int j = 0; j < K; ++j) store(chunk.cost.data() + (row + j) * 8, cost[j]);
-        few_lows<K>(cost, chunk, row);
-    }
-    few_powers<K, coarse>(t, chunk, rows);
-}
-
-template <int K, bool coarse>
-CATALPA_TARGET void few_second(const SoftTables& t, Chunk& chunk, std::size_t rows) {
-    for (std::size_t row = 0; row < rows; row += 8) {
-        Eight share[8], rise[8], cost[8];
-        few_shares<K>(chunk, row, share);
-        load_eight(chunk.rise.data() + row * 8, rise);
-        transpose(rise);
-#pragma GCC unroll 8
-        for (int j = 0; j < K; ++j) {
-            std::int32_t* first = chunk.cost.data() + (row + j) * 8;
-            store(first, cost[j] = load(first) + risen(rise[j], share[j]));
-        }
-        few_lows<K>(cost, chunk, row);
-    }
-    few_powers<K, coarse>(t, chunk, rows);
-}
-
-template <int K, bool behind>
-CATALPA_TARGET void few_last(Chunk& chunk, std::size_t rows) {
-    std::int32_t* shares = chunk.share.data();
-    for (std::size_t row = 0; row < rows; row += 8) {
-        Eight share[8] = {};
-        few_shares<K>(chunk, row, share);
-        if constexpr (behind) {
-            const Eight low = load(chunk.low.data() + row);
-            Products sum = no_products();
-#pragma GCC unroll 8
-            for (int j = 0; j < K; ++j)
-                sum = with_product(sum, share[j], load(chunk.cost.data() + (row + j) * 8) - low);
-            store(chunk.behind.data() + row, sum);
-        }
-        transpose(share);
-#pragma GCC unroll 8
-        for (int r = 0; r < 8; ++r) store(shares + (row + r) * 8, share[r]);
-    }
-}
-
-template <int K, bool coarse>
-CATALPA_TARGET void share_few(const SoftTables& t, Chunk& chunk, std::size_t rows) {
-    few_first<K, coarse>(t, chunk, rows);
-    if (t.two) few_second<K, coarse>(t, chunk, rows);
-    if (t.two || t.numeric)
-        few_last<K, true>(chunk, rows);
-    else
-        few_last<K, false>(chunk, rows);
-}
-
 // --- More clusters: lanes are clusters. A row has V vectors, or (V = 0), where there would be many, only those that
 // hold a cluster with a share, in one list for the chunk.
 
@@ -328,6 +213,7 @@ CATALPA_TARGET void find_shares(const SoftTables& t, Chunk& chunk, std::size_t r
             const auto leader = static_cast<std::size_t>(chunk.leader[row + r]);
             shares[leader] += rest[r];
             chunk.leader[row + r] = static_cast<std::int32_t>(lane_of<V>(chunk, leader / 8) + leader % 8);
+            chunk.owner[row + r] = chunk.whole[row + r] == WHOLE ? chunk.leader[row + r] : Owned::NOBODY;
         }
     }
 }
@@ -375,25 +261,6 @@ CATALPA_TARGET void share_many(const SoftTables& t, Chunk& chunk, std::size_t ro
         find_shares<V, coarse>(t, chunk, rows);
     }
     if (t.two || t.numeric) find_behind<V>(t, chunk, rows);
-}
-
-// Share a chunk's rows out. Few clusters are a constant, so that loops over them vanish.
-template <int V, bool coarse>
-CATALPA_TARGET void share_out(const SoftTables& t, Chunk& chunk, std::size_t rows) {
-    if constexpr (V == 1) {
-        switch (t.k) {
-            case 1: return share_few<1, coarse>(t, chunk, rows);
-            case 2: return share_few<2, coarse>(t, chunk, rows);
-            case 3: return share_few<3, coarse>(t, chunk, rows);
-            case 4: return share_few<4, coarse>(t, chunk, rows);
-            case 5: return share_few<5, coarse>(t, chunk, rows);
-            case 6: return share_few<6, coarse>(t, chunk, rows);
-            case 7: return share_few<7, coarse>(t, chunk, rows);
-            default: return share_few<8, coarse>(t, chunk, rows);
-        }
-    } else {
-        share_many<V, coarse>(t, chunk, rows);
-    }
 }
 
 }  // namespace CATALPA_LEVEL

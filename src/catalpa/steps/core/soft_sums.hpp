@@ -4,12 +4,12 @@ namespace CATALPA_LEVEL {
 
 // Least costs, log terms and gaps of some rows, whose weights add up to `weight`, and who leads in them.
 CATALPA_TARGET inline void add_rows(const Chunk& chunk, std::size_t rows, const std::int64_t* weights,
-                                    std::uint64_t weight, bool by_gaps, SoftSums& sums) {
+                                    std::uint64_t weight, bool by_gaps, bool owns, SoftSums& sums) {
     const std::int32_t *low = chunk.low.data(), *log = chunk.log.data(), *leader = chunk.leader.data();
     const std::int64_t* behind = chunk.behind.data();
     std::int64_t* led = sums.led.data();
     const std::size_t k = sums.tables.k;
-    std::size_t at = 0;
+    std::size_t at = owns ? rows : 0;
     for (; at + LED_COPIES <= rows; at += LED_COPIES)
 #pragma GCC unroll 4
         for (std::size_t copy = 0; copy < LED_COPIES; ++copy) ++led[copy * k + leader[at + copy]];
@@ -164,30 +164,73 @@ CATALPA_INLINE void count_owned(std::uint32_t all, const std::uint32_t* place, s
     for (; place < end; ++place) counts[*place] += all;
 }
 
-// Add rows of V vectors. From two vectors on it pays to treat the rows apart that one cluster has whole.
-template <int V, bool weighted>
+// Add weighed rows of V vectors. From two vectors on it pays to treat the rows apart that one cluster has whole.
+template <int V>
 CATALPA_TARGET void count_looped(const SoftTables& t, const std::int64_t* weights, Run run, Chunk& chunk,
                                  SoftSums& sums) {
     auto *counts = sums.narrow.data(), *sizes = sums.run_sizes.data();
-    auto* lanes = reinterpret_cast<std::int32_t*>(counts);
-    const std::int32_t* shares = chunk.share.data();
     const std::uint32_t* places = chunk.places.data();
     const std::size_t groups = t.groups();
     const Parted parted = V == 1 ? Parted{run.end - run.begin, 0} : part(run, chunk);
     Eight total[V] = {};
     for (std::size_t i = 0; i < parted.shared; ++i) {
         const std::size_t row = V == 1 ? run.begin + i : chunk.shared[i];
-        count_row<V>(shares + row * (V * 8), weighted ? weights + row : nullptr, places + row * groups, groups, lanes,
-                     total);
+        count_row<V>(chunk.share.data() + row * (V * 8), weights ? weights + row : nullptr, places + row * groups, groups,
+                     reinterpret_cast<std::int32_t*>(counts), total);
     }
 #pragma GCC unroll 4
     for (int v = 0; v < V; ++v) store(reinterpret_cast<std::int32_t*>(sizes) + 8 * v, total[v]);
     for (std::size_t i = 0; i < parted.owned; ++i) {
         const std::size_t row = chunk.owned[i], leader = static_cast<std::size_t>(chunk.leader[row]);
-        const std::uint32_t all = static_cast<std::uint32_t>(weighted ? weights[row] : 1) << SHARE_BITS;
+        const std::uint32_t all = static_cast<std::uint32_t>(weights ? weights[row] : 1) << SHARE_BITS;
         sizes[leader] += all;
         count_owned(all, places + row * groups, groups, counts + leader);
     }
+}
+
+CATALPA_INLINE void narrowed(const std::int32_t* __restrict from, std::size_t size, std::uint8_t* __restrict to) {
+    for (std::size_t i = 0; i < size; ++i) to[i] = static_cast<std::uint8_t>(from[i]);
+}
+
+// Add rows of V vectors that weigh alike: those on the list, and of the others those whose owner is not the one of the
+// pass before.
+template <int V>
+CATALPA_TARGET void count_by_owner(const SoftTables& t, std::size_t begin, std::size_t rows, Chunk& chunk,
+                                   SoftSums& sums) {
+    const std::size_t groups = t.groups(), k = t.k;
+    const std::uint32_t* places = chunk.places.data();
+    std::uint8_t *near = chunk.near.data(), *before = sums.owned.owners.data() + begin, now[MOST_ROWS];
+    narrowed(chunk.owner.data(), rows, now);
+    std::uint8_t* end = near;
+    for (std::size_t row = 0; row < rows; row += 8)
+        end = LANE_LISTS.append(lanes_of(equal(load(chunk.owner.data() + row), every(Owned::NOBODY))), row, end);
+    while (end != near && end[-1] >= rows) --end;
+    const auto shared = static_cast<std::size_t>(end - near);
+    const std::int32_t* leader = chunk.leader.data();
+    std::int64_t* led = sums.led.data();
+    std::size_t i = 0;
+    for (; i + LED_COPIES <= shared; i += LED_COPIES)
+#pragma GCC unroll 4
+        for (std::size_t copy = 0; copy < LED_COPIES; ++copy) ++led[copy * k + leader[near[i + copy]]];
+    for (; i < shared; ++i) ++led[leader[near[i]]];
+    for (std::size_t row = 0; row < rows; ++row) {
+        if (row % 8 == 0 && row + 8 <= rows && std::memcmp(now + row, before + row, 8) == 0)
+            row += 7;
+        else if (now[row] != before[row])
+            sums.owned.move(before[row], now[row], places + row * groups, groups);
+    }
+    std::copy_n(now, rows, before);
+    sums.make_room(rows);
+    Eight total[V] = {};
+    auto* counts = reinterpret_cast<std::int32_t*>(sums.narrow.data());
+    const std::int32_t* shares = chunk.share.data();
+    for (i = 0; i < shared; ++i) {
+        const std::size_t row = near[i];
+        count_row<V>(shares + row * (V * 8), nullptr, places + row * groups, groups, counts, total);
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < V; ++v) store(reinterpret_cast<std::int32_t*>(sums.run_sizes.data()) + 8 * v, total[v]);
+    sums.add_sizes();
 }
 
 // Add the listed vectors.
@@ -285,10 +328,8 @@ CATALPA_TARGET void count_run(const SoftTables& t, const std::int64_t* weights, 
     sums.make_room(weight);
     if constexpr (V == 0)
         count_listed(t, weights, run, chunk, sums);
-    else if (weights)
-        count_looped<V, true>(t, weights, run, chunk, sums);
     else
-        count_looped<V, false>(t, weights, run, chunk, sums);
+        count_looped<V>(t, weights, run, chunk, sums);
     sums.add_sizes();
 }
 
@@ -297,10 +338,12 @@ CATALPA_TARGET void count_chunk(const SoftTables& t, const SoftBlock& block, std
                                 Chunk& chunk, SoftSums& sums) {
     const std::int64_t* weights = block.weights ? block.weights + begin : nullptr;
     const std::uint64_t weight = weights ? std::accumulate(weights, weights + rows, std::uint64_t{0}) : rows;
-    add_rows(chunk, rows, weights, weight, t.two || t.numeric, sums);
+    add_rows(chunk, rows, weights, weight, t.two || t.numeric, block.owns, sums);
     if (block.before != nullptr) add_changes<V>(t, block, begin, rows, weight, chunk, sums);
     if (block.shares != nullptr) keep_shares<V>(t, block, begin, rows, chunk);
     if (t.numeric) count_numbers<V>(t, block.numbers + begin * t.numeric, weights, weight, rows, chunk, sums);
+    if constexpr (V != 0)
+        if (block.owns) return count_by_owner<V>(t, begin, rows, chunk, sums);
     if (!block.narrow) return count_heavy<V>(t, weights, {0, rows}, chunk, sums);
     if (weight <= NARROW_WEIGHT) return count_run<V>(t, weights, {0, rows}, weight, chunk, sums);
     for (Run run{0, 0}; run.end < rows;) {
@@ -328,7 +371,7 @@ CATALPA_TARGET std::int64_t move_leaders(const Chunk& chunk, std::size_t rows, s
 
 template <int V>
 CATALPA_TARGET void share_rows(const SoftTables& t, const SoftBlock& block, SoftSums& sums) {
-    Chunk chunk(t);
+    Chunk chunk(t, block.spread);
     const std::size_t at_once = t.chunk_rows();
     for (std::size_t begin = 0; begin < block.rows; begin += at_once) {
         const std::size_t rows = std::min(at_once, block.rows - begin);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 #include <numeric>
+#include <optional>
 
 #include "groups.hpp"
 
@@ -20,6 +21,7 @@ constexpr std::uint64_t NARROW_WEIGHT = (1u << 12) - 1;  // of full rows that 32
 constexpr std::size_t MOST_LOOPED = 4;               // vectors per row up to which no list of near ones is made
 constexpr std::size_t CHUNK_BYTES = 1 << 13;         // of the shares of the rows treated together ...
 constexpr std::size_t LISTED_BYTES = 1 << 15;        // ... and where few of them are listed
+constexpr std::size_t MOST_ROWS = CHUNK_BYTES / 32;  // of a chunk where no list is made
 constexpr std::size_t LED_COPIES = 4;                // so that rows of one cluster in a row do not wait for each other
 constexpr double NUMBER_CAP = 1 << 30;
 constexpr int SUM_DROP = 14, SQUARE_DROP = 16;       // low bits of share times number that are left out
@@ -183,6 +185,68 @@ struct SoftBlock {
     void* leaders;                // (rows,) those of this one
     std::size_t leader_bytes;     // 1 or 2 each
     bool narrow;                  // whether counting in 32 bits pays
+    bool owns;                    // whether rows that one cluster has whole are counted apart
+    bool spread;                  // whether the shares of such rows are asked for
+};
+
+// Which of eight lanes a mask of bits has, and how many.
+struct LaneLists {
+    std::uint8_t lanes[256][8] = {};
+    std::uint8_t counts[256] = {};
+
+    constexpr LaneLists() {
+        for (unsigned mask = 0; mask < 256; ++mask)
+            for (std::uint8_t lane = 0; lane < 8; ++lane)
+                if (mask >> lane & 1) lanes[mask][counts[mask]++] = lane;
+    }
+
+    // Write `row` plus each lane of a mask to a list of bytes that has room for eight; its new end.
+    std::uint8_t* append(unsigned mask, std::size_t row, std::uint8_t* end) const {
+        std::uint64_t listed;
+        std::memcpy(&listed, lanes[mask], sizeof listed);
+        listed += 0x0101010101010101 * row;
+        std::memcpy(end, &listed, sizeof listed);
+        return end + counts[mask];
+    }
+};
+constexpr LaneLists LANE_LISTS;
+
+// Shares of a row that one of eight clusters has whole.
+alignas(32) constexpr std::int32_t WHOLE_AT[8][8] = {
+    {WHOLE, 0, 0, 0, 0, 0, 0, 0}, {0, WHOLE, 0, 0, 0, 0, 0, 0}, {0, 0, WHOLE, 0, 0, 0, 0, 0},
+    {0, 0, 0, WHOLE, 0, 0, 0, 0}, {0, 0, 0, 0, WHOLE, 0, 0, 0}, {0, 0, 0, 0, 0, WHOLE, 0, 0},
+    {0, 0, 0, 0, 0, 0, WHOLE, 0}, {0, 0, 0, 0, 0, 0, 0, WHOLE}};
+
+// Rows of a block that one cluster has whole, and how many of them have each place: from one pass to the next few of
+// them change, and the others need not be counted again.
+struct Owned {
+    static constexpr std::uint8_t NOBODY = 255;
+    std::vector<std::uint8_t> owners;          // (rows,)
+    std::vector<std::uint32_t> counts, sizes;  // (places, lanes) and (lanes,)
+
+    // Nobody has any rows where those known are of other columns or clusters.
+    void fit(const SoftTables& t, std::size_t rows) {
+        if (groups && t.same_as(*groups) && owners.size() == rows && sizes.size() == t.lanes) return;
+        groups = t;
+        owners.assign(rows, NOBODY);
+        counts.assign(t.places() * t.lanes, 0);
+        sizes.assign(t.lanes, 0);
+    }
+
+    // A row with these places changes hands.
+    void move(std::uint8_t from, std::uint8_t to, const std::uint32_t* places, std::size_t n_places) {
+        if (from != NOBODY) add(from, ~std::uint32_t{0}, places, n_places);
+        if (to != NOBODY) add(to, 1, places, n_places);
+    }
+
+   private:
+    std::optional<Groups> groups;  // that counts are by
+
+    void add(std::uint8_t owner, std::uint32_t all, const std::uint32_t* places, std::size_t n_places) {
+        sizes[owner] += all;
+        std::uint32_t* own = counts.data() + owner;
+        for (std::size_t i = 0; i < n_places; ++i) own[places[i]] += all;
+    }
 };
 
 // One vector of clusters of one row.
@@ -195,6 +259,7 @@ struct Chunk {
     Aligned<std::int32_t> cost, rise, share;  // (rows, lanes); with a list, share holds its vectors only
     Aligned<std::int32_t> low, log, leader;   // (rows,)
     Aligned<std::int32_t> whole;              // (rows,) summed powers
+    Aligned<std::int32_t> owner;              // (rows,) the cluster that has the whole row, or nobody
     Aligned<std::int32_t> factor;             // (rows,) single precision: from powers to shares
     Aligned<std::int64_t> behind;             // (rows,) sum of share times gap
     Aligned<std::uint64_t> heavy;             // (lanes,) weight times share of one row, where that passes 32 bits
@@ -208,21 +273,28 @@ struct Chunk {
     Aligned<Listed> listed;                   // vectors with a cluster that is near, row by row
     Aligned<std::uint32_t> first;             // (rows + 1,) where each row's begin
     Aligned<std::int32_t> full;               // (lanes,) the shares of one row, spread out
+    Aligned<std::uint8_t> near;               // of few clusters: the rows with a second cluster near, and of these ...
+    Aligned<std::int32_t> near_below, near_power;    // ... in eights, (clusters, rows)
+    Aligned<std::int32_t> near_leader, near_whole, near_log;
+    std::size_t nears = 0, alone = 0;         // rows on the list; those that have no second cluster all the same
+    bool spread;                              // whether the shares of rows that one cluster has whole are asked for
 
-    explicit Chunk(const SoftTables& t) : Chunk(t, t.chunk_rows(), t.vectors > MOST_LOOPED) {}
+    Chunk(const SoftTables& t, bool spread_in) : Chunk(t, t.chunk_rows(), t.vectors > MOST_LOOPED, spread_in) {}
 
    private:
-    Chunk(const SoftTables& t, std::size_t rows, bool lists)
+    Chunk(const SoftTables& t, std::size_t rows, bool lists, bool spread_in)
         : cost(rows * t.lanes), rise(t.two && !lists ? rows * t.lanes : 0), share(rows * t.lanes), low(rows), log(rows),
-          leader(rows), whole(rows), factor(rows), behind(rows), heavy(t.lanes),
+          leader(rows), whole(rows), owner(rows), factor(rows), behind(rows), heavy(t.lanes),
           number(rows * t.numeric), there(number.size()), tick(number.size()), square(number.size()), held(number.size()),
           tail(Aligned<std::int32_t>::cleared(t.lanes)), shared(rows + 1), owned(rows + 1), places(rows * t.groups()),
-          listed(lists ? rows * t.vectors + 1 : 0), first(rows + 1), full(t.lanes) {}
+          listed(lists ? rows * t.vectors + 1 : 0), first(rows + 1), full(t.lanes), near(rows + 8),
+          near_below(rows * 8), near_power(rows * 8), near_leader(rows), near_whole(rows), near_log(rows), spread(spread_in) {}
 };
 
 // Sums over rows, on fused places, before they are spread over columns.
 struct SoftSums {
     const SoftTables& tables;
+    Owned& owned;
     Aligned<std::uint32_t> narrow;               // (places, lanes) of the latest rows, while 32 bits hold them
     Aligned<std::uint64_t> wide;                 // (places, lanes) of those before, if there are any
     Aligned<std::uint32_t> run_sizes;            // (lanes,)
@@ -232,8 +304,8 @@ struct SoftSums {
     Int128 cost = 0, log = 0, behind = 0, change = 0;
     std::int64_t moved = 0;
 
-    explicit SoftSums(const SoftTables& t)
-        : tables(t), narrow(Aligned<std::uint32_t>::cleared(t.places() * t.lanes)), run_sizes(t.lanes),
+    SoftSums(const SoftTables& t, Owned& owned_in)
+        : tables(t), owned(owned_in), narrow(Aligned<std::uint32_t>::cleared(t.places() * t.lanes)), run_sizes(t.lanes),
           recent(t.lanes), sizes(t.lanes), sums(t.numeric * t.lanes), squares(sums.size()), seen(sums.size()),
           led(LED_COPIES * t.k) {}
 

@@ -35,6 +35,7 @@ class SharedMemory:
     leaders: IntArray | None = None  # (n,)
     shares: IntArray | None = None  # (n, k) int32, where the change of the shares is asked for
     packed: compiled.Packed | None = None  # what the core prepared of the block's codes
+    owned: _core.Owned | None = None  # rows that one cluster has whole, counted
 
 
 def share_and_count(
@@ -57,7 +58,7 @@ def _still_true(memory: SharedMemory, fixed: FixedShares) -> SharedMemory:
     packed = memory.packed if memory.packed is not None and memory.packed.axis == fixed.axis else None
     if memory.shares is not None and memory.shares.shape[1] != fixed.k:
         return SharedMemory(packed=packed)
-    return SharedMemory(memory.leaders, memory.shares, packed)
+    return replace(memory, packed=packed)
 
 
 def _compiled_pass(
@@ -65,8 +66,9 @@ def _compiled_pass(
 ) -> tuple[SharedCounts, SharedMemory]:
     packed = memory.packed or compiled.pack(block, fixed.axis, fixed.k, ROWS_PER_PLACE)
     shares = np.empty((len(block), fixed.k), dtype=np.int32) if keep else None
-    counted, leaders = _count_compiled(block, packed, fixed, memory, shares, level)
-    return counted, SharedMemory(leaders, shares, packed)
+    owned = _core.Owned()
+    counted, leaders = _count_compiled(block, packed, fixed, memory, shares, owned, level)
+    return counted, SharedMemory(leaders, shares, packed, owned)
 
 
 def _count_compiled(
@@ -75,11 +77,12 @@ def _count_compiled(
     fixed: FixedShares,
     memory: SharedMemory,
     shares: IntArray | None,
+    owned: _core.Owned,
     level: str,
 ) -> tuple[SharedCounts, IntArray]:
     """Sums of a block and the foremost cluster of every row (n,); as ``reference.count``.
 
-    The shares go to ``shares`` (n, k), int32, where it is given.
+    The shares go to ``shares`` (n, k), int32, where it is given, and the rows of one owner to ``owned``.
     """
     foremost = np.empty(len(block), dtype=code_dtype(fixed.k + 1))
     into = Counts.none(fixed.k, fixed.axis.length, fixed.n_numeric)
@@ -94,6 +97,8 @@ def _count_compiled(
         _alike(memory.leaders, foremost),
         foremost,
         NO_SHARES if shares is None else shares,
+        memory.owned or _core.Owned(),
+        owned,
         *into.arrays,
         led,
     )
