@@ -83,6 +83,7 @@ def arguments_of(name: str) -> dict[str, object]:
         | weights
         | {"before": np.zeros((N, K), dtype=np.int32), "level": "baseline"}
         | {"former": bytes_of(N), "leaders": bytes_of(N), "shares": np.zeros((N, K), dtype=np.int32)}
+        | {"owned_before": _core.Owned(), "owned": _core.Owned()}
         | counted()
         | {"led": ints(K)},
         "logarithm": {"numbers": np.ones(N), "found": np.ones(N), "level": "baseline"},
