@@ -89,7 +89,7 @@ def test_counts_of_renamed_clusters_are_the_same_partition(codes, names):
 def test_too_few_passes_are_said_and_the_scores_are_those_of_the_labels():
     codes = np.random.default_rng(5).integers(4, size=(200, 6))
     engine = engine_of_codes(codes)
-    method = Matching(engine.axis)
+    method = Matching(engine.axis.base)
     state = method.start(seeds(engine, random_rows, 5, np.random.default_rng(0)))
     rest = settle(engine, method, state, max_iter=1, refill=keep_empty)
     assert not rest.converged
@@ -103,7 +103,7 @@ def test_too_few_passes_are_said_and_the_scores_are_those_of_the_labels():
 
 def test_the_iteration_stops_where_the_table_repeats():
     engine = engine_of_codes(np.array([[0], [0], [1]]))
-    method = Matching(engine.axis)
+    method = Matching(engine.axis.base)
     rest = settle(
         engine, method, Prototypes(np.array([[0], [1]]), np.zeros((2, 0))), max_iter=9, refill=keep_empty
     )
@@ -141,7 +141,7 @@ def test_a_cluster_whose_cells_are_all_missing_keeps_its_centre(engine_of, missi
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         engine = engine_of([["a", "x"], ["a", "x"], ["b", None], ["b", None]], missing=missing)
-    method = Matching(engine.axis)
+    method = Matching(engine.axis.base)
     state = Prototypes(np.array([[0, 0], [1, 0]]), np.zeros((2, 0)))
     rest = settle(engine, method, state, max_iter=9, refill=keep_empty)
     assert rest.counts.sizes.tolist() == [2, 2]

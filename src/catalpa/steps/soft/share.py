@@ -58,7 +58,7 @@ def _still_true(memory: SharedMemory, fixed: FixedShares) -> SharedMemory:
     packed = memory.packed if memory.packed is not None and memory.packed.axis == fixed.axis else None
     if memory.shares is not None and memory.shares.shape[1] != fixed.k:
         return SharedMemory(packed=packed)
-    return replace(memory, packed=packed)
+    return SharedMemory(memory.leaders, memory.shares, packed, memory.owned)
 
 
 def _compiled_pass(
