@@ -37,7 +37,7 @@ TESTED_THROUGH = {
     ),
     "cluster/test_scikit_learn.py": (
         "what all methods share is tested on each of them",
-        "estimator: base explained fitted problem saving; loop: history",
+        "estimator: explained fitted problem saving; loop: history",
     ),
     "cluster/test_sigdt.py": (
         "held to its paper by the method",

@@ -91,6 +91,7 @@ def test_the_fit_is_that_of_memory(engine, table, method, request):
             getattr(other._fitted.outcome.counts, name),
         )
         np.testing.assert_array_equal(found, expected, err_msg=name)
+    np.testing.assert_array_equal(other._fitted.quartiles, known._fitted.quartiles)
     assert other._fitted.outcome.facts == known._fitted.outcome.facts
     assert other._fitted.outcome.history == known._fitted.outcome.history
 

@@ -72,7 +72,7 @@ class KModes(Clusterer):
     cluster_sizes_ : array (k,)
     profiles_ : frame
         Share, share overall and lift of every category per cluster and column; mean, standard deviation,
-        mean elsewhere, shift and share missing of every number.
+        quartiles, mean elsewhere, shift and share missing of every number.
     schema_ : Schema
         The columns as fit saw them.
 

@@ -77,12 +77,14 @@ def number_profile(fitted: Fitted) -> NumberProfile:
     variances = np.where(variances > LEAST_VARIANCE, variances, 0.0)
     seen, sizes = fitted.in_weights(counts.seen), fitted.in_weights(counts.sizes)
     found = profile_numbers(seen, means, variances, sizes, fitted.schema)
+    quartiles = fitted.schema.scaling.restore(np.moveaxis(fitted.quartiles, 2, 0))
     return replace(
         found,
         means=_rounded(found.means, fitted.schema),
         sds=_rounded(found.sds, fitted.schema),
         elsewhere=_rounded(found.elsewhere, fitted.schema),
         sds_elsewhere=_rounded(found.sds_elsewhere, fitted.schema),
+        quartiles=np.stack([_rounded(part, fitted.schema) for part in quartiles], axis=2),
     )
 
 

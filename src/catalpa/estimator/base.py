@@ -30,12 +30,13 @@ from catalpa.estimator.parameters import Rule, check_parameters
 from catalpa.estimator.problem import Problem, rows_in_memory
 from catalpa.estimator.saving import Taken, identity
 from catalpa.loop.progress import Tell, watched
+from catalpa.relations.numbers import quantiles
 from catalpa.relations.order import order_not_used
 from catalpa.steps.assign import label_rows, measure_rows
 from catalpa.steps.collapse import joined
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores, fix
-from catalpa.table.blocks import Axis, IntArray
+from catalpa.table.blocks import Axis, FloatArray, IntArray, Rows
 from catalpa.table.encode import Encoding
 from catalpa.table.intake import Header
 from catalpa.table.match import few_rows
@@ -43,6 +44,7 @@ from catalpa.table.schema import MissingPolicy, NumbersPolicy, Schema, TableSett
 
 __all__ = ["Clusterer", "Outcome", "Problem"]
 
+QUARTILE_ROWS = 100_000  # that quartiles are taken from, where a table has more
 LOOP_SETTINGS = ("init", "n_init", "max_iter", "max_rounds", "empty_clusters")  # those that a method has
 
 
@@ -91,6 +93,9 @@ class Clusterer(
             outcome, engine = self._solve(problem).without_empty(), problem.engine
         self._publish(Fitted(problem.schema, outcome, problem.units_per_weight, engine.n_rows))
         self.labels_ = self._labelled(engine, outcome.labels)
+        fitted = self._fitted
+        self._fitted = replace(fitted, quartiles=self._quartiles(problem))
+        self._fitted.fixed.update(fitted.fixed)  # the clusters are the same ones
         warn_if_short(getattr(self, "n_clusters", None), self._fitted.outcome)
         self._warn_if_odd()
         # Last: a fit that is stopped while it labels its rows can still go on.
@@ -128,6 +133,15 @@ class Clusterer(
         counts = Counts.of(block, labels, fitted.outcome.k, engine.axis)
         self._publish(replace(fitted, outcome=replace(fitted.outcome, counts=counts).without_empty()))
         return self._label(engine)
+
+    def _quartiles(self, problem: Problem) -> FloatArray:  # (k, numeric, 3)
+        """Lower quartile, median and upper quartile of every number in every cluster, on the grid."""
+        k = self._fitted.outcome.k
+        if not problem.schema.numeric:  # rows are not read once more for the sake of no column
+            return np.zeros((k, 0, 3))
+        block = problem.some_rows(QUARTILE_ROWS, seed=0)
+        labels = self._label(LocalEngine(Rows(problem.engine.axis, [block]), self.n_jobs))
+        return quantiles(block.numbers, labels, block.row_weights, k)[:, :, 1:4]
 
     def _with_checkpoint(self, problem: Problem) -> Problem:
         """The same problem with every pass kept, if the user named a folder for that."""

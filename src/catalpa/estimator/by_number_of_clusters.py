@@ -10,7 +10,7 @@ import numpy as np
 from catalpa.engines.local import LocalEngine
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.problem import Problem
-from catalpa.table.blocks import Rows, gather_rows, search_positions
+from catalpa.table.blocks import Rows
 
 MOST_CLUSTERS = 20  # that n_clusters="auto" looks at
 PATIENCE = 2  # numbers of clusters in a row with less evidence than the best, after which the search ends
@@ -74,8 +74,7 @@ def _shuffled(problem: Problem) -> Problem:
     """The same table in memory, with every column in an order of its own."""
     rng = np.random.default_rng([problem.search_seed, 0])  # 0 is the stream of no number of clusters
     engine = problem.engine
-    positions = search_positions(engine.n_rows, engine.n_rows, problem.search_seed, problem.weighed)
-    block = engine.total(gather_rows, positions).block()
+    block = problem.some_rows(engine.n_rows, problem.search_seed)
     codes, numbers = (rng.permuted(part, axis=0) for part in (block.codes, block.numbers))
     rows = Rows(engine.axis, [replace(block, codes=codes, numbers=numbers)])
     return replace(problem, engine=LocalEngine(rows))

@@ -85,6 +85,9 @@ class Fitted:
     outcome: Outcome  # without clusters that hold no row
     units_per_weight: float  # whole units in which counts and sizes count a weight of 1
     rows: int  # rows of the fit, and of all batches since
+    # (k, numeric, 3): lower quartile, median and upper quartile of the numbers on the grid of the fit, of the
+    # first batch with ``partial_fit``; NaN where no row has a number. Empty until rows have their labels.
+    quartiles: FloatArray = field(default_factory=lambda: np.zeros((0, 0, 3)))
     batches: tuple[Batch, ...] = ()  # what each call of ``partial_fit`` met; empty after ``fit``
     names: Mapping[int, str] = field(default_factory=dict)  # names that clusters were given since
     # The integers that decide labels, by whether their axis has holes; made when first needed, never saved.

@@ -87,8 +87,9 @@ def _go_on(model: Clusterer, X: Any, relearn: Relearn) -> None:
     met = Batch(len(table), cost, unseen, _shift(before, counts, wider.axis))
     outcome = replace(outcome, history=(*fitted.outcome.history, event))
     total, batches = fitted.rows + len(table), (*fitted.batches, met)
-    # The clusters are the same ones, and so are their names.
-    model._publish(Fitted(wider, outcome, units, total, batches, fitted.names))
+    # The clusters are the same ones, so names and quartiles stay: those of earlier rows cannot be added to.
+    grown = replace(fitted, schema=wider, outcome=outcome, units_per_weight=units)
+    model._publish(replace(grown, rows=total, batches=batches))
     model.labels_ = labels
 
 

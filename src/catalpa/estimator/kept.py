@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.model.codecs import damaged
 from catalpa.steps.counts import Counts
-from catalpa.table.blocks import FARTHEST
+from catalpa.table.blocks import FARTHEST, FloatArray
 from catalpa.table.schema import Schema
 
 Words: TypeAlias = tuple[str, ...]  # the sizes of an array, in words
@@ -53,6 +53,7 @@ def check_kept(fitted: Fitted, kept: Kept) -> None:
     }
     for name, array, words in _arrays(outcome):
         _check_array(name, array, words, sizes)
+    _check_quartiles(fitted.quartiles, sizes)
     _check_names("extra.facts", outcome.facts, (*kept.facts, *kept.open_facts))
     for name in kept.facts:
         if not np.isfinite(outcome.facts[name]):
@@ -128,6 +129,17 @@ def _check_ragged(
         _check_array(f"{name}[{at}]", array, words[1:], {**sizes, **own}, whole=False)
         if 0 in array.shape and "any" in words:
             raise damaged(f"{name}[{at}]", "is empty")
+
+
+def _check_quartiles(quartiles: FloatArray, sizes: dict[str, int]) -> None:
+    """Refuse quartiles that are not in order; all three may be unknown, but no single one."""
+    name, unknown = "fit.quartiles", np.isnan(quartiles).all(axis=2, keepdims=True)
+    known = np.where(unknown, 0, quartiles)
+    _check_array(name, known, ("clusters", "numbers", "quartiles"), {**sizes, "quartiles": 3}, whole=False)
+    if (np.diff(known, axis=2) < 0).any():
+        raise damaged(name, "holds a quartile that is above the next")
+    if (np.abs(known) > FARTHEST).any():
+        raise damaged(name, f"holds a quartile farther than {FARTHEST:g} ranges of its column")
 
 
 def _check_values(schema: Schema, outcome: Outcome) -> None:

@@ -24,7 +24,7 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.search import FoundRows
 from catalpa.steps.sums import cooccurrences, number_moments
 from catalpa.table import encode
-from catalpa.table.blocks import Axis, IntArray, Rows
+from catalpa.table.blocks import Axis, Block, IntArray, Rows, gather_rows, search_positions
 from catalpa.table.schema import Schema
 
 MOST_PAIRED = 10_000  # categories: 0.8 GB for a table of pairs, of which methods hold several
@@ -77,6 +77,11 @@ class Problem:
         if not isinstance(engine, LocalEngine) or engine.blocks[0].weights is None:
             return None
         return np.concatenate([block.row_weights > 0 for block in engine.blocks])
+
+    def some_rows(self, most: int, seed: int) -> Block:
+        """All rows that weigh something, or ``most`` of them: the same ones on every engine."""
+        positions = search_positions(self.engine.n_rows, most, seed, self.weighed)
+        return self.engine.total(gather_rows, positions).block()
 
     @property
     def starts(self) -> int:

@@ -47,8 +47,10 @@ def _fitted(document: Mapping[str, Any], schema: Schema) -> Fitted:
     if units <= 0 or rows < 1:
         raise damaged("fit", f"has {rows} rows and {units:g} units per weight; both are above 0")
     batches = _records(fit.get("batches", []), "fit.batches", Batch)
+    quartiles = array_from_json(_value(fit, "fit", "quartiles", dict), "fit.quartiles", ndim=3)
     outcome = _outcome(document)
-    return Fitted(schema, outcome, units, rows, batches, _names(document.get("names", {}), outcome.k))
+    names = _names(document.get("names", {}), outcome.k)
+    return Fitted(schema, outcome, units, rows, quartiles, batches, names)
 
 
 def _names(entry: object, k: int) -> dict[int, str]:

@@ -52,6 +52,7 @@ def model_document(method: str, parameters: Mapping[str, Any], fitted: Fitted) -
             "units_per_weight": fitted.units_per_weight,
             "history": [asdict(event) for event in outcome.history],
             "batches": [asdict(batch) for batch in fitted.batches],
+            "quartiles": array_to_json(fitted.quartiles),
         },
     }
 

@@ -29,7 +29,7 @@ from catalpa.steps.soft.reference import shares
 from catalpa.steps.soft.scores import SQUARE_DROP, SUM_DROP, WHOLE, SharedCounts, check_shareable, soften
 from catalpa.steps.soft.share import foremost_shares, log_mixture
 from catalpa.steps.sums import Moments, number_moments
-from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows, gather_rows, search_positions
+from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
 from catalpa.table.schema import Column, Kind, Schema
 
 LEAST_LACKING, MOST_LACKING = 0.01, 0.99  # share of missing numbers between which missing says something
@@ -152,9 +152,8 @@ class Ground:
 def prepared(problem: Problem, settings: Settings, n_jobs: int | None) -> Ground:
     """The ground of a fit: some rows in memory, and sums over all."""
     engine = problem.engine
-    positions = search_positions(engine.n_rows, problem.search_rows, problem.search_seed, problem.weighed)
     # Equal rows as one with their weight: tables of categories repeat themselves, and passes are many.
-    block = collapse(engine.total(gather_rows, positions).block(), engine.axis).block
+    block = collapse(problem.some_rows(problem.search_rows, problem.search_seed), engine.axis).block
     # Of all rows, however few the search sees: shares of the whole table are what clusters are drawn to.
     by_place = engine.total(count_categories, engine.axis.length, engine.axis.offsets)
     moments = engine.total(number_moments)

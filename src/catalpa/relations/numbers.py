@@ -40,6 +40,8 @@ class NumberProfile:
     overall: FloatArray
     spread: FloatArray
     explained: FloatArray  # (numeric,); share of the column's variance that lies between the clusters
+    # (k, numeric, 3): lower quartile, median and upper quartile; NaN where they are not known.
+    quartiles: FloatArray
 
 
 def profile_numbers(
@@ -83,6 +85,7 @@ def profile_numbers(
         scaling.restore(overall),
         deviation * scaling.half_span * 2,
         np.clip(1.0 - _over(_over(within, total), spread), 0.0, 1.0) * (spread > 0),
+        np.full((*weight.shape, 3), np.nan),  # sums do not tell them
     )
 
 

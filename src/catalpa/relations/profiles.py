@@ -27,10 +27,10 @@ def profile_columns(
     cluster), ``column``, ``category`` (as text, "(missing)" for missing cells; None for a number), ``count``
     (of rows that hold the category, or have a number), ``share`` (of the cluster's rows that have the column;
     0 where none has), ``share_overall`` and ``lift``, their quotient: NaN where no row of the cluster has the
-    column, or the category is nowhere in the table. With numbers also ``mean``, ``sd``, ``mean_elsewhere``
-    (of all other rows), ``shift`` (from there to the mean, in standard deviations of the column) and
-    ``missing`` (share of rows without a number). What belongs to categories is NaN in the row of a number,
-    and the other way round.
+    column, or the category is nowhere in the table. With numbers also ``mean``, ``sd``, ``lower_quartile``,
+    ``median``, ``upper_quartile``, ``mean_elsewhere`` (of all other rows), ``shift`` (from there to the mean,
+    in standard deviations of the column) and ``missing`` (share of rows without a number). What belongs to
+    categories is NaN in the row of a number, and the other way round.
     """
     k = len(sizes)
     parts = list[dict[str, Any]]()  # one per column: arrays (k, lines of the column)
@@ -54,7 +54,8 @@ def profile_columns(
 
 
 LINE = dict.fromkeys(("column", "category", "count", "share", "share_overall", "lift"))
-NUMBER_LINE = dict.fromkeys(("mean", "sd", "mean_elsewhere", "shift", "missing"))
+QUARTILES = ("lower_quartile", "median", "upper_quartile")
+NUMBER_LINE = dict.fromkeys(("mean", "sd", *QUARTILES, "mean_elsewhere", "shift", "missing"))
 
 
 def _category_lines(column: Column, counts: FloatArray | IntArray) -> dict[str, Any]:
@@ -85,6 +86,7 @@ def _number_line(numbers: NumberProfile, at: int) -> dict[str, Any]:
         "count": numbers.seen[one],
         "mean": numbers.means[one],
         "sd": numbers.sds[one],
+        **{name: numbers.quartiles[*one, part] for part, name in enumerate(QUARTILES)},
         "mean_elsewhere": numbers.elsewhere[one],
         "shift": numbers.shifts[one],
         "missing": numbers.missing[one],
