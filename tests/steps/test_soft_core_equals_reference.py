@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -268,3 +269,14 @@ def test_numbers_beside_their_range_and_heavy_rows_are_added_up_alike(levels, co
     ]
     found = assert_cores_agree(levels, core, Case(replace(block, numbers=numbers), passes))
     assert (found[0][0].counts.seen.sum(axis=0) > 0).all()
+
+
+def test_a_memory_that_was_put_away_counts_its_rows_again(levels, core):
+    rng = np.random.default_rng(5)
+    axis = Axis((3, 4))
+    block, fixed = random_block(rng, axis, 300), random_shares(rng, "far", axis, 4)
+    with core(levels[-1]):
+        counted, memory = share_and_count(block, None, fixed, keep=False)
+        again, _ = share_and_count(block, pickle.loads(pickle.dumps(memory)), fixed, keep=False)
+    np.testing.assert_array_equal(counted.counts.by_category, again.counts.by_category)
+    assert again.counts.moved == 0

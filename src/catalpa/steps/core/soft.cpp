@@ -151,6 +151,9 @@ void catalpa::bind_soft(nb::module_& module) {
         .def(nb::init<const Matrix<const std::int32_t>&, const Vector<const std::int32_t>&, const Ints&, const Ints&,
                       const Numbers&, const Numbers&, const Numbers&, const Matrix<const std::int32_t>&,
                       const Vector<const std::int32_t>&, int>());
-    nb::class_<Owned>(module, "Owned").def(nb::init<>());
+    // A memory that is put away or sent keeps nothing of what the core prepared: rows are counted again.
+    nb::class_<Owned>(module, "Owned").def(nb::init<>()).def("__reduce__", [](nb::handle self) {
+        return nb::make_tuple(self.type(), nb::make_tuple());
+    });
     module.def("share", &share);
 }

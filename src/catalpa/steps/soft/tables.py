@@ -55,6 +55,7 @@ def shrunk_costs(
 
     Examples
     --------
+    >>> from catalpa.table.blocks import Block
     >>> shrinkage = Shrinkage(Axis((2,)), np.array([1.0, 1.0]), np.array([2.0]))
     >>> block = Block(np.array([[0], [0], [1]], dtype=np.uint8), np.zeros((3, 0)))
     >>> counts = Counts.of(block, np.array([0, 0, 0]), 1, Axis((2,)))
