@@ -222,5 +222,6 @@ def test_drafts_of_killed_programs_are_swept(tmp_path, monkeypatch):
     assert [owner for owner, draft in drafts.items() if not draft.exists()] == [gone.pid]
     monkeypatch.setattr(os, "kill", lambda *_: (_ for _ in ()).throw(PermissionError))
     assert _runs(1)
-    monkeypatch.setattr("catalpa.files.os.name", "nt")
-    assert _runs(gone.pid)
+    with monkeypatch.context() as elsewhere:  # nobody else shall make paths meanwhile
+        elsewhere.setattr("catalpa.files.os.name", "nt")
+        assert _runs(gone.pid)
