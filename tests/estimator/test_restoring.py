@@ -121,6 +121,7 @@ CASES = [
     ("DISC", {"extra.learned.positions": array([1.0])}, "'extra.learned.positions' has 1 dimensions"),
     ("Grove", {"extra.facts.prior": -1.0}, "'extra.facts.prior' is -1"),
     ("Grove", {"extra.facts.density_low": 1.0, "extra.facts.density_high": 0.0}, "density_low' is above"),
+    ("Grove", {"soft_counts": None}, "'soft_counts' is not there"),
     ("MCDC", {"extra.learned.modes": array([[0.0], [1.0]])}, "modes' has the dtype float64"),
     ("MCDC", {"extra.ragged.granules.0": array(np.zeros((5, 0)))}, "'extra.ragged.granules[0]' is empty"),
     ("CoForest", {"extra.ragged.distances": []}, "'extra.ragged.distances' has 0 arrays, but 2 fit"),

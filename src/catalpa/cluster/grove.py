@@ -215,6 +215,8 @@ class Grove(Clusterer):
         return {"categorical": saved[0] / total, "numeric": saved[1] / total}
 
     def _check_read(self, fitted: Fitted) -> None:
+        if fitted.outcome.soft is None:
+            raise damaged("soft_counts", "is not there, and rows count by their shares")
         prior = fitted.outcome.facts["prior"]
         if not prior > 0:
             raise damaged("extra.facts.prior", f"is {prior:g}, and a mass is above 0")
