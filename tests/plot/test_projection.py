@@ -65,3 +65,11 @@ def test_neighbourhoods_keep_groups_of_costs_together():
     gap = np.linalg.norm(plane.points[:10].mean(axis=0) - plane.points[10:].mean(axis=0))
     assert gap > plane.points[:10].std(axis=0).max()
     assert plane.explained is None
+
+
+def test_numbers_at_the_end_of_their_range_have_a_place():
+    numbers = np.array([[1.5e308], [1.7e308], [1.6e308], [np.nan]])
+    plane = correspondence(np.zeros((4, 0), dtype=np.uint8), numbers, Axis(()))
+    same = correspondence(np.zeros((4, 0), dtype=np.uint8), numbers / 2.0**1000, Axis(()))
+    assert np.isfinite(plane.points).all()
+    np.testing.assert_array_equal(plane.points, same.points)

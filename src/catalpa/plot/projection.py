@@ -78,6 +78,8 @@ def _standardised(numbers: FloatArray) -> FloatArray:
     there = np.isfinite(numbers)
     seen = np.maximum(there.sum(axis=0), 1)
     filled = np.where(there, numbers, 0.0)
+    # Sums of very large numbers would overflow; a power of two less changes no digit.
+    filled = np.ldexp(filled, -np.frexp(np.abs(filled).max(axis=0))[1])
     # Missing numbers lie in the middle: 0 once the mean is taken off.
     centred = np.where(there, filled - filled.sum(axis=0) / seen, 0.0)
     largest = np.abs(centred).max(axis=0)
