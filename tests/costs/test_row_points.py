@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalpa.costs.soft.row_points import RowPoints
+from catalpa.costs.soft.spectral import RowPoints
 from catalpa.steps.counts import Counts
 from catalpa.steps.reference import distances
 from catalpa.steps.scores import fix

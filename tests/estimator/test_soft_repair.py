@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from catalpa.engines.local import LocalEngine
 from catalpa.estimator.soft_fit import overall_of, with_moved_rows
-from catalpa.loop.soft import Ripened, ripen
-from catalpa.loop.soft_search import Found, Search, Settings
+from catalpa.loop.soft import Found, Ripened, Search, Settings, ripen
 from catalpa.steps.assign import label_rows
 from catalpa.steps.collapse import collapse
 from catalpa.steps.counts import Counts

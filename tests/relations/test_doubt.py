@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from catalpa.relations.doubt import border_by_cost, border_by_probability, outlier_scores, quartiles
+from catalpa.relations.doubt import border_by_cost, border_by_probability, outlier_scores
 
 
 def test_a_row_is_on_a_border_where_another_cluster_is_half_as_probable():
@@ -17,19 +17,6 @@ def test_a_row_is_on_a_border_where_it_costs_hardly_more():
     costs = np.array([[2.0, 2.1], [2.0, 2.2], [-2.0, -1.9], [0.0, 0.0]])
     assert border_by_cost(np.zeros(4, dtype=int), costs).tolist() == [1, -1, 1, 1]
     assert border_by_cost(np.zeros(2, dtype=int), np.ones((2, 1))).tolist() == [-1, -1]
-
-
-def test_quartiles_are_those_of_the_rows_written_out():
-    rng = np.random.default_rng(0)
-    for n in range(1, 30):
-        values, weights = rng.normal(size=n), rng.integers(1, 5, n)
-        rows = np.sort(np.repeat(values, weights))
-        expected = np.quantile(rows, (0.25, 0.75), method="inverted_cdf")
-        assert quartiles(values, weights) == tuple(expected)
-
-
-def test_weights_near_the_largest_do_not_wrap():
-    assert quartiles(np.array([-1.0, -2.0]), np.array([2**61, 2**61])) == (-2.0, -1.0)
 
 
 def test_outliers_are_measured_as_in_a_box_plot():

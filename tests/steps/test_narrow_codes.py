@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from catalpa.loop.starts.rows import count_categories
 from catalpa.steps import reference
 from catalpa.steps.embed import mean_vectors
 from catalpa.steps.scores import Scores, fix
+from catalpa.steps.sums import count_categories
 from catalpa.table.blocks import Axis, Block
 
 AXIS = Axis((200, 100))  # the second column begins where a byte still reaches, and ends where it does not

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.costs.matching import most_frequent
 from catalpa.costs.soft.mixture import Mixture
 from catalpa.errors import LopsidedClustersWarning, NoStructureWarning
 from catalpa.estimator.base import Clusterer, Problem
@@ -24,11 +23,12 @@ from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, positive, rules, whole
 from catalpa.estimator.soft_fit import overall_of, prepared
 from catalpa.loop.progress import in_parts
-from catalpa.loop.soft_search import Settings
+from catalpa.loop.soft import Settings
 from catalpa.model.codecs import damaged
 from catalpa.relations.doubt import outlier_scores
 from catalpa.relations.relations import Relations
 from catalpa.steps.counts import Counts
+from catalpa.steps.modes import most_frequent
 from catalpa.steps.soft.scores import WHOLE, SharedCounts, soften
 from catalpa.steps.soft.share import log_mixture, minus_logs, posterior, share_and_count
 from catalpa.table.schema import Schema, TableSettings

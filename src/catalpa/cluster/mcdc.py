@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.costs.matching import most_frequent
 from catalpa.costs.separation import Agreement, WeightedModes, difference, separating_weights
 from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine
@@ -25,6 +24,7 @@ from catalpa.steps.assign import label_rows
 from catalpa.steps.in_order.oriented import oriented_rows_as_published
 from catalpa.steps.in_order.visits import OrderedRows
 from catalpa.steps.in_order.within_clusters import WithinClusters, look_within
+from catalpa.steps.modes import most_frequent
 from catalpa.steps.scores import Scores, fix
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.costs.matching import most_frequent
 from catalpa.costs.significance import SplitTest
 from catalpa.engines.base import Engine
 from catalpa.estimator.attributes import frame_in
@@ -23,6 +22,7 @@ from catalpa.relations.splits import SplitTree
 from catalpa.steps.assign import label_rows
 from catalpa.steps.branches import BranchCounts, FirstSeen, first_seen
 from catalpa.steps.counts import Counts
+from catalpa.steps.modes import most_frequent
 from catalpa.steps.scores import FixedScores, Scores, fix
 from catalpa.table.blocks import Axis
 from catalpa.table.schema import Schema

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.costs.matching import most_frequent
 from catalpa.costs.separation import difference, separating_weights
 from catalpa.engines.base import Engine
 from catalpa.errors import CatalpaError
@@ -25,6 +24,7 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.in_order.oriented import oriented_rows
 from catalpa.steps.in_order.visits import OrderedRows, Rivalry
 from catalpa.steps.in_order.within_clusters import WithinClusters, dissimilarities
+from catalpa.steps.modes import most_frequent
 from catalpa.steps.scores import FixedScores, Scores
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from catalpa.steps.counts import Counts
-from catalpa.steps.modes import modes_and_counts
+from catalpa.steps.modes import most_frequent
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
@@ -18,15 +18,6 @@ class Prototypes:
 
     centers: IntArray  # (k, columns) int64
     means: FloatArray  # (k, numeric)
-
-
-def most_frequent(by_category: IntArray, axis: Axis, fallback: IntArray | None = None) -> IntArray:
-    """Most frequent category of each column in each cluster, (k, columns); lowest code on ties.
-
-    Where a cluster has no row with the column, ``fallback`` stands (code 0 without one).
-    """
-    modes, most = modes_and_counts(by_category, axis)
-    return modes if fallback is None else np.where(most > 0, modes, fallback)
 
 
 def center_places(centers: IntArray, axis: Axis) -> IntArray:  # (k, columns)

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from catalpa.costs.matching import center_places, most_frequent
+from catalpa.costs.matching import center_places
 from catalpa.steps.counts import Counts
+from catalpa.steps.modes import most_frequent
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 

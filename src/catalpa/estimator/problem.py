@@ -19,10 +19,10 @@ from catalpa.loop.alternate import Enough, alternate, clusters_repeat
 from catalpa.loop.history import Pass
 from catalpa.loop.restarts import Rest, best_of
 from catalpa.loop.settle import REFILLS, Settled, as_counts, settle
-from catalpa.loop.starts.rows import STARTS, count_categories
+from catalpa.loop.starts.rows import STARTS
 from catalpa.steps.counts import Counts
 from catalpa.steps.search import FoundRows
-from catalpa.steps.sums import cooccurrences, number_moments
+from catalpa.steps.sums import cooccurrences, count_categories, number_moments
 from catalpa.table import encode
 from catalpa.table.blocks import Axis, Block, IntArray, Rows, gather_rows, search_positions
 from catalpa.table.schema import Schema

@@ -10,25 +10,22 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from catalpa.costs.matching import most_frequent
 from catalpa.costs.soft.mixture import Overall
 from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.problem import Problem
 from catalpa.loop.progress import seeking
-from catalpa.loop.soft import Ripened, ripen
-from catalpa.loop.soft_search import Found, Search, Settings, on_all_rows
-from catalpa.loop.starts.rows import count_categories
-from catalpa.relations.doubt import quartiles
+from catalpa.loop.soft import Found, Ripened, Search, Settings, on_all_rows, ripen
 from catalpa.steps.assign import count_nearest, label_rows
 from catalpa.steps.collapse import collapse
 from catalpa.steps.counts import Counts
+from catalpa.steps.modes import most_frequent
 from catalpa.steps.scores import Scores, fix
 from catalpa.steps.soft.reference import shares
 from catalpa.steps.soft.scores import SQUARE_DROP, SUM_DROP, WHOLE, SharedCounts, check_shareable, soften
 from catalpa.steps.soft.share import foremost_shares, log_mixture
-from catalpa.steps.sums import Moments, number_moments
+from catalpa.steps.sums import Moments, count_categories, number_moments
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
 from catalpa.table.schema import Column, Kind, Schema
 
@@ -202,6 +199,24 @@ def _ordered_categories(column: Column) -> int:
     # Between two categories there is nothing to order.
     known = column.size - (column.missing_code is not None)
     return known if column.kind is Kind.ORDINAL and known >= 3 else 0
+
+
+def quartiles(values: FloatArray, weights: IntArray) -> tuple[float, float]:
+    """The lower and the upper quartile of weighted values.
+
+    The smallest values that a quarter, and three quarters, of the weight do not exceed.
+
+    Examples
+    --------
+    >>> quartiles(np.array([-12.0, -2.0, -3.0]), np.array([1, 2, 1]))
+    (-12.0, -2.0)
+    """
+    order = np.argsort(values, kind="stable")
+    up_to = np.cumsum(weights[order])
+    # In whole weights: a quarter as a fraction could land on either side of a step.
+    total = int(up_to[-1])
+    low, high = np.searchsorted(up_to, (-(-total // 4), total - total // 4))
+    return float(values[order[low]]), float(values[order[high]])
 
 
 def sharpened(engine: Engine, found: Found, factor: float) -> Found:

@@ -1,20 +1,34 @@
-"""The iteration of soft clusters: share the rows out, count by share, until the shares hardly change."""
+"""Soft clusters: share the rows out, count by share, until the shares hardly change; and Grove's search.
+
+The search has prior masses and starts side by side, judged by evidence; then sizes are set free.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
+from catalpa.costs.soft.mixture import Mixture, Overall
 from catalpa.engines.base import Engine
 from catalpa.loop.history import Pass
-from catalpa.loop.progress import report_pass
+from catalpa.loop.progress import in_parts, report_pass
+from catalpa.loop.starts.soft import Starts
+from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
-from catalpa.steps.soft.scores import SharedCounts, soften
+from catalpa.steps.soft.scores import WHOLE, SharedCounts, soften
 from catalpa.steps.soft.share import share_and_count
+from catalpa.table.blocks import Axis, Block
 
 TIE = 1e-6  # relative difference of evidence up to which the earlier one stays
+PRIORS = (1.0, 2.5, 6.0)  # a: rows of the whole table that stand beside each category of a cluster
+OWN_SHARE = 0.9  # of a row in its own cluster at the start; the rest is spread evenly
+SEARCH_PASSES, SEARCH_CHANGE = 40, 1e-3  # more passes do not find better clusters: 40 are part of the method
+FREE_PASSES, FREE_CHANGE = 200, 1e-4  # sizes that are set free need longer to settle
+ALL_ROWS_PASSES = 5
 
 
 class SoftMethod(Protocol):
@@ -82,3 +96,109 @@ def better(one: Ripened, other: Ripened) -> bool:
     if one.complete != other.complete:
         return one.complete
     return one.evidence > other.evidence + TIE * abs(other.evidence)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The user's settings of the search."""
+
+    n_init: int
+    prior: float | None
+    sizes: str
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A clustering that rows share, and the mixture that made it."""
+
+    mixture: Mixture
+    ripened: Ripened
+
+    @property
+    def evidence(self) -> float:
+        return self.ripened.evidence
+
+    def followed_by(self, rest: Ripened) -> Found:
+        """The clustering after further passes."""
+        return Found(self.mixture, replace(rest, history=self.ripened.history + rest.history))
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """The rows of the search in memory, distinct and weighed."""
+
+    block: Block
+    axis: Axis  # of the block's codes
+    overall: Overall  # of the whole table
+    units_per_weight: float
+    settings: Settings
+    hold: Callable[[Block], Engine]  # gives an engine that holds some rows in memory
+
+    @cached_property
+    def engine(self) -> Engine:
+        return self.hold(self.block)
+
+    @cached_property
+    def starts(self) -> Starts:
+        return Starts(self.block, self.axis, self.overall, self.hold)
+
+    @property
+    def priors(self) -> Sequence[float]:
+        return PRIORS if self.settings.prior is None else (self.settings.prior,)
+
+    def mixture(self, prior: float, *, released: bool = False) -> Mixture:
+        return Mixture(self.overall, prior, released, WHOLE * self.units_per_weight)
+
+    def best(self, k: int, rng: np.random.Generator) -> Found:
+        """The clustering of k clusters that most speaks for."""
+        begun = [SharedCounts.leaning(counts, OWN_SHARE) for counts in self._begun(k, rng)]
+        equal = self.settings.sizes == "equal"
+        runs = len(self.priors) * len(begun) + (0 if equal else len(begun) + 1)
+        with in_parts(runs) as begin:
+            best = self._of_equal_sizes(begun, begin)
+            return best if equal else self._of_free_sizes(best, begun, begin)
+
+    def _begun(self, k: int, rng: np.random.Generator) -> list[Counts]:
+        starts = self.starts
+        return [
+            starts.along_axes(k, rng) if number == 0 else starts.around_far_rows(k, rng)
+            for number in range(self.settings.n_init)
+        ]
+
+    def _of_equal_sizes(self, begun: Sequence[SharedCounts], begin: Callable[[], None]) -> Found:
+        best: Found | None = None
+        for prior in self.priors:
+            mixture = self.mixture(prior)
+            for start in begun:
+                begin()
+                rest = self._ripened(mixture, start, SEARCH_PASSES, SEARCH_CHANGE)
+                if best is None or better(rest, best.ripened):
+                    best = Found(mixture, rest)
+        assert best is not None
+        return best
+
+    def _of_free_sizes(self, best: Found, begun: Sequence[SharedCounts], begin: Callable[[], None]) -> Found:
+        mixture = replace(best.mixture, released=True)
+        found = best if self.settings.sizes == "auto" else None
+        for at, start in enumerate((best.ripened.shared, *begun)):
+            begin()
+            rest = self._ripened(mixture, start, FREE_PASSES, FREE_CHANGE)
+            if at == 0:
+                rest = replace(rest, history=best.ripened.history + rest.history)
+            if found is None or better(rest, found.ripened):
+                found = Found(mixture, rest)
+        assert found is not None
+        return found
+
+    def _ripened(self, mixture: Mixture, start: SharedCounts, passes: int, change: float) -> Ripened:
+        rest = ripen(self.engine, mixture, start, passes=passes, tolerance=change, vouching=False)
+        fixed = soften(mixture.scores(rest.shared), self.engine.axis)
+        led = self.engine.sweep(share_and_count, fixed, False).led
+        return replace(rest, complete=bool((led > 0).all()))
+
+
+def on_all_rows(engine: Engine, found: Found) -> Found:
+    """Plain passes over the whole table, from a clustering of a sample of it."""
+    shared = found.ripened.shared
+    rest = ripen(engine, found.mixture, shared, passes=ALL_ROWS_PASSES, phase="all rows")
+    return found.followed_by(rest)

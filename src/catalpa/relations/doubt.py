@@ -48,25 +48,6 @@ def _next_best(labels: IntArray, costs: FloatArray) -> tuple[FloatArray, FloatAr
     return costs[rows, labels], others[rows, cluster], cluster
 
 
-def quartiles(values: FloatArray, weights: IntArray) -> tuple[float, float]:
-    """The lower and the upper quartile of weighted values.
-
-    The smallest values that a quarter, and three quarters, of the weight do not exceed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> quartiles(np.array([-12.0, -2.0, -3.0]), np.array([1, 2, 1]))
-    (-12.0, -2.0)
-    """
-    order = np.argsort(values, kind="stable")
-    up_to = np.cumsum(weights[order])
-    # In whole weights: a quarter as a fraction could land on either side of a step.
-    total = int(up_to[-1])
-    low, high = np.searchsorted(up_to, (-(-total // 4), total - total // 4))
-    return float(values[order[low]]), float(values[order[high]])
-
-
 def outlier_scores(densities: FloatArray, low: float, high: float) -> FloatArray:
     """How far rows lie below what is usual, (n,), from the logarithms of their densities.
 

@@ -13,6 +13,15 @@ except ImportError:  # pragma: no cover - an installation without a compiler
     _core = None  # type: ignore[assignment]
 
 
+def most_frequent(by_category: IntArray, axis: Axis, fallback: IntArray | None = None) -> IntArray:
+    """Most frequent category of each column in each cluster, (k, columns); lowest code on ties.
+
+    Where a cluster has no row with the column, ``fallback`` stands (code 0 without one).
+    """
+    modes, most = modes_and_counts(by_category, axis)
+    return modes if fallback is None else np.where(most > 0, modes, fallback)
+
+
 def modes_and_counts(by_category: IntArray, axis: Axis) -> tuple[IntArray, IntArray]:  # both (k, columns)
     """Most frequent category, the lowest of equals, and how often it occurs; 0 and 0 without categories.
 

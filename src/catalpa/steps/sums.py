@@ -1,4 +1,4 @@
-"""Sums over all rows: pairs of categories, bins, moments, deviations, and a checksum."""
+"""Sums over all rows: categories and pairs of them, bins, moments, deviations, and a checksum."""
 
 from __future__ import annotations
 
@@ -15,6 +15,14 @@ from catalpa.table.blocks import IGNORED, TICK_BITS, Axis, Block, FloatArray, In
 MANY_COLUMNS, FEW_CATEGORIES = 64, 8
 CELLS_AT_ONCE = 1 << 22
 SEED = 20_260_101  # of the fixed random factors of the checksum
+
+
+def count_categories(block: Block, length: int, offsets: IntArray) -> IntArray:  # (length,) int64
+    """Weight of the rows that hold each category."""
+    counts = np.zeros(length, dtype=np.int64)
+    for column, offset in enumerate(offsets[:-1]):
+        np.add.at(counts, block.places_in(column, offset), 1 if block.weights is None else block.weights)
+    return counts
 
 
 def cooccurrences(block: Block, axis: Axis) -> IntArray:  # (V, V) int64

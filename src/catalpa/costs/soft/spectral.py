@@ -3,7 +3,7 @@
 The eigenvectors of a library depend on the processor in their last digits. Here every product is of numbers
 on grids so coarse that double precision holds all sums exactly, in whatever order they are added; between
 products there are element-wise operations only. The subspace need not have converged to be the same
-everywhere, and it is only a place to start from.
+everywhere, and it is only a place to start from: k-means on the rows, which are points there, begins on it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from typing import Protocol
 import numpy as np
 from scipy.sparse import csr_array
 
-from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.steps.counts import Counts
+from catalpa.steps.scores import Scores
+from catalpa.table.blocks import TICK_BITS, Axis, Block, FloatArray, IntArray
 
 MATRIX_BITS, AXIS_BITS, WORK_BITS = 28, 24, 26  # grids whose products, summed to at most 1, have 52 bits
 COORDINATE_BITS = 21  # of the largest coordinate; counts of 2**28 rows times it stay exact
@@ -113,9 +115,13 @@ def coordinates(features: Features, axes: int) -> FloatArray:  # (features, axes
     if not axes:
         return np.zeros((len(features.lengths), 0))
     found = _leading(features, axes)
-    placed = found / features.lengths[:, None]
-    largest = float(np.abs(placed).max(initial=0.0))
-    return _on_grid(placed, COORDINATE_BITS - int(np.frexp(largest)[1])) if largest > 0 else placed
+    return _coarse(found / features.lengths[:, None])
+
+
+def _coarse(values: FloatArray) -> FloatArray:
+    """Values on a grid of so many bits of the largest that products with counts, and of two, stay exact."""
+    bits = COORDINATE_BITS - int(np.frexp(np.abs(values).max(initial=0.0))[1])
+    return np.asarray(np.ldexp(np.rint(np.ldexp(values, bits)), -bits))
 
 
 def _leading(features: Features, axes: int) -> FloatArray:  # (features, axes)
@@ -169,3 +175,67 @@ def _signs(rows: int, columns: int) -> FloatArray:
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     return np.where((mixed ^ (mixed >> np.uint64(31))) & np.uint64(1), 1.0, -1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class RowPoints:
+    """A row is the sum of the vectors of its categories and of its standardised numbers times theirs.
+
+    The squared distance of a point x to a centre c is ``|x|^2 - 2 x.c + |c|^2``, of which the first term is
+    the same in every cluster and the second a sum over cells: a cost table. A centre follows from the counts.
+    """
+
+    axis: Axis
+    vectors: FloatArray  # (V, d); on a grid, so that sums of them are exact
+    number_vectors: FloatArray  # (numeric, d)
+    # middle, spread (numeric,): mean and standard deviation of each numeric column; a number that is missing
+    # adds nothing.
+    middle: FloatArray
+    spread: FloatArray
+
+    def start(self, counts: Counts) -> FloatArray:
+        return self.update(np.zeros((counts.k, self.vectors.shape[1])), counts)
+
+    def update(self, state: FloatArray, counts: Counts) -> FloatArray:  # (k, d)
+        """Centres of the clusters; one without rows stays."""
+        held = counts.sizes > 0
+        means = self.sums(counts) / np.where(held, counts.sizes, 1)[:, None]
+        return np.where(held[:, None], _coarse(means), state)
+
+    def sums(self, counts: Counts) -> FloatArray:  # (k, d)
+        """Sum of the points of each cluster, by weight."""
+        numbers = (counts.sums * 2.0**-TICK_BITS - counts.seen * self.middle) / self.spread
+        summed = counts.by_category.astype(np.float64) @ self.vectors
+        for column, vector in enumerate(self.number_vectors):
+            summed += numbers[:, column, None] * vector
+        return summed
+
+    def scores(self, state: FloatArray) -> Scores:
+        along = np.zeros((len(state), len(self.middle)))
+        for axis in range(state.shape[1]):
+            along += state[:, axis, None] * self.number_vectors[:, axis]
+        means = along / self.spread
+        return Scores.of(
+            -2.0 * (self.vectors @ state.T),
+            anchor=(state * state).sum(axis=1),
+            means=means,
+            # -2 z along, as the square around a mean whose own square is taken off again
+            level=2.0 * self.middle * means - means * means,
+        )
+
+    def held_together(self, counts: Counts) -> float:
+        """Sum over clusters of size times squared length of the centre: the larger, the nearer rows are."""
+        sums = self.sums(counts)
+        return float(((sums * sums).sum(axis=1) / np.maximum(counts.sizes, 1)).sum())
+
+    def points(self, block: Block, axis: Axis) -> FloatArray:  # (n, d)
+        """The rows of a block as points."""
+        wide = np.zeros((axis.length, self.vectors.shape[1]))
+        wide[axis.category_places] = self.vectors
+        points = np.zeros((len(block), self.vectors.shape[1]))
+        for column, offset in enumerate(axis.offsets[:-1]):
+            points += wide[block.codes[:, column].astype(np.int64) + offset]
+        numbers = np.nan_to_num((block.numbers - self.middle) / self.spread, nan=0.0)
+        for column, vector in enumerate(self.number_vectors):
+            points += numbers[:, column, None] * vector
+        return points

@@ -1,4 +1,4 @@
-"""Rows to start from: random, Huang's, Cao's, or given."""
+"""Rows to start from: random, Huang's, Cao's, or far from each other (k-means++)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import numpy as np
 from catalpa.engines.base import Engine
 from catalpa.loop.settle import as_counts
 from catalpa.steps.counts import Counts
+from catalpa.steps.embed import Away, draw_far_row, summed_away
 from catalpa.steps.search import FoundRows, best_rows, block_weights, distinct_rows, pick_rows
+from catalpa.steps.sums import count_categories
 from catalpa.table.blocks import Block, IntArray
 
 Start: TypeAlias = Callable[[Engine, int, np.random.Generator], FoundRows]
@@ -63,14 +65,6 @@ def _join(found: FoundRows, rest: FoundRows, extra: list[int]) -> FoundRows:
         np.concatenate([found.numbers, rest.numbers[extra]]),
         found.limit,
     )
-
-
-def count_categories(block: Block, length: int, offsets: IntArray) -> IntArray:  # (length,) int64
-    """Weight of the rows that hold each category."""
-    counts = np.zeros(length, dtype=np.int64)
-    for column, offset in enumerate(offsets[:-1]):
-        np.add.at(counts, block.places_in(column, offset), 1 if block.weights is None else block.weights)
-    return counts
 
 
 def cao_rows(engine: Engine, k: int, _rng: np.random.Generator) -> FoundRows:
@@ -131,6 +125,33 @@ def _nearest_unused(block: Block, row: IntArray, taken: IntArray) -> FoundRows:
     for other in taken:
         keys = np.where((block.codes == other).all(axis=1), -block.codes.shape[1] - 1, keys)
     return best_rows(block, keys, 1)
+
+
+def plusplus_rows(
+    engine: Engine, k: int, rng: np.random.Generator, away_from: Callable[[FoundRows], Away]
+) -> FoundRows:
+    """k rows, each drawn in proportion to its squared distance from the nearest row before.
+
+    Arthur and Vassilvitskii (2007), one draw per row. Fewer rows come back where all others are at
+    distance 0 from those chosen.
+    """
+    chosen = random_rows(engine, 1, rng)
+    while len(chosen) < k:
+        away = away_from(chosen)
+        blocks = engine.each(summed_away, away)
+        ends = np.cumsum(blocks[:, 1])
+        if ends[-1] <= 0:
+            break
+        before = dict(zip(blocks[:, 0].tolist(), (ends - blocks[:, 1]).tolist(), strict=True))
+        drawn = engine.total(draw_far_row, before, away, int(rng.integers(int(ends[-1]))))
+        chosen = FoundRows(
+            np.append(chosen.keys, -len(chosen)),
+            np.append(chosen.index, drawn.index),
+            np.concatenate([chosen.codes, drawn.codes]),
+            np.concatenate([chosen.numbers, drawn.numbers]),
+            k,
+        )
+    return chosen
 
 
 STARTS: dict[str, Start] = {"random": random_rows, "huang": huang_rows, "cao": cao_rows}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -10,11 +11,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from catalpa.costs.soft.mixture import Overall
-from catalpa.costs.soft.row_points import RowPoints
-from catalpa.costs.soft.spectral import Features, Products, SparseRows, coordinates
+from catalpa.costs.soft.spectral import Features, Products, RowPoints, SparseRows, coordinates
 from catalpa.engines.base import Engine
 from catalpa.loop.settle import reseed_empty, settle
-from catalpa.loop.starts.far_rows import far_rows
 from catalpa.steps.away import cells_away, points_away
 from catalpa.steps.counts import Counts
 from catalpa.steps.sums import cooccurrences
@@ -142,3 +141,36 @@ class Starts:
             np.add.at(summed, self.block.places_in(column, offset), weighted)
         across = summed[self.axis.category_places][places] / total
         return np.block([[products, across], [across.T, among]])
+
+
+def far_rows(
+    away: Callable[[IntArray], IntArray], weights: IntArray, k: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """k rows, each drawn in proportion to its squared distance from those before, and each row's nearest.
+
+    Of ``2 + floor(ln k)`` draws the one that lowers the summed distance most is kept. Fewer rows come back
+    where all others are at distance 0 from those chosen. ``away`` gives squared distances (rows, n) of all
+    rows from some, in whole units; together with the weights small enough that their sums stay in 64 bits.
+    ``nearest`` (n,) is the place in ``chosen``, the first of equals.
+    """
+    tries = 2 + math.floor(math.log(k))
+    chosen = [_drawn(weights, 1, rng)[0]]
+    least = away(np.array(chosen))[0]
+    nearest = np.zeros(len(weights), dtype=np.int64)
+    while len(chosen) < k:
+        potential = least * weights
+        if not potential.any():
+            break
+        drawn = _drawn(potential, tries, rng)
+        near = np.minimum(away(drawn), least)
+        best = int((near @ weights).argmin())
+        nearest[near[best] < least] = len(chosen)
+        least = near[best]
+        chosen.append(int(drawn[best]))
+    return np.array(chosen), nearest
+
+
+def _drawn(lengths: IntArray, times: int, rng: np.random.Generator) -> IntArray:
+    """Rows drawn in proportion to whole numbers."""
+    ends = np.cumsum(lengths)
+    return np.searchsorted(ends, rng.integers(int(ends[-1]), size=times), side="right")
