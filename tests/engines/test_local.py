@@ -8,7 +8,9 @@ import time
 import numpy as np
 import pytest
 
+from catalpa import KModes
 from catalpa.engines.local import LocalEngine
+from catalpa.errors import ParameterError
 from catalpa.table.blocks import Axis, Block, Rows
 
 N = 23
@@ -76,3 +78,23 @@ def test_what_goes_wrong_in_a_block_is_told_and_the_engine_lives_on(n_jobs, at):
     with pytest.raises(ValueError, match="this block"):
         held.total(fails)
     assert held.total(summed) == sum(range(N))
+
+
+@pytest.mark.parametrize(
+    ("weights", "told"),
+    [
+        ([0, 0, 0, 0], "All sample weights are zero"),
+        ([1, -1, 1, 1], "negative, infinite or missing"),
+        ([1, None, 1, 1], "negative, infinite or missing"),
+        ([1, 2, 3], "the table has 4 rows"),
+        (2.0, "give one weight per row"),
+        (["1", "2", "x", "4"], "no numbers"),
+        ([1, "x", 2, 3], "no numbers"),
+        ([[1], [2, 3], [4], [5]], "no numbers"),
+        (np.ones(4, dtype=complex), "no numbers"),
+        (np.full(4, np.datetime64("2020-01-01")), "no numbers"),
+    ],
+)
+def test_weights_that_are_none_are_refused_in_our_words(weights, told):
+    with pytest.raises(ParameterError, match=told):
+        KModes(2).fit([["a"], ["b"], ["a"], ["b"]], sample_weight=weights)

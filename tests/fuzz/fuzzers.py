@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
-from tests.fuzz import files, models, tables
+from tests.fuzz import engines, files, models, tables
 
 FUZZERS: Mapping[str, Callable[[Random, Path], str]] = {
     "models": models.fuzz,
     "tables": tables.fuzz,
     "files": files.fuzz,
+    "engines": engines.fuzz,
 }
 
 

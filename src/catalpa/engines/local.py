@@ -154,7 +154,13 @@ def _ranged(table: Table, schema: Schema, weighed: NDArray[np.bool_]) -> Schema:
 
 def checked_weights(sample_weight: ArrayLike, n_rows: int) -> FloatArray:  # (n_rows,)
     """The weights as numbers, or a sentence on what is wrong with them."""
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        given = np.asarray(sample_weight)
+        weights = given.astype(np.float64, casting="unsafe" if given.dtype == object else "same_kind")
+    except (TypeError, ValueError) as error:
+        raise ParameterError(
+            "sample_weight holds values that are no numbers: give one weight of 0 or more per row."
+        ) from error
     if weights.shape != (n_rows,):
         raise ParameterError(
             f"sample_weight has shape {weights.shape}, but the table has {n_rows} rows: "

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine
@@ -157,7 +157,7 @@ class Clusterer(
         # Drawn from before the table is read: which rows a search sees must not depend on the engine.
         random_state = check_random_state(getattr(self, "random_state", None))
         settings = self._searched(self._table_settings(), random_state)
-        opened = opener.for_fit(settings, _checked_weight(opener.header, sample_weight))
+        opened = opener.for_fit(settings, sample_weight)
         validate_data(self, opener.header.sample, skip_check_array=True)
         return Problem(
             opened.engine,
@@ -320,13 +320,6 @@ class Clusterer(
 def _in_lower_case(setting: Any) -> Any:
     """A word as the loop spells it; a setting that is no word stays as it is."""
     return setting.lower() if isinstance(setting, str) else setting
-
-
-def _checked_weight(header: Header, sample_weight: Any) -> Any:
-    """The weights as scikit-learn checks them; those of rows that are not counted are refused later."""
-    if sample_weight is None or header.n_rows is None:
-        return sample_weight
-    return _check_sample_weight(sample_weight, np.zeros((header.n_rows, 1)), ensure_non_negative=True)
 
 
 def _elsewhere(came: Sequence[str], expected: Sequence[str]) -> str:
