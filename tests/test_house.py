@@ -51,7 +51,6 @@ TESTED_THROUGH = {
         "all engines must give the same labels",
         "engines: base",
     ),
-    "estimator/test_soft_repair.py": ("rows that a search looks at are merged first", "steps: collapse"),
     "estimator/test_restoring.py": ("what is read is checked against it", "estimator: kept"),
     "lab/test_outside.py": ("asked for by its public name", "lab: compare"),
     "metrics/test_external.py": ("codes are seen in the measures made from them", "metrics: codes"),
@@ -72,7 +71,7 @@ TESTED_THROUGH = {
     "table/test_kinds.py": ("what is odd is said beside what is decided", "table: oddities"),
     "table/test_roundtrip.py": (
         "a table goes in and comes out",
-        "table: cells decode digest encode reading",
+        "table: decode digest encode reading",
     ),
     "table/test_sources.py": (
         "files are read whole and in batches",

@@ -11,18 +11,17 @@ from catalpa.engines.local import LocalEngine
 from catalpa.estimator.soft_fit import overall_of, with_moved_rows
 from catalpa.loop.soft import Found, Ripened, Search, Settings, ripen
 from catalpa.steps.assign import label_rows
-from catalpa.steps.collapse import collapse
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import fix
 from catalpa.steps.soft.scores import WHOLE, SharedCounts
 from catalpa.table import encode, infer
-from catalpa.table.blocks import Rows
+from catalpa.table.blocks import Rows, collapse
 
 
 def search_of(table) -> Search:
     schema = infer(table)
     rows = encode(table, schema).rows
-    block = collapse(rows.blocks[0], rows.axis).block
+    block = collapse(rows.blocks[0], rows.axis)[0]
     whole = Counts.of(block, np.zeros(len(block), dtype=np.int64), 1, rows.axis)
     overall = overall_of(schema, whole, np.zeros(0), np.zeros(0))
     return Search(

@@ -12,10 +12,9 @@ from catalpa.datasets import load, make_categorical
 from catalpa.engines.local import LocalEngine
 from catalpa.estimator.soft_fit import overall_of
 from catalpa.loop.starts.soft import Starts
-from catalpa.steps.collapse import collapse
 from catalpa.steps.counts import Counts
 from catalpa.table import encode, infer
-from catalpa.table.blocks import Block, Rows
+from catalpa.table.blocks import Block, Rows, collapse
 
 
 def starts_of(table, weights=None) -> Starts:
@@ -24,7 +23,7 @@ def starts_of(table, weights=None) -> Starts:
     block = rows.blocks[0]
     if weights is not None:
         block = Block(block.codes, block.numbers, np.asarray(weights))
-    block = collapse(block, rows.axis).block
+    block = collapse(block, rows.axis)[0]
     whole = Counts.of(block, np.zeros(len(block), dtype=np.int64), 1, rows.axis)
     return Starts(
         block,

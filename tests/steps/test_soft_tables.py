@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
-from catalpa.steps.soft.scores import FixedShares, soften
-from catalpa.steps.soft.tables import Shrinkage, rounded, rounded_if_near, shrunk_costs
+from catalpa.steps.soft.logarithms import Shrinkage, shrunk_costs
+from catalpa.steps.soft.scores import FixedShares, rounded, rounded_if_near, soften
 from catalpa.table.blocks import Axis
 
 

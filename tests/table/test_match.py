@@ -11,8 +11,8 @@ import catalpa
 from catalpa import KModes, datasets
 from catalpa.errors import ColumnMismatch, TableError, UnseenCategories, UnseenCategoryWarning
 from catalpa.table import encode, infer
+from catalpa.table.cells import read_text
 from catalpa.table.infer import extend
-from catalpa.table.values import read_text
 
 
 @pytest.mark.parametrize(

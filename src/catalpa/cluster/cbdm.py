@@ -22,10 +22,9 @@ from catalpa.loop.progress import report_pass
 from catalpa.loop.ward import ward_labels
 from catalpa.relations.relations import Relations
 from catalpa.steps.assign import label_rows
-from catalpa.steps.collapse import collapse
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import fix
-from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
+from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, collapse
 from catalpa.table.schema import Schema
 
 MOST_DISTINCT = 10_000  # rows that Ward's clustering takes; the time grows with their square
@@ -238,22 +237,22 @@ def _merge_rows(
     # Rows in the order of the table, since labels must go back to them.
     codes, weights = engine.each(_row_codes), engine.each(_row_weights)
     numbers = np.zeros((len(codes), 0))
-    distinct = collapse(Block(codes, numbers, weights), axis)
-    if len(distinct.block) > MOST_DISTINCT:
+    distinct, row_of = collapse(Block(codes, numbers, weights), axis)
+    if len(distinct) > MOST_DISTINCT:
         raise ParameterError(
-            f"clusterer='ward' compares every two distinct rows, and the table has {len(distinct.block)} of "
+            f"clusterer='ward' compares every two distinct rows, and the table has {len(distinct)} of "
             f"them; it takes at most {MOST_DISTINCT}. Use clusterer='kmodes' or 'embedding', or fit a sample."
         )
-    points = _row_points(distinct.block, coordinates, means, axis)
-    merged = ward_labels(points, distinct.block.row_weights, problem.n_clusters)
+    points = _row_points(distinct, coordinates, means, axis)
+    merged = ward_labels(points, distinct.row_weights, problem.n_clusters)
     k = int(merged.max()) + 1
-    counts = Counts.of(distinct.block, merged, k, axis)
+    counts = Counts.of(distinct, merged, k, axis)
     state = means.start(counts)
     scores = means.scores(state)
     cost = float((counts.by_category * scores.table.T).sum()) / problem.units_per_weight
     # Rows without weight took no part; they get their nearest cluster.
     nearest = engine.each(label_rows, fix(scores, axis))
-    labels = np.where(distinct.row_of < 0, nearest, merged[distinct.row_of]).astype(np.int32)
+    labels = np.where(row_of < 0, nearest, merged[row_of]).astype(np.int32)
     history = (report_pass(Pass("merge", cost, engine.n_rows, False, k), 1, 1),)
     return Outcome(
         scores, counts, state.centers, cost, history, True, shared=shared, ragged=ragged, labels=labels

@@ -33,10 +33,9 @@ from catalpa.loop.progress import Tell, watched
 from catalpa.relations.numbers import quantiles
 from catalpa.relations.order import order_not_used
 from catalpa.steps.assign import label_rows, measure_rows
-from catalpa.steps.collapse import joined
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores, fix
-from catalpa.table.blocks import Axis, FloatArray, IntArray, Rows
+from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
 from catalpa.table.encode import Encoding
 from catalpa.table.intake import Header
 from catalpa.table.match import few_rows
@@ -129,7 +128,7 @@ class Clusterer(
         if np.array_equal(found, labels):
             return labels
         # What merges rows, or visits them in order, leaves clusters that rows at a border are not nearest to.
-        fitted, block = self._fitted, joined(rows_in_memory(engine, type(self).__name__))
+        fitted, block = self._fitted, Block.together(rows_in_memory(engine, type(self).__name__).blocks)
         counts = Counts.of(block, labels, fitted.outcome.k, engine.axis)
         self._publish(replace(fitted, outcome=replace(fitted.outcome, counts=counts).without_empty()))
         return self._label(engine)

@@ -18,7 +18,6 @@ from catalpa.estimator.problem import Problem
 from catalpa.loop.progress import seeking
 from catalpa.loop.soft import Found, Ripened, Search, Settings, on_all_rows, ripen
 from catalpa.steps.assign import count_nearest, label_rows
-from catalpa.steps.collapse import collapse
 from catalpa.steps.counts import Counts
 from catalpa.steps.modes import most_frequent
 from catalpa.steps.scores import Scores, fix
@@ -26,7 +25,7 @@ from catalpa.steps.soft.reference import shares
 from catalpa.steps.soft.scores import SQUARE_DROP, SUM_DROP, WHOLE, SharedCounts, check_shareable, soften
 from catalpa.steps.soft.share import foremost_shares, log_mixture
 from catalpa.steps.sums import Moments, count_categories, number_moments
-from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
+from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows, collapse
 from catalpa.table.schema import Column, Kind, Schema
 
 LEAST_LACKING, MOST_LACKING = 0.01, 0.99  # share of missing numbers between which missing says something
@@ -150,7 +149,7 @@ def prepared(problem: Problem, settings: Settings, n_jobs: int | None) -> Ground
     """The ground of a fit: some rows in memory, and sums over all."""
     engine = problem.engine
     # Equal rows as one with their weight: tables of categories repeat themselves, and passes are many.
-    block = collapse(problem.some_rows(problem.search_rows, problem.search_seed), engine.axis).block
+    block, _ = collapse(problem.some_rows(problem.search_rows, problem.search_seed), engine.axis)
     # Of all rows, however few the search sees: shares of the whole table are what clusters are drawn to.
     by_place = engine.total(count_categories, engine.axis.length, engine.axis.offsets)
     moments = engine.total(number_moments)

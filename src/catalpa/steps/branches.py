@@ -41,9 +41,8 @@ def count_branch(block: Block, axis: Axis, conditions: tuple[Condition, ...]) ->
     met = np.ones(len(block), dtype=bool)
     for condition in conditions:
         met &= condition.met(block)
-    weights = block.row_weights[met]
-    rows = Block(block.codes[met], block.numbers[met], None if block.weights is None else weights)
-    return BranchCounts(cooccurrences(rows, axis), int(weights.sum()))
+    rows = block.take(met)
+    return BranchCounts(cooccurrences(rows, axis), int(rows.row_weights.sum()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,6 @@ from typing import cast
 import numpy as np
 
 from catalpa.errors import ParameterError, SlowCoreWarning
-from catalpa.steps import reference
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, code_dtype
@@ -107,7 +106,7 @@ def pack(block: Block, axis: Axis, k: int, rows_per_place: int = ROWS_PER_PLACE)
             "A block holds codes beyond the categories of its columns. Encode the table with the schema "
             "that the axis was made from."
         )
-    return Packed(axis, starts, fused, reference.present_cells(block, axis))
+    return Packed(axis, starts, fused, block.present_cells(axis))
 
 
 def _plan(axis: Axis, k: int, n: int, rows_per_place: int = ROWS_PER_PLACE) -> tuple[int, ...]:

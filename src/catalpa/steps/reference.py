@@ -9,7 +9,7 @@ import numpy as np
 
 from catalpa.steps.counts import SQUARE_BITS, Counts
 from catalpa.steps.scores import FixedScores
-from catalpa.table.blocks import IGNORED, TICK_BITS, Axis, Block, FloatArray, IntArray, ticks
+from catalpa.table.blocks import TICK_BITS, Block, FloatArray, IntArray, ticks
 
 ROWS_AT_ONCE = 1 << 14
 LIMB_BITS = 20  # sums of 64-bit costs are taken in limbs of 20 bits, so that they cannot overflow
@@ -47,7 +47,7 @@ def row_costs(block: Block, fixed: FixedScores, total: IntArray) -> IntArray:
 
     A sum below zero has no root; it counts as zero.
     """
-    present = present_cells(block, fixed.axis)
+    present = block.present_cells(fixed.axis)
     if present is not None:
         columns = fixed.axis.n_columns + fixed.n_numeric
         present = present.reshape(-1, *([1] * (total.ndim - 1)))
@@ -56,17 +56,6 @@ def row_costs(block: Block, fixed: FixedScores, total: IntArray) -> IntArray:
         above = np.maximum(total, 0) * 2.0**-fixed.shift
         return np.rint(np.sqrt(above) * 2.0**fixed.shift).astype(np.int64)
     return total
-
-
-def present_cells(block: Block, axis: Axis) -> IntArray | None:  # (n,) int64
-    """Cells of each row that count, at least 1; None where no cell is left out."""
-    absent = np.zeros(len(block), dtype=np.int64)
-    if axis.holes:
-        absent += (block.codes == np.asarray(axis.sizes) + IGNORED).sum(axis=1)
-    if block.numbers.shape[1]:
-        absent += np.isnan(block.numbers).sum(axis=1)
-    columns = axis.n_columns + block.numbers.shape[1]
-    return np.maximum(columns - absent, 1) if absent.any() else None
 
 
 def count(block: Block, labels: IntArray, fixed: FixedScores, costs: IntArray) -> Counts:

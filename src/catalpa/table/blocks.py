@@ -1,4 +1,4 @@
-"""Rows as integers: the category axis, blocks of rows, numbers on one grid, and rows picked from blocks."""
+"""Rows as integers: the category axis, blocks of rows, numbers on one grid, rows picked or merged."""
 
 from __future__ import annotations
 
@@ -166,6 +166,16 @@ class Block:
             total += table[self.places_in(column, offset)]
         return total
 
+    def present_cells(self, axis: Axis) -> IntArray | None:  # (n,) int64
+        """Cells of each row that count, at least 1; None where no cell is left out."""
+        absent = np.zeros(len(self), dtype=np.int64)
+        if axis.holes:
+            absent += (self.codes == np.asarray(axis.sizes) + IGNORED).sum(axis=1)
+        if self.numbers.shape[1]:
+            absent += np.isnan(self.numbers).sum(axis=1)
+        columns = axis.n_columns + self.numbers.shape[1]
+        return np.maximum(columns - absent, 1) if absent.any() else None
+
     def with_dtype(self, dtype: Any) -> Block:
         """The same rows with codes of another type: those of all blocks of a table must agree."""
         return replace(self, codes=self.codes.astype(dtype, copy=False))
@@ -174,11 +184,26 @@ class Block:
         """The same rows as blocks of at most ``rows_per_block`` rows; views, not copies."""
         if len(self) <= rows_per_block:
             return [self]
-        return [self._part(at, at + rows_per_block) for at in range(0, len(self), rows_per_block)]
+        firsts = range(0, len(self), rows_per_block)
+        parts = [self.take(slice(first, first + rows_per_block)) for first in firsts]
+        return [replace(part, start=self.start + first) for first, part in zip(firsts, parts, strict=True)]
 
-    def _part(self, begin: int, end: int) -> Block:
-        weights = None if self.weights is None else self.weights[begin:end]
-        return Block(self.codes[begin:end], self.numbers[begin:end], weights, self.start + begin)
+    def take(self, rows: IntArray | slice) -> Block:
+        """Some of the rows, as a block of their own."""
+        weights = None if self.weights is None else self.weights[rows]
+        return Block(self.codes[rows], self.numbers[rows], weights)
+
+    @classmethod
+    def together(cls, blocks: Sequence[Block]) -> Block:
+        """The rows of all blocks, as one."""
+        if len(blocks) == 1:
+            return blocks[0]
+        weighed = any(block.weights is not None for block in blocks)
+        return cls(
+            np.concatenate([block.codes for block in blocks]),
+            np.concatenate([block.numbers for block in blocks]),
+            np.concatenate([block.row_weights for block in blocks]) if weighed else None,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,32 +293,54 @@ class Gathered:
     """Some rows of a table; those of several blocks add."""
 
     index: IntArray  # (m,) int64, row in the whole table
-    codes: IntArray  # (m, columns)
-    numbers: FloatArray  # (m, numeric)
-    weights: IntArray | None  # (m,) int64
+    rows: Block
 
     def __add__(self, other: Gathered) -> Gathered:
-        weights = None
-        if self.weights is not None and other.weights is not None:
-            weights = np.concatenate([self.weights, other.weights])
-        return Gathered(
-            np.concatenate([self.index, other.index]),
-            np.concatenate([self.codes, other.codes]),
-            np.concatenate([self.numbers, other.numbers]),
-            weights,
-        )
+        both = Block.together([self.rows, other.rows])
+        return Gathered(np.concatenate([self.index, other.index]), both)
 
     def block(self) -> Block:
         """The rows as one block, in the order of the table; the first of them is row 0."""
-        order = np.argsort(self.index)  # engines add the blocks in whatever order they come
-        weights = None if self.weights is None else self.weights[order]
-        return Block(self.codes[order], self.numbers[order], weights)
+        return self.rows.take(np.argsort(self.index))  # engines add blocks in whatever order they come
 
 
 def gather_rows(block: Block, positions: IntArray) -> Gathered:
     """The rows of the block that are at ``positions``, sorted, of the whole table."""
     first, last = np.searchsorted(positions, [block.start, block.start + len(block)])
     index = positions[first:last]
-    rows = index - block.start
-    weights = None if block.weights is None else block.weights[rows]
-    return Gathered(index, block.codes[rows], block.numbers[rows], weights)
+    return Gathered(index, block.take(index - block.start))
+
+
+def collapse(block: Block, axis: Axis) -> tuple[Block, IntArray]:
+    """Distinct rows with summed weights, sorted by content, and which of them every row (n,) went to.
+
+    Rows of weight 0 are left out; they went to -1.
+    """
+    weights = block.row_weights
+    kept = np.flatnonzero(weights > 0)
+    _, first, inverse = np.unique(_keys(block, axis, kept), return_index=True, return_inverse=True)
+    summed = np.zeros(len(first), dtype=np.int64)
+    np.add.at(summed, inverse, weights[kept])
+    rows = kept[first]
+    row_of = np.full(len(block), -1, dtype=np.int64)
+    row_of[kept] = inverse
+    return Block(np.ascontiguousarray(block.codes[rows]), block.numbers[rows], summed), row_of
+
+
+def _keys(block: Block, axis: Axis, rows: IntArray) -> IntArray:
+    """One sortable key per row: a mixed-radix number where it fits 63 bits, else the row's bytes."""
+    widths = [int(width) for width in axis.widths]
+    if not block.numbers.shape[1] and sum(np.log2(max(width, 1)) for width in widths) < 63:
+        key = np.zeros(len(rows), dtype=np.int64)
+        for column, width in enumerate(widths):
+            key = key * width + block.codes[rows, column]
+        return key
+    whole = np.concatenate(
+        [
+            block.codes[rows].astype(">u4").view(np.uint8).reshape(len(rows), -1),
+            np.isnan(block.numbers[rows]).astype(np.uint8),
+            ticks(block.numbers[rows]).astype(">i8").view(np.uint8).reshape(len(rows), -1),
+        ],
+        axis=1,
+    )
+    return np.ascontiguousarray(whole).view(np.dtype((np.void, whole.shape[1])))[:, 0]

@@ -11,7 +11,7 @@ from typing import Any
 
 from catalpa.errors import TableError, UnsupportedTable
 from catalpa.table.cells import Cells, Coded, Family
-from catalpa.table.digest import FEW, Summary
+from catalpa.table.digest import Summary
 from catalpa.table.schema import Category, Dtype, Origin, category_key
 
 MOST_ITEMS = 1000  # different items of the lists of a column; each becomes a column
@@ -27,10 +27,10 @@ _MOMENT = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[ T]([0-9]{2}):.*)?", 
 
 
 def origins_of(summary: Summary) -> list[Origin]:
-    """What is made of a column; nothing of most.
+    """What is made of a column of lists, or of many texts or moments; nothing if these are no dates.
 
-    Dates of which there are more than 20 different ones become year, month, weekday and hour, without those
-    that are the same in all rows; columns of lists become one column per item.
+    Dates become year, month, weekday and hour, without those that are the same in all rows; columns of lists
+    become one column per item.
     """
     tally = summary.tally or Counter()
     if summary.family is Family.LISTS:
@@ -41,8 +41,6 @@ def origins_of(summary: Summary) -> list[Origin]:
                 f"becomes a column; there can be 1 to {MOST_ITEMS}. Group the items, or drop the column."
             )
         return [Origin(summary.name, HOLDS, key[1]) for key in sorted(items)]
-    if summary.family not in (Family.MOMENT, Family.TEXT) or len(tally) <= FEW:
-        return []
     if not all(_is_date(text) for _, text in tally):
         return []
     parts = [Origin(summary.name, part) for part in DATE_PARTS]

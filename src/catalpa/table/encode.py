@@ -16,13 +16,12 @@ from catalpa.errors import (
     UnseenCategoryWarning,
 )
 from catalpa.table.blocks import IGNORED, UNSEEN, Axis, Block, FloatArray, IntArray, Rows, Scaling
-from catalpa.table.cells import Cells, Coded, Family, Numbers
+from catalpa.table.cells import Cells, Coded, Family, Numbers, cut
 from catalpa.table.derived import HOLDS, derived_cells, unseen_items
 from catalpa.table.infer import missing_values
 from catalpa.table.intake import Table, open_table
-from catalpa.table.match import as_numbers, code_of, refuse_other_type
+from catalpa.table.match import as_numbers, refuse_other_type
 from catalpa.table.schema import Category, Column, Schema, TableSettings, UnknownPolicy
-from catalpa.table.values import cut
 
 # The rows written at a time, so that their part of the row-major codes stays in the cache.
 ROWS_AT_ONCE = 8192
@@ -201,7 +200,7 @@ def _map(cells: Cells, column: Column, missing: str) -> _Mapped:
     # One entry more: code -1 of a missing cell reads the last.
     lookup = np.empty(len(coded.values) + 1, dtype=np.int64)
     for at, value in enumerate(coded.values):
-        known = code_of(value, column)
+        known = column.code_of(value)
         lookup[at] = column.size + UNSEEN if known is None else known
     code = column.missing_code
     lookup[-1] = code if code is not None else column.size + (IGNORED if missing == "ignore" else UNSEEN)

@@ -17,7 +17,6 @@ from catalpa.table.cells import Family
 from catalpa.table.derived import derived_summary, origins_of, told_of_parts
 from catalpa.table.digest import FEW, Digest, Summary, digest, listed_columns
 from catalpa.table.intake import open_table
-from catalpa.table.match import code_of
 from catalpa.table.oddities import fractions_as_text, spelled_alike, warn_of_odd_columns
 from catalpa.table.schema import (
     CategoricalFeatures,
@@ -165,8 +164,7 @@ class Rules:
 
     def columns(self, summary: Summary) -> tuple[list[Column], list[str]]:
         """The column, or those that are made from it, and what has to be said."""
-        kept = summary.name in (self.listed or ()) and summary.family is not Family.LISTS
-        origins = [] if kept else origins_of(summary)
+        origins = origins_of(summary) if self._may_be_parted(summary) else []
         if not origins:
             column, said = self.column(summary)
             return [column], said
@@ -194,6 +192,13 @@ class Rules:
             return self._categorical(summary, Kind.NOMINAL), said
         column = Column(summary.name, Kind.NUMERIC, summary.dtype, (), summary.low, summary.high)
         return column, self._said_of_measure(summary)
+
+    def _may_be_parted(self, summary: Summary) -> bool:
+        """Whether a column holds lists, or so many texts or moments that they may be dates to be parted."""
+        if summary.family is Family.LISTS:
+            return True
+        many = summary.family in (Family.MOMENT, Family.TEXT) and len(summary.tally or ()) > FEW
+        return many and summary.name not in (self.listed or ())
 
     def _few_whole_numbers(self, summary: Summary) -> bool:
         if self.listed is not None or not summary.whole or summary.tally is None:
@@ -300,7 +305,7 @@ def _extended(column: Column, summary: Summary, missing: str) -> Column:
     fresh: tuple[Category, ...] = ()
     if not column.binned:
         values = (key[1] for key in sorted(summary.tally or ()))
-        fresh = tuple(value for value in values if code_of(value, column) is None)
+        fresh = tuple(value for value in values if column.code_of(value) is None)
     hole = column.missing_code is not None or (missing == "category" and summary.missing > 0)
     return replace(column, categories=(*known, *fresh, *((None,) if hole else ())))
 

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from catalpa.errors import TableError, UnsupportedTable
 from catalpa.table import reading as read
 from catalpa.table.blocks import IntArray
-from catalpa.table.cells import MISSING_CODE, Cells, Coded, Family
+from catalpa.table.cells import MISSING_CODE, Cells, Coded, Family, check_text
 from catalpa.table.schema import Dtype, Schema
-from catalpa.table.values import check_text
 
 
 @dataclass(frozen=True)

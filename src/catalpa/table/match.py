@@ -1,4 +1,4 @@
-"""Which category of fit a new value is, also where it came as another type; and a few rows at once."""
+"""Columns that come as another type than at fit, and a few rows at once."""
 
 from __future__ import annotations
 
@@ -12,33 +12,20 @@ from numpy.typing import NDArray
 
 from catalpa.errors import TableError
 from catalpa.table.blocks import IGNORED, Block, Rows
-from catalpa.table.cells import Cells, Coded, Family, Numbers
+from catalpa.table.cells import (
+    LARGEST_EXACT,
+    Category,
+    Cells,
+    Coded,
+    Family,
+    Numbers,
+    category_key,
+    cut,
+    read_text,
+)
 from catalpa.table.schema import Column, Kind, Schema
-from catalpa.table.values import LARGEST_EXACT, Category, category_key, cut, read_text
 
 FEW_ROWS = 64  # up to which looking up cells is quicker than reading columns
-
-
-def code_of(value: Category, column: Column) -> int | None:
-    """The code of a value, None if fit saw no such category.
-
-    A value that is not known as it is may be known as another type. Text is never compared with other text
-    by what it says: "1.10" and "1.1" may be versions.
-
-    Examples
-    --------
-    >>> from catalpa.table import infer
-    >>> grade = infer([["1"], ["2"], ["none"]]).columns[0]
-    >>> code_of(2, grade), code_of(2.0, grade), code_of("2.0", grade)
-    (1, 1, None)
-    """
-    key = category_key(value)
-    if (code := column.codes.get(key)) is not None:
-        return code
-    if isinstance(value, str):
-        said = category_key(read_text(value))
-        return None if said[0] == "text" else column.codes.get(said)
-    return column.readings.get(key)
 
 
 def refuse_other_type(coded: Coded, column: Column, unseen: int) -> None:

@@ -13,9 +13,20 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from catalpa.errors import TableError, UnsupportedTable
-from catalpa.table.cells import MISSING_CODE, Cells, Coded, Family, Numbers, indices_of
+from catalpa.table.cells import (
+    MISSING_CODE,
+    Category,
+    Cells,
+    Coded,
+    Family,
+    Key,
+    Numbers,
+    category_key,
+    check_text,
+    indices_of,
+    whole,
+)
 from catalpa.table.schema import Dtype
-from catalpa.table.values import Category, Key, category_key, check_text, whole
 
 
 def from_numbers(name: str, numbers: NDArray[Any], dtype: Dtype, absent: NDArray[np.bool_] | None) -> Numbers:

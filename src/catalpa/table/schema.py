@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from catalpa.errors import ParameterError
 from catalpa.table.blocks import Axis, Scaling
-from catalpa.table.values import Category, Key, category_key, cut, read_text
+from catalpa.table.cells import Category, Dtype, Key, category_key, cut, read_text
 
 __all__ = [
     "Category",
@@ -68,18 +68,6 @@ class Kind(StrEnum):
     NOMINAL = "nominal"
     ORDINAL = "ordinal"
     NUMERIC = "numeric"
-
-
-@dataclass(frozen=True)
-class Dtype:
-    """The type a column had in its own library, so that decode can give it back."""
-
-    name: str  # the library's name of the type
-    # Categories declared by the type itself (pandas category, polars Enum, Arrow dictionary), or None.
-    declared: tuple[Category, ...] | None = None
-    ordered: bool = False  # whether the declared categories are ordered
-    # Name of the type of the declared categories; for cells that came through Arrow, their Arrow type.
-    inner: str = ""
 
 
 @dataclass(frozen=True)
@@ -168,6 +156,26 @@ class Column:
         said = {at: category_key(read_text(text)) for at, text in texts.items()}
         times = Counter(said.values())
         return {key: at for at, key in said.items() if times[key] == 1}
+
+    def code_of(self, value: Category) -> int | None:
+        """The code of a value, None if fit saw no such category.
+
+        A value that is not known as it is may be known as another type. Text is never compared with other
+        text by what it says: "1.10" and "1.1" may be versions.
+
+        Examples
+        --------
+        >>> grade = Column("grade", Kind.NOMINAL, Dtype("str"), ("1", "2", "none"))
+        >>> grade.code_of(2), grade.code_of(2.0), grade.code_of("2.0")
+        (1, 1, None)
+        """
+        key = category_key(value)
+        if (code := self.codes.get(key)) is not None:
+            return code
+        if isinstance(value, str):
+            said = category_key(read_text(value))
+            return None if said[0] == "text" else self.codes.get(said)
+        return self.readings.get(key)
 
     def describe(self) -> str:
         """A few words about the column, for people."""

@@ -14,9 +14,8 @@ import numpy as np
 
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
-from catalpa.steps.soft.logarithms import log, log_gamma
+from catalpa.steps.soft.logarithms import Shrinkage, log, log_gamma, shrunk_costs
 from catalpa.steps.soft.scores import SharedCounts
-from catalpa.steps.soft.tables import Shrinkage, shrunk_costs
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
 BLUR = 0.1  # f: a number is known up to a tenth of its column's variance

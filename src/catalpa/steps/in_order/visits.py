@@ -13,7 +13,6 @@ from functools import cached_property
 import numpy as np
 
 from catalpa.steps import compiled
-from catalpa.steps.collapse import joined
 from catalpa.steps.counts import Counts
 from catalpa.table.blocks import IGNORED, TICK_BITS, Axis, Block, FloatArray, IntArray, Rows, ticks
 
@@ -38,7 +37,7 @@ class OrderedRows:
     @staticmethod
     def of(rows: Rows, units: float = 1.0) -> OrderedRows:
         """The rows of a table, joined into one block."""
-        return OrderedRows(joined(rows), rows.axis, units)
+        return OrderedRows(Block.together(rows.blocks), rows.axis, units)
 
     def __len__(self) -> int:
         return len(self.block)
@@ -82,8 +81,7 @@ class OrderedRows:
 
     def permuted(self, order: IntArray) -> OrderedRows:
         """The same rows in another order."""
-        weights = None if self.block.weights is None else self.block.weights[order]
-        return replace(self, block=Block(self.block.codes[order], self.block.numbers[order], weights))
+        return replace(self, block=self.block.take(order))
 
     def counts(self, labels: IntArray, k: int) -> Counts:
         """Counts of the labelled rows."""

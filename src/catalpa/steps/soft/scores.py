@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 import numpy as np
 
 from catalpa.errors import ParameterError
+from catalpa.steps import compiled
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedTable, Scores
-from catalpa.steps.soft.tables import rounded, rounded_if_near
 from catalpa.table.blocks import Axis, FloatArray, IntArray
+
+try:
+    from catalpa.steps import _core
+except ImportError:  # pragma: no cover - an installation without a compiler
+    _core = None  # type: ignore[assignment]
 
 SHARE_BITS = 20
 WHOLE = 1 << SHARE_BITS  # the shares of a row add up to this
@@ -201,3 +207,64 @@ def _coarser(largest: float, columns: int) -> int:
         f"Clusters differ by {bits:g} bits in what a row costs, more than a soft pass can tell apart. "
         "Costs should be logarithms of shares, none of them 0."
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Rounded:
+    """Costs in quanta, above the least of their place, and how they rise to the second table."""
+
+    table: IntArray  # (length, k) int32
+    least: IntArray  # (length,) int64
+    rise: IntArray | None  # (length, k) int32
+    anchor: IntArray  # (k,) int32
+    anchor_least: int
+    anchor_rise: IntArray | None  # (k,) int32
+
+
+def rounded(tables: Sequence[FloatArray], anchors: Sequence[FloatArray], quanta: float) -> Rounded:
+    """Costs (length, k) and anchors (k,) of one table or two, times ``quanta``."""
+    entries = [np.rint(costs * quanta).astype(np.int64) for costs in tables]
+    least = entries[0].min(axis=1)
+    above = [np.rint(anchor * quanta).astype(np.int64) for anchor in anchors]
+    lowest = int(above[0].min())
+    rises = [_narrow(second - first) for first, second in (*pairwise(entries), *pairwise(above))]
+    rise, anchor_rise = rises or (None, None)
+    return Rounded(
+        _narrow(entries[0] - least[:, None]), least, rise, _narrow(above[0] - lowest), lowest, anchor_rise
+    )
+
+
+def rounded_if_near(
+    tables: Sequence[FloatArray], anchors: Sequence[FloatArray], quanta: float, room: float, columns: int
+) -> Rounded | None:
+    """The same by the core, where rows of so many columns surely cost less than ``room``; else None.
+
+    No column reaches farther than all places do together: mostly that is near enough, and soon found out.
+    """
+    level = compiled.core_level()
+    if level is None:
+        return None
+    k, places = tables[0].shape[::-1]
+    table, least = np.empty((len(tables), places, k), dtype=np.int32), np.empty(places, dtype=np.int64)
+    above = np.empty((len(tables), k), dtype=np.int32)
+    lowest = _core.round_costs(
+        np.ascontiguousarray(tables[0].T),
+        np.ascontiguousarray(tables[-1].T),
+        np.array(anchors),
+        quanta,
+        room,
+        float(columns),
+        table[0],
+        least,
+        table[-1],
+        above,
+        level,
+    )
+    if lowest is None:
+        return None
+    rise, anchor_rise = (table[1], above[1]) if len(tables) == 2 else (None, None)
+    return Rounded(table[0], least, rise, above[0], lowest, anchor_rise)
+
+
+def _narrow(values: IntArray) -> IntArray:
+    return np.ascontiguousarray(values.astype(np.int32))
