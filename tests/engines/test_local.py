@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from catalpa import KModes
-from catalpa.engines.local import LocalEngine
+from catalpa.engines.local import LEAST_ROWS, ROWS_PER_BLOCK, LocalEngine, even_rows
 from catalpa.errors import ParameterError
 from catalpa.table.blocks import Axis, Block, Rows
 
@@ -53,6 +53,18 @@ def test_rows_come_back_in_order_and_each_counts_once(n_jobs):
     assert held.total(summed) == sum(range(N))
     for times in (1, 2, 3):
         assert held.sweep(visited).tolist() == [times] * N
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 16])
+@pytest.mark.parametrize("n_rows", [0, 1, 1_000, 65_536, 100_000, 131_073, 1_000_000, 10_000_000])
+def test_every_thread_gets_as_many_rows_as_the_others(n_rows, threads):
+    each = even_rows(n_rows, threads)
+    blocks = -(-n_rows // each)
+    assert 1 <= each <= ROWS_PER_BLOCK
+    if n_rows >= LEAST_ROWS * threads and threads > 1:
+        assert blocks % threads == 0
+        assert blocks * each - n_rows < blocks  # the last one lacks no more than a row for each
+        assert each >= LEAST_ROWS
 
 
 def test_threads_stay_from_pass_to_pass():

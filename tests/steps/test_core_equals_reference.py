@@ -203,6 +203,41 @@ def test_differing_cells_are_counted_in_bytes_as_far_as_these_hold_them(levels, 
             assert_same_sums(counts, wanted)
 
 
+@pytest.mark.parametrize("farthest", [4093, 4094, 4095, 4096])
+@pytest.mark.parametrize("k", [1, 5, 8])
+def test_few_clusters_have_keys_of_16_bits_as_far_as_these_hold_them(levels, core, farthest, k):
+    rng = np.random.default_rng(farthest)
+    axis = Axis((3, 4, 2))
+    table = rng.integers(0, 1000, (axis.length, k)).astype(float)
+    for column, part in enumerate(axis.slices()):
+        table[part] = np.minimum(table[part], 900)
+        table[part.start, 0], table[part.start, -1] = 0, 900 if column else farthest - 1800
+    case = Case(random_block(rng, axis, 700, 0, weighted=False), [fix(Scores.of(table), axis)])
+    expected = run(core, case, "numpy")
+    for level in levels:
+        for (counts, memory), (wanted, remembered) in zip(run(core, case, level), expected, strict=True):
+            np.testing.assert_array_equal(memory.labels, remembered.labels)
+            assert_same_sums(counts, wanted)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("moved", [slice(0, 1500), slice(1500, 3000), slice(0, 3000, 2), slice(2900, 3000)])
+def test_counts_are_right_wherever_the_rows_that_moved_lie(levels, core, moved, weighted):
+    rng = np.random.default_rng(2)
+    axis = Axis((5,) * 6)
+    block = random_block(rng, axis, 3000, 1, weighted=weighted)
+    fixed = random_scores(rng, "shares", axis, 4, 1, root=False)
+    with core("numpy"):
+        wanted, remembered = assign_and_count(block, None, fixed)
+    elsewhere = remembered.labels.copy()
+    elsewhere[moved] = (elsewhere[moved] + 1) % 4
+    before = reference.count(block, elsewhere, fixed, np.zeros(len(block), dtype=np.int64))
+    for level in levels:
+        with core(level):
+            found, _ = assign_and_count(block, Memory(elsewhere.astype(np.uint8), before), fixed)
+        assert_same_sums(found, replace(wanted, moved=len(range(3000)[moved])))
+
+
 def test_weights_of_two_to_the_36_and_huge_costs_do_not_overflow(levels, core):
     rng = np.random.default_rng(3)
     axis = Axis((5, 5, 5), holes=True)

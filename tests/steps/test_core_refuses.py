@@ -67,17 +67,13 @@ def arguments_of(name: str) -> dict[str, object]:
     return {
         "fuse_codes": {"codes": CODES, "widths": WIDTHS, "starts": STARTS},
         "Tables": hard_arguments(),
-        "label": hard | {"before": bytes_of(N), "labels": bytes_of(N), "level": "baseline"},
+        "label": hard | {"labels": bytes_of(N), "level": "baseline"},
         "least_sums": hard | {"least": ints(N), "level": "baseline"},
-        "count_all": hard | weights | {"labels": bytes_of(N)} | counted(),
-        "count_moved": hard | weights | {"before": bytes_of(N), "labels": bytes_of(N)} | counted(),
-        "cost_by_rows": hard
+        "assign_and_count": hard
         | weights
-        | {"present": np.full(N, 2), "labels": bytes_of(N), "level": "baseline"},
-        "cost_of_numbers": {"tables": hard["tables"], "numbers": NUMBERS}
-        | weights
-        | {"labels": bytes_of(N), "level": "baseline"},
-        "cost_by_counts": {"tables": hard["tables"], "by_category": ints(K, 5), "sizes": ints(K)},
+        | {"present": np.full(N, 2), "before": bytes_of(N), "labels": bytes_of(N)}
+        | counted()
+        | {"level": "baseline"},
         "SoftTables": soft_arguments(),
         "share": rows(_core.SoftTables(*soft_arguments().values()))
         | weights
@@ -148,7 +144,7 @@ ROWS = [
     ("numbers", np.zeros((N, 2))),
 ]
 WEIGHED = [("weights", np.ones(N - 1, dtype=np.int64))]
-LABELLED = [("labels", BEYOND), ("labels", NEGATIVE), ("labels", bytes_of(N - 1)), ("labels", np.zeros(N))]
+LABELS = [("labels", bytes_of(N - 1)), ("labels", np.zeros(N)), ("labels", np.zeros(N, dtype=np.int8))]
 TABLES = [
     ("table", np.zeros((4, K))),
     ("table", np.zeros((5, 0))),
@@ -179,40 +175,20 @@ CASES = {
         ("starts", np.array([0, 3])),
     ],
     "Tables": [*TABLES, ("tie", -1)],
-    "label": [
-        *ROWS,
-        ("labels", bytes_of(N - 1)),
-        ("labels", np.zeros(N, dtype=np.int8)),
-        ("before", bytes_of(N - 1)),
-        ("before", np.zeros(N, dtype=np.uint16)),
-        ("level", "abacus"),
-    ],
+    "label": [*ROWS, *LABELS, ("level", "abacus")],
     "least_sums": [*ROWS, ("least", ints(N - 1)), ("level", "abacus")],
-    "count_all": [*ROWS, *WEIGHED, *LABELLED, *COUNTED],
-    "count_moved": [
+    "assign_and_count": [
         *ROWS,
         *WEIGHED,
-        *LABELLED,
+        *LABELS,
         *COUNTED,
         ("before", BEYOND),
         ("before", bytes_of(N - 1)),
         ("before", np.zeros(N, dtype=np.uint16)),
-    ],
-    "cost_by_rows": [
-        *ROWS,
-        *WEIGHED,
-        *LABELLED,
         ("present", ints(N)),
         ("present", np.ones(9, dtype=np.int64)),
         ("level", "abacus"),
     ],
-    "cost_of_numbers": [
-        *ROWS[-1:],
-        *WEIGHED,
-        *LABELLED,
-        ("level", "abacus"),
-    ],
-    "cost_by_counts": COUNTED[:2],
     "SoftTables": [
         *TABLES,
         ("table", np.zeros((5, 1448))),

@@ -41,15 +41,15 @@ class Matching:
         return Prototypes(most_frequent(counts.by_category, self.axis), counts.means())
 
     def update(self, state: Prototypes, counts: Counts) -> Prototypes:
-        return Prototypes(
-            most_frequent(counts.by_category, self.axis, state.centers),
-            np.where(counts.seen > 0, counts.means(), state.means),
-        )
+        means = np.where(counts.seen > 0, counts.means(), state.means) if state.means.size else state.means
+        return Prototypes(most_frequent(counts.by_category, self.axis, state.centers), means)
 
     def scores(self, state: Prototypes) -> Scores:
         k = len(state.centers)
         table = np.full((self.axis.length, k), self.category_weight)
         places = center_places(state.centers, self.axis)[:, self.axis.filled]
         table[places, np.arange(k)[:, None]] = 0.0
+        if not state.means.size:
+            return Scores.of(table)
         scale = np.full(state.means.shape, self.number_weight)
         return Scores.of(table, means=state.means, scale=scale)

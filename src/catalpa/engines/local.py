@@ -27,7 +27,9 @@ from catalpa.table.intake import Header, Table
 from catalpa.table.schema import Schema, TableSettings
 from catalpa.table.shape import numbers_at, shaped
 
-ROWS_PER_BLOCK = 1 << 16  # below this the hand-over between threads costs more than it saves
+ROWS_PER_BLOCK = 1 << 17  # what a step makes of a block at once stays small beside the table
+LEAST_ROWS = 1 << 15  # below this the hand-over between threads costs more than it saves
+BLOCKS_PER_THREAD = 4  # so that others can take over from a thread that is held up
 # Total weight in units. A soft pass adds numbers in 2**-30 of a unit: with more, sums would pass 64 bits.
 MOST_UNITS = 2**32
 
@@ -41,16 +43,35 @@ def thread_count(n_jobs: int | None) -> int:
     return max(1, n_jobs if n_jobs > 0 else cores + 1 + n_jobs)
 
 
+def even_rows(n_rows: int, threads: int) -> int:
+    """Rows of a block such that blocks are alike and every thread gets as many of them as the others.
+
+    Examples
+    --------
+    >>> even_rows(1_000_000, 2), even_rows(100_000, 2), even_rows(100_000, 1), even_rows(1_000, 2)
+    (125000, 50000, 100000, 1000)
+    """
+    blocks = -(-n_rows // ROWS_PER_BLOCK)
+    if n_rows < LEAST_ROWS * threads:
+        blocks = max(blocks, n_rows // LEAST_ROWS)
+    elif threads > 1:
+        each = max(-(-blocks // threads), min(n_rows // (LEAST_ROWS * threads), BLOCKS_PER_THREAD))
+        blocks = each * threads
+    return -(-n_rows // max(blocks, 1)) or 1
+
+
 class LocalEngine:
     """Blocks in this process, visited by a pool of threads."""
 
-    def __init__(self, rows: Rows, n_jobs: int | None = None, rows_per_block: int = ROWS_PER_BLOCK) -> None:
+    def __init__(self, rows: Rows, n_jobs: int | None = None, rows_per_block: int | None = None) -> None:
+        threads = thread_count(n_jobs)
         self.rows = rows
         self.axis: Axis = rows.axis
-        self.blocks: Sequence[Block] = [part for block in rows for part in block.cut(rows_per_block)]
         self.n_rows: int = len(rows)
+        each = rows_per_block or even_rows(self.n_rows, threads)
+        self.blocks: Sequence[Block] = [part for block in rows for part in block.cut(each)]
         self._memories: list[Any] = [None] * len(self.blocks)
-        self._threads = min(thread_count(n_jobs), len(self.blocks))  # a block is visited by one thread
+        self._threads = min(threads, len(self.blocks))  # a block is visited by one thread
 
     def total(self, step: Step[Result], *args: Any) -> Result:
         return self._summed(lambda at: step(self.blocks[at], *args))

@@ -33,9 +33,9 @@ def reseed_empty(engine: Engine, fixed: FixedScores, counts: Counts) -> Counts:
     all zeros. Rows that cost nothing are left where they are: then there are fewer distinct rows than
     clusters, and the cluster stays empty.
     """
-    empty = np.flatnonzero(counts.sizes == 0)
-    if not len(empty):
+    if counts.sizes.all():
         return counts
+    empty = np.flatnonzero(counts.sizes == 0)
     found = engine.total(farthest_rows, fixed, len(empty))
     seeds = as_counts(found, engine.axis)
     usable = min(len(empty), int((found.keys > fixed.tie).sum()))
@@ -109,14 +109,14 @@ def settle(
             cost,
             engine.n_rows if first and not relearned else counts.moved,
             relearned and first,
-            int((counts.sizes > 0).sum()),
+            int(np.count_nonzero(counts.sizes)),
         )
         history.append(report_pass(event, number + 1, max_iter))
         filled = refill(engine, fixed, counts)
         after = method.update(state, filled)
-        fresh = np.flatnonzero((counts.sizes == 0) & (filled.sizes > 0))
-        if len(fresh) and isinstance(method, Reseeds):
-            after = method.reseed(after, filled, fresh)
+        if filled is not counts and isinstance(method, Reseeds):
+            fresh = np.flatnonzero((counts.sizes == 0) & (filled.sizes > 0))
+            after = method.reseed(after, filled, fresh) if len(fresh) else after
         next_scores = method.scores(after)
         if next_scores.same_as(scores):
             return Settled(state, after, scores, counts, filled, cost, tuple(history), True)

@@ -30,53 +30,27 @@ def label(
     tables: Tables,
     fused: Fused,
     numbers: FloatArray,
-    before: IntArray,
     labels: IntArray,
     level: str,
     /,
-) -> int: ...
+) -> None: ...
 def least_sums(tables: Tables, codes: Fused, numbers: FloatArray, least: IntArray, level: str, /) -> None: ...
-def count_all(
-    tables: Tables,
-    fused: Fused,
-    numbers: FloatArray,
-    weights: IntArray,
-    labels: IntArray,
-    by_category: IntArray,
-    sizes: IntArray,
-    sums: IntArray,
-    squares: IntArray,
-    seen: IntArray,
-    /,
-) -> None: ...
-def count_moved(
-    tables: Tables,
-    fused: Fused,
-    numbers: FloatArray,
-    weights: IntArray,
-    before: IntArray,
-    labels: IntArray,
-    by_category: IntArray,
-    sizes: IntArray,
-    sums: IntArray,
-    squares: IntArray,
-    seen: IntArray,
-    /,
-) -> None: ...
-def cost_by_rows(
+def assign_and_count(
     tables: Tables,
     fused: Fused,
     numbers: FloatArray,
     weights: IntArray,
     present: IntArray,
+    before: IntArray,
     labels: IntArray,
+    by_category: IntArray,
+    sizes: IntArray,
+    sums: IntArray,
+    squares: IntArray,
+    seen: IntArray,
     level: str,
     /,
-) -> tuple[int, int]: ...
-def cost_of_numbers(
-    tables: Tables, numbers: FloatArray, weights: IntArray, labels: IntArray, level: str, /
-) -> tuple[int, int]: ...
-def cost_by_counts(tables: Tables, by_category: IntArray, sizes: IntArray, /) -> tuple[int, int]: ...
+) -> tuple[int, int, int]: ...
 
 class SoftTables:
     def __init__(

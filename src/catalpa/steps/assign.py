@@ -46,7 +46,7 @@ def _still_true(memory: Memory, fixed: FixedScores) -> Memory:
     packed = memory.packed if memory.packed is not None and memory.packed.axis == fixed.axis else None
     if memory.counts is not None and memory.counts.by_category.shape != (fixed.k, fixed.axis.length):
         return Memory(packed=packed)
-    return replace(memory, packed=packed)
+    return memory if packed is memory.packed else replace(memory, packed=packed)
 
 
 def _compiled_pass(block: Block, memory: Memory, fixed: FixedScores) -> tuple[Counts, Memory]:

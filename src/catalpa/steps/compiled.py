@@ -27,7 +27,6 @@ WIDEST_GROUP = 256  # fused codes stay in one byte
 CACHE_BYTES = 1 << 20  # of the second cache, for the fused table of the clusters looked up together
 CLUSTERS_TOGETHER = 32
 ROWS_PER_PLACE = 16  # a fused place must pay for being filled at every pass
-RECOUNT_SHARE = 0.4  # with more rows than this moved, counting anew is quicker
 NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
@@ -138,51 +137,23 @@ def assign_and_count(
     block: Block, packed: Packed, fixed: FixedScores, before: IntArray | None, counts: Counts | None
 ) -> tuple[IntArray, Counts]:
     """Labels and counts of a block, given those of the pass before if there was one."""
-    tables, numbers = _tables(packed, fixed), core_numbers(block)
     labels = np.empty(len(block), dtype=code_dtype(fixed.k))
-    old = NO_ROWS.astype(labels.dtype) if before is None else before.astype(labels.dtype, copy=False)
-    moved = _core.label(tables, packed.fused, numbers, old, labels, chosen_level())
-    rows = (tables, packed.fused, numbers, core_weights(block))
-    if before is None or counts is None or moved > RECOUNT_SHARE * len(block):
-        sums = _recounted(rows, fixed, labels)
+    if before is None or counts is None:
+        old, into = NO_ROWS.astype(labels.dtype), Counts.none(fixed.k, fixed.axis.length, fixed.n_numeric)
     else:
-        sums = _updated(rows, counts, old, labels, moved)
-    return labels, Counts(*sums, cost=_cost(block, packed, fixed, labels, sums), moved=moved)
-
-
-CoreRows = tuple["_core.Tables", "_core.Fused", FloatArray, IntArray]  # with their numbers and weights
-Sums = tuple[IntArray, IntArray, IntArray, IntArray, IntArray]  # the arrays of Counts, in its order
-
-
-def _recounted(rows: CoreRows, fixed: FixedScores, labels: IntArray) -> Sums:
-    into = Counts.none(fixed.k, fixed.axis.length, fixed.n_numeric).arrays
-    _core.count_all(*rows, labels, *into)
-    return into
-
-
-def _updated(rows: CoreRows, counts: Counts, before: IntArray, labels: IntArray, moved: int) -> Sums:
-    if moved == 0:
-        return counts.arrays
-    into = counts.map(np.copy).arrays
-    _core.count_moved(*rows, before, labels, *into)
-    return into
-
-
-def _cost(block: Block, packed: Packed, fixed: FixedScores, labels: IntArray, sums: Sums) -> int:
-    """Sum of the rows' costs; of categories from counts where a row costs just the sum of its entries."""
-    tables = _tables(packed, fixed)
-    if packed.present is None and not fixed.root:
-        high, low = _core.cost_by_counts(tables, sums[0], sums[1])
-        if not fixed.n_numeric:
-            return (high << 64) + low
-    numbers, weights, level = core_numbers(block), core_weights(block), chosen_level()
-    if packed.present is None and not fixed.root:
-        more, rest = _core.cost_of_numbers(tables, numbers, weights, labels, level)
-        high, low = high + more, low + rest
-    else:
-        present = NO_ROWS if packed.present is None else packed.present
-        high, low = _core.cost_by_rows(tables, packed.fused, numbers, weights, present, labels, level)
-    return (high << 64) + low
+        old, into = before.astype(labels.dtype, copy=False), counts.map(np.ndarray.copy)
+    moved, high, low = _core.assign_and_count(
+        _tables(packed, fixed),
+        packed.fused,
+        core_numbers(block),
+        core_weights(block),
+        NO_ROWS if packed.present is None else packed.present,
+        old,
+        labels,
+        *into.arrays,
+        chosen_level(),
+    )
+    return labels, Counts(*into.arrays, cost=(high << 64) + low, moved=moved)
 
 
 def core_numbers(block: Block) -> FloatArray:
@@ -198,8 +169,7 @@ def core_weights(block: Block) -> IntArray:
 def label_rows(block: Block, packed: Packed, fixed: FixedScores) -> IntArray:  # (n,) int32
     """Nearest cluster of every row."""
     labels = np.empty(len(block), dtype=np.int32)
-    none = NO_ROWS.astype(np.int32)
-    _core.label(_tables(packed, fixed), packed.fused, core_numbers(block), none, labels, chosen_level())
+    _core.label(_tables(packed, fixed), packed.fused, core_numbers(block), labels, chosen_level())
     return labels
 
 

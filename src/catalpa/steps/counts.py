@@ -115,5 +115,7 @@ class Counts:
     def means(self) -> FloatArray:
         """Mean of each number in each cluster, (k, numeric), on [0, 1]; 0 where none has one."""
         means = np.zeros(self.sums.shape)
+        if not means.size:  # most tables, and this is asked after every pass
+            return means
         np.divide(self.sums * 2.0**-TICK_BITS, self.seen, out=means, where=self.seen > 0)
         return means

@@ -57,10 +57,17 @@ class Scores:
     def k(self) -> int:
         return int(self.table.shape[1])
 
+    @property
+    def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+        """What costs are made of, in the order of the fields."""
+        return self.table, self.anchor, self.means, self.scale, self.level
+
     def same_as(self, other: Scores) -> bool:
         """Whether a pass with the other scores would give the same labels, bit for bit."""
-        names = ("table", "anchor", "means", "scale", "level")
-        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
+        return all(
+            mine.shape == theirs.shape and (not mine.size or bool((mine == theirs).all()))
+            for mine, theirs in zip(self.arrays, other.arrays, strict=True)
+        )
 
     def times(self, factor: float) -> Scores:
         """The same scores, every cost multiplied."""

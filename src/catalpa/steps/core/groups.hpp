@@ -2,6 +2,9 @@
 
 #pragma once
 
+#include <memory>
+#include <new>
+
 #include "arrays.hpp"
 
 namespace catalpa {
@@ -75,6 +78,33 @@ class Groups {
             offsets.push_back(offsets.back() + places);
         }
     }
+};
+
+// Numbers that start at a cache line, left as they come unless cleared.
+template <class T>
+class Aligned {
+   public:
+    Aligned() = default;
+    explicit Aligned(std::size_t size)
+        : size_(size), data_(static_cast<T*>(::operator new(size * sizeof(T) + 1, std::align_val_t{64}))) {}
+    static Aligned cleared(std::size_t size) {
+        Aligned out(size);
+        out.clear();
+        return out;
+    }
+    void clear() { std::fill_n(data_.get(), size_, T{}); }
+    T* data() { return data_.get(); }
+    const T* data() const { return data_.get(); }
+    std::size_t size() const { return size_; }
+    T& operator[](std::size_t i) { return data_.get()[i]; }
+    const T& operator[](std::size_t i) const { return data_.get()[i]; }
+
+   private:
+    struct Release {
+        void operator()(T* data) const { ::operator delete(data, std::align_val_t{64}); }
+    };
+    std::size_t size_ = 0;
+    std::unique_ptr<T[], Release> data_;
 };
 
 // The codes of a block, fused. They are made here and cannot be changed from Python, so that passes need not check

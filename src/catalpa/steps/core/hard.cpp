@@ -10,25 +10,34 @@
 
 namespace {
 
-constexpr std::size_t STRETCH = 64;  // rows compared at once when looking for those that moved
+constexpr double RECOUNT_SHARE = 0.4;  // with more rows than this moved, to count all is quicker
+constexpr std::size_t TOGETHER = 8;    // rows compared at once when looking for those that moved
 
+// Labels of some rows, at most ROWS_AT_ONCE, from `row` on.
 template <class Code, class Label>
-std::int64_t label_block(const std::string& level, const Tables& tables, const Code* codes, const double* numbers,
-                         const Label* before, Label* labels, std::size_t rows) {
-    Scratch scratch(tables);
+void label_some(const std::string& level, const Tables& tables, const Code* codes, const double* numbers, std::size_t row,
+                std::size_t some, Scratch& scratch, Label* labels) {
     std::uint32_t found[ROWS_AT_ONCE];
-    std::int64_t moved = 0;
-    for (std::size_t row = 0; row < rows; row += ROWS_AT_ONCE) {
-        const std::size_t some = std::min(ROWS_AT_ONCE, rows - row);
-        CATALPA_AT_LEVEL(level, label_rows, tables, codes + row * tables.groups(), numbers + row * tables.numeric, some,
-                         scratch, found);
-        for (std::size_t i = 0; i < some; ++i) labels[row + i] = static_cast<Label>(found[i]);
-        std::int32_t differ = 0;
-        if (before != nullptr)
-            for (std::size_t i = 0; i < some; ++i) differ += labels[row + i] != before[row + i];
-        moved += before != nullptr ? differ : static_cast<std::int32_t>(some);
+    CATALPA_AT_LEVEL(level, label_rows, tables, codes + row * tables.groups(), numbers + row * tables.numeric, some,
+                     scratch, found);
+    for (std::size_t i = 0; i < some; ++i) labels[row + i] = static_cast<Label>(found[i]);
+}
+
+// List those of some rows whose label is not what it was; how many they are.
+template <class Label>
+std::size_t list_moved(const Label* before, const Label* labels, std::size_t row, std::size_t some, std::size_t* listed) {
+    std::size_t count = 0;
+    for (const std::size_t end = row + some; row < end; row += TOGETHER) {
+        const std::size_t few = std::min(TOGETHER, end - row);
+        // Late passes move few rows: eight without one are passed over at once.
+        if (few == TOGETHER && std::memcmp(before + row, labels + row, TOGETHER * sizeof *labels) == 0) continue;
+        // A branch for every row would be a guess.
+        for (std::size_t i = row; i < row + few; ++i) {
+            listed[count] = i;
+            count += before[i] != labels[i];
+        }
     }
-    return moved;
+    return count;
 }
 
 // Labels may have a sign, as NumPy's int32 has; none is below zero.
@@ -38,23 +47,27 @@ void check_labels(const AnyLabels& labels, std::size_t rows) {
     require(labels.size() == rows, "Labels must have one entry per row.");
 }
 
-// Fill `labels`; how many differ from `before` (all, where that is empty).
-std::int64_t label(const Tables& tables, const Fused& codes, const Numbers& numbers, const AnyLabels& before,
-                   const AnyVector& labels, const std::string& level) {
-    codes.check(tables);
-    check_numbers(numbers, codes.rows, tables.numeric);
-    check_labels(AnyLabels(labels), codes.rows);
+void check_new_labels(const Tables& tables, const AnyVector& labels, std::size_t rows) {
+    check_labels(AnyLabels(labels), rows);
     require(labels.itemsize() == 4 || tables.k <= std::size_t{1} << (8 * labels.itemsize()),
             "Labels must hold every cluster's number.");
-    require(before.size() == 0 || (before.size() == codes.rows && before.dtype() == labels.dtype()),
-            "The labels before must be like the new ones.");
+}
+
+// Fill `labels`.
+void label(const Tables& tables, const Fused& codes, const Numbers& numbers, const AnyVector& labels,
+           const std::string& level) {
+    codes.check(tables);
+    check_numbers(numbers, codes.rows, tables.numeric);
+    check_new_labels(tables, labels, codes.rows);
     check_level(level);
     nb::gil_scoped_release unlocked;
-    return with_type(codes.itemsize, codes.data(), [&](auto* code) {
-        return with_type(labels, [&](auto* out) {
+    Scratch scratch(tables);
+    with_type(codes.itemsize, codes.data(), [&](auto* code) {
+        with_type(labels, [&](auto* out) {
             using Label = std::remove_const_t<std::remove_pointer_t<decltype(out)>>;
-            const auto* old = before.size() ? static_cast<const Label*>(before.data()) : nullptr;
-            return label_block(level, tables, code, numbers.data(), old, const_cast<Label*>(out), codes.rows);
+            for (std::size_t row = 0; row < codes.rows; row += ROWS_AT_ONCE)
+                label_some(level, tables, code, numbers.data(), row, std::min(ROWS_AT_ONCE, codes.rows - row), scratch,
+                           const_cast<Label*>(out));
         });
     });
 }
@@ -67,6 +80,7 @@ void least_sums(const Tables& tables, const Fused& codes, const Numbers& numbers
     require(least.size() == codes.rows, "least must have one entry per row.");
     check_level(level);
     nb::gil_scoped_release unlocked;
+    tables.widen();
     Scratch scratch(tables);
     with_type(codes.itemsize, codes.data(), [&](auto* code) {
         for (std::size_t row = 0; row < codes.rows; ++row) {
@@ -91,13 +105,19 @@ struct Tally {
         for (std::size_t group = 0; group < t.groups(); ++group) begins.push_back(t.offsets[group] * t.k);
     }
 
-    // Add rows under their labels. What is read for every row is held in variables: the compiler cannot know that
-    // sums do not overwrite it.
+    void clear() {
+        std::fill(by_place.begin(), by_place.end(), Sum{0});
+        for (std::vector<std::int64_t>* each : {&sizes, &sums, &squares, &seen}) std::fill(each->begin(), each->end(), 0);
+    }
+
+    // Add the rows from `row` to `end` under their labels. What is read for every row is held in variables: the compiler
+    // cannot know that sums do not overwrite it.
     template <class Code, class Label>
-    void add(const Code* codes, const Label* labels, const std::int64_t* weights, std::size_t rows) {
+    void add(const Code* codes, const Label* labels, const std::int64_t* weights, std::size_t row, std::size_t end) {
         const std::size_t groups = begins.size(), k = tables.k, *begin = begins.data();
         Sum* first = by_place.data();
-        for (std::size_t row = 0; row < rows; ++row, codes += groups) {
+        codes += row * groups;
+        for (; row < end; ++row, codes += groups) {
             const Sum weight = weights ? static_cast<Sum>(weights[row]) : 1;
             Sum* own = first + labels[row];
             for (std::size_t group = 0; group < groups; ++group) own[begin[group] + codes[group] * k] += weight;
@@ -143,9 +163,9 @@ struct Tally {
     }
 
     // Sums by place of the columns, (length, k).
-    std::vector<std::int64_t> by_category() const {
+    std::vector<Sum> by_category() const {
         const std::size_t k = tables.k;
-        std::vector<std::int64_t> out(tables.length() * k), left;
+        std::vector<Sum> out(tables.length() * k), left;
         for (std::size_t group = 0; group < tables.groups(); ++group) {
             left.assign(by_place.begin() + tables.offsets[group] * k, by_place.begin() + tables.offsets[group + 1] * k);
             tables.add_to_columns(group, k, left, out.data());
@@ -160,10 +180,23 @@ struct Results {
     Vector<std::int64_t> sizes;
     Cells sums, squares, seen;
 
+    void check(const Tables& tables) const {
+        require(has_shape(by_category, tables.k, tables.length()), "by_category must be clusters by places.");
+        require(sizes.size() == tables.k, "sizes must have one entry per cluster.");
+        for (const Cells* cells : {&sums, &squares, &seen})
+            require(has_shape(*cells, tables.k, tables.numeric),
+                    "sums, squares and seen must be clusters by numeric columns.");
+    }
+
+    void clear() const {
+        std::fill_n(sizes.data(), sizes.size(), 0);
+        for (const Cells* cells : {&by_category, &sums, &squares, &seen}) std::fill_n(cells->data(), cells->size(), 0);
+    }
+
     template <class Sum>
     void add(const Tally<Sum>& tally) const {
         const std::size_t k = tally.tables.k, length = tally.tables.length();
-        const std::vector<std::int64_t> by_place = tally.by_category();
+        const std::vector<Sum> by_place = tally.by_category();
         for (std::size_t j = 0; j < k; ++j) {
             sizes.data()[j] += tally.sizes[j];
             for (std::size_t place = 0; place < length; ++place)
@@ -177,155 +210,145 @@ struct Results {
     }
 };
 
-// Rows that are counted: checked once, whatever is counted of them.
-struct Rows {
+// One pass over a block.
+struct Pass {
     const Tables& tables;
     const Fused& codes;
     const Numbers& numbers;
-    const Ints& weights;
-    const AnyLabels& labels;
+    const Ints &weights, &present;
+    const AnyLabels& before;
+    const AnyVector& labels;
+    const Results& into;
+    const std::string& level;
 
     void check() const {
         codes.check(tables);
         check_numbers(numbers, codes.rows, tables.numeric);
         check_weights(weights, codes.rows);
-        check_labels(labels, codes.rows);
-        require(all_below(labels, tables.k), "Labels must be numbers of clusters.");
+        require(present.size() == 0 || present.size() == codes.rows, "present must have one entry per row.");
+        // It is divided by.
+        require(std::all_of(present.data(), present.data() + present.size(), [](std::int64_t cells) { return cells >= 1; }),
+                "A row must have at least one cell.");
+        check_new_labels(tables, labels, codes.rows);
+        require(before.size() == 0 || (before.size() == codes.rows && before.dtype() == labels.dtype() && all_below(before, tables.k)),
+                "The labels before must be like the new ones.");
+        into.check(tables);
+        check_level(level);
     }
-    void check(const Results& into) const {
-        check();
-        require(has_shape(into.by_category, tables.k, tables.length()), "by_category must be clusters by places.");
-        require(into.sizes.size() == tables.k, "sizes must have one entry per cluster.");
-        for (const Cells* cells : {&into.sums, &into.squares, &into.seen})
-            require(has_shape(*cells, tables.k, tables.numeric),
-                    "sums, squares and seen must be clusters by numeric columns.");
+
+    const std::int64_t* weight = weights.size() ? weights.data() : nullptr;
+
+    // Fill the labels and bring the counts of the labels before, if there are any, up to date; how many rows moved.
+    std::size_t run() const {
+        return with_type(codes.itemsize, codes.data(), [&](auto* code) {
+            return with_type(labels, [&](auto* out) {
+                using Label = std::remove_const_t<std::remove_pointer_t<decltype(out)>>;
+                // In as few bits as hold the rows.
+                if (weight == nullptr && codes.rows <= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
+                    return label_and_count<std::int32_t>(code, const_cast<Label*>(out));
+                return label_and_count<std::int64_t>(code, const_cast<Label*>(out));
+            });
+        });
+    }
+
+    // Sum of the rows' reported costs: from counts where every row's cost is the plain sum of its entries.
+    Int128 cost() const {
+        Int128 sum = 0;
+        const bool plain = present.size() == 0 && !tables.root;
+        if (plain) sum = cost_by_counts();
+        if (plain && tables.numeric == 0) return sum;
+        if (!plain) tables.widen();
+        const std::int64_t* cells = present.size() ? present.data() : nullptr;
+        with_type(codes.itemsize, codes.data(), [&](auto* code) {
+            with_type(labels, [&](auto* label) {
+                sum += plain ? CATALPA_AT_LEVEL(level, summed_number_costs, tables, numbers.data(), label, weight, codes.rows)
+                             : CATALPA_AT_LEVEL(level, summed_costs, tables, code, numbers.data(), label, weight, cells, codes.rows);
+            });
+        });
+        return sum;
+    }
+
+   private:
+    // Some rows at a time, so that what was just looked up is counted from the first cache.
+    template <class Sum, class Code, class Label>
+    std::size_t label_and_count(const Code* code, Label* out) const {
+        const std::size_t rows = codes.rows;
+        const auto* old = static_cast<const Label*>(before.size() ? before.data() : nullptr);
+        Tally<Sum> tally(tables);
+        Scratch scratch(tables);
+        bool afresh = old == nullptr;
+        std::size_t moved = 0, listed[ROWS_AT_ONCE];
+        for (std::size_t row = 0; row < rows; row += ROWS_AT_ONCE) {
+            const std::size_t some = std::min(ROWS_AT_ONCE, rows - row);
+            label_some(level, tables, code, numbers.data(), row, some, scratch, out);
+            const std::size_t count = old ? list_moved(old, out, row, some, listed) : some;
+            moved += count;
+            if (afresh) {
+                add(tally, code, out, row, row + some);
+            } else if (static_cast<double>(moved) > RECOUNT_SHARE * static_cast<double>(std::max(row + some, rows / 8))) {
+                afresh = true;
+                tally.clear();
+                add(tally, code, out, 0, row + some);
+            } else {
+                move(tally, code, old, out, listed, count);
+            }
+        }
+        tally.add_sizes();
+        if (afresh) into.clear();
+        into.add(tally);
+        return moved;
+    }
+
+    template <class Sum, class Code, class Label>
+    void add(Tally<Sum>& tally, const Code* code, const Label* label, std::size_t row, std::size_t end) const {
+        tally.add(code, label, weight, row, end);
+        for (; row < end && beside_places(); ++row) tally.add_beside(numbers_of(row), label[row], weight_of(row));
+    }
+
+    template <class Sum, class Code, class Label>
+    void move(Tally<Sum>& tally, const Code* code, const Label* old, const Label* label, const std::size_t* listed,
+              std::size_t count) const {
+        tally.move(code, old, label, weight, listed, count);
+        for (std::size_t i = 0; i < count && beside_places(); ++i) {
+            const std::size_t row = listed[i];
+            tally.add_beside(numbers_of(row), old[row], -weight_of(row));
+            tally.add_beside(numbers_of(row), label[row], weight_of(row));
+        }
+    }
+
+    Int128 cost_by_counts() const {
+        Int128 sum = 0;
+        for (std::size_t j = 0; j < tables.k; ++j) {
+            sum += static_cast<Int128>(into.sizes.data()[j]) * tables.anchor[j];
+            const std::int64_t* counts = into.by_category.data() + j * tables.length();
+            for (std::size_t place = 0; place < tables.length(); ++place)
+                sum += static_cast<Int128>(counts[place]) * tables.plain[place * tables.k + j];
+        }
+        return sum;
     }
 
     const double* numbers_of(std::size_t row) const { return numbers.data() + row * tables.numeric; }
-    const std::int64_t* weight = weights.size() ? weights.data() : nullptr;
     std::int64_t weight_of(std::size_t row) const { return weight ? weight[row] : 1; }
     bool beside_places() const { return tables.numeric > 0 || tables.groups() == 0; }
-
-    // Call `act` with the codes and the labels in their types.
-    template <class Act>
-    void each(Act act) const {
-        with_type(codes.itemsize, codes.data(), [&](auto* code) { with_type(labels, [&](auto* label) { act(code, label); }); });
-    }
-
-    // Count with `act` in as few bits as hold the rows, and add what came of it to the results.
-    template <class Act>
-    void tallied(const Results& into, Act act) const {
-        const auto in_bits_of = [&](auto tally) {
-            each([&](auto* code, auto* label) { act(code, label, tally); });
-            tally.add_sizes();
-            into.add(tally);
-        };
-        if (weight == nullptr && codes.rows <= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
-            in_bits_of(Tally<std::int32_t>(tables));
-        else
-            in_bits_of(Tally<std::int64_t>(tables));
-    }
 };
 
-// Add to the counts every row under its label.
-void count_all(const Tables& tables, const Fused& codes, const Numbers& numbers, const Ints& weights,
-               const AnyLabels& labels, const Cells& by_category, const Vector<std::int64_t>& sizes, const Cells& sums,
-               const Cells& squares, const Cells& seen) {
+// Labels, counts and cost of a block. The counts come as those of the labels before, where there are any. Gives how many
+// rows moved (all, without labels before), and the cost as two halves of 128 bits.
+nb::tuple assign_and_count(const Tables& tables, const Fused& codes, const Numbers& numbers, const Ints& weights,
+                           const Ints& present, const AnyLabels& before, const AnyVector& labels, const Cells& by_category,
+                           const Vector<std::int64_t>& sizes, const Cells& sums, const Cells& squares, const Cells& seen,
+                           const std::string& level) {
     const Results into{by_category, sizes, sums, squares, seen};
-    const Rows rows{tables, codes, numbers, weights, labels};
-    rows.check(into);
-    nb::gil_scoped_release unlocked;
-    rows.tallied(into, [&](auto* code, auto* label, auto& tally) {
-        tally.add(code, label, rows.weight, codes.rows);
-        for (std::size_t row = 0; row < codes.rows && rows.beside_places(); ++row)
-            tally.add_beside(rows.numbers_of(row), label[row], rows.weight_of(row));
-    });
-}
-
-// Take the rows whose label changed out of their old cluster's counts and add them to the new one's.
-void count_moved(const Tables& tables, const Fused& codes, const Numbers& numbers, const Ints& weights,
-                 const AnyLabels& before, const AnyLabels& labels, const Cells& by_category,
-                 const Vector<std::int64_t>& sizes, const Cells& sums, const Cells& squares, const Cells& seen) {
-    const Results into{by_category, sizes, sums, squares, seen};
-    const Rows rows{tables, codes, numbers, weights, labels};
-    rows.check(into);
-    require(before.size() == codes.rows && before.dtype() == labels.dtype() && all_below(before, tables.k),
-            "The labels before must be like the new ones.");
-    nb::gil_scoped_release unlocked;
-    rows.tallied(into, [&](auto* code, auto* label, auto& tally) {
-        const auto* old = static_cast<decltype(label)>(before.data());
-        for (std::size_t begin = 0; begin < codes.rows; begin += STRETCH) {
-            const std::size_t end = std::min(begin + STRETCH, codes.rows);
-            // Late passes move few rows: whole stretches without one are passed over at once.
-            if (std::memcmp(old + begin, label + begin, (end - begin) * sizeof *label) == 0) continue;
-            // A branch for every row would be a guess, so those that moved are listed first.
-            std::size_t moved[STRETCH], count = 0;
-            for (std::size_t row = begin; row < end; ++row) {
-                moved[count] = row;
-                count += old[row] != label[row];
-            }
-            tally.move(code, old, label, rows.weight, moved, count);
-            for (std::size_t i = 0; i < count && rows.beside_places(); ++i) {
-                tally.add_beside(rows.numbers_of(moved[i]), old[moved[i]], -rows.weight_of(moved[i]));
-                tally.add_beside(rows.numbers_of(moved[i]), label[moved[i]], rows.weight_of(moved[i]));
-            }
-        }
-    });
-}
-
-// Sum of the rows' reported costs, as two halves of 128 bits.
-nb::tuple cost_by_rows(const Tables& tables, const Fused& codes, const Numbers& numbers, const Ints& weights,
-                       const Ints& present, const AnyLabels& labels, const std::string& level) {
-    const Rows rows{tables, codes, numbers, weights, labels};
-    rows.check();
-    require(present.size() == 0 || present.size() == codes.rows, "present must have one entry per row.");
-    // It is divided by.
-    require(std::all_of(present.data(), present.data() + present.size(), [](std::int64_t cells) { return cells >= 1; }),
-            "A row must have at least one cell.");
-    check_level(level);
-    Int128 sum = 0;
+    const Pass pass{tables, codes, numbers, weights, present, before, labels, into, level};
+    pass.check();
+    std::size_t moved = 0;
+    Int128 cost = 0;
     {
         nb::gil_scoped_release unlocked;
-        const std::int64_t* cells = present.size() ? present.data() : nullptr;
-        rows.each([&](auto* code, auto* label) {
-            sum = CATALPA_AT_LEVEL(level, summed_costs, tables, code, numbers.data(), label, rows.weight, cells, codes.rows);
-        });
+        moved = pass.run();
+        cost = pass.cost();
     }
-    return halves(sum);
-}
-
-// The part of that sum that is due to numbers, where every row's cost is the plain sum of its entries.
-nb::tuple cost_of_numbers(const Tables& tables, const Numbers& numbers, const Ints& weights, const AnyLabels& labels,
-                          const std::string& level) {
-    check_numbers(numbers, labels.size(), tables.numeric);
-    check_weights(weights, labels.size());
-    check_labels(labels, labels.size());
-    require(all_below(labels, tables.k), "Labels must be numbers of clusters.");
-    check_level(level);
-    Int128 sum = 0;
-    {
-        nb::gil_scoped_release unlocked;
-        const std::int64_t* weight = weights.size() ? weights.data() : nullptr;
-        with_type(labels, [&](auto* label) {
-            sum = CATALPA_AT_LEVEL(level, summed_number_costs, tables, numbers.data(), label, weight, labels.size());
-        });
-    }
-    return halves(sum);
-}
-
-// The part that is due to categories, from counts.
-nb::tuple cost_by_counts(const Tables& tables, const Matrix<const std::int64_t>& by_category,
-                         const Ints& sizes) {
-    require(has_shape(by_category, tables.k, tables.length()), "by_category must be clusters by places.");
-    require(sizes.size() == tables.k, "sizes must have one entry per cluster.");
-    Int128 sum = 0;
-    for (std::size_t j = 0; j < tables.k; ++j) {
-        sum += static_cast<Int128>(sizes.data()[j]) * tables.anchor[j];
-        const std::int64_t* counts = by_category.data() + j * tables.length();
-        for (std::size_t place = 0; place < tables.length(); ++place)
-            sum += static_cast<Int128>(counts[place]) * tables.plain[place * tables.k + j];
-    }
-    return halves(sum);
+    return nb::make_tuple(moved, static_cast<std::int64_t>(cost >> 64), static_cast<std::uint64_t>(cost));
 }
 
 // Fuse neighbouring columns' codes; nothing where one does not lie below its column's width.
@@ -345,9 +368,5 @@ void catalpa::bind_hard(nb::module_& module) {
     module.def("fuse_codes", &fuse_codes);
     module.def("label", &label);
     module.def("least_sums", &least_sums);
-    module.def("count_all", &count_all);
-    module.def("count_moved", &count_moved);
-    module.def("cost_by_rows", &cost_by_rows);
-    module.def("cost_of_numbers", &cost_of_numbers);
-    module.def("cost_by_counts", &cost_by_counts);
+    module.def("assign_and_count", &assign_and_count);
 }

@@ -172,6 +172,27 @@ CATALPA_TARGET void scan(const Tables& tables, const Code* codes, std::size_t ro
         }
 }
 
+// Labels of `rows` rows (a multiple of 8) where keys of 16 bits tell them: the smallest carries the cluster.
+template <class Code>
+CATALPA_TARGET void label_by_shorts(const Tables& t, const Code* codes, std::size_t rows, std::uint32_t* labels) {
+    const std::size_t groups = t.groups(), *offsets = t.offsets.data();
+    const Shorts begin = load(t.short_base.data());
+    for (std::size_t row = 0; row < rows; row += 8, codes += 8 * groups) {
+        Shorts keys[8];
+#pragma GCC unroll 8
+        for (int r = 0; r < 8; ++r) keys[r] = begin;
+        for (std::size_t group = 0; group < groups; ++group) {
+            const std::int16_t* entries = t.shorts.data() + offsets[group] * FEW;
+#pragma GCC unroll 8
+            for (int r = 0; r < 8; ++r)
+                keys[r] = keys[r] + load(entries + static_cast<std::size_t>(codes[r * groups + group]) * FEW);
+        }
+        std::int16_t found[8];
+        store(found, smallest_of_each(keys));
+        for (int r = 0; r < 8; ++r) labels[row + r] = static_cast<std::uint32_t>(found[r] & (FEW - 1));
+    }
+}
+
 // Labels of `rows` rows (a multiple of 8) where sums of bytes tell them.
 template <class Code>
 CATALPA_TARGET void label_by_bytes(const Tables& t, const Code* codes, std::size_t rows, std::uint32_t* labels) {
@@ -250,12 +271,13 @@ CATALPA_TARGET void label_rows(const Tables& tables, const Code* codes, const do
     const auto in_full = [&](std::size_t row) {
         labels[row] = exact_nearest(tables, codes + row * groups, numbers + row * numeric, scratch);
     };
+    const std::size_t whole = (rows + 7) / 8 * 8;
+    if (tables.shorts.size()) return label_by_shorts(tables, codes, whole, labels);
+    if (tables.bytes.size()) return label_by_bytes(tables, codes, whole, labels);
     if (tables.base.empty()) {
         for (std::size_t row = 0; row < rows; ++row) in_full(row);
         return;
     }
-    const std::size_t whole = (rows + 7) / 8 * 8;
-    if (!tables.bytes.empty()) return label_by_bytes(tables, codes, whole, labels);
     Keys& keys = scratch.keys;
     Cells32& cells = scratch.cells;
     const std::int32_t mask = tables.index_mask, margin = tables.margin;

@@ -2,6 +2,9 @@
 
 #pragma once
 
+#include <array>
+#include <mutex>
+
 #include "groups.hpp"
 
 namespace {
@@ -14,6 +17,9 @@ constexpr int KEY_BITS = 30;                // of a key's 32: one for the sign, 
 constexpr std::size_t MOST_LANES = 4096;    // beyond, the cluster's index would leave too few bits for the sum
 constexpr int MOST_BYTE = 127;              // sums below it, with an index of eight bits, are 16-bit numbers
 constexpr std::size_t MOST_BYTE_CLUSTERS = 256;
+constexpr std::size_t FEW = 8;              // clusters whose keys fit one register in 16 bits:
+constexpr int FEW_BITS = 3;                 // their index, ...
+constexpr int MOST_SHORT = (1 << 12) - 1;   // ... and sums below it
 constexpr double FARTHEST_NUMBER = 2.0;     // rows with a number beyond are summed in full; scaled ones are at most 1
 constexpr std::int32_t LARGEST_KEY = std::numeric_limits<std::int32_t>::max();
 alignas(32) constexpr std::int32_t LARGEST[8] = {LARGEST_KEY, LARGEST_KEY, LARGEST_KEY, LARGEST_KEY,
@@ -32,10 +38,13 @@ class Tables : public Groups {
     std::size_t k, numeric, lanes;       // clusters; numeric columns; clusters, rounded up to whole vectors
     std::vector<std::int64_t> anchor;    // (k,)
     std::vector<std::int64_t> plain;     // (length, k) the table as it came
-    std::vector<std::int64_t> wide;      // (places, k) its rows added up per fused place
+    mutable std::vector<std::int64_t> wide;  // (places, k) its rows added up per fused place; see `widen`
     std::vector<std::int32_t> base;      // (lanes,) where keys begin: anchor << bits | cluster; empty if not usable
-    std::vector<std::int32_t> narrow;    // slabs of (places, up to 32): sums << bits
-    std::vector<std::uint8_t> bytes;     // slabs of (places, 32): the same where whole numbers of a byte tell it all,
+    Aligned<std::int32_t> narrow;    // slabs of (places, up to 32): sums << bits
+    // Where small whole numbers tell it all, there is one of these instead:
+    Aligned<std::int16_t> shorts;                     // (places, 8), keys of up to 8 clusters,
+    std::array<std::int16_t, FEW> short_base;         // and where they begin; or
+    Aligned<std::uint8_t> bytes;                      // slabs of (places, 32), the sums,
     std::vector<std::uint8_t> byte_base, byte_index;  // and of (32,), where sums begin and the clusters' numbers
     std::vector<float> constant, slope, curve;  // (numeric, lanes) of what a number adds to a key: a polynomial in it
     std::vector<double> means, scale, level;    // (numeric, k)
@@ -63,8 +72,17 @@ class Tables : public Groups {
         for (const Numbers* each : {&means_in, &scale_in, &level_in})
             require(has_shape(*each, k, numeric), "means, scale and level must be clusters by numeric columns.");
         require(tie >= 0, "tie must not be below zero.");
-        fuse();
+        if (numeric == 0 && places() > 0 && k <= MOST_BYTE_CLUSTERS && fill_whole()) return;
+        widen();
         if (lanes <= MOST_LANES && (squared || numeric == 0)) narrow_down();
+    }
+
+    // Have the table in 64 bits, which small whole numbers do without until full sums are asked for.
+    void widen() const {
+        std::call_once(widened, [this] {
+            wide.resize(places() * k);
+            fuse(plain.data(), k, wide.data());
+        });
     }
 
     std::int64_t in_quanta(double part) const {
@@ -81,24 +99,32 @@ class Tables : public Groups {
         return out;
     }
 
-    // A group's table grows column by column; the last column turns fastest, as in `Fused`.
-    void fuse() {
-        wide.assign(places() * k, 0);
-        std::vector<std::int64_t> so_far, next;
-        const std::int64_t* column_table = plain.data();
+    mutable std::once_flag widened;
+
+    // Rows of `from` (length, lanes) added up per fused place, (places, lanes). A group's table grows column by column,
+    // from its end, within the place it has in `out`; the last column turns fastest, as in `Fused`.
+    template <class Entry>
+    void fuse(const Entry* from, std::size_t all, Entry* out) const {
+        std::vector<Entry> own(all);
         for (std::size_t group = 0; group < groups(); ++group) {
-            so_far.assign(k, 0);
+            Entry* first = out + offsets[group] * all;
+            std::size_t places = width(group) > 0;
+            std::fill_n(first, places * all, Entry{0});
             for (std::size_t column = starts[group]; column < starts[group + 1]; ++column) {
-                next.resize(so_far.size() * widths[column]);
-                std::int64_t* out = next.data();
-                for (std::size_t left = 0; left < so_far.size(); left += k)
-                    for (std::size_t right = 0; right < widths[column] * k; right += k, out += k)
-                        for (std::size_t j = 0; j < k; ++j) out[j] = so_far[left + j] + column_table[right + j];
-                column_table += widths[column] * k;
-                so_far.swap(next);
+                const Entry* entries = from + begin_of[column] * all;
+                for (std::size_t left = places; left-- > 0;) {
+                    std::copy_n(first + left * all, all, own.begin());
+                    for (std::size_t code = widths[column]; code-- > 0;)
+                        add(own.data(), entries + code * all, all, first + (left * widths[column] + code) * all);
+                }
+                places *= widths[column];
             }
-            std::copy(so_far.begin(), so_far.end(), wide.begin() + offsets[group] * k);
         }
+    }
+
+    template <class Entry>
+    static void add(const Entry* __restrict a, const Entry* __restrict b, std::size_t all, Entry* __restrict sum) {
+        for (std::size_t j = 0; j < all; ++j) sum[j] = static_cast<Entry>(a[j] + b[j]);
     }
 
     // Entries above the smallest one of their row. Subtracting what all clusters share changes no comparison between
@@ -110,6 +136,27 @@ class Tables : public Groups {
             for (std::size_t j = 0; j < k; ++j) entry[j] -= smallest;
         }
         return above;
+    }
+
+    // Whether costs are whole numbers so small that they can be fused as they are; then they are.
+    bool fill_whole() {
+        const std::vector<std::int64_t> above = above_smallest(plain), begin = above_smallest(anchor);
+        Int128 range = *std::max_element(begin.begin(), begin.end());  // no row's sum exceeds it
+        std::int64_t used_bits = 0;
+        for (std::int64_t entry : begin) used_bits |= entry;
+        for (std::size_t column = 0; column < columns(); ++column) {
+            std::int64_t most = 0;
+            for (std::size_t cell = begin_of[column] * k; cell < begin_of[column + 1] * k; ++cell) {
+                most = std::max(most, above[cell]);
+                used_bits |= above[cell];
+            }
+            range += most;
+        }
+        const int spare = used_bits ? trailing_zeros(static_cast<std::uint64_t>(used_bits)) : 62;
+        const Int128 limit = k <= FEW ? MOST_SHORT : MOST_BYTE;
+        if (used_bits < 0 || tie >> spare || (range >> spare) >= limit) return false;
+        k <= FEW ? fill_shorts(above, begin, spare) : fill_bytes(above, begin, spare);
+        return true;
     }
 
     void narrow_down() {
@@ -136,8 +183,6 @@ class Tables : public Groups {
         if (exact) drop = spare;
         if (!set_margin(drop, index_bits, exact, parts.error)) return;
         fill_base(begin, drop, index_bits);
-        if (margin < 0 && k > 8 && k <= MOST_BYTE_CLUSTERS && static_cast<std::int64_t>(range >> drop) < MOST_BYTE)
-            return fill_bytes(above, begin, drop);
         fill_narrow(above, drop, index_bits);
         fill_numbers(parts, std::ldexp(up, index_bits - drop));
     }
@@ -162,32 +207,43 @@ class Tables : public Groups {
     }
 
     void fill_narrow(const std::vector<std::int64_t>& above, int drop, int index_bits) {
-        narrow.reserve(places() * lanes);
+        narrow = Aligned<std::int32_t>::cleared(places() * lanes);
         for (std::size_t lane = 0; lane < lanes; lane += SLAB) {
-            const std::size_t end = std::min(lane + SLAB, lanes), used = std::min(end, k);
-            for (std::size_t place = 0; place < places(); ++place) {
-                for (std::size_t j = lane; j < used; ++j)
-                    narrow.push_back(static_cast<std::int32_t>(above[place * k + j] >> drop << index_bits));
-                narrow.resize(narrow.size() + end - used, 0);
-            }
+            const std::size_t together = std::min(SLAB, lanes - lane), used = std::min(together, k - lane);
+            std::int32_t* to = narrow.data() + lane * places();
+            for (std::size_t place = 0; place < places(); ++place, to += together)
+                for (std::size_t j = 0; j < used; ++j)
+                    to[j] = static_cast<std::int32_t>(above[place * k + lane + j] >> drop << index_bits);
         }
+    }
+
+    void fill_shorts(const std::vector<std::int64_t>& above, const std::vector<std::int64_t>& begin, int drop) {
+        short_base.fill(std::numeric_limits<std::int16_t>::max());  // which no cluster's key reaches
+        for (std::size_t j = 0; j < k; ++j) short_base[j] = static_cast<std::int16_t>(begin[j] >> drop << FEW_BITS | j);
+        std::vector<std::int16_t> entries(length() * FEW);
+        for (std::size_t place = 0; place < length(); ++place)
+            for (std::size_t j = 0; j < k; ++j)
+                entries[place * FEW + j] = static_cast<std::int16_t>(above[place * k + j] >> drop << FEW_BITS);
+        shorts = Aligned<std::int16_t>(places() * FEW);
+        fuse(entries.data(), FEW, shorts.data());
     }
 
     void fill_bytes(const std::vector<std::int64_t>& above, const std::vector<std::int64_t>& begin, int drop) {
         const std::size_t slabs = (k + SLAB - 1) / SLAB;
-        bytes.assign(slabs * SLAB * places(), 0);
+        bytes = Aligned<std::uint8_t>(slabs * SLAB * places());
         byte_base.assign(slabs * SLAB, MOST_BYTE);  // which no row's sum reaches, so that no cluster beyond k is nearest
         byte_index.assign(slabs * SLAB, 0);
         for (std::size_t j = 0; j < k; ++j) {
             byte_base[j] = static_cast<std::uint8_t>(begin[j] >> drop);
             byte_index[j] = static_cast<std::uint8_t>(j);
         }
+        std::vector<std::uint8_t> entries(length() * SLAB);
         for (std::size_t lane = 0; lane < k; lane += SLAB) {
-            std::uint8_t* to = bytes.data() + lane * places();
-            const std::size_t used = std::min(SLAB, k - lane);
-            for (std::size_t place = 0; place < places(); ++place, to += SLAB)
-                for (std::size_t j = 0; j < used; ++j)
-                    to[j] = static_cast<std::uint8_t>(above[place * k + lane + j] >> drop);
+            for (std::size_t place = 0; place < length(); ++place)
+                for (std::size_t j = 0; j < SLAB; ++j)
+                    entries[place * SLAB + j] =
+                        lane + j < k ? static_cast<std::uint8_t>(above[place * k + lane + j] >> drop) : 0;
+            fuse(entries.data(), SLAB, bytes.data() + lane * places());
         }
     }
 

@@ -327,6 +327,12 @@ CATALPA_INLINE Bytes load(const std::uint8_t* from) {
     return lanes;
 }
 
+CATALPA_INLINE Shorts load(const std::int16_t* from) {
+    Shorts lanes;
+    std::memcpy(&lanes, from, sizeof lanes);
+    return lanes;
+}
+
 CATALPA_INLINE void store(std::int16_t* to, Shorts lanes) { std::memcpy(to, &lanes, sizeof lanes); }
 
 CATALPA_INLINE Singles load(const float* from) {

@@ -36,33 +36,6 @@ constexpr float LOGARITHM[6] = {
     static_cast<float>(0.45827079 * 0x1p20),  static_cast<float>(-0.27953811 * 0x1p20),
     static_cast<float>(0.12345146 * 0x1p20),  static_cast<float>(-0.02645744 * 0x1p20)};
 
-// Numbers that start at a cache line, left as they come unless cleared.
-template <class T>
-class Aligned {
-   public:
-    Aligned() = default;
-    explicit Aligned(std::size_t size)
-        : size_(size), data_(static_cast<T*>(::operator new(size * sizeof(T) + 1, std::align_val_t{64}))) {}
-    static Aligned cleared(std::size_t size) {
-        Aligned out(size);
-        out.clear();
-        return out;
-    }
-    void clear() { std::fill_n(data_.get(), size_, T{}); }
-    T* data() { return data_.get(); }
-    const T* data() const { return data_.get(); }
-    std::size_t size() const { return size_; }
-    T& operator[](std::size_t i) { return data_.get()[i]; }
-    const T& operator[](std::size_t i) const { return data_.get()[i]; }
-
-   private:
-    struct Release {
-        void operator()(T* data) const { ::operator delete(data, std::align_val_t{64}); }
-    };
-    std::size_t size_ = 0;
-    std::unique_ptr<T[], Release> data_;
-};
-
 // The cost table over fused codes, every place's clusters padded to whole vectors.
 class SoftTables : public Groups {
    public:

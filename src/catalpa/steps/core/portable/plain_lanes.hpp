@@ -146,6 +146,10 @@ inline Bytes operator+(Bytes a, Bytes b) {
     return a;
 }
 inline Shorts shorts(Shorts a) { return a; }
+inline Shorts operator+(Shorts a, Shorts b) {
+    for (int i = 0; i < 8; ++i) a.lane[i] = static_cast<std::int16_t>(a.lane[i] + b.lane[i]);
+    return a;
+}
 inline Shorts least(Shorts a, Shorts b) {
     for (int i = 0; i < 8; ++i) a.lane[i] = a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i];
     return a;
