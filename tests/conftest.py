@@ -6,12 +6,13 @@ import contextlib
 import importlib
 import os
 import pkgutil
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 import catalpa
 
@@ -28,25 +29,55 @@ THROUGH_EVERYTHING = (
     "tests/browser",
     "tests/fuzz",
     "tests/golden",
+    "tests/oracle",
     "tests/properties",
+    "tests/cluster/test_adding_a_method.py",
+    "tests/cluster/test_published_results.py",
     "tests/cluster/test_scikit_learn.py",
     "tests/engines/test_same_everywhere.py",
-    "tests/test_documentation.py",
+    "tests/test_",
 )
 
 MakeTable = Callable[[Mapping[str, Sequence[Any]]], Any]
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave tests untraced that run through everything."""
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave tests untraced that run through everything, or through the same lines for every example."""
     for item in items:
-        if item.nodeid.startswith(THROUGH_EVERYTHING):
+        if item.nodeid.startswith(THROUGH_EVERYTHING) or is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker(pytest.mark.no_cover)
-    if config.pluginmanager.hasplugin("_cov"):
-        # A module runs once: were an untraced test the first to import it, its definitions would seem missed.
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """Collect untraced; a module runs once, so all are imported before, for their definitions to be seen."""
+    if session.config.pluginmanager.hasplugin("_cov"):
         for found in pkgutil.walk_packages(catalpa.__path__, "catalpa."):
             with contextlib.suppress(ImportError):
                 importlib.import_module(found.name)
+    with untraced():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    """Leave what an untraced test asks for untraced too: pytest-cov does so with the test itself."""
+    with untraced() if item.get_closest_marker("no_cover") else contextlib.nullcontext():
+        return (yield)
+
+
+@contextlib.contextmanager
+def untraced() -> Iterator[None]:
+    """Pause coverage, where it runs."""
+    tracer = coverage.Coverage.current() if (coverage := sys.modules.get("coverage")) else None
+    if tracer is None:
+        yield
+        return
+    tracer.stop()
+    try:
+        yield
+    finally:
+        tracer.start()
 
 
 @pytest.fixture(scope="session")
