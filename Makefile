@@ -22,18 +22,23 @@ ADD := $(PIP) install --no-compile
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST_ARGS ?= -n 2 --dist worksteal -q
 MINUTES ?= 30
-# The core is compiled while packages are fetched, and types are checked beside layers.
+# The core is compiled while packages are fetched, and types are checked beside layers and the first tests.
 MAKEFLAGS += -j2 --no-print-directory
 BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/catalpa/steps/core/*.cpp src/catalpa/steps/core/*.hpp src/catalpa/steps/core/*/*.cpp src/catalpa/steps/core/*/*.hpp)
 
-.PHONY: install demo test style types layers fuzz sanitize compilers floors nocore release-check docs bench bench-check changelog clean
+.PHONY: install demo test style types layers suite fuzz sanitize compilers floors nocore release-check docs bench bench-check changelog clean
 
 install: $(VENV)/core $(VENV)/packages-test-docs
 
 demo: $(VENV)/installed
 	$(BIN)/catalpa demo
 
-test: style types layers
+test: style types layers suite
+
+# A worker has a core for itself: threads of a library would wait for those of the other worker.
+suite: export OMP_NUM_THREADS = 1
+suite: export OPENBLAS_NUM_THREADS = 1
+suite: $(VENV)/installed-test
 	$(BIN)/python -c "import catalpa.steps._core"
 	$(BIN)/python -m pytest $(PYTEST_ARGS) --cov --cov-report=term
 
