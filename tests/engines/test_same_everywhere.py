@@ -23,7 +23,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::catalpa.errors.LopsidedClustersWarning"),
 ]
 EVERYTHING = bool(os.environ.get("CATALPA_SLOW"))  # a million rows, and every method on every table in Spark
-GENERATED = 1_000_000 if EVERYTHING else 200_000
+# More rows than a block in memory holds, and than a search of Grove looks at.
+GENERATED = 1_000_000 if EVERYTHING else 70_000
 
 METHODS: dict[str, Any] = {
     "kmodes": lambda: KModes(4, n_init=1, random_state=1),

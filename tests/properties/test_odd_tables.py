@@ -56,7 +56,7 @@ def through_everything(frame, estimator, missing, k):
         assert catalpa.load(path).predict(frame).tolist() == labels.tolist()
 
 
-@settings(max_examples=500, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 @given(
     frame=odd_frames(),
     estimator=st.sampled_from([catalpa.KModes, catalpa.DISC, catalpa.Grove]),
