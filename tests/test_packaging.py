@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from tools.requirements import requirements
@@ -34,6 +35,18 @@ def test_every_python_that_gets_a_wheel_is_named_as_supported() -> None:
     assert [f"3.{minor}" for minor in built] == named[: len(built)]
     assert PROJECT["tool"]["scikit-build"]["wheel"]["py-api"] == f"cp3{built[-1]}"
     assert PROJECT["project"]["requires-python"] == f">={named[0]}"
+
+
+def test_badges_are_true() -> None:
+    project, readme = PROJECT["project"], (ROOT / "README.md").read_text(encoding="utf-8")
+    pythons = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+    said = (f"Python {pythons[0]} to {pythons[-1]}", f"License {project['license']}")
+    said += (f"Paper arXiv:{project['urls']['Paper'].rpartition('/')[2]}",)
+    badges = dict(re.findall(r"\[!\[(.+?)\]\(\S+/badge/(\S+?)-[0-9a-f]{6}\)\]", readme))
+    assert tuple(badges) == said
+    # A badge shows its address: two dashes are one, and one dash parts the name from what is said of it.
+    shown = [re.sub(r"(?<!-)-(?!-)", " ", unquote(text)).replace("--", "-") for text in badges.values()]
+    assert tuple(shown) == said
 
 
 def test_the_lines_for_an_environment_are_all_that_the_extras_ask_for() -> None:
