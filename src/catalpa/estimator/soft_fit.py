@@ -12,7 +12,7 @@ import numpy as np
 
 from catalpa.costs.soft.mixture import Overall
 from catalpa.engines.base import Engine
-from catalpa.engines.local import LocalEngine
+from catalpa.engines.local import LocalEngine, thread_count
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.problem import Problem
 from catalpa.loop.progress import seeking
@@ -163,13 +163,14 @@ def prepared(problem: Problem, settings: Settings, n_jobs: int | None) -> Ground
         moved=0,
     )
     overall = overall_of(problem.schema, totals, *_centre(number_moments(block)))
-    hold = partial(_held, engine.axis, n_jobs)
-    search = Search(block, engine.axis, overall, problem.units_per_weight, settings, hold)
+    hold, threads = partial(_held, engine.axis), thread_count(n_jobs)
+    search = Search(block, engine.axis, overall, problem.units_per_weight, settings, hold, threads)
     return Ground(problem, search, totals)
 
 
-def _held(axis: Axis, n_jobs: int | None, block: Block) -> LocalEngine:
-    return LocalEngine(Rows(axis, [block]), n_jobs)
+def _held(axis: Axis, block: Block) -> LocalEngine:
+    # On one thread: runs of the search are made at once, and their rows are few.
+    return LocalEngine(Rows(axis, [block]))
 
 
 def _centre(moments: Moments) -> tuple[FloatArray, FloatArray]:

@@ -1,14 +1,20 @@
-"""How far a fit is, told after every pass to whoever watches it."""
+"""How far a fit is, told after every pass to whoever watches it; and runs that are made at once.
+
+Runs on several threads are told of on the one that called ``fit``, so that a callback need not know of them.
+"""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from functools import partial
+from queue import SimpleQueue
+from typing import Any, TypeAlias, TypeVar
 
 from catalpa.loop.history import Pass
 
@@ -28,7 +34,8 @@ class Progress:
     clusters : int
         Clusters that hold rows after the pass.
     start, starts : int
-        Which start of how many; 1 of 1 where there is only one.
+        Which start of how many; 1 of 1 where there is only one. Where several run side by side, the last
+        that has begun.
     number : int
         Pass of this step, from 1.
     at_most : int or None
@@ -78,6 +85,8 @@ def _clock(seconds: float) -> str:
 
 
 Tell: TypeAlias = Callable[[Progress], Any]
+Result = TypeVar("Result")
+Tool = TypeVar("Tool")
 
 
 @dataclass(eq=False)
@@ -85,6 +94,7 @@ class _Parts:
     """Work in so many parts, and how many of them have begun."""
 
     most: int | None
+    at_once: int = 1
     begun: int = 0
 
 
@@ -99,7 +109,7 @@ class _Watch:
     levels: list[_Parts] = field(default_factory=list)  # the innermost last
 
     def progress(self, event: Pass, number: int, at_most: int | None) -> Progress:
-        inner = self.levels[-1] if self.levels else _Parts(1, 1)
+        inner = self.levels[-1] if self.levels else _Parts(1)
         seconds = time.monotonic() - self.began
         return Progress(
             event.phase,
@@ -121,11 +131,24 @@ class _Watch:
             if level.most is None:
                 return None
             part /= level.most
-            done += part * max(level.begun - 1, 0)
+            done += part * max(level.begun - level.at_once, 0)
         return seconds * (1.0 - done) / done if done > 0 else None
 
 
+class _Stopped(Exception):
+    """The fit has ended on the thread that called it."""
+
+
+class _Relay:
+    """What passes on other threads say, kept for the thread that called ``fit``."""
+
+    def __init__(self) -> None:
+        self.said: SimpleQueue[Callable[[], Any] | None] = SimpleQueue()
+        self.stopped = False
+
+
 _watch: ContextVar[_Watch | None] = ContextVar("catalpa_watch", default=None)
+_relay: ContextVar[_Relay | None] = ContextVar("catalpa_relay", default=None)
 
 
 @contextmanager
@@ -143,10 +166,72 @@ def watching(
 
 def report_pass(event: Pass, number: int, at_most: int | None) -> Pass:
     """Tell whoever watches of a pass; gives the event back."""
-    watch = _watch.get()
+    watch, relay = _watch.get(), _relay.get()
+    if relay is not None and relay.stopped:
+        raise _Stopped
     if watch is not None:
-        watch.tell(watch.progress(event, number, at_most))
+        said = partial(_tell, watch, event, number, at_most)
+        said() if relay is None else relay.said.put(said)
     return event
+
+
+def _tell(watch: _Watch, event: Pass, number: int, at_most: int | None) -> None:
+    watch.tell(watch.progress(event, number, at_most))
+
+
+def side_by_side(
+    runs: Sequence[Callable[[Tool], Result]], tools: Sequence[Tool], begin: Callable[[], None]
+) -> list[Result]:
+    """What the runs give, in their order: as many at once as there are tools, each with a tool of its own.
+
+    An error in one of them, or what a callback raises, stops the others at their next pass.
+    """
+    if len(tools) == 1:
+        return [_begun(begin, run, tools[0]) for run in runs]
+    relay, free = _Relay(), SimpleQueue[Tool]()
+    for tool in tools:
+        free.put(tool)
+    with ThreadPoolExecutor(len(tools)) as pool:
+        # Each in a copy of this context: NumPy keeps there what it does about overflow.
+        found = [pool.submit(copy_context().run, _relayed, relay, begin, run, free) for run in runs]
+        ended = 0
+        try:
+            while ended < len(runs):
+                said = relay.said.get()
+                ended += said is None
+                if said is not None:
+                    said()
+        finally:
+            relay.stopped = True
+            pool.shutdown(cancel_futures=True)
+    return [one.result() for one in found]
+
+
+def _begun(begin: Callable[[], None], run: Callable[[Tool], Result], tool: Tool) -> Result:
+    begin()
+    return run(tool)
+
+
+def _relayed(
+    relay: _Relay, begin: Callable[[], None], run: Callable[[Tool], Result], free: SimpleQueue[Tool]
+) -> Result:
+    """The result of a run on another thread; its error is raised on the thread that waits."""
+    _relay.set(relay)
+    relay.said.put(begin)
+    tool = free.get()
+    try:
+        result = run(tool)
+    except BaseException as error:
+        relay.said.put(partial(_raised, error))
+        raise
+    finally:
+        free.put(tool)
+    relay.said.put(None)
+    return result
+
+
+def _raised(error: BaseException) -> None:
+    raise error
 
 
 def seeking(k: int) -> None:
@@ -157,9 +242,9 @@ def seeking(k: int) -> None:
 
 
 @contextmanager
-def in_parts(most: int | None) -> Iterator[Callable[[], None]]:
+def in_parts(most: int | None, at_once: int = 1) -> Iterator[Callable[[], None]]:
     """Say that the work in the ``with`` block has so many parts; gives what to call when one begins."""
-    watch, parts = _watch.get(), _Parts(most)
+    watch, parts = _watch.get(), _Parts(most, at_once)
     if watch is not None:
         watch.levels.append(parts)
 

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Protocol
+from functools import cached_property, partial, reduce
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from catalpa.costs.soft.mixture import Mixture, Overall
 from catalpa.engines.base import Engine
 from catalpa.loop.history import Pass
-from catalpa.loop.progress import in_parts, report_pass
+from catalpa.loop.progress import in_parts, report_pass, side_by_side
 from catalpa.loop.starts.soft import Starts
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
@@ -29,6 +29,7 @@ OWN_SHARE = 0.9  # of a row in its own cluster at the start; the rest is spread 
 SEARCH_PASSES, SEARCH_CHANGE = 40, 1e-3  # more passes do not find better clusters: 40 are part of the method
 FREE_PASSES, FREE_CHANGE = 200, 1e-4  # sizes that are set free need longer to settle
 ALL_ROWS_PASSES = 5
+LEAST_AT_ONCE = 100_000  # rows times clusters of a run; threads of smaller ones wait for each other
 
 
 class SoftMethod(Protocol):
@@ -123,6 +124,11 @@ class Found:
         return Found(self.mixture, replace(rest, history=self.ripened.history + rest.history))
 
 
+Made: TypeAlias = Callable[
+    [Sequence[Callable[[Engine], Found]]], list[Found]
+]  # makes runs, each on an engine
+
+
 @dataclass(frozen=True, eq=False)
 class Search:
     """The rows of the search in memory, distinct and weighed."""
@@ -133,10 +139,16 @@ class Search:
     units_per_weight: float
     settings: Settings
     hold: Callable[[Block], Engine]  # gives an engine that holds some rows in memory
+    threads: int = 1
 
     @cached_property
     def engine(self) -> Engine:
         return self.hold(self.block)
+
+    def engines(self, k: int) -> list[Engine]:
+        """One for every run of k clusters that is made at once: what an engine remembers is of one run."""
+        at_once = self.threads if len(self.block) * k >= LEAST_AT_ONCE else 1
+        return [self.engine, *(self.hold(self.block) for _ in range(at_once - 1))]
 
     @cached_property
     def starts(self) -> Starts:
@@ -154,9 +166,11 @@ class Search:
         begun = [SharedCounts.leaning(counts, OWN_SHARE) for counts in self._begun(k, rng)]
         equal = self.settings.sizes == "equal"
         runs = len(self.priors) * len(begun) + (0 if equal else len(begun) + 1)
-        with in_parts(runs) as begin:
-            best = self._of_equal_sizes(begun, begin)
-            return best if equal else self._of_free_sizes(best, begun, begin)
+        engines = self.engines(k)
+        with in_parts(runs, len(engines)) as begin:
+            made = partial(side_by_side, tools=engines, begin=begin)
+            best = self._of_equal_sizes(begun, made)
+            return best if equal else self._of_free_sizes(best, begun, made)
 
     def _begun(self, k: int, rng: np.random.Generator) -> list[Counts]:
         starts = self.starts
@@ -165,36 +179,31 @@ class Search:
             for number in range(self.settings.n_init)
         ]
 
-    def _of_equal_sizes(self, begun: Sequence[SharedCounts], begin: Callable[[], None]) -> Found:
-        best: Found | None = None
-        for prior in self.priors:
-            mixture = self.mixture(prior)
-            for start in begun:
-                begin()
-                rest = self._ripened(mixture, start, SEARCH_PASSES, SEARCH_CHANGE)
-                if best is None or better(rest, best.ripened):
-                    best = Found(mixture, rest)
-        assert best is not None
-        return best
+    def _of_equal_sizes(self, begun: Sequence[SharedCounts], made: Made) -> Found:
+        mixtures = [self.mixture(prior) for prior in self.priors]
+        limits = SEARCH_PASSES, SEARCH_CHANGE
+        return reduce(
+            _better, made([partial(_at_rest, one, start, *limits) for one in mixtures for start in begun])
+        )
 
-    def _of_free_sizes(self, best: Found, begun: Sequence[SharedCounts], begin: Callable[[], None]) -> Found:
-        mixture = replace(best.mixture, released=True)
-        found = best if self.settings.sizes == "auto" else None
-        for at, start in enumerate((best.ripened.shared, *begun)):
-            begin()
-            rest = self._ripened(mixture, start, FREE_PASSES, FREE_CHANGE)
-            if at == 0:
-                rest = replace(rest, history=best.ripened.history + rest.history)
-            if found is None or better(rest, found.ripened):
-                found = Found(mixture, rest)
-        assert found is not None
-        return found
+    def _of_free_sizes(self, best: Found, begun: Sequence[SharedCounts], made: Made) -> Found:
+        mixture, starts = replace(best.mixture, released=True), (best.ripened.shared, *begun)
+        limits = FREE_PASSES, FREE_CHANGE
+        first, *others = made([partial(_at_rest, mixture, start, *limits) for start in starts])
+        first = Found(mixture, best.followed_by(first.ripened).ripened)
+        return reduce(_better, [*([best] if self.settings.sizes == "auto" else []), first, *others])
 
-    def _ripened(self, mixture: Mixture, start: SharedCounts, passes: int, change: float) -> Ripened:
-        rest = ripen(self.engine, mixture, start, passes=passes, tolerance=change, vouching=False)
-        fixed = soften(mixture.scores(rest.shared), self.engine.axis)
-        led = self.engine.sweep(share_and_count, fixed, False).led
-        return replace(rest, complete=bool((led > 0).all()))
+
+def _better(one: Found, other: Found) -> Found:
+    """The one that more speaks for, the first of equals."""
+    return other if better(other.ripened, one.ripened) else one
+
+
+def _at_rest(mixture: Mixture, start: SharedCounts, passes: int, change: float, engine: Engine) -> Found:
+    rest = ripen(engine, mixture, start, passes=passes, tolerance=change, vouching=False)
+    fixed = soften(mixture.scores(rest.shared), engine.axis)
+    led = engine.sweep(share_and_count, fixed, False).led
+    return Found(mixture, replace(rest, complete=bool((led > 0).all())))
 
 
 def on_all_rows(engine: Engine, found: Found) -> Found:
