@@ -26,7 +26,7 @@ TESTED_THROUGH = {
     "cluster/test_disc.py": ("held to its paper by the method", "costs: conditional"),
     "cluster/test_grove.py": (
         "a search is seen in what it finds",
-        "estimator: by_number_of_clusters; loop: soft",
+        "estimator: by_number_of_clusters",
     ),
     "cluster/test_harr.py": ("held to its paper by the method", "costs: axis_weights reconstruction"),
     "cluster/test_hdc.py": ("held to its paper by the method", "costs: conditional_shares homogeneous"),
@@ -37,7 +37,7 @@ TESTED_THROUGH = {
     ),
     "cluster/test_scikit_learn.py": (
         "what all methods share is tested on each of them",
-        "estimator: explained fitted problem saving; loop: history",
+        "estimator: explained fitted problem saving",
     ),
     "cluster/test_sigdt.py": (
         "held to its paper by the method",
