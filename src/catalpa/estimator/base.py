@@ -138,8 +138,12 @@ class Clusterer(
         k = self._fitted.outcome.k
         if not problem.schema.numeric:  # rows are not read once more for the sake of no column
             return np.zeros((k, 0, 3))
-        block = problem.some_rows(QUARTILE_ROWS, seed=0)
-        labels = self._label(LocalEngine(Rows(problem.engine.axis, [block]), self.n_jobs))
+        positions = problem.positions(QUARTILE_ROWS, seed=0)
+        block = problem.rows_at(positions)
+        if isinstance(self.labels_, np.ndarray):
+            labels = self.labels_[positions]
+        else:  # they are where the table is
+            labels = self._label(LocalEngine(Rows(problem.engine.axis, [block]), self.n_jobs))
         return quantiles(block.numbers, labels, block.row_weights, k)[:, :, 1:4]
 
     def _with_checkpoint(self, problem: Problem) -> Problem:

@@ -80,7 +80,14 @@ class Problem:
 
     def some_rows(self, most: int, seed: int) -> Block:
         """All rows that weigh something, or ``most`` of them: the same ones on every engine."""
-        positions = search_positions(self.engine.n_rows, most, seed, self.weighed)
+        return self.rows_at(self.positions(most, seed))
+
+    def positions(self, most: int, seed: int) -> IntArray:
+        """Where these rows are in the table."""
+        return search_positions(self.engine.n_rows, most, seed, self.weighed)
+
+    def rows_at(self, positions: IntArray) -> Block:
+        """The rows at sorted positions, as one block."""
         return self.engine.total(gather_rows, positions).block()
 
     @property

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.table.blocks import FloatArray, IntArray, code_dtype
 from catalpa.table.schema import Schema
 
 TINY = 1e-300  # instead of 0 where a logarithm is taken
@@ -118,8 +118,9 @@ def quantiles(numbers: FloatArray, labels: IntArray, weights: FloatArray | None,
     [1.1, 1.5, 2.0, 3.5, 4.7]
     """
     found = np.full((k, numbers.shape[1], len(QUANTILES)), np.nan)
-    for cluster in range(k):
-        own = labels == cluster
+    by_cluster = np.argsort(labels.astype(code_dtype(k)), kind="stable")  # NumPy sorts short integers by digits
+    ends = np.cumsum(np.bincount(labels, minlength=k))
+    for cluster, own in enumerate(np.split(by_cluster, ends[:-1])):
         for at, values in enumerate(numbers[own].T):
             there = np.isfinite(values)
             if there.any():
@@ -131,10 +132,14 @@ def quantiles(numbers: FloatArray, labels: IntArray, weights: FloatArray | None,
 def _quantiles(values: FloatArray, weights: FloatArray | None) -> FloatArray:
     if weights is None:
         return np.asarray(np.quantile(values, QUANTILES))
-    order = np.argsort(values, kind="stable")
-    below = np.cumsum(weights[order])
+    if (weights == weights[0]).all():
+        ordered = np.sort(values)  # takes a tenth of the time of a permutation
+    else:
+        order = np.argsort(values, kind="stable")
+        ordered, weights = values[order], weights[order]
+    below = np.cumsum(weights)
     places = np.searchsorted(below, np.asarray(QUANTILES) * below[-1])
-    return np.asarray(values[order][np.minimum(places, len(values) - 1)])
+    return np.asarray(ordered[np.minimum(places, len(values) - 1)])
 
 
 def _bits(share: FloatArray, inside: FloatArray, outside: FloatArray, spread: FloatArray) -> FloatArray:

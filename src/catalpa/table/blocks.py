@@ -301,6 +301,8 @@ class Gathered:
 
     def block(self) -> Block:
         """The rows as one block, in the order of the table; the first of them is row 0."""
+        if (self.index[1:] > self.index[:-1]).all():
+            return replace(self.rows, start=0)
         return self.rows.take(np.argsort(self.index))  # engines add blocks in whatever order they come
 
 
@@ -308,7 +310,8 @@ def gather_rows(block: Block, positions: IntArray) -> Gathered:
     """The rows of the block that are at ``positions``, sorted, of the whole table."""
     first, last = np.searchsorted(positions, [block.start, block.start + len(block)])
     index = positions[first:last]
-    return Gathered(index, block.take(index - block.start))
+    every = len(index) == len(block)
+    return Gathered(index, block if every else block.take(index - block.start))
 
 
 def collapse(block: Block, axis: Axis) -> tuple[Block, IntArray]:
