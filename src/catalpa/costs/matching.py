@@ -47,9 +47,10 @@ class Matching:
     def scores(self, state: Prototypes) -> Scores:
         k = len(state.centers)
         table = np.full((self.axis.length, k), self.category_weight)
-        places = center_places(state.centers, self.axis)[:, self.axis.filled]
-        table[places, np.arange(k)[:, None]] = 0.0
+        places = center_places(state.centers, self.axis)
+        if len(self.axis.filled) < self.axis.n_columns:
+            places = places[:, self.axis.filled]
+        np.put(table, places * k + np.arange(k)[:, None], 0.0)
         if not state.means.size:
             return Scores.of(table)
-        scale = np.full(state.means.shape, self.number_weight)
-        return Scores.of(table, means=state.means, scale=scale)
+        return Scores.of(table, means=state.means, scale=np.full(state.means.shape, self.number_weight))

@@ -144,11 +144,11 @@ class FixedScores(FixedTable):
 
 def fix(scores: Scores, axis: Axis) -> FixedScores:
     """Round scores over categories to integers on ``axis``, whose holes get their costs here."""
-    wide = axis.expand(scores.table)
     shift = _shift(scores, axis)
+    wide = np.ascontiguousarray(axis.expand(scores.table)) * 2.0**shift
     return FixedScores(
         axis=axis,
-        table=np.ascontiguousarray(np.rint(wide * 2.0**shift).astype(np.int64)),
+        table=np.rint(wide, out=wide).astype(np.int64),
         anchor=np.rint(scores.anchor * 2.0**shift).astype(np.int64),
         means=np.ascontiguousarray(scores.means),
         scale=np.ascontiguousarray(scores.scale),
@@ -164,7 +164,16 @@ def _room(columns: int) -> int:
     return ROOM_BITS - columns.bit_length()
 
 
+def _reach(scores: Scores) -> float:
+    """Largest magnitude of an entry."""
+    ends = [(cells.max(initial=0.0), -cells.min(initial=0.0)) for cells in (scores.table, scores.anchor)]
+    return float(np.max(ends))
+
+
 def _shift(scores: Scores, axis: Axis) -> int:
+    room = _room(axis.n_columns + scores.means.shape[1])
+    if not scores.means.size and _reach(scores) * (len(axis.filled) + 1) < 2.0 ** (room - FINEST_SHIFT - 1):
+        return FINEST_SHIFT  # with room to spare, so that the exact sum need not be known
     largest = 0.0
     if len(axis.filled):
         by_place = np.abs(scores.table).max(axis=1, initial=0.0)
@@ -178,5 +187,4 @@ def _shift(scores: Scores, axis: Axis) -> int:
     if largest <= 0.0:
         return FINEST_SHIFT
     largest = min(largest, LARGEST)  # every entry is a number; their sum may pass the largest one
-    room = _room(axis.n_columns + scores.means.shape[1])
     return min(FINEST_SHIFT, int(np.floor(room - np.log2(largest))))

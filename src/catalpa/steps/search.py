@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from catalpa.steps.assign import least_costs
 from catalpa.steps.scores import FixedScores
@@ -38,10 +40,10 @@ class FoundRows:
         """The first ``limit`` rows in order, of equal rows only the first."""
         order = np.lexsort((self.index, -self.keys))
         distinct: list[int] = []
-        known: set[bytes] = set()
-        for at in order:
-            row = self.codes[at].tobytes() + self.numbers[at].tobytes()
-            if row not in known:
+        known: set[tuple[bytes, bytes]] = set()
+        rows = list(zip(_bytes_of(self.codes), _bytes_of(self.numbers), strict=True))
+        for at in order.tolist():
+            if (row := rows[at]) not in known:
                 known.add(row)
                 distinct.append(at)
             if len(distinct) == self.limit:
@@ -53,6 +55,12 @@ class FoundRows:
             self.numbers[distinct],
             self.limit,
         )
+
+
+def _bytes_of(rows: NDArray[Any]) -> list[bytes]:
+    """Every row of an array, by which equal ones are told."""
+    width, whole = rows.shape[1] * rows.itemsize, rows.tobytes()
+    return [whole[at * width : (at + 1) * width] for at in range(len(rows))]
 
 
 def best_rows(block: Block, keys: IntArray, limit: int) -> FoundRows:
@@ -102,11 +110,13 @@ def pick_rows(block: Block, before: dict[int, int], positions: IntArray) -> Foun
     ``before`` is the weight of all earlier blocks, by the block's first row. Keys are minus the
     position's place in ``positions``, so that the rows come back in the order asked.
     """
-    weights = block.row_weights
     first = before[block.start]
-    ends = first + np.cumsum(weights)
-    asked = np.flatnonzero((positions >= first) & (positions < first + weights.sum()))
-    rows = np.searchsorted(ends, positions[asked], side="right")
+    ends = None if block.weights is None else first + np.cumsum(block.weights)
+    end = first + len(block) if ends is None else ends[-1]
+    asked = np.flatnonzero((positions >= first) & (positions < end))
+    rows = positions[asked] - first
+    if ends is not None:
+        rows = np.searchsorted(ends, positions[asked], side="right")
     return FoundRows(
         -asked, rows + block.start, block.codes[rows], block.numbers[rows], len(positions)
     ).best()

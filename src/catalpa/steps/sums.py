@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from catalpa.steps.assign import label_rows
-from catalpa.steps.counts import SQUARE_BITS
+from catalpa.steps.counts import SQUARE_BITS, summed_by
 from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import IGNORED, TICK_BITS, Axis, Block, FloatArray, IntArray, ticks
 
@@ -21,7 +21,7 @@ def count_categories(block: Block, length: int, offsets: IntArray) -> IntArray: 
     """Weight of the rows that hold each category."""
     counts = np.zeros(length, dtype=np.int64)
     for column, offset in enumerate(offsets[:-1]):
-        np.add.at(counts, block.places_in(column, offset), 1 if block.weights is None else block.weights)
+        counts += summed_by(block.places_in(column, offset), block.weights, length)
     return counts
 
 

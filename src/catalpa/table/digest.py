@@ -137,8 +137,10 @@ def _summarize_numbers(name: str, cells: Numbers, every_value: bool) -> Summary:
 def _tally(cells: Coded) -> Tally:
     times = cells.times()
     tally: Tally = Counter()
-    for at in np.flatnonzero(times).tolist():  # an Arrow dictionary may hold a value twice
-        tally[category_key(cells.values[at])] += int(times[at])
+    for at, cells_of_it in enumerate(times.tolist()):
+        if cells_of_it:
+            key = category_key(cells.values[at])
+            tally[key] = tally.get(key, 0) + cells_of_it  # an Arrow dictionary may hold a value twice
     return tally
 
 

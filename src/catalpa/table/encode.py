@@ -198,13 +198,11 @@ def _map(cells: Cells, column: Column, missing: str) -> _Mapped:
     else:
         coded = cells.coded() if isinstance(cells, Numbers) else cells
     # One entry more: code -1 of a missing cell reads the last.
-    lookup = np.empty(len(coded.values) + 1, dtype=np.int64)
-    for at, value in enumerate(coded.values):
-        known = column.code_of(value)
-        lookup[at] = column.size + UNSEEN if known is None else known
+    found = [column.code_of(value) for value in coded.values]
     code = column.missing_code
-    lookup[-1] = code if code is not None else column.size + (IGNORED if missing == "ignore" else UNSEEN)
-    return _with_holes_counted(coded, lookup, column)
+    absent = code if code is not None else column.size + (IGNORED if missing == "ignore" else UNSEEN)
+    places = [column.size + UNSEEN if known is None else known for known in found]
+    return _with_holes_counted(coded, np.array([*places, absent], dtype=np.int64), column)
 
 
 def _with_holes_counted(coded: Coded, lookup: IntArray, column: Column) -> _Mapped:

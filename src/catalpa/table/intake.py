@@ -281,7 +281,9 @@ def _read_pandas(name: str, series: Any) -> Cells:
     if type(dtype).__name__ in ("PeriodDtype", "IntervalDtype"):  # Arrow has no such types
         series = series.astype("object").map(str, na_action="ignore")
     try:
-        cells = pa.array(series, from_pandas=True)
+        # The array itself, if Arrow knows what to ask it for: a series would look among its labels first.
+        own = series.array
+        cells = pa.array(own if hasattr(own, "__arrow_array__") else series, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError):
         return read.from_objects(name, series.to_numpy(dtype=object), Dtype(text))
     return read.from_arrow(name, cells, Dtype(text))

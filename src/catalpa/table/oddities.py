@@ -129,12 +129,12 @@ def spelled_alike(summary: Summary) -> tuple[str, str] | None:
     """
     if summary.family is not Family.TEXT or len(summary.tally or ()) > MAX_CATEGORIES:
         return None
+    plain = {str(text): " ".join(str(text).casefold().split()) for _, text in summary.tally or ()}
+    if len(set(plain.values())) == len(plain):
+        return None
     known: dict[str, str] = {}
-    for text in sorted(str(key[1]) for key in summary.tally or ()):
-        first = known.setdefault(" ".join(text.casefold().split()), text)
-        if first != text:
-            return first, text
-    return None
+    pairs = ((known.setdefault(plain[text], text), text) for text in sorted(plain))
+    return next((first, text) for first, text in pairs if first != text)
 
 
 def fractions_as_text(summary: Summary) -> dict[str, str]:
@@ -150,14 +150,15 @@ def fractions_as_text(summary: Summary) -> dict[str, str]:
     """
     if summary.family is not Family.TEXT:
         return {}
-    examples: dict[str, str] = {}
-    if not all(isinstance(key[1], str) for key in summary.tally or ()):
-        return {}  # numbers that a dictionary declares as categories
-    for text in sorted(str(key[1]) for key in summary.tally or ()):
-        number = _NUMBER.fullmatch(text)
-        if number is None:
+    fractions: dict[str, str] = {}
+    for _, text in summary.tally or ():
+        # A word, or a number that a dictionary declares as a category. The first one ends it.
+        if not isinstance(text, str) or (number := _NUMBER.fullmatch(text)) is None:
             return {}
         # Codes are often read as "1.0": a whole number misses nothing as a category.
         if number[1] and number[1].strip(".0"):
-            examples.setdefault(number[1][0], text)
+            fractions[text] = number[1][0]
+    examples: dict[str, str] = {}
+    for text in sorted(fractions):
+        examples.setdefault(fractions[text], text)
     return examples

@@ -138,7 +138,9 @@ class Starts:
         among = self.numbers.T @ weighted / total
         summed = np.zeros((self.axis.length, self.numbers.shape[1]))
         for column, offset in enumerate(self.axis.offsets[:-1]):
-            np.add.at(summed, self.block.places_in(column, offset), weighted)
+            places_of = self.block.places_in(column, offset)
+            for number, own in enumerate(weighted.T):
+                summed[:, number] += np.bincount(places_of, own, minlength=self.axis.length)
         across = summed[self.axis.category_places][places] / total
         return np.block([[products, across], [across.T, among]])
 

@@ -91,6 +91,13 @@ void least_sums(const Tables& tables, const Fused& codes, const Numbers& numbers
     });
 }
 
+// A number in ticks. Scaled numbers are whole ticks, which need no call of a library to be rounded.
+inline std::int64_t in_ticks(double number) {
+    const double exact = number * (1 << TICK_BITS);
+    const auto whole = static_cast<std::int64_t>(exact);
+    return static_cast<double>(whole) == exact ? whole : static_cast<std::int64_t>(std::rint(exact));
+}
+
 // Sums per cluster over fused places, before they are spread over columns. Rows without weights are counted in 32 bits.
 template <class Sum>
 struct Tally {
@@ -148,7 +155,7 @@ struct Tally {
         for (std::size_t column = 0; column < tables.numeric; ++column) {
             if (numbers[column] != numbers[column]) continue;
             const std::size_t cell = cluster * tables.numeric + column;
-            const auto whole = static_cast<std::int64_t>(std::rint(numbers[column] * (1 << TICK_BITS)));
+            const std::int64_t whole = in_ticks(numbers[column]);
             sums[cell] += times(whole, weight);
             squares[cell] += times(times(whole, whole) >> (2 * TICK_BITS - SQUARE_BITS), weight);
             seen[cell] += weight;

@@ -110,6 +110,29 @@ CATALPA_INLINE Eight rounded(Doubles a) {
     return reinterpret_cast<Eight>(_mm256_set_m128i(high, low));
 }
 
+// Four of them.
+typedef __m256d FourDoubles;
+CATALPA_INLINE FourDoubles load_four(const double* from) { return _mm256_loadu_pd(from); }
+CATALPA_INLINE FourDoubles magnitude(FourDoubles a) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a); }
+CATALPA_INLINE FourDoubles zero_unless(FourDoubles number, FourDoubles a) {  // where the first is no number
+    return _mm256_and_pd(a, _mm256_cmp_pd(number, number, _CMP_ORD_Q));
+}
+CATALPA_INLINE FourDoubles sum_of_columns(FourDoubles begin, const FourDoubles rows[4]) {  // one after the other
+    const FourDoubles even01 = _mm256_unpacklo_pd(rows[0], rows[1]), odd01 = _mm256_unpackhi_pd(rows[0], rows[1]);
+    const FourDoubles even23 = _mm256_unpacklo_pd(rows[2], rows[3]), odd23 = _mm256_unpackhi_pd(rows[2], rows[3]);
+    begin = begin + _mm256_permute2f128_pd(even01, even23, 0x20);
+    begin = begin + _mm256_permute2f128_pd(odd01, odd23, 0x20);
+    begin = begin + _mm256_permute2f128_pd(even01, even23, 0x31);
+    return begin + _mm256_permute2f128_pd(odd01, odd23, 0x31);
+}
+// Their products with `by`, none above `limit` before, as whole numbers.
+CATALPA_INLINE void store_rounded(std::int64_t* to, FourDoubles a, double limit, double by) {
+    const FourDoubles whole = _mm256_min_pd(_mm256_set1_pd(limit), a) * _mm256_set1_pd(by);
+    double rounded[4];
+    _mm256_storeu_pd(rounded, _mm256_round_pd(whole, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    for (int i = 0; i < 4; ++i) to[i] = static_cast<std::int64_t>(rounded[i]);
+}
+
 #else
 
 typedef std::int32_t Four __attribute__((vector_size(16)));
