@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from catalpa.cli import options
-from catalpa.cli.against import beside, show_against
-from catalpa.cli.cluster_table import as_json, describe, number_lines, show_clusters, show_numbers
+from catalpa.cli.cluster_table import (
+    as_json,
+    beside,
+    describe,
+    number_lines,
+    show_against,
+    show_clusters,
+    show_numbers,
+)
 from catalpa.cli.inputs import Asked, Input, take
 from catalpa.cli.options import delimiter_of, identifier_of, listed
 from catalpa.cli.outputs import (
@@ -103,12 +110,9 @@ def cluster(
     """
     from catalpa.cluster.registry import find_method
 
-    terminal = Terminal(quiet)
-    _check_stream(find_method(method), stream=stream, report=report)
-    results = [output / name for name in (LABELS, MODEL, PROFILES)] if output else []
-    # Before the work: a fit of an hour must not end in a file that may not be written.
-    check_free(results, force=force)
-    check_page(report, force=force)
+    terminal, entry = Terminal(quiet), find_method(method)
+    _check_stream(entry, stream=stream, report=report)
+    _check_files(output, report, force=force)
     settings = {
         "n_clusters": k,
         "missing": missing.value,
@@ -118,7 +122,7 @@ def cluster(
         "n_jobs": jobs,
         "random_state": seed,
     }
-    model = new_model(find_method(method), settings)
+    model = new_model(entry, settings)
     if proba:
         _check_proba(model, output)
     with terminal.listening():
@@ -134,12 +138,18 @@ def cluster(
         files += [write_report(report, reported(model, given, title_of(table)))] if report else []
     if json:
         terminal.show_json({**as_json(model, lines, numbers, files, terminal.warnings), "against": crossing})
-        return
-    show_clusters(terminal, lines)
-    show_numbers(terminal, numbers)
-    show_against(terminal, crossing, [line.title for line in lines])
-    for path in files:
-        terminal.say(f"wrote {path}")
+    else:
+        show_clusters(terminal, lines)
+        show_numbers(terminal, numbers)
+        show_against(terminal, crossing, [line.title for line in lines])
+        for path in files:
+            terminal.say(f"wrote {path}")
+
+
+def _check_files(output: Path | None, report: Path | None, *, force: bool) -> None:
+    """Before the work: a fit of an hour must not end in a file that may not be written."""
+    check_free([output / name for name in (LABELS, MODEL, PROFILES)] if output else [], force=force)
+    check_page(report, force=force)
 
 
 def _check_proba(model: Clusterer, output: Path | None) -> None:

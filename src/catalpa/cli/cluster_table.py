@@ -1,8 +1,8 @@
-"""A fitted model in a few lines: how large its clusters are, and what sets each apart."""
+"""A fitted model in a few lines: its clusters, what sets each apart, and a column beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from catalpa.cli.terminal import Terminal
 
 if TYPE_CHECKING:
+    from catalpa.cli.inputs import Input
     from catalpa.estimator.base import Clusterer
 
-NUMBERS_SHOWN = 12  # --json has them all
+NUMBERS_SHOWN = CATEGORIES_SHOWN = 12  # --json has them all
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,40 @@ def show_clusters(terminal: Terminal, lines: Sequence[ClusterLine]) -> None:
         ("cluster", "size", "share", "what sets it apart"),
         [(one.title, f"{round(one.size, 3):.10g}", percent(one.share), one.sets_apart) for one in lines],
         bars=[one.share for one in lines],
+    )
+
+
+def beside(model: Clusterer, given: Input, column: str | None) -> dict[str, Any] | None:
+    """The clusters crossed with the column that was named, if one was."""
+    if column is None:
+        return None
+    from catalpa.report.against import crossed
+
+    return crossed(model.labels_, model.n_clusters_, given.against, weights=given.weights, name=column)
+
+
+def show_against(terminal: Terminal, found: Mapping[str, Any] | None, names: Sequence[str]) -> None:
+    """Print the table of a column and the clusters, and how far one tells the other."""
+    from catalpa.relations.names import amount, percent
+
+    if found is None:
+        return
+    if found["kind"] == "numbers":
+        means = ["" if mean is None else f"{mean:.4g}" for mean in found["means"]]
+        head = ("cluster", f"mean {found['column']}")
+        terminal.table(head, list(zip(names, means, strict=True)))
+        terminal.say(
+            f"the clusters explain {percent(found['explained'])} of the variance of {found['column']}"
+        )
+        return
+    shown = found["categories"][:CATEGORIES_SHOWN]
+    rows = [(name, *map(amount, row[: len(shown)])) for name, row in zip(names, found["counts"], strict=True)]
+    terminal.table(("cluster", *shown), rows)
+    if len(shown) < len(found["categories"]):
+        terminal.say(f"and {len(found['categories']) - len(shown)} more categories: --json lists them")
+    terminal.say(
+        f"{found['column']} and the clusters: adjusted Rand index {found['adjusted_rand']:z.2f}, "
+        f"association {found['association']:z.2f} (Cramer's V)"
     )
 
 

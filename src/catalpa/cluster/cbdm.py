@@ -249,7 +249,7 @@ def _merge_rows(
     counts = Counts.of(distinct, merged, k, axis)
     state = means.start(counts)
     scores = means.scores(state)
-    cost = float((counts.by_category * scores.table.T).sum()) / problem.units_per_weight
+    cost = problem.in_weights(counts.priced(scores.table))
     # Rows without weight took no part; they get their nearest cluster.
     nearest = engine.each(label_rows, fix(scores, axis))
     labels = np.where(row_of < 0, nearest, merged[row_of]).astype(np.int32)

@@ -185,7 +185,7 @@ class HARR(Clusterer):
         total = outcome.cost * fitted.units_per_weight
         if total <= 0:
             return {"categorical": 0.0, "numeric": 0.0}
-        categories = min(1.0, float((outcome.counts.by_category * outcome.scores.table.T).sum()) / total)
+        categories = min(1.0, outcome.counts.priced(outcome.scores.table) / total)
         return {"categorical": categories, "numeric": 1.0 - categories}
 
     @property

@@ -147,5 +147,5 @@ def _relearned(_before: Fitted, grown: Grown) -> Outcome:
     method, counts = Matching(grown.schema.axis), grown.counts
     state = method.start(counts)
     scores = method.scores(state)
-    cost = float((counts.by_category * scores.table.T).sum()) / grown.units_per_weight
+    cost = counts.priced(scores.table) / grown.units_per_weight
     return Outcome(scores, counts, state.centers, cost, (), True)

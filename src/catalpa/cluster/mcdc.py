@@ -16,7 +16,7 @@ from catalpa.estimator.explained import lacking
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, number, rules, whole
-from catalpa.estimator.problem import rows_in_memory
+from catalpa.estimator.problem import passes_in_weights, rows_in_memory
 from catalpa.loop.granularity import LARGE, Granularities, coarsen, nearest_granules
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled
@@ -277,7 +277,7 @@ def _outcome(rows: OrderedRows, best: _Run) -> Outcome:
         inside.counts,
         most_frequent(inside.counts.by_category, rows.axis),
         rest.cost / rows.units,
-        tuple(replace(event, cost=event.cost / rows.units) for event in history),
+        passes_in_weights(history, rows.units),
         best.stages.converged and rest.converged,
         learned={"modes": rest.state.centers},
         shared={"granularity_weights": rest.state.weights},

@@ -16,7 +16,7 @@ from catalpa.estimator.explained import lacking
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import begin, choice, either, number, rules, whole
-from catalpa.estimator.problem import rows_in_memory
+from catalpa.estimator.problem import passes_in_weights, rows_in_memory
 from catalpa.loop.online import Visited, settle_online
 from catalpa.loop.restarts import best_of
 from catalpa.steps.assign import label_rows
@@ -220,7 +220,7 @@ def _outcome(rows: OrderedRows, rest: Visited) -> Outcome:
         counts,
         most_frequent(counts.by_category, rows.axis),
         rest.cost / rows.units,
-        tuple(replace(event, cost=event.cost / rows.units) for event in rest.history),
+        passes_in_weights(rest.history, rows.units),
         rest.converged,
         learned={"weights": weights},
         labels=rest.labels,

@@ -138,7 +138,7 @@ def history_frame(fitted: Fitted) -> Any:
 def balance(outcome: Outcome) -> dict[str, float]:
     """Share of the rows' distances that comes from categories and from numbers."""
     scores, counts = outcome.scores, outcome.counts
-    categories = float((counts.by_category * scores.table.T).sum())
+    categories = counts.priced(scores.table)
     numbers = float(_number_part(outcome).sum())
     total = categories + numbers
     if total <= 0:

@@ -31,7 +31,6 @@ from catalpa.estimator.problem import Problem, rows_in_memory
 from catalpa.estimator.saving import Taken, identity
 from catalpa.loop.progress import Tell, watched
 from catalpa.relations.numbers import quantiles
-from catalpa.relations.order import order_not_used
 from catalpa.steps.assign import label_rows, measure_rows
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores, fix
@@ -175,8 +174,15 @@ class Clusterer(
 
     def _with_order_told(self, schema: Schema) -> Schema:
         """The schema with a sentence about declared orders that the method takes no notice of."""
-        told = None if self._uses_order else order_not_used(schema, type(self).__name__)
-        return schema if told is None else replace(schema, decisions=(*schema.decisions, told))
+        named = [] if self._uses_order else [repr(name) for name in schema.declared_orders]
+        if not named:
+            return schema
+        shown = ", ".join(named[:5]) + (f" and {len(named) - 5} more" if len(named) > 5 else "")
+        told = (
+            f"{type(self).__name__} does not use the declared order of {shown}: any two categories are as "
+            "different as any others to begin with. Grove, HDC and HARR use it"
+        )
+        return replace(schema, decisions=(*schema.decisions, told))
 
     def _searched(self, settings: TableSettings, _random_state: np.random.RandomState) -> TableSettings:
         """The settings with the rows that a search looks at; by default none is made on some rows only."""

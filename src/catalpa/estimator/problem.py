@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,6 +52,10 @@ class Problem:
     def axis(self) -> Axis:
         """Places of the categories alone: a method's costs do not know of holes, which are filled later."""
         return self.engine.axis.base
+
+    def in_weights(self, units: float) -> float:
+        """A sum over rows in the user's weights: they are counted in whole units, so that sums are exact."""
+        return units / self.units_per_weight
 
     def together(self) -> IntArray:  # (V, V)
         """Weight of the rows that hold both of two categories: all that some methods learn from."""
@@ -146,15 +150,12 @@ class Problem:
 
     def outcome(self, rest: Settled[Any], **kept: Any) -> Outcome:
         """What a method returns that came to rest at centres, with what else it keeps."""
-        # Weights are counted in whole units so that sums are exact; people see their own weights.
-        units = self.units_per_weight
-        history = tuple(replace(event, cost=event.cost / units) for event in rest.history)
         return Outcome(
             rest.scores,
             rest.counts,
             rest.state.centers,
-            rest.cost / units,
-            history,
+            self.in_weights(rest.cost),
+            passes_in_weights(rest.history, self.units_per_weight),
             rest.converged,
             **kept,
         )
@@ -202,6 +203,11 @@ class Problem:
         if np.mean(differ) <= 0 or spread.mean() <= 0:
             return 1.0
         return float(np.mean(differ) / spread.mean())
+
+
+def passes_in_weights(history: Iterable[Pass], units: float) -> tuple[Pass, ...]:
+    """The passes with their costs in the user's weights, of which each makes so many whole units."""
+    return tuple(replace(event, cost=event.cost / units) for event in history)
 
 
 def rows_in_memory(engine: Engine, method: str) -> Rows:

@@ -14,7 +14,7 @@ from catalpa.costs.soft.mixture import Overall
 from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine, thread_count
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.problem import Problem
+from catalpa.estimator.problem import Problem, passes_in_weights
 from catalpa.loop.progress import seeking
 from catalpa.loop.soft import Found, Ripened, Search, Settings, on_all_rows, ripen
 from catalpa.steps.assign import count_nearest, label_rows
@@ -49,7 +49,7 @@ class Ground:
     @property
     def total(self) -> float:
         """Weight of all rows."""
-        return int(self.totals.sizes[0]) / self.problem.units_per_weight
+        return self.problem.in_weights(int(self.totals.sizes[0]))
 
     @property
     def n_distinct(self) -> int:
@@ -97,13 +97,12 @@ class Ground:
         units = self.problem.units_per_weight
         scores = mixture.scores(shared)
         low, high = self._usual_densities(scores)
-        passes = (replace(event, cost=event.cost / units) for event in found.ripened.history)
         return Outcome(
             scores=scores,
             counts=counts,
             centers=most_frequent(positions, self.search.overall.axis),
             cost=-found.evidence,
-            history=tuple(passes),
+            history=passes_in_weights(found.ripened.history, units),
             converged=True,  # the number of passes is part of the method
             learned={"positions": positions},
             shared={"middle": mixture.overall.middle, "spread": mixture.overall.spread},

@@ -8,7 +8,7 @@ import numpy as np
 
 from catalpa.relations.names import category_names
 from catalpa.table.blocks import FloatArray, IntArray
-from catalpa.table.schema import Category, Column, Kind, Schema
+from catalpa.table.schema import Category, Column, Kind
 
 NUMBER = re.compile(r"\s*[+-]?\d+(\.\d+)?\s*")
 
@@ -56,23 +56,6 @@ def reading_order(column: Column, shares: FloatArray | IntArray) -> IntArray:
     """Codes in the order in which people read them: their own order, else the commonest first."""
     kept = kept_order(column)
     return np.argsort(-np.asarray(shares), kind="stable") if kept is None else kept
-
-
-def order_not_used(schema: Schema, method: str) -> str | None:
-    """A sentence for a method that takes ordered columns as any others; None where no order is declared."""
-    # Of two categories any order says the same; bins were made by us, and nobody declared them.
-    named = [
-        repr(column.name)
-        for column in schema.categorical
-        if column.kind is Kind.ORDINAL and not column.binned and column.size - (None in column.categories) > 2
-    ]
-    if not named:
-        return None
-    shown = ", ".join(named[:5]) + (f" and {len(named) - 5} more" if len(named) > 5 else "")
-    return (
-        f"{method} does not use the declared order of {shown}: any two categories are as different as any "
-        "others to begin with. Grove, HDC and HARR use it"
-    )
 
 
 def _number(category: Category) -> float | None:

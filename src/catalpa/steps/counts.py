@@ -130,6 +130,10 @@ class Counts:
             np.divide(of_column, total, out=shares[:, part], where=total > 0)
         return shares
 
+    def priced(self, table: FloatArray) -> float:
+        """Summed cost of the rows' categories, in a cost table (V, k)."""
+        return float((self.by_category * table.T).sum())
+
     def means(self) -> FloatArray:
         """Mean of each number in each cluster, (k, numeric), on [0, 1]; 0 where none has one."""
         means = np.zeros(self.sums.shape)

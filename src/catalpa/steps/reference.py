@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from catalpa.steps.counts import SQUARE_BITS, Counts
-from catalpa.steps.scores import FixedScores
+from catalpa.steps.scores import FixedScores, FixedTable
 from catalpa.table.blocks import TICK_BITS, Block, FloatArray, IntArray, ticks
 
 ROWS_AT_ONCE = 1 << 14
@@ -17,23 +17,21 @@ LIMB_BITS = 20  # sums of 64-bit costs are taken in limbs of 20 bits, so that th
 
 def distances(block: Block, fixed: FixedScores) -> IntArray:  # (n, k) int64
     """Cost of every row in every cluster, in quanta, before any rescaling or root."""
-    total = np.repeat(fixed.anchor[None, :], len(block), axis=0)
-    for column, offset in enumerate(fixed.axis.offsets[:-1]):
-        total += fixed.table[block.places_in(column, offset)]
+    total = block.summed(fixed.table, fixed.axis, fixed.anchor)
     if fixed.n_numeric:
-        total += _number_part(block.numbers, fixed)
+        capped = np.minimum(number_costs(block.numbers, fixed, fixed.power), fixed.number_limit)
+        total += np.rint(capped * 2.0**fixed.shift).astype(np.int64)
     return total
 
 
-def _number_part(numbers: FloatArray, fixed: FixedScores) -> IntArray:  # (n, k) int64
-    part = np.zeros((len(numbers), fixed.k))
+def number_costs(numbers: FloatArray, fixed: FixedTable, power: int = 2) -> FloatArray:  # (n, k)
+    """What the numbers of every row cost in every cluster, before any rounding; a missing one nothing."""
+    costs = np.zeros((len(numbers), fixed.k))
     for column in range(fixed.n_numeric):
         away = np.abs(numbers[:, column, None] - fixed.means[None, :, column])
-        term = fixed.scale[None, :, column] * (away * away if fixed.power == 2 else away)
-        term = fixed.level[None, :, column] + term
-        part += np.where(np.isnan(away), 0.0, term)
-    capped = np.minimum(part, fixed.number_limit)
-    return np.rint(capped * 2.0**fixed.shift).astype(np.int64)
+        term = fixed.scale[None, :, column] * (away * away if power == 2 else away)
+        costs += np.where(np.isnan(away), 0.0, fixed.level[None, :, column] + term)
+    return costs
 
 
 def nearest(total: IntArray, tie: int) -> IntArray:  # (n,) int64

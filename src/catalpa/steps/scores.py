@@ -81,7 +81,10 @@ class FixedTable:
     """What integer costs of either kind share; a core may keep with them what it made of them."""
 
     table: IntArray  # (axis.length, k)
-    means: FloatArray  # (k, numeric)
+    # means, scale, level (k, numeric)
+    means: FloatArray
+    scale: FloatArray
+    level: FloatArray
 
     @property
     def k(self) -> int:

@@ -239,6 +239,18 @@ class Schema:
         return tuple(column for column in self.columns if column.kind is Kind.NUMERIC)
 
     @property
+    def declared_orders(self) -> list[str]:
+        """Columns whose order was declared and says something."""
+        # Of two categories any order says the same; bins were made by us, and nobody declared them.
+        return [
+            column.name
+            for column in self.categorical
+            if column.kind is Kind.ORDINAL
+            and not column.binned
+            and column.size - (column.missing_code is not None) > 2
+        ]
+
+    @property
     def axis(self) -> Axis:
         """Places of the categories of the categorical columns, without holes."""
         return Axis(tuple(column.size for column in self.categorical))

@@ -64,9 +64,9 @@ def criteria_of(problem: Problem, outcome: Outcome) -> Criteria:
     constant = 0.5 * math.log(2.0 * math.pi) * float(outcome.counts.seen.sum())
     return Criteria(
         k,
-        float(density - constant) / problem.units_per_weight,
+        problem.in_weights(float(density - constant)),
         int(k * free + sizes),
-        float(outcome.counts.sizes.sum()) / problem.units_per_weight,
+        problem.in_weights(float(outcome.counts.sizes.sum())),
         # Rounding may leave a trace below 0 where no row is in doubt.
-        max(float(doubt), 0.0) / problem.units_per_weight,
+        problem.in_weights(max(float(doubt), 0.0)),
     )

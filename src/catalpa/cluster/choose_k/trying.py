@@ -172,7 +172,7 @@ def _weighed(model: Grove, table: Table, weight: Any, most: int) -> tuple[Tried,
 def _weight(problem: Problem) -> float:
     """Weight of all rows: their number where none is given."""
     blocks = rows_in_memory(problem.engine, "choose_k")
-    return sum(int(block.row_weights.sum()) for block in blocks) / problem.units_per_weight
+    return problem.in_weights(sum(int(block.row_weights.sum()) for block in blocks))
 
 
 def _labels(problem: Problem, outcome: Any) -> IntArray:

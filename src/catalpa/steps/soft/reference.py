@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalpa.steps.counts import SQUARE_BITS, Counts
-from catalpa.steps.reference import weighted_sum
+from catalpa.steps.reference import number_costs, weighted_sum
 from catalpa.steps.soft.scores import (
     FRACTION_BITS,
     NUMBER_CAP,
@@ -20,7 +20,7 @@ from catalpa.steps.soft.scores import (
     FixedShares,
     SharedCounts,
 )
-from catalpa.table.blocks import TICK_BITS, Block, FloatArray, IntArray, ticks
+from catalpa.table.blocks import TICK_BITS, Block, IntArray, ticks
 
 SINGLE = np.float32
 FARTHEST_BITS = 24  # a cluster this many bits behind gets no share
@@ -34,17 +34,9 @@ def costs(block: Block, fixed: FixedShares) -> IntArray:  # (n, k) int32
     """Cost of every row in every cluster, in quanta above what its places share."""
     total = block.summed(fixed.table, fixed.axis, fixed.anchor)
     if fixed.n_numeric:
-        total += _number_part(block.numbers, fixed)
+        capped = np.minimum(number_costs(block.numbers, fixed), NUMBER_CAP)
+        total += np.rint(capped).astype(np.int32)
     return total
-
-
-def _number_part(numbers: FloatArray, fixed: FixedShares) -> IntArray:  # (n, k) int32
-    part = np.zeros((len(numbers), fixed.k))
-    for column in range(fixed.n_numeric):
-        away = numbers[:, column, None] - fixed.means[None, :, column]
-        term = fixed.level[None, :, column] + fixed.scale[None, :, column] * (away * away)
-        part += np.where(np.isnan(away), 0.0, term)
-    return np.rint(np.minimum(part, NUMBER_CAP)).astype(np.int32)
 
 
 def _rise(block: Block, fixed: FixedShares) -> IntArray:  # (n, k) int32
