@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalpa.steps.modes import modes_and_counts
+from catalpa.steps.counts import modes_and_counts
 from catalpa.table.blocks import Axis
 
 AXIS = Axis((3, 0, 2))

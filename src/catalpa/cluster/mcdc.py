@@ -21,10 +21,10 @@ from catalpa.loop.granularity import LARGE, Granularities, coarsen, nearest_gran
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled
 from catalpa.steps.assign import label_rows
+from catalpa.steps.counts import most_frequent
 from catalpa.steps.in_order.oriented import oriented_rows_as_published
 from catalpa.steps.in_order.visits import OrderedRows
 from catalpa.steps.in_order.within_clusters import WithinClusters, look_within
-from catalpa.steps.modes import most_frequent
 from catalpa.steps.scores import Scores, fix
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
 

@@ -21,8 +21,7 @@ from catalpa.model.codecs import damaged
 from catalpa.relations.splits import SplitTree
 from catalpa.steps.assign import label_rows
 from catalpa.steps.branches import BranchCounts, FirstSeen, first_seen
-from catalpa.steps.counts import Counts
-from catalpa.steps.modes import most_frequent
+from catalpa.steps.counts import Counts, most_frequent
 from catalpa.steps.scores import FixedScores, Scores, fix
 from catalpa.table.blocks import Axis
 from catalpa.table.schema import Schema

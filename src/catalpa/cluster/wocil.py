@@ -20,11 +20,10 @@ from catalpa.estimator.problem import passes_in_weights, rows_in_memory
 from catalpa.loop.online import Visited, settle_online
 from catalpa.loop.restarts import best_of
 from catalpa.steps.assign import label_rows
-from catalpa.steps.counts import Counts
+from catalpa.steps.counts import Counts, most_frequent
 from catalpa.steps.in_order.oriented import oriented_rows
 from catalpa.steps.in_order.visits import OrderedRows, Rivalry
 from catalpa.steps.in_order.within_clusters import WithinClusters, dissimilarities
-from catalpa.steps.modes import most_frequent
 from catalpa.steps.scores import FixedScores, Scores
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 

@@ -9,8 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from catalpa.costs.reconstruction import Space
-from catalpa.steps.counts import Counts
-from catalpa.steps.modes import most_frequent
+from catalpa.steps.counts import Counts, most_frequent
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 

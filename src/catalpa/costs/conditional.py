@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from catalpa.costs.conditional_shares import at_centers
 from catalpa.costs.matching import Prototypes, center_places
-from catalpa.steps.counts import Counts
-from catalpa.steps.modes import most_frequent
+from catalpa.steps.counts import Counts, most_frequent
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 

@@ -20,8 +20,7 @@ from scipy.spatial.distance import pdist, squareform
 from catalpa.costs.conditional_shares import conditional_shares
 from catalpa.costs.dependence import column_dependence
 from catalpa.costs.matching import Prototypes
-from catalpa.steps.counts import Counts
-from catalpa.steps.modes import most_frequent
+from catalpa.steps.counts import Counts, most_frequent
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 

@@ -14,8 +14,7 @@ from scipy.spatial.distance import cdist
 from catalpa.costs.conditional_shares import at_centers, shares_or
 from catalpa.costs.matching import Prototypes
 from catalpa.relations.tree import spanning_tree
-from catalpa.steps.counts import Counts
-from catalpa.steps.modes import most_frequent
+from catalpa.steps.counts import Counts, most_frequent
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 

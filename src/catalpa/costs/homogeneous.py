@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalpa.costs.conditional_shares import Contexts, distances_along, positions_along, shares_or
-from catalpa.steps.counts import Counts
-from catalpa.steps.modes import most_frequent
+from catalpa.steps.counts import Counts, most_frequent
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from catalpa.costs.matching import center_places
-from catalpa.steps.counts import Counts
-from catalpa.steps.modes import most_frequent
+from catalpa.steps.counts import Counts, most_frequent
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 

@@ -18,8 +18,7 @@ from catalpa.estimator.problem import Problem, passes_in_weights
 from catalpa.loop.progress import seeking
 from catalpa.loop.soft import Found, Ripened, Search, Settings, on_all_rows, ripen
 from catalpa.steps.assign import count_nearest, label_rows
-from catalpa.steps.counts import Counts
-from catalpa.steps.modes import most_frequent
+from catalpa.steps.counts import Counts, most_frequent
 from catalpa.steps.scores import Scores, fix
 from catalpa.steps.soft.reference import shares
 from catalpa.steps.soft.scores import SQUARE_DROP, SUM_DROP, WHOLE, SharedCounts, check_shareable, soften

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
 from catalpa.steps import compiled, reference
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores
-from catalpa.table.blocks import Block, FloatArray, IntArray
+from catalpa.table.blocks import Block, FloatArray, IntArray, code_dtype
+
+try:
+    from catalpa.steps import _core
+except ImportError:  # pragma: no cover - an installation without a compiler
+    _core = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,22 +56,70 @@ def _still_true(memory: Memory, fixed: FixedScores) -> Memory:
 
 
 def _compiled_pass(block: Block, memory: Memory, fixed: FixedScores) -> tuple[Counts, Memory]:
+    """Labels and counts by the core, from those of the pass before if there was one."""
     packed = memory.packed or compiled.pack(block, fixed.axis, fixed.k)
-    labels, counts = compiled.assign_and_count(block, packed, fixed, memory.labels, memory.counts)
+    labels = np.empty(len(block), dtype=code_dtype(fixed.k))
+    if memory.labels is None or memory.counts is None:
+        old = compiled.NO_ROWS.astype(labels.dtype)
+        into = Counts.none(fixed.k, fixed.axis.length, fixed.n_numeric)
+    else:
+        old, into = memory.labels.astype(labels.dtype, copy=False), memory.counts.map(np.ndarray.copy)
+    moved, high, low = _core.assign_and_count(
+        _tables(packed, fixed),
+        packed.fused,
+        compiled.core_numbers(block),
+        compiled.core_weights(block),
+        compiled.NO_ROWS if packed.present is None else packed.present,
+        old,
+        labels,
+        *into.arrays,
+        compiled.chosen_level(),
+    )
+    counts = Counts(*into.arrays, cost=(high << 64) + low, moved=moved)
     return counts, Memory(labels, counts, packed)
+
+
+def _tables(packed: compiled.Packed, fixed: FixedScores) -> _core.Tables:
+    """The fused tables for these groups of columns, made once per pass.
+
+    Two threads that ask at the same moment may both make them: they are alike, and the later one stays.
+    """
+    key = packed.starts
+    if key not in fixed.prepared:
+        fixed.prepared[key] = _core.Tables(
+            fixed.table,
+            fixed.anchor,
+            fixed.axis.widths,
+            np.asarray(packed.starts),
+            fixed.means,
+            fixed.scale,
+            fixed.level,
+            fixed.power,
+            bool(fixed.root),
+            fixed.shift,
+            fixed.tie,
+            fixed.number_limit,
+        )
+    return cast("_core.Tables", fixed.prepared[key])
 
 
 def label_rows(block: Block, fixed: FixedScores) -> IntArray:  # (n,) int32
     """Nearest cluster of every row."""
     if compiled.available():
-        return compiled.label_rows(block, compiled.pack(block, fixed.axis, fixed.k), fixed)
+        packed, labels = compiled.pack(block, fixed.axis, fixed.k), np.empty(len(block), dtype=np.int32)
+        numbers, level = compiled.core_numbers(block), compiled.chosen_level()
+        _core.label(_tables(packed, fixed), packed.fused, numbers, labels, level)
+        return labels
     return _reference_rows(block, fixed)[0].astype(np.int32)
 
 
 def least_costs(block: Block, fixed: FixedScores) -> IntArray:  # (n,) int64
     """Cost of every row in the cluster where it costs least, in quanta, before any rescaling or root."""
     if compiled.available():
-        return compiled.least_sums(block, compiled.pack(block, fixed.axis, fixed.k), fixed)
+        packed, least = compiled.pack(block, fixed.axis, fixed.k), np.empty(len(block), dtype=np.int64)
+        numbers, level = compiled.core_numbers(block), compiled.chosen_level()
+        _core.least_sums(_tables(packed, fixed), packed.fused, numbers, least, level)
+        return least
     parts = block.cut(reference.ROWS_AT_ONCE)
     return np.concatenate([reference.distances(part, fixed).min(axis=1) for part in parts])
 

@@ -1,4 +1,4 @@
-"""The same steps in the compiled core, where it is installed."""
+"""The compiled core, where it is installed: whether it is used, and rows laid out as it reads them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ import warnings
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import cast
 
 import numpy as np
 
 from catalpa.errors import ParameterError, SlowCoreWarning
-from catalpa.steps.counts import Counts
-from catalpa.steps.scores import FixedScores
-from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, code_dtype
+from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 
 try:
     from catalpa.steps import _core
@@ -133,29 +130,6 @@ def _group_widths(axis: Axis, starts: tuple[int, ...]) -> list[int]:
     return [math.prod(axis.widths[first:end].tolist()) for first, end in pairwise(starts)]
 
 
-def assign_and_count(
-    block: Block, packed: Packed, fixed: FixedScores, before: IntArray | None, counts: Counts | None
-) -> tuple[IntArray, Counts]:
-    """Labels and counts of a block, given those of the pass before if there was one."""
-    labels = np.empty(len(block), dtype=code_dtype(fixed.k))
-    if before is None or counts is None:
-        old, into = NO_ROWS.astype(labels.dtype), Counts.none(fixed.k, fixed.axis.length, fixed.n_numeric)
-    else:
-        old, into = before.astype(labels.dtype, copy=False), counts.map(np.ndarray.copy)
-    moved, high, low = _core.assign_and_count(
-        _tables(packed, fixed),
-        packed.fused,
-        core_numbers(block),
-        core_weights(block),
-        NO_ROWS if packed.present is None else packed.present,
-        old,
-        labels,
-        *into.arrays,
-        chosen_level(),
-    )
-    return labels, Counts(*into.arrays, cost=(high << 64) + low, moved=moved)
-
-
 def core_numbers(block: Block) -> FloatArray:
     """The block's numbers as the core reads them."""
     return np.ascontiguousarray(block.numbers, dtype=np.float64)
@@ -164,41 +138,3 @@ def core_numbers(block: Block) -> FloatArray:
 def core_weights(block: Block) -> IntArray:
     """The block's weights as the core reads them; empty where every row weighs one."""
     return NO_ROWS if block.weights is None else np.ascontiguousarray(block.weights, dtype=np.int64)
-
-
-def label_rows(block: Block, packed: Packed, fixed: FixedScores) -> IntArray:  # (n,) int32
-    """Nearest cluster of every row."""
-    labels = np.empty(len(block), dtype=np.int32)
-    _core.label(_tables(packed, fixed), packed.fused, core_numbers(block), labels, chosen_level())
-    return labels
-
-
-def least_sums(block: Block, packed: Packed, fixed: FixedScores) -> IntArray:  # (n,) int64
-    """Cost of every row in the cluster where it costs least, in quanta, before any rescaling or root."""
-    least = np.empty(len(block), dtype=np.int64)
-    _core.least_sums(_tables(packed, fixed), packed.fused, core_numbers(block), least, chosen_level())
-    return least
-
-
-def _tables(packed: Packed, fixed: FixedScores) -> _core.Tables:
-    """The fused tables for these groups of columns, made once per pass.
-
-    Two threads that ask at the same moment may both make them: they are alike, and the later one stays.
-    """
-    key = packed.starts
-    if key not in fixed.prepared:
-        fixed.prepared[key] = _core.Tables(
-            fixed.table,
-            fixed.anchor,
-            fixed.axis.widths,
-            np.asarray(packed.starts),
-            fixed.means,
-            fixed.scale,
-            fixed.level,
-            fixed.power,
-            bool(fixed.root),
-            fixed.shift,
-            fixed.tie,
-            fixed.number_limit,
-        )
-    return cast("_core.Tables", fixed.prepared[key])

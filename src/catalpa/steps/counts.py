@@ -1,4 +1,4 @@
-"""What comes back from a pass: counts of categories per cluster, and sums that add across blocks."""
+"""What comes back from a pass: counts of categories per cluster, sums that add across blocks; and modes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from catalpa.steps import compiled
 from catalpa.table.blocks import TICK_BITS, Axis, Block, FloatArray, IntArray, ticks
+
+try:
+    from catalpa.steps import _core
+except ImportError:  # pragma: no cover - an installation without a compiler
+    _core = None  # type: ignore[assignment]
 
 SQUARE_BITS = 26  # squares of numbers are kept to 2**-26
 
@@ -141,3 +147,38 @@ class Counts:
             return means
         np.divide(self.sums * 2.0**-TICK_BITS, self.seen, out=means, where=self.seen > 0)
         return means
+
+
+def most_frequent(by_category: IntArray, axis: Axis, fallback: IntArray | None = None) -> IntArray:
+    """Most frequent category of each column in each cluster, (k, columns); lowest code on ties.
+
+    Where a cluster has no row with the column, ``fallback`` stands (code 0 without one).
+    """
+    modes, most = modes_and_counts(by_category, axis)
+    return modes if fallback is None else np.where(most > 0, modes, fallback)
+
+
+def modes_and_counts(by_category: IntArray, axis: Axis) -> tuple[IntArray, IntArray]:  # both (k, columns)
+    """Most frequent category, the lowest of equals, and how often it occurs; 0 and 0 without categories.
+
+    ``by_category`` (k, V) may hold any measure of how frequent a category is.
+
+    Examples
+    --------
+    >>> modes, most = modes_and_counts(np.array([[2, 5, 1, 1]]), Axis((2, 2)))
+    >>> modes.tolist(), most.tolist()
+    ([[1, 0]], [[5, 1]])
+    """
+    shape = len(by_category), axis.n_columns
+    modes, most = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=by_category.dtype)
+    if by_category.dtype == np.int64 and compiled.available():
+        _core.most_frequent(np.ascontiguousarray(by_category), axis.offsets, modes, most)
+    elif len(axis.filled):
+        # All columns at once: with many of them a loop would take longer than the pass that counted.
+        firsts = axis.offsets[axis.filled]
+        largest = np.maximum.reduceat(by_category, firsts, axis=1)
+        is_most = by_category == largest[:, np.searchsorted(axis.filled, axis.column_of)]
+        places = np.where(is_most, np.arange(axis.length), axis.length)
+        modes[:, axis.filled] = np.minimum.reduceat(places, firsts, axis=1) - firsts
+        most[:, axis.filled] = largest
+    return modes, most

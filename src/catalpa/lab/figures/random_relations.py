@@ -12,8 +12,7 @@ from catalpa.cluster.kmodes import KModes
 from catalpa.costs.matching import Prototypes
 from catalpa.loop.settle import REFILLS, settle
 from catalpa.steps.assign import label_rows
-from catalpa.steps.counts import Counts
-from catalpa.steps.modes import most_frequent
+from catalpa.steps.counts import Counts, most_frequent
 from catalpa.steps.scores import Scores, fix
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
