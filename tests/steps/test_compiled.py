@@ -63,13 +63,27 @@ def test_twenty_columns_of_five_take_seven_bytes_a_row():
 @pytest.mark.parametrize(
     ("sizes", "n", "k", "starts"),
     [
-        ((5, 5, 5, 5), 100_000, 5, (0, 3, 4)),
-        ((5, 5, 5, 5), 1000, 5, (0, 2, 4)),
+        ((5,) * 6, 100_000, 5, (0, 3, 6)),
+        ((5,) * 6, 1000, 5, (0, 2, 4, 6)),
+        ((5,) * 4, 100_000, 5, (0, 2, 4)),
+        ((5,) * 100, 40_000, 5, (*range(0, 100, 3), 100)),
+        ((5,) * 100, 10_000, 5, tuple(range(0, 101, 2))),
+        ((16,) * 400, 10_000_000, 32, tuple(range(401))),
         ((5, 5, 5, 5), 10, 5, (0, 1, 2, 3, 4)),
         ((2, 300, 2, 2), 100_000, 5, (0, 1, 2, 4)),
         ((), 10, 5, (0,)),
     ],
-    ids=["many rows", "some rows", "few rows", "a wide column stands alone", "no columns"],
+    ids=[
+        "many rows",
+        "some rows",
+        "as narrow as makes no more groups",
+        "many columns",
+        "many columns of fewer rows",
+        "more than the cache holds",
+        "few rows",
+        "a wide column stands alone",
+        "no columns",
+    ],
 )
 def test_columns_are_fused_as_far_as_rows_and_caches_allow(sizes, n, k, starts):
     assert compiled._plan(Axis(sizes), k, n) == starts

@@ -23,7 +23,7 @@ CHOICE = "CATALPA_CORE"  # environment variable: "numpy", or one of the core's i
 WIDEST_GROUP = 256  # fused codes stay in one byte
 CACHE_BYTES = 1 << 20  # of the second cache, for the fused table of the clusters looked up together
 CLUSTERS_TOGETHER = 32
-ROWS_PER_PLACE = 16  # a fused place must pay for being filled at every pass
+PLACE_COST = 60  # look-ups that take as long as to fill a fused place, which is done at every pass
 NO_ROWS = np.zeros(0, dtype=np.int64)
 
 
@@ -92,9 +92,9 @@ def _level(asked: str) -> str:
     )
 
 
-def pack(block: Block, axis: Axis, k: int, rows_per_place: int = ROWS_PER_PLACE) -> Packed:
+def pack(block: Block, axis: Axis, k: int) -> Packed:
     """Fuse the block's columns into groups that suit a table of ``k`` clusters."""
-    starts = _plan(axis, k, len(block), rows_per_place)
+    starts = _plan(axis, k, len(block))
     codes = np.ascontiguousarray(block.codes)
     fused = _core.fuse_codes(codes, axis.widths, np.asarray(starts))
     if fused is None:
@@ -105,15 +105,17 @@ def pack(block: Block, axis: Axis, k: int, rows_per_place: int = ROWS_PER_PLACE)
     return Packed(axis, starts, fused, block.present_cells(axis))
 
 
-def _plan(axis: Axis, k: int, n: int, rows_per_place: int = ROWS_PER_PLACE) -> tuple[int, ...]:
-    """First column of each group: the widest fusion whose table suits the cache and the block."""
+def _plan(axis: Axis, k: int, n: int) -> tuple[int, ...]:
+    """First column of each group: the fusion with the least work among those whose table suits the cache."""
     entry_bytes = 4 * min(-(-k // 8) * 8, CLUSTERS_TOGETHER)
-    for widest in (WIDEST_GROUP, 64, 16):
+    best, least = tuple(range(axis.n_columns + 1)), axis.n_columns * n + PLACE_COST * axis.length
+    for widest in (16, 64, WIDEST_GROUP):
         starts = _greedy(axis, widest)
         places = sum(_group_widths(axis, starts))
-        if places * entry_bytes <= CACHE_BYTES and places * rows_per_place <= n:
-            return starts
-    return tuple(range(axis.n_columns + 1))
+        work = (len(starts) - 1) * n + PLACE_COST * places
+        if places * entry_bytes <= CACHE_BYTES and work < least:
+            best, least = starts, work
+    return best
 
 
 def _greedy(axis: Axis, widest: int) -> tuple[int, ...]:

@@ -25,7 +25,6 @@ NO_SHARES = np.zeros((0, 0), dtype=np.int32)
 NO_CLUSTERS = np.zeros(0, dtype=np.int32)
 
 LEAST_LOG = -745.0  # below it exp is 0
-ROWS_PER_PLACE = 4  # a fused place costs less here than at a hard pass, and a column more
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +63,7 @@ def _still_true(memory: SharedMemory, fixed: FixedShares) -> SharedMemory:
 def _compiled_pass(
     block: Block, memory: SharedMemory, fixed: FixedShares, keep: bool, level: str
 ) -> tuple[SharedCounts, SharedMemory]:
-    packed = memory.packed or compiled.pack(block, fixed.axis, fixed.k, ROWS_PER_PLACE)
+    packed = memory.packed or compiled.pack(block, fixed.axis, fixed.k)
     shares = np.empty((len(block), fixed.k), dtype=np.int32) if keep else None
     owned = _core.Owned()
     counted, leaders = _count_compiled(block, packed, fixed, memory, shares, owned, level)
