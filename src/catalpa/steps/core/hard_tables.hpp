@@ -153,8 +153,9 @@ class Tables : public Groups {
             range += most;
         }
         const int spare = used_bits ? trailing_zeros(static_cast<std::uint64_t>(used_bits)) : 62;
-        const Int128 limit = k <= FEW ? MOST_SHORT : MOST_BYTE;
-        if (used_bits < 0 || tie >> spare || (range >> spare) >= limit) return false;
+        const Int128 units = range >> spare;
+        if (used_bits < 0 || tie >> spare || units >> 62) return false;
+        if (static_cast<std::int64_t>(units) >= (k <= FEW ? MOST_SHORT : MOST_BYTE)) return false;
         k <= FEW ? fill_shorts(above, begin, spare) : fill_bytes(above, begin, spare);
         return true;
     }
