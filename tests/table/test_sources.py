@@ -327,3 +327,22 @@ def test_texts_that_stand_for_missing_cells_can_be_named(tmp_path, na):
     assert whole.to_pydict() == {"plan": ["basic", None, "plus"] * 4, "paid": [1.5, None, 2.0] * 4}
     (batch,) = scan(path, na=na).batches()
     assert batch.to_pydict() == whole.to_pydict()
+
+
+def test_missing_fields_of_several_blocks_are_told_from_all_their_dictionaries():
+    cells = ["x"] * 400_000 + ["NA"] * 300_000 + ["", "y"]
+    table = read_table(io.BytesIO("\n".join(["a,b", *(f"{cell},x" for cell in cells)]).encode()))
+    assert table["a"].num_chunks > 1
+    assert pc.value_counts(table["a"].cast(pa.string())).to_pylist() == [
+        {"values": "x", "counts": 400_000},
+        {"values": None, "counts": 300_001},
+        {"values": "y", "counts": 1},
+    ]
+    assert table["a"].chunk(0).dictionary.to_pylist() == ["x", "y"]
+
+
+def test_a_text_that_begins_far_down_is_read_and_one_that_never_begins_is_empty():
+    far = b"\n" * 5 * delimited.SAMPLE_CHARACTERS
+    assert read_table(io.BytesIO(far + b"a,b\n1,x\n")).to_pydict() == {"a": [1], "b": ["x"]}
+    with pytest.raises(TableError, match="is empty"):
+        read_table(io.BytesIO(far))

@@ -6,7 +6,7 @@ import codecs
 import csv
 import io
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -56,15 +56,18 @@ def read_delimited(
     """
     if encoding is None:
         refuse_binary(content, name)
-    text = _decode(content, name, encoding)
-    if not text.strip():
+    utf8 = _in_utf8(content, name, encoding)
+    # No character takes more than four bytes; the one at the end may be cut.
+    sample = utf8[: 4 * SAMPLE_CHARACTERS].decode("utf-8", "ignore")[:SAMPLE_CHARACTERS]
+    if not sample.strip() and not utf8.decode("utf-8").strip():
         raise TableError(f"{name} is empty. A table needs a line with the names of its columns, and rows.")
-    chosen = chosen_delimiter(text[:SAMPLE_CHARACTERS], name, delimiter)
-    names = header_names(text, name, chosen)
-    table = _parse(text.encode("utf-8"), name, chosen, names, na)
+    chosen = chosen_delimiter(sample, name, delimiter)
+    names = header_names(sample, name, chosen, lambda: utf8.decode("utf-8"))
+    table = _parse(utf8, name, chosen, names, na)
     if table.num_rows == 0:
         raise TableError(f"{name} has names of columns but no rows.")
-    return pa.table({column: _typed(table[column], decimal) for column in names})
+    missing = pa.array([*MISSING_SPELLINGS, *na])
+    return pa.table({column: _typed(table[column], decimal, missing) for column in names})
 
 
 def missing_texts(na: str | Sequence[str]) -> tuple[str, ...]:
@@ -88,13 +91,18 @@ def refuse_binary(begin: bytes, name: str) -> None:
         )
 
 
-def _decode(content: bytes, name: str, encoding: str | None) -> str:
+def _in_utf8(content: bytes, name: str, encoding: str | None) -> bytes:
+    """The text in UTF-8, without a mark; the same bytes where it is written so."""
     marked = marked_encoding(content)
     # UTF-8 first: it refuses most text that is something else, while cp1252 takes nearly anything.
     tried = [encoding] if encoding else [marked] if marked else ["utf-8", "cp1252"]
     for codec in tried:
         try:
-            return content.decode(codec)
+            if codecs.lookup(codec).name != "utf-8":
+                return content.decode(codec).encode("utf-8")
+            if not content.isascii():
+                content.decode(codec)  # only to see whether it can be
+            return content
         except UnicodeDecodeError as error:
             last, byte = error, error.start
         except LookupError as error:
@@ -149,12 +157,12 @@ def _record_lengths(sample: str, delimiter: str) -> list[int]:
     return [len(record) for record in islice(_records(sample, delimiter), SAMPLE_RECORDS)]
 
 
-def header_names(text: str, name: str, delimiter: str) -> list[str]:
+def header_names(begin: str, name: str, delimiter: str, whole: Callable[[], str]) -> list[str]:
     """The names of the columns: the first record that is not empty."""
     try:
-        # Behind a second record the first is complete; a text of any length need not be copied for it.
-        begun = list(islice(_records(text[:SAMPLE_CHARACTERS], delimiter), 2))
-        names = begun[0] if len(begun) == 2 else next(_records(text, delimiter))
+        # Behind a second record the first is complete; a text of any length need not be decoded for it.
+        begun = list(islice(_records(begin[:SAMPLE_CHARACTERS], delimiter), 2))
+        names = begun[0] if len(begun) == 2 else next(_records(whole(), delimiter))
     except (csv.Error, StopIteration) as error:
         raise TableError(f"{name} has no line with the names of its columns.") from error
     refuse_same_names(names, name)
@@ -197,7 +205,10 @@ def as_text(
 def _parse(content: bytes, name: str, delimiter: str, names: list[str], na: Sequence[str]) -> pa.Table:
     begun = content.lstrip(b"\r\n")  # an empty line is no line of names
     try:
-        parse, convert = as_text(names, delimiter, na, _repeating(begun, names, delimiter))
+        repeating = _repeating(begun, names, delimiter)
+        parse, convert = as_text(names, delimiter, na, repeating)
+        # Which fields are missing is told from the different ones, once all columns have few.
+        convert.strings_can_be_null = len(repeating) < len(names)
         # To look for the ends of lines outside quotes takes a reading of its own.
         parse.newlines_in_values = b'"' in begun
         convert.check_utf8 = False  # it was text a moment ago
@@ -257,15 +268,30 @@ def number_text(column: pa.ChunkedArray | pa.Array, decimal: str) -> Any:
     return pc.replace_substring(pc.replace_substring(column, ".", "·"), ",", ".")
 
 
-def _typed(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
+def _with_holes(column: pa.ChunkedArray, missing: pa.Array) -> pa.ChunkedArray:
+    """A dictionary column, on one dictionary for all chunks, without the words for missing cells."""
+    column = column.unify_dictionaries()
+    words = column.chunk(0).dictionary
+    holes = pc.is_in(words, value_set=missing)
+    if not pc.any(holes).as_py():
+        return column
+    kept = pc.invert(holes)
+    left = words.filter(kept)
+    places = pc.index_in(words, value_set=left)  # null for the words that are none
+    parts = [pa.DictionaryArray.from_arrays(places.take(part.indices), left) for part in column.chunks]
+    return pa.chunked_array(parts)
+
+
+def _typed(column: pa.ChunkedArray, decimal: str, missing: pa.Array) -> pa.ChunkedArray:
     """The column as numbers, if every field that is not missing is one; text as a dictionary."""
+    if pa.types.is_dictionary(column.type):
+        column = _with_holes(column, missing)
     if column.null_count == len(column):
         return pa.chunked_array([pa.nulls(len(column))])
     if not pa.types.is_dictionary(column.type):
         numbers = _numbers(column, decimal)
         return column.dictionary_encode() if numbers is None else numbers
     # What fields say is told from the different ones, which are few.
-    column = column.unify_dictionaries()
     numbers = _numbers(column.chunk(0).dictionary, decimal)
     if numbers is None:
         return column

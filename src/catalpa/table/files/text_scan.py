@@ -138,7 +138,7 @@ def _layout(path: Path, delimiter: str | None, encoding: str | None, na: tuple[s
         raise TableError(f"{path} is empty. A table needs a line with the names of its columns, and rows.")
     chosen = chosen_delimiter(text, path.name, delimiter)
     empty = len(text[: len(text) - len(text.lstrip("\r\n"))].splitlines())
-    return Layout(header_names(text, str(path), chosen), chosen, found, empty, na)
+    return Layout(header_names(text, str(path), chosen, lambda: text), chosen, found, empty, na)
 
 
 def _guessed(begin: bytes) -> str:
