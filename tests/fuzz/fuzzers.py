@@ -11,13 +11,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
-from tests.fuzz import engines, files, models, tables
+from tests.fuzz import engines, files, models, tables, texts
 
 FUZZERS: Mapping[str, Callable[[Random, Path], str]] = {
     "models": models.fuzz,
     "tables": tables.fuzz,
     "files": files.fuzz,
     "engines": engines.fuzz,
+    "texts": texts.fuzz,
 }
 
 

@@ -27,6 +27,10 @@ def stream(text, **settings):
     return read_table(io.BytesIO(content), **settings)
 
 
+def read_in_batches(path, **settings):
+    return list(scan(path, **settings).batches())
+
+
 def is_text(table, name):
     return pa.types.is_dictionary(table.schema.field(name).type)
 
@@ -51,8 +55,71 @@ def test_a_comma_inside_numbers_or_quotes_does_not_mislead():
 
 def test_a_given_delimiter_is_used():
     assert stream("a:b\n1:2\n", delimiter=":").to_pydict() == {"a": [1], "b": [2]}
-    with pytest.raises(ParameterError, match="delimiter is '::'"):
-        stream("a:b\n1:2\n", delimiter="::")
+
+
+@pytest.mark.parametrize("delimiter", ["::", "", "é", "\0", "\n", '"', "\ud800"])
+@pytest.mark.parametrize("read", [read_table, read_in_batches])
+def test_a_delimiter_that_no_text_can_have_is_told(delimiter, read, tmp_path):
+    (tmp_path / "t.csv").write_text("a:b\n1:2\n")
+    with pytest.raises(ParameterError, match=r"delimiter is .*single character"):
+        read(tmp_path / "t.csv", delimiter=delimiter)
+
+
+@pytest.mark.parametrize("encoding", ["idna", "punycode", "undefined", "hex", "rot13", "a\0b", "\ud800"])
+@pytest.mark.parametrize("read", [read_table, read_in_batches])
+def test_what_python_lists_but_is_no_encoding_of_text_is_told(encoding, read, tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(ParameterError, match="encoding is"):
+        read(tmp_path / "t.csv", encoding=encoding)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "content"), [("utf-7", b"a,b\nx+2AA-,1\n"), ("raw_unicode_escape", b"a,b\n\\ud800,1\n")]
+)
+@pytest.mark.parametrize("read", [read_table, read_in_batches])
+def test_half_a_character_of_an_encoding_is_told(encoding, content, read, tmp_path):
+    (tmp_path / "t.csv").write_bytes(content)
+    with pytest.raises(TableError, match=f"not written in {encoding}"):
+        read(tmp_path / "t.csv", encoding=encoding)
+
+
+def test_utf_16_without_its_mark_is_told_in_a_stream(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"a,b\nx,1\n")
+    with pytest.raises(TableError, match="not written in utf_16"):
+        read_in_batches(tmp_path / "t.csv", encoding="utf_16")
+
+
+@pytest.mark.parametrize("na", ["\ud800", [1], [None]])
+def test_what_no_cell_can_say_stands_for_no_missing_one(na):
+    with pytest.raises(ParameterError, match="na holds"):
+        stream("a,b\n1,2\n", na=na)
+    with pytest.raises(ParameterError, match="na holds"):
+        scan("nothing.csv", na=na)
+
+
+@pytest.mark.parametrize("text", ["\ufeff\ufeffa,b\n1,2\n", "a" * 200_000 + ",b\n1,2\n"])
+def test_names_that_cannot_be_told_are_refused_also_in_a_stream(text, tmp_path):
+    (tmp_path / "t.csv").write_text(text, encoding="utf-8")
+    for read in (read_table, read_in_batches):
+        with pytest.raises(TableError, match=r"names|cannot be read as delimited"):
+            read(tmp_path / "t.csv")
+
+
+def test_the_delimiter_of_a_long_text_with_ends_of_the_old_kind_is_found():
+    assert stream("a;b\r" + "x;1\r" * 20_000).column_names == ["a", "b"]
+
+
+@pytest.mark.parametrize("read", [read_table, read_in_batches])
+def test_a_text_whose_names_are_in_utf_8_is_not_read_as_another_when_it_is_cut(read, tmp_path):
+    (tmp_path / "t.csv").write_bytes("größe\nx\né".encode()[:-1])
+    with pytest.raises(TableError, match="not written in utf-8"):
+        read(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("rows_before", [0, 200_000])
+def test_a_field_of_megabytes_is_read(rows_before):
+    text = "a,b\n" + "x,1\n" * rows_before + "y" * 3_000_000 + ",2\n"
+    assert stream(text)["a"][-1].as_py() == "y" * 3_000_000
 
 
 def test_a_tsv_file_is_cut_at_tabs_only(tmp_path):
@@ -116,6 +183,7 @@ def test_quoted_fields_may_hold_line_breaks():
         ("", "is empty"),
         (" \n\n", "is empty"),
         ("a,b\n", "no rows"),
+        ("a,b", "no rows"),
         ("a,b\n1,2\n3\n", "Line 3 of The stream has 1 fields, but the line of names has 2"),
         ('a,b\n"x\ny",2\n3,4,5\n', "Line 4 of The stream has 3 fields"),
         ("x" * 140_000 + ",b\n1,2\n", "no line with the names"),

@@ -22,9 +22,16 @@ THREADS_FROM = 1 << 24  # bytes of a text file from which it is read by several 
 MISSING_SPELLINGS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "<NA>")
 DELIMITERS = (",", ";", "\t", "|")  # the first wins where several cut equally well
 SAMPLE_CHARACTERS = 65_536  # holds a line of thousands of names
+SAMPLE_BYTES = 4 * SAMPLE_CHARACTERS  # no character takes more than four
 LOOKED_AT_BYTES = 1 << 18  # from which it is told whether the fields of a column repeat
+LARGEST_BLOCK = (1 << 31) - 1  # that Arrow reads at once
 SAMPLE_RECORDS = 50  # many enough to outvote a delimiter that stands in some texts by chance
 TABBED = (".tsv", ".tab", ".tsv.gz", ".tab.gz")
+NOT_OF_TEXT = (
+    "idna",
+    "punycode",
+    "undefined",
+)  # Python lists them, but they are of host names, and of nothing
 
 _BYTE_ORDER_MARKS = {
     # UTF-32 before UTF-16, whose mark is the beginning of the other's.
@@ -57,20 +64,19 @@ def read_delimited(
     if encoding is None:
         refuse_binary(content, name)
     utf8 = _in_utf8(content, name, encoding)
-    # No character takes more than four bytes; the one at the end may be cut.
-    sample = utf8[: 4 * SAMPLE_CHARACTERS].decode("utf-8", "ignore")[:SAMPLE_CHARACTERS]
+    sample = utf8[:SAMPLE_BYTES].decode("utf-8", "ignore")[:SAMPLE_CHARACTERS]  # the last one may be cut
     if not sample.strip() and not utf8.decode("utf-8").strip():
         raise TableError(f"{name} is empty. A table needs a line with the names of its columns, and rows.")
     chosen = chosen_delimiter(sample, name, delimiter)
     names = header_names(sample, name, chosen, lambda: utf8.decode("utf-8"))
     table = _parse(utf8, name, chosen, names, na)
     if table.num_rows == 0:
-        raise TableError(f"{name} has names of columns but no rows.")
+        raise _no_rows(name)
     missing = pa.array([*MISSING_SPELLINGS, *na])
     return pa.table({column: _typed(table[column], decimal, missing) for column in names})
 
 
-def missing_texts(na: str | Sequence[str]) -> tuple[str, ...]:
+def missing_texts(na: str | Sequence[object]) -> tuple[str, ...]:
     """What stands for a missing cell; a single text is one, not its letters.
 
     Examples
@@ -78,7 +84,33 @@ def missing_texts(na: str | Sequence[str]) -> tuple[str, ...]:
     >>> missing_texts("n.a."), missing_texts(["-", "?"])
     (('n.a.',), ('-', '?'))
     """
-    return (na,) if isinstance(na, str) else tuple(na)
+    return tuple(map(_missing_text, (na,) if isinstance(na, str) else na))
+
+
+def _missing_text(text: object) -> str:
+    # Half of a surrogate pair: no file holds it, and Arrow cannot look for it.
+    if isinstance(text, str) and not any("\ud800" <= letter <= "\udfff" for letter in text):
+        return text
+    raise ParameterError(f"na holds {text!r}; give the texts that stand for a missing cell.")
+
+
+def known_encoding(encoding: str | None) -> str | None:
+    """The encoding that was given, if Python reads text in it.
+
+    Examples
+    --------
+    >>> known_encoding("latin-1")
+    'latin-1'
+    """
+    if encoding:
+        try:
+            b"?".decode(encoding, "replace")
+            known = codecs.lookup(encoding).name not in NOT_OF_TEXT
+        except (LookupError, ValueError):  # what is no name at all is a ValueError
+            known = False
+        if not known:
+            raise ParameterError(f"encoding is {encoding!r}, which Python does not know as one of text.")
+    return encoding
 
 
 def refuse_binary(begin: bytes, name: str) -> None:
@@ -94,8 +126,9 @@ def refuse_binary(begin: bytes, name: str) -> None:
 def _in_utf8(content: bytes, name: str, encoding: str | None) -> bytes:
     """The text in UTF-8, without a mark; the same bytes where it is written so."""
     marked = marked_encoding(content)
+    given = known_encoding(encoding) or marked
     # UTF-8 first: it refuses most text that is something else, while cp1252 takes nearly anything.
-    tried = [encoding] if encoding else [marked] if marked else ["utf-8", "cp1252"]
+    tried = [given] if given else ["utf-8"] if begins_in_utf8(content) else ["utf-8", "cp1252"]
     for codec in tried:
         try:
             if codecs.lookup(codec).name != "utf-8":
@@ -105,13 +138,28 @@ def _in_utf8(content: bytes, name: str, encoding: str | None) -> bytes:
             return content
         except UnicodeDecodeError as error:
             last, byte = error, error.start
-        except LookupError as error:
-            raise ParameterError(f"encoding is {encoding!r}, which Python does not know.") from error
+        except UnicodeEncodeError as error:  # some encodings can say half of a surrogate pair
+            raise TableError(f"{name} is not written in {codec}: it holds halves of characters.") from error
     line = content.count(b"\n", 0, byte) + 1
     raise TableError(
         f"{name} is not written in {tried[-1]}: line {line} holds the byte 0x{content[byte]:02x}, "
         "which means nothing there. Give the encoding, for instance latin-1."
     ) from last
+
+
+def begins_in_utf8(content: bytes) -> bool:
+    """Whether the line of names holds letters that only UTF-8 writes so: no other encoding need be tried.
+
+    Examples
+    --------
+    >>> begins_in_utf8("größe,b".encode()), begins_in_utf8(b"a,b"), begins_in_utf8("größe,b".encode("cp1252"))
+    (True, False, False)
+    """
+    first = content[:SAMPLE_BYTES].lstrip(b"\r\n").splitlines()[:1]
+    try:
+        return bool(first) and not first[0].isascii() and bool(first[0].decode("utf-8"))
+    except UnicodeDecodeError:
+        return False
 
 
 def marked_encoding(content: bytes) -> str | None:
@@ -135,15 +183,19 @@ def chosen_delimiter(sample: str, name: str, delimiter: str | None) -> str:
     """
     if delimiter is None:
         return "\t" if name.lower().endswith(TABBED) else _found_delimiter(sample)
-    if len(delimiter) != 1:
-        raise ParameterError(f"delimiter is {delimiter!r}; it has to be a single character.")
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '\0\r\n"':
+        raise ParameterError(
+            f"delimiter is {delimiter!r}; it has to be a single character of ASCII, and neither a quote nor "
+            "the end of a line."
+        )
     return delimiter
 
 
 def _found_delimiter(sample: str) -> str:
     """The delimiter that cuts the first records into the same number of fields, and the most of them."""
     # The last record of a cut sample is cut too, and would have fewer fields.
-    complete = sample.rpartition("\n")[0] if len(sample) >= SAMPLE_CHARACTERS else sample
+    end = max(sample.rfind("\n"), sample.rfind("\r")) if len(sample) >= SAMPLE_CHARACTERS else -1
+    complete = sample if end == -1 else sample[:end]
     best, most = ",", (0, 0)
     for candidate in DELIMITERS:
         lengths = Counter(_record_lengths(complete, candidate))
@@ -212,28 +264,46 @@ def _parse(content: bytes, name: str, delimiter: str, names: list[str], na: Sequ
         # To look for the ends of lines outside quotes takes a reading of its own.
         parse.newlines_in_values = b'"' in begun
         convert.check_utf8 = False  # it was text a moment ago
-        # Arrow's reading threads now and then abort a short program while it ends; large files need them.
-        read = arrow_csv.ReadOptions(use_threads=len(content) > THREADS_FROM)
-        table = arrow_csv.read_csv(
-            io.BytesIO(begun), read_options=read, parse_options=parse, convert_options=convert
-        )
+        table = _read(begun, parse, convert)
     except pa.ArrowInvalid as error:
+        if "Empty CSV" in str(error):  # names without an end of line
+            raise _no_rows(name) from error
         raise _ragged(content, name, delimiter, len(names)) from error
     if table.column_names != names:  # quotes that Arrow reads in another way
         raise _ragged(content, name, delimiter, len(names))
     return table
 
 
+def _read(
+    content: bytes, parse: arrow_csv.ParseOptions, convert: arrow_csv.ConvertOptions, block: int | None = None
+) -> pa.Table:
+    # Arrow's reading threads now and then abort a short program while it ends; large files need them.
+    read = arrow_csv.ReadOptions(use_threads=len(content) > THREADS_FROM, block_size=block)
+    try:
+        return arrow_csv.read_csv(io.BytesIO(content), read, parse, convert)
+    except pa.ArrowInvalid as error:
+        if block is not None or "straddling" not in str(error):  # Arrow tells long records by its words only
+            raise
+    return _read(content, parse, convert, min(len(content), LARGEST_BLOCK))
+
+
 def _repeating(content: bytes, names: list[str], delimiter: str) -> set[str]:
     """Columns whose fields occur twice on average in the first rows: as dictionaries they are read sooner."""
     parse, convert = as_text(names, delimiter, ())
     read = arrow_csv.ReadOptions(use_threads=False, block_size=LOOKED_AT_BYTES)
-    with arrow_csv.open_csv(io.BytesIO(content), read, parse, convert) as reader:
-        batch = next(iter(reader), None)
+    try:
+        with arrow_csv.open_csv(io.BytesIO(content), read, parse, convert) as reader:
+            batch = next(iter(reader), None)
+    except pa.ArrowInvalid:  # a record that is longer than what is looked at, or a fault to be told later
+        return set()
     if batch is None:
         return set()
     found = zip(batch.schema.names, batch.columns, strict=True)
     return {name for name, column in found if 2 * len(column.unique()) <= len(column)}
+
+
+def _no_rows(name: str) -> TableError:
+    return TableError(f"{name} has names of columns but no rows.")
 
 
 def _ragged(content: bytes, name: str, delimiter: str, expected: int) -> TableError:

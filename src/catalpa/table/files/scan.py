@@ -63,9 +63,9 @@ def scan(
     >>> sorted(model.cluster_sizes_.tolist())
     [1, 2]
     """
-    paths = _found(source)
     kept = None if columns is None else tuple(columns)
     text = (delimiter, encoding, bytes_of(memory), decimal, missing_texts(na))
+    paths = _found(source)
     return Scan(paths, kept, tuple(drop or ()), *text)
 
 

@@ -11,12 +11,15 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from catalpa.errors import ParameterError, TableError
+from catalpa.errors import TableError
 from catalpa.table.files.delimited import (
+    SAMPLE_BYTES,
     SAMPLE_CHARACTERS,
     as_text,
+    begins_in_utf8,
     chosen_delimiter,
     header_names,
+    known_encoding,
     looks_like_labels,
     marked_encoding,
     number_text,
@@ -129,20 +132,19 @@ def _layout(path: Path, delimiter: str | None, encoding: str | None, na: tuple[s
     begin = _beginning(path)
     if encoding is None:
         refuse_binary(begin, str(path))
-    found = encoding or marked_encoding(begin) or _guessed(begin)
-    try:
-        text = begin.decode(found, errors="replace")
-    except LookupError as error:
-        raise ParameterError(f"encoding is {encoding!r}, which Python does not know.") from error
+    found = known_encoding(encoding) or marked_encoding(begin) or _guessed(begin)
+    text = begin.decode(found, errors="replace")
     if not text.strip():
         raise TableError(f"{path} is empty. A table needs a line with the names of its columns, and rows.")
-    chosen = chosen_delimiter(text, path.name, delimiter)
+    chosen = chosen_delimiter(text[:SAMPLE_CHARACTERS], path.name, delimiter)
     empty = len(text[: len(text) - len(text.lstrip("\r\n"))].splitlines())
     return Layout(header_names(text, str(path), chosen, lambda: text), chosen, found, empty, na)
 
 
 def _guessed(begin: bytes) -> str:
     """UTF-8, or Windows text where the beginning cannot be that; it may end inside a character."""
+    if begins_in_utf8(begin):
+        return "utf-8"
     try:
         codecs.getincrementaldecoder("utf-8")().decode(begin)
     except UnicodeDecodeError:
@@ -154,9 +156,9 @@ def _beginning(path: Path) -> bytes:
     """Enough of a file to hold the names of its columns, and usually some rows."""
     try:
         with pa.input_stream(str(path)) as stream:
-            begin = bytes(stream.read(SAMPLE_CHARACTERS))
+            begin = bytes(stream.read(SAMPLE_BYTES))
             while len(begin.splitlines()) < 2 and len(begin) < BLOCK_BYTES:
-                more = bytes(stream.read(SAMPLE_CHARACTERS))
+                more = bytes(stream.read(SAMPLE_BYTES))
                 if not more:
                     break
                 begin += more
@@ -169,8 +171,9 @@ def _examined(path: Path, layout: Layout, decimal: str, *, guess: bool) -> tuple
     """The types of one file, read as UTF-8 if it can be and as Windows text otherwise."""
     try:
         return layout, _seen(path, layout, decimal)
-    except UnicodeDecodeError as error:
-        if not guess or layout.encoding == "cp1252":
+    except UnicodeError as error:  # also of marks that lack, and of halves of characters
+        # Names with letters of UTF-8 say how the file is written, as a mark does.
+        if not guess or layout.encoding != "utf-8" or not "".join(layout.names).isascii():
             raise TableError(
                 f"{path} is not written in {layout.encoding}. Give the encoding, for instance latin-1."
             ) from error
@@ -199,6 +202,11 @@ def _records(path: Path, layout: Layout) -> Iterator[pa.RecordBatch]:
             pa.input_stream(str(path)) as stream,
             arrow_csv.open_csv(stream, read, parse, convert) as reader,
         ):
+            if reader.schema.names != layout.names:  # quotes and marks that Arrow reads in another way
+                raise TableError(
+                    f"{path} cannot be read as delimited text with the delimiter {layout.delimiter!r}: "
+                    "its line of names can be read in two ways."
+                )
             yield from reader
     except pa.ArrowInvalid as error:
         if "UTF8" in str(error):  # Arrow tells wrong bytes apart by its words only
