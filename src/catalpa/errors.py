@@ -32,6 +32,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 __all__ = [
     "AmbiguousVectorsWarning",
     "CatalpaError",
@@ -132,6 +135,15 @@ class OutputError(CatalpaError, OSError):
 
 class MissingDependency(CatalpaError, ImportError):
     """An optional package is needed; the message has the pip command."""
+
+
+@contextmanager
+def needing(need: str, package: str) -> Iterator[None]:
+    """Around the import of an optional package: where it is missing, say what needs it and how to get it."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingDependency(f"{need}. Install it with: pip install {package}") from error
 
 
 class CatalpaWarning(UserWarning):

@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from catalpa.errors import CatalpaError
+
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
@@ -26,6 +28,26 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """
     with open_atomically(path) as stream:
         stream.write(content)
+
+
+@contextlib.contextmanager
+def told_as(refused: type[CatalpaError], what: str, cure: str = "") -> Iterator[None]:
+    """Turn what the system says of a file into an error for users: what failed, its reason, and a cure.
+
+    Examples
+    --------
+    >>> from catalpa.errors import OutputError
+    >>> with told_as(OutputError, "'a.csv' cannot be written"):
+    ...     raise PermissionError(13, "Permission denied")
+    Traceback (most recent call last):
+    catalpa.errors.OutputError: 'a.csv' cannot be written: Permission denied.
+    """
+    try:
+        yield
+    except CatalpaError:
+        raise  # some are errors of the system too, and say already what is wrong
+    except OSError as error:
+        raise refused(f"{what}: {error.strerror}. {cure}".rstrip()) from error
 
 
 @contextlib.contextmanager

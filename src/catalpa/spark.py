@@ -11,12 +11,12 @@ import numpy as np
 from sklearn.base import clone
 
 from catalpa.cluster.registry import find_method, model_from
-from catalpa.errors import MissingDependency, ParameterError, UnknownColumn
+from catalpa.errors import ParameterError, UnknownColumn, needing
 from catalpa.estimator.base import Clusterer
 from catalpa.estimator.parameters import WATCHING
 from catalpa.model.file import from_model_text, model_text
 
-try:
+with needing("Stages of a Spark pipeline need pyspark", "'catalpa[spark]'"):
     from pyspark.ml import Estimator, Model
     from pyspark.ml.param.shared import HasInputCols, HasPredictionCol
     from pyspark.ml.util import (
@@ -29,10 +29,6 @@ try:
     )
     from pyspark.sql import SparkSession
     from pyspark.sql.types import IntegerType
-except ImportError as error:
-    raise MissingDependency(
-        "Stages of a Spark pipeline need pyspark. Install it with: pip install 'catalpa[spark]'"
-    ) from error
 
 from catalpa.engines.spark import append_column
 

@@ -141,7 +141,7 @@ class SigDT(Clusterer):
             raise damaged("extra.shared", "holds branches that are no tree with a leaf for every cluster")
 
     def _fixed(self, axis: Axis) -> FixedScores:
-        return super()._fixed(axis).with_hole_costs(self.tree_.hole_costs())
+        return super()._fixed(axis).with_hole_costs(self.tree_.broken()[1])
 
     @property
     def tree_(self) -> SplitTree:
@@ -175,8 +175,9 @@ def _outcome(engine: Engine, grown: GrownTree, tree: SplitTree, clusterable: boo
     k = len(grown.by_category)
     none = np.zeros((k, 0), dtype=np.int64)  # numbers were refused or binned
     sizes = grown.sizes[grown.labels >= 0]  # labels are given in the order of the branches
-    scores = Scores.of(tree.broken())
-    fixed = fix(scores, engine.axis).with_hole_costs(tree.hole_costs())
+    broken, broken_by_none = tree.broken()
+    scores = Scores.of(broken)
+    fixed = fix(scores, engine.axis).with_hole_costs(broken_by_none)
     return Outcome(
         scores,
         Counts(grown.by_category, sizes, none, none, none, cost=0, moved=0),

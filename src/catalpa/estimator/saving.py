@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 import catalpa
-from catalpa.errors import CatalpaError, MissingDependency, OnnxError, ParameterError, SqlError
+from catalpa.errors import CatalpaError, OnnxError, ParameterError, SqlError, needing
 from catalpa.estimator.fitted import Fitted
 from catalpa.estimator.parameters import WATCHING
 from catalpa.model.codecs import array_to_json, counts_to_json, scores_to_json
@@ -183,12 +183,8 @@ class Taken:
         """
         check_is_fitted(self)
         self._check_sum(OnnxError)
-        try:
+        with needing("to_onnx needs onnx", '"catalpa[onnx]"'):
             from catalpa.model.onnx import onnx_model
-        except ImportError as error:
-            raise MissingDependency(
-                'to_onnx needs onnx. Install it with: pip install "catalpa[onnx]"'
-            ) from error
         method, names = type(self).__name__, self.cluster_names_
         return onnx_model(self._scoring(), missing_text=missing_text, method=method, names=names)
 

@@ -106,8 +106,8 @@ def scores_from_json(entry: Mapping[str, Any]) -> Scores:
     """The scores that ``scores_to_json`` described."""
     scores = Scores(
         **_arrays(entry, "scores", OF_SCORES, "float64"),
-        power=_whole(entry, "scores", "power"),
-        root=_truth(entry, "scores", "root"),
+        power=_of_type(entry, "scores", "power", int),
+        root=_of_type(entry, "scores", "root", bool),
     )
     # Numbers count by their distance or by its square; no step knows another power.
     if scores.power not in (1, 2):
@@ -126,8 +126,8 @@ def counts_from_json(entry: Mapping[str, Any]) -> Counts:
     # That the shapes belong together is seen with the other parts of a model, or told by a checksum.
     return Counts(
         **_arrays(entry, "counts", OF_COUNTS, "int64"),
-        cost=_whole(entry, "counts", "cost"),
-        moved=_whole(entry, "counts", "moved"),
+        cost=_of_type(entry, "counts", "cost", int),
+        moved=_of_type(entry, "counts", "moved", int),
     )
 
 
@@ -150,17 +150,11 @@ def _part(entry: Mapping[str, Any], owner: str, name: str) -> Any:
     return entry[name]
 
 
-def _whole(entry: Mapping[str, Any], owner: str, name: str) -> int:
+def _of_type(entry: Mapping[str, Any], owner: str, name: str, kind: type) -> Any:
     value = _part(entry, owner, name)
-    if type(value) is not int:
-        raise damaged(f"{owner}.{name}", f"is {value!r}, not a whole number")
-    return value
-
-
-def _truth(entry: Mapping[str, Any], owner: str, name: str) -> bool:
-    value = _part(entry, owner, name)
-    if type(value) is not bool:
-        raise damaged(f"{owner}.{name}", f"is {value!r}, not true or false")
+    if type(value) is not kind:
+        told = {int: "a whole number", bool: "true or false"}[kind]
+        raise damaged(f"{owner}.{name}", f"is {value!r}, not {told}")
     return value
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from catalpa.errors import ModelFileError
-from catalpa.files import write_atomically
+from catalpa.files import told_as, write_atomically
 from catalpa.model.text import from_text, to_text
 
 FORMAT = 1  # goes up when a reader of the format before would misread the file
@@ -38,12 +38,8 @@ def write(path: str | os.PathLike[str], document: Mapping[str, Any]) -> None:
     """
     # Everything that can fail does so before the file that is there is touched.
     content = model_text(document).encode("utf-8")
-    try:
+    with told_as(ModelFileError, f"The model cannot be written to {os.fspath(path)!r}"):
         write_atomically(path, content)
-    except OSError as error:
-        raise ModelFileError(
-            f"The model cannot be written to {os.fspath(path)!r}: {error.strerror}."
-        ) from error
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:

@@ -85,12 +85,9 @@ class _Labels:
     def label(self) -> str:  # (rows,)
         graph, fixed = self.graph, self.scoring.fixed
         total = graph.whole(fixed.anchor[None, :])
-        parts = zip(
-            self.scoring.schema.categorical, fixed.axis.offsets[:-1], fixed.axis.offsets[1:], strict=True
-        )
-        for column, start, stop in parts:
+        for column, costs in self.scoring.parts:
             # A further place without costs, for cells that are refused.
-            table = np.vstack([fixed.table[start:stop], np.zeros((1, fixed.k), dtype=np.int64)])
+            table = np.vstack([costs, np.zeros((1, fixed.k), dtype=np.int64)])
             rows = graph.op("Reshape", self._codes(column), graph.whole([-1]))
             total = graph.op("Add", total, graph.op("Gather", graph.whole(table), rows))
         if fixed.n_numeric:
@@ -131,17 +128,12 @@ class _Labels:
         return column.size + 1 + max(IGNORED, UNSEEN)
 
     def _unseen_place(self, column: Column) -> int:
-        refused = self.scoring.handle_unknown == "error"
-        return self._refusal(column) if refused else column.size + UNSEEN
+        place = self.scoring.unseen_place(column)
+        return self._refusal(column) if place is None else place
 
     def _missing_place(self, column: Column) -> int:
-        if column.missing_code is not None:
-            return column.missing_code
-        if self.scoring.schema.missing == "error":
-            return self._refusal(column)
-        return (
-            column.size + IGNORED if self.scoring.schema.missing == "ignore" else self._unseen_place(column)
-        )
+        place = self.scoring.missing_place(column)
+        return self._refusal(column) if place is None else place
 
     def _texts(self, column: Column, known: Sequence[Category]) -> str:
         if self.missing_text in known:

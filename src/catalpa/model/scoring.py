@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from catalpa.errors import ParameterError
 from catalpa.steps.scores import FixedScores
-from catalpa.table.blocks import Scaling
-from catalpa.table.schema import Schema
+from catalpa.table.blocks import IGNORED, UNSEEN, IntArray, Scaling
+from catalpa.table.schema import Column, Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +28,23 @@ class Scoring:
         """Columns of the table that were taken by parts of them."""
         origins = [column.origin.column for column in self.schema.columns if column.origin is not None]
         return list(dict.fromkeys(origins))
+
+    @property
+    def parts(self) -> list[tuple[Column, IntArray]]:
+        """Every categorical column with what its cells cost, (size + holes, k): categories, then holes."""
+        cuts = zip(self.schema.categorical, pairwise(self.fixed.axis.offsets), strict=True)
+        return [(column, self.fixed.table[start:stop]) for column, (start, stop) in cuts]
+
+    def unseen_place(self, column: Column) -> int | None:
+        """Where in its column's part the cost of an unseen category stands; None where predict refuses it."""
+        return None if self.handle_unknown == "error" else column.size + UNSEEN
+
+    def missing_place(self, column: Column) -> int | None:
+        """The same of a missing cell."""
+        if column.missing_code is not None:
+            return column.missing_code
+        left_out = {"error": None, "ignore": column.size + IGNORED}
+        return left_out.get(self.schema.missing, self.unseen_place(column))
 
 
 class Scorer:

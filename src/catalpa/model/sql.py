@@ -97,23 +97,14 @@ class _Query:
     @cached_property
     def columns(self) -> list[ColumnCosts]:
         """The categorical columns, the widest of them with look-up tables."""
-        schema, fixed = self.scoring.schema, self.scoring.fixed
-        able = [column for column in schema.categorical if column.size > WIDE and _joinable(column)]
+        able = [
+            column for column in self.scoring.schema.categorical if column.size > WIDE and _joinable(column)
+        ]
         able = sorted(able, key=lambda column: -column.size)[:MOST_JOINS]
         joined = {column.name for column in able if self.words.dialect in WITH_VALUES}
         return [
-            ColumnCosts(
-                column,
-                at,
-                fixed.table[start:stop],
-                schema.missing,
-                self.scoring.handle_unknown,
-                self.words,
-                column.name in joined,
-            )
-            for at, (column, start, stop) in enumerate(
-                zip(schema.categorical, fixed.axis.offsets[:-1], fixed.axis.offsets[1:], strict=True)
-            )
+            ColumnCosts(column, at, costs, self.scoring, self.words, column.name in joined)
+            for at, (column, costs) in enumerate(self.scoring.parts)
         ]
 
     def _entries(self) -> list[str]:

@@ -8,8 +8,9 @@ from functools import cached_property
 from itertools import pairwise
 
 from catalpa.errors import SqlError
+from catalpa.model.scoring import Scoring
 from catalpa.model.sql_words import Words
-from catalpa.table.blocks import IGNORED, UNSEEN, IntArray
+from catalpa.table.blocks import IntArray
 from catalpa.table.schema import Category, Column, category_key
 
 
@@ -26,9 +27,7 @@ class ColumnCosts:
     at: int  # place among the categorical columns; the query calls the column ``column_<at>``
     # (size + holes, k): costs of the categories, of a left-out cell, and of an unseen category.
     table: IntArray
-    # missing, handle_unknown: the model's rules; a cell that ``predict`` refuses costs NULL.
-    missing: str
-    handle_unknown: str
+    scoring: Scoring  # a cell that ``predict`` refuses costs NULL
     words: Words
     joined: bool  # whether the costs are looked up in a table of their own
 
@@ -91,18 +90,13 @@ class ColumnCosts:
         return f"{self.lookup} (category, {costs}) AS (\n  VALUES\n    {rows}\n)"
 
     def _missing_cost(self, cluster: int) -> str:
-        if self.column.missing_code is not None:
-            return str(self.table[self.column.missing_code, cluster])
-        if self.missing == "error":
-            return "NULL"
-        if self.missing == "ignore":
-            return str(self.table[self.column.size + IGNORED, cluster])
-        return self._unseen_cost(cluster)
+        return self._cost(self.scoring.missing_place(self.column), cluster)
 
     def _unseen_cost(self, cluster: int) -> str:
-        if self.handle_unknown == "error":
-            return "NULL"
-        return str(self.table[self.column.size + UNSEEN, cluster])
+        return self._cost(self.scoring.unseen_place(self.column), cluster)
+
+    def _cost(self, place: int | None, cluster: int) -> str:
+        return "NULL" if place is None else str(self.table[place, cluster])
 
     def _groups(self, cluster: int) -> list[str]:
         """Categories of one cost together; those that cost as much as an unseen one need no words."""

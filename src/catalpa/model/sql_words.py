@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from catalpa.errors import MissingDependency, ParameterError, SqlError
+from catalpa.errors import ParameterError, SqlError, needing
 from catalpa.table.schema import Category
 
-try:
+with needing("SQL needs sqlglot", '"catalpa[sql]"'):
     from sqlglot import Dialects, exp
-except ImportError as error:
-    raise MissingDependency('SQL needs sqlglot. Install it with: pip install "catalpa[sql]"') from error
 
 GIVEN = "catalpa_given"  # what the query calls the table that it labels
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from catalpa.relations.names import category_names
+from catalpa.relations.numbers import over
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Schema
 
@@ -94,8 +95,6 @@ def map_categories(
     mass = weights[here] / weights.sum()
     coordinates, inertia, contributions = _axes(described_by, mass, axes)
     around = (described_by**2).sum(axis=1, keepdims=True)
-    quality = np.zeros_like(coordinates)
-    np.divide(coordinates**2, around, out=quality, where=around > 0)
     names = [
         (column.name, name) for column in schema.categorical for name in category_names(column.categories)
     ]
@@ -107,7 +106,7 @@ def map_categories(
         weights[here],
         coordinates,
         contributions,
-        quality,
+        over(coordinates**2, around),
         _clusters(np.asarray(by_category, dtype=np.float64)[:, here], coordinates, inertia),
         inertia / total if total > 0 else inertia,
     )
@@ -140,18 +139,12 @@ def _beside_others(together: FloatArray, schema: Schema) -> list[FloatArray]:
 def _standing_out(spread: FloatArray, overall: FloatArray) -> FloatArray:
     """Spread of each category less that of its column, in units in which rare groups count as much."""
     column = spread.sum(axis=0)
-    shares, expected = np.zeros_like(spread), np.zeros_like(column)
     rows = spread.sum(axis=1, keepdims=True)
-    np.divide(spread, rows, out=shares, where=rows > 0)
-    np.divide(column, column.sum(), out=expected, where=column.sum() > 0)
-    apart = np.where(rows > 0, shares - expected, 0.0)
-    there = overall > 0
+    apart = np.where(rows > 0, over(spread, rows) - over(column, column.sum()), 0.0)
     # The largest chi-square of a table grows with its groups less one; divided by that, every part of a
     # description can say as much as any other.
-    most = max(int(there.sum()) - 1, 1)
-    out = np.zeros_like(apart)
-    np.divide(apart, np.sqrt(overall * most), out=out, where=there)
-    return out
+    most = max(int((overall > 0).sum()) - 1, 1)
+    return over(apart, np.sqrt(overall * most))
 
 
 def _axes(described_by: FloatArray, mass: FloatArray, axes: int) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -175,11 +168,8 @@ def _axes(described_by: FloatArray, mass: FloatArray, axes: int) -> tuple[FloatA
 def _clusters(by_category: FloatArray, coordinates: FloatArray, inertia: FloatArray) -> FloatArray:
     """The mean of the categories that a cluster's rows hold, stretched to the scale of the categories."""
     held = by_category.sum(axis=1, keepdims=True)
-    shares = np.divide(by_category, held, out=np.zeros_like(by_category), where=held > 0)
-    means = shares @ coordinates
+    means = over(by_category, held) @ coordinates
     # Means huddle in the middle. On every axis clusters are spread as widely as categories, as in the
     # correspondence analysis of clusters and categories alone.
     spread = (held * means**2).sum(axis=0) / max(float(held.sum()), 1.0)
-    places = np.zeros(means.shape)
-    np.divide(means * np.sqrt(inertia), np.sqrt(spread), out=places, where=spread > 0)
-    return places
+    return over(means * np.sqrt(inertia), np.sqrt(spread))

@@ -13,27 +13,13 @@ LEAST_SPREAD = 1.0  # nats; where rows are all about as probable, smaller differ
 
 
 def border_by_probability(labels: IntArray, probabilities: FloatArray) -> IntArray:  # (n,) int64
-    """The cluster that is at least half as probable as a row's own; -1 where there is none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> border_by_probability(np.array([0, 0]), np.array([[0.6, 0.4], [0.9, 0.1]])).tolist()
-    [1, -1]
-    """
+    """The cluster that is at least half as probable as a row's own; -1 where there is none."""
     own, across, cluster = _next_best(labels, -probabilities)
     return np.where(across <= BORDER * own, cluster, -1)
 
 
 def border_by_cost(labels: IntArray, costs: FloatArray) -> IntArray:  # (n,) int64
-    """The cluster in which a row costs hardly more than in its own (5 % at most); -1 where there is none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> border_by_cost(np.array([0, 1]), np.array([[3.0, 3.0], [5.0, 2.0]])).tolist()
-    [1, -1]
-    """
+    """The cluster in which a row costs hardly more than in its own (5 % at most); -1 where there is none."""
     own, across, cluster = _next_best(labels, costs)
     # A cost may be below 0; a twentieth of it is a distance all the same.
     return np.where(across <= own + (NEARLY - 1.0) * np.abs(own), cluster, -1)

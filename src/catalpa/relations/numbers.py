@@ -59,15 +59,15 @@ def profile_numbers(
     weight = np.asarray(seen, dtype=np.float64)
     total = weight.sum(axis=0)
     rest = total - weight
-    overall = _over((weight * means).sum(axis=0), total)
-    others = _over(total * overall - weight * means, rest)
+    overall = over((weight * means).sum(axis=0), total)
+    others = over(total * overall - weight * means, rest)
     within = (weight * variances).sum(axis=0)
-    spread = _over(within + (weight * (means - overall) ** 2).sum(axis=0), total)
+    spread = over(within + (weight * (means - overall) ** 2).sum(axis=0), total)
     around = within - weight * variances + (weight * (means - overall) ** 2).sum(axis=0)
-    outside = _over(around - weight * (means - overall) ** 2, rest) - (others - overall) ** 2
+    outside = over(around - weight * (means - overall) ** 2, rest) - (others - overall) ** 2
     outside = np.maximum(outside, 0.0)
     deviation = np.sqrt(spread)
-    shifts = np.divide(means - others, deviation, out=np.zeros_like(means), where=deviation > 0)
+    shifts = over(means - others, deviation)
     there, elsewhere = weight > 0, rest > 0
     size = np.asarray(sizes, dtype=np.float64)[:, None]
     scaling = schema.scaling
@@ -81,10 +81,10 @@ def profile_numbers(
         np.where(elsewhere, scaling.restore(others), np.nan),
         np.where(elsewhere, half_outside + half_outside, np.nan),
         np.where(there & elsewhere, shifts, np.nan),
-        np.where(there & elsewhere, _bits(_over(weight, total), variances, outside, spread), 0.0),
+        np.where(there & elsewhere, _bits(over(weight, total), variances, outside, spread), 0.0),
         scaling.restore(overall),
         deviation * scaling.half_span * 2,
-        np.clip(1.0 - _over(_over(within, total), spread), 0.0, 1.0) * (spread > 0),
+        np.clip(1.0 - over(over(within, total), spread), 0.0, 1.0) * (spread > 0),
         np.full((*weight.shape, 3), np.nan),  # sums do not tell them
     )
 
@@ -102,9 +102,9 @@ def profile_values(
         there = np.isfinite(values)
         of, present, weight = labels[there], values[there], heavy[there]
         seen[:, at] = np.bincount(of, weight, minlength=k)
-        means[:, at] = _over(np.bincount(of, weight * present, minlength=k), seen[:, at])
+        means[:, at] = over(np.bincount(of, weight * present, minlength=k), seen[:, at])
         around = weight * (present - means[of, at]) ** 2
-        variances[:, at] = _over(np.bincount(of, around, minlength=k), seen[:, at])
+        variances[:, at] = over(np.bincount(of, around, minlength=k), seen[:, at])
     return profile_numbers(seen, means, variances, np.bincount(labels, heavy, minlength=k), schema)
 
 
@@ -154,7 +154,7 @@ def _bits(share: FloatArray, inside: FloatArray, outside: FloatArray, spread: Fl
     return np.clip(np.where(spread > 0, told, 0.0), 0.0, np.maximum(to_know, 0.0))
 
 
-def _over(sums: NDArray[Any], weights: FloatArray) -> FloatArray:
+def over(sums: NDArray[Any], weights: NDArray[Any] | float) -> FloatArray:
     """Sums over weights; 0 where there is no weight."""
     sums, weights = np.broadcast_arrays(sums, weights)
     return np.asarray(np.divide(sums, weights, out=np.zeros(sums.shape), where=weights > 0))

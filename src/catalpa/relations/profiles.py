@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from catalpa.relations.names import category_names
-from catalpa.relations.numbers import NumberProfile
+from catalpa.relations.numbers import NumberProfile, over
 from catalpa.relations.order import reading_order
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Column, Kind, Schema
@@ -128,10 +128,7 @@ def telling_columns(
 
 def _shares(counts: FloatArray | IntArray) -> FloatArray:
     """Counts over their sum along the last axis; 0 where the sum is 0."""
-    total = counts.sum(axis=-1, keepdims=True)
-    shares = np.zeros(counts.shape)
-    np.divide(counts, total, out=shares, where=total > 0)
-    return shares
+    return over(counts, counts.sum(axis=-1, keepdims=True))
 
 
 def _bits(counts: FloatArray | IntArray) -> float:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from catalpa.relations.names import category_names, figure, percent, shortened
-from catalpa.relations.numbers import NumberProfile
+from catalpa.relations.numbers import NumberProfile, over
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Schema
 
@@ -190,7 +190,7 @@ def _of_column(name: str, texts: Sequence[str], counts: FloatArray) -> list[tupl
     """The best reason that a column gives for each cluster, where it gives one."""
     rows_in, rows_out = _both(counts.sum(axis=1, keepdims=True))
     inside, outside = _both(counts)
-    share, elsewhere = _over(inside, rows_in), _over(outside, rows_out)
+    share, elsewhere = over(inside, rows_in), over(outside, rows_out)
     bits = _information(inside, outside, rows_in, rows_out)
     enough = np.minimum(ROWS, rows_in)
     common = (share >= COMMON) & (inside >= enough) & (rows_in > 0)
@@ -242,10 +242,6 @@ def _both(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
     return counts, np.where(others > 1e-9 * total, others, 0.0)
 
 
-def _over(counts: FloatArray, rows: FloatArray) -> FloatArray:
-    return np.divide(counts, rows, out=np.zeros(counts.shape), where=rows > 0)
-
-
 def _information(
     inside: FloatArray, outside: FloatArray, rows_in: FloatArray, rows_out: FloatArray
 ) -> FloatArray:
@@ -261,5 +257,5 @@ def _information(
     ):
         some = count > 1e-12
         ratio = np.divide(count * rows, of_rows * of_kind, out=np.ones(inside.shape), where=some)
-        bits += _over(count, np.broadcast_to(rows, count.shape)) * np.log2(ratio)
+        bits += over(count, rows) * np.log2(ratio)
     return np.maximum(bits, 0.0)

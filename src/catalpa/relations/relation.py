@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from catalpa.errors import MissingDependency
+from catalpa.errors import needing
 from catalpa.relations.drawing import draw, edge_length, ends_to_end
 from catalpa.relations.names import category_names, decimals, percent, shortened
 from catalpa.relations.tree import Tree, line_tree, spanning_tree
@@ -123,12 +123,8 @@ class Relation:
         Nodes are names, with the attribute ``category`` (and ``share`` where it is known); edges
         have the attribute ``length``.
         """
-        try:
+        with needing("to_networkx needs the package networkx", "networkx"):
             import networkx as nx
-        except ImportError as error:
-            raise MissingDependency(
-                "to_networkx needs the package networkx. Install it with: pip install networkx"
-            ) from error
         names = self.names
         graph = nx.Graph(cluster=self.cluster, column=self.column)
         for place, (name, category) in enumerate(zip(names, self.categories, strict=True)):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.errors import MissingDependency
+from catalpa.errors import needing
 from catalpa.relations.names import category_names, shortened
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Schema
@@ -109,26 +109,18 @@ class SplitTree:
             rules["p_value"].append(max((self.p_value(branch) for branch, _ in path), default=1.0))
         return rules
 
-    def broken(self) -> FloatArray:  # (V, clusters)
-        """How many conditions of a cluster's rule a cell with each category breaks."""
+    def broken(self) -> tuple[FloatArray, FloatArray]:  # (V, clusters) and (columns, clusters)
+        """How many conditions of a cluster's rule a cell breaks: with each category, and with none."""
         axis = self.schema.axis
-        table = np.zeros((axis.length, self.n_leaves))
+        table, holes = np.zeros((axis.length, self.n_leaves)), np.zeros((axis.n_columns, self.n_leaves))
         for cluster, path in self.paths():
             for branch, holds in path:
                 place = int(self.places[branch])
                 if holds:
                     table[axis.column_of == axis.column_of[place], cluster] += 1.0
+                    holes[axis.column_of[place], cluster] += 1.0
                 table[place, cluster] += -1.0 if holds else 1.0
-        return table
-
-    def hole_costs(self) -> FloatArray:  # (columns, clusters)
-        """The same for a cell that equals no category."""
-        axis = self.schema.axis
-        table = np.zeros((axis.n_columns, self.n_leaves))
-        for cluster, path in self.paths():
-            for branch, holds in path:
-                table[axis.column_of[self.places[branch]], cluster] += float(holds)
-        return table
+        return table, holes
 
     def to_networkx(self) -> Any:
         """The tree as a ``networkx.DiGraph``.
@@ -136,12 +128,8 @@ class SplitTree:
         Branches have the attributes ``rows``, ``p_value``, and ``column`` and ``category`` or, for a
         leaf, ``cluster``; edges have ``holds``.
         """
-        try:
+        with needing("to_networkx needs the package networkx", "networkx"):
             import networkx as nx
-        except ImportError as error:
-            raise MissingDependency(
-                "to_networkx needs the package networkx. Install it with: pip install networkx"
-            ) from error
         graph = nx.DiGraph()
         for branch, place in enumerate(self.places):
             graph.add_node(branch, rows=float(self.rows[branch]), p_value=self.p_value(branch))
