@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from catalpa.errors import ParameterError
-from catalpa.plot.theme import INK, MUTED, cluster_colour, dressed, needs_altair
+from catalpa.plot.theme import INK, MUTED, alt, cluster_colour, dressed
 from catalpa.plot.view import Sample, View, cluster_title, look
 from catalpa.relations.category_map import CategoryMap, map_categories
 from catalpa.relations.names import shortened
@@ -102,7 +102,6 @@ def category_points(view: View) -> dict[str, Any]:
 
 def draw_categories(record: Mapping[str, Any], width: int = 640, height: int = 520) -> Any:
     """Chart of points from :func:`category_points`."""
-    alt = needs_altair()
     frame = _frame(record, width, height)
     clusters, taken = _titled(record, frame)
     points = _named(record["points"], frame, taken)
@@ -119,7 +118,6 @@ def draw_categories(record: Mapping[str, Any], width: int = 640, height: int = 5
 
 def _cross() -> list[Any]:
     """Two lines through the centre."""
-    alt = needs_altair()
     return [
         alt.Chart(alt.Data(values=[{channel: 0}]))
         .mark_rule(color=MUTED, opacity=0.25)
@@ -130,7 +128,6 @@ def _cross() -> list[Any]:
 
 def _dots(points: Sequence[Mapping[str, Any]], x: Any, y: Any) -> list[Any]:
     """A dot for every category, and the names for which there is room."""
-    alt = needs_altair()
     base = alt.Chart(alt.Data(values=points)).encode(x=x, y=y)
     dots = base.mark_circle(color=MUTED).encode(
         size=alt.Size("share:Q", scale=alt.Scale(domain=[0, 1], range=[20, 420]), legend=None),
@@ -154,7 +151,6 @@ def _dots(points: Sequence[Mapping[str, Any]], x: Any, y: Any) -> list[Any]:
 
 def _squares(clusters: Sequence[Mapping[str, Any]], x: Any, y: Any) -> list[Any]:
     """A square with its number for every cluster, and its name above or below where there is room."""
-    alt = needs_altair()
     base = alt.Chart(alt.Data(values=clusters)).encode(x=x, y=y)
     square = base.mark_square(size=SQUARE**2, opacity=0.9).encode(
         color=alt.Color("colour:N", scale=None, legend=None)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from catalpa.errors import ParameterError
 from catalpa.estimator.fitted import fitted_of
-from catalpa.plot.theme import INK, PALETTE, dressed, needs_altair
-from catalpa.plot.view import model_counts
+from catalpa.plot.theme import INK, PALETTE, alt, dressed
 
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
@@ -35,14 +34,11 @@ def cost_per_pass(model: Clusterer, *, width: int = 420, height: int = 220) -> A
     >>> zoo = catalpa.datasets.load("zoo").frame
     >>> chart = cost_per_pass(catalpa.Grove(4, random_state=0).fit(zoo))
     """
-    # Asked for its error only: a model that is not fitted has no passes.
-    model_counts(model)
     return dressed(draw_passes([asdict(event) for event in fitted_of(model).outcome.history], width, height))
 
 
 def draw_passes(passes: Sequence[Mapping[str, Any]], width: int = 420, height: int = 220) -> Any:
     """Chart of passes given as plain values."""
-    alt = needs_altair()
     points = [
         {
             "pass": at,
@@ -94,7 +90,6 @@ def choosing_k(
     --------
     >>> chart = choosing_k({2: 0.31, 3: 0.44, 4: 0.4}, chosen=3, name="silhouette")
     """
-    alt = needs_altair()
     if not isinstance(scores, Mapping):
         chosen, name = scores.k, "gain over one cluster"
         scores = scores.gains
@@ -126,7 +121,6 @@ AGREEMENTS = {"halves": "halves of the table", "restarts": "other starts"}
 
 def draw_agreement(lines: Sequence[Mapping[str, Any]], width: int = 420) -> Any:
     """How far repeated runs agree for every number of clusters; from the lines of a choice."""
-    alt = needs_altair()
     points = [
         {"k": line["k"], "agreement": line[name], "between": told}
         for line in lines

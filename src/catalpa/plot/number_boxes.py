@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from catalpa.errors import ParameterError, UnknownColumn
 from catalpa.plot.spreads import number_records
-from catalpa.plot.theme import INK, cluster_colour, dressed, needs_altair
+from catalpa.plot.theme import INK, alt, cluster_colour, dressed
 from catalpa.plot.view import cluster_title, look
 from catalpa.relations.names import shortened
 
@@ -38,7 +38,6 @@ def number_boxes(model: Clusterer, X: Any, columns: Sequence[str] | None = None,
     >>> rows = [[1.5, "a"], [2.25, "a"], [8.5, "b"], [9.25, "b"]]
     >>> chart = number_boxes(catalpa.KPrototypes(2, random_state=0).fit(rows), rows)
     """
-    alt = needs_altair()
     found = number_records(look(model, X).spreads)
     records = {record["column"]: record for record in found if record["low"] is not None}
     if not records:
@@ -53,7 +52,6 @@ def number_boxes(model: Clusterer, X: Any, columns: Sequence[str] | None = None,
 
 def _boxes(record: Mapping[str, Any], titles: Sequence[str | int], width: int) -> Any:
     """One column, a line for each cluster."""
-    alt = needs_altair()
     lines = [
         {
             "cluster": titles[one["cluster"]],

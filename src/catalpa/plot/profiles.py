@@ -10,11 +10,11 @@ import numpy as np
 from catalpa.errors import UnknownColumn
 from catalpa.estimator.attributes import number_profile
 from catalpa.estimator.fitted import fitted_of
-from catalpa.plot.theme import INK, cluster_colour, dressed, needs_altair
-from catalpa.plot.view import cluster_title, model_counts
+from catalpa.plot.theme import INK, alt, cluster_colour, dressed
+from catalpa.plot.view import cluster_title, telling_names
 from catalpa.relations.names import figure, percent, shortened
 from catalpa.relations.numbers import NumberProfile
-from catalpa.relations.profiles import profile_columns, telling_columns
+from catalpa.relations.profiles import profile_columns
 
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
@@ -45,17 +45,15 @@ def profile_map(model: Clusterer, columns: Sequence[str] | None = None) -> Any:
     >>> zoo = catalpa.datasets.load("zoo").frame
     >>> chart = profile_map(catalpa.Grove(4, random_state=0).fit(zoo), ["legs", "tail"])
     """
-    alt = needs_altair()
-    by_category, sizes = model_counts(model)
-    told = [found.column for found in telling_columns(by_category, sizes, model.schema_)]
-    numbers = number_profile(fitted_of(model))
+    told, fitted = telling_names(model), fitted_of(model)
+    numbers, counts = number_profile(fitted), fitted.outcome.counts
     ranked = [numbers.columns[at] for at in np.argsort(-numbers.explained, kind="stable")]
     unknown = [name for name in columns or () if name not in told + ranked]
     if unknown:
         raise UnknownColumn(f"columns names {unknown}; the columns are {told + ranked}.")
     asked = list(columns or told[:COLUMNS_SHOWN] + ranked[:COLUMNS_SHOWN])
     shown = [name for name in asked if name in told]
-    cells = _cells(profile_columns(by_category, sizes, model.schema_), shown)
+    cells = _cells(profile_columns(counts.by_category, counts.sizes, fitted.schema), shown)
     for cell in cells:
         cell["cluster"] = cluster_title(model, cell["cluster"])
     parts = [
@@ -88,7 +86,6 @@ def _means(model: Clusterer, numbers: NumberProfile, name: str) -> list[dict[str
 
 def _number_part(cells: list[dict[str, Any]], *, first: bool) -> Any:
     """Numbers as lines of tiles; they carry the clusters where no categories stand above them."""
-    alt = needs_altair()
     base = _grid(cells, "column:N", _side_axis(None), first=first)
     furthest = max(1.0, *(abs(cell["shift"]) for cell in cells))
     tiles = base.mark_rect(stroke="white", strokeWidth=1).encode(
@@ -114,7 +111,6 @@ def _number_part(cells: list[dict[str, Any]], *, first: bool) -> Any:
 
 def _grid(cells: list[dict[str, Any]], rows: str, side: Any, *, first: bool) -> Any:
     """Tiles of clusters across; only the first part carries what these are called."""
-    alt = needs_altair()
     angle = -40 if any(isinstance(cell["cluster"], str) for cell in cells) else 0  # names need room
     top = alt.Axis(orient="top", labelAngle=angle, labels=first, title="cluster" if first else None, **QUIET)
     return alt.Chart(alt.Data(values=cells)).encode(
@@ -124,7 +120,6 @@ def _grid(cells: list[dict[str, Any]], rows: str, side: Any, *, first: bool) -> 
 
 def _side_axis(column: str | None) -> Any:
     """A fixed extent: the tiles of all columns stand below each other, however long their names are."""
-    alt = needs_altair()
     placed = {"titleAngle": 0, "titleAlign": "right", "titleAnchor": "start", "titleX": -128}
     extent = {"titleFontWeight": 600, "minExtent": 120, "maxExtent": 120}
     return alt.Axis(title=None if column is None else shortened(column, 24), **placed, **extent, **QUIET)
@@ -132,7 +127,6 @@ def _side_axis(column: str | None) -> Any:
 
 def _part(column: str, cells: list[dict[str, Any]], *, first: bool) -> Any:
     """The categories of one column; only the first part carries the clusters' numbers."""
-    alt = needs_altair()
     base = _grid(cells, "category:N", _side_axis(column), first=first)
     tiles = base.mark_rect(stroke="white", strokeWidth=1).encode(
         color=alt.Color(
@@ -189,10 +183,8 @@ def cluster_sizes(model: Clusterer, *, width: int = 420) -> Any:
     >>> zoo = catalpa.datasets.load("zoo").frame
     >>> chart = cluster_sizes(catalpa.KModes(4, random_state=0).fit(zoo))
     """
-    alt = needs_altair()
-    # Asked for its error only: a model that is not fitted has no sizes.
-    model_counts(model)
-    sizes = np.asarray(model.cluster_sizes_, dtype=np.float64)
+    fitted = fitted_of(model)
+    sizes = fitted.in_weights(fitted.outcome.counts.sizes).astype(np.float64)
     bars = [
         {
             "cluster": cluster_title(model, cluster),

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from catalpa.errors import ParameterError
+from catalpa.estimator.fitted import fitted_of
 from catalpa.plot.layout import TreeLayout, lay_out
-from catalpa.plot.theme import INK, MUTED, cluster_colour, dressed, needs_altair
-from catalpa.plot.view import cluster_title, model_counts
+from catalpa.plot.theme import INK, MUTED, alt, cluster_colour, dressed
+from catalpa.plot.view import cluster_title, telling_names
 from catalpa.relations.names import percent, shortened
 from catalpa.relations.order import names_in_order
-from catalpa.relations.profiles import telling_columns
 from catalpa.relations.relation import Relation
 from catalpa.relations.relations import Relations
 
@@ -39,6 +39,7 @@ def relation_tree(model: Clusterer, cluster: int, column: str, *, width: int = 4
     cluster : int
     column : str
     width : int
+        Of the drawing, in pixels.
 
     Examples
     --------
@@ -58,7 +59,6 @@ def relation_comparison(model: Clusterer, column: str, clusters: Sequence[int], 
     >>> zoo = catalpa.datasets.load("zoo").frame
     >>> chart = relation_comparison(catalpa.Grove(4, random_state=0).fit(zoo), "legs", [0, 1])
     """
-    alt = needs_altair()
     if not len(clusters):
         raise ParameterError("clusters is empty; name two or more clusters to compare.")
     return dressed(
@@ -92,14 +92,11 @@ def relation_grid(
     >>> zoo = catalpa.datasets.load("zoo").frame
     >>> chart = relation_grid(catalpa.Grove(4, random_state=0).fit(zoo), ["legs", "tail"])
     """
-    alt = needs_altair()
-    by_category, sizes = model_counts(model)
-    if columns is None:
-        columns = [found.column for found in telling_columns(by_category, sizes, model.schema_)[:4]]
-    shown = range(len(sizes)) if clusters is None else clusters
+    k = fitted_of(model).outcome.k  # before relations are asked for: an unfitted model has none either
+    shown = range(k) if clusters is None else clusters
     rows = [
         alt.hconcat(*_charts(model, [(cluster, column) for cluster in shown], width), spacing=18)
-        for column in columns
+        for column in (telling_names(model)[:4] if columns is None else columns)
     ]
     return dressed(alt.vconcat(*rows, spacing=24))
 
@@ -133,7 +130,6 @@ def _charts(model: Clusterer, wanted: Sequence[tuple[int, str]], width: int) -> 
 
 
 def _chart(relation: Relation, layout: TreeLayout, longest: float, width: int, unit: str, said: str) -> Any:
-    alt = needs_altair()
     rows = layout.rows
     dots = [
         {

@@ -9,7 +9,7 @@ import numpy as np
 
 from catalpa.errors import ParameterError
 from catalpa.plot.projection import Plane, correspondence, neighbourhoods
-from catalpa.plot.theme import INK, cluster_colour, cluster_shape, dressed, needs_altair
+from catalpa.plot.theme import INK, alt, cluster_colour, cluster_shape, dressed
 from catalpa.plot.view import Sample, View, cluster_title, look
 from catalpa.relations.names import shortened
 from catalpa.table.blocks import FloatArray
@@ -105,7 +105,6 @@ def _words(view: View, at: int, columns: list[str]) -> str:
 
 def draw_map(record: Mapping[str, Any], width: int = 640, height: int = 440) -> Any:
     """Chart of points from :func:`map_points`, with each cluster's number in its middle."""
-    alt = needs_altair()
     at = np.array([point[:2] for point in record["points"]], dtype=np.float64).reshape(-1, 2)
     pixel = _pixel(at, width, height)
     spread = _apart(at, pixel)
@@ -137,7 +136,6 @@ def draw_map(record: Mapping[str, Any], width: int = 640, height: int = 440) -> 
 
 def _dots(points: list[dict[str, Any]], x: Any, y: Any) -> Any:
     """A dot for every row, in the colour and shape of its cluster."""
-    alt = needs_altair()
     clusters = sorted({point["cluster"] for point in points})
     colours = alt.Scale(domain=clusters, range=[cluster_colour(cluster) for cluster in clusters])
     shapes = alt.Scale(domain=clusters, range=[cluster_shape(cluster) for cluster in clusters])

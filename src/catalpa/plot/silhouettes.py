@@ -9,7 +9,7 @@ import numpy as np
 
 from catalpa.errors import UndefinedMetric
 from catalpa.metrics import categorical_silhouette_samples
-from catalpa.plot.theme import INK, cluster_colour, dressed, needs_altair
+from catalpa.plot.theme import INK, alt, cluster_colour, dressed
 from catalpa.plot.view import View, cluster_title, look
 from catalpa.table.blocks import FloatArray
 
@@ -63,7 +63,6 @@ def draw_silhouettes(
     values: Sequence[Sequence[float]], width: int = 420, *, names: Sequence[str], title: str = SILHOUETTE
 ) -> Any:
     """Chart of each cluster's values, highest first, with what clusters are called beside them."""
-    alt = needs_altair()
     # Few clusters share 320 pixels; many keep the height that a number needs.
     height = max(22, min(64, 320 // max(len(values), 1)))
     bars, beside = [], []

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from catalpa.errors import needing
+
 # Okabe and Ito's colours in an order in which neighbours differ in lightness too; grey for their black,
 # which would vanish on a dark page.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A90A", "#7A7A7A")
@@ -39,15 +41,19 @@ def cluster_shape(cluster: int) -> str:
 
 def needs_altair() -> Any:
     """The module altair, or an error that says how to get it."""
-    from catalpa.errors import MissingDependency
-
-    try:
+    with needing("Charts and reports need Altair", '"catalpa[report]"'):
         import altair
-    except ImportError as error:
-        raise MissingDependency(
-            'Charts and reports need Altair. Install it with: pip install "catalpa[report]"'
-        ) from error
     return altair
+
+
+class _Altair:
+    """The module altair, imported when a chart is drawn: the rest of the package works without it."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(needs_altair(), name)
+
+
+alt: Any = _Altair()
 
 
 def dressed(chart: Any) -> Any:

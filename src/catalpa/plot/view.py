@@ -20,6 +20,7 @@ from catalpa.plot.spreads import Spreads, spread_numbers
 from catalpa.relations.doubt import border_by_cost, border_by_probability
 from catalpa.relations.names import category_names, shortened
 from catalpa.relations.numbers import NumberProfile, profile_values
+from catalpa.relations.profiles import telling_columns
 from catalpa.steps.counts import Counts
 from catalpa.table import encode
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
@@ -157,10 +158,10 @@ def cluster_title(model: Clusterer, cluster: int, width: int = 24) -> str | int:
     return cluster if name is None else shortened(name, width)
 
 
-def model_counts(model: Clusterer) -> tuple[IntArray, IntArray]:
-    """Counts of categories (k, V) and sizes (k,) at fit."""
+def telling_names(model: Clusterer) -> list[str]:
+    """The categorical columns by how well they tell the clusters of the fit apart, the best first."""
     counts = fitted_of(model).outcome.counts
-    return counts.by_category, counts.sizes
+    return [found.column for found in telling_columns(counts.by_category, counts.sizes, model.schema_)]
 
 
 def _in_weights(units: IntArray, per_weight: float) -> IntArray:

@@ -14,7 +14,7 @@ from catalpa.lab.figures import experiments
 from catalpa.lab.figures.pieces import Piece
 from catalpa.lab.protocol import Protocol
 from catalpa.lab.significance import Significance
-from catalpa.plot.theme import INK, MUTED, PALETTE, dressed, needs_altair
+from catalpa.plot.theme import INK, MUTED, PALETTE, alt, dressed
 
 # Methods beyond the eighth take the colours again, with another dash.
 DASHES = [[1, 0], [6, 3], [2, 2]]
@@ -30,7 +30,6 @@ class Figure:
 
 def draw_relations(frame: pd.DataFrame) -> Any:
     """Figure 1: box plots of ACC by strategy, a panel per data set."""
-    alt = needs_altair()
     strategies = list(frame["strategy"].unique())
     chart = (
         alt.Chart(frame, width=150, height=220)
@@ -46,7 +45,6 @@ def draw_relations(frame: pd.DataFrame) -> Any:
 
 def draw_convergence(frame: pd.DataFrame) -> Any:
     """Figure 2: cost per pass, relearnings as triangles, the end as a square."""
-    alt = needs_altair()
     last = frame.groupby(["dataset", "variant"])["number"].transform("max") == frame["number"]
     event = pd.Series("", index=frame.index).mask(frame["relearned"].astype(bool), "relations made anew")
     frame = frame.assign(event=event.mask(last, "at rest"))
@@ -71,7 +69,6 @@ def draw_convergence(frame: pd.DataFrame) -> Any:
 
 def draw_seconds(frame: pd.DataFrame) -> Any:
     """Figure 3: seconds against rows and against columns on log axes, with fitted slopes."""
-    alt = needs_altair()
     fitted = experiments.slopes(frame)
     panels = []
     for against in frame["against"].unique():
@@ -101,7 +98,6 @@ def draw_seconds(frame: pd.DataFrame) -> Any:
 
 def draw_embedding(frame: pd.DataFrame) -> Any:
     """Figure 4: rows in the plane, coloured by known class, a panel per method."""
-    alt = needs_altair()
     frame = frame.assign(**{"class": frame["class"].astype(str)})
     chart = (
         alt.Chart(frame, width=230, height=230)
@@ -118,7 +114,6 @@ def draw_embedding(frame: pd.DataFrame) -> Any:
 
 def critical_differences(found: Significance) -> Any:
     """Average ranks on a line; a bar joins methods that Nemenyi's test does not tell apart."""
-    alt = needs_altair()
     ranks = dict(zip(found.methods, found.friedman.average_ranks, strict=True))
     order = sorted(ranks, key=lambda name: ranks[name])
     points = pd.DataFrame({"method": order, "rank": [ranks[name] for name in order]})
@@ -184,6 +179,5 @@ def save(chart: Any, paths: Sequence[Path]) -> None:
 
 
 def _panels(chart: Any, frame: pd.DataFrame, by: str, columns: int, title: str) -> Any:
-    alt = needs_altair()
     field = alt.Facet(f"{by}:N", title=None, sort=list(frame[by].unique()))
     return chart.facet(field, columns=columns, title=title)
