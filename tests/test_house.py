@@ -63,7 +63,7 @@ TESTED_THROUGH = {
     "relations/test_relations.py": ("one relation is asked of all of them", "relations: relation"),
     "report/test_page.py": (
         "parts are looked at in the whole page",
-        "report: borders clarity document examples learned passes",
+        "report: clarity document learned passes rows",
     ),
     "steps/test_core_equals_reference.py": ("it is what the core must equal", "steps: reference"),
     "steps/test_soft_core_equals_reference.py": ("it is what the core must equal", "steps/soft: reference"),

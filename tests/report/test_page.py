@@ -12,8 +12,8 @@ import pytest
 
 import catalpa
 from catalpa.errors import MissingDependency, OutputError
-from catalpa.report.columns import telling_text
 from catalpa.report.html import needs_packages, script_json
+from catalpa.report.summary import telling_text
 
 ATTACK = "<script>window.hacked = true</script>"
 

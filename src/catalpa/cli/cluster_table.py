@@ -121,7 +121,7 @@ def beside(model: Clusterer, given: Input, column: str | None) -> dict[str, Any]
     """The clusters crossed with the column that was named, if one was."""
     if column is None:
         return None
-    from catalpa.report.against import crossed
+    from catalpa.report.beside import crossed
 
     return crossed(model.labels_, model.n_clusters_, given.against, weights=given.weights, name=column)
 

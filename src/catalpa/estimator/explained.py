@@ -136,9 +136,16 @@ class Explained:
         -------
         Report
             ``save(path)`` writes HTML, or JSON where the name ends in ``.json``; ``summary`` is a dict.
+
+        Examples
+        --------
+        >>> import catalpa
+        >>> zoo = catalpa.datasets.load("zoo").frame
+        >>> catalpa.Grove(7, random_state=0).fit(zoo).report(zoo, title="Zoo")
+        Report('Zoo': 101 rows in 7 clusters; .save('report.html') writes the page)
         """
         fitted_of(self)  # a model that is not fitted is told before packages are looked for
-        from catalpa.report import report  # above this room, and its libraries are optional
+        from catalpa.report.document import report_of  # above this room, and its libraries are optional
 
         model: Any = self
-        return report(model, X, sample_weight=sample_weight, against=against, id=id, title=title)
+        return report_of(model, X, sample_weight, against, id, title)

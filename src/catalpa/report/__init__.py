@@ -1,7 +1,10 @@
 """A fitted model becomes a page: summary (dict) -> charts -> one HTML file."""
 
+from catalpa.estimator.base import Clusterer
 from catalpa.report.comparing import Comparison, compare
-from catalpa.report.document import Report, report
+from catalpa.report.document import Report
 from catalpa.report.drifting import Drift, drift
+
+report = Clusterer.report  # report(model, X), as model.report(X)
 
 __all__ = ["Comparison", "Drift", "Report", "compare", "drift", "report"]

@@ -1,4 +1,4 @@
-"""What stands beside the rows of a table and took no part: what they are called, and further columns."""
+"""What stands beside the rows of a table and took no part: their names, further columns, one to cross."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
 
 from catalpa.errors import ParameterError
+from catalpa.estimator.attributes import frame_in
+from catalpa.relations.crossing import cross
+from catalpa.relations.names import MISSING, category_names
+from catalpa.relations.numbers import over
+from catalpa.table import encode, infer
+from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Schema
-
-MISSING = "(missing)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,15 +73,65 @@ def _named(beside: Beside, id: Any, rows: Any) -> Beside:  # noqa: A002
     if id is None:
         return beside
     id = column_given(rows, id, "id")  # noqa: A001 - as users call it
-    names = list(id.to_pylist() if hasattr(id, "to_pylist") else id)
-    if len(names) != len(rows):
-        raise ParameterError(
-            f"id has {len(names):,} values, but the table has {len(rows):,} rows: give one per row."
-        )
+    names = _one_per_row(id, "id", len(rows))
     return Beside(str(getattr(id, "name", None) or "row"), names, beside.columns)
+
+
+def _one_per_row(values: Any, setting: str, rows: int) -> list[Any]:
+    listed = list(values.to_pylist() if hasattr(values, "to_pylist") else values)
+    if len(listed) != rows:
+        raise ParameterError(
+            f"{setting} has {len(listed):,} values, but the table has {rows:,} rows: give one per row."
+        )
+    return listed
 
 
 def _text(value: Any) -> str:
     """A cell for reading; what is missing is said, whatever stands for it."""
     missing = value is None or value != value or str(value) == "<NA>"
     return MISSING if missing else str(value)
+
+
+def crossed(
+    labels: IntArray, k: int, values: Any, *, weights: FloatArray | None = None, name: str | None = None
+) -> dict[str, Any]:
+    """Cross the clusters of rows with a column that was kept out, as plain values.
+
+    Categories give a table of counts with the adjusted Rand index and Cramer's V (less what chance gives);
+    numbers give their mean in every cluster and the part of their variance that lies between clusters. What
+    is missing is a category of its own, or no number. A column has its own name where none is given.
+    """
+    called = str(name or getattr(values, "name", None) or "the column kept out")
+    frame = frame_in("pandas", {called: _one_per_row(values, "against", len(labels))})
+    schema = infer(frame)
+    block = encode(frame, schema).rows.blocks[0]
+    if schema.numeric:
+        return {"column": called, "kind": "numbers", **_means(labels, k, block.numbers[:, 0], weights)}
+    texts = category_names(schema.categorical[0].categories)
+    table = cross(labels, block.codes[:, 0].astype(np.int64), (k, len(texts)), weights)
+    return {
+        "column": called,
+        "kind": "categories",
+        "categories": list(texts),
+        "counts": table.counts.tolist(),
+        "adjusted_rand": table.adjusted_rand,
+        "association": table.association,
+    }
+
+
+def _means(labels: IntArray, k: int, numbers: FloatArray, weights: FloatArray | None) -> dict[str, Any]:
+    """Mean of a number in each cluster, None where none is there; eta squared as ``explained``."""
+    weighed = np.ones(len(labels)) if weights is None else weights
+    there = np.isfinite(numbers) & (weighed > 0)
+    of, own, weight = labels[there], numbers[there], weighed[there]
+    seen = np.bincount(of, weight, minlength=k)
+    sums = np.bincount(of, own * weight, minlength=k)
+    means = over(sums, seen)
+    overall = float(sums.sum() / seen.sum()) if seen.sum() else None
+    around = float((weight * (own - (overall or 0.0)) ** 2).sum())
+    between = float((seen * (means - (overall or 0.0)) ** 2).sum())
+    return {
+        "means": [float(mean) if rows else None for mean, rows in zip(means, seen, strict=True)],
+        "overall": overall,
+        "explained": min(between / around, 1.0) if around > 0 else 0.0,
+    }

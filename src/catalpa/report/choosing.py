@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +66,7 @@ def report_choice(choice: KChoice, *, title: str = "How many clusters?") -> Choi
     ChoiceReport(3 clusters of 1 to 3; .save('choice.html') writes the page)
     """
     needs_packages()
-    table = [{name: _plain(value) for name, value in record.items()} for record in choice.records]
+    table = choice.records
     has_likelihood = "bic" in table[0]
     ks = [record["k"] for record in table]
     return ChoiceReport(
@@ -87,11 +86,6 @@ def report_choice(choice: KChoice, *, title: str = "How many clusters?") -> Choi
             "alluvial": alluvial(ks, choice.crossings) if choice.crossings else None,
         }
     )
-
-
-def _plain(value: Any) -> Any:
-    """The value as JSON has it."""
-    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _split(fewer: int, more: int, crossing: Crossing) -> dict[str, Any]:

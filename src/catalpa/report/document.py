@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from catalpa.errors import OutputError
 from catalpa.estimator.fitted import fitted_of
-from catalpa.files import write_atomically
+from catalpa.files import told_as, write_atomically
 from catalpa.plot.view import look
-from catalpa.report.against import crossed
-from catalpa.report.beside import column_given, set_aside
+from catalpa.report.beside import column_given, crossed, set_aside
 from catalpa.report.html import needs_packages, page
 from catalpa.report.summary import summarise
 
@@ -48,10 +47,8 @@ class Document(ABC):
         """Write the page, or the summary where the name ends in ``.json``."""
         target = Path(path)
         text = self.to_json() if target.suffix.lower() == ".json" else self.html
-        try:
+        with told_as(OutputError, f"{str(path)!r} cannot be written"):
             write_atomically(target, text.encode("utf-8", "replace"))  # a title may hold half a character
-        except OSError as error:
-            raise OutputError(f"{str(path)!r} cannot be written: {error.strerror}.") from error
 
     def _repr_html_(self) -> str:
         # In a frame of its own, so that the notebook's style and the page's leave each other alone.
@@ -73,36 +70,10 @@ class Report(Document):
         )
 
 
-def report(
-    model: Clusterer,
-    X: Any,
-    *,
-    sample_weight: Any = None,
-    against: Any = None,
-    id: Any = None,  # noqa: A002 - as the command calls it
-    title: str = "Cluster report",
-) -> Report:
-    """Look at a table through a fitted model and report what is there.
-
-    Parameters
-    ----------
-    model : fitted estimator
-    X, sample_weight, against, id, title
-        As in the model's own ``report``.
-
-    Returns
-    -------
-    Report
-
-    Examples
-    --------
-    >>> import catalpa
-    >>> zoo = catalpa.datasets.load("zoo").frame
-    >>> report(catalpa.Grove(7, random_state=0).fit(zoo), zoo, title="Zoo")
-    Report('Zoo': 101 rows in 7 clusters; .save('report.html') writes the page)
-    """
+def report_of(model: Clusterer, X: Any, sample_weight: Any, against: Any, names: Any, title: str) -> Report:
+    """Look at a table through a fitted model; see ``Clusterer.report``."""
     needs_packages()
-    known, beside = set_aside(X, fitted_of(model).schema, id)
+    known, beside = set_aside(X, fitted_of(model).schema, names)
     kept_out = column_given(X, against, "against")
     view = look(model, known, sample_weight=sample_weight)
     crossing = None if against is None else crossed(view.labels, view.k, kept_out, weights=view.weights)

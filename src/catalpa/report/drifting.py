@@ -100,8 +100,7 @@ def drift(model: Clusterer, X: Any, *, sample_weight: Any = None, title: str = "
 
 
 def _clusters(found: Fitted, view: View) -> list[dict[str, Any]]:
-    then = _in_rows(found, found.in_weights(found.outcome.counts.sizes))
-    sizes = _in_rows_now(view, view.sizes)
+    then, sizes = _in_rows(found, view, found.in_weights(found.outcome.counts.sizes), view.sizes)
     records = []
     for cluster, (before, now) in enumerate(zip(then, sizes, strict=True)):
         chance = _chance(np.array([[before, then.sum() - before], [now, sizes.sum() - now]])) * len(then)
@@ -120,8 +119,8 @@ def _clusters(found: Fitted, view: View) -> list[dict[str, Any]]:
 
 def _categories(found: Fitted, view: View) -> list[dict[str, Any]]:
     """For each column the part of the rows that would have to hold another category to undo the change."""
-    then = _in_rows(found, found.in_weights(found.outcome.counts.by_category).sum(axis=0))
-    now = _in_rows_now(view, view.by_category.sum(axis=0))
+    by_category = found.in_weights(found.outcome.counts.by_category)
+    then, now = _in_rows(found, view, by_category.sum(axis=0), view.by_category.sum(axis=0))
     records = []
     for column, part in zip(found.schema.categorical, found.schema.axis.slices(), strict=True):
         names = category_names(column.categories)
@@ -150,7 +149,7 @@ def _category(name: str, before: float, after: float) -> dict[str, Any]:
 def _numbers(found: Fitted, view: View) -> list[dict[str, Any]]:
     """For each number the shift of its mean in standard deviations of the fit."""
     before, after = number_profile(found), view.numbers
-    then, now = _in_rows(found, before.seen.sum(axis=0)), _in_rows_now(view, after.seen.sum(axis=0))
+    then, now = _in_rows(found, view, before.seen.sum(axis=0), after.seen.sum(axis=0))
     records = []
     for at, column in enumerate(before.columns):
         mean, new, sd = float(before.overall[at]), float(after.overall[at]), float(before.spread[at])
@@ -172,16 +171,12 @@ def _numbers(found: Fitted, view: View) -> list[dict[str, Any]]:
     return records
 
 
-def _in_rows(found: Fitted, weights: Any) -> FloatArray:
-    """Weights of the fit counted in rows, where they add up to fewer: chance is a matter of rows."""
+def _in_rows(found: Fitted, view: View, then: Any, now: Any) -> tuple[FloatArray, FloatArray]:
+    """Weights at fit and now counted in rows, where they add up to fewer: chance is a matter of rows."""
     total = float(found.in_weights(found.outcome.counts.sizes).sum())
-    return np.asarray(weights, dtype=np.float64) * rows_per_weight(found.rows, total)
-
-
-def _in_rows_now(view: View, weights: Any) -> FloatArray:
-    """The same of the new table."""
-    per_weight = rows_per_weight(len(view.labels), float(view.sizes.sum()))
-    return np.asarray(weights, dtype=np.float64) * per_weight
+    per_weight = rows_per_weight(found.rows, total)
+    per_weight_now = rows_per_weight(len(view.labels), float(view.sizes.sum()))
+    return np.multiply(then, per_weight), np.multiply(now, per_weight_now)
 
 
 def _chance(table: FloatArray) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from catalpa.errors import MissingDependency, OutputError
+from catalpa.errors import OutputError, needing
 from catalpa.plot.category_map import draw_categories
 from catalpa.plot.fitting import draw_passes
 from catalpa.plot.row_map import draw_map
@@ -18,9 +18,8 @@ from catalpa.relations.names import amount, figure, percent, shortened
 
 PALE = ("#E69F00", "#56B4E9", "#CC79A7", "#B8A90A")  # white numbers would be hard to read on these
 NAME_WIDTH = 60  # longer names of columns and categories are cut; a title has them whole
-ADDRESSES = (
-    64 << 30
-)  # bytes that the drawing program's engine sets aside; with less it ends the whole process
+EXTRA = '"catalpa[report]"'
+ADDRESSES = 64 << 30  # bytes that the drawing program sets aside; with less it ends the whole process
 PARTS = (
     ("clusters", "Clusters"),
     ("apart", "What sets them apart"),
@@ -210,21 +209,13 @@ def _text(name: str) -> str:
 
 
 def _jinja() -> tuple[Any, Any]:
-    try:
+    with needing("A report needs Jinja2", EXTRA):
         import jinja2
         import markupsafe
-    except ImportError as error:
-        raise _missing("Jinja2") from error
     return jinja2, markupsafe.Markup
 
 
 def _vl_convert() -> Any:
-    try:
+    with needing("A report needs vl-convert-python", EXTRA):
         import vl_convert
-    except ImportError as error:
-        raise _missing("vl-convert-python") from error
     return vl_convert
-
-
-def _missing(package: str) -> MissingDependency:
-    return MissingDependency(f'A report needs {package}. Install it with: pip install "catalpa[report]"')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,20 +14,21 @@ from catalpa.plot.category_map import category_points
 from catalpa.plot.row_map import map_points
 from catalpa.plot.spreads import number_records
 from catalpa.plot.view import View
+from catalpa.relations.names import shortened
 from catalpa.relations.order import reading_order
+from catalpa.relations.profiles import telling_columns
 from catalpa.relations.reasons import reasons, rows_per_weight, sentence
 from catalpa.report.beside import Beside
-from catalpa.report.borders import border_records, outlier_records
 from catalpa.report.clarity import Clarity, clarity_record, measure_clarity
-from catalpa.report.columns import column_records, telling_text
-from catalpa.report.examples import COLUMNS_SHOWN, example_rows
 from catalpa.report.learned import relation_records, split_records, weight_records
 from catalpa.report.passes import fit_record
+from catalpa.report.rows import COLUMNS_SHOWN, border_records, example_rows, outlier_records
 
 # As many as a sentence bears.
 REASONS, MORE_REASONS = 3, 10  # told at once, and told on demand after them
 # Of one column in the table of shares; how many are left out is said below it.
 MOST_CATEGORIES = 40
+MOST_NAMED = 6  # columns in the sentence; a longer list is a number to the reader
 MOST_POINTS = 100  # categories on the map of a page: more cannot be told apart
 REUSE = {
     "python": (
@@ -162,3 +164,47 @@ def _profile(view: View, names: list[str]) -> list[dict[str, Any]]:
             }
         )
     return sorted(records, key=lambda record: place[record["column"]])
+
+
+def column_records(view: View) -> list[dict[str, Any]]:
+    """Every column with the bits it shares with the clusters, the most telling first.
+
+    For a number these are the bits that a normally distributed column with the same share of explained
+    variance would have.
+    """
+    records = [
+        {
+            "column": found.column,
+            "kind": "categorical",
+            "bits": found.bits,
+            "explained": found.share_of_entropy,
+        }
+        for found in telling_columns(view.by_category, view.sizes, view.schema)
+    ]
+    for column, explained in zip(view.numbers.columns, view.numbers.explained.tolist(), strict=True):
+        # Mutual information of a normal variable; bounded, since means that explain all would have infinitely
+        # many bits.
+        bits = -0.5 * math.log2(max(1.0 - explained, 1e-12))
+        records.append({"column": column, "kind": "numeric", "bits": bits, "explained": explained})
+    return sorted(records, key=lambda record: -record["bits"])
+
+
+def telling_text(columns: list[dict[str, Any]]) -> str:
+    """The few columns that do most, in words."""
+    total = sum(record["bits"] for record in columns)
+    if not total:
+        return "No column tells the clusters apart."
+    half, named = 0.0, []
+    for record in columns:
+        named.append(shortened(record["column"], 60))
+        half += record["bits"]
+        if half >= total / 2:
+            break
+    if len(named) == 1:
+        return f"{named[0]} alone carries half of what the columns say about the clusters."
+    if len(named) > MOST_NAMED:
+        return (
+            f"{len(named)} of {len(columns)} columns together carry half of what is said about the clusters."
+        )
+    listed = f"{', '.join(named[:-1])} and {named[-1]}"
+    return f"{listed} carry half of what the {len(columns)} columns say about the clusters."
