@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,7 +17,6 @@ from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError
 
 if TYPE_CHECKING:
-    from catalpa.cluster.choose_k import KChoice
     from catalpa.cluster.registry import MethodEntry
 
 
@@ -87,7 +85,8 @@ def choose_k(
         if report is not None:
             write_text(report, choice.report(title=title_of(table)).html)
     if json:
-        terminal.show_json(_as_json(choice))
+        told = {"k": choice.k, "structure": choice.structure, "reason": choice.reason}
+        terminal.show_json({**told, "table": choice.records})
         return
     terminal.table(choice.head, choice.rows)
     terminal.say(choice.reason)
@@ -108,16 +107,3 @@ def _method_to_try(method: str, least: int, most: int) -> MethodEntry:
             f"Run catalpa cluster with --method {entry.name}."
         )
     return entry
-
-
-def _as_json(choice: KChoice) -> dict[str, Any]:
-    columns = choice.table.to_pydict()
-    table = [
-        {
-            # JSON has no NaN.
-            name: None if isinstance(cell, float) and math.isnan(cell) else cell
-            for name, cell in zip(columns, row, strict=True)
-        }
-        for row in zip(*columns.values(), strict=True)
-    ]
-    return {"k": choice.k, "structure": choice.structure, "reason": choice.reason, "table": table}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from catalpa.errors import ParameterError
 # Rows are drawn in chunks of this size, each from a random stream of its own, so a row depends on its number
 # and on the seed but not on how many rows are asked for at once.
 _CHUNK_ROWS = 8192
+Sizes: TypeAlias = int | Sequence[int]  # number of categories, of all columns or of each
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,13 +66,7 @@ class Planted:
 
 
 def make_categorical(
-    n: int,
-    *,
-    columns: int = 12,
-    categories: int | Sequence[int] = 4,
-    clusters: int = 5,
-    noise: float = 0.5,
-    seed: int = 0,
+    n: int, *, columns: int = 12, categories: Sizes = 4, clusters: int = 5, noise: float = 0.5, seed: int = 0
 ) -> Planted:
     """Make a table of categories with planted clusters.
 
@@ -115,7 +111,7 @@ def iter_categorical(
     n: int,
     *,
     columns: int = 12,
-    categories: int | Sequence[int] = 4,
+    categories: Sizes = 4,
     clusters: int = 5,
     noise: float = 0.5,
     seed: int = 0,
@@ -156,9 +152,7 @@ class _Design:
     seed: int
 
     @classmethod
-    def checked(
-        cls, columns: int, categories: int | Sequence[int], clusters: int, noise: float, seed: int
-    ) -> _Design:
+    def checked(cls, columns: int, categories: Sizes, clusters: int, noise: float, seed: int) -> _Design:
         for name, value in {"columns": columns, "clusters": clusters}.items():
             if value < 1:
                 raise ParameterError(f"{name}={value}, but at least one is needed.")
@@ -200,7 +194,7 @@ def _stream(seed: int, position: int) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(position,))))
 
 
-def _cardinalities(columns: int, categories: int | Sequence[int]) -> NDArray[np.int64]:
+def _cardinalities(columns: int, categories: Sizes) -> NDArray[np.int64]:
     each = [categories] * columns if isinstance(categories, int) else list(categories)
     if len(each) != columns:
         raise ParameterError(

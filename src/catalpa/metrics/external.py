@@ -27,12 +27,16 @@ labels : array-like of shape (n,)
     The found cluster of each row.
 
 Returns
+-------
+float
+
+Examples
 """
 
 
 def _of_rows(measure: Measure) -> Measure:
     """Write the parameters, which are the same for all measures here, into a measure's docstring."""
-    measure.__doc__ = inspect.cleandoc(measure.__doc__ or "").replace("\nReturns\n", PARAMETERS, 1)
+    measure.__doc__ = inspect.cleandoc(measure.__doc__ or "").replace("\nExamples\n", PARAMETERS, 1)
     return measure
 
 
@@ -41,13 +45,9 @@ def clustering_accuracy(target: ArrayLike, labels: ArrayLike) -> float:
     """Share of rows that agree under the best one-to-one matching of clusters to classes.
 
     The matching is found with the Hungarian method. When there are more clusters than classes, or
-    fewer, those left over match nothing and their rows count as wrong.
-
-    Returns
-    -------
-    float
-        Between ``1 / max(classes, clusters)`` and 1. One cluster that holds all rows scores the share of the
-        largest class, so read it beside :func:`adjusted_rand`.
+    fewer, those left over match nothing and their rows count as wrong. It lies between
+    ``1 / max(classes, clusters)`` and 1. One cluster that holds all rows scores the share of the largest
+    class, so read it beside :func:`adjusted_rand`.
 
     Examples
     --------
@@ -64,12 +64,7 @@ def clustering_accuracy(target: ArrayLike, labels: ArrayLike) -> float:
 def purity(target: ArrayLike, labels: ArrayLike) -> float:
     """Share of rows that belong to the most frequent class of their cluster.
 
-    It grows with the number of clusters and is 1 when every row is its own cluster.
-
-    Returns
-    -------
-    float
-        Above 0 and at most 1.
+    It is above 0, grows with the number of clusters and is 1 when every row is its own cluster.
 
     Examples
     --------
@@ -84,10 +79,7 @@ def purity(target: ArrayLike, labels: ArrayLike) -> float:
 def adjusted_rand(target: ArrayLike, labels: ArrayLike) -> float:
     """Agreement on pairs of rows, corrected for chance (ARI).
 
-    Returns
-    -------
-    float
-        1 for equal partitions, about 0 for random labels, negative for less agreement than chance.
+    It is 1 for equal partitions, about 0 for random labels, negative for less agreement than chance.
 
     Examples
     --------
@@ -102,13 +94,8 @@ def adjusted_rand(target: ArrayLike, labels: ArrayLike) -> float:
 def normalized_mutual_information(target: ArrayLike, labels: ArrayLike) -> float:
     """Mutual information over the mean of the two entropies (NMI).
 
-    Random labels score above 0 when there are many clusters; :func:`adjusted_mutual_information` corrects
-    for that.
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
+    It lies between 0 and 1. Random labels score above 0 when there are many clusters;
+    :func:`adjusted_mutual_information` corrects for that.
 
     Examples
     --------
@@ -122,10 +109,7 @@ def normalized_mutual_information(target: ArrayLike, labels: ArrayLike) -> float
 def adjusted_mutual_information(target: ArrayLike, labels: ArrayLike) -> float:
     """Mutual information corrected for chance (AMI).
 
-    Returns
-    -------
-    float
-        1 for equal partitions and about 0 for random labels.
+    It is 1 for equal partitions and about 0 for random labels.
 
     Examples
     --------

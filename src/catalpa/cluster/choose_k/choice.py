@@ -86,8 +86,9 @@ class KChoice:
 
     @property
     def records(self) -> list[dict[str, Any]]:
-        """The table as plain values."""
-        return [line.to_dict() for line in self._lines]
+        """The table as plain values; None where something was not measured."""
+        lines = [line.to_dict() for line in self._lines]
+        return [{name: None if value != value else value for name, value in line.items()} for line in lines]
 
     def report(self, *, title: str = "How many clusters?") -> ChoiceReport:
         """The choice as a page: the curves, how clusters split as they become more, all measures.
