@@ -1,7 +1,8 @@
-"""What some rows of a table say about its columns; what several batches say adds."""
+"""What some rows of a table say about its columns, and what looks odd; what several batches say adds."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
@@ -18,10 +19,16 @@ from catalpa.table.intake import open_table
 from catalpa.table.schema import CategoricalFeatures, Category, Dtype, Key, TableSettings, category_key
 
 FEW = 20  # whole numbers with more different values than this are measured, not categories
+MAX_CATEGORIES = 1000  # a nominal column with more categories is warned about
+IDENTIFIER_ROWS = 20  # from this many rows on, (nearly) all rows different looks like an identifier
+NEARLY_ALL = 0.9  # share of cells that are different in a column of names or free texts
+MANY_NUMBERS = 20  # different numbers of a column from which it is no list of grades
+FEW_WORDS = 3  # different words among them that stand for "no number"
 LOOKED_AT = 50 * FEW  # cells that tell many numbers from few, so that no tally of millions is made
 
 Tally: TypeAlias = Counter[Key]
 
+_NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?")
 _NUMBER_FAMILIES = (Family.INTEGER, Family.FLOAT)
 
 
@@ -226,3 +233,73 @@ def _one_listed(names: tuple[str, ...], item: Any) -> str:
     raise UnknownColumn(
         f"categorical_features names {item!r}, which the table does not have. Its columns are {list(names)}."
     )
+
+
+def is_nearly_unique(summary: Summary) -> bool:
+    """Whether a column of text looks like names, free texts or identifiers."""
+    # A date is no identifier, though every row may have its own.
+    if summary.present < IDENTIFIER_ROWS or summary.family is Family.MOMENT or summary.is_number:
+        return False
+    return len(summary.tally or ()) >= NEARLY_ALL * summary.present
+
+
+def counts_rows(summary: Summary) -> bool:
+    """Whether whole numbers run from the smallest to the largest, one each row."""
+    if not summary.is_number or not summary.whole or summary.missing or summary.n < IDENTIFIER_ROWS:
+        return False
+    low, high = int(summary.low), int(summary.high)
+    # Numbers that repeat could fill the same range, but hardly with this sum.
+    return high - low + 1 == summary.n and summary.total == (low + high) * summary.n // 2
+
+
+def words_among_numbers(summary: Summary) -> list[str]:
+    """The few words in a column of text that holds many numbers otherwise."""
+    if summary.family is not Family.TEXT or len(summary.tally or ()) <= MANY_NUMBERS:
+        return []
+    words = [str(key[1]) for key in summary.tally or () if not _NUMBER.fullmatch(str(key[1]))]
+    enough = len(summary.tally or ()) - len(words) > MANY_NUMBERS
+    return sorted(words) if enough and len(words) <= FEW_WORDS else []
+
+
+def spelled_alike(summary: Summary) -> tuple[str, str] | None:
+    """The first two categories of text that differ in capitals and spaces only.
+
+    Examples
+    --------
+    >>> (found,) = digest([["Plus"], ["plus "], ["basic"]], TableSettings()).summaries
+    >>> spelled_alike(found)
+    ('Plus', 'plus ')
+    """
+    if summary.family is not Family.TEXT or len(summary.tally or ()) > MAX_CATEGORIES:
+        return None
+    plain = {str(text): " ".join(str(text).casefold().split()) for _, text in summary.tally or ()}
+    if len(set(plain.values())) == len(plain):
+        return None
+    known: dict[str, str] = {}
+    pairs = ((known.setdefault(plain[text], text), text) for text in sorted(plain))
+    return next((first, text) for first, text in pairs if first != text)
+
+
+def fractions_as_text(summary: Summary) -> dict[str, str]:
+    """How a column of text writes numbers with fractions: an example for "," and for "."; nothing for words.
+
+    Examples
+    --------
+    >>> table = [["1,5", "a,5", "0,5"], ["2", "1,5", "1.234"]]
+    >>> [fractions_as_text(s) for s in digest(table, TableSettings()).summaries]
+    [{',': '1,5'}, {}, {',': '0,5', '.': '1.234'}]
+    """
+    if summary.family is not Family.TEXT:
+        return {}
+    fractions: dict[str, str] = {}
+    for _, text in summary.tally or ():
+        # A word, or a number that a dictionary declares as a category. The first one ends it.
+        if not isinstance(text, str) or (number := _NUMBER.fullmatch(text)) is None:
+            return {}
+        # Codes are often read as "1.0": a whole number misses nothing as a category.
+        if number[1] and number[1].strip(".0"):
+            fractions[text] = number[1][0]
+    examples: dict[str, str] = {}
+    for text in sorted(fractions):
+        examples.setdefault(fractions[text], text)
+    return examples

@@ -1,9 +1,11 @@
-"""Decide what each column is, and say so; new categories join columns that are decided already."""
+"""Decide what each column is, and say so: what was decided, and what is likely not what it seems."""
 
 from __future__ import annotations
 
+import shlex
+import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -11,13 +13,23 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.errors import MissingValues, NumericColumns, TableError
-from catalpa.table.blocks import IntArray
+from catalpa.errors import ColumnWarning, MissingValues, NumericColumns, TableError
 from catalpa.table.cells import Family
 from catalpa.table.derived import derived_summary, origins_of, told_of_parts
-from catalpa.table.digest import FEW, Digest, Summary, digest, listed_columns
+from catalpa.table.digest import (
+    FEW,
+    MAX_CATEGORIES,
+    Digest,
+    Summary,
+    counts_rows,
+    digest,
+    fractions_as_text,
+    is_nearly_unique,
+    listed_columns,
+    spelled_alike,
+    words_among_numbers,
+)
 from catalpa.table.intake import open_table
-from catalpa.table.oddities import fractions_as_text, spelled_alike, warn_of_odd_columns
 from catalpa.table.schema import (
     CategoricalFeatures,
     Category,
@@ -59,10 +71,6 @@ def infer(
         clips the others.
     bins : int or None
         Cut numeric columns into this many intervals of about equally many rows.
-
-    Returns
-    -------
-    Schema
 
     Examples
     --------
@@ -117,7 +125,8 @@ def schema_of(digested: Digest, settings: TableSettings) -> Schema:
     columns = tuple(column for own, _ in made for column in own)
     _check_names(columns)
     own = [(columns[0], s) for (columns, _), s in zip(made, summaries, strict=True) if not columns[0].origin]
-    warn_of_odd_columns([column for column, _ in own], [summary for _, summary in own])
+    for odd in _oddities([column for column, _ in own], [summary for _, summary in own]):
+        warnings.warn(odd, ColumnWarning, stacklevel=3)  # the line that called infer
     decisions = tuple(decision for _, said in made for decision in said)
     return Schema(columns, settings.missing, decisions, digested.library, digested.named)
 
@@ -272,51 +281,59 @@ def _said_of_others(summary: Summary) -> list[str]:
     return [] if summary.missing else _said_of_constant(summary)
 
 
-def extend(schema: Schema, X: Any) -> Schema:
-    """The schema with the categories that a table has besides.
-
-    New categories come after those that were there, in their own order; that of missing cells stays last.
-    Bins and the ranges of numbers stay as they are.
-
-    Examples
-    --------
-    >>> from catalpa.table import infer
-    >>> extend(infer([["red"], ["blue"]]), [["green"], [None]]).columns[0].categories
-    ('blue', 'red', 'green', None)
-    """
-    # As if numbers were refused: whole numbers may be categories here, and all of them are asked for.
-    digested = digest(X, TableSettings(numbers="refuse"))
-    # By the schema's names: a table without names is matched by position.
-    summaries = dict(zip(schema.inputs, digested.summaries, strict=True))
-    columns = (
-        column if column.kind is Kind.NUMERIC else _extended(column, _of(column, summaries), schema.missing)
-        for column in schema.columns
-    )
-    return replace(schema, columns=tuple(columns))
-
-
-def _of(column: Column, summaries: dict[str, Summary]) -> Summary:
-    origin = column.origin
-    return summaries[column.name] if origin is None else derived_summary(summaries[origin.column], origin)
-
-
-def _extended(column: Column, summary: Summary, missing: str) -> Column:
-    known = tuple(value for value in column.categories if value is not None)
-    fresh: tuple[Category, ...] = ()
-    if not column.binned:
-        values = (key[1] for key in sorted(summary.tally or ()))
-        fresh = tuple(value for value in values if column.code_of(value) is None)
-    hole = column.missing_code is not None or (missing == "category" and summary.missing > 0)
-    return replace(column, categories=(*known, *fresh, *((None,) if hole else ())))
+def _oddities(columns: Sequence[Column], summaries: Sequence[Summary]) -> Iterator[str]:
+    """Sentences on columns that say little or were taken in another way than meant, each with its cure."""
+    pairs = [(c, s) for c, s in zip(columns, summaries, strict=True) if c.kind is Kind.NOMINAL]
+    wide = [f"{c.name!r} ({c.size})" for c, _ in pairs if c.size > MAX_CATEGORIES]
+    words = {s.name: found for s in summaries if (found := words_among_numbers(s))}
+    written = {s.name: signs for s in summaries if (signs := fractions_as_text(s))}
+    if wide:
+        yield (
+            f"Very many categories (more than {MAX_CATEGORIES}) in: {', '.join(wide)}. "
+            "Group them or drop the columns."
+        )
+    if alike := [c.name for c, s in pairs if is_nearly_unique(s) and c.name not in (*words, *written)]:
+        yield (
+            f"Every row, or nearly every one, is different in {alike}: names and free texts say nothing "
+            f"about clusters. {_how_to_drop(alike)}"
+        )
+    if counting := [s.name for s in summaries if counts_rows(s)]:
+        yield (
+            f"The numbers in {counting} count the rows: identifiers say nothing about clusters. "
+            f"{_how_to_drop(counting)}"
+        )
+    yield from _odd_fractions(written)
+    if words:
+        told = "; ".join(f"{', '.join(map(repr, found))} in {name!r}" for name, found in words.items())
+        yield (
+            f"The texts are numbers except for {told}, and were taken as categories. If that stands "
+            "for a missing cell, say so: --na of the command or read_table(..., na=[...]); in a frame, "
+            "pandas.to_numeric(column, errors='coerce')."
+        )
+    if empty := [s.name for s in summaries if not s.present]:
+        yield f"All cells are missing in {empty}. Drop the columns."
 
 
-def places_in(schema: Schema, wider: Schema) -> IntArray:  # (V,)
-    """Where each place of the schema's axis is on the axis of a wider one."""
-    places = []
-    pairs = zip(schema.categorical, wider.categorical, wider.axis.offsets, strict=False)
-    for column, other, offset in pairs:
-        for value in column.categories:
-            code = other.missing_code if value is None else other.codes[category_key(value)]
-            assert code is not None
-            places.append(int(offset) + code)
-    return np.array(places, dtype=np.int64)
+def _odd_fractions(written: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    if commas := [name for name, examples in written.items() if list(examples) == [","]]:
+        yield (
+            f"The texts in {commas} are numbers with decimal commas, and were taken as categories. Read them "
+            "as numbers: --decimal , or read_table(..., decimal=','); in a frame, replace ',' by '.' first."
+        )
+    if dots := [name for name, examples in written.items() if list(examples) == ["."]]:
+        yield (
+            f"The texts in {dots} are numbers with decimal dots, and were taken as categories. Read them as "
+            "numbers: without --decimal , or decimal=','; in a frame, pandas.to_numeric(column)."
+        )
+    for name, examples in written.items():
+        if len(examples) > 1:
+            yield (
+                f"Column {name!r} holds numbers with a decimal comma ({examples[',']!r}) and with a dot "
+                f"({examples['.']!r}), and was taken as categories. Write all of them one way, without a "
+                "sign between thousands."
+            )
+
+
+def _how_to_drop(names: Sequence[str]) -> str:
+    told = shlex.quote(",".join(names))
+    return f"Drop the columns: X.drop(columns={list(names)!r}), or --drop {told} of the command."
