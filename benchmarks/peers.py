@@ -22,8 +22,8 @@ from threadpoolctl import threadpool_limits
 from catalpa.costs.matching import Matching
 from catalpa.datasets import make_categorical
 from catalpa.engines.local import LocalEngine
+from catalpa.loop.first_rows import random_rows
 from catalpa.loop.settle import as_counts, reseed_empty, settle
-from catalpa.loop.starts.rows import random_rows
 from catalpa.steps.scores import Scores
 from catalpa.steps.soft.scores import soften
 from catalpa.steps.soft.share import share_and_count

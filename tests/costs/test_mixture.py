@@ -14,9 +14,9 @@ from scipy.special import gammaln, logsumexp
 from catalpa.costs.soft.mixture import Mixture, Overall
 from catalpa.engines.local import LocalEngine
 from catalpa.loop.soft import ripen
-from catalpa.steps.counts import Counts
+from catalpa.steps.counts import WHOLE, Counts, SharedCounts
 from catalpa.steps.soft.reference import shares
-from catalpa.steps.soft.scores import WHOLE, SharedCounts, soften
+from catalpa.steps.soft.scores import soften
 from catalpa.steps.soft.share import share_and_count
 from catalpa.table.blocks import Axis, Block, Rows
 

@@ -11,9 +11,8 @@ from catalpa.engines.local import LocalEngine
 from catalpa.estimator.soft_fit import overall_of, with_moved_rows
 from catalpa.loop.soft import Found, Ripened, Search, Settings, ripen
 from catalpa.steps.assign import label_rows
-from catalpa.steps.counts import Counts
+from catalpa.steps.counts import WHOLE, Counts, SharedCounts
 from catalpa.steps.scores import fix
-from catalpa.steps.soft.scores import WHOLE, SharedCounts
 from catalpa.table import encode, infer
 from catalpa.table.blocks import Rows, collapse
 

@@ -9,8 +9,8 @@ import pytest
 
 from catalpa.costs.embedding import JointVectors
 from catalpa.engines.local import LocalEngine
+from catalpa.loop.first_rows import plusplus_rows
 from catalpa.loop.settle import as_counts
-from catalpa.loop.starts.rows import plusplus_rows
 from catalpa.steps.embed import AwayByTable, AwayOfMeans, mean_vectors
 from catalpa.steps.scores import fix
 from catalpa.table.blocks import Axis, Block, Rows

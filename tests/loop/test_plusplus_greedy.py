@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.cluster import kmeans_plusplus
 
-from catalpa.loop.starts.soft import far_rows
+from catalpa.steps.away import far_rows
 
 LINE = np.array([0, 1, 3, 10])
 

@@ -15,10 +15,10 @@ from catalpa.costs.conditional import ClusterRelations
 from catalpa.costs.matching import Matching, Prototypes
 from catalpa.engines.local import LocalEngine, thread_count
 from catalpa.loop.alternate import alternate, same_partition
+from catalpa.loop.first_rows import random_rows, seeds
 from catalpa.loop.progress import watching
 from catalpa.loop.restarts import generators
 from catalpa.loop.settle import keep_empty, reseed_empty, settle
-from catalpa.loop.starts.rows import random_rows, seeds
 from catalpa.steps.assign import label_rows
 from catalpa.steps.scores import fix
 from catalpa.table.blocks import Axis, Block, Rows

@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from catalpa.loop.starts.rows import STARTS, cao_rows, huang_rows, random_rows
+from catalpa.loop.first_rows import STARTS, cao_rows, huang_rows, random_rows
 
 LETTERS = [["a", "x"], ["a", "x"], ["a", "y"], ["b", "y"], ["b", "z"]]
 NUMBERS = [["a", 0.5], ["a", 1.5], ["a", 2.25], ["b", 0.5]]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from catalpa.steps import reference
+from catalpa.steps.counts import count_all
 from catalpa.steps.embed import mean_vectors
 from catalpa.steps.scores import Scores, fix
-from catalpa.steps.sums import count_categories
 from catalpa.table.blocks import Axis, Block
 
 AXIS = Axis((200, 100))  # the second column begins where a byte still reaches, and ends where it does not
@@ -17,8 +17,7 @@ PLACES = [[0, 299], [199, 260]]
 
 def test_places_beyond_a_byte_do_not_wrap():
     assert BLOCK.places_in(1, np.int64(200)).tolist() == [299, 260]
-    counts = count_categories(BLOCK, AXIS.length, AXIS.offsets)
-    assert np.flatnonzero(counts).tolist() == [0, 199, 260, 299]
+    assert np.flatnonzero(count_all(BLOCK, AXIS).by_category[0]).tolist() == [0, 199, 260, 299]
 
 
 def test_costs_and_vectors_are_those_of_the_right_places():

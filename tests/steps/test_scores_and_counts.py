@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from catalpa.steps.counts import Counts
+from catalpa.steps.counts import Counts, count_all
 from catalpa.steps.scores import Scores, fix
-from catalpa.table.blocks import Axis
+from catalpa.table.blocks import Axis, Block
 
 
 def counts(by_category, **others) -> Counts:
@@ -52,6 +52,23 @@ def test_folding_drops_the_places_of_holes_and_nothing_else():
 def test_means_are_zero_where_no_row_has_the_number():
     found = counts([[1], [1]], sums=np.array([[3 << 23], [0]]), seen=np.array([[2], [0]]))
     assert found.means().tolist() == [[0.75], [0.0]]
+
+
+def test_all_rows_are_counted_as_one_cluster_with_the_variance_of_their_numbers():
+    block = Block(np.array([[0], [1], [1]], dtype=np.uint8), np.array([[0.0], [0.5], [np.nan]]))
+    found = count_all(block, Axis((2,)))
+    assert (found.by_category.tolist(), found.sizes.tolist()) == ([[1, 2]], [3])
+    assert (found.means().tolist(), found.variances().tolist()) == ([[0.25]], [[0.0625]])
+
+
+@pytest.mark.parametrize("cells", [1, 5, 64])
+def test_counts_do_not_depend_on_how_many_rows_are_counted_at_once(monkeypatch, cells):
+    rng = np.random.default_rng(0)
+    block = Block(rng.integers(3, size=(20, 2)).astype(np.uint8), np.zeros((20, 0)), rng.integers(4, size=20))
+    labels, axis = rng.integers(2, size=20), Axis((3, 3))
+    at_once = Counts.of(block, labels, 2, axis)
+    monkeypatch.setattr("catalpa.steps.counts.CELLS_AT_ONCE", cells)
+    np.testing.assert_array_equal(Counts.of(block, labels, 2, axis).by_category, at_once.by_category)
 
 
 def test_ordinary_scores_are_kept_to_2_to_the_minus_40():

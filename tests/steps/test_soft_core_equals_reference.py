@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from catalpa.steps.counts import WHOLE, SharedCounts
 from catalpa.steps.scores import Scores
-from catalpa.steps.soft.scores import WHOLE, FixedShares, SharedCounts, soften
+from catalpa.steps.soft.scores import FixedShares, soften
 from catalpa.steps.soft.share import SharedMemory, share_and_count
 from catalpa.table.blocks import Axis, Block
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
-from catalpa.steps.soft.logarithms import Shrinkage, shrunk_costs
-from catalpa.steps.soft.scores import FixedShares, rounded, rounded_if_near, soften
+from catalpa.steps.soft.scores import FixedShares, Shrinkage, rounded, rounded_if_near, shrunk_costs, soften
 from catalpa.table.blocks import Axis
 
 

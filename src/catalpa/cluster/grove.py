@@ -27,8 +27,8 @@ from catalpa.loop.soft import Settings
 from catalpa.model.codecs import damaged
 from catalpa.relations.doubt import outlier_scores
 from catalpa.relations.relations import Relations
-from catalpa.steps.counts import Counts, most_frequent
-from catalpa.steps.soft.scores import WHOLE, SharedCounts, soften
+from catalpa.steps.counts import WHOLE, Counts, SharedCounts, most_frequent
+from catalpa.steps.soft.scores import soften
 from catalpa.steps.soft.share import log_mixture, minus_logs, posterior, share_and_count
 from catalpa.table.schema import Schema, TableSettings
 

@@ -15,7 +15,7 @@ from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, number, rules
-from catalpa.steps.sums import number_moments
+from catalpa.steps.counts import count_all
 from catalpa.table.blocks import FloatArray
 
 DOMINATES = 100.0  # a column that spreads this many times as wide as another decides alone
@@ -99,7 +99,7 @@ class KPrototypes(Clusterer):
     _kept = Kept(facts=("gamma",))
 
     def _solve(self, problem: Problem) -> Outcome:
-        variances = problem.engine.total(number_moments).variances()
+        variances = problem.engine.total(count_all, problem.engine.axis).variances()[0]
         weights = self._number_weights(problem, variances)
         gamma = _half_spread(variances * weights) if self.gamma is None else float(self.gamma)
         method = Matching(problem.axis, gamma, tuple(weights.tolist()))

@@ -14,7 +14,7 @@ import numpy as np
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.loop.history import Pass
 from catalpa.relations.names import amount, percent
-from catalpa.relations.numbers import NumberProfile, over, profile_numbers
+from catalpa.relations.numbers import NumberProfile, profile_numbers
 from catalpa.relations.profiles import profile_columns
 from catalpa.relations.reasons import Reason, reasons, rows_per_weight, sentence
 from catalpa.steps.counts import SQUARE_BITS
@@ -71,11 +71,10 @@ def profiles_frame(fitted: Fitted) -> Any:
 def number_profile(fitted: Fitted) -> NumberProfile:
     """Means and spreads of the numbers of every cluster, from the sums of the fit."""
     counts = fitted.outcome.counts
-    means = counts.means()
-    variances = over(counts.squares * 2.0**-SQUARE_BITS, counts.seen) - means**2
+    variances = counts.variances()
     variances = np.where(variances > LEAST_VARIANCE, variances, 0.0)
     seen, sizes = fitted.in_weights(counts.seen), fitted.in_weights(counts.sizes)
-    found = profile_numbers(seen, means, variances, sizes, fitted.schema)
+    found = profile_numbers(seen, counts.means(), variances, sizes, fitted.schema)
     quartiles = fitted.schema.scaling.restore(np.moveaxis(fitted.quartiles, 2, 0))
     return replace(
         found,

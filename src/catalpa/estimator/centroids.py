@@ -13,8 +13,8 @@ from catalpa.costs.embedding import (
 )
 from catalpa.estimator.parameters import begin
 from catalpa.estimator.problem import Problem
+from catalpa.loop.first_rows import STARTS, plusplus_rows
 from catalpa.loop.settle import Settled, as_counts
-from catalpa.loop.starts.rows import STARTS, plusplus_rows
 from catalpa.steps.counts import Counts
 from catalpa.steps.embed import Away, AwayByTable, AwayOfMeans, mean_vectors
 from catalpa.steps.scores import fix

@@ -21,8 +21,7 @@ from catalpa.engines.base import Engine, Step, Sweep
 from catalpa.errors import CheckpointError
 from catalpa.files import write_atomically
 from catalpa.model.codecs import counts_from_json, counts_to_json
-from catalpa.steps.counts import Counts
-from catalpa.steps.soft.scores import SharedCounts
+from catalpa.steps.counts import Counts, SharedCounts
 from catalpa.steps.sums import checksum
 from catalpa.table.blocks import Axis
 

@@ -10,7 +10,7 @@ from os import PathLike
 from typing import Any
 
 from catalpa.errors import ParameterError
-from catalpa.loop.starts.rows import STARTS
+from catalpa.loop.first_rows import STARTS
 
 
 @dataclass(frozen=True)

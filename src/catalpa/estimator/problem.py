@@ -16,13 +16,13 @@ from catalpa.errors import ParameterError, TableError, UnsupportedTable
 from catalpa.estimator.checkpoint import CheckpointedEngine
 from catalpa.estimator.fitted import Outcome
 from catalpa.loop.alternate import Enough, alternate, clusters_repeat
+from catalpa.loop.first_rows import STARTS
 from catalpa.loop.history import Pass
 from catalpa.loop.restarts import Rest, best_of
 from catalpa.loop.settle import REFILLS, Settled, as_counts, settle
-from catalpa.loop.starts.rows import STARTS
-from catalpa.steps.counts import Counts
+from catalpa.steps.counts import Counts, count_all
 from catalpa.steps.search import FoundRows
-from catalpa.steps.sums import cooccurrences, count_categories, number_moments
+from catalpa.steps.sums import cooccurrences
 from catalpa.table import encode
 from catalpa.table.blocks import Axis, Block, IntArray, Rows, gather_rows, search_positions
 from catalpa.table.schema import Schema
@@ -193,13 +193,13 @@ class Problem:
         """
         if not self.schema.numeric or not self.engine.axis.n_columns:
             return 1.0
-        axis = self.engine.axis
-        counts = axis.fold(self.engine.total(count_categories, axis.length, axis.offsets)[None, :])[0]
+        counts = self.engine.total(count_all, self.engine.axis)
         differ = []
         for part in self.axis.slices():
-            total = counts[part].sum()
-            differ.append(1.0 - float(((counts[part] / max(total, 1)) ** 2).sum()) if total else 0.0)
-        spread = self.engine.total(number_moments).variances() * 2.0  # of the difference of two rows
+            of_column = counts.of_column(part)[0]
+            total = of_column.sum()
+            differ.append(1.0 - float(((of_column / max(total, 1)) ** 2).sum()) if total else 0.0)
+        spread = counts.variances()[0] * 2.0  # of the difference of two rows
         if np.mean(differ) <= 0 or spread.mean() <= 0:
             return 1.0
         return float(np.mean(differ) / spread.mean())

@@ -18,12 +18,19 @@ from catalpa.estimator.problem import Problem, passes_in_weights
 from catalpa.loop.progress import seeking
 from catalpa.loop.soft import Found, Ripened, Search, Settings, on_all_rows, ripen
 from catalpa.steps.assign import count_nearest, label_rows
-from catalpa.steps.counts import Counts, most_frequent
+from catalpa.steps.counts import (
+    SQUARE_DROP,
+    SUM_DROP,
+    WHOLE,
+    Counts,
+    SharedCounts,
+    count_all,
+    most_frequent,
+)
 from catalpa.steps.scores import Scores, fix
 from catalpa.steps.soft.reference import shares
-from catalpa.steps.soft.scores import SQUARE_DROP, SUM_DROP, WHOLE, SharedCounts, check_shareable, soften
+from catalpa.steps.soft.scores import check_shareable, soften
 from catalpa.steps.soft.share import foremost_shares, log_mixture
-from catalpa.steps.sums import Moments, count_categories, number_moments
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows, collapse
 from catalpa.table.schema import Column, Kind, Schema
 
@@ -149,18 +156,12 @@ def prepared(problem: Problem, settings: Settings, n_jobs: int | None) -> Ground
     # Equal rows as one with their weight: tables of categories repeat themselves, and passes are many.
     block, _ = collapse(problem.some_rows(problem.search_rows, problem.search_seed), engine.axis)
     # Of all rows, however few the search sees: shares of the whole table are what clusters are drawn to.
-    by_place = engine.total(count_categories, engine.axis.length, engine.axis.offsets)
-    moments = engine.total(number_moments)
-    totals = Counts(
-        engine.axis.fold(by_place[None, :]),
-        np.array([moments.weight], dtype=np.int64),
-        moments.sums[None, :],
-        moments.squares[None, :],
-        moments.seen[None, :],
-        cost=0,
-        moved=0,
-    )
-    overall = overall_of(problem.schema, totals, *_centre(number_moments(block)))
+    totals = engine.total(count_all, engine.axis)
+    searched = count_all(block, engine.axis)
+    spread = np.sqrt(searched.variances()[0])
+    # A column that does not vary is measured in its range.
+    spread = np.where(spread > 0, spread, 1.0)
+    overall = overall_of(problem.schema, totals, searched.means()[0], spread)
     hold, threads = partial(_held, engine.axis), thread_count(n_jobs)
     search = Search(block, engine.axis, overall, problem.units_per_weight, settings, hold, threads)
     return Ground(problem, search, totals)
@@ -169,12 +170,6 @@ def prepared(problem: Problem, settings: Settings, n_jobs: int | None) -> Ground
 def _held(axis: Axis, block: Block) -> LocalEngine:
     # On one thread: runs of the search are made at once, and their rows are few.
     return LocalEngine(Rows(axis, [block]))
-
-
-def _centre(moments: Moments) -> tuple[FloatArray, FloatArray]:
-    """Mean and standard deviation of the numbers; 1 for a column that does not vary."""
-    spread = np.sqrt(moments.variances())
-    return moments.means(), np.where(spread > 0, spread, 1.0)
 
 
 def overall_of(schema: Schema, totals: Counts, middle: FloatArray, spread: FloatArray) -> Overall:
@@ -255,7 +250,7 @@ def _moved(shared: SharedCounts, search: Search, row: int, share: IntArray, clus
     block = search.block
     weight = int(block.row_weights[row])
     alone = Block(block.codes[row : row + 1], block.numbers[row : row + 1])
-    own = Counts.of(alone, np.zeros(1, dtype=np.int64), 1, search.axis)
+    own = count_all(alone, search.axis)
     gained = (np.arange(len(share)) == cluster) * np.int64(WHOLE) - share
     counts = shared.counts
     there = share[share > 0] / WHOLE

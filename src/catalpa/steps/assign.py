@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from catalpa.steps import compiled, reference
+from catalpa.steps.compiled import _core
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import Block, FloatArray, IntArray, code_dtype
-
-try:
-    from catalpa.steps import _core
-except ImportError:  # pragma: no cover - an installation without a compiler
-    _core = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +32,9 @@ def assign_and_count(block: Block, memory: Memory | None, fixed: FixedScores) ->
     ``memory`` (all of them without one), and the block's new memory.
     """
     memory = _still_true(memory or Memory(), fixed)
-    if compiled.available():
-        return _compiled_pass(block, memory, fixed)
+    level = compiled.core_level()
+    if level is not None:
+        return _compiled_pass(block, memory, fixed, level)
     labels, costs = _reference_rows(block, fixed)
     moved = len(block) if memory.labels is None else int((labels != memory.labels).sum())
     counts = replace(reference.count(block, labels, fixed, costs), moved=moved)
@@ -55,7 +54,7 @@ def _still_true(memory: Memory, fixed: FixedScores) -> Memory:
     return memory if packed is memory.packed else replace(memory, packed=packed)
 
 
-def _compiled_pass(block: Block, memory: Memory, fixed: FixedScores) -> tuple[Counts, Memory]:
+def _compiled_pass(block: Block, memory: Memory, fixed: FixedScores, level: str) -> tuple[Counts, Memory]:
     """Labels and counts by the core, from those of the pass before if there was one."""
     packed = memory.packed or compiled.pack(block, fixed.axis, fixed.k)
     labels = np.empty(len(block), dtype=code_dtype(fixed.k))
@@ -73,8 +72,10 @@ def _compiled_pass(block: Block, memory: Memory, fixed: FixedScores) -> tuple[Co
         old,
         labels,
         *into.arrays,
-        compiled.chosen_level(),
+        level,
     )
+    if memory.labels is not None and memory.counts is None:  # the core was told of no labels to compare with
+        moved = int((labels != memory.labels).sum())
     counts = Counts(*into.arrays, cost=(high << 64) + low, moved=moved)
     return counts, Memory(labels, counts, packed)
 
@@ -105,23 +106,28 @@ def _tables(packed: compiled.Packed, fixed: FixedScores) -> _core.Tables:
 
 def label_rows(block: Block, fixed: FixedScores) -> IntArray:  # (n,) int32
     """Nearest cluster of every row."""
-    if compiled.available():
-        packed, labels = compiled.pack(block, fixed.axis, fixed.k), np.empty(len(block), dtype=np.int32)
-        numbers, level = compiled.core_numbers(block), compiled.chosen_level()
-        _core.label(_tables(packed, fixed), packed.fused, numbers, labels, level)
-        return labels
-    return _reference_rows(block, fixed)[0].astype(np.int32)
+    level = compiled.core_level()
+    if level is None:
+        return _reference_rows(block, fixed)[0].astype(np.int32)
+    return _by_core(_core.label, block, fixed, level, np.int32)
 
 
 def least_costs(block: Block, fixed: FixedScores) -> IntArray:  # (n,) int64
     """Cost of every row in the cluster where it costs least, in quanta, before any rescaling or root."""
-    if compiled.available():
-        packed, least = compiled.pack(block, fixed.axis, fixed.k), np.empty(len(block), dtype=np.int64)
-        numbers, level = compiled.core_numbers(block), compiled.chosen_level()
-        _core.least_sums(_tables(packed, fixed), packed.fused, numbers, least, level)
-        return least
-    parts = block.cut(reference.ROWS_AT_ONCE)
-    return np.concatenate([reference.distances(part, fixed).min(axis=1) for part in parts])
+    level = compiled.core_level()
+    if level is None:
+        parts = block.cut(reference.ROWS_AT_ONCE)
+        return np.concatenate([reference.distances(part, fixed).min(axis=1) for part in parts])
+    return _by_core(_core.least_sums, block, fixed, level, np.int64)
+
+
+def _by_core(
+    ask: Callable[..., None], block: Block, fixed: FixedScores, level: str, dtype: DTypeLike
+) -> IntArray:  # (n,)
+    """What the core says of every row."""
+    packed, found = compiled.pack(block, fixed.axis, fixed.k), np.empty(len(block), dtype=dtype)
+    ask(_tables(packed, fixed), packed.fused, compiled.core_numbers(block), found, level)
+    return found
 
 
 def measure_rows(block: Block, fixed: FixedScores) -> FloatArray:  # (n, k)

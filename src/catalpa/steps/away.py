@@ -1,16 +1,15 @@
-"""Squared distances of all rows from some, in whole numbers: what starts are drawn by."""
+"""Rows far from each other: squared distances of all rows from some, in whole numbers, and draws by them."""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Callable
 
 import numpy as np
 
 from catalpa.steps import compiled
+from catalpa.steps.compiled import _core
 from catalpa.table.blocks import FloatArray, IntArray
-
-try:
-    from catalpa.steps import _core
-except ImportError:  # pragma: no cover - an installation without a compiler
-    _core = None  # type: ignore[assignment]
 
 FAR_BITS = 6  # of a distance with numbers in it
 
@@ -65,3 +64,36 @@ def _cells_away(codes: IntArray, numbers: FloatArray, rows: IntArray) -> IntArra
         away += np.minimum(1.0, apart * apart / 4.0)
     whole = np.rint(away * 2.0**FAR_BITS if len(numbers) else away).astype(np.int64)
     return np.asarray(whole * whole)
+
+
+def far_rows(
+    away: Callable[[IntArray], IntArray], weights: IntArray, k: int, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """k rows, each drawn in proportion to its squared distance from those before, and each row's nearest.
+
+    Of ``2 + floor(ln k)`` draws the one that lowers the summed distance most is kept. Fewer rows come back
+    where all others are at distance 0 from those chosen. ``away`` gives squared distances (rows, n) of all
+    rows from some, in whole units; together with the weights small enough that their sums stay in 64 bits.
+    ``nearest`` (n,) is the place in ``chosen``, the first of equals.
+    """
+    tries = 2 + math.floor(math.log(k))
+    chosen = [_drawn(weights, 1, rng)[0]]
+    least = away(np.array(chosen))[0]
+    nearest = np.zeros(len(weights), dtype=np.int64)
+    while len(chosen) < k:
+        potential = least * weights
+        if not potential.any():
+            break
+        drawn = _drawn(potential, tries, rng)
+        near = np.minimum(away(drawn), least)
+        best = int((near @ weights).argmin())
+        nearest[near[best] < least] = len(chosen)
+        least = near[best]
+        chosen.append(int(drawn[best]))
+    return np.array(chosen), nearest
+
+
+def _drawn(lengths: IntArray, times: int, rng: np.random.Generator) -> IntArray:
+    """Rows drawn in proportion to whole numbers."""
+    ends = np.cumsum(lengths)
+    return np.searchsorted(ends, rng.integers(int(ends[-1]), size=times), side="right")

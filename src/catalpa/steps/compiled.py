@@ -15,7 +15,7 @@ from catalpa.errors import ParameterError, SlowCoreWarning
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 
 try:
-    from catalpa.steps import _core
+    from catalpa.steps import _core as _core  # the other steps take it from here
 except ImportError:  # pragma: no cover - an installation without a compiler
     _core = None  # type: ignore[assignment]
 
@@ -71,16 +71,13 @@ def _warn_slow() -> None:
 
 def description() -> str:
     """Which code runs the passes, in a few words."""
-    return f"C++ core ({chosen_level()})" if available() else "NumPy reference"
-
-
-def chosen_level() -> str:
-    """The instruction set to use: the fastest one, unless the environment names another."""
-    return _level(os.environ.get(CHOICE, ""))
+    level = core_level()
+    return "NumPy reference" if level is None else f"C++ core ({level})"
 
 
 @cache
 def _level(asked: str) -> str:
+    """The fastest instruction set, unless the environment names another."""
     levels = _core.levels()
     chosen = asked or levels[0]
     for level in levels:

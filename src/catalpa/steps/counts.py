@@ -1,4 +1,4 @@
-"""What comes back from a pass: counts of categories per cluster, sums that add across blocks; and modes."""
+"""What comes back from a pass: counts of categories per cluster, of whole rows or by share; and modes."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from catalpa.steps import compiled
+from catalpa.steps.compiled import _core
 from catalpa.table.blocks import TICK_BITS, Axis, Block, FloatArray, IntArray, ticks
 
-try:
-    from catalpa.steps import _core
-except ImportError:  # pragma: no cover - an installation without a compiler
-    _core = None  # type: ignore[assignment]
-
 SQUARE_BITS = 26  # squares of numbers are kept to 2**-26
+CELLS_AT_ONCE = 1 << 17  # of which the places on the axis stay in the cache while they are counted
+WHOLE = 1 << 20  # the shares of a row add up to this
+SUM_DROP, SQUARE_DROP = 14, 16  # low bits of share times number, and times its square, that are left out
 
 
 def summed_by(keys: IntArray, values: IntArray | None, length: int) -> IntArray:  # (length,) int64
@@ -74,9 +73,14 @@ class Counts:
         [[1, 0], [0, 2]]
         """
         weights, numeric = block.weights, block.numbers.shape[1]
-        keys = labels.astype(np.int64)[:, None] * axis.length + (block.codes + axis.offsets[:-1])
-        heavy = None if weights is None else np.repeat(weights, axis.n_columns)
-        every = summed_by(keys.ravel(), heavy, k * axis.length).reshape(k, -1)
+        every, firsts = np.zeros(k * axis.length, dtype=np.int64), labels.astype(np.int64) * axis.length
+        at_once = max(CELLS_AT_ONCE // max(axis.n_columns, 1), 1)
+        for start in range(0, len(block), at_once):
+            part = slice(start, start + at_once)
+            keys = block.codes[part] + axis.offsets[:-1]
+            keys += firsts[part, None]
+            heavy = None if weights is None else np.repeat(weights[part], axis.n_columns)
+            every += summed_by(keys.ravel(), heavy, k * axis.length)
         counts = Counts.none(k, 0, numeric)
         if numeric:
             whole, seen = ticks(block.numbers), ~np.isnan(block.numbers)
@@ -86,7 +90,7 @@ class Counts:
                     total[:, column] = summed_by(labels, own if weights is None else own * weights, k)
         return replace(
             counts,
-            by_category=np.ascontiguousarray(every[:, axis.category_places]),
+            by_category=np.ascontiguousarray(every.reshape(k, -1)[:, axis.category_places]),
             sizes=summed_by(labels, weights, k),
         )
 
@@ -147,6 +151,62 @@ class Counts:
             return means
         np.divide(self.sums * 2.0**-TICK_BITS, self.seen, out=means, where=self.seen > 0)
         return means
+
+    def variances(self) -> FloatArray:
+        """Variance of each number in each cluster, (k, numeric), on [0, 1]; 0 where none has one."""
+        means, squares = self.means(), self.squares * 2.0**-SQUARE_BITS
+        return np.maximum(squares / np.maximum(self.seen, 1) - means * means, 0.0)
+
+
+def count_all(block: Block, axis: Axis) -> Counts:
+    """Counts of all rows as one cluster, over true categories."""
+    return Counts.of(block, np.zeros(len(block), dtype=np.int64), 1, axis)
+
+
+@dataclass(frozen=True, eq=False)
+class SharedCounts:
+    """Sums over rows that count in every cluster by their share; all integers, so adding is exact."""
+
+    # ``by_category``, ``sizes`` and ``seen`` in units of ``2 ** -20`` of a row's weight; ``sums`` and
+    # ``squares`` in ``2 ** -30``. ``cost`` is the summed least cost of the rows, in quanta above what their
+    # places share; ``moved`` counts the rows whose foremost cluster changed.
+    counts: Counts
+    log: int  # sum of weight times ``log2`` of the summed likelihood ratios, in ``2 ** -20``
+    gap: int  # sum of weight times share times distance from the least cost, in bits of ``2 ** -36``
+    # (k,) int64: rows in which each cluster is foremost: least cost, the lowest cluster of equals.
+    led: IntArray
+    change: int  # sum of weight times the absolute changes of the shares since the pass before
+
+    def __add__(self, other: SharedCounts) -> SharedCounts:
+        return SharedCounts(
+            self.counts + other.counts,
+            self.log + other.log,
+            self.gap + other.gap,
+            self.led + other.led,
+            self.change + other.change,
+        )
+
+    @staticmethod
+    def of(counts: Counts) -> SharedCounts:
+        """Counts by share of which nothing else is known."""
+        return SharedCounts(counts, 0, 0, (counts.sizes > 0).astype(np.int64), 0)
+
+    @staticmethod
+    def leaning(counts: Counts, share: float) -> SharedCounts:
+        """Counts of rows that their own cluster has by ``share``, all by equal parts of the rest."""
+
+        def shared(part: IntArray, unit: int) -> IntArray:
+            whole = part.sum(axis=0, keepdims=True)
+            mixed = share * part + (1.0 - share) / counts.k * whole
+            return np.asarray(np.rint(mixed * unit).astype(np.int64))
+
+        units = (WHOLE, WHOLE, WHOLE >> SUM_DROP, WHOLE >> SQUARE_DROP, WHOLE)
+        parts = (shared(part, unit) for part, unit in zip(counts.arrays, units, strict=True))
+        return SharedCounts.of(Counts.made_of(parts))
+
+    def folded(self, axis: Axis) -> SharedCounts:
+        """The same sums over true categories only, the holes of ``axis`` left out."""
+        return replace(self, counts=self.counts.folded(axis)) if axis.holes else self
 
 
 def most_frequent(by_category: IntArray, axis: Axis, fallback: IntArray | None = None) -> IntArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from catalpa.table.blocks import FARTHEST, HOLES, Axis, FloatArray, IntArray
 FINEST_SHIFT = 40  # distances are kept to 2**-40 ...
 LARGEST = float(np.finfo(np.float64).max)
 ROOM_BITS = 58  # ... or coarser, so that a row's sum, times the columns (a rescaled cost), stays below 2**60
+
+_ARRAYS = attrgetter("table", "anchor", "means", "scale", "level")  # what costs are made of
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,17 +60,9 @@ class Scores:
     def k(self) -> int:
         return int(self.table.shape[1])
 
-    @property
-    def arrays(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
-        """What costs are made of, in the order of the fields."""
-        return self.table, self.anchor, self.means, self.scale, self.level
-
     def same_as(self, other: Scores) -> bool:
         """Whether a pass with the other scores would give the same labels, bit for bit."""
-        return all(
-            mine.shape == theirs.shape and (not mine.size or bool((mine == theirs).all()))
-            for mine, theirs in zip(self.arrays, other.arrays, strict=True)
-        )
+        return all(map(np.array_equal, _ARRAYS(self), _ARRAYS(other)))
 
     def times(self, factor: float) -> Scores:
         """The same scores, every cost multiplied."""

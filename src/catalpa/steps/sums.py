@@ -1,28 +1,19 @@
-"""Sums over all rows: categories and pairs of them, bins, moments, deviations, and a checksum."""
+"""Sums over all rows: pairs of categories and bins, deviations, and a checksum."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from catalpa.steps.assign import label_rows
-from catalpa.steps.counts import SQUARE_BITS, summed_by
 from catalpa.steps.scores import FixedScores
-from catalpa.table.blocks import IGNORED, TICK_BITS, Axis, Block, FloatArray, IntArray, ticks
+from catalpa.table.blocks import IGNORED, Axis, Block, FloatArray, IntArray, ticks
 
 # A product of ones and zeros is faster than counting pairs where columns are many and their categories few.
 MANY_COLUMNS, FEW_CATEGORIES = 64, 8
 CELLS_AT_ONCE = 1 << 22
 SEED = 20_260_101  # of the fixed random factors of the checksum
-
-
-def count_categories(block: Block, length: int, offsets: IntArray) -> IntArray:  # (length,) int64
-    """Weight of the rows that hold each category."""
-    counts = np.zeros(length, dtype=np.int64)
-    for column, offset in enumerate(offsets[:-1]):
-        counts += summed_by(block.places_in(column, offset), block.weights, length)
-    return counts
 
 
 def cooccurrences(block: Block, axis: Axis) -> IntArray:  # (V, V) int64
@@ -90,42 +81,6 @@ def cooccurrences_with_bins(block: Block, axis: Axis, n_bins: int) -> IntArray: 
     bins = np.where(np.isnan(block.numbers), n_bins + IGNORED, inside)
     codes = np.concatenate([block.codes.astype(np.int64), bins], axis=1)
     return cooccurrences(replace(block, codes=codes), wide)
-
-
-@dataclass(frozen=True, eq=False)
-class Moments:
-    """Weight, sum and sum of squares of every numeric column; integers, so that they add exactly."""
-
-    weight: int  # of all rows
-    seen: IntArray  # (numeric,)
-    sums: IntArray  # (numeric,) in ticks
-    squares: IntArray  # (numeric,) in 2**-26
-
-    def __add__(self, other: Moments) -> Moments:
-        return Moments(
-            self.weight + other.weight,
-            self.seen + other.seen,
-            self.sums + other.sums,
-            self.squares + other.squares,
-        )
-
-    def means(self) -> FloatArray:
-        """Mean of each column (numeric,), 0 where nothing was seen."""
-        return np.asarray(self.sums * 2.0**-TICK_BITS / np.maximum(self.seen, 1))
-
-    def variances(self) -> FloatArray:
-        """Variance of each column (numeric,), 0 where nothing was seen."""
-        means = self.means()
-        return np.maximum(self.squares * 2.0**-SQUARE_BITS / np.maximum(self.seen, 1) - means * means, 0.0)
-
-
-def number_moments(block: Block) -> Moments:
-    """Moments of one block's numbers."""
-    weights = block.row_weights
-    whole = ticks(block.numbers)
-    present = ~np.isnan(block.numbers)
-    squares = whole * whole >> (2 * TICK_BITS - SQUARE_BITS)
-    return Moments(int(weights.sum()), weights @ present, weights @ whole, weights @ squares)
 
 
 def summed_deviations(block: Block, fixed: FixedScores, means: FloatArray) -> IntArray:

@@ -12,16 +12,14 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from catalpa.steps.counts import Counts
+from catalpa.steps.counts import Counts, SharedCounts
 from catalpa.steps.scores import Scores
-from catalpa.steps.soft.logarithms import Shrinkage, log, log_gamma, shrunk_costs
-from catalpa.steps.soft.scores import SharedCounts
+from catalpa.steps.soft.scores import LN_TWO, Shrinkage, log, log_gamma, shrunk_costs
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
 BLUR = 0.1  # f: a number is known up to a tenth of its column's variance
 NEIGHBOUR = 0.5  # share of a category's rows that speaks for the next one of an ordered column
 ORDER_MASS = 3.0  # how much more than a nominal column's the shrinkage of an ordered column weighs
-LN_TWO = 0.6931471805599453
 LOG_TWO_PI = 1.8378770664093453
 
 

@@ -13,13 +13,9 @@ from functools import cached_property
 import numpy as np
 
 from catalpa.steps import compiled
+from catalpa.steps.compiled import _core
 from catalpa.steps.counts import Counts
 from catalpa.table.blocks import IGNORED, TICK_BITS, Axis, Block, FloatArray, IntArray, Rows, ticks
-
-try:
-    from catalpa.steps import _core
-except ImportError:  # pragma: no cover - an installation without a compiler
-    _core = None  # type: ignore[assignment]
 
 TICK = 2.0**-TICK_BITS
 ABSENT = int(np.iinfo(np.uint32).max)  # place of a cell that is left out

@@ -9,17 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from catalpa.steps.counts import SQUARE_BITS, Counts
+from catalpa.steps.counts import SQUARE_BITS, SQUARE_DROP, SUM_DROP, WHOLE, Counts, SharedCounts
 from catalpa.steps.reference import number_costs, weighted_sum
-from catalpa.steps.soft.scores import (
-    FRACTION_BITS,
-    NUMBER_CAP,
-    SQUARE_DROP,
-    SUM_DROP,
-    WHOLE,
-    FixedShares,
-    SharedCounts,
-)
+from catalpa.steps.soft.scores import FRACTION_BITS, NUMBER_CAP, FixedShares
 from catalpa.table.blocks import TICK_BITS, Block, IntArray, ticks
 
 SINGLE = np.float32

@@ -10,16 +10,12 @@ from typing import cast
 import numpy as np
 
 from catalpa.steps import compiled, reference
-from catalpa.steps.counts import Counts
+from catalpa.steps.compiled import _core
+from catalpa.steps.counts import Counts, SharedCounts
 from catalpa.steps.scores import FixedScores
 from catalpa.steps.soft import reference as soft_reference
-from catalpa.steps.soft.scores import FixedShares, SharedCounts
+from catalpa.steps.soft.scores import FixedShares
 from catalpa.table.blocks import Block, FloatArray, IntArray, code_dtype
-
-try:
-    from catalpa.steps import _core
-except ImportError:  # pragma: no cover - an installation without a compiler
-    _core = None  # type: ignore[assignment]
 
 NO_SHARES = np.zeros((0, 0), dtype=np.int32)
 NO_CLUSTERS = np.zeros(0, dtype=np.int32)

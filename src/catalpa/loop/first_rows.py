@@ -9,10 +9,9 @@ import numpy as np
 
 from catalpa.engines.base import Engine
 from catalpa.loop.settle import as_counts
-from catalpa.steps.counts import Counts
+from catalpa.steps.counts import Counts, count_all
 from catalpa.steps.embed import Away, draw_far_row, summed_away
 from catalpa.steps.search import FoundRows, best_rows, block_weights, distinct_rows, pick_rows
-from catalpa.steps.sums import count_categories
 from catalpa.table.blocks import Block, IntArray
 
 Start: TypeAlias = Callable[[Engine, int, np.random.Generator], FoundRows]
@@ -74,11 +73,8 @@ def cao_rows(engine: Engine, k: int, _rng: np.random.Generator) -> FoundRows:
     numbers follow.
     """
     axis = engine.axis
-    counts = engine.total(count_categories, axis.length, axis.offsets)
-    if axis.holes:  # a left-out cell has no density
-        kept = np.zeros(axis.length, dtype=bool)
-        kept[axis.category_places] = True
-        counts = np.where(kept, counts, 0)
+    counts = np.zeros(axis.length, dtype=np.int64)  # a left-out cell has no density
+    counts[axis.category_places] = engine.total(count_all, axis).by_category[0]
     chosen = engine.total(_densest, counts, axis.offsets, np.zeros((0, axis.n_columns), dtype=axis.dtype))
     while len(chosen) < k:
         found = engine.total(_densest, counts, axis.offsets, chosen.codes)
@@ -103,10 +99,10 @@ def huang_rows(engine: Engine, k: int, rng: np.random.Generator) -> FoundRows:
     Rows are told apart by their categories; where these run out, rows that differ in their numbers follow.
     """
     axis = engine.axis
-    counts = engine.total(count_categories, axis.length, axis.offsets)
+    counts = engine.total(count_all, axis)
     drawn = np.zeros((k, axis.n_columns), dtype=np.int64)
-    for column, part in enumerate(axis.slices()):
-        weight = counts[part].astype(np.float64)
+    for column, part in enumerate(axis.base.slices()):
+        weight = counts.of_column(part)[0].astype(np.float64)
         if weight.sum() > 0:
             drawn[:, column] = rng.choice(len(weight), size=k, p=weight / weight.sum())
     chosen: FoundRows | None = None

@@ -1,1 +1,0 @@
-"""Where an iteration begins."""
