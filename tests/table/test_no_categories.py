@@ -16,6 +16,8 @@ BROKEN_TEXT = pa.Array.from_buffers(pa.string(), 2, [None, OFFSETS, pa.py_buffer
 BACKWARDS = pa.py_buffer(np.array([0, 2, 1, 2], dtype=np.int32).tobytes())
 BEHIND = pa.Array.from_buffers(pa.string(), 3, [None, BACKWARDS, pa.py_buffer(b"xy")])
 BEYOND = pa.DictionaryArray.from_arrays(pa.array([0, 5], type=pa.int32()), pa.array(["x", "y"]), safe=False)
+BEFORE = pa.DictionaryArray.from_arrays(pa.array([0, -1], type=pa.int8()), pa.array(["x", "y"]), safe=False)
+BROKEN_WORDS = pa.DictionaryArray.from_arrays(pa.array([0, 1], type=pa.int32()), BROKEN_TEXT)
 MONTHS = pa.array([(1, 2, 3), (4, 5, 6)], type=pa.month_day_nano_interval())
 CASES = {
     "half a character": ([["x\ud800"], ["y"]], "'x0' holds 'x.ud800', which is no text"),
@@ -37,6 +39,8 @@ CASES = {
     "bytes as text": (pa.table({"a": BROKEN_TEXT}), "'a' holds bytes that its type string does not allow"),
     "texts that overlap": (pa.table({"a": BEHIND}), "'a' holds bytes that its type string does not allow"),
     "places beyond a dictionary": (pa.table({"a": BEYOND}), "'a' holds bytes that its type dictionary"),
+    "places before a dictionary": (pa.table({"a": BEFORE}), "'a' holds bytes that its type dictionary"),
+    "words that are no text": (pa.table({"a": BROKEN_WORDS}), "'a' holds bytes that its type dictionary"),
 }
 
 

@@ -122,12 +122,25 @@ def _in_order(array: pa.Array) -> bool:
 def _check_sound(name: str, array: pa.Array) -> None:
     """Refuse places beyond a dictionary and bytes that are no text: nobody else looks for them."""
     try:
-        array.validate(full=True)
+        if pa.types.is_dictionary(array.type) and _points_inside(array):
+            array.dictionary.validate(full=True)
+        else:
+            array.validate(full=True)
     except pa.ArrowInvalid as error:
         raise TableError(
             f"Column {name!r} holds bytes that its type {array.type} does not allow ({error}). "
             "Read or make the table again."
         ) from error
+
+
+def _points_inside(array: pa.DictionaryArray) -> bool:
+    """Whether no cell is missing and all point into the dictionary, which NumPy sees long before Arrow."""
+    array.validate()  # the lengths of its parts
+    if array.indices.null_count or not len(array):
+        return False  # what stands at a missing cell may be anything
+    places = np.asarray(array.indices)
+    # Without a sign a place before the first is far behind the last.
+    return int(places.view(f"u{places.itemsize}").max()) < len(array.dictionary)
 
 
 def _one_chunk(cells: Any) -> pa.Array:

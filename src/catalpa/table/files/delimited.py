@@ -17,6 +17,8 @@ from pyarrow import csv as arrow_csv
 from catalpa.errors import ParameterError, TableError
 
 THREADS_FROM = 1 << 24  # bytes of a text file from which it is read by several threads
+# Bytes that a thread cuts at a time: every such piece has dictionaries of its own, to be unified afterwards.
+BLOCK_BYTES = 1 << 22
 
 # What pandas, R, Excel and databases write. "None" and "-" are left out: they are categories in many tables.
 MISSING_SPELLINGS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "<NA>")
@@ -261,8 +263,10 @@ def _parse(content: bytes, name: str, delimiter: str, names: list[str], na: Sequ
         parse, convert = as_text(names, delimiter, na, repeating)
         # Which fields are missing is told from the different ones, once all columns have few.
         convert.strings_can_be_null = len(repeating) < len(names)
-        # To look for the ends of lines outside quotes takes a reading of its own.
-        parse.newlines_in_values = b'"' in begun
+        # To look for the ends of lines outside quotes takes a reading of its own, and fields are cut sooner
+        # where no byte can be a quote.
+        if b'"' not in begun:
+            parse.newlines_in_values, parse.quote_char = False, False
         convert.check_utf8 = False  # it was text a moment ago
         table = _read(begun, parse, convert)
     except pa.ArrowInvalid as error:
@@ -278,9 +282,9 @@ def _read(
     content: bytes, parse: arrow_csv.ParseOptions, convert: arrow_csv.ConvertOptions, block: int | None = None
 ) -> pa.Table:
     # Arrow's reading threads now and then abort a short program while it ends; large files need them.
-    read = arrow_csv.ReadOptions(use_threads=len(content) > THREADS_FROM, block_size=block)
+    read = arrow_csv.ReadOptions(use_threads=len(content) > THREADS_FROM, block_size=block or BLOCK_BYTES)
     try:
-        return arrow_csv.read_csv(io.BytesIO(content), read, parse, convert)
+        return arrow_csv.read_csv(pa.BufferReader(content), read, parse, convert)
     except pa.ArrowInvalid as error:
         if block is not None or "straddling" not in str(error):  # Arrow tells long records by its words only
             raise
@@ -292,7 +296,7 @@ def _repeating(content: bytes, names: list[str], delimiter: str) -> set[str]:
     parse, convert = as_text(names, delimiter, ())
     read = arrow_csv.ReadOptions(use_threads=False, block_size=LOOKED_AT_BYTES)
     try:
-        with arrow_csv.open_csv(io.BytesIO(content), read, parse, convert) as reader:
+        with arrow_csv.open_csv(pa.BufferReader(content), read, parse, convert) as reader:
             batch = next(iter(reader), None)
     except pa.ArrowInvalid:  # a record that is longer than what is looked at, or a fault to be told later
         return set()
