@@ -164,7 +164,7 @@ def _beginning(path: Path) -> bytes:
                 begin += more
             return begin
     except (OSError, pa.ArrowException) as error:
-        raise TableError(f"{path} cannot be read: {error}.") from error
+        raise TableError(f"{path} cannot be read: {error}. Is it complete?") from error
 
 
 def _examined(path: Path, layout: Layout, decimal: str, *, guess: bool) -> tuple[Layout, dict[str, Evidence]]:
