@@ -126,7 +126,7 @@ def test_what_travels_in_a_pass_does_not_grow_with_the_rows(spark):
         fixed = fix(model._fitted.outcome.scores, problem.engine.axis)
         summed = problem.engine.sweep(assign_and_count, fixed)
         assert int(summed.sizes.sum()) == n
-        out = len(pickle.dumps((assign_and_count, (fixed,), problem.engine._starts)))
+        out = len(pickle.dumps((assign_and_count, (fixed,), problem.engine.starts)))
         return out, len(pickle.dumps(summed))
 
     few, many = bytes_of_a_sweep(2_000), bytes_of_a_sweep(20_000)

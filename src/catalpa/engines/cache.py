@@ -7,8 +7,7 @@ import os
 import pickle
 import platform
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from shutil import rmtree
 from tempfile import gettempdir, mkdtemp
@@ -20,7 +19,7 @@ from filelock import BaseFileLock
 from numpy.typing import NDArray
 
 from catalpa.errors import OutputError
-from catalpa.files import lock_at
+from catalpa.files import lock_at, told_as
 from catalpa.table.blocks import Block
 
 PREFIX, OWNER, LOCK = "catalpa-", "owner", "lock"
@@ -36,7 +35,7 @@ class Folder:
 
     def __init__(self) -> None:
         _remove_ownerless()
-        with _room_in(gettempdir()):
+        with _room():
             self.path = Path(mkdtemp(prefix=PREFIX))
             lock = lock_at(self.path / LOCK)
             finalize(self, _remove, self.path, lock)
@@ -77,12 +76,12 @@ class ArrayFile:
         self.width = width
         self.dtype = dtype
         self.n_rows = 0
-        with _room_in(gettempdir()):
+        with _room():
             self.path.touch()
 
     def append(self, rows: NDArray[Any]) -> None:
         """Put rows behind those that are there."""
-        with _room_in(gettempdir()), self.path.open("ab") as stream:
+        with _room(), self.path.open("ab") as stream:
             stream.write(np.ascontiguousarray(rows, dtype=self.dtype).data)
         self.n_rows += len(rows)
 
@@ -170,29 +169,22 @@ class Shelf:
     def _write(self, at: int, buffer: pickle.PickleBuffer) -> Path:
         self._written += 1
         path = self.folder.path / f"memory-{at}-{self._written}"
-        with _room_in(gettempdir()):
+        with _room():
             path.write_bytes(buffer.raw())
         return path
 
 
-@contextmanager
-def _room_in(folder: str) -> Iterator[None]:
+def _room() -> AbstractContextManager[None]:
     """Say in words that the temporary folder takes no more."""
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(
-            f"The encoded rows do not fit into {folder!r}: {error.strerror}. Name a place with "
-            "more room in the environment variable TMPDIR, or drop columns with very many categories."
-        ) from error
+    cure = (
+        "Name a place with more room in the environment variable TMPDIR, or drop columns with very many "
+        "categories."
+    )
+    return told_as(OutputError, f"The encoded rows do not fit into {gettempdir()!r}", cure)
 
 
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(f"The encoded rows in {str(path)!r} cannot be read: {error.strerror}.") from error
+def _readable(path: Path) -> AbstractContextManager[None]:
+    return told_as(OutputError, f"The encoded rows in {str(path)!r} cannot be read")
 
 
 def _map(path: Path) -> mmap.mmap:

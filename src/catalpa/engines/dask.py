@@ -6,7 +6,7 @@ import math
 import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import cached_property, partial, reduce
+from functools import cached_property, reduce
 from operator import add
 from typing import Any
 
@@ -19,9 +19,9 @@ from dask.sizeof import sizeof
 from numpy.typing import NDArray
 
 from catalpa.engines.base import Result, Step, Sweep
-from catalpa.engines.opening import Opened, opened, refuse_weights
+from catalpa.engines.opening import HeldInParts, InParts
 from catalpa.errors import TableError, UnsupportedTable
-from catalpa.table.blocks import Axis, Block
+from catalpa.table.blocks import Block
 from catalpa.table.digest import Digest, digest
 from catalpa.table.encode import Encoding
 from catalpa.table.intake import Header
@@ -31,11 +31,8 @@ FAN_IN = 8  # results added by one task on the way to the sum: no worker ever ho
 LONGEST_CHAIN = 16  # sweeps after which memories are made afresh, so that the scheduler can forget old ones
 
 
-class InDask:
+class InDask(InParts):
     """Dask frames and arrays: the rows are on workers, or not read yet."""
-
-    def __init__(self, X: Any) -> None:
-        self.table = X
 
     @cached_property
     def header(self) -> Header:
@@ -53,45 +50,56 @@ class InDask:
             "two dimensions and a known number of columns."
         )
 
-    def for_fit(self, settings: TableSettings, sample_weight: Any) -> Opened:
-        refuse_weights(sample_weight)
-        names = self.header.names  # what is no table is refused before its parts are asked for
-        return opened(_digest_of(_parts(self.table), settings), settings, partial(_hold, self.table, names))
+    def digested(self, settings: TableSettings) -> Digest:
+        held = _held(settings)
+        parts = [_later(_digested)(part, held) for part in _parts(self.table)]
+        summed: Digest | None = _sum(parts).compute()
+        if summed is None:
+            raise TableError("The dask table has no rows: at least one is needed.")
+        return summed
+
+    def held(self, encoding: Encoding, names: tuple[str, ...]) -> DaskEngine:
+        """The rows kept by Dask."""
+        axis, held = encoding.schema.axis, _held(encoding)
+        parts = _parts(_with_columns(self.table, names, encoding.schema.inputs))
+        read = dask.persist(*(_later(_encoded)(part, held) for part in parts))
+        facts = dask.compute(*(_later(_facts)(block, held) for block in read))
+        lengths = [length for length, _ in facts]
+        starts = np.cumsum([0, *lengths[:-1]]).tolist()
+        axis = axis.with_holes if any(holes for _, holes in facts) else axis
+        placed = [
+            _later(_placed)(block, start, axis.dtype.str)
+            for block, start, length in zip(read, starts, lengths, strict=True)
+            if length
+        ]
+        return DaskEngine(self.table, encoding, axis, dask.persist(*placed), sum(lengths))
 
     def for_predict(self, encoding: Encoding) -> DaskEngine:
         held = _held(encoding)
         blocks = [_later(_encoded)(part, held) for part in _parts(self.table)]
-        return DaskEngine(self.table, encoding, encoding.schema.axis.with_holes, blocks, None)
+        return DaskEngine(self.table, encoding, encoding.schema.axis.with_holes, blocks)
 
 
-class DaskEngine:
+@dataclass(eq=False)
+class DaskEngine(HeldInParts):
     """Blocks that Dask holds: on the workers of a cluster, or in this process without one."""
 
-    def __init__(
-        self,
-        X: Any,
-        encoding: Encoding,
-        axis: Axis,
-        blocks: Sequence[Delayed],
-        n_rows: int | None,
-    ) -> None:
-        self.axis = axis
-        self._table = X
-        self._encoding = encoding
-        self._blocks = blocks
-        self._counted = n_rows
-        self._swept: Sequence[Delayed | None] = [None] * len(blocks)
+    blocks: Sequence[Delayed]
+    counted: int | None = None  # the rows, where they were counted already
+
+    def __post_init__(self) -> None:
+        self._swept: Sequence[Delayed | None] = [None] * len(self.blocks)
         self._sweeps = 0
 
     @cached_property
     def n_rows(self) -> int:
-        if self._counted is not None:
-            return self._counted
-        return int(sum(dask.compute(*(_later(len)(block) for block in self._blocks))))
+        if self.counted is not None:
+            return self.counted
+        return int(sum(dask.compute(*(_later(len)(block) for block in self.blocks))))
 
     def total(self, step: Step[Result], *args: Any) -> Result:
         held = _held(step, args)
-        summed: Result = _sum([_later(_run)(block, held) for block in self._blocks]).compute()
+        summed: Result = _sum([_later(_run)(block, held) for block in self.blocks]).compute()
         return summed
 
     def sweep(self, step: Sweep[Result], *args: Any) -> Result:
@@ -100,13 +108,13 @@ class DaskEngine:
         summed: Result = _sum([_later(_result)(swept) for swept in self._swept]).compute()
         self._sweeps += 1
         if self._sweeps % LONGEST_CHAIN == 0:  # a memory depends on one sweep only, so it can be made anew
-            self._swept = dask.persist(*self._visits(held, [None] * len(self._blocks)))
+            self._swept = dask.persist(*self._visits(held, [None] * len(self.blocks)))
         return summed
 
     def _visits(self, held: Delayed, before: Sequence[Delayed | None]) -> list[Delayed]:
         """One task per block, wanted where the block is: rows stay, whatever else a worker has to do."""
         visits = []
-        for block, known, home in zip(self._blocks, before, self._homes, strict=True):
+        for block, known, home in zip(self.blocks, before, self._homes, strict=True):
             with dask.annotate(**home):
                 visits.append(_later(_remembering)(block, known, held))
         return visits
@@ -119,28 +127,28 @@ class DaskEngine:
 
             client = get_client()
         except (ImportError, ValueError):  # no cluster: everything is here
-            return [{}] * len(self._blocks)
-        futures = futures_of(self._blocks)
+            return [{}] * len(self.blocks)
+        futures = futures_of(self.blocks)
         wait(futures)  # who has a block is known only when it is there
         holders = client.who_has(futures)
-        found = [list(holders.get(block.key, ())) for block in self._blocks]
+        found = [list(holders.get(block.key, ())) for block in self.blocks]
         return [{"workers": workers, "allow_other_workers": True} if workers else {} for workers in found]
 
     def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
         held = _held(step, args)
-        return np.concatenate(dask.compute(*(_later(_run)(block, held) for block in self._blocks)))
+        return np.concatenate(dask.compute(*(_later(_run)(block, held) for block in self.blocks)))
 
     def answer(self, step: Step[NDArray[Any]], *args: Any) -> Any:
         """A dask Series, or an array where the table is one or the results have several columns; lazy."""
-        none = step(self._encoding.no_rows(self.axis), *args)  # tells the type and width of results
-        held = _held(self._encoding, self.axis.dtype.str, step, args)
-        parts = _parts(self._table)
-        if none.ndim == 1 and isinstance(self._table, dd.DataFrame):
+        none = self.answer_of_no_rows(step, args)
+        held = _held(self.encoding, self.axis.dtype.str, step, args)
+        parts = _parts(self.table)
+        if none.ndim == 1 and isinstance(self.table, dd.DataFrame):
             series = [_later(_answered_series)(part, held) for part in parts]
-            divisions = self._table.divisions if self._table.known_divisions else None
+            divisions = self.table.divisions if self.table.known_divisions else None
             meta = ("cluster", none.dtype)
             return dd.from_delayed(series, meta=meta, divisions=divisions, verify_meta=False)
-        lengths = self._table.chunks[0] if isinstance(self._table, da.Array) else [math.nan] * len(parts)
+        lengths = self.table.chunks[0] if isinstance(self.table, da.Array) else [math.nan] * len(parts)
         arrays = [
             da.from_delayed(_later(_answered)(part, held), (length, *none.shape[1:]), dtype=none.dtype)
             for part, length in zip(parts, lengths, strict=True)
@@ -165,23 +173,6 @@ def _parts(X: Any) -> list[Delayed]:
     return list(X.to_delayed())
 
 
-def _hold(X: Any, names: tuple[str, ...], encoding: Encoding) -> DaskEngine:
-    """The rows encoded and kept by Dask, on an axis with holes if any cell needs one."""
-    axis, held = encoding.schema.axis, _held(encoding)
-    parts = _parts(_with_columns(X, names, encoding.schema.inputs))
-    read = dask.persist(*(_later(_encoded)(part, held) for part in parts))
-    facts = dask.compute(*(_later(_facts)(block, held) for block in read))
-    lengths = [length for length, _ in facts]
-    starts = np.cumsum([0, *lengths[:-1]]).tolist()
-    axis = axis.with_holes if any(holes for _, holes in facts) else axis
-    placed = [
-        _later(_placed)(block, start, axis.dtype.str)
-        for block, start, length in zip(read, starts, lengths, strict=True)
-        if length
-    ]
-    return DaskEngine(X, encoding, axis, dask.persist(*placed), sum(lengths))
-
-
 def _with_columns(X: Any, there: tuple[str, ...], wanted: tuple[str, ...]) -> Any:
     if wanted == there:
         return X
@@ -193,14 +184,6 @@ def _sum(results: list[Delayed]) -> Delayed:
         groups = [results[at : at + FAN_IN] for at in range(0, len(results), FAN_IN)]
         results = [_later(_added)(*group) for group in groups]
     return results[0]
-
-
-def _digest_of(parts: list[Delayed], settings: TableSettings) -> Digest:
-    held = _held(settings)
-    summed: Digest | None = _sum([_later(_digested)(part, held) for part in parts]).compute()
-    if summed is None:
-        raise TableError("The dask table has no rows: at least one is needed.")
-    return summed
 
 
 # What runs on the workers.

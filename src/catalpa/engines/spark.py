@@ -8,7 +8,7 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from operator import add
 from typing import Any, TypeAlias
@@ -23,9 +23,9 @@ from pyspark.sql.types import ArrayType, DataType, DoubleType, IntegerType, Stru
 
 from catalpa import errors
 from catalpa.engines.base import Result, Step, Sweep
-from catalpa.engines.opening import Opened, opened, refuse_weights
+from catalpa.engines.opening import HeldInParts, InParts
 from catalpa.errors import TableError, UnsupportedTable
-from catalpa.table.blocks import Axis, Block
+from catalpa.table.blocks import Block
 from catalpa.table.digest import Digest, digest
 from catalpa.table.encode import Encoding
 from catalpa.table.intake import Header
@@ -37,11 +37,8 @@ BLOCKS = "part int, place int, rows long, holes boolean, block binary"
 RESULTS = "part int, place int, result binary"
 
 
-class InSpark:
+class InSpark(InParts):
     """Spark data frames, of a classic session or of Spark Connect."""
-
-    def __init__(self, X: Any) -> None:
-        self.table = X
 
     @cached_property
     def header(self) -> Header:
@@ -52,42 +49,48 @@ class InSpark:
         _check_names(X)
         return Header(tuple(X.columns), True)
 
-    def for_fit(self, settings: TableSettings, sample_weight: Any) -> Opened:
-        refuse_weights(sample_weight)
-        names = self.header.names  # what is no table is refused before its rows are asked for
+    def digested(self, settings: TableSettings) -> Digest:
         _check_free(self.table, "cluster")  # the labels go there, after all the work
-        return opened(_digest_of(self.table, settings), settings, partial(_hold, self.table, names))
+        found = _collected(self.table.mapInArrow(partial(_digest_part, settings), "result binary"))
+        if not found:
+            raise TableError("The Spark table has no rows: at least one is needed.")
+        summed: Digest = reduce(add, (pickle.loads(bytes(row.result)) for row in found))
+        return summed
+
+    def held(self, encoding: Encoding, names: tuple[str, ...]) -> SparkEngine:
+        """The rows cached by Spark."""
+        axis, wanted = encoding.schema.axis, encoding.schema.inputs
+        read = self.table if wanted == names else self.table.select([f"`{name}`" for name in wanted])
+        blocks = read.mapInArrow(partial(_encode_part, encoding), BLOCKS).persist()
+        # Rows have no numbers in Spark: partition, place and length give each block its first row.
+        facts = sorted(tuple(row) for row in _collected(blocks.select("part", "place", "rows", "holes")))
+        starts = np.cumsum([0, *(rows for _, _, rows, _ in facts)]).tolist()
+        axis = axis.with_holes if any(holes for *_, holes in facts) else axis
+        places = {(part, place): start for (part, place, *_), start in zip(facts, starts, strict=False)}
+        engine = SparkEngine(self.table, encoding, axis, blocks, places)
+        # Spark keeps what is cached until it is told otherwise; the rows go when the engine goes.
+        weakref.finalize(engine, _let_go, blocks).atexit = False
+        return engine
 
     def for_predict(self, encoding: Encoding) -> SparkEngine:
         blocks = self.table.mapInArrow(partial(_encode_part, encoding), BLOCKS)
-        return SparkEngine(self.table, encoding, encoding.schema.axis.with_holes, blocks, {})
+        return SparkEngine(self.table, encoding, encoding.schema.axis.with_holes, blocks)
 
 
-class SparkEngine:
+@dataclass(eq=False)
+class SparkEngine(HeldInParts):
     """Blocks in a data frame of Spark, one row per block.
 
     Nothing is kept between sweeps; what a block would remember is made again from the arguments of the
     sweep before, so a task that is run twice gives the same.
     """
 
-    def __init__(
-        self,
-        X: Any,
-        encoding: Encoding,
-        axis: Axis,
-        blocks: Any,
-        starts: dict[Place, int],
-    ) -> None:
-        self.axis = axis
-        self._table = X
-        self._encoding = encoding
-        self._blocks = blocks
-        self._starts = starts
-        self._before: tuple[Any, ...] | None = None
+    starts: dict[Place, int] = field(default_factory=dict)  # first row of each block
+    _before: tuple[Any, ...] | None = None
 
     @cached_property
     def n_rows(self) -> int:
-        return int(sum(row.rows for row in _collected(self._blocks.select("rows"))))
+        return int(sum(row.rows for row in _collected(self.blocks.select("rows"))))
 
     def total(self, step: Step[Result], *args: Any) -> Result:
         summed: Result = self._summed(_Plain(step, args))
@@ -106,20 +109,20 @@ class SparkEngine:
 
     def answer(self, step: Step[NDArray[Any]], *args: Any) -> Any:
         """The table with a column more: ``cluster``, or ``by_cluster`` where a row has one value for each."""
-        none = step(self._encoding.no_rows(self.axis), *args)  # tells the type and width of results
-        answered = partial(_answer, self._encoding, self.axis.dtype.str, step, args)
+        none = self.answer_of_no_rows(step, args)
+        answered = partial(_answer, self.encoding, self.axis.dtype.str, step, args)
         if none.ndim == 2:
-            return append_column(self._table, "by_cluster", ArrayType(DoubleType()), answered)
+            return append_column(self.table, "by_cluster", ArrayType(DoubleType()), answered)
         if none.dtype.kind == "f":
-            return append_column(self._table, "score", DoubleType(), answered)
-        return append_column(self._table, "cluster", IntegerType(), answered)
+            return append_column(self.table, "score", DoubleType(), answered)
+        return append_column(self.table, "cluster", IntegerType(), answered)
 
     def _summed(self, work: _Plain | _Remembering) -> Any:
         return reduce(add, (pickle.loads(bytes(row.result)) for row in self._run(_total, work)))
 
     def _run(self, visit: Callable[..., Iterator[pa.RecordBatch]], work: _Plain | _Remembering) -> list[Any]:
-        task = partial(visit, work, self._starts, self.axis.dtype.str)
-        return _collected(self._blocks.mapInArrow(task, RESULTS))
+        task = partial(visit, work, self.starts, self.axis.dtype.str)
+        return _collected(self.blocks.mapInArrow(task, RESULTS))
 
 
 def append_column(X: Any, name: str, kind: DataType, answer: Callable[[pa.RecordBatch], Any]) -> Any:
@@ -128,23 +131,6 @@ def append_column(X: Any, name: str, kind: DataType, answer: Callable[[pa.Record
     _check_free(X, name)
     wide = StructType([*X.schema.fields, StructField(name, kind)])
     return X.mapInArrow(partial(_appended, answer, pa.field(name, to_arrow_type(kind))), wide)
-
-
-def _hold(X: Any, names: tuple[str, ...], encoding: Encoding) -> SparkEngine:
-    """The rows encoded and cached by Spark, on an axis with holes if any cell needs one."""
-    axis = encoding.schema.axis
-    wanted = encoding.schema.inputs
-    read = X if wanted == names else X.select([f"`{name}`" for name in wanted])
-    blocks = read.mapInArrow(partial(_encode_part, encoding), BLOCKS).persist()
-    # Rows have no numbers in Spark: partition, place and length give each block its first row.
-    facts = sorted(tuple(row) for row in _collected(blocks.select("part", "place", "rows", "holes")))
-    starts = np.cumsum([0, *(rows for _, _, rows, _ in facts)]).tolist()
-    axis = axis.with_holes if any(holes for *_, holes in facts) else axis
-    places = {(part, place): start for (part, place, *_), start in zip(facts, starts, strict=False)}
-    engine = SparkEngine(X, encoding, axis, blocks, places)
-    # Spark keeps what is cached until it is told otherwise; the rows go when the engine goes.
-    weakref.finalize(engine, _let_go, blocks).atexit = False
-    return engine
 
 
 def _let_go(blocks: Any) -> None:
@@ -181,14 +167,6 @@ def _collected(X: Any) -> list[Any]:
             raise
         raise getattr(errors, said[1])(said[2]) from error
     return rows
-
-
-def _digest_of(X: Any, settings: TableSettings) -> Digest:
-    found = _collected(X.mapInArrow(partial(_digest_part, settings), "result binary"))
-    if not found:
-        raise TableError("The Spark table has no rows: at least one is needed.")
-    summed: Digest = reduce(add, (pickle.loads(bytes(row.result)) for row in found))
-    return summed
 
 
 # What runs on the executors.

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from catalpa.engines.base import Result, Step, Sweep
 from catalpa.engines.cache import ArrayFile, BlockFiles, Folder, Shelf
 from catalpa.engines.local import thread_count
-from catalpa.engines.opening import Opened, opened, refuse_weights
+from catalpa.engines.opening import InParts
 from catalpa.table.blocks import Axis
-from catalpa.table.digest import digest
+from catalpa.table.digest import Digest, digest
 from catalpa.table.encode import Encoding
 from catalpa.table.files.scan import Scan
 from catalpa.table.intake import Header
@@ -76,27 +76,28 @@ class StreamEngine:
 
 
 @dataclass(frozen=True, eq=False)
-class InFiles:
+class InFiles(InParts):
     """Files named by ``catalpa.scan``: read once for the schema and once to encode them.
 
     The shape of numbers takes one reading more, of the columns of numbers.
     """
 
-    files: Scan
+    table: Scan
 
     @property
     def header(self) -> Header:
-        return Header(self.files.names, True)
+        return Header(self.table.names, True)
 
-    def for_fit(self, settings: TableSettings, sample_weight: Any) -> Opened:
-        refuse_weights(sample_weight)
-        digests = (digest(batch, settings) for batch in self.files.batches())
-        return opened(reduce(add, digests), settings, self.for_predict)
+    def digested(self, settings: TableSettings) -> Digest:
+        return reduce(add, (digest(batch, settings) for batch in self.table.batches()))
 
     def for_predict(self, encoding: Encoding) -> StreamEngine:
-        """The rows in a folder of their own, on an axis with holes if any cell needs one."""
-        axis, names = encoding.schema.axis, encoding.schema.inputs
-        files = self.files if names == self.files.names else self.files.only(names)
+        return self.held(encoding, self.table.names)
+
+    def held(self, encoding: Encoding, names: tuple[str, ...]) -> StreamEngine:
+        """The rows in a folder of their own."""
+        axis, wanted = encoding.schema.axis, encoding.schema.inputs
+        files = self.table if wanted == names else self.table.only(wanted)
         holes, cache = False, None
         for block in map(encoding, files.batches()):
             cache = cache or BlockFiles(Folder(), files.rows_per_batch, block)

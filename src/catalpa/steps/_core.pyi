@@ -1,22 +1,13 @@
+from typing import TypeAlias
+
 from catalpa.table.blocks import FloatArray, IntArray
 
+# table, anchor, widths and starts of the groups of columns; means, scale and level of the numbers
+Costs: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray, FloatArray, FloatArray, FloatArray]
+
 class Tables:
-    def __init__(
-        self,
-        table: IntArray,
-        anchor: IntArray,
-        widths: IntArray,
-        starts: IntArray,
-        means: FloatArray,
-        scale: FloatArray,
-        level: FloatArray,
-        power: int,
-        root: bool,
-        shift: int,
-        tie: int,
-        number_limit: float,
-        /,
-    ) -> None: ...
+    # Costs, then power, root, shift, tie and number_limit.
+    def __init__(self, *parts: *tuple[*Costs, int, bool, int, int, float]) -> None: ...
 
 def levels() -> list[str]: ...
 
@@ -53,20 +44,8 @@ def assign_and_count(
 ) -> tuple[int, int, int]: ...
 
 class SoftTables:
-    def __init__(
-        self,
-        table: IntArray,
-        anchor: IntArray,
-        widths: IntArray,
-        starts: IntArray,
-        means: FloatArray,
-        scale: FloatArray,
-        level: FloatArray,
-        table_rise: IntArray,
-        anchor_rise: IntArray,
-        coarser: int,
-        /,
-    ) -> None: ...
+    # Costs, then table_rise, anchor_rise and coarser.
+    def __init__(self, *parts: *tuple[*Costs, IntArray, IntArray, int]) -> None: ...
 
 class Owned:
     def __init__(self) -> None: ...

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -81,27 +80,8 @@ def _compiled_pass(block: Block, memory: Memory, fixed: FixedScores, level: str)
 
 
 def _tables(packed: compiled.Packed, fixed: FixedScores) -> _core.Tables:
-    """The fused tables for these groups of columns, made once per pass.
-
-    Two threads that ask at the same moment may both make them: they are alike, and the later one stays.
-    """
-    key = packed.starts
-    if key not in fixed.prepared:
-        fixed.prepared[key] = _core.Tables(
-            fixed.table,
-            fixed.anchor,
-            fixed.axis.widths,
-            np.asarray(packed.starts),
-            fixed.means,
-            fixed.scale,
-            fixed.level,
-            fixed.power,
-            bool(fixed.root),
-            fixed.shift,
-            fixed.tie,
-            fixed.number_limit,
-        )
-    return cast("_core.Tables", fixed.prepared[key])
+    own = fixed.power, bool(fixed.root), fixed.shift, fixed.tie, fixed.number_limit
+    return compiled.prepared(_core.Tables, packed, fixed, *own)
 
 
 def label_rows(block: Block, fixed: FixedScores) -> IntArray:  # (n,) int32

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import os
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+from typing import TypeVar, cast
 
 import numpy as np
 
 from catalpa.errors import ParameterError, SlowCoreWarning
+from catalpa.steps.scores import FixedTable
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 
 try:
@@ -25,6 +28,7 @@ CACHE_BYTES = 1 << 20  # of the second cache, for the fused table of the cluster
 CLUSTERS_TOGETHER = 32
 PLACE_COST = 60  # look-ups that take as long as to fill a fused place, which is done at every pass
 NO_ROWS = np.zeros(0, dtype=np.int64)
+CoreTables = TypeVar("CoreTables")
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,3 +141,16 @@ def core_numbers(block: Block) -> FloatArray:
 def core_weights(block: Block) -> IntArray:
     """The block's weights as the core reads them; empty where every row weighs one."""
     return NO_ROWS if block.weights is None else np.ascontiguousarray(block.weights, dtype=np.int64)
+
+
+def prepared(
+    make: Callable[..., CoreTables], packed: Packed, fixed: FixedTable, *own: float | IntArray
+) -> CoreTables:
+    """The core's tables for these groups of columns, made once per pass of what all costs share and ``own``.
+
+    Two threads that ask at the same moment may both make them: they are alike, and the later one stays.
+    """
+    if packed.starts not in fixed.prepared:
+        places = fixed.table, fixed.anchor, fixed.axis.widths, np.asarray(packed.starts)
+        fixed.prepared[packed.starts] = make(*places, fixed.means, fixed.scale, fixed.level, *own)
+    return cast(CoreTables, fixed.prepared[packed.starts])

@@ -75,11 +75,14 @@ class Scores:
 class FixedTable:
     """What integer costs of either kind share; a core may keep with them what it made of them."""
 
+    axis: Axis
     table: IntArray  # (axis.length, k)
+    anchor: IntArray  # (k,)
     # means, scale, level (k, numeric)
     means: FloatArray
     scale: FloatArray
     level: FloatArray
+    prepared: dict[tuple[int, ...], object]
 
     @property
     def k(self) -> int:

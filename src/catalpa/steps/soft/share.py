@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import cast
 
 import numpy as np
 
@@ -116,17 +115,9 @@ def _whole(halves: tuple[int, int]) -> int:
 
 
 def _tables(packed: compiled.Packed, fixed: FixedShares) -> _core.SoftTables:
-    """The fused tables for these groups of columns, made once per pass, as those of a hard pass."""
-    key = packed.starts
-    if key not in fixed.prepared:
-        numbers = (fixed.means, fixed.scale, fixed.level)
-        table_rise = NO_SHARES if fixed.table_rise is None else fixed.table_rise
-        anchor_rise = NO_CLUSTERS if fixed.anchor_rise is None else fixed.anchor_rise
-        rises, starts = (table_rise, anchor_rise, fixed.coarser), np.asarray(packed.starts)
-        fixed.prepared[key] = _core.SoftTables(
-            fixed.table, fixed.anchor, fixed.axis.widths, starts, *numbers, *rises
-        )
-    return cast("_core.SoftTables", fixed.prepared[key])
+    table_rise = NO_SHARES if fixed.table_rise is None else fixed.table_rise
+    anchor_rise = NO_CLUSTERS if fixed.anchor_rise is None else fixed.anchor_rise
+    return compiled.prepared(_core.SoftTables, packed, fixed, table_rise, anchor_rise, fixed.coarser)
 
 
 def _reference_pass(
