@@ -253,9 +253,9 @@ def of_another_user():
 @pytest.mark.skipif(sys.platform == "win32", reason="users and rights are those of POSIX")
 def test_a_folder_of_another_user_is_said_before_the_work_begins(of_another_user):
     with pytest.raises(OutputError, match="seen' is not yours to write"):
-        outputs.check_free([of_another_user / "seen" / "new"], force=False)
+        outputs.check_free(of_another_user / "seen" / "new", force=False)
     with pytest.raises(OutputError, match=r"cannot be written: Permission denied\."):
-        outputs.check_free([of_another_user / "hidden" / "deep" / "new"], force=False)
+        outputs.check_free(of_another_user / "hidden" / "deep" / "new", force=False)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes with names are those of POSIX")

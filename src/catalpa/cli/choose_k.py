@@ -10,7 +10,7 @@ import typer
 from catalpa.cli import options
 from catalpa.cli.cluster import new_model
 from catalpa.cli.inputs import Asked, take
-from catalpa.cli.options import delimiter_of, listed
+from catalpa.cli.options import listed
 from catalpa.cli.outputs import write_text
 from catalpa.cli.report import check_page, title_of
 from catalpa.cli.terminal import Terminal
@@ -70,9 +70,8 @@ def choose_k(
     model = new_model(entry, settings)
     check_page(report, force=force)
     with terminal.listening():
-        read = (delimiter_of(delimiter), encoding, weight, decimal, None, listed(na))
-        asked = Asked(table, listed(columns), listed(drop), None, *read)
-        given = take(asked, stream=False, memory=None)
+        read = (delimiter, encoding, weight, decimal, None, na)
+        given = take(Asked(table, listed(columns), listed(drop), None, *read))
         with terminal.progress(model):
             choice = choose(
                 given.rows,
@@ -90,8 +89,7 @@ def choose_k(
         return
     terminal.table(choice.head, choice.rows)
     terminal.say(choice.reason)
-    if report is not None:
-        terminal.say(f"wrote {report}")
+    terminal.wrote(report)
 
 
 def _method_to_try(method: str, least: int, most: int) -> MethodEntry:

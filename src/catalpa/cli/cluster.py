@@ -20,7 +20,7 @@ from catalpa.cli.cluster_table import (
     show_numbers,
 )
 from catalpa.cli.inputs import Asked, Input, take
-from catalpa.cli.options import delimiter_of, identifier_of, listed
+from catalpa.cli.options import identifier_of, listed, option_of
 from catalpa.cli.outputs import (
     LABELS,
     MODEL,
@@ -30,8 +30,9 @@ from catalpa.cli.outputs import (
     doubt_columns,
     given_names,
     write_results,
+    write_text,
 )
-from catalpa.cli.report import check_page, reported, title_of, write_report
+from catalpa.cli.report import check_page, reported, title_of
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError
 
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
 DECISIONS_SAID = 10
 NAMES_SAID = 6  # of columns that were decided on alike
 ROWS_DRAWN = 20_000  # of a stream, for the quartiles of numbers
-# Settings whose option is not their own name with dashes.
-SPELLED = {"n_clusters": "-k", "categorical_features": "--categorical", "n_jobs": "--jobs"}
 
 
 def cluster(
@@ -126,7 +125,7 @@ def cluster(
     if proba:
         _check_proba(model, output)
     with terminal.listening():
-        read = (delimiter_of(delimiter), encoding, weight, decimal, against, listed(na))
+        read = (delimiter, encoding, weight, decimal, against, na)
         asked = Asked(table, listed(columns), listed(drop), identifier_of(id), *read)
         given = take(asked, stream=stream, memory=memory)
         fitted(terminal, model, given.rows, given.weights)
@@ -135,20 +134,19 @@ def cluster(
         numbers = number_lines(model, given.tables(), given.weights, most=ROWS_DRAWN if stream else None)
         labels = _labels(model, given, proba)
         files = write_results(output, model, labels, quote_formulas=quote_formulas) if output else []
-        files += [write_report(report, reported(model, given, title_of(table)))] if report else []
+        files += [write_text(report, reported(model, given, title_of(table)).html)] if report else []
     if json:
         terminal.show_json({**as_json(model, lines, numbers, files, terminal.warnings), "against": crossing})
     else:
         show_clusters(terminal, lines)
         show_numbers(terminal, numbers)
         show_against(terminal, crossing, [line.title for line in lines])
-        for path in files:
-            terminal.say(f"wrote {path}")
+        terminal.wrote(*files)
 
 
 def _check_files(output: Path | None, report: Path | None, *, force: bool) -> None:
     """Before the work: a fit of an hour must not end in a file that may not be written."""
-    check_free([output / name for name in (LABELS, MODEL, PROFILES)] if output else [], force=force)
+    check_free(*(output and output / name for name in (LABELS, MODEL, PROFILES)), force=force)
     check_page(report, force=force)
 
 
@@ -188,7 +186,7 @@ def new_model(entry: MethodEntry, settings: Mapping[str, Any]) -> Clusterer:
     # Told, not dropped: an option without an effect would be taken for one with it.
     foreign = [name for name in given if name not in takes]
     if foreign:
-        named = ", ".join(SPELLED.get(name, "--" + name.replace("_", "-")) for name in foreign)
+        named = ", ".join(map(option_of, foreign))
         raise ParameterError(f"The method {entry.name} has no setting for {named}. Leave it out.")
     return entry.estimator(**given)
 

@@ -19,8 +19,8 @@ from catalpa.cli.outputs import (
     check_free,
     label_columns,
     write_results,
+    write_text,
 )
-from catalpa.cli.report import write_report
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import MissingDependency
 
@@ -58,7 +58,8 @@ def demo(
 
     terminal = Terminal(quiet)
     # The default folder belongs to the demo: a second run may replace what the first one wrote.
-    check_free([output / name for name in (LABELS, MODEL, PROFILES, REPORT)], force=force or output == FOLDER)
+    planned = [output / name for name in (LABELS, MODEL, PROFILES, REPORT)]
+    check_free(*planned, force=force or output == FOLDER)
     zoo = load("zoo")
     with terminal.listening():
         published = runs_of_disc(zoo)
@@ -75,8 +76,7 @@ def demo(
     terminal.show(f"{zoo.title}: {rows} animals, {columns} columns, {zoo.n_clusters} clusters\n")
     _show_disc(terminal, published)
     _show_grove(terminal, model, lines)
-    for path in files:
-        terminal.say(f"wrote {path}")
+    terminal.wrote(*files)
 
 
 def runs_of_disc(zoo: Dataset) -> list[DISC]:
@@ -113,7 +113,7 @@ def most_telling_relation(model: DISC) -> Relation:
 def _written(terminal: Terminal, output: Path, model: Grove, zoo: Dataset) -> list[Path]:
     files = write_results(output, model, [label_columns(model.labels_)])
     try:
-        files.append(write_report(output / REPORT, model.report(zoo.frame, title=zoo.title)))
+        files.append(write_text(output / REPORT, model.report(zoo.frame, title=zoo.title).html))
     # The demo is the first thing that is run, perhaps without the extra packages of the report.
     except MissingDependency as absent:
         terminal.say(f"no {REPORT}: {absent}")

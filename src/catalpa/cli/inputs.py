@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
+from catalpa.cli.options import delimiter_of, listed
 from catalpa.cli.outputs import label_columns
 from catalpa.errors import ParameterError, UnknownColumn
 
@@ -13,12 +14,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from catalpa.table.blocks import FloatArray
-    from catalpa.table.files.scan import Scan
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Which table the user named, and how to read it."""
+    """Which table the user named, and how to read it; delimiter and na as they were typed."""
 
     path: str
     columns: list[str] | None = None
@@ -38,97 +38,64 @@ class Asked:
         return {option: name for option, name in named.items() if name is not None}
 
     @property
-    def read(self) -> tuple[list[str] | None, list[str] | None]:
-        """Columns to keep and to drop such that those aside are read along, whatever they say."""
-        aside = list(dict.fromkeys(self.aside.values()))
-        # Otherwise --columns would hide the very column that names the rows.
-        wanted = self.columns and [*self.columns, *(name for name in aside if name not in self.columns)]
-        return wanted, [name for name in self.drop or [] if name not in aside] or None
+    def reading(self) -> dict[str, Any]:
+        """How the table is opened; columns aside are read along, whatever is kept or dropped."""
+        aside, columns = list(dict.fromkeys(self.aside.values())), self.columns
+        return {
+            # Otherwise --columns would hide the very column that names the rows.
+            "columns": columns and [*columns, *(name for name in aside if name not in columns)],
+            "drop": [name for name in self.drop or [] if name not in aside] or None,
+            "delimiter": delimiter_of(self.delimiter),
+            "encoding": self.encoding,
+            "decimal": self.decimal,
+            "na": listed(self.na) or (),
+        }
 
 
-class Input(Protocol):
-    """What a command needs of its rows."""
+@dataclass(frozen=True, eq=False)
+class Input:
+    """A table in memory, and what is named of its rows beside it."""
 
-    @property
-    def rows(self) -> Any:
-        """What is given to ``fit``."""
+    rows: Any  # what is given to ``fit``
+    identifiers: Any = None  # what the rows are called: a table of one column
+    names: Any = None  # the same as a series
+    weights: FloatArray | None = None
+    against: Any = None  # the column that is crossed with the clusters
 
-    @property
-    def weights(self) -> FloatArray | None:
-        """Weight of every row, if a column of weights is named."""
-
-    @property
-    def against(self) -> Any:
-        """The column that is crossed with the clusters, if one is named."""
-
-    def tables(self) -> Iterator[Any]:
-        """The same rows as tables in memory, one after another."""
-
-    @property
-    def names(self) -> Any:
-        """What the rows are called, if a column that says so is named."""
+    def tables(self) -> Iterator[pa.Table]:
+        """The rows as tables in memory, one after another."""
+        yield self.rows
 
     def labels(self, labels: Any, names: list[str] | None, beside: Mapping[str, Any]) -> Iterator[pa.Table]:
         """The labels behind the identifiers, as one table after another, with what else is told of each."""
-
-
-@dataclass(frozen=True, eq=False)
-class WholeInput:
-    """A table in memory, and beside it the identifiers and weights of its rows, if they are named."""
-
-    rows: pa.Table
-    identifiers: pa.Table | None
-    weights: FloatArray | None = None
-    against: Any = None
-
-    def tables(self) -> Iterator[pa.Table]:
-        yield self.rows
-
-    @property
-    def names(self) -> Any:
-        if self.identifiers is None:
-            return None
-        (name,) = self.identifiers.column_names
-        return self.identifiers.column(name).to_pandas().rename(name)
-
-    def labels(self, labels: Any, names: list[str] | None, beside: Mapping[str, Any]) -> Iterator[pa.Table]:
-        yield label_columns(labels, self.identifiers, names, beside)
-
-
-@dataclass(frozen=True, eq=False)
-class StreamedInput:
-    """Files that are read in batches, and the same files with the identifiers alone."""
-
-    rows: Scan
-    identifiers: Scan | None
-    weights: None = None
-    against: None = None
-    names: None = None
-
-    def tables(self) -> Iterator[pa.Table]:
-        return self.rows.batches()
-
-    def labels(self, labels: Any, names: list[str] | None, beside: Mapping[str, Any]) -> Iterator[pa.Table]:
-        def part(start: int, rows: int, identifiers: pa.Table | None) -> pa.Table:
+        start = 0
+        for rows, identifiers in self._pieces(len(labels)):
             here = slice(start, start + rows)
             own = {name: values[here] for name, values in beside.items()}
-            return label_columns(labels[here], identifiers, names, own)
+            yield label_columns(labels[here], identifiers, names, own)
+            start += rows
 
-        yield from (part(*place) for place in self._places(len(labels)))
+    def _pieces(self, rows: int) -> Iterator[tuple[int, pa.Table | None]]:
+        """How many rows each piece of the labels has, and what these are called."""
+        yield rows, self.identifiers
 
-    def _places(self, rows: int) -> Iterator[tuple[int, int, pa.Table | None]]:
-        """Where each piece begins, how many rows it has, and what these are called."""
+
+class StreamedInput(Input):
+    """Files that are read in batches: a scan of the rows, and one of the same files' identifiers alone."""
+
+    def tables(self) -> Iterator[pa.Table]:
+        batches: Iterator[pa.Table] = self.rows.batches()
+        return batches
+
+    def _pieces(self, rows: int) -> Iterator[tuple[int, pa.Table | None]]:
         # In pieces as large as those that are read: the text of all labels may be larger than memory.
-        step, start = self.rows.rows_per_batch, 0
         if self.identifiers is None:
-            yield from ((start, step, None) for start in range(0, rows, step))
-            return
-        for batch in self.identifiers.batches():
-            yield start, batch.num_rows, batch
-            start += batch.num_rows
+            yield from ((self.rows.rows_per_batch, None) for _ in range(0, rows, self.rows.rows_per_batch))
+        else:
+            yield from ((batch.num_rows, batch) for batch in self.identifiers.batches())
 
 
-def take(asked: Asked, *, stream: bool, memory: str | None) -> Input:
+def take(asked: Asked, *, stream: bool = False, memory: str | None = None) -> Input:
     """The rows that the user named, in memory or to be read in batches."""
     if memory is not None and not stream:
         raise ParameterError("--memory goes with --stream: without it all rows are in memory together.")
@@ -136,26 +103,23 @@ def take(asked: Asked, *, stream: bool, memory: str | None) -> Input:
     return _streamed(asked, memory or "500MB") if stream else _whole(asked)
 
 
-def _whole(asked: Asked) -> WholeInput:
+def _whole(asked: Asked) -> Input:
     from catalpa.table.files.sources import read_table
 
-    columns, drop = asked.read
-    rows = read_table(
-        asked.path,
-        delimiter=asked.delimiter,
-        encoding=asked.encoding,
-        decimal=asked.decimal,
-        na=asked.na or (),
-        columns=columns,
-        drop=drop,
+    rows = read_table(asked.path, **asked.reading)
+    _check_there(asked.aside, rows.column_names)
+    return Input(
+        rows.drop_columns(list(set(asked.aside.values()))),
+        None if asked.id is None else rows.select([asked.id]),
+        _series(asked.id, rows),
+        None if asked.weight is None else _weights(asked.weight, rows),
+        _series(asked.against, rows),
     )
-    aside = asked.aside
-    _check_there(aside, rows.column_names)
-    identifiers = None if asked.id is None else rows.select([asked.id])
-    weights = None if asked.weight is None else _weights(asked.weight, rows)
-    # As a series, which knows its name.
-    against = None if asked.against is None else rows.column(asked.against).to_pandas().rename(asked.against)
-    return WholeInput(rows.drop_columns(list(set(aside.values()))), identifiers, weights, against)
+
+
+def _series(name: str | None, rows: pa.Table) -> Any:
+    """A column as a series, which knows its name."""
+    return None if name is None else rows.column(name).to_pandas().rename(name)
 
 
 def _weights(name: str, rows: pa.Table) -> FloatArray:
@@ -174,20 +138,9 @@ def _streamed(asked: Asked, memory: str) -> StreamedInput:
 
     for option in asked.aside.keys() - {"--id"}:
         raise ParameterError(f"{option} needs the rows in memory together. Leave out --stream.")
-
-    columns, drop = asked.read
-    files = scan(
-        asked.path,
-        columns=columns,
-        drop=drop,
-        delimiter=asked.delimiter,
-        encoding=asked.encoding,
-        decimal=asked.decimal,
-        na=asked.na or (),
-        memory=memory,
-    )
+    files = scan(asked.path, **asked.reading, memory=memory)
     if asked.id is None:
-        return StreamedInput(files, None)
+        return StreamedInput(files)
     _check_there(asked.aside, files.names)
     # Two scans of the same files: identifiers would otherwise be read in every pass of the fit.
     kept = tuple(name for name in files.names if name != asked.id)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from catalpa.cli.options import AsJson, Force, OutputFile, Quiet
-from catalpa.cli.outputs import check_free, csv_text, write_text
+from catalpa.cli.outputs import check_free, csv_text, write_texts
 from catalpa.cli.terminal import Terminal
 
 
@@ -24,33 +24,24 @@ def methods(json: AsJson = False) -> None:
     from catalpa.cluster.registry import METHODS
 
     terminal = Terminal()
+    facts = [
+        {
+            "name": entry.name,
+            "aliases": list(entry.aliases),
+            "estimator": entry.class_name,
+            "summary": entry.summary,
+            "numbers": entry.mixed,
+            "order": entry.ordinal,
+            "finds_k": entry.learns_k,
+        }
+        for entry in METHODS.values()
+    ]
     if json:
-        terminal.show_json(
-            [
-                {
-                    "name": entry.name,
-                    "aliases": list(entry.aliases),
-                    "estimator": entry.class_name,
-                    "summary": entry.summary,
-                    "numbers": entry.mixed,
-                    "order": entry.ordinal,
-                    "finds_k": entry.learns_k,
-                }
-                for entry in METHODS.values()
-            ]
-        )
+        terminal.show_json(facts)
         return
-    terminal.table(
-        ("method", "what it does", "numbers", "order", "finds k"),
-        [
-            (
-                entry.name,
-                entry.summary,
-                *map(_plain, (entry.mixed, entry.ordinal, entry.learns_k)),
-            )
-            for entry in METHODS.values()
-        ],
-    )
+    shown = ("name", "summary", "numbers", "order", "finds_k")
+    head = ("method", "what it does", "numbers", "order", "finds k")
+    terminal.table(head, [[_plain(entry[name]) for name in shown] for entry in facts])
 
 
 def datasets(
@@ -95,22 +86,18 @@ def _write(terminal: Terminal, name: str, output: Path | None, force: bool, json
     from catalpa.datasets import load
 
     # Before the data set is fetched, which may take minutes.
-    if output is not None:
-        check_free([output], force=force)
+    check_free(output, force=force)
     found = load(name)
-    text = csv_text(found.frame.assign(**{"class": found.target}))
     # On standard error, so that the table itself can be piped into another program.
     terminal.say(f"{found.title}: {found.citation}")
-    if output is not None:
-        write_text(output, text)
-        terminal.say(f"wrote {output}")
+    if output is not None or not json:
+        write_texts(output, [csv_text(found.frame.assign(**{"class": found.target}))])
+        terminal.wrote(output)
     if json:
         rows, columns = found.frame.shape
         files = [] if output is None else [str(output)]
         facts = {"name": found.name, "rows": rows, "columns": columns, "clusters": found.n_clusters}
         terminal.show_json({**facts, "title": found.title, "citation": found.citation, "files": files})
-    elif output is None:
-        print(text, end="")
 
 
 def _plain(value: object) -> str:

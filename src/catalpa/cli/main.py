@@ -23,6 +23,7 @@ from catalpa.cli.demo import demo
 from catalpa.cli.lab.commands import lab
 from catalpa.cli.listings import datasets, methods
 from catalpa.cli.name import name
+from catalpa.cli.options import option_of
 from catalpa.cli.predict import predict
 from catalpa.cli.report import report
 from catalpa.cli.sql import sql
@@ -31,14 +32,7 @@ from catalpa.errors import CatalpaError, DatasetError, MissingDependency
 # As shells have it: 2 for usage, 128 and the number of the signal for an end by Ctrl-C or by kill.
 FAILED, WRONG_INPUT, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)  # what a disk says that takes no more
-OPTIONS = {
-    "n_clusters": "-k",
-    "categorical_features": "--categorical",
-    "bins": "--bins",
-    "columns": "--columns",
-    "missing": "--missing",
-    "n_jobs": "--jobs",
-}
+SETTINGS = ("n_clusters", "categorical_features", "bins", "columns", "missing", "n_jobs")  # in messages
 
 
 class Terminated(BaseException):
@@ -117,10 +111,10 @@ def _forget_output() -> None:
 def _in_options(message: str) -> str:
     """How the settings that a message names are given on the command line."""
     # Names that are words too, such as columns, are settings only before an equals sign.
-    named = [name for name in OPTIONS if re.search(rf"\b{name}=" if name.isalpha() else name, message)]
+    named = [name for name in SETTINGS if re.search(rf"\b{name}=" if name.isalpha() else name, message)]
     if not named:
         return ""
-    return f"On the command line {', '.join(f'{name} is {OPTIONS[name]}' for name in named)}."
+    return f"On the command line {', '.join(f'{name} is {option_of(name)}' for name in named)}."
 
 
 def _is_unexpected(error: BaseException) -> bool:

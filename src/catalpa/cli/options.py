@@ -77,6 +77,21 @@ QuoteFormulas = Annotated[
 OutputFile = Annotated[Path | None, typer.Option("--output", "-o", help="File to write.")]
 
 
+# Settings whose option is not their own name with dashes.
+SPELLED = {"n_clusters": "-k", "categorical_features": "--categorical", "n_jobs": "--jobs"}
+
+
+def option_of(setting: str) -> str:
+    """How a setting of an estimator is given on the command line.
+
+    Examples
+    --------
+    >>> option_of("n_clusters"), option_of("n_init")
+    ('-k', '--n-init')
+    """
+    return SPELLED.get(setting, "--" + setting.replace("_", "-"))
+
+
 def listed(texts: Sequence[str] | None) -> list[str] | None:
     """Names given as ``a,b`` or by repeating the option; quotes protect a comma inside a name.
 

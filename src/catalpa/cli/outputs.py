@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from catalpa.errors import CatalpaError, OutputError, ParameterError
+from catalpa.errors import OutputError, ParameterError
+from catalpa.files import open_atomically, told_as
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -20,15 +21,14 @@ LABELS, MODEL, PROFILES, REPORT = "labels.csv", "model.json", "profiles.csv", "r
 FORMULA = r"^([=+\-@\t\r])"
 
 
-def check_free(paths: Sequence[Path], *, force: bool) -> None:
-    """Raise before the work begins if a file could not, or must not, be written after it."""
-    for path in paths:
-        try:
-            _check_place(path)
-        except PermissionError as error:  # a folder above it that may not be looked into
-            raise OutputError(f"{str(path)!r} cannot be written: {error.strerror}.") from error
+def check_free(*paths: Path | None, force: bool) -> None:
+    """Raise before the work begins if a file could not, or must not, be written after it; None is no file."""
+    wanted = [path for path in paths if path is not None]
+    for path in wanted:
+        with told_as(OutputError, f"{str(path)!r} cannot be written"):
+            _check_place(path)  # which may not look into a folder above it
     # A device or a pipe is written to, not overwritten.
-    there = [str(path) for path in paths if path.is_file()]
+    there = [str(path) for path in wanted if path.is_file()]
     if there and not force:
         raise OutputError(
             f"Already there: {', '.join(there)}. Use --force to overwrite, or name another place with -o."
@@ -61,30 +61,26 @@ def write_results(
 
 def make_folder(folder: Path) -> None:
     """Make a folder, and those above it, if it is not there."""
-    try:
+    with told_as(OutputError, f"The folder {str(folder)!r} cannot be made"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"The folder {str(folder)!r} cannot be made: {error.strerror}.") from error
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a text file that is there completely or not at all."""
+def write_text(path: Path, text: str) -> Path:
+    """Write a text file that is there completely or not at all; gives its path."""
     write_texts(path, [text])
+    return path
 
 
-def write_texts(path: Path, texts: Iterable[str]) -> None:
-    """Write a text file as its pieces come, and the folder for it; it is there completely or not at all."""
-    from catalpa.files import open_atomically
-
+def write_texts(path: Path | None, texts: Iterable[str]) -> None:
+    """Write a text as its pieces come: to standard output, or to a file that is there completely or not."""
+    if path is None:
+        for text in texts:
+            print(text, end="")
+        return
     make_folder(path.absolute().parent)
-    try:
-        with open_atomically(path) as stream:
-            for text in texts:
-                stream.write(text.encode("utf-8"))
-    except CatalpaError:
-        raise  # what was wrong with the rows, not with the file
-    except OSError as error:
-        raise OutputError(f"{str(path)!r} cannot be written: {error.strerror}.") from error
+    with told_as(OutputError, f"{str(path)!r} cannot be written"), open_atomically(path) as stream:
+        for text in texts:
+            stream.write(text.encode("utf-8"))
 
 
 def label_columns(

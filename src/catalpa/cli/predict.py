@@ -9,7 +9,7 @@ import typer
 
 from catalpa.cli import options
 from catalpa.cli.inputs import Asked, Input, take
-from catalpa.cli.options import delimiter_of, identifier_of, listed
+from catalpa.cli.options import identifier_of
 from catalpa.cli.outputs import (
     check_free,
     check_probabilities,
@@ -67,16 +67,14 @@ def predict(
     terminal = Terminal(quiet)
     if stream and json:
         raise ParameterError("--json holds all labels at once. Leave it out with --stream, or use -o.")
-    if output is not None:
-        check_free([output], force=force)
+    check_free(output, force=force)
     with terminal.listening():
         fitted = load(model)
         names = list(fitted.schema_.inputs)
         # Other columns of a wide file are not even read.
         named = identifier_of(id)
         wanted = names if named is None or named in names else [*names, named]
-        read = (delimiter_of(delimiter), encoding, None, decimal, None, listed(na))
-        asked = Asked(table, wanted, None, None, *read)
+        asked = Asked(table, wanted, None, None, delimiter, encoding, None, decimal, None, na)
         given = take(asked, stream=stream, memory=memory)
         if proba:
             check_probabilities(fitted)
@@ -84,12 +82,9 @@ def predict(
         # As they come: labels of files larger than memory are written while rows are read.
         labelled = list(labelled) if json else labelled
         texts = csv_parts(labelled, quote_formulas=quote_formulas)
-        if output is not None:
+        if output is not None or not json:
             write_texts(output, texts)
-            terminal.say(f"wrote {output}")
-        elif not json:
-            for text in texts:
-                print(text, end="")
+            terminal.wrote(output)
     if json:
         # The labels stand behind identifiers, whatever these are called.
         at = 0 if id is None else 1

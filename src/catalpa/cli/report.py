@@ -8,23 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from catalpa.cli import options
 from catalpa.cli.inputs import Asked, Input, take
-from catalpa.cli.options import (
-    Against,
-    Decimal,
-    Delimiter,
-    Encoding,
-    Force,
-    Identifier,
-    MissingTexts,
-    ModelFile,
-    Quiet,
-    TablePath,
-    Weight,
-    delimiter_of,
-    identifier_of,
-    listed,
-)
+from catalpa.cli.options import identifier_of
 from catalpa.cli.outputs import REPORT, check_free, write_text
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError
@@ -35,25 +21,25 @@ if TYPE_CHECKING:
 
 
 def report(
-    model: ModelFile,
-    table: TablePath,
+    model: options.ModelFile,
+    table: options.TablePath,
     output: Annotated[Path, typer.Option("--output", "-o", help="Page to write.")] = Path(REPORT),
     title: Annotated[
         str | None, typer.Option(help="Heading of the page; the table's name if not given.")
     ] = None,
-    id: Identifier = None,  # noqa: A002 - the option is called --id
-    weight: Weight = None,
-    against: Against = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    decimal: Decimal = ".",
-    na: MissingTexts = None,
-    force: Force = False,
+    id: options.Identifier = None,  # noqa: A002 - the option is called --id
+    weight: options.Weight = None,
+    against: options.Against = None,
+    delimiter: options.Delimiter = None,
+    encoding: options.Encoding = None,
+    decimal: options.Decimal = ".",
+    na: options.MissingTexts = None,
+    force: options.Force = False,
     json: Annotated[
         bool,
         typer.Option("--json", help="Print what the page would say as one JSON object, and write no page."),
     ] = False,
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Write a page that shows what a model found in a table; it opens without a network.
 
@@ -76,30 +62,22 @@ def report(
             if name in names:
                 raise ParameterError(f"{option} names {name!r}, which was clustered. Name another column.")
         # Columns that the model does not know are not read.
-        read = (delimiter_of(delimiter), encoding, weight, decimal, against, listed(na))
-        asked = Asked(table, names, None, named, *read)
-        given = take(asked, stream=False, memory=None)
-        heading = title or title_of(table)
+        given = take(Asked(table, names, None, named, delimiter, encoding, weight, decimal, against, na))
+        found = reported(fitted, given, title or title_of(table))
         if json:
-            sys.stdout.write(reported(fitted, given, heading).to_json() + "\n")
+            sys.stdout.write(found.to_json() + "\n")
             return
-        write_report(output, reported(fitted, given, heading))
-    terminal.say(f"wrote {output}")
+        write_text(output, found.html)
+    terminal.wrote(output)
 
 
 def check_page(path: Path | None, *, force: bool) -> None:
     """Say before a fit, which may take minutes, that a page could not be written after it."""
     from catalpa.report.html import needs_packages
 
+    check_free(path, force=force)
     if path is not None:
-        check_free([path], force=force)
         needs_packages()
-
-
-def write_report(path: Path, found: Report) -> Path:
-    """Write a page; gives its path."""
-    write_text(path, found.html)
-    return path
 
 
 def reported(model: Clusterer, given: Input, title: str) -> Report:

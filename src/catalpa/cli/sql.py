@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from catalpa.cli.options import Force, ModelFile, OutputFile, Quiet, listed
-from catalpa.cli.outputs import check_free, write_text
+from catalpa.cli.outputs import check_free, write_texts
 from catalpa.cli.terminal import Terminal
 
 
@@ -40,13 +40,9 @@ def sql(
     from catalpa.cluster.registry import load
 
     terminal = Terminal(quiet)
-    if output is not None:
-        check_free([output], force=force)
+    check_free(output, force=force)
     # A pair, not a text with a dot: names may hold dots, and are quoted one by one.
     path = table if schema is None else (schema, table)
     query = load(model).to_sql(dialect=dialect, table=path, keep=listed(keep), label=label)
-    if output is None:
-        print(query)
-        return
-    write_text(output, f"{query}\n")
-    terminal.say(f"wrote {output}")
+    write_texts(output, [f"{query}\n"])
+    terminal.wrote(output)

@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -38,6 +39,12 @@ class Terminal:
         if not self.quiet:
             # Words in brackets, such as catalpa[report], are text and no style.
             _console(sys.stderr).print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def wrote(self, *paths: Path | None) -> None:
+        """Say which files were written; None is none."""
+        for path in paths:
+            if path is not None:
+                self.say(f"wrote {path}")
 
     def show(self, text: str) -> None:
         """A line of the result, on standard output."""

@@ -11,7 +11,7 @@ import typer
 
 from catalpa.cli.lab.plans import figures_planned, planned
 from catalpa.cli.options import Delimiter, Encoding, Force, OutputFile, Quiet, TablePath, delimiter_of, listed
-from catalpa.cli.outputs import check_free, make_folder, write_text
+from catalpa.cli.outputs import check_free, make_folder, write_text, write_texts
 from catalpa.cli.terminal import Terminal, counted
 from catalpa.errors import ParameterError
 
@@ -108,6 +108,7 @@ def table_command(
     from catalpa.lab.protocol import read_protocol
     from catalpa.lab.tables import table
 
+    check_free(output, force=force)
     rows = read_results(results)
     made = table(rows, read_protocol(protocol).including(rows), number, measure.upper())
     if made.cells.empty:
@@ -120,7 +121,7 @@ def table_command(
     else:
         parts = [FORMATS[format.value](grid) for grid in made.grids()]
         text = "\n\n".join(parts) + "\n"
-    _put(text, output, force)
+    write_texts(output, [text])
 
 
 @lab.command("significance")
@@ -149,8 +150,7 @@ def significance_command(
     from catalpa.lab.significance import significance
     from catalpa.lab.tables import table
 
-    if chart is not None:
-        check_free([chart], force=force)
+    check_free(chart, force=force)
     rows = read_results(results)
     cells = table(rows, read_protocol(protocol).including(rows), "2", measure.upper()).cells
     scores = table_of(cells[cells["ranked"]])
@@ -193,7 +193,7 @@ def figure_command(
     stem = folder / f"figure{number}"
     files = [stem.with_suffix(suffix) for suffix in (".csv", ".svg", ".png")]
     # Data that are drawn from may lie where they would be written; they stay.
-    check_free([file for file in files if file != data], force=force)
+    check_free(*(file for file in files if file != data), force=force)
     needs_packages()
     make_folder(folder)
     if data is None:
@@ -210,8 +210,7 @@ def figure_command(
     else:
         frame = pd.read_csv(data)
     save(figure.draw(frame), files[1:])
-    for file in files:
-        terminal.say(f"wrote {file}")
+    terminal.wrote(*files)
 
 
 @lab.command("compare")
@@ -238,24 +237,22 @@ def compare_command(
 
         catalpa lab compare zoo.csv --target class -m grove,stepmix,mypackage.models:MyClusterer -o runs.csv
     """
-    from catalpa.lab.compare import compare, summary
+    from catalpa.lab.compare import MEASURES, compare, summary
     from catalpa.table import read_table
 
     terminal = Terminal(quiet)
-    if output is not None:
-        check_free([output], force=force)
+    check_free(output, force=force)
     rows = read_table(table, delimiter=delimiter_of(delimiter), encoding=encoding, drop=listed(drop))
     with terminal.runs() as watch:
         runs = compare(
             rows.to_pandas(), target, listed(methods) or [], seeds=seeds, n_clusters=k, watch=counted(watch)
         )
-    terminal.table(*_summary_lines(summary(runs)))
+    terminal.table(*_summary_lines(summary(runs), MEASURES))
     terminal.say(f"All rows in one cluster would score ACC {runs['one_cluster'].iloc[0]:.3f} and ARI 0.")
     for error, part in runs[runs["error"] != ""].groupby("error", sort=False):
         terminal.say(f"without a result: {', '.join(dict.fromkeys(part['method']))}: {error}")
     if output is not None:
-        write_text(output, runs.to_csv(index=False, lineterminator="\n"))
-        terminal.say(f"wrote {output}")
+        terminal.wrote(write_text(output, runs.to_csv(index=False, lineterminator="\n")))
 
 
 @lab.command("page")
@@ -277,12 +274,13 @@ def page_command(
     from catalpa.lab.page import page
     from catalpa.lab.protocol import read_protocol
 
+    check_free(output, force=force)
     beside = Path.cwd() if output is None else output.absolute().parent
     # As seen from the page, wherever it is written; Markdown has slashes on every system.
     link = Path(os.path.relpath(figures.absolute(), beside)).as_posix()
     rows = read_results(results)
     text = page(rows, read_protocol(protocol).including(rows), figures_text(figures, link))
-    _put(text, output, force)
+    write_texts(output, [text])
 
 
 def _show_beside_printed(terminal: Terminal, rows: Any, plan: Protocol, path: Path) -> None:
@@ -296,8 +294,7 @@ def _show_beside_printed(terminal: Terminal, rows: Any, plan: Protocol, path: Pa
         terminal.say(f"More of it: catalpa lab table 2 --measure ARI --results {path}, and tables 3 and 4.")
 
 
-def _summary_lines(table: Any) -> tuple[list[str], list[list[str]]]:
-    measures = ["ACC", "ARI", "NMI", "AMI", "CMP"]
+def _summary_lines(table: Any, measures: list[str]) -> tuple[list[str], list[list[str]]]:
     head = ["method", *measures, "clusters left", "largest share", "seconds", "runs"]
     rows = []
     for name, line in table.iterrows():
@@ -307,14 +304,6 @@ def _summary_lines(table: Any) -> tuple[list[str], list[list[str]]]:
         known = ["-" if text.startswith("nan") else text for text in texts]
         rows.append([str(name), *known, f"{line['seconds']:.2f}", f"{line['runs'] - line['failed']:.0f}"])
     return head, rows
-
-
-def _put(text: str, output: Path | None, force: bool) -> None:
-    if output is None:
-        print(text, end="")
-        return
-    check_free([output], force=force)
-    write_text(output, text)
 
 
 def _shortened(text: str) -> str:
