@@ -10,8 +10,9 @@ from catalpa.errors import ParameterError, UnknownColumn
 from catalpa.lab.estimators import is_by_chance, method_name
 from catalpa.lab.measure import measured
 from catalpa.lab.protocol import Entry
+from catalpa.lab.published import HIGHER_IS_BETTER
 
-MEASURES = ["ACC", "ARI", "NMI", "AMI", "CMP"]
+MEASURES = list(HIGHER_IS_BETTER)
 
 
 def compare(

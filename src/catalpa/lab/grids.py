@@ -2,7 +2,7 @@ r"""Tables of text for a terminal, Markdown and LaTeX, with the best and second 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 # What LaTeX would take for a command.
@@ -42,11 +42,14 @@ def to_markdown(grid: Grid) -> str:
     | KMD | **0.69** |
     """
     marks = {0: "{}", 1: "**{}**", 2: "<u>{}</u>"}
+    return markdown(grid.head, [[marks[cell.place].format(cell.text) for cell in row] for row in grid.rows])
+
+
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of texts in Markdown; the first column names the rows."""
     # Numbers to the right, so that their digits stand below each other.
-    rule = "|---|" + "--:|" * (len(grid.head) - 1)
-    lines = [_joined(grid.head), rule]
-    lines += [_joined([marks[cell.place].format(cell.text) for cell in row]) for row in grid.rows]
-    return "\n".join(lines)
+    rule = "|---|" + "--:|" * (len(head) - 1)
+    return "\n".join([_joined(head), rule, *map(_joined, rows)])
 
 
 def to_latex(grid: Grid) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from catalpa.errors import OutputError, ParameterError
-from catalpa.files import lock_at, write_atomically
+from catalpa.files import lock_at, told_as, write_atomically
 
 KEY = ["method", "variant", "dataset", "columns", "seed"]
 # Int64 where a failed run has no number; texts are never missing, but empty.
@@ -132,15 +132,9 @@ def read_results(path: str | Path) -> pd.DataFrame:
     return journal.rows()
 
 
-@contextlib.contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(
-            f"Results cannot be kept at {str(path)!r}: {error.strerror}. What is written stays. Name another "
-            "file, or make room, and start again."
-        ) from error
+def _writing(path: Path) -> contextlib.AbstractContextManager[None]:
+    cure = "What is written stays. Name another file, or make room, and start again."
+    return told_as(OutputError, f"Results cannot be kept at {str(path)!r}", cure)
 
 
 def _gathered(path: Path) -> pd.DataFrame:
@@ -211,14 +205,10 @@ def whole_lines(path: Path) -> list[dict[str, Any]]:
     ...     whole_lines(path)
     [{'a': 1}, {'a': 3}]
     """
-    rows = []
-    try:
+    rows, cure = [], "Name another file, or remove it."
+    with told_as(ParameterError, f"The rows at {str(path)!r} cannot be read", cure):
         # Damaged bytes spoil their own line only.
         text = path.read_text("utf-8", errors="replace") if path.exists() else ""
-    except OSError as error:
-        raise ParameterError(
-            f"The rows at {str(path)!r} cannot be read: {error.strerror}. Name another file, or remove it."
-        ) from error
     for line in text.splitlines():
         try:
             row = json.loads(line)

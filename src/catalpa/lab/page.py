@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from catalpa.lab.grids import Cell, Grid, to_markdown
+from catalpa.lab.grids import markdown, to_markdown
 from catalpa.lab.protocol import Protocol
 from catalpa.lab.published import MEASURES, contradictions, printed, printed_ranks, ranks_of, table_of
 from catalpa.lab.significance import Significance, significance
@@ -50,29 +50,22 @@ def page(results: pd.DataFrame, protocol: Protocol, figures: str = "") -> str:
 def tests_text(found: Significance) -> str:
     """The tests in words and one table."""
     test = found.friedman
-    lines = [
+    told = (
         f"On {found.n_sets} data sets with a score of all {len(found.methods)} methods: Friedman's "
         f"chi-square {test.chi_square:.2f} (p = {test.chi_square_p_value:.2g}), Iman and Davenport's F "
         f"{test.f_statistic:.2f} (p = {test.f_p_value:.2g}). Critical differences of average ranks at 0.05: "
         f"{found.nemenyi:.2f} between any two (Nemenyi), {found.bonferroni_dunn:.2f} from {found.control} "
-        "(Bonferroni-Dunn).",
-        "",
-        "",
-    ]
+        "(Bonferroni-Dunn)."
+    )
     ranks = dict(zip(found.methods, test.average_ranks, strict=True))
-    rows = [
-        [
-            Cell(pair.second),
-            Cell(f"{ranks[pair.second]:.2f}"),
-            Cell(f"{ranks[pair.second] - ranks[found.control]:+.2f}"),
-            Cell(f"{pair.p_value:.3g}"),
-            Cell(f"{pair.adjusted_p_value:.3g}"),
-        ]
-        for pair in found.against_control
-    ]
-    first = [Cell(found.control), Cell(f"{ranks[found.control]:.2f}"), Cell(""), Cell(""), Cell("")]
+    rows = [[found.control, f"{ranks[found.control]:.2f}", "", "", ""]]
+    for pair in found.against_control:
+        rank = ranks[pair.second]
+        away = f"{rank - ranks[found.control]:+.2f}"
+        p_values = f"{pair.p_value:.3g}", f"{pair.adjusted_p_value:.3g}"
+        rows.append([pair.second, f"{rank:.2f}", away, *p_values])
     head = ["method", "average rank", f"from {found.control}", "Wilcoxon p", "after Holm"]
-    return "\n".join(lines) + to_markdown(Grid("tests", head, [first, *rows]))
+    return f"{told}\n\n{markdown(head, rows)}"
 
 
 def usual_control(scores: pd.DataFrame) -> str | None:
@@ -82,17 +75,16 @@ def usual_control(scores: pd.DataFrame) -> str | None:
 
 def _section(one: PublishedTable) -> Iterator[str]:
     yield f"## {one.title}"
-    yield "Ours, mean ± deviation over seeds:"
-    yield to_markdown(one.ours())
-    yield "Printed:"
-    yield to_markdown(one.printed())
-    yield "Ours minus printed:"
-    yield to_markdown(one.differences())
+    grids = {
+        "Ours, mean ± deviation over seeds:": one.ours(),
+        "Printed:": one.printed(),
+        "Ours minus printed:": one.differences(),
+    }
     if one.measure == "ACC":
-        yield "Clusters left of those asked for, mean over seeds:"
-        yield to_markdown(one.clusters())
-        yield "From the worst seed to the best:"
-        yield to_markdown(one.spread())
+        grids["Clusters left of those asked for, mean over seeds:"] = one.clusters()
+        grids["From the worst seed to the best:"] = one.spread()
+    for what, grid in grids.items():
+        yield f"{what}\n\n{to_markdown(grid)}"
     if one.number == "2":
         scores = table_of(one.cells[one.cells["ranked"]]).dropna(axis=1, how="all")
         # Tests need two data sets on which every method has a score.
@@ -124,10 +116,9 @@ def _reproduced(accuracy: PublishedTable, rand: PublishedTable) -> str:
             near, known = _near(part)
             near_rand, known_rand = _near(other)
             texts = [str(column), f"{near} of {known}", f"{near_rand} of {known_rand}", f"{away:.3f}"]
-            texts.append(f"{part['difference'].mean():+.3f}")
-            rows.append([Cell(text) for text in texts])
+            rows.append([*texts, f"{part['difference'].mean():+.3f}"])
     head = ["method", "ACC near", "ARI near", "mean distance of ACC", "mean difference of ACC"]
-    return to_markdown(Grid("reproduced", head, rows))
+    return markdown(head, rows)
 
 
 def _near(part: pd.DataFrame) -> tuple[int, int]:
@@ -159,11 +150,9 @@ def _one_cluster(accuracy: PublishedTable) -> str:
         alone, ours, there = part["one_cluster"].iloc[0], part["mean"].max(), part["printed"].max()
         # Where the best of ours or of the print is no better than no clustering at all.
         if alone > min(ours, there):
-            rows.append(
-                [Cell(text) for text in (str(dataset), f"{alone:.4f}", f"{ours:.4f}", f"{there:.4f}")]
-            )
+            rows.append([str(dataset), f"{alone:.4f}", f"{ours:.4f}", f"{there:.4f}"])
     head = ["data set", "all rows in one cluster", "best of ours", "best printed"]
-    return to_markdown(Grid("one cluster", head, rows)) if rows else "None."
+    return markdown(head, rows) if rows else "None."
 
 
 def _collapsed(accuracy: PublishedTable) -> str:
@@ -197,18 +186,16 @@ def _printed_ranks() -> str:
             # Ranks are printed to two digits: half of the last one, and a little for floating point.
             if abs(there[label] - again[label]) > 0.0051:
                 ranks = f"{there[label]:.2f}", f"{again[label]:.2f}"
-                rows.append([Cell(text) for text in (f"Table {number}, {measure}", str(label), *ranks)])
-    head = ["table", "method", "printed rank", "from the printed means"]
-    return to_markdown(Grid("ranks", head, rows))
+                rows.append([f"Table {number}, {measure}", str(label), *ranks])
+    return markdown(["table", "method", "printed rank", "from the printed means"], rows)
 
 
 def _contradictions() -> str:
     rows = [
-        [Cell(text) for text in (row[0], row[1], f"{row[2]:.4f}", f"{row[3]:.4f}", f"Table {row[4]}")]
-        for row in contradictions().itertuples(index=False, name=None)
+        (dataset, method, f"{main:.4f}", f"{other:.4f}", f"Table {number}")
+        for dataset, method, main, other, number in contradictions().itertuples(index=False, name=None)
     ]
-    head = ["data set", "method", "Table 2", "elsewhere", "where"]
-    return to_markdown(Grid("differences", head, rows))
+    return markdown(["data set", "method", "Table 2", "elsewhere", "where"], rows)
 
 
 def _listed(names: Sequence[str] | pd.Series) -> str:

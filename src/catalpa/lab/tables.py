@@ -57,9 +57,8 @@ class PublishedTable:
 
     def printed(self) -> Grid:
         """What was printed beside it."""
-        once = (
-            self._in_print().drop_duplicates(["dataset", "label"]).assign(column=lambda rows: rows["label"])
-        )
+        once = self._in_print().drop_duplicates(["dataset", "label"])
+        once = once.assign(column=once["label"])
         places = _places(once, "printed", self.measure)
         shown = PublishedTable(self.number, self.measure, once.assign(place=places))
         return shown._grid("printed", lambda row: _with_spread(row["printed"], row["printed_std"]), "place")
@@ -67,49 +66,40 @@ class PublishedTable:
     def differences(self) -> Grid:
         """Ours minus printed."""
         beside = PublishedTable(self.number, self.measure, self._in_print())
-        return beside._grid("ours minus printed", lambda row: _signed(row["difference"]), None)
+        return beside._grid("ours minus printed", lambda row: _signed(row["difference"]))
 
     def clusters(self) -> Grid:
         """Mean number of clusters left, of those asked for."""
         return self._grid(
             "clusters left of those asked for",
             lambda row: (
-                _fixed(row["clusters_left"], 1) + f" / {row['clusters_asked']}" if row["runs"] else "-"
+                f"{_fixed(row['clusters_left'], 1)} / {row['clusters_asked']}" if row["runs"] else "-"
             ),
-            None,
         )
 
     def shares(self) -> Grid:
         """Mean share of the rows that the largest cluster holds."""
-        return self._grid(
-            "share of the rows in the largest cluster", lambda row: _fixed(row["largest_share"], 2), None
-        )
+        what = "share of the rows in the largest cluster"
+        return self._grid(what, lambda row: _fixed(row["largest_share"], 2))
 
     def spread(self) -> Grid:
         """Least and greatest value over seeds."""
         return self._grid(
             "from the worst seed to the best",
             lambda row: f"{_fixed(row['low'], 3)} to {_fixed(row['high'], 3)}" if row["runs"] else "",
-            None,
         )
 
     def grids(self) -> list[Grid]:
         """Everything worth showing."""
-        return [
-            self.ours(),
-            self.printed(),
-            self.differences(),
-            self.clusters(),
-            self.shares(),
-            self.spread(),
-        ]
+        ours = [self.ours(), self.printed(), self.differences()]
+        return [*ours, self.clusters(), self.shares(), self.spread()]
 
     def _in_print(self) -> pd.DataFrame:
         """The cells of columns that the paper's table has; all of them where it has none."""
         there = self.cells["label"].isin(printed(self.number, "ACC")["label"])
         return self.cells[there] if there.any() else self.cells
 
-    def _grid(self, what: str, text: Callable[[dict[Hashable, Any]], str], place: str | None) -> Grid:
+    def _grid(self, what: str, text: Callable[[dict[Hashable, Any]], str], place: str | None = None) -> Grid:
         datasets = list(self.cells["dataset"].unique())
         ranks = self.ranks() if place else pd.DataFrame()
         head = ["method", *datasets] + (["average rank"] if len(ranks) else [])

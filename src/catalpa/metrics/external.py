@@ -109,7 +109,8 @@ def normalized_mutual_information(target: ArrayLike, labels: ArrayLike) -> float
 def adjusted_mutual_information(target: ArrayLike, labels: ArrayLike) -> float:
     """Mutual information corrected for chance (AMI).
 
-    It is 1 for equal partitions and about 0 for random labels.
+    It is 1 for equal partitions and about 0 for random labels, however many clusters there are: take it to
+    compare clusterings of different sizes.
 
     Examples
     --------

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from catalpa.errors import OutputError
+from catalpa.files import told_as
 from catalpa.lab.figures import experiments
 from catalpa.lab.figures.pieces import Piece
 from catalpa.lab.protocol import Protocol
@@ -171,11 +172,9 @@ def quick_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 def save(chart: Any, paths: Sequence[Path]) -> None:
     """Write a chart as each of these files, by their suffix."""
     for path in paths:
-        try:
+        with told_as(OutputError, f"{str(path)!r} cannot be written"):
             # Pixels are doubled for screens with small ones; SVG has none.
             chart.save(str(path), **({"scale_factor": 2} if path.suffix == ".png" else {}))
-        except OSError as error:
-            raise OutputError(f"{str(path)!r} cannot be written: {error.strerror}.") from error
 
 
 def _panels(chart: Any, frame: pd.DataFrame, by: str, columns: int, title: str) -> Any:

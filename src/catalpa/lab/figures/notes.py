@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from catalpa.lab.figures.experiments import slopes
-from catalpa.lab.grids import Cell, Grid, to_markdown
+from catalpa.lab.grids import Cell, Grid, markdown, to_markdown
 
 
 def figures_text(folder: Path, link: str) -> str:
@@ -61,12 +61,11 @@ def _convergence_note(frame: pd.DataFrame) -> str:
         relearned = part["relearned"].astype(bool)
         # The paper's claim is about updates of the trees, not about the passes between them.
         higher = int((relearned & (part["cost"].diff() > 0)).sum())
-        facts = (dataset, variant, len(part), int(relearned.sum()), higher)
-        rows.append([Cell(str(fact)) for fact in facts])
+        rows.append(list(map(str, (dataset, variant, len(part), relearned.sum(), higher))))
     head = ["data set", "reading", "passes", "relations made anew", "z higher after that"]
     return (
         "The paper says that z falls after every update of the trees, and that 20 iterations and 10 updates "
-        f"suffice.\n\n{to_markdown(Grid('convergence', head, rows))}"
+        f"suffice.\n\n{markdown(head, rows)}"
     )
 
 
@@ -77,10 +76,10 @@ def _seconds_note(frame: pd.DataFrame) -> str:
     sizes = {kind: int(frame.loc[frame["against"] == kind, kind].max()) for kind in kinds}
     rows = []
     for method in frame["method"].unique():
-        cells = [Cell(str(method))]
+        cells = [str(method)]
         for against, size in sizes.items():
             at = frame[(frame["against"] == against) & (frame["method"] == method) & (frame[against] == size)]
-            cells += [_number(at["seconds"].min(), ".2f"), _number(growth.get((against, method)), ".2f")]
+            cells += [_number(at["seconds"].min()), _number(growth.get((against, method)))]
         rows.append(cells)
     columns = [(f"seconds at {size:,} {against}", f"slope in {against}") for against, size in sizes.items()]
     head = ["method", *(name for pair in columns for name in pair)]
@@ -96,14 +95,14 @@ def _seconds_note(frame: pd.DataFrame) -> str:
             "what every fit does once flattens the slopes. MCDC is cut short above 50,000 rows, and Grove "
             "searches on 20,000 rows of a larger table, then passes over all of them: theirs are no growth "
             "of a single pass.",
-            to_markdown(Grid("seconds", head, rows)),
+            markdown(head, rows),
             *(["\n".join(gaps)] if gaps else []),
         ]
     )
 
 
-def _number(value: float | None, how: str) -> Cell:
-    return Cell("-" if value is None or pd.isna(value) else format(value, how))
+def _number(value: float | None) -> str:
+    return "-" if value is None or pd.isna(value) else f"{value:.2f}"
 
 
 def _embedding_note(frame: pd.DataFrame) -> str:
