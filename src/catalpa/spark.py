@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
 
 from catalpa.cluster.registry import find_method, model_from
 from catalpa.errors import ParameterError, UnknownColumn, needing
 from catalpa.estimator.base import Clusterer
 from catalpa.estimator.parameters import WATCHING
+from catalpa.estimator.saving import plain_parameters
 from catalpa.model.file import from_model_text, model_text
 
 with needing("Stages of a Spark pipeline need pyspark", "'catalpa[spark]'"):
@@ -198,20 +197,14 @@ def _check_columns(wanted: Sequence[str], dataset: Any) -> None:
 
 def _plain_settings(clusterer: Clusterer) -> dict[str, Any]:
     """The settings as JSON can hold them."""
-    settings = {}
-    for name, value in clusterer.get_params(deep=False).items():
-        if name in WATCHING:
-            continue
-        plain = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
-        try:
-            json.dumps(plain)
-        except (TypeError, ValueError) as error:
-            raise ParameterError(
-                f"{name} is a {type(value).__name__}, which a saved stage cannot hold. "
-                "Give a number, text or lists of them."
-            ) from error
-        settings[name] = plain
-    return settings
+    settings = clusterer.get_params(deep=False)
+    plain = plain_parameters(settings)
+    for name in settings.keys() - plain.keys() - set(WATCHING):
+        raise ParameterError(
+            f"{name} is a {type(settings[name]).__name__}, which a saved stage cannot hold. "
+            "Give a number, text or lists of them."
+        )
+    return plain
 
 
 def _session() -> Any:

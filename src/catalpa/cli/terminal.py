@@ -22,13 +22,7 @@ WIDE_ENOUGH_FOR_BARS = 72  # below this the words need the room
 
 
 class Terminal:
-    """Speaks for one command.
-
-    Parameters
-    ----------
-    quiet : bool
-        Say nothing; data that was asked for is still written.
-    """
+    """Speaks for one command; a quiet one says nothing, but writes the data that was asked for."""
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet

@@ -21,33 +21,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MethodEntry:
-    """What the registry knows about a method.
+    """What the registry knows about a method."""
 
-    Attributes
-    ----------
-    name : str
-        Name on the command line, and of the file in ``catalpa.cluster``.
-    class_name : str
-        Name of the estimator in that file, and in ``catalpa``.
-    summary : str
-        One line for people.
-    aliases : tuple of str
-    mixed, ordinal, learns_k, streams : bool
-        Takes numeric columns; respects the order of ordered categories; finds the number of clusters;
-        can run on blocks of rows that are never in memory together.
-    k_to_find : object
-        The ``n_clusters`` that asks a method which can find their number to do so.
-    """
-
-    name: str
-    class_name: str
-    summary: str
+    name: str  # on the command line, and of the file in ``catalpa.cluster``
+    class_name: str  # of the estimator in that file, and in ``catalpa``
+    summary: str  # one line for people
     aliases: tuple[str, ...] = ()
-    mixed: bool = False
-    ordinal: bool = False
-    learns_k: bool = False
-    streams: bool = True
-    k_to_find: str | None = None
+    mixed: bool = False  # takes numeric columns
+    ordinal: bool = False  # respects the order of ordered categories
+    learns_k: bool = False  # finds the number of clusters
+    streams: bool = True  # can run on blocks of rows that are never in memory together
+    k_to_find: str | None = None  # the ``n_clusters`` that asks a method to find their number
 
     @property
     def module(self) -> str:

@@ -141,9 +141,7 @@ def list_datasets(*, data_home: str | os.PathLike[str] | None = None) -> pd.Data
     )
 
 
-def is_here(
-    name: str, *, variant: Variant = "paper", data_home: str | os.PathLike[str] | None = None
-) -> bool:
+def is_here(name: str, *, variant: Variant = "paper") -> bool:
     """Whether a data set can be loaded without a network.
 
     Examples
@@ -152,7 +150,7 @@ def is_here(
     True
     """
     facts = facts_of(name)
-    return _find(facts, table_path(facts, variant), data_home) is not None
+    return _find(facts, table_path(facts, variant), None) is not None
 
 
 def _find(facts: Facts, relative: str, data_home: str | os.PathLike[str] | None) -> Path | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
@@ -37,10 +37,10 @@ class Facts:
     doi: str | None = None
     raw_sha256: str | None = None
     bundled_from: str | None = None
-    page: str = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "page", f"https://archive.ics.uci.edu/dataset/{self.uci_id}")
+    @property
+    def page(self) -> str:
+        return f"https://archive.ics.uci.edu/dataset/{self.uci_id}"
 
 
 @cache

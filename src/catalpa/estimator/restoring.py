@@ -15,7 +15,7 @@ from catalpa.estimator.kept import check_kept
 from catalpa.estimator.naming import named
 from catalpa.estimator.parameters import check_parameters
 from catalpa.loop.history import Batch, Pass
-from catalpa.model.codecs import array_from_json, counts_from_json, damaged, scores_from_json
+from catalpa.model.codecs import array_from_json, counts_from_json, damaged, scores_from_json, value_of
 from catalpa.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ def restored(document: Mapping[str, Any], kind: type[Clusterer]) -> Clusterer:
 
 def _fitted(document: Mapping[str, Any], schema: Schema) -> Fitted:
     fit = document["fit"]
-    units, rows = _number(fit, "fit", "units_per_weight"), _value(fit, "fit", "rows", int)
+    units, rows = _number(fit, "fit", "units_per_weight"), value_of(fit, "fit", "rows", int)
     if units <= 0 or rows < 1:
         raise damaged("fit", f"has {rows} rows and {units:g} units per weight; both are above 0")
     batches = _records(fit.get("batches", []), "fit.batches", Batch)
-    quartiles = array_from_json(_value(fit, "fit", "quartiles", dict), "fit.quartiles", ndim=3)
+    quartiles = array_from_json(value_of(fit, "fit", "quartiles", dict), "fit.quartiles", ndim=3)
     outcome = _outcome(document)
     names = _names(document.get("names", {}), outcome.k)
     return Fitted(schema, outcome, units, rows, quartiles, batches, names)
@@ -66,7 +66,7 @@ def _names(entry: object, k: int) -> dict[int, str]:
 
 def _outcome(document: Mapping[str, Any]) -> Outcome:
     extra, fit, soft = document["extra"], document["fit"], document.get("soft_counts")
-    parts = {name: _value(extra, "extra", name, dict) for name in ("learned", "shared", "facts", "ragged")}
+    parts = {name: value_of(extra, "extra", name, dict) for name in ("learned", "shared", "facts", "ragged")}
     centers = array_from_json(document["centers"], "centers", ndim=2)
     if centers.dtype.kind not in "iu":
         raise damaged("centers", f"has the dtype {centers.dtype}; codes of categories are whole numbers")
@@ -77,8 +77,8 @@ def _outcome(document: Mapping[str, Any]) -> Outcome:
         counts_from_json(document["counts"]),
         centers.astype(np.int64),
         math.nan if fit.get("cost", 0) is None else _number(fit, "fit", "cost"),
-        _records(_value(fit, "fit", "history", list), "fit.history", Pass),
-        _value(fit, "fit", "converged", bool),
+        _records(value_of(fit, "fit", "history", list), "fit.history", Pass),
+        value_of(fit, "fit", "converged", bool),
         {name: array_from_json(entry, f"extra.learned.{name}") for name, entry in parts["learned"].items()},
         {name: array_from_json(entry, f"extra.shared.{name}") for name, entry in parts["shared"].items()},
         {
@@ -88,7 +88,7 @@ def _outcome(document: Mapping[str, Any]) -> Outcome:
         {
             name: tuple(
                 array_from_json(entry, f"extra.ragged.{name}[{at}]")
-                for at, entry in enumerate(_value(parts["ragged"], "extra.ragged", name, list))
+                for at, entry in enumerate(value_of(parts["ragged"], "extra.ragged", name, list))
             )
             for name in parts["ragged"]
         },
@@ -109,7 +109,7 @@ def _records(entries: object, field: str, kind: type[Record]) -> tuple[Record, .
         made.append(
             kind(
                 **{
-                    name: _number(entry, owner, name) if own is float else _value(entry, owner, name, own)
+                    name: _number(entry, owner, name) if own is float else value_of(entry, owner, name, own)
                     for name, own in types.items()
                 }
             )
@@ -117,17 +117,8 @@ def _records(entries: object, field: str, kind: type[Record]) -> tuple[Record, .
     return tuple(made)
 
 
-def _value(entry: Mapping[str, Any], owner: str, name: str, kind: type) -> Any:
-    """A value of exactly this type: true is a whole number to Python, and none in a file."""
-    if name not in entry:
-        raise damaged(f"{owner}.{name}", "is missing")
-    if type(entry[name]) is not kind:
-        raise damaged(f"{owner}.{name}", f"is {entry[name]!r:.60}, not of type {kind.__name__}")
-    return entry[name]
-
-
 def _number(entry: Mapping[str, Any], owner: str, name: str) -> float:
-    value = _value(entry, owner, name, type(entry.get(name)))
+    value = value_of(entry, owner, name)
     if type(value) not in (int, float) or not abs(value) <= sys.float_info.max:
         raise damaged(f"{owner}.{name}", f"is {value!r:.60}, not a finite number")
     return float(value)

@@ -32,7 +32,7 @@ def model_document(method: str, parameters: Mapping[str, Any], fitted: Fitted) -
         "catalpa_model": FORMAT,
         "catalpa_version": catalpa.__version__,
         "method": method,
-        "parameters": _plain_parameters(parameters),
+        "parameters": plain_parameters(parameters),
         "schema": fitted.schema.to_dict(),
         "scores": scores_to_json(outcome.scores),
         "counts": counts_to_json(outcome.counts),
@@ -62,7 +62,7 @@ def _known(number: float) -> float | None:
     return None if math.isnan(number) else number
 
 
-def _plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Settings that JSON can hold; the others (a table of centres, a generator) only matter at fit."""
     plain = {}
     for name, value in parameters.items():
@@ -79,7 +79,7 @@ def _plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 def identity(method: str, parameters: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
     """What makes two fits the same fit, given the same rows, as JSON values."""
-    settings = _plain_parameters(parameters)
+    settings = plain_parameters(parameters)
     seed = settings.get("random_state")
     if not isinstance(seed, int) or isinstance(seed, bool):
         raise ParameterError(

@@ -41,13 +41,7 @@ COLUMNS: Mapping[str, str] = {
 
 
 class ResultJournal:
-    """Results at a path ending in ``.parquet``, with a line per newer row in a file beside it.
-
-    Parameters
-    ----------
-    path : path
-        Of the gathered results.
-    """
+    """Results gathered at a path ending in ``.parquet``, with a line per newer row in a file beside it."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)

@@ -56,10 +56,10 @@ def printed_ranks(table: str, measure: str) -> pd.Series:
     return pd.Series(dtype=float)
 
 
-def table_of(cells: pd.DataFrame, values: str = "mean", across: str = "label") -> pd.DataFrame:
-    """Data sets down, methods across, both in the order of the rows."""
-    wide = cells.pivot(index="dataset", columns=across, values=values)
-    return wide.reindex(index=cells["dataset"].unique(), columns=cells[across].unique())
+def table_of(cells: pd.DataFrame) -> pd.DataFrame:
+    """Means with data sets down and methods across, both in the order of the rows."""
+    wide = cells.pivot(index="dataset", columns="label", values="mean")
+    return wide.reindex(index=cells["dataset"].unique(), columns=cells["label"].unique())
 
 
 def ranks_of(scores: pd.DataFrame, measure: str) -> pd.Series:

@@ -25,7 +25,7 @@ from catalpa.datasets.registry import facts_of
 from catalpa.errors import ParameterError
 from catalpa.lab.journal import ResultJournal
 from catalpa.lab.measure import run_job
-from catalpa.lab.protocol import CATEGORICAL, MIXED, Job, Protocol
+from catalpa.lab.protocol import Job, Protocol
 
 
 @dataclass(frozen=True)
@@ -112,16 +112,14 @@ def run(
         return journal.rows()
 
 
-def available(protocol: Protocol, data_home: str | None = None) -> tuple[Protocol, list[str]]:
+def available(protocol: Protocol) -> tuple[Protocol, list[str]]:
     """The protocol on those of its data sets that are on this computer, and what is left out."""
-    here = {
-        CATEGORICAL: [name for name in protocol.categorical if is_here(name, data_home=data_home)],
-        MIXED: [name for name in protocol.mixed if is_here(name, variant="mixed", data_home=data_home)],
-    }
-    missing = [name for name in protocol.categorical if name not in here[CATEGORICAL]]
+    categorical = tuple(name for name in protocol.categorical if is_here(name))
+    mixed = tuple(name for name in protocol.mixed if is_here(name, variant="mixed"))
+    missing = [name for name in protocol.categorical if name not in categorical]
     # The same data set may be there as categories and lack its numbers.
-    missing += [f"{name} with numbers" for name in protocol.mixed if name not in here[MIXED]]
-    return replace(protocol, categorical=tuple(here[CATEGORICAL]), mixed=tuple(here[MIXED])), missing
+    missing += [f"{name} with numbers" for name in protocol.mixed if name not in mixed]
+    return replace(protocol, categorical=categorical, mixed=mixed), missing
 
 
 def _here(todo: Sequence[Job], data_home: str | None) -> Iterator[tuple[Job, dict[str, Any]]]:

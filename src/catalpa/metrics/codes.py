@@ -11,6 +11,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from catalpa.errors import MissingValues, ParameterError, TableError, UnsupportedTable
@@ -47,6 +48,13 @@ def paired_codes(target: ArrayLike, labels: ArrayLike) -> tuple[Codes, Codes]:
             "Both must describe the same rows in the same order."
         )
     return target_codes, found_codes
+
+
+def pair_counts(first: Codes, second: Codes, shape: tuple[int, int]) -> NDArray[np.int64]:
+    """Rows with each pair of two codes, which are below the sizes of ``shape``."""
+    # Both codes as one number: a single count over the rows, without a sort.
+    cells = np.bincount(first * shape[1] + second, minlength=shape[0] * shape[1])
+    return cells.reshape(shape).astype(np.int64, copy=False)
 
 
 def column_codes(frame: Any) -> list[tuple[Codes, int]]:
@@ -96,7 +104,9 @@ def _factorize(array: NDArray[Any]) -> tuple[Codes, int, int]:
         return _factorize_small_integers(array)
     # Objects, texts of variable width and records cannot all be sorted; they are told apart by hashing.
     if array.dtype.kind in "OTV":
-        return _factorize_objects(array)
+        codes, values = pd.factorize(array.astype(object))  # -1 where missing, whatever stands for it
+        missing = codes < 0
+        return np.where(missing, len(values), codes), len(values) + bool(missing.any()), int(missing.sum())
     missing = array != array  # NaN and NaT are not equal to themselves
     # np.unique takes all NaN for one value, so that missing cells share a code.
     values, codes = np.unique(array, return_inverse=True)
@@ -108,29 +118,3 @@ def _factorize_small_integers(array: NDArray[Any]) -> tuple[Codes, int, int]:
     seen = np.bincount(array) > 0
     positions = np.cumsum(seen, dtype=np.int64) - 1
     return positions[array], int(seen.sum()), 0
-
-
-def _factorize_objects(array: NDArray[Any]) -> tuple[Codes, int, int]:
-    positions = _Positions()
-    codes = np.fromiter(map(positions.__getitem__, array.tolist()), dtype=np.int64, count=array.size)
-    # Asked with `in` first: to look up None would note it as a value that was met.
-    n_missing = int((codes == positions[None]).sum()) if None in positions else 0
-    return codes, len(positions), n_missing
-
-
-class _Positions(dict[Any, int]):
-    """Position of each value among those met so far; every kind of missing value is met as None."""
-
-    def __missing__(self, value: Any) -> int:
-        if value is not None and _is_missing(value):
-            return self[None]
-        # Noted when it is met: the dictionary then answers without asking here again.
-        self[value] = len(self)
-        return self[value]
-
-
-def _is_missing(value: Any) -> bool:
-    try:
-        return bool(value != value)
-    except TypeError:  # pandas.NA answers comparisons with itself
-        return True

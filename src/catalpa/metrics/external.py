@@ -15,7 +15,7 @@ from sklearn.metrics import (
     normalized_mutual_info_score,
 )
 
-from catalpa.metrics.codes import paired_codes
+from catalpa.metrics.codes import pair_counts, paired_codes
 
 Measure = TypeVar("Measure", bound=Callable[[ArrayLike, ArrayLike], float])
 PARAMETERS = """
@@ -123,7 +123,4 @@ def adjusted_mutual_information(target: ArrayLike, labels: ArrayLike) -> float:
 def _contingency(target: ArrayLike, labels: ArrayLike) -> NDArray[np.int64]:
     """Rows of each class (first axis) in each cluster (second axis)."""
     classes, clusters = paired_codes(target, labels)
-    shape = int(classes.max()) + 1, int(clusters.max()) + 1
-    # Both codes as one number: a single count over the rows, without a sort.
-    cells = np.bincount(classes * shape[1] + clusters, minlength=shape[0] * shape[1])
-    return cells.reshape(shape).astype(np.int64, copy=False)
+    return pair_counts(classes, clusters, (int(classes.max()) + 1, int(clusters.max()) + 1))

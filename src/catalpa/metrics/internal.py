@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from catalpa.errors import ParameterError
-from catalpa.metrics.codes import Codes, column_codes, label_codes
+from catalpa.metrics.codes import Codes, column_codes, label_codes, pair_counts
 
 # Rows whose (rows, clusters) matches are held at once.
 _CHUNK_CELLS = 1 << 20
@@ -65,7 +65,7 @@ def compactness(frame: Any, labels: ArrayLike, n_clusters: int | None = None) ->
             "Give the number of clusters that was asked for, or leave n_clusters out."
         )
     entropies = [
-        _entropies(_counts(clusters, found, codes, n_categories)).sum() / np.log(n_categories)
+        _entropies(pair_counts(clusters, codes, (found, n_categories))).sum() / np.log(n_categories)
         for codes, n_categories in columns
         # The logarithm of one category is 0: such a column adds nothing, and still counts below.
         if n_categories > 1
@@ -161,12 +161,6 @@ def _read(frame: Any, labels: ArrayLike) -> tuple[Codes, int, list[tuple[Codes, 
     return clusters, found, columns
 
 
-def _counts(clusters: Codes, found: int, codes: Codes, n_categories: int) -> NDArray[np.int64]:
-    """Rows of each cluster with each category: (clusters, categories)."""
-    cells = np.bincount(clusters * n_categories + codes, minlength=found * n_categories)
-    return cells.reshape(found, n_categories).astype(np.int64, copy=False)
-
-
 def _entropies(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     shares = counts / counts.sum(axis=1, keepdims=True)
     logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
@@ -231,7 +225,7 @@ def _silhouettes(table: _Measured, rows: NDArray[np.int64]) -> NDArray[np.float6
         )
     clusters, found = table.clusters, table.found
     sizes = np.bincount(clusters, minlength=found)
-    counts = [_counts(clusters, found, codes, n_categories) for codes, n_categories in table.columns]
+    counts = [pair_counts(clusters, codes, (found, n_categories)) for codes, n_categories in table.columns]
     values = np.empty(rows.size)
     step = max(1, _CHUNK_CELLS // found)
     for start in range(0, rows.size, step):

@@ -18,6 +18,7 @@ DTYPES = (
     *("float16", "float32", "float64"),
 )
 NOT_FINITE = ("nan", "inf", "-inf")
+JSON_NAMES = {int: "a whole number", str: "text", bool: "true or false", dict: "an object", list: "a list"}
 LARGEST = int(np.finfo(np.float64).max)  # a larger whole number would raise where it is made a float
 # Arrays of scores and counts, with their dimensions.
 OF_SCORES = {"table": 2, "anchor": 1, "means": 2, "scale": 2, "level": 2}
@@ -106,8 +107,8 @@ def scores_from_json(entry: Mapping[str, Any]) -> Scores:
     """The scores that ``scores_to_json`` described."""
     scores = Scores(
         **_arrays(entry, "scores", OF_SCORES, "float64"),
-        power=_of_type(entry, "scores", "power", int),
-        root=_of_type(entry, "scores", "root", bool),
+        power=value_of(entry, "scores", "power", int),
+        root=value_of(entry, "scores", "root", bool),
     )
     # Numbers count by their distance or by its square; no step knows another power.
     if scores.power not in (1, 2):
@@ -126,8 +127,8 @@ def counts_from_json(entry: Mapping[str, Any]) -> Counts:
     # That the shapes belong together is seen with the other parts of a model, or told by a checksum.
     return Counts(
         **_arrays(entry, "counts", OF_COUNTS, "int64"),
-        cost=_of_type(entry, "counts", "cost", int),
-        moved=_of_type(entry, "counts", "moved", int),
+        cost=value_of(entry, "counts", "cost", int),
+        moved=value_of(entry, "counts", "moved", int),
     )
 
 
@@ -135,7 +136,7 @@ def _arrays(
     entry: Mapping[str, Any], owner: str, dimensions: Mapping[str, int], dtype: str
 ) -> dict[str, Any]:
     arrays = {
-        name: array_from_json(_part(entry, owner, name), f"{owner}.{name}", ndim=ndim)
+        name: array_from_json(value_of(entry, owner, name), f"{owner}.{name}", ndim=ndim)
         for name, ndim in dimensions.items()
     }
     for name, array in arrays.items():
@@ -144,17 +145,13 @@ def _arrays(
     return arrays
 
 
-def _part(entry: Mapping[str, Any], owner: str, name: str) -> Any:
+def value_of(entry: Mapping[str, Any], owner: str, name: str, kind: type | None = None) -> Any:
+    """The value of a field, of exactly this type: true is a whole number to Python, and none in a file."""
     if name not in entry:
         raise damaged(f"{owner}.{name}", "is missing")
-    return entry[name]
-
-
-def _of_type(entry: Mapping[str, Any], owner: str, name: str, kind: type) -> Any:
-    value = _part(entry, owner, name)
-    if type(value) is not kind:
-        told = {int: "a whole number", bool: "true or false"}[kind]
-        raise damaged(f"{owner}.{name}", f"is {value!r}, not {told}")
+    value = entry[name]
+    if kind is not None and type(value) is not kind:
+        raise damaged(f"{owner}.{name}", f"is {value!r:.60}, not {JSON_NAMES[kind]}")
     return value
 
 

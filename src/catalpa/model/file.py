@@ -9,6 +9,7 @@ from typing import Any
 
 from catalpa.errors import ModelFileError
 from catalpa.files import told_as, write_atomically
+from catalpa.model.codecs import JSON_NAMES
 from catalpa.model.text import from_text, to_text
 
 FORMAT = 1  # goes up when a reader of the format before would misread the file
@@ -25,7 +26,6 @@ FIELDS: Mapping[str, tuple[type, ...]] = {
     "extra": (dict,),
     "fit": (dict,),
 }
-JSON_NAMES = {int: "a whole number", str: "text", dict: "an object", list: "a list"}
 
 
 def write(path: str | os.PathLike[str], document: Mapping[str, Any]) -> None:

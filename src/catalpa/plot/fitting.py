@@ -98,11 +98,7 @@ def choosing_k(
     if chosen is not None and chosen not in scores:
         raise ParameterError(f"chosen={chosen}, which is none of the numbers tried: {sorted(scores)}.")
     points = [{"k": int(k), "score": float(scores[k])} for k in sorted(scores)]
-    base = alt.Chart(alt.Data(values=points)).encode(
-        # Ticks at what was tried, which may have gaps.
-        x=alt.X("k:Q", title="clusters", axis=alt.Axis(values=sorted(scores), format="d", grid=False)),
-        y=alt.Y("score:Q", title=name, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=4)),
-    )
+    base = _over_k(points, sorted(scores), "score", name, alt.Scale(zero=False))
     layers = [
         base.mark_line(color=PALETTE[0], strokeWidth=2),
         base.mark_circle(color=PALETTE[0], size=50, opacity=1),
@@ -116,10 +112,18 @@ def choosing_k(
     return dressed(alt.layer(*layers).properties(width=width, height=220))
 
 
+def _over_k(points: Sequence[Any], ks: Sequence[int], field: str, title: str, scale: Any) -> Any:
+    """A field of the points over the number of clusters, with ticks at those that were tried."""
+    return alt.Chart(alt.Data(values=points)).encode(
+        x=alt.X("k:Q", title="clusters", axis=alt.Axis(values=ks, format="d", grid=False)),
+        y=alt.Y(f"{field}:Q", title=title, scale=scale, axis=alt.Axis(tickCount=4)),
+    )
+
+
 AGREEMENTS = {"halves": "halves of the table", "restarts": "other starts"}
 
 
-def draw_agreement(lines: Sequence[Mapping[str, Any]], width: int = 420) -> Any:
+def draw_agreement(lines: Sequence[Mapping[str, Any]]) -> Any:
     """How far repeated runs agree for every number of clusters; from the lines of a choice."""
     points = [
         {"k": line["k"], "agreement": line[name], "between": told}
@@ -130,22 +134,12 @@ def draw_agreement(lines: Sequence[Mapping[str, Any]], width: int = 420) -> Any:
     names, legend = list(AGREEMENTS.values()), alt.Legend(orient="top")
     colours = alt.Scale(domain=names, range=[PALETTE[0], PALETTE[5]])
     shapes = alt.Scale(domain=names, range=["circle", "square"])
-    base = alt.Chart(alt.Data(values=points)).encode(
-        x=alt.X(
-            "k:Q",
-            title="clusters",
-            axis=alt.Axis(values=[line["k"] for line in lines], format="d", grid=False),
-        ),
-        y=alt.Y(
-            "agreement:Q",
-            title="adjusted Rand index",
-            scale=alt.Scale(domainMax=1),
-            axis=alt.Axis(tickCount=4),
-        ),
-        color=alt.Color("between:N", title=None, scale=colours, legend=legend),
+    ks = [line["k"] for line in lines]
+    base = _over_k(points, ks, "agreement", "adjusted Rand index", alt.Scale(domainMax=1)).encode(
+        color=alt.Color("between:N", title=None, scale=colours, legend=legend)
     )
     # A shape beside the colour, for those who do not see the colours apart.
     dots = base.mark_point(filled=True, size=60, opacity=1).encode(
         shape=alt.Shape("between:N", title=None, scale=shapes, legend=legend)
     )
-    return alt.layer(base.mark_line(strokeWidth=2), dots).properties(width=width, height=220)
+    return alt.layer(base.mark_line(strokeWidth=2), dots).properties(width=420, height=220)

@@ -88,24 +88,18 @@ def _number_part(cells: list[dict[str, Any]], *, first: bool) -> Any:
     """Numbers as lines of tiles; they carry the clusters where no categories stand above them."""
     base = _grid(cells, "column:N", _side_axis(None), first=first)
     furthest = max(1.0, *(abs(cell["shift"]) for cell in cells))
-    tiles = base.mark_rect(stroke="white", strokeWidth=1).encode(
-        color=alt.Color(
-            "shift:Q",
-            scale=alt.Scale(domain=[-furthest, furthest], scheme="purpleorange", reverse=True),
-            legend=alt.Legend(title="sd from the rest"),
-        ),
-        tooltip=[
-            "column:N",
-            "cluster:O",
-            alt.Tooltip("mean:Q", format=",.4g"),
-            alt.Tooltip("sd:Q", format=",.4g"),
-            alt.Tooltip("shift:Q", format=".2f"),
-        ],
-    )
-    texts = base.mark_text(fontSize=11).encode(
-        text="text:N",
-        color=alt.condition(f"abs(datum.shift) > {0.7 * furthest}", alt.value("white"), alt.value(INK)),
-    )
+    scale = alt.Scale(domain=[-furthest, furthest], scheme="purpleorange", reverse=True)
+    colour = alt.Color("shift:Q", scale=scale, legend=alt.Legend(title="sd from the rest"))
+    figures = {"mean": ",.4g", "sd": ",.4g", "shift": ".2f"}
+    told = ["column:N", "cluster:O", *(alt.Tooltip(f"{name}:Q", format=how) for name, how in figures.items())]
+    return _tiles(base, colour, told, "text:N", dark=f"abs(datum.shift) > {0.7 * furthest}")
+
+
+def _tiles(base: Any, colour: Any, tooltip: list[Any], text: str, *, dark: str) -> Any:
+    """A tile with a text for each cell, white where the tile is dark."""
+    tiles = base.mark_rect(stroke="white", strokeWidth=1).encode(color=colour, tooltip=tooltip)
+    ink = alt.condition(dark, alt.value("white"), alt.value(INK))
+    texts = base.mark_text(fontSize=11).encode(text=text, color=ink)
     return alt.layer(tiles, texts).properties(width=alt.Step(TILE), height=alt.Step(20))
 
 
@@ -128,37 +122,20 @@ def _side_axis(column: str | None) -> Any:
 def _part(column: str, cells: list[dict[str, Any]], *, first: bool) -> Any:
     """The categories of one column; only the first part carries the clusters' numbers."""
     base = _grid(cells, "category:N", _side_axis(column), first=first)
-    tiles = base.mark_rect(stroke="white", strokeWidth=1).encode(
-        color=alt.Color(
-            "share:Q",
-            scale=alt.Scale(domain=[0, 1], scheme="blues"),
-            legend=alt.Legend(title="share", format="%"),
-        ),
-        tooltip=["column:N", "category:N", "cluster:O", alt.Tooltip("share:Q", format=".1%"), "lift:N"],
-    )
-    texts = base.mark_text(fontSize=11).encode(
-        text="percent:N",
-        # White on the darker half of the blues, ink on the lighter.
-        color=alt.condition("datum.share > 0.55", alt.value("white"), alt.value(INK)),
-    )
-    return alt.layer(tiles, texts).properties(width=alt.Step(TILE), height=alt.Step(20))
+    scale, legend = alt.Scale(domain=[0, 1], scheme="blues"), alt.Legend(title="share", format="%")
+    colour = alt.Color("share:Q", scale=scale, legend=legend)
+    told = ["column:N", "category:N", "cluster:O", alt.Tooltip("share:Q", format=".1%"), "lift:N"]
+    return _tiles(base, colour, told, "percent:N", dark="datum.share > 0.55")
 
 
 def _cells(profile: Any, shown: list[str]) -> list[dict[str, Any]]:
     """Cells of the map; the rarest categories of a wide column are left out."""
-    overall: dict[tuple[str, str], float] = {}
-    for column, category, share in zip(
-        profile["column"], profile["category"], profile["share_overall"], strict=True
-    ):
-        overall[column, category] = float(share)
-    kept = {
-        (name, category)
-        for name in shown
-        for category in sorted(
-            (category for column, category in overall if column == name),
-            key=lambda each: -overall[name, each],
-        )[:CATEGORIES_SHOWN]
-    }
+    names = zip(profile["column"], profile["category"], strict=True)
+    overall = {name: float(share) for name, share in zip(names, profile["share_overall"], strict=True)}
+    kept = set[tuple[str, str]]()
+    for column in shown:
+        of_column = [name for name in overall if name[0] == column]
+        kept.update(sorted(of_column, key=lambda name: -overall[name])[:CATEGORIES_SHOWN])
     keys = ("column", "category", "cluster", "share", "lift")
     return [
         {

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
 SAMPLE_ROWS = 20_000  # rows whose distances and silhouettes are looked at
+TITLE_WIDTH = 24  # letters of a cluster's name in a chart
 HOLE = "(unseen or missing)"  # both are one hole in the codes, which cannot tell them apart
 
 
@@ -152,10 +153,10 @@ def look(model: Clusterer, X: Any, *, sample_weight: Any = None, random_state: i
     )
 
 
-def cluster_title(model: Clusterer, cluster: int, width: int = 24) -> str | int:
+def cluster_title(model: Clusterer, cluster: int) -> str | int:
     """What a chart calls a cluster: its name where it has one, else its number."""
     name = fitted_of(model).names.get(cluster)
-    return cluster if name is None else shortened(name, width)
+    return cluster if name is None else shortened(name, TITLE_WIDTH)
 
 
 def telling_names(model: Clusterer) -> list[str]:

@@ -17,50 +17,29 @@ CLUSTERS_PART = 0.5  # of a distance that speaks of clusters, where other column
 
 @dataclass(frozen=True, eq=False)
 class CategoryMap:
-    """Where every category that occurs stands, and how far that can be trusted.
+    """Where every category that occurs stands, and how far that can be trusted."""
 
-    Attributes
-    ----------
-    columns, categories : tuple of str
-        What each point is; "(missing)" stands for missing cells.
-    counts : array (points,)
-        Weight of the rows that hold the category.
-    coordinates : array (points, axes)
-        Straight distances between points are distances between categories, as far as the axes go.
-    contributions : array (points, axes)
-        Part of an axis that is due to the point; an axis sums to 1.
-    quality : array (points, axes)
-        Part of the point's distance from the centre that the axis shows; less than 1 in sum where the map
-        has fewer axes than there are differences.
-    clusters : array (k, axes)
-        Each cluster among the categories that its rows hold.
-    inertia : array (axes,)
-        Part of all differences that each axis shows.
-    """
-
+    # columns, categories: what each point is; "(missing)" stands for missing cells.
     columns: tuple[str, ...]
     categories: tuple[str, ...]
-    counts: FloatArray
+    counts: FloatArray  # (points,); weight of the rows that hold the category
+    # (points, axes): straight distances between points are distances between categories, as far as axes go.
     coordinates: FloatArray
-    contributions: FloatArray
+    contributions: FloatArray  # (points, axes); part of an axis that is due to the point, 1 in sum
+    # (points, axes): part of the point's distance from the centre that the axis shows; less than 1 in sum
+    # where the map has fewer axes than there are differences.
     quality: FloatArray
-    clusters: FloatArray
-    inertia: FloatArray
+    clusters: FloatArray  # (k, axes); each cluster among the categories that its rows hold
+    inertia: FloatArray  # (axes,); part of all differences that each axis shows
 
     def tidy(self) -> dict[str, Any]:
         """Columns of a table with a row for every category: ``x0``, ``x1``, ... are the axes."""
-        named: dict[str, Any] = {
-            "column": list(self.columns),
-            "category": list(self.categories),
-            "count": self.counts,
+        points = {"column": self.columns, "category": self.categories, "count": self.counts}
+        along = {"x": self.coordinates, "contribution": self.contributions, "quality": self.quality}
+        numbered = {
+            f"{name}{axis}": part for name, values in along.items() for axis, part in enumerate(values.T)
         }
-        for name, values in (
-            ("x", self.coordinates),
-            ("contribution", self.contributions),
-            ("quality", self.quality),
-        ):
-            named |= {f"{name}{axis}": column for axis, column in enumerate(values.T)}
-        return named
+        return {**points, **numbered}
 
 
 def map_categories(

@@ -96,16 +96,16 @@ def profile_values(
     scaling = schema.scaling
     unit = (numbers / 2 - scaling.low / 2) / scaling.half_span
     scaled = np.where(scaling.clipped, np.clip(unit, 0.0, 1.0), unit)
-    heavy = np.ones(len(labels)) if weights is None else np.asarray(weights, dtype=np.float64)
+    row_weights = np.ones(len(labels)) if weights is None else np.asarray(weights, dtype=np.float64)
     seen, means, variances = np.zeros((3, k, numbers.shape[1]))
     for at, values in enumerate(scaled.T):
         there = np.isfinite(values)
-        of, present, weight = labels[there], values[there], heavy[there]
+        of, present, weight = labels[there], values[there], row_weights[there]
         seen[:, at] = np.bincount(of, weight, minlength=k)
         means[:, at] = over(np.bincount(of, weight * present, minlength=k), seen[:, at])
         around = weight * (present - means[of, at]) ** 2
         variances[:, at] = over(np.bincount(of, around, minlength=k), seen[:, at])
-    return profile_numbers(seen, means, variances, np.bincount(labels, heavy, minlength=k), schema)
+    return profile_numbers(seen, means, variances, np.bincount(labels, row_weights, minlength=k), schema)
 
 
 def quantiles(numbers: FloatArray, labels: IntArray, weights: FloatArray | None, k: int) -> FloatArray:

@@ -86,16 +86,21 @@ class SplitTree:
         name, category = self._names(branch)
         return f"{name} is {category}" if holds else f"{name} is not {category}"
 
-    def paths(self) -> Iterator[tuple[int, tuple[Step, ...]]]:
-        """Every leaf's cluster with the branches on the way to it, in the order of the clusters."""
+    def walk(self) -> Iterator[tuple[int, tuple[Step, ...]]]:
+        """Every branch with the way to it, each before those below it, and a yes before its no."""
         waiting: list[tuple[int, tuple[Step, ...]]] = [(0, ())]
         while waiting:
             branch, path = waiting.pop()
-            if self.places[branch] < 0:
-                yield int(self.labels[branch]), path
-            else:
+            yield branch, path
+            if self.places[branch] >= 0:
                 waiting.append((int(self.no[branch]), (*path, (branch, False))))
                 waiting.append((int(self.yes[branch]), (*path, (branch, True))))
+
+    def paths(self) -> Iterator[tuple[int, tuple[Step, ...]]]:
+        """Every leaf's cluster with the branches on the way to it, in the order of the clusters."""
+        for branch, path in self.walk():
+            if self.places[branch] < 0:
+                yield int(self.labels[branch]), path
 
     def rules(self) -> dict[str, list[Any]]:
         """Every cluster with the conditions that its rows meet, its rows, and the largest p-value."""
@@ -147,13 +152,10 @@ class SplitTree:
 
     def __str__(self) -> str:
         lines = []
-        waiting = [(0, "", "", "")]
-        while waiting:
-            branch, before, lead, indent = waiting.pop()
-            lines.append(f"{before}{lead}{self._line(branch)}")
-            if self.places[branch] >= 0:
-                waiting.append((int(self.no[branch]), indent, "└─ no:  ", indent + "   "))
-                waiting.append((int(self.yes[branch]), indent, "├─ yes: ", indent + "│  "))
+        for branch, path in self.walk():
+            indent = "".join("│  " if holds else "   " for _, holds in path[:-1])
+            lead = ("├─ yes: " if path[-1][1] else "└─ no:  ") if path else ""
+            lines.append(f"{indent}{lead}{self._line(branch)}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:

@@ -153,15 +153,15 @@ def _moves(
         np.concatenate([getattr(block, kind) for block in rows]) for kind in ("codes", "numbers")
     )
     first, second = sides
-    heavy = np.ones(len(codes)) if weights is None else weights
-    per_weight = rows_per_weight(len(codes), float(heavy.sum()))
+    row_weights = np.ones(len(codes)) if weights is None else weights
+    per_weight = rows_per_weight(len(codes), float(row_weights.sum()))
     for record, flow in zip(told, crossing.moves, strict=False):
         gone = (first.labels == flow.source) & (second.labels == flow.target)
         stayed = (first.labels == flow.source) & (second.labels == crossing.partners.get(flow.source, -1))
         if min(gone.sum(), stayed.sum()) >= ROWS_TO_DESCRIBE:
             both = gone | stayed
             side = gone[both].astype(np.int64)
-            counts = weigh_categories(codes[both], side, rows.axis, 2, heavy[both])
-            means = profile_values(numbers[both], side, heavy[both], 2, schema)
+            counts = weigh_categories(codes[both], side, rows.axis, 2, row_weights[both])
+            means = profile_values(numbers[both], side, row_weights[both], 2, schema)
             record["differ"] = sentence(reasons(counts, schema, means, rows_per_weight=per_weight)[1])
     return told

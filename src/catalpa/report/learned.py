@@ -103,36 +103,20 @@ def split_records(view: View) -> list[dict[str, Any]] | None:
         return None
     rules = tree.rules()
     rule_of = dict(zip(rules["cluster"], rules["rule"], strict=True))
-    records, above = list[dict[str, Any]](), list[int]()  # and the line of the branch that each hangs on
-    waiting: list[tuple[int, int, bool | None, int]] = [(0, 0, None, -1)]
-    while waiting:
-        branch, depth, holds, parent = waiting.pop()
-        above.append(parent)
-        records.append(_record(view, tree, branch, depth, holds, rule_of))
-        if tree.places[branch] >= 0:
-            line = len(records) - 1
-            # The yes is taken first from the end of the list, as people read a question.
-            waiting.append((int(tree.no[branch]), depth + 1, False, line))
-            waiting.append((int(tree.yes[branch]), depth + 1, True, line))
-    # From the leaves upwards: what hangs on a branch stands behind it.
-    for record, parent in zip(reversed(records), reversed(above), strict=True):
-        if parent >= 0:
-            records[parent]["rows"] += record["rows"]
-    return records
-
-
-def _record(
-    view: View, tree: SplitTree, branch: int, depth: int, holds: bool | None, rule_of: dict[int, str]
-) -> dict[str, Any]:
-    """One branch; the rows of a leaf are those of the table that is looked at."""
-    is_split = bool(tree.places[branch] >= 0)
-    cluster = None if is_split else int(tree.labels[branch])
-    return {
-        "depth": depth,
-        "holds": holds,
-        "asks": tree.condition(branch, True) if is_split else None,
-        "p_value": tree.p_value(branch) if is_split else None,
-        "cluster": cluster,
-        "rule": None if cluster is None else rule_of[cluster],
-        "rows": 0 if cluster is None else view.sizes[cluster].item(),
-    }
+    records: dict[int, dict[str, Any]] = {}
+    for branch, path in tree.walk():
+        is_split = bool(tree.places[branch] >= 0)
+        cluster = None if is_split else int(tree.labels[branch])
+        records[branch] = {
+            "depth": len(path),
+            "holds": path[-1][1] if path else None,
+            "asks": tree.condition(branch, True) if is_split else None,
+            "p_value": tree.p_value(branch) if is_split else None,
+            "cluster": cluster,
+            "rule": None if cluster is None else rule_of[cluster],
+            "rows": 0 if cluster is None else view.sizes[cluster].item(),
+        }
+        # The rows of the table that is looked at: those of a leaf are rows of all branches on the way to it.
+        for above, _ in path:
+            records[above]["rows"] += records[branch]["rows"]
+    return list(records.values())
