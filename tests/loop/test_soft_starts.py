@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -87,6 +89,19 @@ def test_the_weights_of_heavy_rows_come_back_after_the_start(seed):
     assert heavy.weights.sum() <= 2**28 + len(heavy.block)
     for one, total in ((light, 15), (heavy, 15 * 2**30)):
         assert one.along_axes(3, np.random.default_rng(0)).sizes.sum() == pytest.approx(total)
+
+
+def test_rows_that_weigh_one_each_go_without_weights_and_begin_alike():
+    table = np.array([list(f"{at:04b}") for at in range(16)], dtype=object)
+    starts = starts_of(table)
+    assert starts.block.weights is None
+    assert starts.light is starts.block
+    weighed = replace(starts, block=replace(starts.block, weights=np.ones(16, dtype=np.int64)))
+    assert weighed.light.weights is not None
+    for begin in (Starts.along_axes, Starts.around_far_rows):
+        one, other = (begin(each, 3, np.random.default_rng(0)) for each in (starts, weighed))
+        for mine, theirs in zip(one.arrays, other.arrays, strict=True):
+            assert np.array_equal(mine, theirs)
 
 
 def test_columns_that_do_not_vary_take_no_part():

@@ -92,12 +92,24 @@ class TestRoundedCosts:
 
     @pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf, 1e9])
     @pytest.mark.parametrize("where", ["table", "second table", "anchor"])
-    def test_costs_that_no_integer_holds_are_left_to_the_reference(self, levels, core, odd, where):
-        tables, anchors = [np.zeros((3, 2)), np.zeros((3, 2))], [np.zeros(2), np.zeros(2)]
-        {"table": tables[0], "second table": tables[1], "anchor": anchors[1]}[where].flat[1] = odd
-        for level in levels:
-            with core(level):
-                assert rounded_if_near(tables, anchors, 4.0, 1e6, 3) is None
+    @pytest.mark.parametrize("k", [2, 9])
+    def test_costs_that_no_integer_holds_are_left_to_the_reference(self, levels, core, odd, where, k):
+        for at in range(3 * k if where != "anchor" else k):  # entries are gone through in eights
+            tables, anchors = [np.zeros((3, k)), np.zeros((3, k))], [np.zeros(k), np.zeros(k)]
+            {"table": tables[0], "second table": tables[1], "anchor": anchors[1]}[where].flat[at] = odd
+            for level in levels:
+                with core(level):
+                    assert rounded_if_near(tables, anchors, 4.0, 1e6, 3) is None
+
+    @pytest.mark.parametrize("end", [-2.0, 3.0])
+    def test_the_farthest_cost_counts_wherever_it_stands(self, levels, core, end):
+        for at in range(27):
+            table = np.zeros((3, 9))
+            table.flat[at] = end
+            for level in levels:
+                with core(level):
+                    assert rounded_if_near([table], [np.zeros(9)], 4.0, 3 * abs(end), 3) is None
+                    assert rounded_if_near([table], [np.zeros(9)], 4.0, 3 * abs(end) + 0.1, 3) is not None
 
     def test_columns_anchors_and_both_tables_share_the_room(self, levels, core):
         tables, anchors = [np.array([[0.0, 2.0]]), np.array([[3.0, 2.0]])], [np.array([0.0, 1.0])] * 2

@@ -128,9 +128,13 @@ class Starts:
         return weights if factor >= 1.0 else np.maximum(np.rint(weights * factor), 1.0).astype(np.int64)
 
     @cached_property
+    def light(self) -> Block:
+        """The rows in their lighter weights; as they are where they have none."""
+        return self.block if self.block.weights is None else replace(self.block, weights=self.weights)
+
+    @cached_property
     def engine(self) -> Engine:
-        """The rows in their lighter weights."""
-        return self.hold(replace(self.block, weights=self.weights))
+        return self.hold(self.light)
 
     @cached_property
     def numbers(self) -> FloatArray:  # (n, numeric)
@@ -188,7 +192,7 @@ class Starts:
     def _features(self) -> tuple[IntArray, Features, int]:
         """Places of the categories that take part, how features go together, and how many axes there are."""
         base, total = self.axis.base, float(self.weights.sum())
-        light = replace(self.block, weights=self.weights)
+        light = self.light
         counts = count_all(light, self.axis).by_category[0]
         varied = np.bincount(base.column_of, counts > 0, base.n_columns) > 1
         places = np.flatnonzero((counts > 0) & varied[base.column_of])

@@ -165,16 +165,17 @@ def _room(columns: int) -> int:
     return ROOM_BITS - columns.bit_length()
 
 
-def _reach(scores: Scores) -> float:
-    """Largest magnitude of an entry."""
-    ends = [(cells.max(initial=0.0), -cells.min(initial=0.0)) for cells in (scores.table, scores.anchor)]
-    return float(np.max(ends))
+def _within(cells: FloatArray, limit: float) -> bool:
+    """Whether every entry is nearer to zero than ``limit``, which what is no number is not."""
+    return not cells.size or bool(cells.max() < limit and cells.min() > -limit)
 
 
 def _shift(scores: Scores, axis: Axis) -> int:
     room = _room(axis.n_columns + scores.means.shape[1])
-    if not scores.means.size and _reach(scores) * (len(axis.filled) + 1) < 2.0 ** (room - FINEST_SHIFT - 1):
-        return FINEST_SHIFT  # with room to spare, so that the exact sum need not be known
+    if not scores.means.size:
+        near = 2.0 ** (room - FINEST_SHIFT - 1) / (len(axis.filled) + 1)
+        if _within(scores.table, near) and _within(scores.anchor, near):
+            return FINEST_SHIFT  # with room to spare, so that the exact sum need not be known
     largest = 0.0
     if len(axis.filled):
         by_place = np.abs(scores.table).max(axis=1, initial=0.0)

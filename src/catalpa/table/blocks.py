@@ -317,7 +317,7 @@ def gather_rows(block: Block, positions: IntArray) -> Gathered:
 def collapse(block: Block, axis: Axis) -> tuple[Block, IntArray]:
     """Distinct rows with summed weights, sorted by content, and which of them every row (n,) went to.
 
-    Rows of weight 0 are left out; they went to -1.
+    Rows of weight 0 are left out; they went to -1. There are no weights where all would be 1.
     """
     weights = block.row_weights
     kept = np.flatnonzero(weights > 0)
@@ -327,7 +327,9 @@ def collapse(block: Block, axis: Axis) -> tuple[Block, IntArray]:
     rows = kept[first]
     row_of = np.full(len(block), -1, dtype=np.int64)
     row_of[kept] = inverse
-    return Block(np.ascontiguousarray(block.codes[rows]), block.numbers[rows], summed), row_of
+    alike = bool((summed == 1).all())  # then passes are quicker without weights
+    codes, numbers = np.ascontiguousarray(block.codes[rows]), block.numbers[rows]
+    return Block(codes, numbers, None if alike else summed), row_of
 
 
 def _keys(block: Block, axis: Axis, rows: IntArray) -> IntArray:

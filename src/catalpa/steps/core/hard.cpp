@@ -347,11 +347,11 @@ nb::tuple assign_and_count(const Tables& tables, const Fused& codes, const Numbe
                            const std::string& level) {
     const Results into{by_category, sizes, sums, squares, seen};
     const Pass pass{tables, codes, numbers, weights, present, before, labels, into, level};
-    pass.check();
     std::size_t moved = 0;
     Int128 cost = 0;
     {
         nb::gil_scoped_release unlocked;
+        pass.check();  // which reads every label before: other threads need not wait for it
         moved = pass.run();
         cost = pass.cost();
     }
