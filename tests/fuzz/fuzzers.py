@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
-from tests.fuzz import engines, files, models, tables, texts
+from tests.fuzz import engines, files, models, tables, texts, uses
 
 FUZZERS: Mapping[str, Callable[[Random, Path], str]] = {
     "models": models.fuzz,
@@ -19,6 +19,7 @@ FUZZERS: Mapping[str, Callable[[Random, Path], str]] = {
     "files": files.fuzz,
     "engines": engines.fuzz,
     "texts": texts.fuzz,
+    "uses": uses.fuzz,
 }
 
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 from tests.fuzz.fuzzers import FUZZERS, one_case
 
-CASES = {"models": 100, "tables": 30, "files": 40, "engines": 25, "texts": 60}
+CASES = {"models": 100, "tables": 30, "files": 40, "engines": 25, "texts": 60, "uses": 20}
 
 
 @pytest.mark.parametrize("fuzzer", FUZZERS)

@@ -186,3 +186,12 @@ def test_onnx_is_asked_for_where_it_is_missing(monkeypatch):
     monkeypatch.delitem(sys.modules, "catalpa.model.onnx", raising=False)
     with pytest.raises(MissingDependency, match=r'pip install "catalpa\[onnx\]"'):
         catalpa.KModes(1).fit([["a"], ["b"]]).to_onnx()
+
+
+def test_flags_with_gaps_are_told_from_missing_ones():
+    frame = pd.DataFrame({"flag": [True, None, False, None, True, False], "a": list("xyzyxz")})
+    model = catalpa.KModes(3, random_state=0).fit(frame)
+    rows = pd.DataFrame({"flag": [1.0, np.nan, 0.0], "a": ["x", "y", "z"]})
+    labels = quietly(model, "predict", frame.iloc[:3]).tolist()
+    assert run(model, rows).tolist() == labels
+    assert len(set(labels)) == 3

@@ -96,3 +96,10 @@ def test_a_column_that_is_all_one_cannot_change() -> None:
     found = catalpa.drift(model, table.assign(c=1.5))
     changed = {one["column"]: one["changed"] for one in found.summary["columns"]}
     assert changed == {"a": False, "b": False, "c": True}
+
+
+def test_a_column_whose_cells_are_all_left_out_has_not_changed() -> None:
+    frame = pd.DataFrame({"a": list("xyxy"), "none": pd.Series([None] * 4, dtype=object)})
+    with pytest.warns(catalpa.errors.ColumnWarning):
+        model = catalpa.KModes(2, random_state=0, missing="ignore").fit(frame)
+    assert [one["column"] for one in catalpa.drift(model, frame).summary["columns"]] == ["a"]

@@ -108,7 +108,7 @@ class _Labels:
             codes = self._bins(column)
         elif types == {"text"}:
             codes = self._texts(column, known)
-        elif types == {"boolean"}:
+        elif types == {"boolean"} and _without_gaps(column, "bool"):
             flags = self.graph.op(
                 "Cast", self.graph.column(column.name, TensorProto.BOOL), to=TensorProto.INT64
             )
@@ -235,10 +235,12 @@ def _known(column: Column) -> tuple[Category, ...]:
 
 def _whole(column: Column, known: Sequence[Category]) -> bool:
     """Whether the column is of integers without gaps; one of doubles may meet fractions and gaps later."""
-    told = column.dtype.name.lower().lstrip("u")
-    return (
-        told.startswith("int") and column.missing_code is None and all(isinstance(one, int) for one in known)
-    )
+    return _without_gaps(column, "int") and all(isinstance(one, int) for one in known)
+
+
+def _without_gaps(column: Column, kind: str) -> bool:
+    """Whether the column is of this type and had no missing cell: an input of it then holds any cell."""
+    return column.dtype.name.lower().lstrip("u").startswith(kind) and column.missing_code is None
 
 
 def _doubles(column: Column, known: Sequence[Category]) -> list[list[float]]:

@@ -123,6 +123,8 @@ def _categories(found: Fitted, view: View) -> list[dict[str, Any]]:
     then, now = _in_rows(found, view, by_category.sum(axis=0), view.by_category.sum(axis=0))
     records = []
     for column, part in zip(found.schema.categorical, found.schema.axis.slices(), strict=True):
+        if not column.categories:  # every cell was left out: nothing can have changed
+            continue
         names = category_names(column.categories)
         before, after = (counts[part] / max(counts[part].sum(), 1e-300) for counts in (then, now))
         moved = after - before
