@@ -14,7 +14,8 @@ from catalpa import plot
 votes = catalpa.datasets.load("votes")
 model = catalpa.Grove(n_clusters=2, random_state=0).fit(votes.frame)
 model.name_clusters({0: "first camp", 1: "second camp"})
-pd.crosstab(votes.target.rename("party"), pd.Series(model.labels_).map(dict(enumerate(model.cluster_names_))))
+camp = pd.Series(model.labels_, name="camp").map(dict(enumerate(model.cluster_names_)))
+pd.crosstab(votes.target.rename("party"), camp)
 
 # %%
 # The camps are nearly the parties, without having seen them. Democrats in the second camp are the

@@ -20,7 +20,7 @@ def test_the_conda_recipe_asks_for_what_the_package_asks_for() -> None:
     recipe = (ROOT / "packaging" / "conda" / "recipe.yaml").read_text(encoding="utf-8")
     run = recipe.split("  run:\n")[1].split("\n\n")[0]
     asked = [line.removeprefix("    - ").replace(" ", "") for line in run.splitlines()]
-    assert asked == ["python", *PROJECT["project"]["dependencies"]]
+    assert asked == [f"python{PROJECT['project']['requires-python']}", *PROJECT["project"]["dependencies"]]
 
 
 @pytest.mark.parametrize("file", ["CITATION.cff", "packaging/conda/recipe.yaml"])

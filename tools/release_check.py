@@ -136,6 +136,8 @@ def tried(python: Path, file: Path, source: Path) -> tuple[str, str, bool]:
         text=True,
         check=False,
     )
+    if done.returncode:
+        print(done.stdout, done.stderr, sep="\n", flush=True)
     return file.name, (done.stdout.strip().splitlines() or [done.stderr])[-1], done.returncode == 0
 
 
