@@ -65,7 +65,7 @@ def _unreleased() -> str:
         news = sorted((root / "changes").glob(f"*.{kind['directory']}.md"))
         lines += [f"### {kind['name']}\n"] if news else []
         lines += [f"- {path.read_text('utf-8').strip()}" for path in news] + [""]
-    return "\n".join([f"## {__version__}, not released yet\n", *lines]) if any(lines) else ""
+    return "\n".join(["## Not released yet\n", *lines]) if any(lines) else ""
 
 
 def _table(frame: pd.DataFrame) -> str:

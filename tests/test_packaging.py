@@ -28,6 +28,13 @@ def test_the_version_is_the_same_everywhere(file: str) -> None:
     assert f'version: "{catalpa.__version__}"' in (ROOT / file).read_text(encoding="utf-8")
 
 
+def test_the_changelog_begins_with_this_version_and_its_day() -> None:
+    released = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("notes start -->")[1]
+    told = re.match(rf"\s*## {re.escape(catalpa.__version__)} \((\d{{4}}-\d\d-\d\d)\)\n", released)
+    assert told
+    assert f"date-released: {told[1]}" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
 def test_every_python_that_gets_a_wheel_is_named_as_supported() -> None:
     named = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["project"]["classifiers"]))
     built = re.findall(r"cp3(\d+)-", PROJECT["tool"]["cibuildwheel"]["build"])
