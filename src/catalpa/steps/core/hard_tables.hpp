@@ -32,6 +32,30 @@ inline double number_term(double number, double mean, double scale, double level
     return away == away ? term : 0.0;
 }
 
+// How large the sums of rows can get, of entries above the least of their place and of what sums begin with.
+struct Sums {
+    Int128 range;              // no row's sum exceeds it
+    std::int64_t used_bits = 0;
+    int spare;                 // lowest bits that no entry has
+    bool overflowed;           // an entry was too far above the least for 64 bits
+
+    Sums(const std::vector<std::int64_t>& above, const std::vector<std::int64_t>& begin,
+         const std::vector<std::size_t>& parts, std::size_t k)
+        : range(*std::max_element(begin.begin(), begin.end())) {
+        for (std::int64_t entry : begin) used_bits |= entry;
+        for (std::size_t part = 0; part + 1 < parts.size(); ++part) {
+            std::int64_t most = 0;
+            for (std::size_t cell = parts[part] * k; cell < parts[part + 1] * k; ++cell) {
+                most = std::max(most, above[cell]);
+                used_bits |= above[cell];
+            }
+            range += most;
+        }
+        spare = used_bits ? trailing_zeros(static_cast<std::uint64_t>(used_bits)) : 62;
+        overflowed = used_bits < 0;
+    }
+};
+
 // What one pass looks up: the cost table over fused codes, in 64 and in 32 bits.
 class Tables : public Groups {
    public:
@@ -141,22 +165,11 @@ class Tables : public Groups {
     // Whether costs are whole numbers so small that they can be fused as they are; then they are.
     bool fill_whole() {
         const std::vector<std::int64_t> above = above_smallest(plain), begin = above_smallest(anchor);
-        Int128 range = *std::max_element(begin.begin(), begin.end());  // no row's sum exceeds it
-        std::int64_t used_bits = 0;
-        for (std::int64_t entry : begin) used_bits |= entry;
-        for (std::size_t column = 0; column < columns(); ++column) {
-            std::int64_t most = 0;
-            for (std::size_t cell = begin_of[column] * k; cell < begin_of[column + 1] * k; ++cell) {
-                most = std::max(most, above[cell]);
-                used_bits |= above[cell];
-            }
-            range += most;
-        }
-        const int spare = used_bits ? trailing_zeros(static_cast<std::uint64_t>(used_bits)) : 62;
-        const Int128 units = range >> spare;
-        if (used_bits < 0 || tie >> spare || units >> 62) return false;
+        const Sums sums(above, begin, begin_of, k);
+        const Int128 units = sums.range >> sums.spare;
+        if (sums.overflowed || tie >> sums.spare || units >> 62) return false;
         if (static_cast<std::int64_t>(units) >= (k <= FEW ? MOST_SHORT : MOST_BYTE)) return false;
-        k <= FEW ? fill_shorts(above, begin, spare) : fill_bytes(above, begin, spare);
+        k <= FEW ? fill_shorts(above, begin, sums.spare) : fill_bytes(above, begin, sums.spare);
         return true;
     }
 
@@ -164,24 +177,14 @@ class Tables : public Groups {
         const std::vector<std::int64_t> above = above_smallest(wide), begin = above_smallest(anchor);
         const NumberParts parts(*this);
         if (!parts.usable) return;
-        Int128 range = *std::max_element(begin.begin(), begin.end());  // no row's sum exceeds it
+        const Sums sums(above, begin, offsets, k);
+        Int128 range = sums.range;
         range += parts.reach;
-        std::int64_t used_bits = 0;
-        for (std::int64_t entry : begin) used_bits |= entry;
-        for (std::size_t group = 0; group < groups(); ++group) {
-            std::int64_t most = 0;
-            for (std::size_t cell = offsets[group] * k; cell < offsets[group + 1] * k; ++cell) {
-                most = std::max(most, above[cell]);
-                used_bits |= above[cell];
-            }
-            range += most;
-        }
         int index_bits = 0, drop = 0;
         while ((std::size_t{1} << index_bits) < k) ++index_bits;
         while (drop < 62 && (range >> drop) >> (KEY_BITS - index_bits)) ++drop;
-        const int spare = used_bits ? trailing_zeros(static_cast<std::uint64_t>(used_bits)) : 62;
-        const bool exact = numeric == 0 && spare >= drop;
-        if (exact) drop = spare;
+        const bool exact = numeric == 0 && sums.spare >= drop;
+        if (exact) drop = sums.spare;
         if (!set_margin(drop, index_bits, exact, parts.error)) return;
         fill_base(begin, drop, index_bits);
         fill_narrow(above, drop, index_bits);

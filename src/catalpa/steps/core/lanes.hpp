@@ -2,6 +2,38 @@
 
 namespace CATALPA_LEVEL {
 
+#if CATALPA_PLAIN || !CATALPA_WIDE
+
+// Eight numbers of a kind that registers are not asked for by name: compilers find them in plain loops.
+template <class Number>
+struct Lanes {
+    Number lane[8];
+};
+template <class Number, class Act>
+inline Lanes<Number> each_of(Act act) {
+    Lanes<Number> out;
+    for (int i = 0; i < 8; ++i) out.lane[i] = act(i);
+    return out;
+}
+template <class Number>
+inline Lanes<Number> operator+(Lanes<Number> a, Lanes<Number> b) {
+    return each_of<Number>([&](int i) { return a.lane[i] + b.lane[i]; });
+}
+template <class Number>
+inline Lanes<Number> operator-(Lanes<Number> a, Lanes<Number> b) {
+    return each_of<Number>([&](int i) { return a.lane[i] - b.lane[i]; });
+}
+template <class Number>
+inline Lanes<Number> operator*(Lanes<Number> a, Lanes<Number> b) {
+    return each_of<Number>([&](int i) { return a.lane[i] * b.lane[i]; });
+}
+template <class Number>
+inline Lanes<Number> operator/(Lanes<Number> a, Lanes<Number> b) {
+    return each_of<Number>([&](int i) { return a.lane[i] / b.lane[i]; });
+}
+
+#endif
+
 #if CATALPA_PLAIN
 
 #include "portable/plain_lanes.hpp"
@@ -270,32 +302,15 @@ inline Products shifted_down(Products a) {
 }
 inline void store(std::int64_t* to, Products sum) { std::memcpy(to, &sum, sizeof sum); }
 
-struct Doubles {
-    double lane[8];
-};
-template <class Act>
-inline Doubles each_double(Act act) {
-    Doubles out;
-    for (int i = 0; i < 8; ++i) out.lane[i] = act(i);
-    return out;
-}
-inline Doubles operator+(Doubles a, Doubles b) {
-    return each_double([&](int i) { return a.lane[i] + b.lane[i]; });
-}
-inline Doubles operator-(Doubles a, Doubles b) {
-    return each_double([&](int i) { return a.lane[i] - b.lane[i]; });
-}
-inline Doubles operator*(Doubles a, Doubles b) {
-    return each_double([&](int i) { return a.lane[i] * b.lane[i]; });
-}
+using Doubles = Lanes<double>;
 inline Doubles least(Doubles a, Doubles b) {
-    return each_double([&](int i) { return a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]; });
+    return each_of<double>([&](int i) { return a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]; });
 }
 inline Doubles every(double x) {
-    return each_double([&](int) { return x; });
+    return each_of<double>([&](int) { return x; });
 }
 inline Doubles load(const double* from) {
-    return each_double([&](int i) { return from[i]; });
+    return each_of<double>([&](int i) { return from[i]; });
 }
 inline Eight rounded(Doubles a) {
     constexpr double magic = 6755399441055744.0;  // 1.5 * 2 ** 52: the sum's low bits are the rounded number

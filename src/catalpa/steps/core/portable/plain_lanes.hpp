@@ -4,9 +4,7 @@
 struct Eight {
     std::int32_t lane[8];
 };
-struct Singles {
-    float lane[8];
-};
+using Singles = Lanes<float>;
 struct Longs {
     std::uint64_t lane[2];
 };
@@ -15,13 +13,6 @@ template <class Act>
 inline Eight each_lane(Act act) {
     Eight out;
     for (int i = 0; i < 8; ++i) out.lane[i] = static_cast<std::int32_t>(act(i));
-    return out;
-}
-
-template <class Act>
-inline Singles each_single(Act act) {
-    Singles out;
-    for (int i = 0; i < 8; ++i) out.lane[i] = act(i);
     return out;
 }
 
@@ -49,18 +40,6 @@ inline Eight operator<<(Eight a, int by) {
 inline Eight operator>>(Eight a, int by) {
     return each_lane([&](int i) { return a.lane[i] >> by; });
 }
-inline Singles operator+(Singles a, Singles b) {
-    return each_single([&](int i) { return a.lane[i] + b.lane[i]; });
-}
-inline Singles operator-(Singles a, Singles b) {
-    return each_single([&](int i) { return a.lane[i] - b.lane[i]; });
-}
-inline Singles operator*(Singles a, Singles b) {
-    return each_single([&](int i) { return a.lane[i] * b.lane[i]; });
-}
-inline Singles operator/(Singles a, Singles b) {
-    return each_single([&](int i) { return a.lane[i] / b.lane[i]; });
-}
 inline Longs operator+(Longs a, Longs b) { return {{a.lane[0] + b.lane[0], a.lane[1] + b.lane[1]}}; }
 
 inline Eight least(Eight a, Eight b) {
@@ -86,7 +65,7 @@ inline Eight every(std::int32_t x) {
     return each_lane([&](int) { return x; });
 }
 inline Singles every(float x) {
-    return each_single([&](int) { return x; });
+    return each_of<float>([&](int) { return x; });
 }
 inline Eight bits(Singles a) {
     Eight out;
@@ -99,7 +78,7 @@ inline Singles singles(Eight a) {
     return out;
 }
 inline Singles converted(Eight a) {
-    return each_single([&](int i) { return static_cast<float>(a.lane[i]); });
+    return each_of<float>([&](int i) { return static_cast<float>(a.lane[i]); });
 }
 inline Eight rounded(Singles a) {
     return each_lane([&](int i) { return static_cast<std::int32_t>(std::rint(a.lane[i])); });
