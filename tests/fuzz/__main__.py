@@ -19,6 +19,7 @@ from random import Random
 from tests.fuzz.fuzzers import FUZZERS, foreign_errors, one_case
 
 FIRST = 1_000_000  # beyond the seeds that `make test` runs
+FAULTS = CRASHES, FOREIGN, WRONG = "crashes", "foreign errors", "wrong answers"
 BATCH = 50  # cases of one process: few enough that a crash is found, many enough to pay for its start
 
 
@@ -52,19 +53,32 @@ def run_cases(fuzzer: str, first: int, cases: int) -> int:
 def run_for(minutes: float, names: list[str]) -> int:
     """Take turns between the fuzzers until the time is over; 1 where a case was neither used nor refused."""
     end, seeds = time.monotonic() + 60 * minutes, dict.fromkeys(names, FIRST + Random().randrange(10**9))
-    met, bad = {name: Counter[str]() for name in names}, 0
+    met = {name: Counter[str]() for name in names}
     while time.monotonic() < end:
         for name in names:
-            bad += one_batch(name, seeds[name], met[name])
+            one_batch(name, seeds[name], met[name])
             seeds[name] += BATCH
     for name, counted in met.items():
         said = ", ".join(f"{times:,} {what}" for what, times in sorted(counted.items()))
         print(f"{name}: {counted.total():,} cases; {said}")
-    print(f"{bad} crashes, foreign errors and wrong answers")
-    return int(bad > 0)
+    all_met = sum(met.values(), Counter[str]())
+    told = ", ".join(f"{all_met[fault]} {fault}" for fault in FAULTS)
+    print(f"all: {all_met.total():,} cases; {told}")
+    return int(any(all_met[fault] for fault in FAULTS))
 
 
-def one_batch(name: str, first: int, met: Counter[str]) -> int:
+def kind_of_fault(what: str) -> str | None:
+    """Which kind of fault became of a case, by what its process said of it; None where it is none."""
+    if not what:
+        return CRASHES  # the process ended in the middle of it
+    if not what.startswith("FOREIGN"):
+        return None
+    # Fuzzers assert what has to be true of an answer.
+    return WRONG if "\\nAssertionError" in what else FOREIGN
+
+
+def one_batch(name: str, first: int, met: Counter[str]) -> None:
+    """Run some cases in a process of their own; faults are printed with their seeds."""
     command = [sys.executable, "-m", "tests.fuzz", "--fuzzer", name, f"--seed={first}", f"--cases={BATCH}"]
     limit = {"timeout": 600, "env": {**os.environ, "PYTHONPATH": f"src{os.pathsep}."}}
     try:
@@ -72,16 +86,13 @@ def one_batch(name: str, first: int, met: Counter[str]) -> int:
         code, out, err = done.returncode, done.stdout, done.stderr
     except subprocess.TimeoutExpired as error:
         code, out, err = "no end", (error.stdout or b"").decode(), ""
-    bad = 0
     for line in out.splitlines():
         seed, _, what = line.partition(" ")
-        if what.startswith("FOREIGN") or not what:
-            bad += 1
-            print(
-                f"{name} --seed {seed}: {(what or f'ended with {code} {err}')!s}"[:3000].replace("\\n", "\n")
-            )
-        met[what if what and not what.startswith("FOREIGN") else "WRONG"] += 1
-    return bad
+        fault = kind_of_fault(what)
+        if fault:
+            told = what.replace("\\n", "\n") or f"ended with {code} {err}"
+            print(f"{fault}: {name} --seed {seed}: {told}"[:3000])
+        met[fault or what] += 1
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from tests.fuzz.fuzzers import FUZZERS, one_case
+from tests.fuzz.__main__ import kind_of_fault
+from tests.fuzz.fuzzers import FUZZERS, foreign_errors, one_case
 
 CASES = {"models": 100, "tables": 30, "files": 40, "engines": 25, "texts": 60, "uses": 20}
 
@@ -21,3 +22,15 @@ def test_the_long_run_counts_what_it_met():
     command = [sys.executable, "-m", "tests.fuzz", "--fuzzer", "models", "--seed", "0", "--cases", "2"]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     assert [line.split()[0] for line in lines] == ["0", "1"]
+
+
+def test_a_fault_is_a_crash_a_foreign_error_or_a_wrong_answer(monkeypatch, tmp_path):
+    def wrong(_rng, _folder):
+        assert [1] == [2]
+
+    monkeypatch.setattr(
+        "tests.fuzz.fuzzers.FUZZERS", {"wrong": wrong, "foreign": lambda _rng, _folder: 1 / 0}
+    )
+    said = [foreign_errors(name, 0, tmp_path).replace("\n", "\\n") for name in ("wrong", "foreign")]
+    found = [kind_of_fault(what) for what in ("", *said, "refused")]
+    assert found == ["crashes", "wrong answers", "foreign errors", None]
