@@ -218,7 +218,7 @@ def threads(k: int, bar: float) -> Iterator[Line]:
         return
     codes = peers.planted_codes(1_000_000, 5, k)
     runs = {jobs: peers.ours(codes, 5, k, jobs) for jobs in (1, 2)}
-    found = peers.marginal(runs, 1, {1: 8, 2: 8}, repeats=3, clock=time.perf_counter)
+    found = peers.marginal(runs, 1, {1: 8, 2: 8}, repeats=40, clock=time.perf_counter)
     ratio = found[1] / found[2]
     work = f"one more pass, 1e6 x 20 of 5 categories, k={k}, by the clock"
     yield Line(

@@ -126,7 +126,7 @@ def faster_k_modes(codes: Codes, k: int) -> Passes:
     return run
 
 
-def pass_seconds(runs: dict[str, Passes], repeats: int = 5) -> dict[str, float]:
+def pass_seconds(runs: dict[str, Passes], repeats: int = 40) -> dict[str, float]:
     """Seconds of one more pass of each."""
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")  # fits that are stopped after one pass say so

@@ -23,15 +23,20 @@ class Timed(NamedTuple):
 
 
 def in_turns(
-    runs: Mapping[Key, Run], *, seconds: float = 1.5, most: int = 9, clock: Clock = time.process_time
+    runs: Mapping[Key, Run],
+    *,
+    seconds: float = 1.5,
+    least: int = 1,
+    most: int = 9,
+    clock: Clock = time.process_time,
 ) -> dict[Key, Timed]:
-    """Run all programs one after another until each has had ``seconds`` or ``most`` runs; at least once.
+    """Run all programs one after another until each has had ``seconds`` or ``most`` runs; ``least`` always.
 
     In turns, so that a machine that is busy for a while is busy for all of them.
     """
     spent = dict.fromkeys(runs, 0.0)
     found: dict[Key, Timed] = {}
-    while waiting := [name for name in runs if _goes_on(found.get(name), spent[name], seconds, most)]:
+    while waiting := [name for name in runs if _goes_on(found.get(name), spent[name], seconds, least, most)]:
         for name in waiting:
             begun = clock()
             result = runs[name]()
@@ -42,8 +47,8 @@ def in_turns(
     return found
 
 
-def _goes_on(so_far: Timed | None, spent: float, seconds: float, most: int) -> bool:
-    return so_far is None or (spent < seconds and so_far.runs < most)
+def _goes_on(so_far: Timed | None, spent: float, seconds: float, least: int, most: int) -> bool:
+    return so_far is None or so_far.runs < least or (spent < seconds and so_far.runs < most)
 
 
 def marginal(
@@ -61,7 +66,8 @@ def marginal(
     """
     both = {("few", name): partial(run, least) for name, run in runs.items()}
     both |= {("many", name): partial(run, passes[name]) for name, run in runs.items()}
-    found = in_turns(both, seconds=4.0, most=repeats, clock=clock)
+    # A margin is a small difference of two long times: of a program that takes seconds, one run tells little.
+    found = in_turns(both, seconds=4.0, least=3, most=repeats, clock=clock)
     margins = {}
     for name in runs:
         few, many = found["few", name], found["many", name]
