@@ -75,7 +75,7 @@ TESTED_THROUGH = {
     ),
     "table/test_sources.py": (
         "files are read whole and in batches",
-        "table/files: delimited text_scan",
+        "table/files: delimited encodings text_scan",
     ),
 }
 

@@ -324,12 +324,11 @@ def collapse(block: Block, axis: Axis) -> tuple[Block, IntArray]:
     _, first, inverse = np.unique(_keys(block, axis, kept), return_index=True, return_inverse=True)
     summed = np.zeros(len(first), dtype=np.int64)
     np.add.at(summed, inverse, weights[kept])
-    rows = kept[first]
     row_of = np.full(len(block), -1, dtype=np.int64)
     row_of[kept] = inverse
-    alike = bool((summed == 1).all())  # then passes are quicker without weights
-    codes, numbers = np.ascontiguousarray(block.codes[rows]), block.numbers[rows]
-    return Block(codes, numbers, None if alike else summed), row_of
+    codes, numbers = np.ascontiguousarray(block.codes[kept[first]]), block.numbers[kept[first]]
+    # Passes are quicker without weights.
+    return Block(codes, numbers, None if (summed == 1).all() else summed), row_of
 
 
 def _keys(block: Block, axis: Axis, rows: IntArray) -> IntArray:

@@ -27,8 +27,6 @@ MOST_CLUSTERS = 1447  # up to here the rounded shares of a row cannot add up to 
 NUMBER_CAP = 2.0**30  # of the numeric part; LARGEST_SUM keeps true costs below it
 HALF_ROOT = 0.7071067811865476
 TERMS = 10  # of the series below: the next is under 2**-54 of the sum
-STIRLING_FROM = 10.0  # where four terms of Stirling's series are good to 1e-13
-HALF_LOG_TWO_PI = 0.9189385332046727
 
 
 def log(x: FloatArray) -> FloatArray:
@@ -61,30 +59,6 @@ def _log_by_reference(x: FloatArray) -> FloatArray:
     for odd in range(2 * TERMS - 1, 0, -2):
         series = 1.0 / odd + square * series
     return np.asarray(whole * LN_TWO + 2.0 * ratio * series)
-
-
-def log_gamma(x: FloatArray) -> FloatArray:
-    """Logarithm of the Gamma function of positive numbers, by Stirling's series.
-
-    Examples
-    --------
-    >>> log_gamma(np.array([0.5, 5.0])).round(9).tolist()
-    [0.572364943, 3.17805383]
-    """
-    small = x < STIRLING_FROM
-    # Gamma(x) = Gamma(x + 10) / (x (x + 1) ... (x + 9)); five factors at a time stay far from overflow.
-    near, product = np.where(small, x, 1.0), np.zeros_like(x)
-    for first in (0.0, 5.0):
-        factors = near + first
-        for step in range(1, 5):
-            factors = factors * (near + first + step)
-        product = product + log(factors)
-    x = np.where(small, x + STIRLING_FROM, x)
-    inverse = 1.0 / x
-    square = inverse * inverse
-    series = inverse * (1.0 / 12.0 - square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square / 1680.0)))
-    far = (x - 0.5) * log(x) - x + HALF_LOG_TWO_PI + series
-    return np.asarray(np.where(small, far - product, far))
 
 
 @dataclass(frozen=True, eq=False)

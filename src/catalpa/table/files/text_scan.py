@@ -13,16 +13,18 @@ from pyarrow import csv as arrow_csv
 
 from catalpa.errors import TableError
 from catalpa.table.files.delimited import (
-    SAMPLE_BYTES,
-    SAMPLE_CHARACTERS,
     as_text,
-    begins_in_utf8,
     chosen_delimiter,
     header_names,
-    known_encoding,
     looks_like_labels,
-    marked_encoding,
     number_text,
+)
+from catalpa.table.files.encodings import (
+    SAMPLE_BYTES,
+    SAMPLE_CHARACTERS,
+    begins_in_utf8,
+    known_encoding,
+    marked_encoding,
     refuse_binary,
 )
 

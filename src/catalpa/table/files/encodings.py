@@ -1,0 +1,98 @@
+"""What a text is written in: what was said, what its first bytes say, or UTF-8 and else cp1252."""
+
+from __future__ import annotations
+
+import codecs
+
+from catalpa.errors import ParameterError, TableError
+
+SAMPLE_CHARACTERS = 65_536  # holds a line of thousands of names
+SAMPLE_BYTES = 4 * SAMPLE_CHARACTERS  # no character takes more than four
+NOT_OF_TEXT = ("idna", "punycode", "undefined")  # Python lists them: of host names, and of nothing
+_BYTE_ORDER_MARKS = {
+    # UTF-32 before UTF-16, whose mark is the beginning of the other's.
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
+
+def known_encoding(encoding: str | None) -> str | None:
+    """The encoding that was given, if Python reads text in it.
+
+    Examples
+    --------
+    >>> known_encoding("latin-1")
+    'latin-1'
+    """
+    if encoding:
+        try:
+            b"?".decode(encoding, "replace")
+            known = codecs.lookup(encoding).name not in NOT_OF_TEXT
+        except (LookupError, ValueError):  # what is no name at all is a ValueError
+            known = False
+        if not known:
+            raise ParameterError(f"encoding is {encoding!r}, which Python does not know as one of text.")
+    return encoding
+
+
+def refuse_binary(begin: bytes, name: str) -> None:
+    """Refuse what is no text, whatever the name of its file says."""
+    # No text holds a zero byte, but for UTF-16 and UTF-32, which say so at their beginning.
+    if b"\0" in begin[:SAMPLE_CHARACTERS] and marked_encoding(begin) is None:
+        raise TableError(
+            f"{name} is not text: it holds zero bytes, as pictures, archives and programs do. Give a table; "
+            "of UTF-16 text without a mark give the encoding, for instance utf-16-le."
+        )
+
+
+def in_utf8(content: bytes, name: str, encoding: str | None) -> bytes:
+    """The text in UTF-8, without a mark; the same bytes where it is written so."""
+    marked = marked_encoding(content)
+    given = known_encoding(encoding) or marked
+    # UTF-8 first: it refuses most text that is something else, while cp1252 takes nearly anything.
+    tried = [given] if given else ["utf-8"] if begins_in_utf8(content) else ["utf-8", "cp1252"]
+    for codec in tried:
+        try:
+            if codecs.lookup(codec).name != "utf-8":
+                return content.decode(codec).encode("utf-8")
+            if not content.isascii():
+                content.decode(codec)  # only to see whether it can be
+            return content
+        except UnicodeDecodeError as error:
+            last, byte = error, error.start
+        except UnicodeEncodeError as error:  # some encodings can say half of a surrogate pair
+            raise TableError(f"{name} is not written in {codec}: it holds halves of characters.") from error
+    line = content.count(b"\n", 0, byte) + 1
+    raise TableError(
+        f"{name} is not written in {tried[-1]}: line {line} holds the byte 0x{content[byte]:02x}, "
+        "which means nothing there. Give the encoding, for instance latin-1."
+    ) from last
+
+
+def begins_in_utf8(content: bytes) -> bool:
+    """Whether the line of names holds letters that only UTF-8 writes so: no other encoding need be tried.
+
+    Examples
+    --------
+    >>> begins_in_utf8("größe,b".encode()), begins_in_utf8(b"a,b"), begins_in_utf8("größe,b".encode("cp1252"))
+    (True, False, False)
+    """
+    first = content[:SAMPLE_BYTES].lstrip(b"\r\n").splitlines()[:1]
+    try:
+        return bool(first) and not first[0].isascii() and bool(first[0].decode("utf-8"))
+    except UnicodeDecodeError:
+        return False
+
+
+def marked_encoding(content: bytes) -> str | None:
+    r"""The encoding that a byte order mark names, if the text begins with one.
+
+    Examples
+    --------
+    >>> marked_encoding(b"\xef\xbb\xbfa,b")
+    'utf-8-sig'
+    """
+    return next((codec for mark, codec in _BYTE_ORDER_MARKS.items() if content.startswith(mark)), None)
