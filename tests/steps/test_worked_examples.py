@@ -165,10 +165,10 @@ def test_an_axis_that_gains_holes_starts_counting_anew():
     ]
 
 
-def test_labels_that_were_not_counted_are_not_remembered():
+def test_a_memory_without_counts_counts_all_rows_and_those_that_moved():
     fixed = fix(Scores.of(differs_from(ROWS[[1, 5]])), AXIS)
     counts, _ = assign_and_count(block(ROWS), Memory(labels=np.array([0, 0, 0, 1, 1, 1])), fixed)
-    assert (counts.moved, counts.sizes.tolist()) == (6, [4, 2])
+    assert (counts.moved, counts.sizes.tolist()) == (1, [4, 2])
 
 
 def exact_label(row, counts, sizes) -> int:

@@ -48,7 +48,7 @@ def count_nearest(block: Block, fixed: FixedScores) -> Counts:
 def _still_true(memory: Memory, fixed: FixedScores) -> Memory:
     """What of a memory holds for these scores, whose axis or number of clusters may be new."""
     packed = memory.packed if memory.packed is not None and memory.packed.axis == fixed.axis else None
-    if memory.counts is None or memory.counts.by_category.shape != (fixed.k, fixed.axis.length):
+    if memory.counts is not None and memory.counts.by_category.shape != (fixed.k, fixed.axis.length):
         return Memory(packed=packed)
     return memory if packed is memory.packed else replace(memory, packed=packed)
 
@@ -57,7 +57,7 @@ def _compiled_pass(block: Block, memory: Memory, fixed: FixedScores, level: str)
     """Labels and counts by the core, from those of the pass before if there was one."""
     packed = memory.packed or compiled.pack(block, fixed.axis, fixed.k)
     labels = np.empty(len(block), dtype=code_dtype(fixed.k))
-    if memory.labels is None or memory.counts is None:  # they come together
+    if memory.labels is None or memory.counts is None:
         old = compiled.NO_ROWS.astype(labels.dtype)
         into = Counts.none(fixed.k, fixed.axis.length, fixed.n_numeric)
     else:
