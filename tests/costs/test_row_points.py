@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from catalpa.costs.soft.spectral import RowPoints
 from catalpa.steps.counts import Counts
-from catalpa.steps.reference import distances
-from catalpa.steps.scores import fix
+from catalpa.steps.scores import distances, fix
 from catalpa.table.blocks import Axis, Block
 
 AXIS = Axis((2, 2))

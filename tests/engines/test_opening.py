@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from catalpa import Grove, KModes
-from catalpa.engines.opening import opener_for
+from catalpa.engines.local import opener_for
 
 
 class CountedTable:

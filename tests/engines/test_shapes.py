@@ -11,7 +11,7 @@ import pytest
 from tests.engines.elsewhere import ENGINES
 
 import catalpa
-from catalpa.engines.opening import opener_for
+from catalpa.engines.local import opener_for
 from catalpa.table.blocks import gather_rows, search_positions
 from catalpa.table.schema import TableSettings
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from catalpa.steps import reference
 from catalpa.steps.assign import Memory, assign_and_count, label_rows, least_costs
 from catalpa.steps.counts import Counts
-from catalpa.steps.scores import FixedScores, Scores, fix
+from catalpa.steps.scores import FixedScores, Scores, distances, fix
 from catalpa.table.blocks import Axis, Block
 
 CUTS = (1, 7, 64)
@@ -146,7 +146,7 @@ def passes_by_blocks(blocks: list[Block], case: Case, threads: int) -> list[tupl
 @settings(max_examples=50)
 def test_least_costs_are_those_of_the_reference(levels, core, case):
     for fixed in case.passes[1:]:
-        expected = reference.distances(case.block, fixed).min(axis=1)
+        expected = distances(case.block, fixed).min(axis=1)
         for name in ["numpy", *levels]:
             with core(name):
                 np.testing.assert_array_equal(least_costs(case.block, fixed), expected, err_msg=name)

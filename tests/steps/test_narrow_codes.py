@@ -7,7 +7,7 @@ import numpy as np
 from catalpa.steps import reference
 from catalpa.steps.counts import count_all
 from catalpa.steps.embed import mean_vectors
-from catalpa.steps.scores import Scores, fix
+from catalpa.steps.scores import Scores, distances, fix
 from catalpa.table.blocks import Axis, Block
 
 AXIS = Axis((200, 100))  # the second column begins where a byte still reaches, and ends where it does not
@@ -23,7 +23,7 @@ def test_places_beyond_a_byte_do_not_wrap():
 def test_costs_and_vectors_are_those_of_the_right_places():
     table = np.arange(300.0)[:, None]
     fixed = fix(Scores.of(table), AXIS)
-    costs = reference.distances(BLOCK, fixed)[:, 0] * fixed.quantum
+    costs = distances(BLOCK, fixed)[:, 0] * fixed.quantum
     assert costs.tolist() == [sum(row) for row in PLACES]
     assert mean_vectors(BLOCK, AXIS, table, 2)[:, 0].tolist() == [sum(row) / 2 for row in PLACES]
 

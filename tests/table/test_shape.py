@@ -12,7 +12,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from catalpa.engines.opening import opener_for
+from catalpa.engines.local import opener_for
 from catalpa.errors import ParameterError, TableError
 from catalpa.table import Kind, Schema, decode, encode, infer
 from catalpa.table.blocks import FARTHEST

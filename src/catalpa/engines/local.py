@@ -1,4 +1,4 @@
-"""Rows in memory, visited by one thread or many with the same results; and how rows and weights get here."""
+"""Rows in memory, visited by one thread or many with the same results; and which engine a table gets."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from catalpa.engines.base import Result, Step, Sweep
-from catalpa.engines.opening import Opened
+from catalpa.engines.opening import Opened, Opener
 from catalpa.errors import ParameterError
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows, search_positions
 from catalpa.table.digest import digest
 from catalpa.table.encode import Encoding
 from catalpa.table.infer import schema_of
-from catalpa.table.intake import Header, Table
+from catalpa.table.intake import Header, Table, open_table
 from catalpa.table.schema import Schema, TableSettings
 from catalpa.table.shape import numbers_at, shaped
 
@@ -160,6 +160,25 @@ class InMemory:
 
     def for_predict(self, encoding: Encoding) -> LocalEngine:
         return LocalEngine(encoding.whole_table(self.table), encoding.settings.n_jobs)
+
+
+def opener_for(X: Any) -> Opener:
+    """The opener of a table, by the package of its type; the one place that looks at what kind it is."""
+    # No isinstance: it would need the package, and to import Spark takes longer than many a fit.
+    package, _, rest = type(X).__module__.partition(".")
+    if (package, rest) == ("catalpa", "table.files.scan"):
+        from catalpa.engines.stream import InFiles  # who has all rows in memory needs no files
+
+        return InFiles(X)
+    if package in ("dask", "dask_expr"):
+        from catalpa.engines.dask import InDask
+
+        return InDask(X)
+    if package == "pyspark":
+        from catalpa.engines.spark import InSpark
+
+        return InSpark(X)
+    return InMemory(open_table(X))
 
 
 def _ranged(table: Table, schema: Schema, weighed: NDArray[np.bool_]) -> Schema:

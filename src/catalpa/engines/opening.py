@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from catalpa.engines.base import Engine, Step
 from catalpa.errors import ParameterError
-from catalpa.table import open_table
 from catalpa.table.blocks import UNSCALED, Axis, gather_rows, search_positions
 from catalpa.table.digest import Digest
 from catalpa.table.encode import Encoding
@@ -92,24 +91,3 @@ class HeldInParts:
     def answer_of_no_rows(self, step: Step[NDArray[Any]], args: tuple[Any, ...]) -> NDArray[Any]:
         """Tells the type and width of answers, before any is made."""
         return step(self.encoding.no_rows(self.axis), *args)
-
-
-def opener_for(X: Any) -> Opener:
-    """The opener of a table, by the package of its type; the one place that looks at what kind it is."""
-    # No isinstance: it would need the package, and to import Spark takes longer than many a fit.
-    package, _, rest = type(X).__module__.partition(".")
-    if (package, rest) == ("catalpa", "table.files.scan"):
-        from catalpa.engines.stream import InFiles  # who has all rows in memory needs no files
-
-        return InFiles(X)
-    if package in ("dask", "dask_expr"):
-        from catalpa.engines.dask import InDask
-
-        return InDask(X)
-    if package == "pyspark":
-        from catalpa.engines.spark import InSpark
-
-        return InSpark(X)
-    from catalpa.engines.local import InMemory  # it is made of what is here
-
-    return InMemory(open_table(X))

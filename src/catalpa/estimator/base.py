@@ -17,8 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from catalpa.engines.base import Engine
-from catalpa.engines.local import LocalEngine
-from catalpa.engines.opening import opener_for
+from catalpa.engines.local import LocalEngine, opener_for
 from catalpa.errors import ColumnMismatch, ParameterError
 from catalpa.estimator.attributes import balance, card
 from catalpa.estimator.checkpoint import CheckpointedEngine, checkpointed

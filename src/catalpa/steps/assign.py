@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 from catalpa.steps import compiled, reference
 from catalpa.steps.compiled import _core
 from catalpa.steps.counts import Counts
-from catalpa.steps.scores import FixedScores
+from catalpa.steps.scores import FixedScores, distances
 from catalpa.table.blocks import Block, FloatArray, IntArray, code_dtype
 
 
@@ -97,7 +97,7 @@ def least_costs(block: Block, fixed: FixedScores) -> IntArray:  # (n,) int64
     level = compiled.core_level()
     if level is None:
         parts = block.cut(reference.ROWS_AT_ONCE)
-        return np.concatenate([reference.distances(part, fixed).min(axis=1) for part in parts])
+        return np.concatenate([distances(part, fixed).min(axis=1) for part in parts])
     return _by_core(_core.least_sums, block, fixed, level, np.int64)
 
 
@@ -113,8 +113,7 @@ def _by_core(
 def measure_rows(block: Block, fixed: FixedScores) -> FloatArray:  # (n, k)
     """Cost of every row in every cluster, as a real number."""
     parts = [
-        reference.row_costs(part, fixed, reference.distances(part, fixed))
-        for part in block.cut(reference.ROWS_AT_ONCE)
+        reference.row_costs(part, fixed, distances(part, fixed)) for part in block.cut(reference.ROWS_AT_ONCE)
     ]
     return np.asarray(np.concatenate(parts) * fixed.quantum)
 
@@ -123,7 +122,7 @@ def _reference_rows(block: Block, fixed: FixedScores) -> tuple[IntArray, IntArra
     """Labels and reported costs of a block, a stretch of rows at a time."""
     labels, costs = [], []
     for part in block.cut(reference.ROWS_AT_ONCE):
-        total = reference.distances(part, fixed)
+        total = distances(part, fixed)
         chosen = reference.nearest(total, fixed.tie)
         own = total[np.arange(len(part)), chosen]
         labels.append(chosen)

@@ -8,30 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from catalpa.steps.counts import SQUARE_BITS, Counts
-from catalpa.steps.scores import FixedScores, FixedTable
-from catalpa.table.blocks import TICK_BITS, Block, FloatArray, IntArray, ticks
+from catalpa.steps.scores import FixedScores
+from catalpa.table.blocks import TICK_BITS, Block, IntArray, ticks
 
 ROWS_AT_ONCE = 1 << 14
 LIMB_BITS = 20  # sums of 64-bit costs are taken in limbs of 20 bits, so that they cannot overflow
-
-
-def distances(block: Block, fixed: FixedScores) -> IntArray:  # (n, k) int64
-    """Cost of every row in every cluster, in quanta, before any rescaling or root."""
-    total = block.summed(fixed.table, fixed.axis, fixed.anchor)
-    if fixed.n_numeric:
-        capped = np.minimum(number_costs(block.numbers, fixed, fixed.power), fixed.number_limit)
-        total += np.rint(capped * 2.0**fixed.shift).astype(np.int64)
-    return total
-
-
-def number_costs(numbers: FloatArray, fixed: FixedTable, power: int = 2) -> FloatArray:  # (n, k)
-    """What the numbers of every row cost in every cluster, before any rounding; a missing one nothing."""
-    costs = np.zeros((len(numbers), fixed.k))
-    for column in range(fixed.n_numeric):
-        away = np.abs(numbers[:, column, None] - fixed.means[None, :, column])
-        term = fixed.scale[None, :, column] * (away * away if power == 2 else away)
-        costs += np.where(np.isnan(away), 0.0, fixed.level[None, :, column] + term)
-    return costs
 
 
 def nearest(total: IntArray, tie: int) -> IntArray:  # (n,) int64

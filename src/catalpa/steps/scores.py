@@ -7,7 +7,7 @@ from operator import attrgetter
 
 import numpy as np
 
-from catalpa.table.blocks import FARTHEST, HOLES, Axis, FloatArray, IntArray
+from catalpa.table.blocks import FARTHEST, HOLES, Axis, Block, FloatArray, IntArray
 
 FINEST_SHIFT = 40  # distances are kept to 2**-40 ...
 LARGEST = float(np.finfo(np.float64).max)
@@ -159,6 +159,25 @@ def fix(scores: Scores, axis: Axis) -> FixedScores:
         root=scores.root,
         shift=shift,
     )
+
+
+def distances(block: Block, fixed: FixedScores) -> IntArray:  # (n, k) int64
+    """Cost of every row in every cluster, in quanta, before any rescaling or root."""
+    total = block.summed(fixed.table, fixed.axis, fixed.anchor)
+    if fixed.n_numeric:
+        capped = np.minimum(number_costs(block.numbers, fixed, fixed.power), fixed.number_limit)
+        total += np.rint(capped * 2.0**fixed.shift).astype(np.int64)
+    return total
+
+
+def number_costs(numbers: FloatArray, fixed: FixedTable, power: int = 2) -> FloatArray:  # (n, k)
+    """What the numbers of every row cost in every cluster, before any rounding; a missing one nothing."""
+    costs = np.zeros((len(numbers), fixed.k))
+    for column in range(fixed.n_numeric):
+        away = np.abs(numbers[:, column, None] - fixed.means[None, :, column])
+        term = fixed.scale[None, :, column] * (away * away if power == 2 else away)
+        costs += np.where(np.isnan(away), 0.0, fixed.level[None, :, column] + term)
+    return costs
 
 
 def _room(columns: int) -> int:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalpa.steps.counts import SQUARE_BITS, SQUARE_DROP, SUM_DROP, WHOLE, Counts, SharedCounts
-from catalpa.steps.reference import number_costs, weighted_sum
+from catalpa.steps.reference import weighted_sum
+from catalpa.steps.scores import number_costs
 from catalpa.steps.soft.scores import FRACTION_BITS, NUMBER_CAP, FixedShares
 from catalpa.table.blocks import TICK_BITS, Block, IntArray, ticks
 

@@ -11,7 +11,7 @@ import numpy as np
 from catalpa.steps import compiled, reference
 from catalpa.steps.compiled import _core
 from catalpa.steps.counts import Counts, SharedCounts
-from catalpa.steps.scores import FixedScores
+from catalpa.steps.scores import FixedScores, distances
 from catalpa.steps.soft import reference as soft_reference
 from catalpa.steps.soft.scores import FixedShares
 from catalpa.table.blocks import Block, FloatArray, IntArray, code_dtype
@@ -152,7 +152,7 @@ def foremost_shares(block: Block, fixed: FixedShares) -> IntArray:  # (1,) int64
 
 def minus_logs(block: Block, fixed: FixedScores) -> FloatArray:  # (n, k)
     """Minus the log of each cluster's share times the row's probability; a left-out cell adds nothing."""
-    parts = [reference.distances(part, fixed) for part in block.cut(reference.ROWS_AT_ONCE)]
+    parts = [distances(part, fixed) for part in block.cut(reference.ROWS_AT_ONCE)]
     return np.asarray(np.concatenate(parts) * fixed.quantum)
 
 
