@@ -49,13 +49,18 @@ CATALPA_TARGET inline void begin_keys(const Tables& t, std::size_t lane, const f
     const Eight whole = every(~t.index_mask);
 #pragma GCC unroll 4
     for (int row = 0; row < 8; row += at_once) {
-        Singles sums[at_once][V] = {};
+        Singles sums[at_once][V];
+#pragma GCC unroll 8
+        for (int r = 0; r < at_once; ++r)
+#pragma GCC unroll 4
+            for (int v = 0; v < V; ++v) sums[r][v] = missing ? Singles{} : load(t.constants.data() + lane + 8 * v);
         for (std::size_t column = 0; column < numeric; ++column) {
             const std::size_t first = column * t.lanes + lane;
 #pragma GCC unroll 4
             for (int v = 0; v < V; ++v) {
-                const Singles constant = load(t.constant.data() + first + 8 * v), slope = load(t.slope.data() + first + 8 * v);
-                Singles curve;
+                const Singles slope = load(t.slope.data() + first + 8 * v);
+                Singles constant, curve;
+                if constexpr (missing) constant = load(t.constant.data() + first + 8 * v);
                 if constexpr (curved) curve = load(t.curve.data() + first + 8 * v);
 #pragma GCC unroll 8
                 for (int r = 0; r < at_once; ++r) {
@@ -63,8 +68,8 @@ CATALPA_TARGET inline void begin_keys(const Tables& t, std::size_t lane, const f
                     const Singles x = every(number[cell]);
                     Singles term = slope;
                     if constexpr (curved) term = term + curve * x;
-                    term = constant + term * x;
-                    if constexpr (missing) term = singles(bits(term) & every(there[cell]));
+                    term = term * x;
+                    if constexpr (missing) term = singles(bits(constant + term) & every(there[cell]));
                     sums[r][v] = sums[r][v] + term;
                 }
             }

@@ -71,6 +71,7 @@ class Tables : public Groups {
     Aligned<std::uint8_t> bytes;                      // slabs of (places, 32), the sums,
     std::vector<std::uint8_t> byte_base, byte_index;  // and of (32,), where sums begin and the clusters' numbers
     std::vector<float> constant, slope, curve;  // (numeric, lanes) of what a number adds to a key: a polynomial in it
+    std::vector<float> constants;               // (lanes,) its constants added up, for rows that lack no number
     std::vector<double> means, scale, level;    // (numeric, k)
     std::vector<double> own_means, own_scale, own_level;  // (k, numeric) the same as they came
     std::int64_t tie;
@@ -304,6 +305,12 @@ class Tables : public Groups {
     void fill_numbers(const NumberParts& parts, double unit) {
         curved = parts.curved;
         constant = singles(parts.constant, unit);
+        constants.assign(lanes, 0.0f);
+        for (std::size_t j = 0; j < k; ++j) {
+            double sum = 0.0;
+            for (std::size_t column = 0; column < numeric; ++column) sum += parts.constant[column * k + j];
+            constants[j] = static_cast<float>(sum * unit);
+        }
         slope = singles(parts.slope, unit);
         curve = singles(parts.curve, unit);
     }
