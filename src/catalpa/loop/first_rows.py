@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
@@ -32,7 +33,7 @@ def random_rows(engine: Engine, k: int, rng: np.random.Generator) -> FoundRows:
     drawn = np.zeros(0, dtype=np.int64)
     for _ in range(ROUNDS):
         drawn = np.concatenate([drawn, rng.integers(total, size=k)])
-        found = _first_distinct(engine.total(pick_rows, before, drawn), k)
+        found = replace(engine.total(pick_rows, before, drawn).take(slice(k)), limit=k)
         if len(found) == k:
             return found
     return _completed(engine, found, k)
@@ -45,25 +46,11 @@ def _completed(engine: Engine, found: FoundRows, k: int) -> FoundRows:
     rest = engine.total(distinct_rows, k)
     known = {row.tobytes() for row in _whole(found)}
     fresh = [at for at, row in enumerate(_whole(rest)) if row.tobytes() not in known]
-    return _join(found, rest, fresh[: k - len(found)])
-
-
-def _first_distinct(found: FoundRows, k: int) -> FoundRows:
-    return FoundRows(found.keys[:k], found.index[:k], found.codes[:k], found.numbers[:k], k)
+    return found.followed_by(rest.take(fresh[: k - len(found)]))
 
 
 def _whole(found: FoundRows) -> IntArray:
     return np.concatenate([found.codes.astype(np.float64), found.numbers], axis=1)
-
-
-def _join(found: FoundRows, rest: FoundRows, extra: list[int]) -> FoundRows:
-    return FoundRows(
-        np.concatenate([found.keys, rest.keys[extra]]),
-        np.concatenate([found.index, rest.index[extra]]),
-        np.concatenate([found.codes, rest.codes[extra]]),
-        np.concatenate([found.numbers, rest.numbers[extra]]),
-        found.limit,
-    )
 
 
 def cao_rows(engine: Engine, k: int, _rng: np.random.Generator) -> FoundRows:
@@ -80,7 +67,7 @@ def cao_rows(engine: Engine, k: int, _rng: np.random.Generator) -> FoundRows:
         found = engine.total(_densest, counts, axis.offsets, chosen.codes)
         if not len(found) or found.keys[0] <= 0:
             break
-        chosen = _join(chosen, found, [0])
+        chosen = chosen.followed_by(found.take([0]))
     return _completed(engine, chosen, k)
 
 
@@ -111,7 +98,7 @@ def huang_rows(engine: Engine, k: int, rng: np.random.Generator) -> FoundRows:
         found = engine.total(_nearest_unused, row, taken)
         if not len(found) or found.keys[0] < -axis.n_columns:
             break
-        chosen = found if chosen is None else _join(chosen, found, [0])
+        chosen = found if chosen is None else chosen.followed_by(found.take([0]))
     assert chosen is not None
     return _completed(engine, chosen, k)
 
@@ -140,13 +127,8 @@ def plusplus_rows(
             break
         before = dict(zip(blocks[:, 0].tolist(), (ends - blocks[:, 1]).tolist(), strict=True))
         drawn = engine.total(draw_far_row, before, away, int(rng.integers(int(ends[-1]))))
-        chosen = FoundRows(
-            np.append(chosen.keys, -len(chosen)),
-            np.append(chosen.index, drawn.index),
-            np.concatenate([chosen.codes, drawn.codes]),
-            np.concatenate([chosen.numbers, drawn.numbers]),
-            k,
-        )
+        # Falling keys keep the rows in the order in which they were drawn.
+        chosen = replace(chosen.followed_by(replace(drawn, keys=drawn.keys - len(chosen))), limit=k)
     return chosen
 
 

@@ -57,8 +57,7 @@ class FirstSeen:
 
 def first_seen(block: Block, axis: Axis) -> FirstSeen:
     """First row of a block, as an index into the whole table, that holds each category."""
-    never = np.iinfo(np.int64).max
-    first = np.full(axis.length, never)
+    first = np.full(axis.length, np.iinfo(np.int64).max)
     weighty = np.flatnonzero(block.row_weights > 0)
     for column, offset in enumerate(axis.offsets[:-1]):
         codes, at = np.unique(block.codes[weighty, column], return_index=True)

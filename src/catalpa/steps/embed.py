@@ -29,12 +29,9 @@ class AwayByTable:
     chosen: FixedScores
 
     def of(self, block: Block) -> IntArray:
-        return least_costs(block, self.chosen) >> self._dropped_bits()
-
-    def _dropped_bits(self) -> int:
         table, offsets = self.chosen.table, self.chosen.axis.offsets
         largest = sum(int(table[first:last].max(initial=0)) for first, last in pairwise(offsets))
-        return max(largest.bit_length() - KEPT_BITS, 0)
+        return least_costs(block, self.chosen) >> max(largest.bit_length() - KEPT_BITS, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +48,9 @@ class AwayOfMeans:
         nearest = np.full(len(block), np.inf)
         for row in self.chosen:
             nearest = np.minimum(nearest, ((means - row) ** 2).sum(axis=1))
-        return np.rint(nearest * self._units()).astype(np.int64)
-
-    def _units(self) -> float:
-        """Units per squared distance; no mean is farther from another than the diagonal of their box."""
+        # No mean is farther from another than the diagonal of their box.
         diagonal = float((np.ptp(self.vectors, axis=0) ** 2).sum())
-        return 2.0**KEPT_BITS / diagonal if diagonal > 0 else 0.0
+        return np.rint(nearest * (2.0**KEPT_BITS / diagonal if diagonal > 0 else 0.0)).astype(np.int64)
 
 
 def join_vectors(block: Block, axis: Axis, vectors: FloatArray) -> FloatArray:  # (n, columns * p)
@@ -71,7 +65,7 @@ def mean_vectors(block: Block, axis: Axis, vectors: FloatArray, columns: int) ->
 
 def summed_away(block: Block, away: Away) -> IntArray:  # (1, 2) int64
     """First row of the block and the sum of its rows' distances, by weight."""
-    return np.array([[block.start, _weighted(block, away).sum()]], dtype=np.int64)
+    return np.array([[block.start, (away.of(block) * block.row_weights).sum()]], dtype=np.int64)
 
 
 def draw_far_row(block: Block, before: dict[int, int], away: Away, position: int) -> FoundRows:
@@ -80,13 +74,7 @@ def draw_far_row(block: Block, before: dict[int, int], away: Away, position: int
     ``before`` is the length of all earlier blocks, by the block's first row; a block that does not
     hold the position finds nothing.
     """
-    ends = before[block.start] + np.cumsum(_weighted(block, away))
+    ends = before[block.start] + np.cumsum(away.of(block) * block.row_weights)
     held = before[block.start] <= position < ends[-1]
     rows = np.searchsorted(ends, [position] if held else [], side="right").astype(np.int64)
-    return FoundRows(
-        np.zeros(len(rows), dtype=np.int64), rows + block.start, block.codes[rows], block.numbers[rows], 1
-    )
-
-
-def _weighted(block: Block, away: Away) -> IntArray:
-    return away.of(block) if block.weights is None else away.of(block) * block.weights
+    return FoundRows.of(block, rows, np.zeros(len(rows), dtype=np.int64), 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from catalpa.steps.assign import least_costs
 from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import Block, FloatArray, IntArray
+
+ARRAYS = ("keys", "index", "codes", "numbers")  # of FoundRows, with an entry for every row
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,38 +25,34 @@ class FoundRows:
     numbers: FloatArray  # (found, numeric)
     limit: int
 
+    @classmethod
+    def of(cls, block: Block, rows: IntArray, keys: IntArray, limit: int) -> FoundRows:
+        """Rows of a block, by where they are in it."""
+        return cls(keys, rows + block.start, block.codes[rows], block.numbers[rows], limit)
+
     def __len__(self) -> int:
         return len(self.keys)
 
     def __add__(self, other: FoundRows) -> FoundRows:
-        joined = FoundRows(
-            np.concatenate([self.keys, other.keys]),
-            np.concatenate([self.index, other.index]),
-            np.concatenate([self.codes, other.codes]),
-            np.concatenate([self.numbers, other.numbers]),
-            self.limit,
-        )
-        return joined.best()
+        return self.followed_by(other).best()
+
+    def followed_by(self, other: FoundRows) -> FoundRows:
+        """These rows and behind them the others, as they are."""
+        pairs = {name: (getattr(self, name), getattr(other, name)) for name in ARRAYS}
+        joined: dict[str, Any] = {name: np.concatenate(pair) for name, pair in pairs.items()}
+        return replace(self, **joined)
+
+    def take(self, rows: list[int] | slice) -> FoundRows:
+        """Some of the rows, by their places here."""
+        return replace(self, **{name: getattr(self, name)[rows] for name in ARRAYS})
 
     def best(self) -> FoundRows:
         """The first ``limit`` rows in order, of equal rows only the first."""
-        order = np.lexsort((self.index, -self.keys))
-        distinct: list[int] = []
-        known: set[tuple[bytes, bytes]] = set()
         rows = list(zip(_bytes_of(self.codes), _bytes_of(self.numbers), strict=True))
-        for at in order.tolist():
-            if (row := rows[at]) not in known:
-                known.add(row)
-                distinct.append(at)
-            if len(distinct) == self.limit:
-                break
-        return FoundRows(
-            self.keys[distinct],
-            self.index[distinct],
-            self.codes[distinct],
-            self.numbers[distinct],
-            self.limit,
-        )
+        first: dict[tuple[bytes, bytes], int] = {}
+        for at in np.lexsort((self.index, -self.keys)).tolist():
+            first.setdefault(rows[at], at)
+        return self.take(list(first.values())[: self.limit])
 
 
 def _bytes_of(rows: NDArray[Any]) -> list[bytes]:
@@ -71,10 +69,7 @@ def best_rows(block: Block, keys: IntArray, limit: int) -> FoundRows:
     taken = min(len(usable), 4 * limit)
     while True:
         first = _largest(keys, taken)
-        rows = usable[first]
-        found = FoundRows(
-            keys[first], rows + block.start, block.codes[rows], block.numbers[rows], limit
-        ).best()
+        found = FoundRows.of(block, usable[first], keys[first], limit).best()
         if len(found) == limit or taken == len(usable):
             return found
         taken = min(len(usable), 4 * taken)
@@ -100,8 +95,7 @@ def distinct_rows(block: Block, limit: int) -> FoundRows:
 
 def block_weights(block: Block) -> IntArray:  # (1, 2) int64
     """First row and total weight of the block."""
-    weight = len(block) if block.weights is None else int(block.weights.sum())
-    return np.array([[block.start, weight]], dtype=np.int64)
+    return np.array([[block.start, block.row_weights.sum()]], dtype=np.int64)
 
 
 def pick_rows(block: Block, before: dict[int, int], positions: IntArray) -> FoundRows:
@@ -111,12 +105,7 @@ def pick_rows(block: Block, before: dict[int, int], positions: IntArray) -> Foun
     position's place in ``positions``, so that the rows come back in the order asked.
     """
     first = before[block.start]
-    ends = None if block.weights is None else first + np.cumsum(block.weights)
-    end = first + len(block) if ends is None else ends[-1]
-    asked = np.flatnonzero((positions >= first) & (positions < end))
-    rows = positions[asked] - first
-    if ends is not None:
-        rows = np.searchsorted(ends, positions[asked], side="right")
-    return FoundRows(
-        -asked, rows + block.start, block.codes[rows], block.numbers[rows], len(positions)
-    ).best()
+    ends = first + np.cumsum(block.row_weights)
+    asked = np.flatnonzero((positions >= first) & (positions < ends[-1]))
+    rows = np.searchsorted(ends, positions[asked], side="right")
+    return FoundRows.of(block, rows, -asked, len(positions)).best()

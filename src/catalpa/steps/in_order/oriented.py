@@ -19,9 +19,7 @@ def oriented_rows(rows: OrderedRows, wanted: int) -> IntArray:  # (wanted,) int6
     """
     there = rows.places != ABSENT
     at = np.where(there, rows.places, 0).astype(np.int64)
-    counts = np.zeros(rows.axis.length, dtype=np.int64)
-    for column in range(at.shape[1]):
-        np.add.at(counts, at[there[:, column], column], rows.weights[there[:, column]])
+    counts = rows.counts(np.zeros(len(rows), dtype=np.int32), 1).by_category[0]
     # Whole numbers, so that rounding decides no tie: n * chosen * columns times the paper's criterion.
     common = np.where(there, counts[at], 0).sum(axis=1)
     common = np.where(rows.weights > 0, common, -1)

@@ -257,12 +257,9 @@ class _Standing:
                 share = np.where(total > 0, self.by_category[place] / np.maximum(total, 1), 0.0)
                 similar += self.column_weights[column] * share
         for column in np.flatnonzero(self.rows.seen[row]).tolist():
-            self._add_number(similar, column, float(self.rows.ticks[row, column]) * TICK)
+            number = float(self.rows.ticks[row, column]) * TICK
+            weights = self.column_weights[len(self.by_column) + column]
+            for cluster in np.flatnonzero(self.seen[column] > 0):
+                mean = float(self.sums[column, cluster]) * TICK / float(self.seen[column, cluster])
+                similar[cluster] += weights[cluster] * math.exp(-0.5 * ((number - mean) * (number - mean)))
         return similar
-
-    def _add_number(self, similar: FloatArray, column: int, number: float) -> None:
-        weights = self.column_weights[len(self.by_column) + column]
-        for cluster in np.flatnonzero(self.seen[column] > 0):
-            mean = float(self.sums[column, cluster]) * TICK / float(self.seen[column, cluster])
-            away = number - mean
-            similar[cluster] += weights[cluster] * math.exp(-0.5 * (away * away))
