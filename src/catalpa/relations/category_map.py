@@ -60,15 +60,18 @@ def map_categories(
     the weight of the rows of each cluster that hold each category (k, V), and of those that hold both of two
     categories (V, V).
     """
-    weights = np.asarray(by_category, dtype=np.float64).sum(axis=0)
+    by_cluster = np.asarray(by_category, dtype=np.float64)
+    weights = by_cluster.sum(axis=0)
     here = weights > 0
     part = 1.0 if together is None else CLUSTERS_PART
-    described = [part**0.5 * _beside_column(np.asarray(by_category, dtype=np.float64).T, sizes, schema)]
+    described = [part**0.5 * _beside_column(by_cluster.T, sizes, schema)]
     if together is not None:
         others = max(len(schema.categorical) - 1, 1)
+        both = np.asarray(together, dtype=np.float64)
         described += [
-            ((1.0 - part) / others) ** 0.5 * block
-            for block in _beside_others(np.asarray(together, dtype=np.float64), schema)
+            ((1.0 - part) / others) ** 0.5
+            * _beside_column(both[:, own], both[own, own].sum(axis=1), schema, own)
+            for own in schema.axis.slices()
         ]
     described_by = np.concatenate(described, axis=1)[here]
     mass = weights[here] / weights.sum()
@@ -86,33 +89,24 @@ def map_categories(
         coordinates,
         contributions,
         over(coordinates**2, around),
-        _clusters(np.asarray(by_category, dtype=np.float64)[:, here], coordinates, inertia),
+        _clusters(by_cluster[:, here], coordinates, inertia),
         inertia / total if total > 0 else inertia,
     )
 
 
-def _beside_column(spread: FloatArray, sizes: FloatArray | IntArray, schema: Schema) -> FloatArray:
-    """How each category's rows spread over groups, beside all rows that have its column, (V, groups)."""
+def _beside_column(
+    spread: FloatArray, sizes: FloatArray | IntArray, schema: Schema, silent: slice | None = None
+) -> FloatArray:
+    """How each category's rows spread over groups, beside all rows that have its column, (V, groups).
+
+    A column whose categories are the groups is silent about them.
+    """
     described = np.zeros_like(spread)
     overall = np.asarray(sizes, dtype=np.float64) / max(float(np.sum(sizes)), 1.0)
     for part in schema.axis.slices():
-        described[part] = _standing_out(spread[part], overall)
+        if part != silent:
+            described[part] = _standing_out(spread[part], overall)
     return described
-
-
-def _beside_others(together: FloatArray, schema: Schema) -> list[FloatArray]:
-    """The same with the categories of each column as groups; a column is silent about its own."""
-    slices = tuple(schema.axis.slices())
-    blocks = []
-    for other in slices:
-        held = together[other, other].sum(axis=1)
-        overall = held / max(float(held.sum()), 1.0)
-        block = np.zeros((len(together), len(held)))
-        for part in slices:
-            if part != other:
-                block[part] = _standing_out(together[part, other], overall)
-        blocks.append(block)
-    return blocks
 
 
 def _standing_out(spread: FloatArray, overall: FloatArray) -> FloatArray:

@@ -32,9 +32,9 @@ class Crossing:
     @property
     def adjusted_rand(self) -> float:
         """1 where both sort alike, about 0 where they know nothing of each other; weights count as rows."""
-        both = _pairs(self.counts).sum()
-        first, second = _pairs(self.counts.sum(axis=1)).sum(), _pairs(self.counts.sum(axis=0)).sum()
-        every = float(_pairs(np.array(self.counts.sum())))
+        both = comb(self.counts, 2).sum()
+        first, second = (comb(self.counts.sum(axis=axis), 2).sum() for axis in (1, 0))
+        every = float(comb(self.counts.sum(), 2))
         if every <= 0:
             return 1.0
         by_chance, at_most = first * second / every, (first + second) / 2
@@ -91,7 +91,3 @@ def cross(
     weights = None if weight is None else weight[there]
     counts = np.bincount(places, weights, minlength=groups[0] * groups[1])
     return Crossing(counts.reshape(groups).astype(np.float64))
-
-
-def _pairs(counts: FloatArray) -> FloatArray:
-    return np.asarray(comb(counts, 2))

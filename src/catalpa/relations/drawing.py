@@ -61,7 +61,8 @@ def edge_length(tree: Tree, one: int, other: int) -> float:
     return float(tree.lengths[child])
 
 
-def _edge(length: float, longest_length: float, longest: int) -> str:
+def _edge(tree: Tree, one: int, other: int, longest: int) -> str:
+    length, longest_length = edge_length(tree, one, other), float(tree.lengths.max())
     scaled = length / longest_length * longest if longest_length > 0 else 0
     dashes = "─" * max(1, round(scaled))
     return f"{dashes}{decimals(length)}{dashes}"
@@ -69,13 +70,9 @@ def _edge(length: float, longest_length: float, longest: int) -> str:
 
 def _path_pieces(tree: Tree, names: Sequence[str], longest: int) -> list[str]:
     """The first name, then each edge with the name that it leads to."""
-    way = ends_to_end(tree)
-    longest_length = float(tree.lengths.max())
-    pieces = [names[way[0][0]]]
-    for vertex, before in way[1:]:
-        edge = _edge(edge_length(tree, before, vertex), longest_length, longest)
-        pieces.append(f" {edge} {names[vertex]}")
-    return pieces
+    (first, _), *rest = ends_to_end(tree)
+    edges = [f" {_edge(tree, before, vertex, longest)} {names[vertex]}" for vertex, before in rest]
+    return [names[first], *edges]
 
 
 def _wrapped(pieces: Sequence[str]) -> str:
@@ -89,13 +86,12 @@ def _wrapped(pieces: Sequence[str]) -> str:
 
 
 def _branches(tree: Tree, names: Sequence[str]) -> str:
-    longest_length = float(tree.lengths.max())
     root = int(tree.order[0])
     lines = [names[root]]
     waiting = _children(tree, root, -1, "")
     while waiting:
         vertex, before, indent, last = waiting.pop()
-        edge = _edge(edge_length(tree, before, vertex), longest_length, WRAPPED_EDGE)
+        edge = _edge(tree, before, vertex, WRAPPED_EDGE)
         shown = indent if len(indent) <= DEEPEST_INDENT else f"⋯ {len(indent) // 2} deep "
         lines.append(f"{shown}{'└' if last else '├'}{edge} {names[vertex]}")
         waiting += _children(tree, vertex, before, indent + ("  " if last else "│ "))

@@ -118,9 +118,8 @@ def quantiles(numbers: FloatArray, labels: IntArray, weights: FloatArray | None,
     [1.1, 1.5, 2.0, 3.5, 4.7]
     """
     found = np.full((k, numbers.shape[1], len(QUANTILES)), np.nan)
-    by_cluster = np.argsort(
-        labels.astype(code_dtype(k)), kind="stable"
-    )  # NumPy sorts short integers by digits
+    # NumPy sorts short integers by digits.
+    by_cluster = np.argsort(labels.astype(code_dtype(k)), kind="stable")
     ends = np.cumsum(np.bincount(labels, minlength=k))
     for cluster, own in enumerate(np.split(by_cluster, ends[:-1])):
         for at, values in enumerate(numbers[own].T):

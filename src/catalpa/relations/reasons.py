@@ -12,7 +12,7 @@ import numpy as np
 from catalpa.relations.names import category_names, figure, percent, shortened
 from catalpa.relations.numbers import NumberProfile, over
 from catalpa.table.blocks import FloatArray, IntArray
-from catalpa.table.schema import Schema
+from catalpa.table.schema import Column, Schema
 
 NAME_WIDTH = 60  # of columns and categories in a sentence
 ROWS = 5  # that a reason needs, or all rows of a smaller cluster
@@ -141,13 +141,8 @@ def reasons(
     """
     counts = np.asarray(by_category, dtype=np.float64) * rows_per_weight
     found: list[list[Reason]] = [[] for _ in counts]
-    for name, texts, part in zip(
-        (column.name for column in schema.categorical),
-        (category_names(column.categories) for column in schema.categorical),
-        schema.axis.slices(),
-        strict=True,
-    ):
-        for cluster, reason in _of_column(name, texts, counts[:, part]):
+    for column, part in zip(schema.categorical, schema.axis.slices(), strict=True):
+        for cluster, reason in _of_column(column, counts[:, part]):
             found[cluster].append(reason)
     if numbers is not None:
         for cluster, told in enumerate(found):
@@ -186,7 +181,7 @@ def sentence(found: Sequence[Reason]) -> str:
     return "; ".join(reason.text for reason in found) or "nothing sets it apart"
 
 
-def _of_column(name: str, texts: Sequence[str], counts: FloatArray) -> list[tuple[int, CategoryReason]]:
+def _of_column(column: Column, counts: FloatArray) -> list[tuple[int, CategoryReason]]:
     """The best reason that a column gives for each cluster, where it gives one."""
     rows_in, rows_out = _both(counts.sum(axis=1, keepdims=True))
     inside, outside = _both(counts)
@@ -199,18 +194,10 @@ def _of_column(name: str, texts: Sequence[str], counts: FloatArray) -> list[tupl
     likely = 2 * math.log(2) * bits * (rows_in + rows_out) >= CHANCE
     # What a cluster is like is easier to grasp than what it lacks, which has to tell twice as much.
     weight = np.where((common | rare) & likely & (rows_out > 0), bits * np.where(common, 2.0, 1.0), 0.0)
-    best = weight.argmax(axis=1) if len(texts) else np.zeros(0, dtype=np.int64)
+    best = weight.argmax(axis=1) if column.size else np.zeros(0, dtype=np.int64)
+    texts, figures = category_names(column.categories), np.stack([share, elsewhere, bits], axis=2)
     return [
-        (
-            cluster,
-            CategoryReason(
-                name,
-                texts[at],
-                float(share[cluster, at]),
-                float(elsewhere[cluster, at]),
-                float(bits[cluster, at]),
-            ),
-        )
+        (cluster, CategoryReason(column.name, texts[at], *figures[cluster, at].tolist()))
         for cluster, at in enumerate(best)
         if weight[cluster, at] > 0
     ]

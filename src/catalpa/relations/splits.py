@@ -12,7 +12,7 @@ import numpy as np
 from catalpa.errors import needing
 from catalpa.relations.names import category_names, shortened
 from catalpa.table.blocks import FloatArray, IntArray
-from catalpa.table.schema import Schema
+from catalpa.table.schema import Column, Schema
 
 NAME_WIDTH = 40
 Step = tuple[int, bool]  # a branch, and whether its category is held
@@ -83,7 +83,9 @@ class SplitTree:
 
     def condition(self, branch: int, holds: bool) -> str:
         """A split in words."""
-        name, category = self._names(branch)
+        column, code = self._split(branch)
+        texts = (column.name, category_names(column.categories)[code])
+        name, category = (shortened(text, NAME_WIDTH) for text in texts)
         return f"{name} is {category}" if holds else f"{name} is not {category}"
 
     def walk(self) -> Iterator[tuple[int, tuple[Step, ...]]]:
@@ -141,11 +143,8 @@ class SplitTree:
             if place < 0:
                 graph.nodes[branch]["cluster"] = int(self.labels[branch])
                 continue
-            column, code = self._column(branch)
-            graph.nodes[branch].update(
-                column=self.schema.categorical[column].name,
-                category=self.schema.categorical[column].categories[code],
-            )
+            column, code = self._split(branch)
+            graph.nodes[branch].update(column=column.name, category=column.categories[code])
             graph.add_edge(branch, int(self.yes[branch]), holds=True)
             graph.add_edge(branch, int(self.no[branch]), holds=False)
         return graph
@@ -167,17 +166,11 @@ class SplitTree:
             return f"cluster {self.labels[branch]}, {rows}"
         return f"{self.condition(branch, True)}? {rows}, p = {_said(self.log_p[branch])}"
 
-    def _column(self, branch: int) -> tuple[int, int]:
+    def _split(self, branch: int) -> tuple[Column, int]:
+        """The column and the code of the category that a branch is split on."""
         axis = self.schema.axis
-        column = int(axis.column_of[self.places[branch]])
-        return column, int(self.places[branch] - axis.offsets[column])
-
-    def _names(self, branch: int) -> tuple[str, str]:
-        at, code = self._column(branch)
-        column = self.schema.categorical[at]
-        return shortened(column.name, NAME_WIDTH), shortened(
-            category_names(column.categories)[code], NAME_WIDTH
-        )
+        at = int(axis.column_of[self.places[branch]])
+        return self.schema.categorical[at], int(self.places[branch] - axis.offsets[at])
 
 
 def _said(log_p: float) -> str:
