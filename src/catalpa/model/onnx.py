@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 import catalpa
 from catalpa.errors import OnnxError
-from catalpa.model.scoring import Scoring
-from catalpa.table.blocks import FARTHEST, IGNORED, TICK_BITS, UNSEEN
-from catalpa.table.schema import Category, Column, category_key
+from catalpa.model.scoring import Scoring, holds_moments, types_of
+from catalpa.table.blocks import FARTHEST, TICK_BITS
+from catalpa.table.schema import Column
 
 # Old enough for the runtimes that are about, new enough for every operation on doubles and 64-bit integers.
 OPSET, ML_OPSET, IR = 17, 3, 8
@@ -102,75 +102,64 @@ class _Labels:
 
     def _codes(self, column: Column) -> str:  # (rows, 1)
         """The place of every cell in its column's part of the table."""
-        known = _known(column)
-        types = {category_key(value)[0] for value in known}
+        types = _types(column)
         if column.binned:
             codes = self._bins(column)
         elif types == {"text"}:
-            codes = self._texts(column, known)
+            codes = self._texts(column)
         elif types == {"boolean"} and _without_gaps(column, "bool"):
-            flags = self.graph.op(
-                "Cast", self.graph.column(column.name, TensorProto.BOOL), to=TensorProto.INT64
-            )
-            codes = self._looked_up(
-                column, flags, keys_int64s=[int(value) for value in known if value is not None]
-            )
-        elif _whole(column, known):
+            flags = self.graph.column(column.name, TensorProto.BOOL)
+            numbers = self.graph.op("Cast", flags, to=TensorProto.INT64)
+            places = {int(bool(value)): at for at, value in enumerate(column.known)}
+            codes = self._looked_up(column, numbers, "keys_int64s", places)
+        elif _without_gaps(column, "int") and all(isinstance(one, int) for one in column.known):
+            # One of doubles may meet fractions and gaps later.
             cells = self.graph.column(column.name, TensorProto.INT64)
-            codes = self._looked_up(column, cells, keys_int64s=list(known))
+            codes = self._looked_up(column, cells, "keys_int64s", _places(column))
         else:
-            codes = self._numbers_that_name(column, known)
-        if self._refusal(column) in (self._missing_place(column), self._unseen_place(column)):
-            self.refused.append(self.graph.op("Equal", codes, self.graph.whole(self._refusal(column))))
+            codes = self._numbers_that_name(column)
+        refused = self.scoring.refused_place(column)
+        if refused in (self.scoring.missing_place(column), self.scoring.unseen_place(column)):
+            self.refused.append(self.graph.op("Equal", codes, self.graph.whole(refused)))
         return codes
 
-    def _refusal(self, column: Column) -> int:
-        return column.size + 1 + max(IGNORED, UNSEEN)
-
-    def _unseen_place(self, column: Column) -> int:
-        place = self.scoring.unseen_place(column)
-        return self._refusal(column) if place is None else place
-
-    def _missing_place(self, column: Column) -> int:
-        place = self.scoring.missing_place(column)
-        return self._refusal(column) if place is None else place
-
-    def _texts(self, column: Column, known: Sequence[Category]) -> str:
-        if self.missing_text in known:
+    def _texts(self, column: Column) -> str:
+        if self.missing_text in column.known:
             raise OnnxError(
                 f"Column {column.name!r} has the category {self.missing_text!r}, which would stand for a "
                 "missing cell. Name a text that no column holds by missing_text."
             )
         cells = self.graph.column(column.name, TensorProto.STRING)
-        places = [*range(len(known)), self._missing_place(column)]
-        return self._looked_up(column, cells, places, keys_strings=[*known, self.missing_text])
+        places = {**_places(column), self.missing_text: self.scoring.missing_place(column)}
+        return self._looked_up(column, cells, "keys_strings", places)
 
-    def _looked_up(self, column: Column, cells: str, places: Sequence[int] | None = None, **keys: Any) -> str:
-        ((_, listed),) = keys.items()
-        places = range(len(listed)) if places is None else places
-        words = {"values_int64s": list(places), "default_int64": self._unseen_place(column)}
-        return self.graph.op("LabelEncoder", cells, domain="ai.onnx.ml", **keys, **words)
+    def _looked_up(self, column: Column, cells: str, keys: str, places: Mapping[Any, int]) -> str:
+        words = {keys: list(places), "values_int64s": list(places.values())}
+        unseen = self.scoring.unseen_place(column)
+        return self.graph.op("LabelEncoder", cells, domain="ai.onnx.ml", **words, default_int64=unseen)
 
-    def _numbers_that_name(self, column: Column, known: Sequence[Category]) -> str:
+    def _numbers_that_name(self, column: Column) -> str:
         """Codes of categories that are numbers: missing ones, and fractions, take doubles."""
         graph = self.graph
         cells = graph.column(column.name, TensorProto.DOUBLE)
-        hits = graph.op("Equal", cells, graph.constant(_doubles(column, known)))
-        at = graph.op("Where", hits, graph.whole(np.arange(len(known))[None, :]), graph.whole(-1))
+        hits = graph.op("Equal", cells, graph.constant(_doubles(column)))
+        at = graph.op("Where", hits, graph.whole([range(len(column.known))]), graph.whole(-1))
         codes = graph.op("ReduceMax", at, axes=[1], keepdims=1)
         known_cell = graph.op("GreaterOrEqual", codes, graph.whole(0))
-        codes = graph.op("Where", known_cell, codes, graph.whole(self._unseen_place(column)))
-        return graph.op("Where", self._seen(cells), codes, graph.whole(self._missing_place(column)))
+        codes = graph.op("Where", known_cell, codes, graph.whole(self.scoring.unseen_place(column)))
+        return self._or_missing(column, cells, codes)
+
+    def _or_missing(self, column: Column, cells: str, codes: str) -> str:
+        missing = self.graph.whole(self.scoring.missing_place(column))
+        return self.graph.op("Where", self._seen(cells), codes, missing)
 
     def _bins(self, column: Column) -> str:
         """A number on a border belongs to the bin above it."""
         graph = self.graph
         cells = graph.column(column.name, TensorProto.DOUBLE)
         above = graph.op("GreaterOrEqual", cells, graph.constant([column.edges or ()]))
-        codes = graph.op(
-            "ReduceSum", graph.op("Cast", above, to=TensorProto.INT64), graph.whole([1]), keepdims=1
-        )
-        return graph.op("Where", self._seen(cells), codes, graph.whole(self._missing_place(column)))
+        ones = graph.op("Cast", above, to=TensorProto.INT64)
+        return self._or_missing(column, cells, graph.op("ReduceSum", ones, graph.whole([1]), keepdims=1))
 
     def _seen(self, cells: str) -> str:
         """Whether a number is there: only a finite one minus itself is 0."""
@@ -185,9 +174,8 @@ class _Labels:
                 self.refused.append(graph.op("Not", seen))
             means, scale, level = (values[:, at] for values in (fixed.means, fixed.scale, fixed.level))
             there = ~np.isnan(means)  # of a cluster without such numbers there is nothing to measure
-            away = graph.op(
-                "Abs", graph.op("Sub", number, graph.constant(np.where(there, means, 0.0)[None, :]))
-            )
+            middle = graph.constant(np.where(there, means, 0.0)[None, :])
+            away = graph.op("Abs", graph.op("Sub", number, middle))
             measured = graph.op("Mul", away, away) if fixed.power == 2 else away
             term = graph.op("Mul", graph.constant(scale[None, :]), measured)
             term = graph.op("Add", graph.constant(level[None, :]), term)
@@ -215,27 +203,19 @@ class _Labels:
         return graph.op("Div", ticks, graph.constant(2.0**TICK_BITS)), seen
 
 
-def _known(column: Column) -> tuple[Category, ...]:
-    """The categories that are not the missing one, all of one type that ONNX has."""
-    known = tuple(value for value in column.categories if value is not None)
-    types = sorted({category_key(value)[0] for value in known})
-    told = f"{column.dtype.name} {column.dtype.inner}".lower()
-    if len(types) > 1 or types == ["list"]:
-        raise OnnxError(
-            f"Column {column.name!r} holds {' and '.join(types)} categories, and an input of ONNX holds "
-            "values of one type. Convert it to text and fit again."
-        )
-    if not column.binned and ("date" in told or "time" in told):
+def _types(column: Column) -> set[str]:
+    """The type of the categories, if there are any, which ONNX has to have."""
+    types = types_of(column, OnnxError, "an input of ONNX")
+    if holds_moments(column):
         raise OnnxError(
             f"Column {column.name!r} holds dates or times, which ONNX does not have. Convert it to text and "
             "fit again."
         )
-    return known
+    return types
 
 
-def _whole(column: Column, known: Sequence[Category]) -> bool:
-    """Whether the column is of integers without gaps; one of doubles may meet fractions and gaps later."""
-    return _without_gaps(column, "int") and all(isinstance(one, int) for one in known)
+def _places(column: Column) -> dict[Any, int]:
+    return {value: at for at, value in enumerate(column.known)}
 
 
 def _without_gaps(column: Column, kind: str) -> bool:
@@ -243,10 +223,10 @@ def _without_gaps(column: Column, kind: str) -> bool:
     return column.dtype.name.lower().lstrip("u").startswith(kind) and column.missing_code is None
 
 
-def _doubles(column: Column, known: Sequence[Category]) -> list[list[float]]:
+def _doubles(column: Column) -> list[list[float]]:
     """Categories as doubles (1, categories), if they are the same numbers then."""
-    doubles = [float(value) for value in known if value is not None]
-    if doubles != list(known):
+    doubles = [float(value) for value in column.known if value is not None]
+    if doubles != list(column.known):
         raise OnnxError(
             f"Column {column.name!r} has whole numbers above 2**53 and is not of integers: doubles, which "
             "hold missing cells too, skip some of them. Convert it to text and fit again."

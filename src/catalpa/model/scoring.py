@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from catalpa.errors import ParameterError
+from catalpa.errors import CatalpaError, ParameterError
 from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import IGNORED, UNSEEN, IntArray, Scaling
-from catalpa.table.schema import Column, Schema
+from catalpa.table.schema import Column, Schema, category_key
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,16 +35,37 @@ class Scoring:
         cuts = zip(self.schema.categorical, pairwise(self.fixed.axis.offsets), strict=True)
         return [(column, self.fixed.table[start:stop]) for column, (start, stop) in cuts]
 
-    def unseen_place(self, column: Column) -> int | None:
-        """Where in its column's part the cost of an unseen category stands; None where predict refuses it."""
-        return None if self.handle_unknown == "error" else column.size + UNSEEN
+    def refused_place(self, column: Column) -> int:
+        """The place behind all costs of a column's part, for cells that predict refuses."""
+        return column.size + 1 + max(IGNORED, UNSEEN)
 
-    def missing_place(self, column: Column) -> int | None:
+    def unseen_place(self, column: Column) -> int:
+        """Where in its column's part the cost of an unseen category stands."""
+        return self.refused_place(column) if self.handle_unknown == "error" else column.size + UNSEEN
+
+    def missing_place(self, column: Column) -> int:
         """The same of a missing cell."""
         if column.missing_code is not None:
             return column.missing_code
-        left_out = {"error": None, "ignore": column.size + IGNORED}
+        left_out = {"error": self.refused_place(column), "ignore": column.size + IGNORED}
         return left_out.get(self.schema.missing, self.unseen_place(column))
+
+
+def types_of(column: Column, refused: type[CatalpaError], holder: str) -> set[str]:
+    """The type of a column's categories, if there are any: several are refused."""
+    types = {category_key(value)[0] for value in column.known}
+    if len(types) > 1:
+        raise refused(
+            f"Column {column.name!r} holds {' and '.join(sorted(types))} categories, and {holder} holds "
+            "values of one type. Convert it to text and fit again."
+        )
+    return types
+
+
+def holds_moments(column: Column) -> bool:
+    """Whether the categories are dates or times, written as text."""
+    told = f"{column.dtype.name} {column.dtype.inner}".lower()
+    return not column.binned and ("date" in told or "time" in told)
 
 
 class Scorer:

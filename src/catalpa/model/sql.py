@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from catalpa.errors import ParameterError, SqlError
-from catalpa.model.scoring import Scoring
+from catalpa.model.scoring import Scoring, holds_moments
 from catalpa.model.sql_cells import ColumnCosts
 from catalpa.model.sql_words import GIVEN, Words, rounded
 from catalpa.table.blocks import FARTHEST, TICK_BITS
@@ -97,9 +97,9 @@ class _Query:
     @cached_property
     def columns(self) -> list[ColumnCosts]:
         """The categorical columns, the widest of them with look-up tables."""
-        able = [
-            column for column in self.scoring.schema.categorical if column.size > WIDE and _joinable(column)
-        ]
+        wide = [column for column in self.scoring.schema.categorical if column.size > WIDE]
+        # In a table text that means a date would not be read as one: that is done beside a date only.
+        able = [column for column in wide if not column.binned and not holds_moments(column)]
         able = sorted(able, key=lambda column: -column.size)[:MOST_JOINS]
         joined = {column.name for column in able if self.words.dialect in WITH_VALUES}
         return [
@@ -122,21 +122,15 @@ class _Query:
     def _kept(self) -> list[str]:
         return [f"kept_{at}" for at in range(len(self.kept))]
 
-    @property
-    def _numbers(self) -> list[str]:
-        return [f"number_{at}" for at in range(len(self.numeric))]
-
     def _passed(self, made: list[str]) -> list[str]:
         return [*self._kept, *(column.cell for column in self.columns), *made]
 
     def _scaled(self) -> list[str]:
         """Numbers in ticks of their range, as ``Scaling.apply`` has them."""
         double = self.words.double
-        scaled = []
-        scaling = self.scoring.scaling
-        for at, (half_span, clipped) in enumerate(
-            zip(scaling.half_span.tolist(), scaling.clipped.tolist(), strict=True)
-        ):
+        scaled, scaling = [], self.scoring.scaling
+        spans = zip(scaling.half_span.tolist(), scaling.clipped.tolist(), strict=True)
+        for at, (half_span, clipped) in enumerate(spans):
             name, near = f"half_{at}", NO_TICK * half_span
             lowest, highest = (0.0, 1.0) if clipped else (-FARTHEST, FARTHEST)
             whens = []
@@ -159,16 +153,12 @@ class _Query:
     def _distances(self) -> list[str]:
         """The numbers, and their part of the cost in each cluster, in quanta but not yet whole."""
         fixed, double = self.scoring.fixed, self.words.double
-        made = self._numbers
+        made = [f"number_{at}" for at in range(len(self.numeric))]
         for cluster in self.clusters:
-            terms = [
-                self._number_term(at, *map(float, own))
-                for at, own in enumerate(
-                    zip(fixed.means[cluster], fixed.scale[cluster], fixed.level[cluster], strict=True)
-                )
-            ]
+            own = zip(fixed.means[cluster], fixed.scale[cluster], fixed.level[cluster], strict=True)
+            terms = [self._number_term(at, *map(float, figures)) for at, figures in enumerate(own)]
             total = "\n      + ".join(terms)
-            made = [*made, f"({total}) * {double(2.0**fixed.shift)} AS distance_{cluster}"]
+            made.append(f"({total}) * {double(2.0**fixed.shift)} AS distance_{cluster}")
         return made
 
     def _number_term(self, at: int, mean: float, scale: float, level: float) -> str:
@@ -208,12 +198,6 @@ class _Query:
         tie = self.scoring.fixed.tie
         whens = " ".join(f"WHEN cost_{j} <= smallest + {tie} THEN {values[j]}" for j in self.clusters)
         return f"CASE {whens} END AS {self.words.name(column)}"
-
-
-def _joinable(column: Column) -> bool:
-    """Whether the categories can stand in a table: text that means a date is only read beside a date."""
-    told = f"{column.dtype.name} {column.dtype.inner}".lower()
-    return not column.binned and "date" not in told and "time" not in told
 
 
 def _select(expressions: Sequence[str], source: str, indent: str) -> str:

@@ -8,15 +8,10 @@ from functools import cached_property
 from itertools import pairwise
 
 from catalpa.errors import SqlError
-from catalpa.model.scoring import Scoring
+from catalpa.model.scoring import Scoring, types_of
 from catalpa.model.sql_words import Words
 from catalpa.table.blocks import IntArray
-from catalpa.table.schema import Category, Column, category_key
-
-
-def is_missing(name: str) -> str:
-    """Whether a number is NULL or no number: only a finite number minus itself is 0."""
-    return f"({name} IS NULL OR NOT {name} - {name} = 0)"
+from catalpa.table.schema import Column
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,20 +35,9 @@ class ColumnCosts:
         return f"catalpa_column_{self.at}"
 
     @cached_property
-    def known(self) -> tuple[Category, ...]:
-        """The categories that are not the missing one, all of one type."""
-        known = tuple(value for value in self.column.categories if value is not None)
-        types = sorted({category_key(value)[0] for value in known})
-        if len(types) > 1:
-            raise SqlError(
-                f"Column {self.column.name!r} holds {' and '.join(types)} categories, and a column in a "
-                "database holds values of one type. Convert it to text and fit again."
-            )
-        return known
-
-    @property
     def _numbers(self) -> bool:
-        return self.column.binned or any(category_key(value)[0] == "number" for value in self.known)
+        types = types_of(self.column, SqlError, "a column in a database")
+        return self.column.binned or types == {"number"}
 
     def entry(self) -> str:
         """The cell as the first part of the query selects it."""
@@ -62,15 +46,18 @@ class ColumnCosts:
 
     def term(self, cluster: int) -> str:
         """The cost of the cell in a cluster."""
-        # A text has no minus, so that only numbers can be tested for being none.
-        absent = is_missing(self.cell) if self._numbers else f"{self.cell} IS NULL"
-        whens = [f"WHEN {absent} THEN {self._missing_cost(cluster)}"]
+        name, absent = self.cell, f"{self.cell} IS NULL"
+        # Only a finite number minus itself is 0; a text has no minus, and cannot be tested in this way.
+        absent = f"({absent} OR NOT {name} - {name} = 0)" if self._numbers else absent
+        whens = [f"WHEN {absent} THEN {self._cost(self.scoring.missing_place(self.column), cluster)}"]
         if self.joined:
             whens += [f"WHEN {self.lookup}.category IS NULL THEN {self._unseen_cost(cluster)}"]
             otherwise = f"{self.lookup}.cost_{cluster}"
         elif self.column.binned:
             whens += self._bins(cluster)
-            otherwise = str(self.table[len(self.known) - 1, cluster])  # the last bin has no upper border
+            otherwise = str(
+                self.table[len(self.column.known) - 1, cluster]
+            )  # the last bin has no upper border
         else:
             whens += self._groups(cluster)
             otherwise = self._unseen_cost(cluster)
@@ -85,30 +72,28 @@ class ColumnCosts:
         costs = ", ".join(f"cost_{cluster}" for cluster in range(self.table.shape[1]))
         rows = ",\n    ".join(
             f"({', '.join([self.words.category(value), *map(str, self.table[code].tolist())])})"
-            for code, value in enumerate(self.known)
+            for code, value in enumerate(self.column.known)
         )
         return f"{self.lookup} (category, {costs}) AS (\n  VALUES\n    {rows}\n)"
-
-    def _missing_cost(self, cluster: int) -> str:
-        return self._cost(self.scoring.missing_place(self.column), cluster)
 
     def _unseen_cost(self, cluster: int) -> str:
         return self._cost(self.scoring.unseen_place(self.column), cluster)
 
-    def _cost(self, place: int | None, cluster: int) -> str:
-        return "NULL" if place is None else str(self.table[place, cluster])
+    def _cost(self, place: int, cluster: int) -> str:
+        refused = place == self.scoring.refused_place(self.column)
+        return "NULL" if refused else str(self.table[place, cluster])
 
     def _groups(self, cluster: int) -> list[str]:
         """Categories of one cost together; those that cost as much as an unseen one need no words."""
         groups: dict[str, list[str]] = {}
-        for code, value in enumerate(self.known):
+        for code, value in enumerate(self.column.known):
             groups.setdefault(str(self.table[code, cluster]), []).append(self.words.category(value))
         groups.pop(self._unseen_cost(cluster), None)
         return [f"WHEN {self.cell} IN ({', '.join(values)}) THEN {cost}" for cost, values in groups.items()]
 
     def _bins(self, cluster: int) -> list[str]:
         edges: Sequence[float] = self.column.edges or ()
-        costs = self.table[: len(self.known), cluster].tolist()
+        costs = self.table[: len(self.column.known), cluster].tolist()
         return [
             f"WHEN {self.cell} < {self.words.double(edge)} THEN {cost}"
             for edge, (cost, above) in zip(edges, pairwise(costs), strict=True)

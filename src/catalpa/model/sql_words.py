@@ -86,14 +86,11 @@ class Words:
 
     def smallest(self, names: Sequence[str]) -> str:
         """The smallest of some columns."""
-        parts = list(names)
+        parts, least = list(names), "MIN" if self.dialect == "sqlite" else "LEAST"
         while len(parts) > 1:
             groups = [parts[at : at + ARGUMENTS] for at in range(0, len(parts), ARGUMENTS)]
-            parts = [self._least(group) if len(group) > 1 else group[0] for group in groups]
+            parts = [f"{least}({', '.join(group)})" if len(group) > 1 else group[0] for group in groups]
         return parts[0]
-
-    def _least(self, names: Sequence[str]) -> str:
-        return f"{'MIN' if self.dialect == 'sqlite' else 'LEAST'}({', '.join(names)})"
 
     def whole_sum(self, first: str, parts: Sequence[str]) -> str:
         """Whole numbers added up in 64 bits."""

@@ -31,11 +31,10 @@ def kept_order(column: Column) -> IntArray | None:
     codes = np.arange(column.size)
     if column.kind is Kind.ORDINAL:
         return codes
-    known = [category for category in column.categories if category is not None]
-    numbers = [number for number in map(_number, known) if number is not None]
-    if len(numbers) < len(known) or not known:
+    numbers = [number for number in map(_number, column.known) if number is not None]
+    if len(numbers) < len(column.known) or not numbers:
         return None
-    missing = [np.inf] * (column.size - len(known))
+    missing = [np.inf] * (column.size - len(numbers))
     return np.argsort(np.array([*numbers, *missing]), kind="stable")
 
 

@@ -82,8 +82,8 @@ def _restore(block: Block, schema: Schema) -> list[_Restored]:
         # Two more places than categories, for the holes.
         lookup = np.array([*column.categories, None, None], dtype=object)
         values = lookup[block.codes[:, at]]
-        present = tuple(value for value in column.categories if value is not None)
-        restored[column.name] = _Restored(column.name, _dtype_of(column, schema.library), values, present)
+        dtype = _dtype_of(column, schema.library)
+        restored[column.name] = _Restored(column.name, dtype, values, column.known)
     for at, column in enumerate(schema.numeric):
         numbers = block.numbers[:, at]
         values = numbers.astype(object)

@@ -87,7 +87,7 @@ def _check_together(column: Column, owner: str) -> None:
     if column.kind is Kind.NUMERIC and (column.categories or column.binned):
         raise _unreadable(owner, "a number that has categories")
     if column.edges is not None:
-        bins = column.size - (column.missing_code is not None)
+        bins = len(column.known)
         if bins != len(column.edges) + 1:
             raise _unreadable(f"{owner}.edges", f"{len(column.edges)} borders of {bins} intervals")
 

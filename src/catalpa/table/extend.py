@@ -42,13 +42,12 @@ def _of(column: Column, summaries: dict[str, Summary]) -> Summary:
 
 
 def _extended(column: Column, summary: Summary, missing: str) -> Column:
-    known = tuple(value for value in column.categories if value is not None)
     fresh: tuple[Category, ...] = ()
     if not column.binned:
         values = (key[1] for key in sorted(summary.tally or ()))
         fresh = tuple(value for value in values if column.code_of(value) is None)
     hole = column.missing_code is not None or (missing == "category" and summary.missing > 0)
-    return replace(column, categories=(*known, *fresh, *((None,) if hole else ())))
+    return replace(column, categories=(*column.known, *fresh, *((None,) if hole else ())))
 
 
 def places_in(schema: Schema, wider: Schema) -> IntArray:  # (V,)

@@ -131,6 +131,11 @@ class Column:
         return len(self.categories)
 
     @property
+    def known(self) -> tuple[Category, ...]:
+        """The categories that are not the missing one."""
+        return self.categories[: self.missing_code]
+
+    @property
     def binned(self) -> bool:
         """Whether the categories are intervals of numbers."""
         return self.edges is not None
@@ -245,9 +250,7 @@ class Schema:
         return [
             column.name
             for column in self.categorical
-            if column.kind is Kind.ORDINAL
-            and not column.binned
-            and column.size - (column.missing_code is not None) > 2
+            if column.kind is Kind.ORDINAL and not column.binned and len(column.known) > 2
         ]
 
     @property
