@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import csv
 import io
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from importlib.resources import files
-from typing import Any
 
-from catalpa.datasets.registry import Variant
+from catalpa.datasets.registry import Variant, entries_of
 from catalpa.errors import DatasetError
 
 _MISSING = "?"  # as UCI writes it
@@ -37,7 +33,7 @@ class Recipe:
 
 def recipe_of(name: str) -> Recipe:
     """The recipe of one data set."""
-    return _recipes()[name]
+    return Recipe(**entries_of("recipes.toml")[name])
 
 
 def canonical_csv(raw: bytes, recipe: Recipe, variant: Variant) -> bytes:
@@ -84,16 +80,3 @@ def _read(raw: bytes, recipe: Recipe) -> tuple[list[str], list[list[str]]]:
             "released, or it is damaged."
         )
     return fields, rows
-
-
-@cache
-def _recipes() -> Mapping[str, Recipe]:
-    entries = tomllib.loads(files("catalpa.datasets").joinpath("recipes.toml").read_text("utf-8"))
-    return {
-        name: Recipe(**{key: _frozen(value) for key, value in entry.items()})
-        for name, entry in entries.items()
-    }
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value

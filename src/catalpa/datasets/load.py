@@ -17,6 +17,8 @@ from catalpa.datasets.fetch import UCI, cache_folder, check, fetch
 from catalpa.datasets.registry import Facts, Variant, facts_of, registry, table_path
 from catalpa.errors import DatasetError
 
+COUNTED = ("name", "alias", "title", "rows", "columns", "clusters")  # facts that a list of data sets shows
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
@@ -96,8 +98,7 @@ def load(
     'mammal'
     """
     facts = facts_of(name)
-    relative = table_path(facts, variant)
-    path = _find(facts, relative, data_home)
+    path = _find(facts, variant, data_home)
     if path is None:
         content = fetch(facts, variant, base_url)
     else:
@@ -127,15 +128,10 @@ def list_datasets(*, data_home: str | os.PathLike[str] | None = None) -> pd.Data
     """
     return pd.DataFrame(
         {
-            "name": facts.name,
-            "alias": facts.alias,
-            "title": facts.title,
-            "rows": facts.rows,
-            "columns": facts.columns,
-            "clusters": facts.clusters,
+            **{name: getattr(facts, name) for name in COUNTED},
             "mixed": "mixed" in facts.sha256,
             "bundled": facts.bundled_from is not None,
-            "available": _find(facts, table_path(facts, "paper"), data_home) is not None,
+            "available": _find(facts, "paper", data_home) is not None,
         }
         for facts in registry().values()
     )
@@ -149,14 +145,14 @@ def is_here(name: str, *, variant: Variant = "paper") -> bool:
     >>> is_here("zoo")
     True
     """
-    facts = facts_of(name)
-    return _find(facts, table_path(facts, variant), None) is not None
+    return _find(facts_of(name), variant, None) is not None
 
 
-def _find(facts: Facts, relative: str, data_home: str | os.PathLike[str] | None) -> Path | None:
+def _find(facts: Facts, variant: Variant, data_home: str | os.PathLike[str] | None) -> Path | None:
+    relative = table_path(facts, variant)
     bundled = Path(str(files("catalpa.datasets"))) / "files" / f"{facts.name}.csv"
     # The bundled files have no numeric columns.
-    candidates = [bundled] if relative.startswith("paper/") else []
+    candidates = [bundled] if variant == "paper" else []
     for folder in _folders(data_home):
         candidates += [folder / relative, folder / f"{relative}.gz"]
     return next((path for path in candidates if path.is_file()), None)

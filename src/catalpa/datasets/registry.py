@@ -44,10 +44,19 @@ class Facts:
 
 
 @cache
+def entries_of(file: str) -> Mapping[str, Mapping[str, Any]]:
+    """The entries of a TOML file in this folder, lists as tuples."""
+    read = tomllib.loads(files("catalpa.datasets").joinpath(file).read_text("utf-8"))
+    return {
+        name: {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
+        for name, entry in read.items()
+    }
+
+
+@cache
 def registry() -> Mapping[str, Facts]:
     """Facts by name, in the order of the file."""
-    entries = tomllib.loads(files("catalpa.datasets").joinpath("registry.toml").read_text("utf-8"))
-    return {name: _facts(name, entry) for name, entry in entries.items()}
+    return {name: Facts(name=name, **entry) for name, entry in entries_of("registry.toml").items()}
 
 
 def facts_of(name_or_alias: str) -> Facts:
@@ -73,7 +82,3 @@ def table_path(facts: Facts, variant: Variant) -> str:
             f"{facts.name} has no variant with numeric columns. Leave variant out, or load one of {mixed}."
         )
     return f"{_FOLDERS[variant]}/{facts.alias}.csv"
-
-
-def _facts(name: str, entry: dict[str, Any]) -> Facts:
-    return Facts(name=name, **(entry | {"member": tuple(entry["member"])}))

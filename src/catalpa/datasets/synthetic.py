@@ -47,8 +47,8 @@ class Planted:
     @cached_property
     def frame(self) -> pd.DataFrame:
         columns = {
-            f"column_{at}": pd.Categorical.from_codes(codes, _category_names(cardinality))
-            for at, (codes, cardinality) in enumerate(zip(self.codes.T, self.cardinalities, strict=True))
+            f"column_{at}": pd.Categorical.from_codes(codes, pd.Index([f"c{code}" for code in range(size)]))
+            for at, (codes, size) in enumerate(zip(self.codes.T, self.cardinalities, strict=True))
         }
         return pd.DataFrame(columns, index=self._index)
 
@@ -104,7 +104,8 @@ def make_categorical(
     ((4, 3), 4)
     """
     design = _Design.checked(columns, categories, clusters, noise, seed)
-    return design.rows(0, _checked_rows(n))
+    _check("n", n, n >= 1, "at least one row is needed")
+    return design.rows(0, n)
 
 
 def iter_categorical(
@@ -136,10 +137,9 @@ def iter_categorical(
     [4, 4, 2]
     """
     design = _Design.checked(columns, categories, clusters, noise, seed)
-    if block_rows < 1:
-        raise ParameterError(f"block_rows={block_rows}, but a block holds at least one row.")
-    starts = range(0, _checked_rows(n), block_rows)
-    return (design.rows(start, min(start + block_rows, n)) for start in starts)
+    _check("block_rows", block_rows, block_rows >= 1, "a block holds at least one row")
+    _check("n", n, n >= 1, "at least one row is needed")
+    return (design.rows(start, min(start + block_rows, n)) for start in range(0, n, block_rows))
 
 
 @dataclass(frozen=True)
@@ -153,13 +153,10 @@ class _Design:
 
     @classmethod
     def checked(cls, columns: int, categories: Sizes, clusters: int, noise: float, seed: int) -> _Design:
-        for name, value in {"columns": columns, "clusters": clusters}.items():
-            if value < 1:
-                raise ParameterError(f"{name}={value}, but at least one is needed.")
-        if not 0 <= noise <= 1:
-            raise ParameterError(f"noise={noise}, but it is a probability from 0 to 1.")
-        if seed < 0:
-            raise ParameterError(f"seed={seed}, but it must be 0 or more.")
+        _check("columns", columns, columns >= 1, "at least one is needed")
+        _check("clusters", clusters, clusters >= 1, "at least one is needed")
+        _check("noise", noise, 0 <= noise <= 1, "it is a probability from 0 to 1")
+        _check("seed", seed, seed >= 0, "it must be 0 or more")
         cardinalities = _cardinalities(columns, categories)
         rng = _stream(seed, 0)
         # Clusters share the categories of a column as evenly as they can.
@@ -200,16 +197,10 @@ def _cardinalities(columns: int, categories: Sizes) -> NDArray[np.int64]:
         raise ParameterError(
             f"categories gives {len(each)} numbers for columns={columns}. Give one per column or one for all."
         )
-    if min(each) < 1:
-        raise ParameterError(f"categories={categories}, but a column has at least one category.")
+    _check("categories", categories, min(each) >= 1, "a column has at least one category")
     return np.asarray(each, dtype=np.int64)
 
 
-def _checked_rows(n: int) -> int:
-    if n < 1:
-        raise ParameterError(f"n={n}, but at least one row is needed.")
-    return n
-
-
-def _category_names(cardinality: int) -> pd.Index[str]:
-    return pd.Index([f"c{code}" for code in range(cardinality)])
+def _check(name: str, value: object, holds: bool, needed: str) -> None:
+    if not holds:
+        raise ParameterError(f"{name}={value}, but {needed}.")

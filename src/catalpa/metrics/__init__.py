@@ -7,11 +7,7 @@ from catalpa.metrics.external import (
     normalized_mutual_information,
     purity,
 )
-from catalpa.metrics.internal import (
-    categorical_silhouette,
-    categorical_silhouette_samples,
-    compactness,
-)
+from catalpa.metrics.internal import categorical_silhouette, categorical_silhouette_samples, compactness
 from catalpa.metrics.ranks import (
     Friedman,
     PairTest,

@@ -101,7 +101,9 @@ def _as_array(values: Any) -> NDArray[Any]:
 def _factorize(array: NDArray[Any]) -> tuple[Codes, int, int]:
     """Codes, the number of different values (missing is one of them) and the number of missing cells."""
     if array.dtype.kind in "iu" and array.size and 0 <= array.min() and array.max() < _COUNTING_LIMIT:
-        return _factorize_small_integers(array)
+        # Labels are mostly small whole numbers already: two passes without a sort.
+        seen = np.bincount(array) > 0
+        return (np.cumsum(seen, dtype=np.int64) - 1)[array], int(seen.sum()), 0
     # Objects, texts of variable width and records cannot all be sorted; they are told apart by hashing.
     if array.dtype.kind in "OTV":
         codes, values = pd.factorize(array.astype(object))  # -1 where missing, whatever stands for it
@@ -111,10 +113,3 @@ def _factorize(array: NDArray[Any]) -> tuple[Codes, int, int]:
     # np.unique takes all NaN for one value, so that missing cells share a code.
     values, codes = np.unique(array, return_inverse=True)
     return codes.astype(np.int64, copy=False), len(values), int(missing.sum())
-
-
-def _factorize_small_integers(array: NDArray[Any]) -> tuple[Codes, int, int]:
-    # Labels are mostly small whole numbers already: two passes without a sort.
-    seen = np.bincount(array) > 0
-    positions = np.cumsum(seen, dtype=np.int64) - 1
-    return positions[array], int(seen.sum()), 0

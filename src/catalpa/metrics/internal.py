@@ -56,7 +56,7 @@ def compactness(frame: Any, labels: ArrayLike, n_clusters: int | None = None) ->
     >>> compactness([["red", "S"], ["red", "L"], ["blue", "L"], ["blue", "L"]], [0, 0, 1, 1])
     0.25
     """
-    clusters, found, columns = _read(frame, labels)
+    clusters, found, columns, _ = _read(frame, labels, None)
     k = found if n_clusters is None else n_clusters
     # An average over fewer clusters than there are could exceed 1.
     if k < found:
@@ -113,7 +113,7 @@ def categorical_silhouette(
     >>> categorical_silhouette([["red", "S"], ["red", "S"], ["blue", "L"], ["blue", "L"]], [0, 0, 1, 1])
     1.0
     """
-    table = _measured(frame, labels, numbers)
+    table = _read(frame, labels, numbers)
     rows = _drawn_rows(table.clusters.size, sample_size, random_state)
     return float(_silhouettes(table, rows).mean())
 
@@ -142,23 +142,36 @@ def categorical_silhouette_samples(
     >>> categorical_silhouette_samples([["a", "x"], ["a", "y"], ["b", "z"]], [0, 0, 1])
     array([0.5, 0.5, 0. ])
     """
-    table = _measured(frame, labels, numbers)
+    table = _read(frame, labels, numbers)
     return _silhouettes(table, np.arange(table.clusters.size))
 
 
-def _read(frame: Any, labels: ArrayLike) -> tuple[Codes, int, list[tuple[Codes, int]]]:
-    """Cluster codes, the number of clusters, and codes and number of categories per column."""
+class _Measured(NamedTuple):
+    """A table whose rows are compared."""
+
+    clusters: Codes
+    found: int  # how many clusters
+    columns: list[tuple[Codes, int]]  # with the number of categories
+    numbers: NDArray[np.float64]  # (n, numeric), on [0, 1]
+
+
+def _read(frame: Any, labels: ArrayLike, numbers: ArrayLike | None) -> _Measured:
     clusters, found = label_codes(labels, "labels")
-    columns = column_codes(frame)
-    if not columns:
+    beside = np.zeros((clusters.size, 0)) if numbers is None else np.asarray(numbers, dtype=np.float64)
+    if beside.ndim != 2 or len(beside) != clusters.size:
+        raise ParameterError(
+            f"numbers has shape {beside.shape}; it must have a row for each of the {clusters.size} labels."
+        )
+    without = numbers is not None and (frame is None or np.shape(frame)[1:] == (0,))
+    columns = [] if without else column_codes(frame)
+    if not columns and not beside.shape[1]:
         raise ParameterError("The table has no columns. A measure of clusters needs at least one.")
-    n_rows = columns[0][0].size
-    if n_rows != clusters.size:
+    if columns and (n_rows := columns[0][0].size) != clusters.size:
         raise ParameterError(
             f"The table has {n_rows} rows and labels has {clusters.size}. "
             "Both must describe the same rows in the same order."
         )
-    return clusters, found, columns
+    return _Measured(clusters, found, columns, _on_range(beside))
 
 
 def _entropies(counts: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -180,31 +193,6 @@ def _drawn_rows(
     drawn = np.random.default_rng(random_state).choice(n_rows, size=sample_size, replace=False)
     # In the order of the table, so that chunks of rows lie together in memory.
     return np.sort(drawn)
-
-
-class _Measured(NamedTuple):
-    """A table whose rows are compared: clusters, codes per column, and numbers on [0, 1]."""
-
-    clusters: Codes
-    found: int
-    columns: list[tuple[Codes, int]]
-    numbers: NDArray[np.float64]  # (n, numeric)
-
-
-def _measured(frame: Any, labels: ArrayLike, numbers: ArrayLike | None) -> _Measured:
-    if numbers is None:
-        return _Measured(*_read(frame, labels), np.zeros((0, 0)))
-    beside = np.asarray(numbers, dtype=np.float64)
-    clusters, found = label_codes(labels, "labels")
-    if beside.ndim != 2 or len(beside) != clusters.size:
-        raise ParameterError(
-            f"numbers has shape {beside.shape}; it must have a row for each of the {clusters.size} labels."
-        )
-    without = frame is None or np.shape(frame)[1:] == (0,)
-    if without and not beside.shape[1]:
-        raise ParameterError("The table has no columns. A measure of clusters needs at least one.")
-    columns = [] if without else _read(frame, labels)[2]
-    return _Measured(clusters, found, columns, _on_range(beside))
 
 
 def _on_range(numbers: NDArray[np.float64]) -> NDArray[np.float64]:

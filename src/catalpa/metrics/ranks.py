@@ -121,10 +121,10 @@ def nemenyi_difference(n_methods: int, n_sets: int, alpha: float = 0.05) -> floa
     >>> round(nemenyi_difference(4, 14), 2)
     1.25
     """
-    _check_design(n_methods, n_sets, alpha)
+    error = _rank_error(n_methods, n_sets, alpha)
     # Demšar's q is the studentised range over the root of two, for infinitely many degrees of freedom.
     quantile = float(stats.studentized_range.isf(alpha, n_methods, np.inf)) / np.sqrt(2)
-    return float(quantile * _rank_error(n_methods, n_sets))
+    return float(quantile * error)
 
 
 def bonferroni_dunn_difference(n_methods: int, n_sets: int, alpha: float = 0.05) -> float:
@@ -146,10 +146,9 @@ def bonferroni_dunn_difference(n_methods: int, n_sets: int, alpha: float = 0.05)
     >>> round(bonferroni_dunn_difference(4, 14), 2)
     1.17
     """
-    _check_design(n_methods, n_sets, alpha)
+    error = _rank_error(n_methods, n_sets, alpha)
     # As many comparisons as there are other methods, each on both sides.
-    quantile = float(stats.norm.isf(alpha / (2 * (n_methods - 1))))
-    return float(quantile * _rank_error(n_methods, n_sets))
+    return float(float(stats.norm.isf(alpha / (2 * (n_methods - 1)))) * error)
 
 
 def rank_groups(ranks: ArrayLike, difference: float) -> list[tuple[int, ...]]:
@@ -290,14 +289,12 @@ def _read_scores(scores: Any) -> tuple[tuple[str, ...], NDArray[np.float64]]:
     return names, values
 
 
-def _check_design(n_methods: int, n_sets: int, alpha: float) -> None:
+def _rank_error(n_methods: int, n_sets: int, alpha: float) -> float:
+    """Standard error of a difference of average ranks, if the design can be tested at that level."""
     if n_methods < 2 or n_sets < 1:
         raise ParameterError(
             f"n_methods={n_methods} and n_sets={n_sets}. At least two methods and one data set are needed."
         )
     if not 0 < alpha < 1:
         raise ParameterError(f"alpha={alpha}, but it must lie between 0 and 1 (usually 0.05 or 0.1).")
-
-
-def _rank_error(n_methods: int, n_sets: int) -> float:
     return float(np.sqrt(n_methods * (n_methods + 1) / (6 * n_sets)))
