@@ -397,7 +397,7 @@ def test_a_method_that_finds_the_number_of_clusters_needs_none():
     assert new_model(find_method("wocil"), {"n_clusters": None}).n_clusters is None
     assert "n_clusters" not in new_model(find_method("sigdt"), {"n_clusters": None}).get_params()
     with pytest.raises(ParameterError, match="how many clusters"):
-        new_model(MethodEntry("kmodes", "KModes", ""), {"n_clusters": None})
+        new_model(MethodEntry("KModes", ""), {"n_clusters": None})
     with pytest.raises(ParameterError, match="how many clusters disc should make"):
         new_model(find_method("disc"), {"n_clusters": None})
 

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 class MethodEntry:
     """What the registry knows about a method."""
 
-    name: str  # on the command line, and of the file in ``catalpa.cluster``
-    class_name: str  # of the estimator in that file, and in ``catalpa``
+    class_name: str  # of the estimator, in its file and in ``catalpa``
     summary: str  # one line for people
     aliases: tuple[str, ...] = ()
     mixed: bool = False  # takes numeric columns
@@ -32,6 +31,11 @@ class MethodEntry:
     learns_k: bool = False  # finds the number of clusters
     streams: bool = True  # can run on blocks of rows that are never in memory together
     k_to_find: str | None = None  # the ``n_clusters`` that asks a method to find their number
+
+    @property
+    def name(self) -> str:
+        """The name on the command line, and of the file in ``catalpa.cluster``."""
+        return self.class_name.lower()
 
     @property
     def module(self) -> str:
@@ -49,7 +53,6 @@ METHODS: Mapping[str, MethodEntry] = {
     entry.name: entry
     for entry in (
         MethodEntry(
-            "grove",
             "Grove",
             "soft clusters with shrunk relations; may find the number of clusters",
             mixed=True,
@@ -58,42 +61,32 @@ METHODS: Mapping[str, MethodEntry] = {
             k_to_find="auto",
         ),
         MethodEntry(
-            "disc",
-            "DISC",
-            "every cluster learns its own relations between categories, as published",
-            mixed=True,
+            "DISC", "every cluster learns its own relations between categories, as published", mixed=True
         ),
-        MethodEntry("kmodes", "KModes", "most frequent categories as centres", aliases=("k-modes", "kmd")),
+        MethodEntry("KModes", "most frequent categories as centres", aliases=("k-modes", "kmd")),
         MethodEntry(
-            "kprototypes",
             "KPrototypes",
             "means of numbers and most frequent categories as centres",
             aliases=("k-prototypes", "kpt"),
             mixed=True,
         ),
-        MethodEntry("cbdm", "CBDM", "distances of categories from their context", aliases=("dilca",)),
-        MethodEntry("cure", "CURE", "vectors of categories from groups at many sizes", aliases=("cde",)),
+        MethodEntry("CBDM", "distances of categories from their context", aliases=("dilca",)),
+        MethodEntry("CURE", "vectors of categories from groups at many sizes", aliases=("cde",)),
         MethodEntry(
-            "cdcdr",
-            "CDCDR",
-            "vectors of categories from the graph of their rows",
-            aliases=("cdc_dr", "cdc-dr"),
+            "CDCDR", "vectors of categories from the graph of their rows", aliases=("cdc_dr", "cdc-dr")
         ),
         MethodEntry(
-            "hdc",
             "HDC",
             "nominal and ordered categories on one scale, weights learned per pair",
             aliases=("hd-ndw", "hdndw"),
             ordinal=True,
         ),
         MethodEntry(
-            "coforest",
             "CoForest",
             "a tree of categories per column, shared by all clusters",
             aliases=("co-forest", "cof"),
         ),
         MethodEntry(
-            "wocil",
             "WOCIL",
             "every cluster weighs the columns for itself; may find the number of clusters",
             aliases=("ocil",),
@@ -102,7 +95,6 @@ METHODS: Mapping[str, MethodEntry] = {
             streams=False,  # clusters change with every row, in the order of the table; so for MCDC
         ),
         MethodEntry(
-            "mcdc",
             "MCDC",
             "clusters compete at several granularities; may find the number of clusters",
             aliases=("mgcpl",),
@@ -110,7 +102,6 @@ METHODS: Mapping[str, MethodEntry] = {
             streams=False,
         ),
         MethodEntry(
-            "harr",
             "HARR",
             "columns of all kinds as axes with learned weights",
             aliases=("het2hom", "harr-m"),
@@ -118,7 +109,6 @@ METHODS: Mapping[str, MethodEntry] = {
             ordinal=True,
         ),
         MethodEntry(
-            "sigdt",
             "SigDT",
             "a tree of significant splits with a rule per cluster; finds the number of clusters",
             learns_k=True,
@@ -137,7 +127,7 @@ def find_method(name: str) -> MethodEntry:
     """
     wanted = name.strip().lower()  # typed on a command line, where case and spaces are slips
     for entry in METHODS.values():
-        if wanted in (entry.name, entry.class_name.lower(), *entry.aliases):
+        if wanted in (entry.name, *entry.aliases):
             return entry
     near = difflib.get_close_matches(wanted, METHODS, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
