@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from catalpa.errors import TableError
 from catalpa.table.blocks import Block
-from catalpa.table.schema import Category, Column, Dtype, Kind, Schema
+from catalpa.table.schema import Category, Dtype, Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +29,12 @@ class _Restored:
     @property
     def declared(self) -> tuple[Category, ...]:
         return self.categories if self.dtype.declared is None else self.dtype.declared
+
+    @property
+    def places(self) -> list[int | None]:
+        """Where each value stands among the declared ones."""
+        places = {value: at for at, value in enumerate(self.declared)}
+        return [None if value is None else places[value] for value in self.values]
 
 
 def decode(block: Block, schema: Schema) -> Any:
@@ -81,8 +87,10 @@ def _restore(block: Block, schema: Schema) -> list[_Restored]:
     for at, column in enumerate(schema.categorical):
         # Two more places than categories, for the holes.
         lookup = np.array([*column.categories, None, None], dtype=object)
-        values = lookup[block.codes[:, at]]
-        dtype = _dtype_of(column, schema.library)
+        values, dtype = lookup[block.codes[:, at]], column.dtype
+        if column.binned:
+            objects = schema.library in ("pandas", "polars", "numpy")
+            dtype = Dtype("object" if objects else "string", inner="string")
         restored[column.name] = _Restored(column.name, dtype, values, column.known)
     for at, column in enumerate(schema.numeric):
         numbers = block.numbers[:, at]
@@ -90,12 +98,6 @@ def _restore(block: Block, schema: Schema) -> list[_Restored]:
         values[np.isnan(numbers)] = None
         restored[column.name] = _Restored(column.name, column.dtype, values, ())
     return [restored[name] for name in schema.names]
-
-
-def _dtype_of(column: Column, library: str) -> Dtype:
-    if column.kind is not Kind.NUMERIC and column.binned:
-        return Dtype("string" if library not in ("pandas", "polars", "numpy") else "object", inner="string")
-    return column.dtype
 
 
 def _to_rows(columns: list[_Restored], schema: Schema) -> list[Any]:
@@ -128,18 +130,14 @@ def _to_numpy(columns: list[_Restored], n: int) -> NDArray[Any]:
 def _to_polars(columns: list[_Restored]) -> Any:
     import polars as pl
 
-    made = []
+    made = {}  # by name: a list would rename a column called ""
     for column in columns:
+        dtype: Any = {"Categorical": pl.Categorical}.get(column.dtype.name)
         if column.dtype.name == "Enum":
-            series = pl.Series(
-                column.name, column.values.tolist(), dtype=pl.Enum([str(value) for value in column.declared])
-            )
-        elif column.dtype.name == "Categorical":
-            series = pl.Series(column.name, column.values.tolist(), dtype=pl.Categorical)
-        else:
-            series = pl.Series(column.name, _to_arrow(column))
-        made.append(series)
-    return pl.DataFrame({series.name: series for series in made})  # a list would rename a column called ""
+            dtype = pl.Enum([str(value) for value in column.declared])
+        values = _to_arrow(column) if dtype is None else column.values.tolist()
+        made[column.name] = pl.Series(column.name, values, dtype)
+    return pl.DataFrame(made)
 
 
 def _to_arrow(column: _Restored) -> pa.Array:
@@ -152,9 +150,7 @@ def _to_arrow(column: _Restored) -> pa.Array:
 def _to_dictionary(column: _Restored) -> pa.Array:
     inner = arrow_type(column.dtype.inner) or pa.string()
     dictionary = _arrow_values(np.array(column.declared, dtype=object), inner)
-    places = {value: at for at, value in enumerate(column.declared)}
-    index = [None if value is None else places[value] for value in column.values]
-    indices = pa.array(index, type=arrow_type(column.dtype.name.removeprefix("dictionary:")))
+    indices = pa.array(column.places, type=arrow_type(column.dtype.name.removeprefix("dictionary:")))
     return pa.DictionaryArray.from_arrays(indices, dictionary, ordered=column.dtype.ordered)
 
 
@@ -216,11 +212,9 @@ def _pandas_series(column: _Restored) -> Any:
     import pandas as pd
 
     if column.dtype.name == "category":
-        categories = _pandas_categories(column)
-        places = {value: at for at, value in enumerate(column.declared)}
-        codes = [-1 if value is None else places[value] for value in column.values]
-        kept = pd.Categorical.from_codes(codes, categories=categories, ordered=column.dtype.ordered)
-        return pd.Series(kept)
+        codes = [-1 if place is None else place for place in column.places]
+        ordered = column.dtype.ordered
+        return pd.Series(pd.Categorical.from_codes(codes, _pandas_categories(column), ordered))
     if column.dtype.name == "object":
         return pd.Series(_objects(column), dtype=object)
     return _pandas_values(column.values, column.dtype)
@@ -231,21 +225,13 @@ def _pandas_values(values: NDArray[Any], dtype: Dtype) -> Any:
 
     try:
         if dtype.name.endswith("[pyarrow]") and not dtype.name.startswith("string"):
-            return pd.Series(
-                pd.array(_arrow_values(values, arrow_type(dtype.inner)), dtype=_arrow_dtype(dtype))
-            )
+            kind = arrow_type(dtype.inner)
+            return pd.Series(pd.array(_arrow_values(values, kind), dtype=pd.ArrowDtype(kind)))
         if re.match(r"u?int|float", dtype.name) and all(value is not None for value in values):
             return pd.Series(values.astype(np.dtype(dtype.name)))
         return pd.Series(values.tolist(), dtype=dtype.name)
     except (TypeError, ValueError, OverflowError):  # holes in a type that has no missing values
         return pd.Series(values, dtype=object).infer_objects()
-
-
-def _arrow_dtype(dtype: Dtype) -> Any:
-    import pandas as pd
-
-    kind = arrow_type(dtype.inner)
-    return object if kind is None else pd.ArrowDtype(kind)
 
 
 def _pandas_categories(column: _Restored) -> Any:

@@ -41,7 +41,7 @@ def origins_of(summary: Summary) -> list[Origin]:
                 f"becomes a column; there can be 1 to {MOST_ITEMS}. Group the items, or drop the column."
             )
         return [Origin(summary.name, HOLDS, key[1]) for key in sorted(items)]
-    if not all(_is_date(text) for _, text in tally):
+    if any(_moment(text) is None for _, text in tally):
         return []
     parts = [Origin(summary.name, part) for part in DATE_PARTS]
     return [origin for origin in parts if len({_made(text, origin) for _, text in tally}) > 1]
@@ -110,23 +110,18 @@ def unseen_items(cells: Cells, known: Collection[Category]) -> tuple[int, list[C
 def _made(value: Any, origin: Origin) -> Category:
     if origin.part == HOLDS:
         return category_key(origin.item) in map(category_key, value)
-    if not _is_date(value):
+    if (moment := _moment(value)) is None:
         return str(value)  # a category that fit never saw
-    found = _MOMENT.fullmatch(value)
-    assert found is not None
-    year, month, day = int(found[1]), int(found[2]), int(found[3])
-    if origin.part == "weekday":
-        return WEEKDAYS[date(year, month, day).weekday()]
-    if origin.part == "month":
-        return MONTHS[month - 1]
-    return year if origin.part == "year" else int(found[4] or 0)
+    day, hour = moment
+    named = {"month": MONTHS[day.month - 1], "weekday": WEEKDAYS[day.weekday()]}
+    return named.get(origin.part, day.year if origin.part == "year" else hour)
 
 
-def _is_date(text: Any) -> bool:
+def _moment(text: Any) -> tuple[date, int] | None:
+    """The day and the hour that a text says, if it says any."""
     if not isinstance(text, str) or not (found := _MOMENT.fullmatch(text)):
-        return False
+        return None
     try:
-        date(int(found[1]), int(found[2]), int(found[3]))
+        return date(int(found[1]), int(found[2]), int(found[3])), int(found[4] or 0)
     except ValueError:
-        return False
-    return True
+        return None

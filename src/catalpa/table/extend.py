@@ -10,7 +10,7 @@ import numpy as np
 from catalpa.table.blocks import IntArray
 from catalpa.table.derived import derived_summary
 from catalpa.table.digest import Summary, digest
-from catalpa.table.schema import Category, Column, Kind, Schema, TableSettings, category_key
+from catalpa.table.schema import Column, Kind, Schema, TableSettings, category_key
 
 
 def extend(schema: Schema, X: Any) -> Schema:
@@ -30,22 +30,18 @@ def extend(schema: Schema, X: Any) -> Schema:
     # By the schema's names: a table without names is matched by position.
     summaries = dict(zip(schema.inputs, digested.summaries, strict=True))
     columns = (
-        column if column.kind is Kind.NUMERIC else _extended(column, _of(column, summaries), schema.missing)
+        column if column.kind is Kind.NUMERIC else _extended(column, summaries, schema.missing)
         for column in schema.columns
     )
     return replace(schema, columns=tuple(columns))
 
 
-def _of(column: Column, summaries: dict[str, Summary]) -> Summary:
+def _extended(column: Column, summaries: dict[str, Summary], missing: str) -> Column:
     origin = column.origin
-    return summaries[column.name] if origin is None else derived_summary(summaries[origin.column], origin)
-
-
-def _extended(column: Column, summary: Summary, missing: str) -> Column:
-    fresh: tuple[Category, ...] = ()
-    if not column.binned:
-        values = (key[1] for key in sorted(summary.tally or ()))
-        fresh = tuple(value for value in values if column.code_of(value) is None)
+    summary = summaries[column.name if origin is None else origin.column]
+    summary = summary if origin is None else derived_summary(summary, origin)
+    values = () if column.binned else (key[1] for key in sorted(summary.tally or ()))
+    fresh = (value for value in values if column.code_of(value) is None)
     hole = column.missing_code is not None or (missing == "category" and summary.missing > 0)
     return replace(column, categories=(*column.known, *fresh, *((None,) if hole else ())))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -48,7 +49,7 @@ def shaped(
             columns.append(column)
             continue
         hole = schema.missing == "category" and column.name in holed
-        shape, said = _shape(column, made[column.name], hole=hole)
+        shape, said = _shape(column, made[column.name], hole)
         columns.append(shape)
         decisions.append(f"column {column.name!r} {said}")
     return replace(schema, columns=tuple(columns), decisions=tuple(decisions))
@@ -99,28 +100,25 @@ class _Known:
         return math.fsum((self.times * terms).tolist()) / self.total
 
 
-def _shape(column: Column, known: _Known, *, hole: bool) -> tuple[Column, str]:
+def _shape(column: Column, known: _Known, hole: bool) -> tuple[Column, str]:
     """The column as its shape asks for it, and what is to be said of it."""
     if not known.total:
-        return _binned(column, known, hole=hole, said="has no number in the rows looked at")
+        return _binned(column, known, hole, "has no number in the rows looked at")
     most = int(known.times.argmax())
     share = int(known.times[most]) / known.total
     if share >= SPIKE:
         said = f"holds {known.values[most]:.6g} in {share:.0%} of the cells looked at"
-        return _binned(column, known, hole=hole, said=said)
+        return _binned(column, known, hole, said)
     half_median = known.half_quantile(0.5)
     half_spread = (known.half_quantile(0.9) - known.half_quantile(0.1)) / TENTHS_APART
     skew = _skew(known, half_median, half_spread)
     if abs(skew) > MOST_SKEW:
         side = "right" if skew > 0 else "left"
-        said = f"leans to the {side} (skewness {skew:.2g} without outliers)"
-        return _binned(column, known, hole=hole, said=said)
+        return _binned(column, known, hole, f"leans to the {side} (skewness {skew:.2g} without outliers)")
     low = max(column.low, 2 * (half_median - CLIP * half_spread))
     high = min(column.high, 2 * (half_median + CLIP * half_spread))
-    return (
-        replace(column, low=low, high=high, clipped=True),
-        f"is taken as a number, clipped to {low:.6g} and {high:.6g}",
-    )
+    clipped = replace(column, low=low, high=high, clipped=True)
+    return clipped, f"is taken as a number, clipped to {low:.6g} and {high:.6g}"
 
 
 def _skew(known: _Known, half_median: float, half_spread: float) -> float:
@@ -134,7 +132,7 @@ def _skew(known: _Known, half_median: float, half_spread: float) -> float:
     return known.mean_of(away * away * away) / (variance * math.sqrt(variance))
 
 
-def _binned(column: Column, known: _Known, *, hole: bool, said: str) -> tuple[Column, str]:
+def _binned(column: Column, known: _Known, hole: bool, said: str) -> tuple[Column, str]:
     edges = midrank_edges(known.values, known.times, BINS)
     labels = interval_labels(column.low, edges, column.high)
     categories = (*labels, *((None,) if hole else ()))
@@ -184,7 +182,5 @@ def interval_labels(low: float, edges: tuple[float, ...], high: float) -> tuple[
     texts = [f"{border:.6g}" for border in borders]
     if len(set(texts)) < len(set(borders)):  # six digits do not tell all borders apart
         texts = [repr(border) for border in borders]
-    closing = [")"] * len(edges) + ["]"]
-    return tuple(
-        f"[{left}, {right}{end}" for left, right, end in zip(texts[:-1], texts[1:], closing, strict=True)
-    )
+    intervals = [f"[{left}, {right})" for left, right in pairwise(texts)]
+    return (*intervals[:-1], f"{intervals[-1][:-1]}]")

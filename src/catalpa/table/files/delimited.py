@@ -70,14 +70,13 @@ def missing_texts(na: str | Sequence[object]) -> tuple[str, ...]:
     >>> missing_texts("n.a."), missing_texts(["-", "?"])
     (('n.a.',), ('-', '?'))
     """
-    return tuple(map(_missing_text, (na,) if isinstance(na, str) else na))
-
-
-def _missing_text(text: object) -> str:
-    # Half of a surrogate pair: no file holds it, and Arrow cannot look for it.
-    if isinstance(text, str) and not any("\ud800" <= letter <= "\udfff" for letter in text):
-        return text
-    raise ParameterError(f"na holds {text!r}; give the texts that stand for a missing cell.")
+    texts = []
+    for text in (na,) if isinstance(na, str) else na:
+        # Half of a surrogate pair: no file holds it, and Arrow cannot look for it.
+        if not isinstance(text, str) or any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise ParameterError(f"na holds {text!r}; give the texts that stand for a missing cell.")
+        texts.append(text)
+    return tuple(texts)
 
 
 def chosen_delimiter(sample: str, name: str, delimiter: str | None) -> str:
@@ -105,15 +104,11 @@ def _found_delimiter(sample: str) -> str:
     complete = sample if end == -1 else sample[:end]
     best, most = ",", (0, 0)
     for candidate in DELIMITERS:
-        lengths = Counter(_record_lengths(complete, candidate))
+        lengths = Counter(map(len, islice(_records(complete, candidate), SAMPLE_RECORDS)))
         length, times = max(lengths.items(), key=lambda item: item[1], default=(1, 0))
         if length > 1 and (times, length) > most:
             best, most = candidate, (times, length)
     return best
-
-
-def _record_lengths(sample: str, delimiter: str) -> list[int]:
-    return [len(record) for record in islice(_records(sample, delimiter), SAMPLE_RECORDS)]
 
 
 def header_names(begin: str, name: str, delimiter: str, whole: Callable[[], str]) -> list[str]:
@@ -281,13 +276,18 @@ def _numbers(texts: pa.ChunkedArray | pa.Array, decimal: str) -> Any:
     """The numbers that all texts say; None where one says another thing."""
     written = number_text(texts, decimal)
     for kind in (pa.int64(), pa.float64()):
-        try:
-            numbers = written.cast(kind)
-        except pa.ArrowInvalid:
-            continue
-        # Post codes and telephone numbers can be cast, but are names.
-        return None if looks_like_labels(written) else numbers
+        if (numbers := cast(written, kind)) is not None:
+            # Post codes and telephone numbers can be cast, but are names.
+            return None if looks_like_labels(written) else numbers
     return None
+
+
+def cast(texts: pa.ChunkedArray | pa.Array, kind: pa.DataType) -> Any:
+    """The numbers that texts say; None where one of them says none of that kind."""
+    try:
+        return texts.cast(kind)
+    except pa.ArrowInvalid:
+        return None
 
 
 def looks_like_labels(column: pa.ChunkedArray) -> bool:

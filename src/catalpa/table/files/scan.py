@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from catalpa.errors import ParameterError, TableError, UnsupportedTable
 from catalpa.table.files.delimited import missing_texts
 from catalpa.table.files.remembered import Remembered
-from catalpa.table.files.sources import SUFFIXES, chosen_columns, is_text, sound, with_dictionaries
+from catalpa.table.files.sources import chosen_columns, form_of, is_text, readable, sound, with_dictionaries
 from catalpa.table.files.text_scan import TextFiles
 
 CELL_BYTES = 256  # what a cell takes while its batch is read, decoded and encoded, copies included
@@ -152,13 +152,11 @@ class Scan:
         if _form(path) == "text":
             yield from self._text.tables(path, self.names)
             return
-        try:
+        with readable(f"{path} cannot be read"):
             if _form(path) == "parquet":
                 yield from _parquet_tables(path, self.names, self.rows_per_batch)
             else:
                 yield from (table.select(list(self.names)) for table in _arrow_tables(path))
-        except (pa.ArrowException, OSError) as error:
-            raise _unreadable(path) from error
 
     def _columns_of(self, path: Path) -> list[str]:
         self._remembered.check(path)  # from the first look at any of the files on
@@ -211,17 +209,11 @@ def _found(source: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
 
 def _readable(path: Path) -> bool:
     hidden = path.name.startswith((".", "_"))  # Spark and Hive leave _SUCCESS and the like beside the rows
-    return path.is_file() and not hidden and SUFFIXES.get(_suffix(path)) in ("text", "parquet", "arrow")
-
-
-def _suffix(path: Path) -> str:
-    name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
-    return name.suffix.lower()
+    return path.is_file() and not hidden and form_of(path)[0] in ("text", "parquet", "arrow")
 
 
 def _form(path: Path) -> str:
-    form = SUFFIXES.get(_suffix(path))
-    packed = path.suffix.lower() == ".gz"
+    form, packed = form_of(path)
     if form in ("text", "parquet", "arrow") and not (packed and form != "text"):
         return form
     raise UnsupportedTable(
@@ -231,13 +223,11 @@ def _form(path: Path) -> str:
 
 
 def _arrow_schema(path: Path) -> pa.Schema:
-    try:
+    with readable(f"{path} cannot be read"):
         if _form(path) == "parquet":
             return pq.read_schema(path)
         with pa.OSFile(str(path)) as source:
             return _reader(source).schema
-    except (pa.ArrowException, OSError) as error:
-        raise _unreadable(path) from error
 
 
 def _parquet_tables(path: Path, names: Sequence[str], rows: int) -> Iterator[pa.Table]:
@@ -264,7 +254,3 @@ def _reader(source: pa.NativeFile) -> pa.ipc.RecordBatchStreamReader | pa.ipc.Re
     marked = source.read(6) == b"ARROW1"
     source.seek(0)
     return pa.ipc.open_file(source) if marked else pa.ipc.open_stream(source)
-
-
-def _unreadable(path: Path) -> TableError:
-    return TableError(f"{path} cannot be read: it is damaged, incomplete or something else.")

@@ -6,7 +6,8 @@ import gzip
 import io
 import sys
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -88,10 +89,7 @@ def _content(source: str | Path | IO[bytes]) -> tuple[str, bytes, str]:
             raise TableError("The stream gives text; open it in binary mode ('rb').")
         return _recognized("The stream", content)
     path = Path(source)
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    packed = suffixes[-1:] == [".gz"]
-    suffix = (suffixes[:-1] if packed else suffixes)[-1:]
-    form = SUFFIXES.get(suffix[0]) if suffix else None
+    form, packed = form_of(path)
     content = _file_bytes(path)
     if form is None:
         raise TableError(
@@ -99,6 +97,12 @@ def _content(source: str | Path | IO[bytes]) -> tuple[str, bytes, str]:
             "and .gz behind those of text."
         )
     return str(path), _unpacked(content, str(path)) if packed else content, form
+
+
+def form_of(path: Path) -> tuple[str | None, bool]:
+    """What a file is by its suffix, if that is known, and whether it is packed."""
+    packed = path.suffix.lower() == ".gz"
+    return SUFFIXES.get((path.with_suffix("") if packed else path).suffix.lower()), packed
 
 
 def _file_bytes(path: Path) -> bytes:
@@ -127,22 +131,17 @@ def _recognized(name: str, content: bytes) -> tuple[str, bytes, str]:
 
 
 def _read_parquet(content: bytes, name: str) -> pa.Table:
-    try:
+    with readable(f"{name} cannot be read as Parquet"):
         schema = pq.read_schema(io.BytesIO(content))
         texts = [field.name for field in schema if is_text(field.type)]
         file = pq.ParquetFile(io.BytesIO(content), read_dictionary=texts, page_checksum_verification=True)
         return sound(file.read())
-    except (pa.ArrowException, OSError) as error:
-        raise _unreadable(name, "Parquet") from error
 
 
 def _read_arrow(content: bytes, name: str) -> pa.Table:
-    try:
-        if content.startswith(b"ARROW1"):
-            return sound(pa.ipc.open_file(content).read_all())
-        return sound(pa.ipc.open_stream(content).read_all())
-    except (pa.ArrowException, OSError) as error:
-        raise _unreadable(name, "Arrow") from error
+    opened = pa.ipc.open_file if content.startswith(b"ARROW1") else pa.ipc.open_stream
+    with readable(f"{name} cannot be read as Arrow"):
+        return sound(opened(content).read_all())
 
 
 def _read_excel(content: bytes, name: str) -> pa.Table:
@@ -152,11 +151,10 @@ def _read_excel(content: bytes, name: str) -> pa.Table:
         raise MissingDependency(
             f"Reading {name} needs openpyxl. Install it with: pip install 'catalpa[excel]'"
         ) from error
-    try:
+    # openpyxl lets errors of zipfile, xml and its own through.
+    with readable(f"{name} cannot be read as Excel", Exception):
         sheet = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True).worksheets[0]
         rows = [row for row in sheet.iter_rows(values_only=True) if any(cell is not None for cell in row)]
-    except Exception as error:  # openpyxl lets errors of zipfile, xml and its own through
-        raise _unreadable(name, "Excel") from error
     if len(rows) < 2:
         raise TableError(f"The first sheet of {name} needs a row with the names of the columns, and rows.")
     names = [str(cell) if cell is not None else "" for cell in rows[0]]
@@ -172,8 +170,13 @@ def _cells(cells: list[Any]) -> pa.Array:
     return pa.array([None if cell is None else str(cell) for cell in cells])
 
 
-def _unreadable(name: str, form: str) -> TableError:
-    return TableError(f"{name} cannot be read as {form}: it is damaged, incomplete or something else.")
+@contextmanager
+def readable(what: str, faults: Any = (pa.ArrowException, OSError)) -> Iterator[None]:
+    """Say in words that a file is not what it should be, where Arrow or the system says so in theirs."""
+    try:
+        yield
+    except faults as error:
+        raise TableError(f"{what}: it is damaged, incomplete or something else.") from error
 
 
 _READERS: dict[str, Callable[[bytes, str], pa.Table]] = {

@@ -14,6 +14,7 @@ from pyarrow import csv as arrow_csv
 from catalpa.errors import TableError
 from catalpa.table.files.delimited import (
     as_text,
+    cast,
     chosen_delimiter,
     header_names,
     looks_like_labels,
@@ -61,9 +62,8 @@ class TextFiles:
         layouts: dict[Path, Layout] = {}
         found: dict[str, Evidence] = {}
         for path in self.paths:
-            layouts[path], seen = _examined(
-                path, self._layouts[path], self.decimal, guess=self.encoding is None
-            )
+            guess, layout = self.encoding is None, self._layouts[path]
+            layouts[path], seen = _examined(path, layout, self.decimal, guess=guess)
             for name, evidence in seen.items():
                 found[name] = found.get(name, Evidence()) + evidence
         return layouts, {name: evidence.type for name, evidence in found.items()}
@@ -111,8 +111,8 @@ def _evidence(column: pa.Array, before: Evidence) -> Evidence:
     # Once a field was no number the column is text: further casts would only cost time.
     if column.null_count == len(column) or not before.number:
         return Evidence(present=column.null_count < len(column))
-    whole = before.whole and _castable(column, pa.int64())
-    number = whole or _castable(column, pa.float64())
+    whole = before.whole and cast(column, pa.int64()) is not None
+    number = whole or cast(column, pa.float64()) is not None
     return Evidence(whole, number, number and looks_like_labels(column), True)
 
 
@@ -120,14 +120,6 @@ def _typed(column: pa.Array, kind: pa.DataType, decimal: str) -> pa.Array:
     if pa.types.is_null(kind):
         return pa.nulls(len(column))
     return column if pa.types.is_string(kind) else number_text(column, decimal).cast(kind)
-
-
-def _castable(column: pa.Array, kind: pa.DataType) -> bool:
-    try:
-        column.cast(kind)
-    except pa.ArrowInvalid:
-        return False
-    return True
 
 
 def _layout(path: Path, delimiter: str | None, encoding: str | None, na: tuple[str, ...]) -> Layout:
@@ -193,17 +185,10 @@ def _seen(path: Path, layout: Layout, decimal: str) -> dict[str, Evidence]:
 def _records(path: Path, layout: Layout) -> Iterator[pa.RecordBatch]:
     """Batches of the fields as text."""
     parse, convert = as_text(layout.names, layout.delimiter, layout.na)
-    read = arrow_csv.ReadOptions(
-        use_threads=False,
-        block_size=BLOCK_BYTES,
-        encoding=layout.encoding,
-        skip_rows=layout.empty_lines,
-    )
+    read = arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES)
+    read.encoding, read.skip_rows = layout.encoding, layout.empty_lines
     try:
-        with (
-            pa.input_stream(str(path)) as stream,
-            arrow_csv.open_csv(stream, read, parse, convert) as reader,
-        ):
+        with pa.input_stream(str(path)) as stream, arrow_csv.open_csv(stream, read, parse, convert) as reader:
             if reader.schema.names != layout.names:  # quotes and marks that Arrow reads in another way
                 raise TableError(
                     f"{path} cannot be read as delimited text with the delimiter {layout.delimiter!r}: "
