@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from html import escape
 from typing import Any
@@ -25,6 +25,7 @@ from catalpa.table.schema import Column, Kind, Schema
 EAGER = ("pandas", "polars", "pyarrow", "modin", "cudf")  # libraries whose frames can be made from columns
 LARGE_DIGITS = 15  # beyond 10**15 no number is told shorter; the largest could become infinite
 CLUSTERS_SHOWN = 12  # a card is read at a glance, a report in full
+IN_UNITS = ("means", "sds", "elsewhere", "sds_elsewhere")  # parts of a profile in the units of the columns
 LEAST_VARIANCE = 2.0**-SQUARE_BITS  # of a range: squares are no finer, so less is none
 
 
@@ -75,15 +76,10 @@ def number_profile(fitted: Fitted) -> NumberProfile:
     variances = np.where(variances > LEAST_VARIANCE, variances, 0.0)
     seen, sizes = fitted.in_weights(counts.seen), fitted.in_weights(counts.sizes)
     found = profile_numbers(seen, counts.means(), variances, sizes, fitted.schema)
+    rounded: dict[str, Any] = {name: _rounded(getattr(found, name), fitted.schema) for name in IN_UNITS}
     quartiles = fitted.schema.scaling.restore(np.moveaxis(fitted.quartiles, 2, 0))
-    return replace(
-        found,
-        means=_rounded(found.means, fitted.schema),
-        sds=_rounded(found.sds, fitted.schema),
-        elsewhere=_rounded(found.elsewhere, fitted.schema),
-        sds_elsewhere=_rounded(found.sds_elsewhere, fitted.schema),
-        quartiles=np.stack([_rounded(part, fitted.schema) for part in quartiles], axis=2),
-    )
+    parts = [_rounded(part, fitted.schema) for part in quartiles]
+    return replace(found, **rounded, quartiles=np.stack(parts, axis=2))
 
 
 def _rounded(values: FloatArray, schema: Schema) -> FloatArray:  # (k, numeric)
@@ -111,8 +107,7 @@ def reasons_frame(fitted: Fitted, top: int = 3) -> Any:
         for cluster, found in enumerate(reasons_of(fitted, top))
         for reason in found
     ]
-    told = ("cluster", *names, "bits", "text")
-    return frame_in(fitted.schema.library, {name: [line[name] for line in lines] for name in told})
+    return frame_of_lines(fitted.schema.library, lines, ("cluster", *names, "bits", "text"))
 
 
 def weights_frame(schema: Schema, weights: FloatArray) -> Any:
@@ -129,34 +124,33 @@ def history_frame(fitted: Fitted) -> Any:
     lines = [asdict(event) for event in fitted.outcome.history]
     if fitted.batches:
         lines = [{"batch": at, **asdict(batch)} for at, batch in enumerate(fitted.batches, start=1)]
-    names = lines[0] if lines else Pass.__dataclass_fields__
-    return frame_in(fitted.schema.library, {name: [line[name] for line in lines] for name in names})
+    return frame_of_lines(fitted.schema.library, lines, lines[0] if lines else Pass.__dataclass_fields__)
 
 
 def balance(outcome: Outcome) -> dict[str, float]:
     """Share of the rows' distances that comes from categories and from numbers."""
     scores, counts = outcome.scores, outcome.counts
-    categories = counts.priced(scores.table)
-    numbers = float(_number_part(outcome).sum())
-    total = categories + numbers
-    if total <= 0:
-        return {"categorical": 0.0, "numeric": 0.0}
-    return {"categorical": categories / total, "numeric": numbers / total}
-
-
-def _number_part(outcome: Outcome) -> FloatArray:
-    """Summed squared distance of the numbers to their cluster's mean, (k, numeric)."""
-    counts, scores = outcome.counts, outcome.scores
     sums = counts.means() * counts.seen
     squares = counts.squares * 2.0**-SQUARE_BITS
+    # Squared distances of the numbers to their cluster's mean, (k, numeric).
     around = squares - 2.0 * scores.means * sums + counts.seen * scores.means**2
-    return np.asarray(scores.scale * np.maximum(around, 0.0))
+    parts = {
+        "categorical": counts.priced(scores.table),
+        "numeric": float((scores.scale * np.maximum(around, 0.0)).sum()),
+    }
+    total = sum(parts.values())
+    return {name: part / total if total > 0 else 0.0 for name, part in parts.items()}
 
 
 def frame_in(library: str, columns: Mapping[str, Any]) -> Any:
     """A frame of these columns in ``library``; pandas where the table was no frame."""
     plain = {name: list(values) for name, values in columns.items()}
     return nw.from_dict(plain, backend=_backend(library)).to_native()
+
+
+def frame_of_lines(library: str, lines: Sequence[Mapping[str, Any]], names: Iterable[str]) -> Any:
+    """A frame with a row for every line and these columns."""
+    return frame_in(library, {name: [line[name] for line in lines] for name in names})
 
 
 def _backend(library: str) -> Any:

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from catalpa.costs.embedding import (
-    Centroids,
-    JointVectors,
-    MeanVectors,
-    column_means,
-    with_holes,
-)
+from catalpa.costs.embedding import Centroids, JointVectors, MeanVectors, column_means, with_holes
 from catalpa.estimator.parameters import begin
 from catalpa.estimator.problem import Problem
 from catalpa.loop.first_rows import STARTS, plusplus_rows
@@ -38,17 +32,12 @@ def _seeds(problem: Problem, method: JointVectors, rng: np.random.Generator) -> 
     def away_from(rows: FoundRows) -> Away:
         # The table of mean vectors adds a term per row, which must not decide which rows are far.
         if isinstance(method, MeanVectors):
-            return _away_of_means(method, engine.axis, rows)
+            wide = wide_vectors(method.vectors, method.overall, engine.axis)
+            chosen = mean_vectors(Block(rows.codes, rows.numbers), engine.axis, wide, len(method.counted))
+            return AwayOfMeans(engine.axis, wide, len(method.counted), chosen)
         return AwayByTable(fix(method.scores(method.start(as_counts(rows, engine.axis))), engine.axis))
 
     return as_counts(plusplus_rows(engine, problem.n_clusters, rng, away_from), engine.axis)
-
-
-def _away_of_means(method: MeanVectors, axis: Axis, rows: FoundRows) -> Away:
-    wide = wide_vectors(method.vectors, method.overall, axis)
-    columns = len(method.counted)
-    chosen = mean_vectors(Block(rows.codes, rows.numbers), axis, wide, columns)
-    return AwayOfMeans(axis, wide, columns, chosen)
 
 
 def wide_vectors(vectors: FloatArray, overall: FloatArray, axis: Axis) -> FloatArray:  # (axis.length, p)

@@ -130,10 +130,8 @@ def faded(counts: Counts, decay: float) -> Counts:
     if not gone.any():
         return lighter
     pairs = zip(counts.arrays, lighter.arrays, strict=True)
-    by_category, sizes, sums, squares, seen = (
-        np.where(gone.reshape(-1, *(1,) * (whole.ndim - 1)), whole, light) for whole, light in pairs
-    )
-    return Counts(by_category, sizes, sums, squares, seen, lighter.cost, lighter.moved)
+    kept = (np.where(gone.reshape(-1, *(1,) * (whole.ndim - 1)), whole, light) for whole, light in pairs)
+    return Counts.made_of(kept, lighter.cost, lighter.moved)
 
 
 def _shift(before: Counts, after: Counts, axis: Axis) -> float:

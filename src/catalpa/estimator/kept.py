@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -17,6 +17,12 @@ from catalpa.table.schema import Schema
 
 Words: TypeAlias = tuple[str, ...]  # the sizes of an array, in words
 MOST_WEIGHT = 2.0**62  # a sum of counts beyond it would not fit 64 bits
+# Shapes of the arrays that every model has.
+OF_NUMBERS: Words = ("clusters", "numbers")
+OF_SCORES: dict[str, Words] = {"table": ("places", "clusters"), "anchor": ("clusters",)}
+OF_SCORES |= dict.fromkeys(("means", "scale", "level"), OF_NUMBERS)
+OF_COUNTS: dict[str, Words] = {"by_category": ("clusters", "places"), "sizes": ("clusters",)}
+OF_COUNTS |= dict.fromkeys(("sums", "squares", "seen"), OF_NUMBERS)
 
 
 @dataclass(frozen=True)
@@ -51,8 +57,11 @@ def check_kept(fitted: Fitted, kept: Kept) -> None:
         "numbers": len(schema.numeric),
         "cells": len(schema.columns),
     }
-    for name, array, words in _arrays(outcome):
-        _check_array(name, array, words, sizes)
+    parts = [("scores", outcome.scores, OF_SCORES), *((*part, OF_COUNTS) for part in _all_counts(outcome))]
+    for owner, part, always in parts:
+        for name, words in always.items():
+            _check_array(f"{owner}.{name}", getattr(part, name), words, sizes)
+    _check_array("centers", outcome.centers, ("clusters", "columns"), sizes)
     _check_quartiles(fitted.quartiles, sizes)
     _check_names("extra.facts", outcome.facts, (*kept.facts, *kept.open_facts))
     for name in kept.facts:
@@ -71,26 +80,9 @@ def check_kept(fitted: Fitted, kept: Kept) -> None:
     _check_values(schema, outcome)
 
 
-def _arrays(outcome: Outcome) -> Iterator[tuple[str, NDArray[np.generic], Words]]:
-    """The arrays that every model has, with their shapes."""
-    scores = outcome.scores
-    yield "scores.table", scores.table, ("places", "clusters")
-    yield "scores.anchor", scores.anchor, ("clusters",)
-    yield "scores.means", scores.means, ("clusters", "numbers")
-    yield "scores.scale", scores.scale, ("clusters", "numbers")
-    yield "scores.level", scores.level, ("clusters", "numbers")
-    yield "centers", outcome.centers, ("clusters", "columns")
-    for owner, counts in _all_counts(outcome):
-        yield f"{owner}.by_category", counts.by_category, ("clusters", "places")
-        yield f"{owner}.sizes", counts.sizes, ("clusters",)
-        for name in ("sums", "squares", "seen"):
-            yield f"{owner}.{name}", getattr(counts, name), ("clusters", "numbers")
-
-
-def _all_counts(outcome: Outcome) -> Iterator[tuple[str, Counts]]:
-    yield "counts", outcome.counts
-    if outcome.soft is not None:
-        yield "soft_counts", outcome.soft
+def _all_counts(outcome: Outcome) -> list[tuple[str, Counts]]:
+    soft = [] if outcome.soft is None else [("soft_counts", outcome.soft)]
+    return [("counts", outcome.counts), *soft]
 
 
 def _check_names(owner: str, came: Mapping[str, object], expected: Words) -> None:
@@ -100,12 +92,7 @@ def _check_names(owner: str, came: Mapping[str, object], expected: Words) -> Non
 
 
 def _check_array(
-    name: str,
-    array: NDArray[np.generic],
-    words: Words,
-    sizes: dict[str, int],
-    *,
-    whole: bool | None = None,
+    name: str, array: NDArray[np.generic], words: Words, sizes: dict[str, int], *, whole: bool | None = None
 ) -> None:
     if array.ndim != len(words):
         raise damaged(name, f"has {array.ndim} dimensions, but {len(words)} are expected")
@@ -151,9 +138,8 @@ def _check_values(schema: Schema, outcome: Outcome) -> None:
         raise damaged("scores.means", f"holds a mean farther than {FARTHEST:g} ranges of its column")
     for owner, counts in _all_counts(outcome):
         # The sums alone may be negative: a batch may bring numbers below those of the first one.
-        for part in (counts.by_category, counts.sizes, counts.squares, counts.seen):
-            if (part < 0).any():
-                raise damaged(owner, "holds negative counts")
+        if any((part < 0).any() for part in (counts.by_category, counts.sizes, counts.squares, counts.seen)):
+            raise damaged(owner, "holds negative counts")
         if any(np.abs(part.astype(np.float64)).sum() > MOST_WEIGHT for part in counts.arrays):
             raise damaged(owner, "holds counts that are too large")
         if not (counts.sizes > 0).all():

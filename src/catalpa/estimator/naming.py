@@ -84,21 +84,15 @@ def suggested(found: Sequence[Sequence[Reason]], shared: Container[str] = ()) ->
     """
     names: dict[int, str] = {}
     for cluster, of_cluster in enumerate(found):
+        traits = [_trait(one, shared) for one in of_cluster] or [f"cluster {cluster}"]
         # What a cluster has comes before what it lacks.
-        traits = sorted(
-            (_trait(one, shared) for one in of_cluster), key=lambda trait: trait.startswith("no ")
-        )
-        traits = traits or [f"cluster {cluster}"]
+        traits.sort(key=lambda trait: trait.startswith("no "))
         tried = [", ".join(traits[:most]) for most in range(min(TRAITS, len(traits)), len(traits) + 1)]
-        tried = [_on_one_line(name) for name in tried]
+        printed = ("".join(one if one.isprintable() else " " for one in name).strip() for name in tried)
+        tried = [shortened(name, LONGEST) for name in printed]
         free = [name for name in tried if name not in names.values()]
         names[cluster] = free[0] if free else f"{shortened(tried[0], LONGEST - 10)} ({cluster})"
     return names
-
-
-def _on_one_line(name: str) -> str:
-    """Without what cannot be printed, and not too long."""
-    return shortened("".join(letter if letter.isprintable() else " " for letter in name).strip(), LONGEST)
 
 
 def _trait(reason: Reason, shared: Container[str]) -> str:

@@ -106,14 +106,11 @@ def _records(entries: object, field: str, kind: type[Record]) -> tuple[Record, .
         owner = f"{field}[{at}]"
         if type(entry) is not dict or not entry.keys() <= types.keys():
             raise damaged(owner, f"is not an object with {', '.join(types)}")
-        made.append(
-            kind(
-                **{
-                    name: _number(entry, owner, name) if own is float else value_of(entry, owner, name, own)
-                    for name, own in types.items()
-                }
-            )
-        )
+        values = {
+            name: _number(entry, owner, name) if own is float else value_of(entry, owner, name, own)
+            for name, own in types.items()
+        }
+        made.append(kind(**values))
     return tuple(made)
 
 

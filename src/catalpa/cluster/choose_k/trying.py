@@ -20,7 +20,7 @@ from catalpa.cluster.choose_k.repeats import Repeats, drawn, seed
 from catalpa.cluster.grove import Grove
 from catalpa.cluster.registry import find_method
 from catalpa.errors import ParameterError
-from catalpa.estimator.attributes import frame_in
+from catalpa.estimator.attributes import frame_of_lines
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.by_number_of_clusters import LEAST_GAIN, Judgement, judged, most_evident
 from catalpa.estimator.problem import rows_in_memory
@@ -29,7 +29,7 @@ from catalpa.relations.crossing import Crossing, cross
 from catalpa.steps.assign import label_rows
 from catalpa.steps.scores import fix
 from catalpa.table import open_table
-from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.table.blocks import Block, IntArray
 from catalpa.table.intake import Table
 
 STABLE = 0.5  # mean adjusted Rand index from which two halves of a table are said to agree
@@ -96,20 +96,16 @@ def choose_k(
     if not lines:
         raise ParameterError(f"The table has fewer rows that differ than {ks[0]}, the least of k_range.")
     k, structure, reason = choose(lines)
+    records = [line.to_dict() for line in lines]
     return KChoice(
         k,
         reason,
         structure,
-        frame_in(table.library, _columns(lines)),
+        frame_of_lines(table.library, records, records[0]),
         type(model).__name__,
         tried.crossings([line.k for line in lines], sample_weight),
         tuple(lines),
     )
-
-
-def _columns(lines: Sequence[Measures]) -> dict[str, list[Any]]:
-    records = [line.to_dict() for line in lines]
-    return {name: [record[name] for record in records] for name in records[0]}
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +114,7 @@ class Tried:
 
     labels: Mapping[int, IntArray]
     costs: Mapping[int, float]
-    cells: tuple[IntArray, FloatArray]  # codes (n, columns) and numbers (n, numeric)
+    block: Block  # all rows
     unit: float  # in which the gain over the first cost is told
     criteria: Mapping[int, Criteria] = field(default_factory=dict)  # where the method has a likelihood
 
@@ -165,14 +161,11 @@ def _weighed(model: Grove, table: Table, weight: Any, most: int) -> tuple[Tried,
             labels[candidate.k] = _labels(problem, outcome)
             costs[candidate.k] = -candidate.evidence
             criteria[candidate.k] = criteria_of(problem, outcome)
-        tried = Tried(labels, costs, _cells(problem), _weight(problem), criteria)
+        block = _all_rows(problem)
+        # In the weight of all rows: their number where none is given.
+        weight = problem.in_weights(int(block.row_weights.sum()))
+        tried = Tried(labels, costs, block, weight, criteria)
         return tried, judged(model._candidates, problem, {k: -cost for k, cost in costs.items()})
-
-
-def _weight(problem: Problem) -> float:
-    """Weight of all rows: their number where none is given."""
-    blocks = rows_in_memory(problem.engine, "choose_k")
-    return problem.in_weights(sum(int(block.row_weights.sum()) for block in blocks))
 
 
 def _labels(problem: Problem, outcome: Any) -> IntArray:
@@ -188,51 +181,34 @@ def _fitted(model: Clusterer, table: Table, weight: Any, ks: Sequence[int]) -> T
         if fit.n_clusters_ == k:
             # With fewer clusters than asked it is the fit of another k, and is not told twice.
             labels[k], costs[k] = fit.labels_, float(fit.cost_)
-    cells = _cells(clone(model).set_params(n_clusters=ks[0])._pose(table))
+    block = _all_rows(clone(model).set_params(n_clusters=ks[0])._pose(table))
     # In shares of the first cost, which is the largest; 1 where all rows are equal and nothing costs.
-    return Tried(labels, costs, cells, max(costs.values(), default=1.0) or 1.0)
+    return Tried(labels, costs, block, max(costs.values(), default=1.0) or 1.0)
 
 
-def _cells(problem: Problem) -> tuple[IntArray, FloatArray]:
-    blocks = list(rows_in_memory(problem.engine, "choose_k"))
-    return np.concatenate([block.codes for block in blocks]), np.concatenate([b.numbers for b in blocks])
+def _all_rows(problem: Problem) -> Block:
+    return Block.together(rows_in_memory(problem.engine, "choose_k").blocks)
 
 
 def _measures(tried: Tried, again: Repeats, k: int) -> Measures:
-    first, cost = tried.costs[min(tried.costs)], tried.costs[k]
-    return Measures(
-        k,
-        cost,
-        (first - cost) / tried.unit,
-        again.of_restarts(k),
-        again.of_halves(k),
-        _silhouette(*tried.cells, tried.labels[k]),
-        tried.criteria.get(k),
-    )
-
-
-def _silhouette(codes: IntArray, numbers: FloatArray, labels: IntArray) -> float:
-    if len(np.unique(labels)) < 2:  # one cluster has no neighbour to be compared with
-        return float("nan")
-    return categorical_silhouette(codes, labels, numbers=numbers)
+    cost, labels, silhouette = tried.costs[k], tried.labels[k], float("nan")
+    gain = (tried.costs[min(tried.costs)] - cost) / tried.unit
+    restarts, halves = again.of_restarts(k), again.of_halves(k)
+    if len(np.unique(labels)) > 1:  # one cluster has no neighbour to be compared with
+        silhouette = categorical_silhouette(tried.block.codes, labels, numbers=tried.block.numbers)
+    return Measures(k, cost, gain, restarts, halves, silhouette, tried.criteria.get(k))
 
 
 def _by_evidence(structure: bool, lines: Sequence[Measures]) -> tuple[int, bool, str]:
     k = most_evident({line.k: -line.cost for line in lines})
     if not structure:
-        return (
-            k,
-            False,
-            f"Nothing speaks for clusters: no number up to {lines[-1].k} has clearly more evidence than a "
-            "single cluster.",
-        )
+        reason = f"Nothing speaks for clusters: no number up to {lines[-1].k} has clearly more evidence than "
+        return k, False, reason + "a single cluster."
     best = next(line for line in lines if line.k == k)
     reason = f"Take {k}: it has the most evidence, {best.gain:.3g} nats per row more than one cluster"
     reason += _rivals(best, lines)
-    return k, True, reason + (_AT_THE_END if k == lines[-1].k and len(lines) > 1 else ".")
-
-
-_AT_THE_END = ". It is the largest number tried: try larger ones too."
+    at_the_end = ". It is the largest number tried: try larger ones too."
+    return k, True, reason + (at_the_end if k == lines[-1].k and len(lines) > 1 else ".")
 
 
 def _rivals(best: Measures, lines: Sequence[Measures]) -> str:
