@@ -328,8 +328,8 @@ def test_a_sweep_remembers_what_the_arguments_before_say():
     def step(_, memory, now):
         return (memory, now), f"saw {now}"
 
-    assert engine_module._Remembering(step, (2,), None)(None) == (None, 2)
-    assert engine_module._Remembering(step, (3,), (2,))(None) == ("saw 2", 3)
+    assert engine_module._remembering(step, (2,), None, None) == (None, 2)
+    assert engine_module._remembering(step, (3,), (2,), None) == ("saw 2", 3)
 
 
 def test_answers_go_behind_the_columns_of_a_batch():

@@ -60,9 +60,10 @@ class InDask(InParts):
 
     def held(self, encoding: Encoding, names: tuple[str, ...]) -> DaskEngine:
         """The rows kept by Dask."""
-        axis, held = encoding.schema.axis, _held(encoding)
-        parts = _parts(_with_columns(self.table, names, encoding.schema.inputs))
-        read = dask.persist(*(_later(_encoded)(part, held) for part in parts))
+        X, axis, wanted, held = self.table, encoding.schema.axis, encoding.schema.inputs, _held(encoding)
+        if wanted != names:
+            X = X[list(wanted)] if isinstance(X, dd.DataFrame) else X[:, [names.index(one) for one in wanted]]
+        read = dask.persist(*(_later(_encoded)(part, held) for part in _parts(X)))
         facts = dask.compute(*(_later(_facts)(block, held) for block in read))
         lengths = [length for length, _ in facts]
         starts = np.cumsum([0, *lengths[:-1]]).tolist()
@@ -105,7 +106,7 @@ class DaskEngine(HeldInParts):
     def sweep(self, step: Sweep[Result], *args: Any) -> Result:
         held = _held(step, args)
         self._swept = dask.persist(*self._visits(held, self._swept))
-        summed: Result = _sum([_later(_result)(swept) for swept in self._swept]).compute()
+        summed: Result = _sum([_later(getattr)(swept, "result") for swept in self._swept]).compute()
         self._sweeps += 1
         if self._sweeps % LONGEST_CHAIN == 0:  # a memory depends on one sweep only, so it can be made anew
             self._swept = dask.persist(*self._visits(held, [None] * len(self.blocks)))
@@ -173,12 +174,6 @@ def _parts(X: Any) -> list[Delayed]:
     return list(X.to_delayed())
 
 
-def _with_columns(X: Any, there: tuple[str, ...], wanted: tuple[str, ...]) -> Any:
-    if wanted == there:
-        return X
-    return X[list(wanted)] if isinstance(X, dd.DataFrame) else X[:, [there.index(name) for name in wanted]]
-
-
 def _sum(results: list[Delayed]) -> Delayed:
     while len(results) > 1:
         groups = [results[at : at + FAN_IN] for at in range(0, len(results), FAN_IN)]
@@ -228,10 +223,6 @@ class Swept:
 def _remembering(block: Block, before: Swept | None, held: tuple[Sweep[Any], tuple[Any, ...]]) -> Swept:
     step, args = held
     return Swept(*step(block, before.memory if before is not None else None, *args))
-
-
-def _result(swept: Swept) -> Any:
-    return swept.result
 
 
 def _bytes(thing: Any) -> int:

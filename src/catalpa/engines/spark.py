@@ -33,8 +33,8 @@ from catalpa.table.schema import TableSettings
 
 Place: TypeAlias = tuple[int, int]  # partition, and block inside it
 ROWS_PER_BLOCK = 1 << 18  # Spark hands over 10 000 rows at a time, too few to be worth a call of a step
-BLOCKS = "part int, place int, rows long, holes boolean, block binary"
-RESULTS = "part int, place int, result binary"
+BLOCKS = "part long, place long, rows long, holes boolean, block binary"
+RESULTS = "part long, place long, result binary"
 
 
 class InSpark(InParts):
@@ -93,18 +93,16 @@ class SparkEngine(HeldInParts):
         return int(sum(row.rows for row in _collected(self.blocks.select("rows"))))
 
     def total(self, step: Step[Result], *args: Any) -> Result:
-        summed: Result = self._summed(_Plain(step, args))
-        return summed
+        return self._summed(partial(_plain, step, args))
 
     def sweep(self, step: Sweep[Result], *args: Any) -> Result:
-        summed: Result = self._summed(_Remembering(step, args, self._before))
+        summed = self._summed(partial(_remembering, step, args, self._before))
         self._before = args
         return summed
 
     def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
-        found = sorted(
-            (row.part, row.place, bytes(row.result)) for row in self._run(_each, _Plain(step, args))
-        )
+        rows = self._run(_each, partial(_plain, step, args))
+        found = sorted((row.part, row.place, bytes(row.result)) for row in rows)
         return np.concatenate([pickle.loads(result) for *_, result in found])
 
     def answer(self, step: Step[NDArray[Any]], *args: Any) -> Any:
@@ -117,10 +115,11 @@ class SparkEngine(HeldInParts):
             return append_column(self.table, "score", DoubleType(), answered)
         return append_column(self.table, "cluster", IntegerType(), answered)
 
-    def _summed(self, work: _Plain | _Remembering) -> Any:
-        return reduce(add, (pickle.loads(bytes(row.result)) for row in self._run(_total, work)))
+    def _summed(self, work: Callable[[Block], Result]) -> Result:
+        summed: Result = reduce(add, (pickle.loads(bytes(row.result)) for row in self._run(_total, work)))
+        return summed
 
-    def _run(self, visit: Callable[..., Iterator[pa.RecordBatch]], work: _Plain | _Remembering) -> list[Any]:
+    def _run(self, visit: Callable[..., Iterator[pa.RecordBatch]], work: Callable[[Block], Any]) -> list[Any]:
         task = partial(visit, work, self.starts, self.axis.dtype.str)
         return _collected(self.blocks.mapInArrow(task, RESULTS))
 
@@ -172,24 +171,15 @@ def _collected(X: Any) -> list[Any]:
 # What runs on the executors.
 
 
-@dataclass(frozen=True, eq=False)
-class _Plain:
-    step: Step[Any]
-    args: tuple[Any, ...]
-
-    def __call__(self, block: Block) -> Any:
-        return self.step(block, *self.args)
+def _plain(step: Step[Result], args: tuple[Any, ...], block: Block) -> Result:
+    return step(block, *args)
 
 
-@dataclass(frozen=True, eq=False)
-class _Remembering:
-    step: Sweep[Any]
-    args: tuple[Any, ...]
-    before: tuple[Any, ...] | None
-
-    def __call__(self, block: Block) -> Any:
-        memory = None if self.before is None else self.step(block, None, *self.before)[1]
-        return self.step(block, memory, *self.args)[0]
+def _remembering(
+    step: Sweep[Result], args: tuple[Any, ...], before: tuple[Any, ...] | None, block: Block
+) -> Result:
+    memory = None if before is None else step(block, None, *before)[1]
+    return step(block, memory, *args)[0]
 
 
 def _gathered(batches: Iterable[pa.RecordBatch], at_least: int) -> Iterator[pa.Table]:
@@ -207,27 +197,19 @@ def _gathered(batches: Iterable[pa.RecordBatch], at_least: int) -> Iterator[pa.T
 def _digest_part(settings: TableSettings, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     digests = [digest(table, settings) for table in _gathered(batches, ROWS_PER_BLOCK)]
     if digests:
-        yield pa.record_batch({"result": [pickle.dumps(reduce(add, digests))]})
+        yield _row({"result": pickle.dumps(reduce(add, digests))})
 
 
 def _encode_part(encoding: Encoding, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     part = TaskContext.get().partitionId()
     for place, table in enumerate(_gathered(batches, ROWS_PER_BLOCK)):
         block = encoding(table)
-        holes = encoding.schema.axis.has_holes_in(block)
-        yield _rows(BLOCK_TYPES, (part, place, len(block), holes, pickle.dumps(block)))
+        facts = {"rows": len(block), "holes": encoding.schema.axis.has_holes_in(block)}
+        yield _row({"part": part, "place": place, **facts, "block": pickle.dumps(block)})
 
 
-BLOCK_TYPES = pa.schema(
-    {"part": pa.int32(), "place": pa.int32(), "rows": pa.int64(), "holes": pa.bool_(), "block": pa.binary()}
-)
-RESULT_TYPES = pa.schema({"part": pa.int32(), "place": pa.int32(), "result": pa.binary()})
-
-
-def _rows(types: pa.Schema, row: tuple[Any, ...]) -> pa.RecordBatch:
-    return pa.record_batch(
-        [pa.array([cell], field.type) for cell, field in zip(row, types, strict=True)], types
-    )
+def _row(cells: dict[str, Any]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([cells])
 
 
 def _blocks(
@@ -245,14 +227,14 @@ def _total(
     results = [work(block) for _, block in _blocks(starts, dtype, batches)]
     if results:
         # One result per partition, not per block: what travels to the driver does not grow with the rows.
-        yield _rows(RESULT_TYPES, (0, 0, pickle.dumps(reduce(add, results))))
+        yield _row({"part": 0, "place": 0, "result": pickle.dumps(reduce(add, results))})
 
 
 def _each(
     work: Callable[[Block], Any], starts: dict[Place, int], dtype: str, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    for place, block in _blocks(starts, dtype, batches):
-        yield _rows(RESULT_TYPES, (*place, pickle.dumps(work(block))))
+    for (part, place), block in _blocks(starts, dtype, batches):
+        yield _row({"part": part, "place": place, "result": pickle.dumps(work(block))})
 
 
 def _answer(
