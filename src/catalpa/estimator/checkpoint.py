@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,17 +39,25 @@ def checkpointed(engine: Engine, folder: Path, fit: Mapping[str, Any]) -> Checkp
     """
     # One pass more, against a fit that goes on with the counts of other rows.
     table = f"{int(engine.total(checksum)[0]):016x}"
-    return CheckpointedEngine(engine, Journal.begun(folder, {**fit, "rows": engine.n_rows, "table": table}))
+    # Through JSON, which makes lists of tuples, so that like is compared with like.
+    came = json.loads(json.dumps({**fit, "rows": engine.n_rows, "table": table}))
+    _write(folder / FIT, came)  # first, so that no pass lies there without its fit
+    kept = _read(folder / FIT)
+    other = [name for name in came if kept.get(name) != came[name]]
+    if other:
+        differ = f"these differ: {', '.join(other)}. {REMOVE}"
+        raise CheckpointError(f"The checkpoint {str(folder)!r} belongs to another fit; {differ}")
+    return CheckpointedEngine(engine, folder)
 
 
 class CheckpointedEngine:
-    """Another engine, with its passes kept."""
+    """Another engine, with its passes kept: a file for each in a folder, beside one that names the fit."""
 
-    def __init__(self, engine: Engine, journal: Journal) -> None:
+    def __init__(self, engine: Engine, folder: Path) -> None:
         self.axis: Axis = engine.axis
         self.n_rows: int = engine.n_rows
         self.inner = engine
-        self._journal = journal
+        self._folder = folder
         self._passes = 0
         self._played: tuple[Any, ...] | None = None
 
@@ -59,16 +67,16 @@ class CheckpointedEngine:
 
     def sweep(self, step: Sweep[Any], *args: Any) -> Any:
         self._passes += 1
-        kept = self._journal.counts(self._passes, args)
-        if kept is not None:
+        path, asked = self._folder / f"pass-{self._passes:06}.json", _fingerprint(args)
+        if path.exists():
             self._played = (step, *args)
-            return kept
+            return self._kept(path, asked)
         if self._played is not None:
             # The blocks must remember the pass before, which was not run here, to say which rows moved.
             self.inner.sweep(*self._played)
             self._played = None
         counts = self.inner.sweep(step, *args)
-        self._journal.add(self._passes, args, counts)
+        _write(path, {"asked": asked, **_counts_to(counts)})
         return counts
 
     def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
@@ -77,69 +85,30 @@ class CheckpointedEngine:
     def answer(self, step: Step[NDArray[Any]], *args: Any) -> Any:
         return self.inner.answer(step, *args)
 
-    def finished(self) -> None:
-        """Remove what was kept: the fit has its result."""
-        self._journal.remove()
-
-
-@dataclass(frozen=True)
-class Journal:
-    """A folder with one file that says which fit it belongs to, and one per pass."""
-
-    folder: Path
-
-    @classmethod
-    def begun(cls, folder: Path, fit: Mapping[str, Any]) -> Journal:
-        """Begin in a new folder, or go on in one that belongs to the same fit."""
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            if not (folder / FIT).exists():  # written first, so that no pass lies there without its fit
-                write_atomically(folder / FIT, _bytes(fit))
-        except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
-            raise CheckpointError(f"The checkpoint {str(folder)!r} cannot be written: {error}.") from error
-        # Through JSON, which makes lists of tuples, so that like is compared with like.
-        came, kept = json.loads(json.dumps(fit)), _read(folder / FIT)
-        other = [name for name in came if kept.get(name) != came[name]]
-        if other:
-            raise CheckpointError(
-                f"The checkpoint {str(folder)!r} belongs to another fit; these differ: {', '.join(other)}. "
-                f"{REMOVE}"
-            )
-        return cls(folder)
-
-    def counts(self, number: int, asked: Sequence[Any]) -> Counts | SharedCounts | None:
-        """The counts of a pass that was asked for with these arguments, if it was kept."""
-        path = self._path(number)
-        if not path.exists():
-            return None
+    def _kept(self, path: Path, asked: str) -> Counts | SharedCounts:
         kept = _read(path)
-        if kept.get("asked") != _fingerprint(asked):
-            raise CheckpointError(
-                f"The checkpoint {str(self.folder)!r} took another way than this fit in pass {number}. "
-                f"{REMOVE}"
-            )
+        if kept.get("asked") != asked:
+            way = f"took another way than this fit in pass {self._passes}"
+            raise CheckpointError(f"The checkpoint {str(self._folder)!r} {way}. {REMOVE}")
         return _counts_from(kept)
 
-    def add(self, number: int, asked: Sequence[Any], counts: Counts | SharedCounts) -> None:
-        """Keep the counts of a pass; they are there completely or not at all."""
-        kept = {"asked": _fingerprint(asked), **_counts_to(counts)}
-        try:
-            write_atomically(self._path(number), _bytes(kept))
-        except OSError as error:
-            raise CheckpointError(
-                f"The checkpoint {str(self.folder)!r} cannot be written: {error}."
-            ) from error
-
-    def remove(self) -> None:
-        """Remove the files, and the folder if nothing else is in it."""
+    def finished(self) -> None:
+        """Remove what was kept, as the fit has its result, and the folder if nothing else is in it."""
         # The fit's own file last: a removal that is cut short leaves a checkpoint, not loose passes.
-        for path in (*self.folder.glob("pass-*.json"), self.folder / FIT):
+        for path in (*self._folder.glob("pass-*.json"), self._folder / FIT):
             path.unlink(missing_ok=True)
         with contextlib.suppress(OSError):  # the user may keep other files there
-            self.folder.rmdir()
+            self._folder.rmdir()
 
-    def _path(self, number: int) -> Path:
-        return self.folder / f"pass-{number:06}.json"
+
+def _write(path: Path, document: Mapping[str, Any]) -> None:
+    """Keep a document where none is kept; it is there completely or not at all."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            write_atomically(path, _bytes(document))
+    except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
+        raise CheckpointError(f"The checkpoint {str(path.parent)!r} cannot be written: {error}.") from error
 
 
 def _bytes(document: Mapping[str, Any]) -> bytes:
