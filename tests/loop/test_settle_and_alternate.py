@@ -15,10 +15,10 @@ from catalpa.costs.conditional import ClusterRelations
 from catalpa.costs.matching import Matching, Prototypes
 from catalpa.engines.local import LocalEngine, thread_count
 from catalpa.loop.alternate import alternate, same_partition
-from catalpa.loop.first_rows import random_rows, seeds
+from catalpa.loop.first_rows import random_rows
 from catalpa.loop.progress import watching
 from catalpa.loop.restarts import generators
-from catalpa.loop.settle import keep_empty, reseed_empty, settle
+from catalpa.loop.settle import as_counts, keep_empty, reseed_empty, settle
 from catalpa.steps.assign import label_rows
 from catalpa.steps.scores import fix
 from catalpa.table.blocks import Axis, Block, Rows
@@ -34,7 +34,7 @@ def engine_of_codes(codes, **settings):
 def disc_labels(engine, k, *, squared=False, nearest=False):
     begin = Matching(engine.axis)
     learner = ClusterRelations(engine.axis, squared=squared, nearest_center=nearest)
-    state = begin.start(seeds(engine, random_rows, k, np.random.default_rng(0)))
+    state = begin.start(as_counts(random_rows(engine, k, np.random.default_rng(0)), engine.axis))
     begun = settle(engine, begin, state, max_iter=100, refill=reseed_empty, phase="start")
     rest = alternate(
         engine, learner, begun.after, begun.filled, max_rounds=50, max_iter=100, refill=reseed_empty
@@ -90,7 +90,7 @@ def test_too_few_passes_are_said_and_the_scores_are_those_of_the_labels():
     codes = np.random.default_rng(5).integers(4, size=(200, 6))
     engine = engine_of_codes(codes)
     method = Matching(engine.axis.base)
-    state = method.start(seeds(engine, random_rows, 5, np.random.default_rng(0)))
+    state = method.start(as_counts(random_rows(engine, 5, np.random.default_rng(0)), engine.axis))
     rest = settle(engine, method, state, max_iter=1, refill=keep_empty)
     assert not rest.converged
     assert len(rest.history) == 1

@@ -9,8 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from catalpa.engines.base import Engine
-from catalpa.loop.settle import as_counts
-from catalpa.steps.counts import Counts, count_all
+from catalpa.steps.counts import count_all
 from catalpa.steps.embed import Away, draw_far_row, summed_away
 from catalpa.steps.search import FoundRows, best_rows, block_weights, distinct_rows, pick_rows
 from catalpa.table.blocks import Block, IntArray
@@ -18,11 +17,6 @@ from catalpa.table.blocks import Block, IntArray
 Start: TypeAlias = Callable[[Engine, int, np.random.Generator], FoundRows]
 
 ROUNDS = 20  # draws of k rows each before the table is searched for distinct rows
-
-
-def seeds(engine: Engine, start: Start, k: int, rng: np.random.Generator) -> Counts:
-    """Counts of k clusters (fewer if the table has fewer distinct rows) that hold one row each."""
-    return as_counts(start(engine, k, rng), engine.axis)
 
 
 def random_rows(engine: Engine, k: int, rng: np.random.Generator) -> FoundRows:

@@ -68,7 +68,7 @@ def array_to_json(array: NDArray[Any]) -> dict[str, Any]:
         )
     values = array.tolist()
     if array.dtype.kind == "f" and not np.isfinite(array).all():  # seldom, and slow for large tables
-        values = _words_for_not_finite(values)
+        values = np.vectorize(number_to_json, otypes=[object])(array).tolist()
     return {"dtype": array.dtype.name, "shape": list(array.shape), "values": values}
 
 
@@ -153,12 +153,6 @@ def value_of(entry: Mapping[str, Any], owner: str, name: str, kind: type | None 
     if kind is not None and type(value) is not kind:
         raise damaged(f"{owner}.{name}", f"is {value!r:.60}, not {JSON_NAMES[kind]}")
     return value
-
-
-def _words_for_not_finite(values: Any) -> Any:
-    if isinstance(values, list):
-        return [_words_for_not_finite(part) for part in values]
-    return number_to_json(values)
 
 
 def _flattened(values: object, shape: tuple[int, ...], dtype: np.dtype[Any], field: str) -> list[Any]:

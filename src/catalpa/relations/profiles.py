@@ -41,13 +41,11 @@ def profile_columns(
         elif numbers is not None:
             parts.append(_number_line(numbers, at_number))
             at_number += 1
-    told = list(LINE if numbers is None else LINE | NUMBER_LINE)
-    lines = {name: [part[name] for part in parts] for name in told}
     width = sum(part["column"].shape[1] for part in parts)
     cluster = np.repeat(np.arange(k), width)
     flat = {
-        name: np.concatenate(columns, axis=1).ravel() if columns else np.zeros(0)
-        for name, columns in lines.items()
+        name: np.concatenate([part[name] for part in parts], axis=1).ravel() if parts else np.zeros(0)
+        for name in (LINE if numbers is None else LINE | NUMBER_LINE)
     }
     texts = {name: flat.pop(name).tolist() for name in ("column", "category")}
     return {"cluster": cluster, "size": np.asarray(sizes)[cluster], **texts, **flat}

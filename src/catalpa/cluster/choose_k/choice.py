@@ -82,7 +82,10 @@ class KChoice:
     @property
     def rows(self) -> list[tuple[str, ...]]:
         """The table as texts, rounded for people."""
-        return [_texts(line) for line in self._lines]
+        measured = [(line.gain, line.restarts, line.halves, line.silhouette) for line in self._lines]
+        rounded = [["" if np.isnan(value) else f"{value:.3f}" for value in own] for own in measured]
+        lines = zip(self._lines, rounded, strict=True)
+        return [(str(line.k), f"{line.cost:.2f}", *texts) for line, texts in lines]
 
     @property
     def records(self) -> list[dict[str, Any]]:
@@ -109,10 +112,8 @@ class KChoice:
 
     def __str__(self) -> str:
         cells = [self.head, *self.rows]
-        widths = [max(len(row[at]) for row in cells) for at in range(len(HEAD))]
-        drawn = [
-            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells
-        ]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        drawn = ("  ".join(map(str.rjust, row, widths)) for row in cells)
         return "\n".join([self.reason, "", *drawn])
 
     def __repr__(self) -> str:
@@ -121,12 +122,7 @@ class KChoice:
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in HEAD)
         body = ""
-        for line in self._lines:
-            cell = "th" if line.k == self.k else "td"
-            body += "<tr>" + "".join(f"<{cell}>{text}</{cell}>" for text in _texts(line)) + "</tr>"
+        for row in self.rows:
+            cell = "th" if row[0] == str(self.k) else "td"
+            body += "<tr>" + "".join(f"<{cell}>{text}</{cell}>" for text in row) + "</tr>"
         return f"<p>{escape(self.reason)}</p><table><tr>{head}</tr>{body}</table>"
-
-
-def _texts(line: Measures) -> tuple[str, ...]:
-    rest = (line.gain, line.restarts, line.halves, line.silhouette)
-    return (str(line.k), f"{line.cost:.2f}", *("" if np.isnan(value) else f"{value:.3f}" for value in rest))

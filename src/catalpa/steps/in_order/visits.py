@@ -118,14 +118,12 @@ def join(rows: OrderedRows, seeds: Counts, column_weights: FloatArray, tie: floa
     other the lowest wins.
     """
     labels = np.zeros(len(rows), dtype=np.int32)
-    units = int(rows.units)
-    by_category, sums, seen = seeds.by_category * units, seeds.sums * units, seeds.seen * units
+    held = seeds.map(lambda part: part * int(rows.units))
     column_weights = np.ascontiguousarray(column_weights)
     if rows.core is not None:
-        rows.core.join(column_weights, by_category, sums, seen, tie, labels)
+        rows.core.join(column_weights, held.by_category, held.sums, held.seen, tie, labels)
         return labels
-    standing = _Standing(rows, column_weights)
-    standing.hold(by_category, sums, seen)
+    standing = _Standing(rows, column_weights, held)
     for row in range(len(rows)):
         labels[row] = winner = _best(standing.similarity(row), tie)
         standing.count(row, winner, 1)
@@ -140,7 +138,7 @@ def visit(
     column_weights = np.ascontiguousarray(column_weights)
     if rows.core is not None:
         return labels, rows.core.visit(column_weights, tie, labels)
-    standing, moved = _Standing.of(rows, column_weights, labels), 0
+    standing, moved = _Standing(rows, column_weights, rows.counts(labels, len(column_weights))), 0
     for row in range(len(rows)):
         moved += standing.move(row, labels, _best(standing.similarity(row), tie))
     return labels, moved
@@ -172,7 +170,8 @@ def _compete_by_reference(
 ) -> int:
     """The plain twin; labels and rivalry change in place."""
     wins, strength, rate = rivalry.wins, rivalry.strength, rivalry.rate
-    standing, moved, total = _Standing.of(rows, column_weights, labels), 0, rivalry.total
+    standing, moved = _Standing(rows, column_weights, rows.counts(labels, len(column_weights))), 0
+    total = rivalry.total
     vigours = np.array([_vigour(each) for each in strength])
     for row in range(len(rows)):
         similar = standing.similarity(row)
@@ -207,28 +206,13 @@ def _best(values: FloatArray, tie: float, but: int = -1) -> int:
 class _Standing:
     """Counts of clusters that change with every row."""
 
-    def __init__(self, rows: OrderedRows, column_weights: FloatArray) -> None:
-        k, numeric = len(column_weights), rows.ticks.shape[1]
+    def __init__(self, rows: OrderedRows, column_weights: FloatArray, held: Counts) -> None:
         self.rows = rows
         self.column_weights = column_weights.T
-        self.by_category = np.zeros((rows.axis.length, k), dtype=np.int64)
-        self.by_column = np.zeros((rows.axis.n_columns, k), dtype=np.int64)
-        self.sums = np.zeros((numeric, k), dtype=np.int64)
-        self.seen = np.zeros((numeric, k), dtype=np.int64)
-
-    @staticmethod
-    def of(rows: OrderedRows, column_weights: FloatArray, labels: IntArray) -> _Standing:
-        standing = _Standing(rows, column_weights)
-        for row, label in enumerate(labels):
-            standing.count(row, label, 1)
-        return standing
-
-    def hold(self, by_category: IntArray, sums: IntArray, seen: IntArray) -> None:
-        self.by_category += by_category.T
-        for column, part in enumerate(self.rows.axis.slices()):
-            self.by_column[column] += by_category.T[part].sum(axis=0)
-        self.sums += sums.T
-        self.seen += seen.T
+        self.by_category, self.sums, self.seen = held.by_category.T, held.sums.T, held.seen.T
+        self.by_column = np.zeros((rows.axis.n_columns, held.k), dtype=np.int64)
+        for column, part in enumerate(rows.axis.slices()):
+            self.by_column[column] = self.by_category[part].sum(axis=0)
 
     def count(self, row: int, cluster: int, sign: int) -> None:
         weight = sign * self.rows.weights[row]

@@ -51,10 +51,7 @@ def read_delimited(
         refuse_binary(content, name)
     utf8 = in_utf8(content, name, encoding)
     sample = utf8[:SAMPLE_BYTES].decode("utf-8", "ignore")[:SAMPLE_CHARACTERS]  # the last one may be cut
-    if not sample.strip() and not utf8.decode("utf-8").strip():
-        raise TableError(f"{name} is empty. A table needs a line with the names of its columns, and rows.")
-    chosen = chosen_delimiter(sample, name, delimiter)
-    names = header_names(sample, name, chosen, lambda: utf8.decode("utf-8"))
+    chosen, names = begun(sample, name, delimiter, lambda: utf8.decode("utf-8"))
     table = _parse(utf8, name, chosen, names, na)
     if table.num_rows == 0:
         raise _no_rows(name)
@@ -77,6 +74,14 @@ def missing_texts(na: str | Sequence[object]) -> tuple[str, ...]:
             raise ParameterError(f"na holds {text!r}; give the texts that stand for a missing cell.")
         texts.append(text)
     return tuple(texts)
+
+
+def begun(begin: str, name: str, delimiter: str | None, whole: Callable[[], str]) -> tuple[str, list[str]]:
+    """The delimiter of a text and the names of its columns, from its beginning if that is enough."""
+    if not begin.strip() and not whole().strip():
+        raise TableError(f"{name} is empty. A table needs a line with the names of its columns, and rows.")
+    chosen = chosen_delimiter(begin[:SAMPLE_CHARACTERS], name, delimiter)
+    return chosen, _header_names(begin, name, chosen, whole)
 
 
 def chosen_delimiter(sample: str, name: str, delimiter: str | None) -> str:
@@ -111,7 +116,7 @@ def _found_delimiter(sample: str) -> str:
     return best
 
 
-def header_names(begin: str, name: str, delimiter: str, whole: Callable[[], str]) -> list[str]:
+def _header_names(begin: str, name: str, delimiter: str, whole: Callable[[], str]) -> list[str]:
     """The names of the columns: the first record that is not empty."""
     try:
         # Behind a second record the first is complete; a text of any length need not be decoded for it.

@@ -28,13 +28,11 @@ class Stamp:
             with path.open("rb") as stream:
                 state = os.fstat(stream.fileno())
                 stream.seek(max(state.st_size - TAIL_BYTES, 0))
-                return cls(
-                    state.st_size, state.st_mtime_ns, state.st_ino, zlib.crc32(stream.read(TAIL_BYTES))
-                )
+                tail = zlib.crc32(stream.read(TAIL_BYTES))
+                return cls(state.st_size, state.st_mtime_ns, state.st_ino, tail)
         except (OSError, ValueError) as error:
-            raise TableError(
-                f"{path} cannot be read: {getattr(error, 'strerror', None) or error}."
-            ) from error
+            reason = getattr(error, "strerror", None) or error
+            raise TableError(f"{path} cannot be read: {reason}.") from error
 
 
 class Remembered:

@@ -15,24 +15,16 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
 
-from catalpa.errors import MissingDependency, TableError, UnknownColumn
+from catalpa.errors import TableError, UnknownColumn, needing
 from catalpa.table.files.delimited import missing_texts, read_delimited, refuse_same_names
 
-SUFFIXES = {
-    ".csv": "text",
-    ".tsv": "text",
-    ".tab": "text",
-    ".txt": "text",
-    ".data": "text",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".arrows": "arrow",
-    ".xlsx": "excel",
-    ".xlsm": "excel",
+FORMS = {
+    "text": (".csv", ".tsv", ".tab", ".txt", ".data"),
+    "parquet": (".parquet", ".pq"),
+    "arrow": (".arrow", ".feather", ".ipc", ".arrows"),
+    "excel": (".xlsx", ".xlsm"),
 }
+SUFFIXES = {suffix: form for form, suffixes in FORMS.items() for suffix in suffixes}
 
 
 def read_table(
@@ -145,12 +137,8 @@ def _read_arrow(content: bytes, name: str) -> pa.Table:
 
 
 def _read_excel(content: bytes, name: str) -> pa.Table:
-    try:
+    with needing(f"Reading {name} needs openpyxl", "'catalpa[excel]'"):
         import openpyxl
-    except ImportError as error:
-        raise MissingDependency(
-            f"Reading {name} needs openpyxl. Install it with: pip install 'catalpa[excel]'"
-        ) from error
     # openpyxl lets errors of zipfile, xml and its own through.
     with readable(f"{name} cannot be read as Excel", Exception):
         sheet = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True).worksheets[0]

@@ -12,17 +12,9 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from catalpa.errors import TableError
-from catalpa.table.files.delimited import (
-    as_text,
-    cast,
-    chosen_delimiter,
-    header_names,
-    looks_like_labels,
-    number_text,
-)
+from catalpa.table.files.delimited import as_text, begun, cast, looks_like_labels, number_text
 from catalpa.table.files.encodings import (
     SAMPLE_BYTES,
-    SAMPLE_CHARACTERS,
     begins_in_utf8,
     known_encoding,
     marked_encoding,
@@ -128,11 +120,9 @@ def _layout(path: Path, delimiter: str | None, encoding: str | None, na: tuple[s
         refuse_binary(begin, str(path))
     found = known_encoding(encoding) or marked_encoding(begin) or _guessed(begin)
     text = begin.decode(found, errors="replace")
-    if not text.strip():
-        raise TableError(f"{path} is empty. A table needs a line with the names of its columns, and rows.")
-    chosen = chosen_delimiter(text[:SAMPLE_CHARACTERS], path.name, delimiter)
+    chosen, names = begun(text, str(path), delimiter, lambda: text)
     empty = len(text[: len(text) - len(text.lstrip("\r\n"))].splitlines())
-    return Layout(header_names(text, str(path), chosen, lambda: text), chosen, found, empty, na)
+    return Layout(names, chosen, found, empty, na)
 
 
 def _guessed(begin: bytes) -> str:
