@@ -486,7 +486,7 @@ def test_what_cannot_be_scanned_is_refused_in_words(what: str, tmp_path: Path) -
 
 def test_a_shelf_gives_back_what_was_put_and_writes_shared_arrays_once() -> None:
     folder = Folder()
-    shelf = Shelf(folder, 2)
+    shelf = Shelf(folder)
     large, small = np.arange(5000), np.arange(3)
     shelf.put(0, {"large": large, "small": small})
     first = shelf.get(0)

@@ -263,7 +263,7 @@ def scoring_of(frame, table, missing="category", **numbers):
     parts = {"anchor": np.zeros(k, dtype=np.int64), "means": means, "level": np.zeros(means.shape)}
     parts |= {"scale": np.zeros(means.shape), "power": 2, "shift": 40} | numbers
     fixed = FixedScores(axis=schema.axis.with_holes, table=np.asarray(table), root=False, **parts)
-    return Scoring(schema, schema.scaling, fixed, "ignore")
+    return Scoring(schema, fixed, "ignore")
 
 
 def test_a_tie_is_as_wide_as_the_number_of_columns(database):
@@ -302,7 +302,7 @@ def test_a_number_adds_its_level_only_where_it_is_there(database, missing, power
     scoring = scoring_of(known, costs, missing, anchor=rng.integers(-(2**38), 2**38, 4), **numbers)
     complete = rows.notna().all(axis=1).to_numpy()
     held = rows[complete] if missing == "error" else rows
-    block = scoring.scaling.apply(encode(held, scoring.schema).rows.blocks[0])
+    block = scoring.schema.scaling.apply(encode(held, scoring.schema).rows.blocks[0])
     found = label_rows(block, scoring.fixed)
     assert (found != label_rows(block, replace(scoring.fixed, level=np.zeros((4, 2)), prepared={}))).any()
     expected = np.full(len(rows), None)

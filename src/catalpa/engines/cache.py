@@ -48,16 +48,12 @@ def _remove_ownerless() -> None:
     """Remove our folders whose programs were killed: their owner's lock went with it."""
     for folder in Path(gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError):
-            if _was_made_here(folder):
+            # Of this user and machine: not every file system knows the locks of other machines.
+            here = (folder / OWNER).read_text(encoding="utf-8") == platform.node()
+            if here and (sys.platform == "win32" or folder.lstat().st_uid == os.getuid()):
                 lock = lock_at(folder / LOCK)
                 if lock is not None and lock.is_locked:
                     _remove(folder, lock)
-
-
-def _was_made_here(folder: Path) -> bool:
-    """Whether it is of this user and machine: not every file system knows the locks of other machines."""
-    owner = (folder / OWNER).read_text(encoding="utf-8")
-    return owner == platform.node() and (sys.platform == "win32" or folder.lstat().st_uid == os.getuid())
 
 
 def _remove(folder: Path, lock: BaseFileLock | None) -> None:
@@ -130,20 +126,19 @@ class Shelf:
     Only this program reads what it wrote itself a moment ago, so pickle is safe here.
     """
 
-    def __init__(self, folder: Folder, places: int) -> None:
+    def __init__(self, folder: Folder) -> None:
         self.folder = folder
-        self._heads: list[bytes | None] = [None] * places
-        self._files: list[list[Path]] = [[] for _ in range(places)]
-        self._mapped: list[dict[int, Path]] = [{} for _ in range(places)]  # by address
+        self._kept: dict[int, tuple[bytes, list[Path]]] = {}  # the object, and the files of its arrays
+        self._mapped: dict[int, dict[int, Path]] = {}  # by address
         self._written = 0
 
     def get(self, at: int) -> Any:
         """The object at a place, None where there is none."""
-        head = self._heads[at]
-        if head is None:
+        if at not in self._kept:
             return None
-        maps = [_map(path) for path in self._files[at]]
-        self._mapped[at] = {_address(one): path for one, path in zip(maps, self._files[at], strict=True)}
+        head, files = self._kept[at]
+        maps = [_map(path) for path in files]
+        self._mapped[at] = {_address(one): path for one, path in zip(maps, files, strict=True)}
         return pickle.loads(head, buffers=maps)
 
     def put(self, at: int, value: Any) -> None:
@@ -160,11 +155,11 @@ class Shelf:
             return not large
 
         head = pickle.dumps(value, protocol=5, buffer_callback=keep_small)
-        known = self._mapped[at]
+        known, (_, before) = self._mapped.pop(at, {}), self._kept.get(at, (b"", []))
         files = [known.get(_address(buffer)) or self._write(at, buffer) for buffer in buffers]
-        for path in set(self._files[at]) - set(files):
+        for path in set(before) - set(files):
             path.unlink(missing_ok=True)  # arrays that the new object no longer has
-        self._heads[at], self._files[at], self._mapped[at] = head, files, {}
+        self._kept[at] = head, files
 
     def _write(self, at: int, buffer: pickle.PickleBuffer) -> Path:
         self._written += 1

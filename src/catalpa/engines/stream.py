@@ -33,7 +33,7 @@ class StreamEngine:
         self.axis = axis
         self.n_rows: int = blocks.n_rows
         self._blocks = blocks
-        self._memories = Shelf(blocks.folder, len(blocks))
+        self._memories = Shelf(blocks.folder)
         self._threads = min(thread_count(n_jobs), len(blocks))
 
     def total(self, step: Step[Result], *args: Any) -> Result:

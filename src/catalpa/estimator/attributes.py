@@ -112,11 +112,9 @@ def reasons_frame(fitted: Fitted, top: int = 3) -> Any:
 
 def weights_frame(schema: Schema, weights: FloatArray) -> Any:
     """One row per cluster, one column per column of the table; ``weights`` has categories first."""
-    categories, numbers = iter(weights.T), iter(weights.T[len(schema.categorical) :])
-    columns = {}
-    for column in schema.columns:
-        columns[column.name] = next(numbers if column.kind is Kind.NUMERIC else categories).tolist()
-    return frame_in(schema.library, columns)
+    ordered = zip((*schema.categorical, *schema.numeric), weights.T, strict=True)
+    columns = {column.name: own.tolist() for column, own in ordered}
+    return frame_in(schema.library, {name: columns[name] for name in schema.names})
 
 
 def history_frame(fitted: Fitted) -> Any:

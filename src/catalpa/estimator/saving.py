@@ -150,12 +150,11 @@ class Taken:
         -------
         str
         """
-        check_is_fitted(self)
-        self._check_sum(SqlError)
+        scoring = self._scoring(SqlError)
         from catalpa.model.sql import sql_query  # needs sqlglot, which is optional
 
         names = self.cluster_names_ if self._fitted.names else None
-        return sql_query(self._scoring(), dialect=dialect, table=table, keep=keep, label=label, names=names)
+        return sql_query(scoring, dialect=dialect, table=table, keep=keep, label=label, names=names)
 
     def to_onnx(self, *, missing_text: str = "") -> ModelProto:
         """An ONNX graph that gives rows the labels of ``predict``, in any program with an ONNX runtime.
@@ -181,17 +180,17 @@ class Taken:
         >>> [column.name for column in model.to_onnx().graph.input]
         ['x0', 'x1']
         """
-        check_is_fitted(self)
-        self._check_sum(OnnxError)
+        scoring = self._scoring(OnnxError)
         with needing("to_onnx needs onnx", '"catalpa[onnx]"'):
             from catalpa.model.onnx import onnx_model
         method, names = type(self).__name__, self.cluster_names_
-        return onnx_model(self._scoring(), missing_text=missing_text, method=method, names=names)
+        return onnx_model(scoring, missing_text=missing_text, method=method, names=names)
 
-    def _scoring(self) -> Scoring:
+    def _scoring(self, refused: type[CatalpaError]) -> Scoring:
+        check_is_fitted(self)
+        self._check_sum(refused)
         schema = self._fitted.schema
-        fixed = self._decisive(schema.axis.with_holes)
-        return Scoring(schema, schema.scaling, fixed, self.handle_unknown)
+        return Scoring(schema, self._decisive(schema.axis.with_holes), self.handle_unknown)
 
     def _check_sum(self, refused: type[CatalpaError]) -> None:
         """Raise this where the labels of ``predict`` are no sum over columns that other programs can take."""

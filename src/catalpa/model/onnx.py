@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -73,14 +74,15 @@ class _Graph:
         return name
 
 
+@dataclass(frozen=True, eq=False)
 class _Labels:
     """The steps from the columns to the label, in the order of ``steps.reference``."""
 
-    def __init__(self, graph: _Graph, scoring: Scoring, missing_text: str) -> None:
-        self.graph = graph
-        self.scoring = scoring
-        self.missing_text = missing_text
-        self.refused: list[str] = []  # one mask (rows, 1) per column that has cells which predict refuses
+    graph: _Graph
+    scoring: Scoring
+    missing_text: str
+    # One mask (rows, 1) per column that has cells which predict refuses.
+    refused: list[str] = field(default_factory=list)
 
     def label(self) -> str:  # (rows,)
         graph, fixed = self.graph, self.scoring.fixed
@@ -190,7 +192,7 @@ class _Labels:
 
     def _scaled(self, at: int, column: Column) -> tuple[str, str]:
         """A number in ticks of its range, as ``Scaling.apply`` has it, and whether it is there."""
-        graph, scaling = self.graph, self.scoring.scaling
+        graph, scaling = self.graph, self.scoring.schema.scaling
         cells = graph.column(column.name, TensorProto.DOUBLE)
         seen = self._seen(cells)
         low = float(scaling.low[at])

@@ -10,7 +10,7 @@ from typing import Any
 
 from catalpa.errors import CatalpaError, ParameterError
 from catalpa.steps.scores import FixedScores
-from catalpa.table.blocks import IGNORED, UNSEEN, IntArray, Scaling
+from catalpa.table.blocks import IGNORED, UNSEEN, IntArray
 from catalpa.table.schema import Column, Schema, category_key
 
 
@@ -19,7 +19,6 @@ class Scoring:
     """What decides the labels of a fitted model."""
 
     schema: Schema
-    scaling: Scaling
     fixed: FixedScores  # on the schema's axis with holes
     handle_unknown: str
 

@@ -109,10 +109,10 @@ class _Query:
 
     def _entries(self) -> list[str]:
         """Cells under names of our own, and numbers as half their distance from the lowest at fit."""
-        given = self.words.given
+        given, scaling = self.words.given, self.scoring.schema.scaling
         entries = [f"{given(kept)} AS kept_{at}" for at, kept in enumerate(self.kept)]
         entries += [f"{column.entry()} AS {column.cell}" for column in self.columns]
-        for at, (column, low) in enumerate(zip(self.numeric, self.scoring.scaling.low.tolist(), strict=True)):
+        for at, (column, low) in enumerate(zip(self.numeric, scaling.low.tolist(), strict=True)):
             cell = given(column.name)
             half = f"CAST({cell} AS {self.words.double_type}) / 2 - {self.words.double(low / 2)}"
             entries.append(f"CASE WHEN {cell} - {cell} = 0 THEN {half} END AS half_{at}")
@@ -128,7 +128,7 @@ class _Query:
     def _scaled(self) -> list[str]:
         """Numbers in ticks of their range, as ``Scaling.apply`` has them."""
         double = self.words.double
-        scaled, scaling = [], self.scoring.scaling
+        scaled, scaling = [], self.scoring.schema.scaling
         spans = zip(scaling.half_span.tolist(), scaling.clipped.tolist(), strict=True)
         for at, (half_span, clipped) in enumerate(spans):
             name, near = f"half_{at}", NO_TICK * half_span

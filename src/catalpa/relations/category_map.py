@@ -129,13 +129,9 @@ def _axes(described_by: FloatArray, mass: FloatArray, axes: int) -> tuple[FloatA
     # An axis has no direction of its own: the category that makes most of it stands on the right.
     most = np.abs(left).round(9).argmax(axis=0)
     left = left * np.where(left[most, np.arange(kept)] < 0, -1.0, 1.0)
-    coordinates = np.zeros((len(mass), axes))
-    contributions = np.zeros((len(mass), axes))
-    inertia = np.zeros(axes)
-    coordinates[:, :kept] = left * strength / np.sqrt(mass)[:, None]
-    contributions[:, :kept] = left**2
-    inertia[:kept] = strength**2
-    return coordinates, inertia, contributions
+    lacking = (0, axes - kept)  # axes along which nothing differs
+    left, strength = np.pad(left, ((0, 0), lacking)), np.pad(strength, lacking)
+    return left * strength / np.sqrt(mass)[:, None], strength**2, left**2
 
 
 def _clusters(by_category: FloatArray, coordinates: FloatArray, inertia: FloatArray) -> FloatArray:

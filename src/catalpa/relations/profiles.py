@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from catalpa.relations.names import category_names
 from catalpa.relations.numbers import NumberProfile, over
@@ -44,16 +45,21 @@ def profile_columns(
     width = sum(part["column"].shape[1] for part in parts)
     cluster = np.repeat(np.arange(k), width)
     flat = {
-        name: np.concatenate([part[name] for part in parts], axis=1).ravel() if parts else np.zeros(0)
-        for name in (LINE if numbers is None else LINE | NUMBER_LINE)
+        name: np.concatenate([_told(part, name) for part in parts], axis=1).ravel() if parts else np.zeros(0)
+        for name in (LINE if numbers is None else (*LINE, *NUMBER_LINE))
     }
     texts = {name: flat.pop(name).tolist() for name in ("column", "category")}
     return {"cluster": cluster, "size": np.asarray(sizes)[cluster], **texts, **flat}
 
 
-LINE = dict.fromkeys(("column", "category", "count", "share", "share_overall", "lift"))
+LINE = ("column", "category", "count", "share", "share_overall", "lift")
 QUARTILES = ("lower_quartile", "median", "upper_quartile")
-NUMBER_LINE = dict.fromkeys(("mean", "sd", *QUARTILES, "mean_elsewhere", "shift", "missing"))
+NUMBER_LINE = ("mean", "sd", *QUARTILES, "mean_elsewhere", "shift", "missing")
+
+
+def _told(part: dict[str, Any], name: str) -> NDArray[Any]:
+    """What a column tells under this name; NaN where that belongs to columns of another kind."""
+    return part[name] if name in part else np.full(part["column"].shape, np.nan)
 
 
 def _category_lines(column: Column, counts: FloatArray | IntArray) -> dict[str, Any]:
@@ -64,7 +70,7 @@ def _category_lines(column: Column, counts: FloatArray | IntArray) -> dict[str, 
     np.divide(share, overall, out=lift, where=defined)
     order = np.stack([reading_order(column, own) for own in share]) if len(share) else counts.astype(np.int64)
     names = np.array(category_names(column.categories), dtype=object)
-    lines: dict[str, Any] = {
+    return {
         "column": np.full(counts.shape, column.name, dtype=object),
         "category": names[order],
         "count": np.take_along_axis(counts, order, axis=1),
@@ -72,13 +78,12 @@ def _category_lines(column: Column, counts: FloatArray | IntArray) -> dict[str, 
         "share_overall": overall[order],
         "lift": np.take_along_axis(lift, order, axis=1),
     }
-    return lines | dict.fromkeys(NUMBER_LINE, np.full(counts.shape, np.nan))
 
 
 def _number_line(numbers: NumberProfile, at: int) -> dict[str, Any]:
     """What is told of a number, each (k, 1)."""
     one = (slice(None), slice(at, at + 1))
-    lines: dict[str, Any] = {
+    return {
         "column": np.full(numbers.seen[one].shape, numbers.columns[at], dtype=object),
         "category": np.full(numbers.seen[one].shape, None, dtype=object),
         "count": numbers.seen[one],
@@ -89,8 +94,6 @@ def _number_line(numbers: NumberProfile, at: int) -> dict[str, Any]:
         "shift": numbers.shifts[one],
         "missing": numbers.missing[one],
     }
-    nowhere = np.full(numbers.seen[one].shape, np.nan)
-    return {name: lines.get(name, nowhere) for name in LINE | NUMBER_LINE}
 
 
 @dataclass(frozen=True)

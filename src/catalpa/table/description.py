@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, fields
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -34,50 +35,48 @@ def _column_state(column: Column) -> dict[str, Any]:
 
 def schema_from_dict(state: Mapping[str, Any]) -> Schema:
     """The schema that ``schema_to_dict`` described."""
-    columns = tuple(_column(one, at) for at, one in enumerate(_of_type(state, "columns", (list, tuple))))
+    of = partial(_of_type, state, "")
+    columns = tuple(_column(one, f"columns[{at}]") for at, one in enumerate(of("columns", list, tuple)))
     names = [column.name for column in columns]
     if not columns or len(set(names)) < len(names):
         raise _unreadable("columns", "none or have the same name twice")
-    missing = _of_type(state, "missing", str)
+    missing, decisions = of("missing", str), tuple(of("decisions", list, tuple))
     if missing not in MISSING:
         raise _unreadable("missing", repr(missing))
-    decisions = tuple(_of_type(state, "decisions", (list, tuple)))
     if not all(type(decision) is str for decision in decisions):
         raise _unreadable("decisions", "not text")
-    return Schema(
-        columns, missing, decisions, _of_type(state, "library", str), _of_type(state, "named", bool)
-    )
+    return Schema(columns, missing, decisions, of("library", str), of("named", bool))
 
 
-def _column(state: Any, at: int) -> Column:
-    owner = f"columns[{at}]"
+def _column(state: Any, owner: str) -> Column:
     if not isinstance(state, dict):
         raise _unreadable(owner, repr(state))
-    kind = _of_type(state, "kind", str, owner)
+    of = partial(_of_type, state, owner)
+    kind = of("kind", str)
     if kind not in set(Kind):
         raise _unreadable(f"{owner}.kind", repr(kind))
     edges, origin = state.get("edges"), state.get("origin")
     column = Column(
-        name=_of_type(state, "name", str, owner),
+        name=of("name", str),
         kind=Kind(kind),
-        dtype=_dtype(_of_type(state, "dtype", dict, owner), f"{owner}.dtype"),
-        categories=_categories(_of_type(state, "categories", (list, tuple), owner), f"{owner}.categories"),
+        dtype=_dtype(of("dtype", dict), f"{owner}.dtype"),
+        categories=_categories(of("categories", list, tuple), f"{owner}.categories"),
         low=_number(state.get("low"), f"{owner}.low"),
         high=_number(state.get("high"), f"{owner}.high"),
         edges=None if edges is None else _edges(edges, f"{owner}.edges"),
-        clipped=_of_type(state, "clipped", bool, owner),
-        origin=None if origin is None else _origin(_of_type(state, "origin", dict, owner), f"{owner}.origin"),
+        clipped=of("clipped", bool),
+        origin=None if origin is None else _origin(of("origin", dict), f"{owner}.origin"),
     )
     _check_together(column, owner)
     return column
 
 
 def _origin(state: dict[str, Any], owner: str) -> Origin:
-    part, item = _of_type(state, "part", str, owner), state.get("item")
+    part, item = _of_type(state, owner, "part", str), state.get("item")
     if part not in PARTS or (part == HOLDS) != (item is not None):
         raise _unreadable(f"{owner}.part", f"{part!r} with the item {item!r}")
     (known,) = _categories([item], f"{owner}.item")
-    return Origin(_of_type(state, "column", str, owner), part, known)
+    return Origin(_of_type(state, owner, "column", str), part, known)
 
 
 def _check_together(column: Column, owner: str) -> None:
@@ -95,16 +94,10 @@ def _check_together(column: Column, owner: str) -> None:
 def _dtype(state: dict[str, Any], owner: str) -> Dtype:
     if state.keys() != {field.name for field in fields(Dtype)}:
         raise _unreadable(owner, f"with the fields {sorted(state)}")
-    declared = state["declared"]
+    of, declared = partial(_of_type, state, owner), state["declared"]
     if declared is not None:
-        declared = _of_type(state, "declared", (list, tuple), owner)
-        declared = _categories(declared, f"{owner}.declared")
-    return Dtype(
-        _of_type(state, "name", str, owner),
-        declared,
-        _of_type(state, "ordered", bool, owner),
-        _of_type(state, "inner", str, owner),
-    )
+        declared = _categories(of("declared", list, tuple), f"{owner}.declared")
+    return Dtype(of("name", str), declared, of("ordered", bool), of("inner", str))
 
 
 def _categories(values: Any, owner: str) -> tuple[Category, ...]:
@@ -135,13 +128,13 @@ def _number(value: object, owner: str) -> float:
     return value
 
 
-def _of_type(state: Mapping[str, Any], name: str, kind: Any, owner: str = "") -> Any:
+def _of_type(state: Mapping[str, Any], owner: str, name: str, *kinds: type) -> Any:
     place = f"{owner}.{name}".lstrip(".")
     if name not in state:
         raise _unreadable(place, "not there")
     value = state[name]
     # True is a whole number to Python, and none here.
-    if type(value) not in (kind if isinstance(kind, tuple) else (kind,)):
+    if type(value) not in kinds:
         raise _unreadable(place, f"{value!r:.60}")
     return value
 

@@ -128,19 +128,17 @@ def _listed(rows: list[Any], schema: Schema) -> list[Sequence[Any]] | None:
 def _known_code(cell: Any, column: Column, missing: str) -> int | None:
     """Code of a cell that fit knew as it is; None for any other."""
     kind = type(cell)
-    if kind is str:
-        return None if column.binned else column.codes.get(("text", cell))
+    if kind is str or kind is bool:
+        key = ("text" if kind is str else "boolean", cell)
+        return None if column.binned else column.codes.get(key)
     if cell is None or (kind is float and cell != cell):
         if missing == "ignore":
             return column.size + IGNORED
         return None if missing == "error" else column.missing_code
-    if kind is bool:
-        return None if column.binned else column.codes.get(("boolean", cell))
     if (kind is not int and kind is not float) or not abs(cell) <= LARGEST_EXACT:
         return None
-    return (
-        bisect_right(column.edges, cell) if column.edges is not None else column.codes.get(("number", cell))
-    )
+    edges = column.edges
+    return bisect_right(edges, cell) if edges is not None else column.codes.get(("number", cell))
 
 
 def _known_number(cell: Any, _column: Column, missing: str) -> float | None:

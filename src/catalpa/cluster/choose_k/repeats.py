@@ -68,11 +68,11 @@ def seed(state: np.random.RandomState) -> int:
     return int(state.randint(np.iinfo(np.int32).max))
 
 
-def drawn(table: Table, weight: Any, state: np.random.RandomState) -> tuple[Table, FloatArray | None]:
+def drawn(
+    table: Table, weight: FloatArray | None, state: np.random.RandomState
+) -> tuple[Table, FloatArray | None]:
     """The table and its weights, or some of its rows where it is large."""
-    n = len(table)
-    weights = None if weight is None else np.asarray(weight, dtype=np.float64)
-    if n <= SAMPLE:
-        return table, weights
-    rows = np.sort(state.choice(n, SAMPLE, replace=False))
-    return table.at(rows), None if weights is None else weights[rows]
+    if len(table) <= SAMPLE:
+        return table, weight
+    rows = np.sort(state.choice(len(table), SAMPLE, replace=False))
+    return table.at(rows), None if weight is None else weight[rows]

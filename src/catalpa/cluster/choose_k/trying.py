@@ -25,7 +25,7 @@ from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.by_number_of_clusters import LEAST_GAIN, Judgement, judged, most_evident
 from catalpa.estimator.problem import rows_in_memory
 from catalpa.metrics import categorical_silhouette
-from catalpa.relations.crossing import Crossing, cross
+from catalpa.relations.crossing import cross
 from catalpa.steps.assign import label_rows
 from catalpa.steps.scores import fix
 from catalpa.table import open_table
@@ -91,7 +91,8 @@ def choose_k(
             choose = partial(_by_evidence, judgement.structure)
         else:
             tried, choose = _fitted(model, table, sample_weight, ks), partial(_by_silhouette)
-        again = Repeats(model, *drawn(table, sample_weight, state), repeats, state)
+        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        again = Repeats(model, *drawn(table, weight, state), repeats, state)
         lines = [_measures(tried, again, k) for k in ks if k in tried.costs]
     if not lines:
         raise ParameterError(f"The table has fewer rows that differ than {ks[0]}, the least of k_range.")
@@ -103,7 +104,10 @@ def choose_k(
         structure,
         frame_of_lines(table.library, records, records[0]),
         type(model).__name__,
-        tried.crossings([line.k for line in lines], sample_weight),
+        tuple(
+            cross(tried.labels[fewer], tried.labels[more], (fewer, more), weight)
+            for fewer, more in itertools.pairwise(line.k for line in lines)
+        ),
         tuple(lines),
     )
 
@@ -117,14 +121,6 @@ class Tried:
     block: Block  # all rows
     unit: float  # in which the gain over the first cost is told
     criteria: Mapping[int, Criteria] = field(default_factory=dict)  # where the method has a likelihood
-
-    def crossings(self, ks: Sequence[int], sample_weight: Any) -> tuple[Crossing, ...]:
-        """Clusters of each number with those of the next."""
-        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        return tuple(
-            cross(self.labels[fewer], self.labels[more], (fewer, more), weight)
-            for fewer, more in itertools.pairwise(ks)
-        )
 
 
 def _model(method: str | Clusterer, state: np.random.RandomState) -> Clusterer:

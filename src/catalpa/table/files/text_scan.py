@@ -55,9 +55,7 @@ class TextFiles:
         found: dict[str, Evidence] = {}
         for path in self.paths:
             guess, layout = self.encoding is None, self._layouts[path]
-            layouts[path], seen = _examined(path, layout, self.decimal, guess=guess)
-            for name, evidence in seen.items():
-                found[name] = found.get(name, Evidence()) + evidence
+            layouts[path], found = _examined(path, layout, self.decimal, found, guess=guess)
         return layouts, {name: evidence.type for name, evidence in found.items()}
 
 
@@ -81,13 +79,14 @@ class Evidence:
     label: bool = False
     present: bool = False
 
-    def __add__(self, other: Evidence) -> Evidence:
-        return Evidence(
-            self.whole and other.whole,
-            self.number and other.number,
-            self.label or other.label,
-            self.present or other.present,
-        )
+    def after(self, column: pa.Array) -> Evidence:
+        """What further fields leave of it."""
+        # Once a field was no number the column is text: further casts would only cost time.
+        if column.null_count == len(column) or not self.number:
+            return replace(self, present=self.present or column.null_count < len(column))
+        whole = self.whole and cast(column, pa.int64()) is not None
+        number = whole or cast(column, pa.float64()) is not None
+        return Evidence(whole, number, self.label or (number and looks_like_labels(column)), True)
 
     @property
     def type(self) -> pa.DataType:
@@ -97,15 +96,6 @@ class Evidence:
         if not self.number or self.label:
             return pa.string()
         return pa.int64() if self.whole else pa.float64()
-
-
-def _evidence(column: pa.Array, before: Evidence) -> Evidence:
-    # Once a field was no number the column is text: further casts would only cost time.
-    if column.null_count == len(column) or not before.number:
-        return Evidence(present=column.null_count < len(column))
-    whole = before.whole and cast(column, pa.int64()) is not None
-    number = whole or cast(column, pa.float64()) is not None
-    return Evidence(whole, number, number and looks_like_labels(column), True)
 
 
 def _typed(column: pa.Array, kind: pa.DataType, decimal: str) -> pa.Array:
@@ -151,25 +141,23 @@ def _beginning(path: Path) -> bytes:
         raise TableError(f"{path} cannot be read: {error}. Is it complete?") from error
 
 
-def _examined(path: Path, layout: Layout, decimal: str, *, guess: bool) -> tuple[Layout, dict[str, Evidence]]:
-    """The types of one file, read as UTF-8 if it can be and as Windows text otherwise."""
+def _examined(
+    path: Path, layout: Layout, decimal: str, before: dict[str, Evidence], *, guess: bool
+) -> tuple[Layout, dict[str, Evidence]]:
+    """What a file leaves of the types, read as UTF-8 if it can be and as Windows text otherwise."""
+    found = {**dict.fromkeys(layout.names, Evidence()), **before}
     try:
-        return layout, _seen(path, layout, decimal)
+        for batch in _records(path, layout):
+            for name in layout.names:
+                found[name] = found[name].after(number_text(batch[name], decimal))
+        return layout, found
     except UnicodeError as error:  # also of marks that lack, and of halves of characters
         # Names with letters of UTF-8 say how the file is written, as a mark does.
         if not guess or layout.encoding != "utf-8" or not "".join(layout.names).isascii():
             raise TableError(
                 f"{path} is not written in {layout.encoding}. Give the encoding, for instance latin-1."
             ) from error
-    return _examined(path, replace(layout, encoding="cp1252"), decimal, guess=False)
-
-
-def _seen(path: Path, layout: Layout, decimal: str) -> dict[str, Evidence]:
-    found = {name: Evidence() for name in layout.names}
-    for batch in _records(path, layout):
-        for name in layout.names:
-            found[name] += _evidence(number_text(batch[name], decimal), found[name])
-    return found
+    return _examined(path, replace(layout, encoding="cp1252"), decimal, before, guess=False)
 
 
 def _records(path: Path, layout: Layout) -> Iterator[pa.RecordBatch]:
