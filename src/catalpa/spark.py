@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 from sklearn.base import clone
@@ -34,7 +34,20 @@ from catalpa.engines.spark import append_column
 __all__ = ["CatalpaEstimator", "CatalpaModel"]
 
 
-class CatalpaEstimator(Estimator, HasInputCols, HasPredictionCol, MLReadable, MLWritable):
+class _Stage(HasInputCols, HasPredictionCol, MLReadable, MLWritable):
+    """What both stages share: Spark's own way to write and read them."""
+
+    def write(self) -> MLWriter:
+        """The writer that Spark ML saves stages with."""
+        return _Writer(self)
+
+    @classmethod
+    def read(cls) -> MLReader:
+        """The reader that Spark ML loads stages with."""
+        return _Reader(cls)
+
+
+class CatalpaEstimator(_Stage, Estimator):
     """A clusterer as an estimator of Spark ML.
 
     Parameters
@@ -80,17 +93,17 @@ class CatalpaEstimator(Estimator, HasInputCols, HasPredictionCol, MLReadable, ML
         fitted = clone(self.clusterer).fit(dataset.select(*columns))
         return CatalpaModel(model_text(fitted._document()), columns, self.getPredictionCol())
 
-    def write(self) -> MLWriter:
-        """The writer that Spark ML saves stages with."""
-        return _EstimatorWriter(self)
+    def _save(self, path: str) -> None:
+        extra = {"method": type(self.clusterer).__name__, "settings": _plain_settings(self.clusterer)}
+        DefaultParamsWriter.saveMetadata(self, path, _session(), {"clusterer": extra})
 
-    @classmethod
-    def read(cls) -> MLReader:
-        """The reader that Spark ML loads stages with."""
-        return _EstimatorReader()
+    @staticmethod
+    def _loaded(path: str, metadata: Any) -> CatalpaEstimator:  # noqa: ARG004 - the model's is in a file
+        kept = metadata["clusterer"]
+        return CatalpaEstimator(find_method(kept["method"]).estimator(**kept["settings"]))
 
 
-class CatalpaModel(Model, HasInputCols, HasPredictionCol, MLReadable, MLWritable):
+class CatalpaModel(_Stage, Model):
     """A fitted clusterer as a model of Spark ML: appends the cluster of every row, keeps the other columns.
 
     Attributes
@@ -110,83 +123,48 @@ class CatalpaModel(Model, HasInputCols, HasPredictionCol, MLReadable, MLWritable
 
     def _transform(self, dataset: Any) -> Any:
         _check_columns(self.getInputCols(), dataset)
-        predict = _Predict(self.document, tuple(self.getInputCols()))
+        # The text travels, not the model: every process reads it anew.
+        predict = partial(_labels, self.document, self.getInputCols())
         return append_column(dataset, self.getPredictionCol(), IntegerType(), predict)
 
-    def write(self) -> MLWriter:
-        """The writer that Spark ML saves stages with."""
-        return _ModelWriter(self)
-
-    @classmethod
-    def read(cls) -> MLReader:
-        """The reader that Spark ML loads stages with."""
-        return _ModelReader()
-
-
-class _Predict:
-    """Labels of batches; the model is read once per task."""
-
-    def __init__(self, document: str, columns: tuple[str, ...]) -> None:
-        self.document = document
-        self.columns = columns
-
-    # The text travels, not the model: every task reads it anew, and cached properties stay behind.
-    def __getstate__(self) -> tuple[str, tuple[str, ...]]:
-        return self.document, self.columns
-
-    def __setstate__(self, state: tuple[str, tuple[str, ...]]) -> None:
-        self.document, self.columns = state
-
-    @cached_property
-    def model(self) -> Clusterer:
-        return _from_text(self.document)
-
-    def __call__(self, batch: Any) -> Any:
-        return self.model.predict(batch.select(list(self.columns)))
-
-
-class _EstimatorWriter(MLWriter):
-    def __init__(self, stage: CatalpaEstimator) -> None:
-        super().__init__()
-        self.stage = stage
-
-    def saveImpl(self, path: str) -> None:  # noqa: N802 - the name that Spark calls
-        clusterer = self.stage.clusterer
-        extra = {"method": type(clusterer).__name__, "settings": _plain_settings(clusterer)}
-        DefaultParamsWriter.saveMetadata(self.stage, path, _session(), {"clusterer": extra})
-
-
-class _EstimatorReader(MLReader):
-    def load(self, path: str) -> CatalpaEstimator:
-        metadata = DefaultParamsReader.loadMetadata(path, _session())
-        clusterer = metadata["clusterer"]
-        stage = CatalpaEstimator(find_method(clusterer["method"]).estimator(**clusterer["settings"]))
-        stage._resetUid(metadata["uid"])
-        DefaultParamsReader.getAndSetParams(stage, metadata)
-        return stage
-
-
-class _ModelWriter(MLWriter):
-    def __init__(self, stage: CatalpaModel) -> None:
-        super().__init__()
-        self.stage = stage
-
-    def saveImpl(self, path: str) -> None:  # noqa: N802 - the name that Spark calls
-        DefaultParamsWriter.saveMetadata(self.stage, path, _session())
+    def _save(self, path: str) -> None:
+        DefaultParamsWriter.saveMetadata(self, path, _session())
         # Written by Spark, as only Spark may know how to reach the path.
-        document = _session().createDataFrame([(self.stage.document,)], "value string")
+        document = _session().createDataFrame([(self.document,)], "value string")
         # One partition: a text in parts would come back in any order.
         document.coalesce(1).write.text(f"{path}/model")
 
-
-class _ModelReader(MLReader):
-    def load(self, path: str) -> CatalpaModel:
-        metadata = DefaultParamsReader.loadMetadata(path, _session())
+    @staticmethod
+    def _loaded(path: str, metadata: Any) -> CatalpaModel:  # noqa: ARG004 - the estimator's is all there
         document = _session().read.text(f"{path}/model", wholetext=True).first().value
-        stage = CatalpaModel(document, (), "cluster")  # the true columns come with the parameters below
+        return CatalpaModel(document, (), "cluster")  # the true columns come with the parameters
+
+
+class _Writer(MLWriter):
+    def __init__(self, stage: Any) -> None:
+        super().__init__()
+        self.stage = stage
+
+    def saveImpl(self, path: str) -> None:  # noqa: N802 - the name that Spark calls
+        self.stage._save(path)
+
+
+class _Reader(MLReader):
+    def __init__(self, kind: Any) -> None:
+        super().__init__()
+        self.kind = kind
+
+    def load(self, path: str) -> Any:
+        metadata = DefaultParamsReader.loadMetadata(path, _session())
+        stage = self.kind._loaded(path, metadata)
         stage._resetUid(metadata["uid"])
         DefaultParamsReader.getAndSetParams(stage, metadata)
         return stage
+
+
+def _labels(document: str, columns: list[str], batch: Any) -> Any:
+    """Labels of a batch."""
+    return _last_read(document).predict(batch.select(columns))
 
 
 def _check_columns(wanted: Sequence[str], dataset: Any) -> None:
@@ -214,3 +192,7 @@ def _session() -> Any:
 def _from_text(document: str) -> Clusterer:
     name = "The model of this stage"
     return model_from(from_model_text(document.encode("utf-8"), name), name)
+
+
+# The batches of a process mostly have one model; it is not the driver's, which a user may change.
+_last_read = lru_cache(maxsize=1)(_from_text)
