@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from catalpa.cli import options
-from catalpa.cli.cluster_table import (
-    as_json,
-    beside,
-    describe,
-    number_lines,
-    show_against,
-    show_clusters,
-    show_numbers,
-)
-from catalpa.cli.inputs import Asked, Input, take
+from catalpa.cli.cluster_table import as_json, beside, describe, number_lines, show
+from catalpa.cli.inputs import Asked, take
 from catalpa.cli.options import identifier_of, listed, option_of
 from catalpa.cli.outputs import (
     LABELS,
@@ -28,7 +20,6 @@ from catalpa.cli.outputs import (
     check_free,
     check_probabilities,
     doubt_columns,
-    given_names,
     write_results,
     write_text,
 )
@@ -37,8 +28,6 @@ from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from catalpa.cluster.registry import MethodEntry
     from catalpa.estimator.base import Clusterer
 
@@ -111,7 +100,9 @@ def cluster(
 
     terminal, entry = Terminal(quiet), find_method(method)
     _check_stream(entry, stream=stream, report=report)
-    _check_files(output, report, force=force)
+    # Before the work: a fit of an hour must not end in a file that may not be written.
+    check_free(*(output and output / name for name in (LABELS, MODEL, PROFILES)), force=force)
+    check_page(report, force=force)
     settings = {
         "n_clusters": k,
         "missing": missing.value,
@@ -123,7 +114,9 @@ def cluster(
     }
     model = new_model(entry, settings)
     if proba:
-        _check_proba(model, output)
+        check_probabilities(entry.estimator)
+    if proba and output is None:
+        raise ParameterError(f"--proba adds columns to {LABELS}. Name a folder for it with -o.")
     with terminal.listening():
         read = (delimiter, encoding, weight, decimal, against, na)
         asked = Asked(table, listed(columns), listed(drop), identifier_of(id), *read)
@@ -132,34 +125,14 @@ def cluster(
         model.name_clusters(model.suggest_names() if suggested_names else {})
         lines, crossing = describe(model, top=reasons), beside(model, given, against)
         numbers = number_lines(model, given.tables(), given.weights, most=ROWS_DRAWN if stream else None)
-        labels = _labels(model, given, proba)
+        labels = given.labels(model, doubt_columns(model, given.rows, model.labels_) if proba else {})
         files = write_results(output, model, labels, quote_formulas=quote_formulas) if output else []
         files += [write_text(report, reported(model, given, title_of(table)).html)] if report else []
     if json:
         terminal.show_json({**as_json(model, lines, numbers, files, terminal.warnings), "against": crossing})
     else:
-        show_clusters(terminal, lines)
-        show_numbers(terminal, numbers)
-        show_against(terminal, crossing, [line.title for line in lines])
+        show(terminal, lines, numbers, crossing)
         terminal.wrote(*files)
-
-
-def _check_files(output: Path | None, report: Path | None, *, force: bool) -> None:
-    """Before the work: a fit of an hour must not end in a file that may not be written."""
-    check_free(*(output and output / name for name in (LABELS, MODEL, PROFILES)), force=force)
-    check_page(report, force=force)
-
-
-def _check_proba(model: Clusterer, output: Path | None) -> None:
-    check_probabilities(model)
-    if output is None:
-        raise ParameterError(f"--proba adds columns to {LABELS}. Name a folder for it with -o.")
-
-
-def _labels(model: Clusterer, given: Input, proba: bool) -> Iterator[pa.Table]:
-    """The rows of labels.csv: clusters, their names if they have some, and how sure they are if asked for."""
-    beside = doubt_columns(model, given.rows, model.labels_) if proba else {}
-    return given.labels(model.labels_, given_names(model), beside)
 
 
 def _check_stream(entry: MethodEntry, *, stream: bool, report: Path | None) -> None:

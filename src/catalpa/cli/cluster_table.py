@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,39 +15,22 @@ if TYPE_CHECKING:
 NUMBERS_SHOWN = CATEGORIES_SHOWN = 12  # --json has them all
 
 
-@dataclass(frozen=True)
-class ClusterLine:
-    """One cluster: number, name if any, rows, share of all rows, what sets it apart in words and values."""
-
-    cluster: int
-    name: str | None
-    size: float
-    share: float
-    sets_apart: str
-    reasons: list[dict[str, Any]]
-
-    @property
-    def title(self) -> str:
-        """The number, by which other tables tell the cluster, and the name."""
-        return f"{self.cluster} {self.name or ''}".strip()
-
-
-def describe(model: Clusterer, *, top: int = 3) -> list[ClusterLine]:
-    """One line per cluster, in the order of numbers, with at most ``top`` reasons."""
+def describe(model: Clusterer, *, top: int = 3) -> list[dict[str, Any]]:
+    """What is told of each cluster, in the order of numbers, with at most ``top`` reasons."""
     from catalpa.estimator.attributes import reasons_of
     from catalpa.estimator.fitted import fitted_of
     from catalpa.relations.reasons import sentence
 
     sizes = model.cluster_sizes_
     return [
-        ClusterLine(
-            cluster,
-            fitted_of(model).names.get(cluster),
-            sizes[cluster].item(),
-            float(sizes[cluster] / sizes.sum()),
-            sentence(found),
-            [reason.record() for reason in found],
-        )
+        {
+            "cluster": cluster,
+            "name": fitted_of(model).names.get(cluster),
+            "size": sizes[cluster].item(),
+            "share": float(sizes[cluster] / sizes.sum()),
+            "sets_apart": sentence(found),
+            "reasons": [reason.record() for reason in found],
+        }
         for cluster, found in enumerate(reasons_of(fitted_of(model), top))
     ]
 
@@ -80,21 +62,34 @@ def number_lines(
     return number_records(spread_numbers(rows, model.schema_, labels, k, of_rows))
 
 
-def show_numbers(terminal: Terminal, records: Sequence[dict[str, Any]]) -> None:
-    """Print a line for every column of numbers."""
-    if not records:
-        return
-    head = ("number", "mean ± standard deviation in each cluster (and the middle half)")
-    shown = [
-        (record["column"], "; ".join(_told(one) for one in record["clusters"]))
-        for record in records[:NUMBERS_SHOWN]
+def show(
+    terminal: Terminal,
+    clusters: Sequence[Mapping[str, Any]],
+    numbers: Sequence[Mapping[str, Any]] = (),
+    crossing: Mapping[str, Any] | None = None,
+) -> None:
+    """Print the table of clusters, a line for every column of numbers, and the column beside them."""
+    from catalpa.relations.names import percent
+
+    # The number, by which other tables tell the cluster, and the name.
+    titles = [f"{one['cluster']} {one['name'] or ''}".strip() for one in clusters]
+    rows = [
+        (title, f"{round(one['size'], 3):.10g}", percent(one["share"]), one["sets_apart"])
+        for title, one in zip(titles, clusters, strict=True)
     ]
-    terminal.table(head, shown)
-    if len(records) > NUMBERS_SHOWN:
-        terminal.say(f"and {len(records) - NUMBERS_SHOWN} more columns of numbers: --json lists them")
+    bars = [one["share"] for one in clusters]
+    terminal.table(("cluster", "size", "share", "what sets it apart"), rows, bars=bars)
+    if numbers:
+        head = ("number", "mean ± standard deviation in each cluster (and the middle half)")
+        shown = [(one["column"], "; ".join(map(_told, one["clusters"]))) for one in numbers[:NUMBERS_SHOWN]]
+        terminal.table(head, shown)
+    if len(numbers) > NUMBERS_SHOWN:
+        terminal.say(f"and {len(numbers) - NUMBERS_SHOWN} more columns of numbers: --json lists them")
+    if crossing is not None:
+        _show_against(terminal, crossing, titles)
 
 
-def _told(one: dict[str, Any]) -> str:
+def _told(one: Mapping[str, Any]) -> str:
     """One cluster's numbers in a few words."""
     from catalpa.relations.names import figure, percent
 
@@ -106,17 +101,6 @@ def _told(one: dict[str, Any]) -> str:
     return told + (f", {percent(one['missing'])} missing" if one["missing"] else "")
 
 
-def show_clusters(terminal: Terminal, lines: Sequence[ClusterLine]) -> None:
-    """Print the table of clusters."""
-    from catalpa.relations.names import percent
-
-    terminal.table(
-        ("cluster", "size", "share", "what sets it apart"),
-        [(one.title, f"{round(one.size, 3):.10g}", percent(one.share), one.sets_apart) for one in lines],
-        bars=[one.share for one in lines],
-    )
-
-
 def beside(model: Clusterer, given: Input, column: str | None) -> dict[str, Any] | None:
     """The clusters crossed with the column that was named, if one was."""
     if column is None:
@@ -126,16 +110,13 @@ def beside(model: Clusterer, given: Input, column: str | None) -> dict[str, Any]
     return crossed(model.labels_, model.n_clusters_, given.against, weights=given.weights, name=column)
 
 
-def show_against(terminal: Terminal, found: Mapping[str, Any] | None, names: Sequence[str]) -> None:
+def _show_against(terminal: Terminal, found: Mapping[str, Any], names: Sequence[str]) -> None:
     """Print the table of a column and the clusters, and how far one tells the other."""
     from catalpa.relations.names import amount, percent
 
-    if found is None:
-        return
     if found["kind"] == "numbers":
         means = ["" if mean is None else f"{mean:.4g}" for mean in found["means"]]
-        head = ("cluster", f"mean {found['column']}")
-        terminal.table(head, list(zip(names, means, strict=True)))
+        terminal.table(("cluster", f"mean {found['column']}"), list(zip(names, means, strict=True)))
         terminal.say(
             f"the clusters explain {percent(found['explained'])} of the variance of {found['column']}"
         )
@@ -153,18 +134,18 @@ def show_against(terminal: Terminal, found: Mapping[str, Any] | None, names: Seq
 
 def as_json(
     model: Clusterer,
-    lines: Sequence[ClusterLine],
-    numbers: Sequence[dict[str, Any]],
-    files: Sequence[Path],
-    warnings: Sequence[str],
+    clusters: Sequence[Mapping[str, Any]],
+    numbers: Sequence[Mapping[str, Any]] = (),
+    files: Sequence[Path] = (),
+    warnings: Sequence[str] = (),
 ) -> dict[str, Any]:
     """What a program wants to know about a fit."""
     return {
         "method": type(model).__name__,
         "rows": len(model.labels_),
-        "weight": sum(one.size for one in lines),
+        "weight": sum(one["size"] for one in clusters),
         "columns": list(model.schema_.names),
-        "clusters": [asdict(one) for one in lines],
+        "clusters": list(clusters),
         "numbers": list(numbers),
         "cost": float(model.cost_),
         "n_iter": int(model.n_iter_),

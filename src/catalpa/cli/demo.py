@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from catalpa.cli.cluster import fitted
-from catalpa.cli.cluster_table import ClusterLine, as_json, describe, show_clusters
+from catalpa.cli.cluster_table import as_json, describe, show
 from catalpa.cli.options import AsJson, Force, Quiet
 from catalpa.cli.outputs import (
     LABELS,
@@ -67,15 +67,24 @@ def demo(
         fitted(terminal, model, zoo.frame)
         lines = describe(model)
         files = _written(terminal, output, model, zoo)
+    first, agreed, relation = published[0], agreement(published), str(most_telling_relation(published[0]))
     if json:
+        disc = as_json(first, describe(first)) | {"relation": relation, "agreement": agreed}
         own = {"certainty": float(model.certainty_), "gain": float(model.gain_)}
-        grove = {**as_json(model, lines, [], files, terminal.warnings), **own}
-        terminal.show_json({"disc": _disc_as_json(published), "grove": grove})
+        grove = as_json(model, lines, [], files, terminal.warnings) | own
+        terminal.show_json({"disc": disc, "grove": grove})
         return
     rows, columns = zoo.frame.shape
-    terminal.show(f"{zoo.title}: {rows} animals, {columns} columns, {zoo.n_clusters} clusters\n")
-    _show_disc(terminal, published)
-    _show_grove(terminal, model, lines)
+    terminal.show(
+        f"{zoo.title}: {rows} animals, {columns} columns, {zoo.n_clusters} clusters\n\n"
+        f"DISC, as published, finds clusters of {', '.join(map(str, first.cluster_sizes_))} animals. In each "
+        f"it learns how the categories of a column relate (longer lines: less alike):\n{relation}\n\n"
+        f"Its clusters depend on the start: of {STARTS} starts, two agree by {agreed:.2f} on average "
+        "(adjusted Rand index; 1 is the same clusters, 0 is chance).\n\n"
+        f"Grove, the default, is {model.certainty_:.0%} sure of an animal's cluster on average, and its "
+        f"clusters gain {model.gain_:.2f} nats of evidence per animal over a single one:\n"
+    )
+    show(terminal, lines)
     terminal.wrote(*files)
 
 
@@ -111,37 +120,10 @@ def most_telling_relation(model: DISC) -> Relation:
 
 
 def _written(terminal: Terminal, output: Path, model: Grove, zoo: Dataset) -> list[Path]:
-    files = write_results(output, model, [label_columns(model.labels_)])
+    files = write_results(output, model, [label_columns(model, model.labels_)])
     try:
         files.append(write_text(output / REPORT, model.report(zoo.frame, title=zoo.title).html))
     # The demo is the first thing that is run, perhaps without the extra packages of the report.
     except MissingDependency as absent:
         terminal.say(f"no {REPORT}: {absent}")
     return files
-
-
-def _disc_as_json(models: list[DISC]) -> dict[str, Any]:
-    first = models[0]
-    return {
-        **as_json(first, describe(first), [], [], []),
-        "relation": str(most_telling_relation(first)),
-        "agreement": agreement(models),
-    }
-
-
-def _show_disc(terminal: Terminal, models: list[DISC]) -> None:
-    sizes = ", ".join(str(size) for size in models[0].cluster_sizes_)
-    terminal.show(
-        f"DISC, as published, finds clusters of {sizes} animals. In each it learns how the categories of a "
-        f"column relate (longer lines: less alike):\n{most_telling_relation(models[0])}\n\n"
-        f"Its clusters depend on the start: of {STARTS} starts, two agree by {agreement(models):.2f} on "
-        "average (adjusted Rand index; 1 is the same clusters, 0 is chance).\n"
-    )
-
-
-def _show_grove(terminal: Terminal, model: Grove, lines: list[ClusterLine]) -> None:
-    terminal.show(
-        f"Grove, the default, is {model.certainty_:.0%} sure of an animal's cluster on average, and its "
-        f"clusters gain {model.gain_:.2f} nats of evidence per animal over a single one:\n"
-    )
-    show_clusters(terminal, lines)

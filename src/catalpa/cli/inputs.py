@@ -13,6 +13,7 @@ from catalpa.errors import ParameterError, UnknownColumn
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from catalpa.estimator.base import Clusterer
     from catalpa.table.blocks import FloatArray
 
 
@@ -66,13 +67,13 @@ class Input:
         """The rows as tables in memory, one after another."""
         yield self.rows
 
-    def labels(self, labels: Any, names: list[str] | None, beside: Mapping[str, Any]) -> Iterator[pa.Table]:
-        """The labels behind the identifiers, as one table after another, with what else is told of each."""
+    def labels(self, model: Clusterer, doubts: Mapping[str, Any]) -> Iterator[pa.Table]:
+        """The labels of the fit behind the identifiers, as one table after another."""
         start = 0
-        for rows, identifiers in self._pieces(len(labels)):
+        for rows, identifiers in self._pieces(len(model.labels_)):
             here = slice(start, start + rows)
-            own = {name: values[here] for name, values in beside.items()}
-            yield label_columns(labels[here], identifiers, names, own)
+            own = {name: values[here] for name, values in doubts.items()}
+            yield label_columns(model, model.labels_[here], identifiers, own)
             start += rows
 
     def _pieces(self, rows: int) -> Iterator[tuple[int, pa.Table | None]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import typer
 
@@ -23,7 +23,6 @@ def methods(json: AsJson = False) -> None:
     """
     from catalpa.cluster.registry import METHODS
 
-    terminal = Terminal()
     facts = [
         {
             "name": entry.name,
@@ -36,12 +35,8 @@ def methods(json: AsJson = False) -> None:
         }
         for entry in METHODS.values()
     ]
-    if json:
-        terminal.show_json(facts)
-        return
     shown = ("name", "summary", "numbers", "order", "finds_k")
-    head = ("method", "what it does", "numbers", "order", "finds k")
-    terminal.table(head, [[_plain(entry[name]) for name in shown] for entry in facts])
+    _list(Terminal(), facts, shown, ("method", "what it does", "numbers", "order", "finds k"), json)
 
 
 def datasets(
@@ -63,28 +58,13 @@ def datasets(
 
         catalpa datasets votes | catalpa cluster - -k 2 --drop class
     """
+    from catalpa.datasets import list_datasets, load
+
     terminal = Terminal(quiet)
     if name is None:
-        _list(terminal, json)
-    else:
-        _write(terminal, name, output, force, json)
-
-
-def _list(terminal: Terminal, json: bool) -> None:
-    from catalpa.datasets import list_datasets
-
-    facts = list_datasets().to_dict("records")
-    if json:
-        terminal.show_json(facts)
+        head = ("name", "rows", "columns", "clusters", "available", "title")
+        _list(terminal, list_datasets().to_dict("records"), head, head, json)
         return
-    head = ("name", "rows", "columns", "clusters", "available", "title")
-    rows = [[_plain(entry[title]) for title in head] for entry in facts]
-    terminal.table(head, rows)
-
-
-def _write(terminal: Terminal, name: str, output: Path | None, force: bool, json: bool) -> None:
-    from catalpa.datasets import load
-
     # Before the data set is fetched, which may take minutes.
     check_free(output, force=force)
     found = load(name)
@@ -98,6 +78,13 @@ def _write(terminal: Terminal, name: str, output: Path | None, force: bool, json
         files = [] if output is None else [str(output)]
         facts = {"name": found.name, "rows": rows, "columns": columns, "clusters": found.n_clusters}
         terminal.show_json({**facts, "title": found.title, "citation": found.citation, "files": files})
+
+
+def _list(terminal: Terminal, facts: Any, shown: Sequence[str], head: Sequence[str], json: bool) -> None:
+    if json:
+        terminal.show_json(facts)
+    else:
+        terminal.table(head, [[_plain(entry[name]) for name in shown] for entry in facts])
 
 
 def _plain(value: object) -> str:

@@ -43,15 +43,9 @@ def name(
         fitted.name_clusters({**others, **given})
         fitted.save(model)
         terminal.say(f"wrote {model}")
-    terminal.table(
-        ("cluster", "size", "name"),
-        [
-            (str(at), amount(size), "" if called == str(at) else called)
-            for at, (size, called) in enumerate(
-                zip(fitted.cluster_sizes_.tolist(), fitted.cluster_names_, strict=True)
-            )
-        ],
-    )
+    kept, sizes = fitted_of(fitted).names, enumerate(fitted.cluster_sizes_.tolist())
+    rows = [(str(at), amount(size), kept.get(at, "")) for at, size in sizes]
+    terminal.table(("cluster", "size", "name"), rows)
 
 
 def read_names(texts: list[str]) -> dict[int, str | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,44 +84,28 @@ def write_texts(path: Path | None, texts: Iterable[str]) -> None:
 
 
 def label_columns(
-    labels: Any,
-    identifiers: Any = None,
-    names: Sequence[str] | None = None,
-    beside: Mapping[str, Any] | None = None,
-) -> Any:
-    """The table of labels.csv: the column ``cluster``, after the identifiers where there are any.
-
-    ``names`` is what clusters are called, for a column ``cluster_name`` after it; ``beside`` has further
-    columns, behind those.
-    """
+    model: Clusterer, labels: Any, identifiers: Any = None, doubts: Mapping[str, Any] | None = None
+) -> pa.Table:
+    """The table of labels.csv: identifiers if there are any, ``cluster``, its name if it has one, doubts."""
     import pyarrow as pa
 
-    cluster = pa.array(labels)
-    # A user may have called the identifier "cluster"; Arrow allows the name twice, and both are wanted.
-    made = (
-        pa.table({"cluster": cluster})
-        if identifiers is None
-        else identifiers.append_column("cluster", cluster)
-    )
-    if names is not None:
-        made = made.append_column("cluster_name", pa.array(names).take(cluster))
-    for name, values in (beside or {}).items():
-        made = made.append_column(name, pa.array(values))
-    return made
-
-
-def given_names(model: Clusterer) -> list[str] | None:
-    """What the clusters of a model are called; None where none has a name."""
     from catalpa.estimator.fitted import fitted_of
 
-    return model.cluster_names_ if fitted_of(model).names else None
+    cluster = pa.array(labels)
+    names = {"cluster_name": pa.array(model.cluster_names_).take(cluster)} if fitted_of(model).names else {}
+    made = pa.table({"cluster": cluster, **names, **(doubts or {})})
+    if identifiers is None:
+        return made
+    # A user may have called the identifier "cluster"; Arrow allows the name twice, and both are wanted.
+    head = [*identifiers.column_names, *made.column_names]
+    return pa.table([*identifiers.columns, *made.columns], head)
 
 
-def check_probabilities(model: Clusterer) -> None:
+def check_probabilities(method: type[Clusterer]) -> None:
     """Raise where a method has no probabilities to write."""
-    if not hasattr(model, "predict_proba"):
+    if not hasattr(method, "predict_proba"):
         raise ParameterError(
-            f"{type(model).__name__} puts a row wholly into one cluster and has no probabilities. "
+            f"{method.__name__} puts a row wholly into one cluster and has no probabilities. "
             "Leave out --proba, or fit Grove."
         )
 

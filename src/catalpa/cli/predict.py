@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,7 +15,6 @@ from catalpa.cli.outputs import (
     check_probabilities,
     csv_parts,
     doubt_columns,
-    given_names,
     label_columns,
     write_texts,
 )
@@ -77,45 +76,29 @@ def predict(
         asked = Asked(table, wanted, None, None, delimiter, encoding, None, decimal, None, na)
         given = take(asked, stream=stream, memory=memory)
         if proba:
-            check_probabilities(fitted)
+            check_probabilities(type(fitted))
         labelled: Iterable[pa.Table] = _labelled(fitted, given, named, proba=proba)
         # As they come: labels of files larger than memory are written while rows are read.
         labelled = list(labelled) if json else labelled
-        texts = csv_parts(labelled, quote_formulas=quote_formulas)
         if output is not None or not json:
-            write_texts(output, texts)
+            write_texts(output, csv_parts(labelled, quote_formulas=quote_formulas))
             terminal.wrote(output)
     if json:
-        # The labels stand behind identifiers, whatever these are called.
-        at = 0 if id is None else 1
-        labels = [label for part in labelled for label in part.column(at).to_pylist()]
+        (table_of_labels,) = labelled  # one, since nothing is streamed
+        columns = [column.to_pylist() for column in table_of_labels.columns]
         files = [] if output is None else [str(output)]
-        told = {"labels": labels, "files": files, "warnings": terminal.warnings}
+        # The labels stand behind identifiers, whatever these are called.
+        told = {"labels": columns[0 if named is None else 1], "files": files, "warnings": terminal.warnings}
         if proba:
-            told |= _doubts(labelled, fitted.n_clusters_)
+            *shares, border, outlier = columns[-fitted.n_clusters_ - 2 :]
+            told |= {"probabilities": list(zip(*shares, strict=True)), "borders": border, "outliers": outlier}
         terminal.show_json(told)
 
 
-def _doubts(labelled: Iterable[pa.Table], k: int) -> dict[str, list[Any]]:
-    """What ``doubt_columns`` put last into the tables, row by row."""
-    import pyarrow as pa
-
-    whole = pa.concat_tables(labelled)
-    *shares, border, outlier = (whole.column(at).to_pylist() for at in range(-k - 2, 0))
-    return {"probabilities": list(zip(*shares, strict=True)), "borders": border, "outliers": outlier}
-
-
-def _labelled(
-    fitted: Clusterer,
-    given: Input,
-    id: str | None,  # noqa: A002
-    *,
-    proba: bool,
-) -> Iterator[pa.Table]:
+def _labelled(fitted: Clusterer, given: Input, named: str | None, *, proba: bool) -> Iterator[pa.Table]:
     """The labels of a table's rows behind their identifiers, table by table."""
-    names = given_names(fitted)
     for rows in given.tables():
         known = rows.select(list(fitted.schema_.inputs))
         labels = fitted.predict(known)
-        beside = doubt_columns(fitted, known, labels) if proba else {}
-        yield label_columns(labels, None if id is None else rows.select([id]), names, beside)
+        doubts = doubt_columns(fitted, known, labels) if proba else {}
+        yield label_columns(fitted, labels, None if named is None else rows.select([named]), doubts)
