@@ -142,6 +142,7 @@ def test_estimators_come_from_the_registry_or_by_path():
 def test_estimators_come_from_entry_points(monkeypatch):
     class Point:
         name = "theirs"
+        value = "their.package:Theirs"
 
         def load(self):
             return find_estimator("kmodes")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
-from importlib.metadata import EntryPoint, entry_points
+from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
 from typing import Any
 
 from catalpa.cluster.registry import METHODS, find_method
@@ -28,7 +28,9 @@ def find_estimator(name: str) -> type[Any]:
     'KMeans'
     """
     if ":" in name:
-        return _imported(name)
+        module, _, attribute = name.partition(":")
+        cure = f'Name one of {", ".join(METHODS)}, or "package.module:Class" of an installed package.'
+        return _loaded(name, "", lambda: getattr(importlib.import_module(module), attribute), cure)
     try:
         # First, so that no other package changes what the library's own names mean.
         return find_method(name).estimator
@@ -39,7 +41,8 @@ def find_estimator(name: str) -> type[Any]:
         # Read only when no other name fits: to list them opens the records of every installed package.
         for point in entry_points(group=GROUP):
             if point.name == name:
-                return _loaded(name, point)
+                cure = "Install its package again, or name another method."
+                return _loaded(name, f"is the entry point {point.value!r}, which ", point.load, cure)
         raise ParameterError(
             f"{error} Other programs have the names {', '.join(PEERS)}; any class of another package is "
             'named by its path, as in "package.module:Class".'
@@ -93,29 +96,13 @@ def _made(name: str, parameters: Mapping[str, Any]) -> Any:
         ) from error
 
 
-def _imported(path: str) -> type[Any]:
-    module, _, attribute = path.partition(":")
+def _loaded(name: str, what: str, load: Callable[[], Any], cure: str) -> type[Any]:
+    """A class of another package, if it is a clusterer and can be imported."""
     try:
-        return _checked(path, getattr(importlib.import_module(module), attribute))
+        found = load()
     # An empty name of a module is a ValueError.
     except (ImportError, AttributeError, ValueError) as error:
-        raise ParameterError(
-            f"The method {path!r} cannot be imported: {error}. Name one of {', '.join(METHODS)}, or "
-            '"package.module:Class" of an installed package.'
-        ) from error
-
-
-def _loaded(name: str, point: EntryPoint) -> type[Any]:
-    try:
-        return _checked(name, point.load())
-    except (ImportError, AttributeError) as error:
-        raise ParameterError(
-            f"The method {name!r} is the entry point {point.value!r}, which cannot be imported: {error}. "
-            "Install its package again, or name another method."
-        ) from error
-
-
-def _checked(name: str, found: Any) -> type[Any]:
+        raise ParameterError(f"The method {name!r} {what}cannot be imported: {error}. {cure}") from error
     if not (isinstance(found, type) and hasattr(found, "fit") and hasattr(found, "get_params")):
         raise ParameterError(
             f"The method {name!r} is no scikit-learn estimator: it must be a class with fit and get_params."

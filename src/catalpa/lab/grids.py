@@ -105,13 +105,9 @@ def to_plain(grid: Grid) -> str:
     return "\n".join([grid.title, *(line.rstrip() for line in aligned)])
 
 
-def _titled_markdown(grid: Grid) -> str:
-    return f"**{grid.title}**\n\n{to_markdown(grid)}"
-
-
 FORMATS: dict[str, Callable[[Grid], str]] = {
     "plain": to_plain,
-    "markdown": _titled_markdown,
+    "markdown": lambda grid: f"**{grid.title}**\n\n{to_markdown(grid)}",
     "latex": to_latex,
 }
 

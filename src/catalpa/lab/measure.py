@@ -69,33 +69,25 @@ def measured(
         categories = [
             column.name for column in infer(frame, categorical_features=categorical_features).categorical
         ]
-        found = _judged(frame[categories], target, _labels(model), asked)
+        # The labels that an article's numbers were made of.
+        labels = np.asarray(getattr(model, "published_labels_", model.labels_))
+        found = _judged(frame[categories], target, labels, asked)
     except (Exception, SystemExit) as error:  # whatever a method does, the other runs go on
         return known | _failure(error) | {"seconds": time.perf_counter() - began}
     passes = _number(getattr(model, "n_iter_", None))
     # Ours, or what scikit-learn calls it.
     cost = _number(getattr(model, "cost_", getattr(model, "inertia_", None)))
-    facts = {
-        "cost": np.nan if cost is None else cost,
-        "passes": None if passes is None else int(passes),
-        "seconds": seconds,
-        "error": "",
-    }
-    return known | found | facts
+    counted = None if math.isnan(passes) else int(passes)
+    return known | found | {"cost": cost, "passes": counted, "seconds": seconds, "error": ""}
 
 
-def _number(value: Any) -> float | None:
-    """What a method of any package left, where it is one number."""
+def _number(value: Any) -> float:
+    """What a method of any package left, where it is one number; else NaN."""
     try:
         number = float(value)
     except (TypeError, ValueError):
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _labels(model: Any) -> Any:
-    """The labels that an article's numbers were made of."""
-    return np.asarray(getattr(model, "published_labels_", model.labels_))
+        return math.nan
+    return number if math.isfinite(number) else math.nan
 
 
 def _judged(categories: pd.DataFrame, target: pd.Series, labels: Any, asked: int) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 import pandas as pd
 
@@ -17,7 +16,7 @@ SAME_METHOD = {"DISC-II": "KMD", "DISC": "DISC"}
 
 
 def printed(table: str, measure: str) -> pd.DataFrame:
-    """Printed means and deviations of a table, one row per data set and label.
+    """Printed means and deviations of a table, one row per data set and label; none of other measures.
 
     Examples
     --------
@@ -26,16 +25,16 @@ def printed(table: str, measure: str) -> pd.DataFrame:
     0.805
     """
     if table == "2":
-        rows = _read("table2.csv")
-        part = rows[rows["index"] == measure]
-        return part.rename(columns={"method": "label"})[["dataset", "label", "mean", "std"]]
+        rows = _read("table2.csv").rename(columns={"method": "label"})
+        return rows.loc[rows["index"] == measure, ["dataset", "label", "mean", "std"]]
     if table == "3":
-        wide = _read("table3_ablation.csv").drop(columns="average_rank")
-        long = wide.melt("variant", var_name="dataset", value_name="mean")
-        long = long.rename(columns={"variant": "label"})
+        wide = _read("table3_ablation.csv").rename(columns={"variant": "label"})
+        long = wide.drop(columns="average_rank").melt("label", var_name="dataset", value_name="mean")
     else:
         long = _read("table4_mixed.csv").melt("dataset", var_name="label", value_name="mean")
-    return long.assign(std=float("nan"))[["dataset", "label", "mean", "std"]]
+    # These two print one measure only.
+    there = long if measure in MEASURES[table] else long.head(0)
+    return there.assign(std=float("nan"))[["dataset", "label", "mean", "std"]]
 
 
 def printed_ranks(table: str, measure: str) -> pd.Series:
@@ -46,14 +45,11 @@ def printed_ranks(table: str, measure: str) -> pd.Series:
     >>> float(printed_ranks("3", "ACC")["DISC"]), len(printed_ranks("3", "ARI"))
     (1.08, 0)
     """
-    if measure not in MEASURES[table]:
+    if measure not in MEASURES[table] or table == "4":
         return pd.Series(dtype=float)
     if table == "2":
-        ranks = _read("table2_average_ranks.csv").set_index("index").T
-        return ranks[measure].astype(float)
-    if table == "3":
-        return _read("table3_ablation.csv").set_index("variant")["average_rank"].astype(float)
-    return pd.Series(dtype=float)
+        return _read("table2_average_ranks.csv").set_index("index").T[measure].astype(float)
+    return _read("table3_ablation.csv").set_index("variant")["average_rank"].astype(float)
 
 
 def table_of(cells: pd.DataFrame) -> pd.DataFrame:
@@ -85,20 +81,13 @@ def contradictions() -> pd.DataFrame:
     >>> contradictions()["dataset"].tolist()[:2]
     ['SB', 'NU']
     """
-    main = printed("2", "ACC").set_index(["dataset", "label"])["mean"]
-    rows: list[dict[str, Any]] = []
-    for table in ("3", "4"):
-        for dataset, label, mean in printed(table, "ACC")[["dataset", "label", "mean"]].itertuples(
-            index=False
-        ):
-            there = main.get((dataset, SAME_METHOD.get(label, "")))
-            # Exactly: both are copied from print.
-            if there is not None and there != mean:
-                name = SAME_METHOD[label]
-                rows.append(
-                    {"dataset": dataset, "method": name, "table 2": there, "other": mean, "table": table}
-                )
-    return pd.DataFrame(rows).sort_values(["table", "method"], ignore_index=True, kind="stable")
+    main = printed("2", "ACC").rename(columns={"label": "method", "mean": "table 2"})
+    parts = [printed(table, "ACC").assign(table=table) for table in ("3", "4")]
+    others = pd.concat(parts).assign(method=lambda rows: rows["label"].map(SAME_METHOD))
+    both = others.rename(columns={"mean": "other"}).merge(main, on=["dataset", "method"])
+    # Exactly: both are copied from print.
+    apart = both.loc[both["table 2"] != both["other"], ["dataset", "method", "table 2", "other", "table"]]
+    return apart.sort_values(["table", "method"], ignore_index=True, kind="stable")
 
 
 @cache

@@ -39,23 +39,6 @@ class RunProgress:
     seconds_left: float  # guessed from the sizes of the tables that are still to come
 
 
-class _Clock:
-    """Guesses the time left: a run on a table takes as long as the table has cells."""
-
-    def __init__(self, todo: Sequence[Job], total: int) -> None:
-        self._began = time.monotonic()
-        self._total, self._finished, self._failed = total, total - len(todo), 0
-        self._left = sum(map(_cells, todo))
-        self._through = 0
-
-    def tick(self, job: Job, row: dict[str, Any]) -> RunProgress:
-        cells = _cells(job)
-        self._left, self._through = self._left - cells, self._through + cells
-        self._finished, self._failed = self._finished + 1, self._failed + (row["error"] != "")
-        pace = (time.monotonic() - self._began) / self._through
-        return RunProgress(self._finished, self._total, self._failed, pace * self._left)
-
-
 def run(
     protocol: Protocol,
     results: str | Path,
@@ -100,13 +83,16 @@ def run(
     with journal.held():
         done = journal.done()
         todo = [job for job in planned if job.key not in done]
-        clock = _Clock(todo, len(planned))
-        finishing = _here(todo, data_home) if jobs == 1 else _beside(todo, data_home, jobs)
-        for job, row in finishing:
+        here = ((job, run_job(job, data_home)) for job in todo)
+        finishing = here if jobs == 1 else _beside(todo, data_home, jobs)
+        began, failed, through, left = time.monotonic(), 0, 0, sum(map(_cells, todo))
+        for finished, (job, row) in enumerate(finishing, start=len(planned) - len(todo) + 1):
             journal.append(row)
-            progress = clock.tick(job, row)
+            # A run on a table takes as long as the table has cells.
+            failed, through = failed + (row["error"] != ""), through + _cells(job)
+            pace = (time.monotonic() - began) / through
             if watch is not None:
-                watch(progress)
+                watch(RunProgress(finished, len(planned), failed, pace * (left - through)))
         # Only at the end: meanwhile rows are safe as lines, and the file is written once.
         journal.gather()
         return journal.rows()
@@ -120,11 +106,6 @@ def available(protocol: Protocol) -> tuple[Protocol, list[str]]:
     # The same data set may be there as categories and lack its numbers.
     missing += [f"{name} with numbers" for name in protocol.mixed if name not in mixed]
     return replace(protocol, categorical=categorical, mixed=mixed), missing
-
-
-def _here(todo: Sequence[Job], data_home: str | None) -> Iterator[tuple[Job, dict[str, Any]]]:
-    for job in todo:
-        yield job, run_job(job, data_home)
 
 
 def _beside(todo: Sequence[Job], data_home: str | None, jobs: int) -> Iterator[tuple[Job, dict[str, Any]]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +12,10 @@ import pandas as pd
 
 from catalpa.errors import ParameterError
 from catalpa.lab.grids import Cell, Grid
-from catalpa.lab.protocol import Entry, PrintedPlace, Protocol
-from catalpa.lab.published import HIGHER_IS_BETTER, MEASURES, printed, printed_ranks, ranks_of, table_of
+from catalpa.lab.protocol import Protocol
+from catalpa.lab.published import HIGHER_IS_BETTER, printed, printed_ranks, ranks_of, table_of
 
+_Row = Mapping[Hashable, Any]  # a cell of the table, with all that is known of it
 LOPSIDED = 0.95  # a largest cluster with more of the rows than this leaves nothing to tell apart
 
 TITLES = {
@@ -44,50 +46,48 @@ class PublishedTable:
         """Average ranks by label: ours over the ranked variants, and printed."""
         ranked = self.cells[self.cells["ranked"]]
         complete = table_of(ranked).dropna(how="all").dropna(axis=1, how="all")
-        if complete.shape[0] < 2 or complete.shape[1] < 2:
-            ours = pd.Series(dtype=float)
-        else:
-            ours = ranks_of(complete, self.measure)
+        ours = ranks_of(complete, self.measure) if min(complete.shape) > 1 else pd.Series(dtype=float)
         there = printed_ranks(self.number, self.measure)
         return pd.DataFrame({"ours": ours, "printed": there}).reindex(ranked["label"].unique())
 
     def ours(self) -> Grid:
         """Mean and deviation over seeds, with the average ranks of the ranked variants."""
-        return self._grid("ours", lambda row: _with_spread(row["mean"], row["std"]), "place")
+        return self._grid("ours", lambda row: _with_spread(row["mean"], row["std"]), ranked=True)
 
     def printed(self) -> Grid:
         """What was printed beside it."""
         once = self._in_print().drop_duplicates(["dataset", "label"])
-        once = once.assign(column=once["label"])
-        places = _places(once, "printed", self.measure)
-        shown = PublishedTable(self.number, self.measure, once.assign(place=places))
-        return shown._grid("printed", lambda row: _with_spread(row["printed"], row["printed_std"]), "place")
+        once = once.assign(column=once["label"], place=_places(once, "printed", self.measure))
+        shown = PublishedTable(self.number, self.measure, once)
+        return shown._grid(
+            "printed", lambda row: _with_spread(row["printed"], row["printed_std"]), ranked=True
+        )
 
     def differences(self) -> Grid:
         """Ours minus printed."""
         beside = PublishedTable(self.number, self.measure, self._in_print())
-        return beside._grid("ours minus printed", lambda row: _signed(row["difference"]))
+        return beside._grid("ours minus printed", lambda row: _known(row["difference"], "+.3f"))
 
     def clusters(self) -> Grid:
         """Mean number of clusters left, of those asked for."""
-        return self._grid(
-            "clusters left of those asked for",
-            lambda row: (
-                f"{_fixed(row['clusters_left'], 1)} / {row['clusters_asked']}" if row["runs"] else "-"
-            ),
-        )
+
+        def left(row: _Row) -> str:
+            return f"{_known(row['clusters_left'], '.1f')} / {row['clusters_asked']}" if row["runs"] else "-"
+
+        return self._grid("clusters left of those asked for", left)
 
     def shares(self) -> Grid:
         """Mean share of the rows that the largest cluster holds."""
         what = "share of the rows in the largest cluster"
-        return self._grid(what, lambda row: _fixed(row["largest_share"], 2))
+        return self._grid(what, lambda row: _known(row["largest_share"], ".2f"))
 
     def spread(self) -> Grid:
         """Least and greatest value over seeds."""
-        return self._grid(
-            "from the worst seed to the best",
-            lambda row: f"{_fixed(row['low'], 3)} to {_fixed(row['high'], 3)}" if row["runs"] else "",
-        )
+
+        def ends(row: _Row) -> str:
+            return f"{_known(row['low'], '.3f')} to {_known(row['high'], '.3f')}" if row["runs"] else ""
+
+        return self._grid("from the worst seed to the best", ends)
 
     def grids(self) -> list[Grid]:
         """Everything worth showing."""
@@ -99,20 +99,23 @@ class PublishedTable:
         there = self.cells["label"].isin(printed(self.number, "ACC")["label"])
         return self.cells[there] if there.any() else self.cells
 
-    def _grid(self, what: str, text: Callable[[dict[Hashable, Any]], str], place: str | None = None) -> Grid:
-        datasets = list(self.cells["dataset"].unique())
-        ranks = self.ranks() if place else pd.DataFrame()
-        head = ["method", *datasets] + (["average rank"] if len(ranks) else [])
+    def _grid(self, what: str, text: Callable[[_Row], str], *, ranked: bool = False) -> Grid:
+        ranks = self.ranks() if ranked else pd.DataFrame()
+        head = ["method", *self.cells["dataset"].unique(), *["average rank"] * bool(len(ranks))]
         rows = []
         for column, part in self.cells.groupby("column", sort=False):
             records = part.to_dict("records")
-            cells = [Cell(text(row), int(row[place]) if place else 0) for row in records]
-            rank = [Cell(_rank_text(ranks, what, records[0]))] if len(ranks) else []
-            rows.append([Cell(str(column)), *cells, *rank])
+            cells = [Cell(text(row), int(row["place"]) if ranked else 0) for row in records]
+            if len(ranks):
+                # Once per label: at the variant that stands for it.
+                stands = what == "printed" or records[0]["ranked"]
+                rank = ranks[what].get(records[0]["label"], math.nan)
+                cells.append(Cell(_known(rank, ".2f") if stands else ""))
+            rows.append([Cell(str(column)), *cells])
         if what == "ours" and self.measure == "ACC":
             # Of the measures only accuracy rewards a single cluster.
             alone = self.cells.drop_duplicates("dataset")["one_cluster"]
-            line = [Cell("all rows in one cluster"), *(Cell(_fixed(share, 4)) for share in alone)]
+            line = [Cell("all rows in one cluster"), *(Cell(_known(share, ".4f")) for share in alone)]
             rows.append(line + [Cell("")] * bool(len(ranks)))
         return Grid(f"{self.title}: {what}", head, rows)
 
@@ -130,12 +133,11 @@ def table(results: pd.DataFrame, protocol: Protocol, number: str, measure: str =
         raise ParameterError(
             f"measure={measure!r} is not known. The measures are {', '.join(HIGHER_IS_BETTER)}."
         )
-    columns = _in_printed_order(protocol.shown_in(number), number)
-    datasets = protocol.mixed if number == "4" else protocol.categorical
+    there = printed(number, measure).rename(columns={"mean": "printed", "std": "printed_std"})
     cells = (
-        _places_to_fill(columns, datasets)
+        _places_to_fill(protocol, number)
         .merge(_summary(results, measure), on=["method", "variant", "columns", "dataset"], how="left")
-        .merge(_printed(number, measure), on=["dataset", "label"], how="left")
+        .merge(there, on=["dataset", "label"], how="left")
         .drop(columns=["method", "columns"])
     )
     counts = ["runs", "failed", "clusters_asked", "lopsided"]
@@ -147,15 +149,20 @@ def table(results: pd.DataFrame, protocol: Protocol, number: str, measure: str =
     return PublishedTable(number, measure, cells.assign(one_cluster=cells["dataset"].map(alone)))
 
 
-def _places_to_fill(columns: list[tuple[PrintedPlace, Entry]], datasets: tuple[str, ...]) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            (dataset, place.label, entry.variant, name, place.ranked, entry.method, place.columns)
-            for (place, entry), name in zip(columns, _column_names(columns), strict=True)
-            for dataset in datasets
-        ],
-        columns=["dataset", "label", "variant", "column", "ranked", "method", "columns"],
-    ).astype({"ranked": bool})
+def _places_to_fill(protocol: Protocol, number: str) -> pd.DataFrame:
+    """Every cell of a table, columns as they are printed and those that are not printed after them."""
+    order = {label: at for at, label in enumerate(printed(number, "ACC")["label"].unique())}
+    # sorted is stable: variants of one label keep the order of the protocol.
+    shown = sorted(protocol.shown_in(number), key=lambda one: order.get(one[0].label, len(order)))
+    variants = Counter(place.label for place, _ in shown)
+    rows = []
+    for place, entry in shown:
+        name = place.label if variants[place.label] == 1 else f"{place.label}: {entry.variant}"
+        for dataset in protocol.mixed if number == "4" else protocol.categorical:
+            own = place.label, entry.variant, name, place.ranked, entry.method, place.columns
+            rows.append((dataset, *own))
+    head = ["dataset", "label", "variant", "column", "ranked", "method", "columns"]
+    return pd.DataFrame(rows, columns=head).astype({"ranked": bool})
 
 
 def _summary(results: pd.DataFrame, measure: str) -> pd.DataFrame:
@@ -181,31 +188,6 @@ def _summary(results: pd.DataFrame, measure: str) -> pd.DataFrame:
     return found.assign(mean=found["mean"].round(12), std=groups[measure].std(ddof=0)).reset_index()
 
 
-def _printed(number: str, measure: str) -> pd.DataFrame:
-    if measure not in MEASURES[number]:
-        return pd.DataFrame(columns=["dataset", "label", "printed", "printed_std"])
-    return printed(number, measure).rename(columns={"mean": "printed", "std": "printed_std"})
-
-
-def _in_printed_order(
-    columns: list[tuple[PrintedPlace, Entry]], number: str
-) -> list[tuple[PrintedPlace, Entry]]:
-    """As the labels stand in the printed table, with those that are not printed after them."""
-    labels = list(printed(number, "ACC")["label"].unique())
-    places = {label: place for place, label in enumerate(labels)}
-    # sorted is stable: variants of one label keep the order of the protocol.
-    return sorted(columns, key=lambda column: places.get(column[0].label, len(labels)))
-
-
-def _column_names(columns: list[tuple[PrintedPlace, Entry]]) -> list[str]:
-    """The label where it has one variant, else label and variant."""
-    labels = [place.label for place, _ in columns]
-    return [
-        place.label if labels.count(place.label) == 1 else f"{place.label}: {entry.variant}"
-        for place, entry in columns
-    ]
-
-
 def _places(cells: pd.DataFrame, values: str, measure: str) -> pd.Series:
     """1 for the best mean of a data set, 2 for the second best, 0 for the others."""
     # Means are compared as they are shown.
@@ -214,21 +196,9 @@ def _places(cells: pd.DataFrame, values: str, measure: str) -> pd.Series:
     return places.where(places <= 2, 0).fillna(0).astype(int)
 
 
-def _rank_text(ranks: pd.DataFrame, what: str, row: dict[Hashable, Any]) -> str:
-    """Average rank of a row's label, once per label: at the variant that stands for it."""
-    shown = what == "printed" or row["ranked"]
-    return _fixed(ranks[what].get(row["label"], float("nan")), 2) if shown else ""
-
-
 def _with_spread(mean: float, std: float) -> str:
-    if math.isnan(mean):
-        return "-"
-    return f"{mean:.4f}" if math.isnan(std) else f"{mean:.4f}±{std:.2f}"
+    return _known(mean, ".4f") + ("" if math.isnan(mean) or math.isnan(std) else f"±{std:.2f}")
 
 
-def _signed(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:+.3f}"
-
-
-def _fixed(value: float, digits: int) -> str:
-    return "-" if math.isnan(value) else f"{value:.{digits}f}"
+def _known(value: float, how: str) -> str:
+    return "-" if math.isnan(value) else format(value, how)

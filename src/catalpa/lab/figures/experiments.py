@@ -21,7 +21,7 @@ from catalpa.lab.protocol import Entry, Protocol
 from catalpa.metrics import adjusted_rand, clustering_accuracy
 from catalpa.relations.relations import Relations
 from catalpa.table import encode
-from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.table.blocks import FloatArray
 
 # Enough for every method to load what it needs.
 WARM_UP_ROWS = 100
@@ -44,22 +44,18 @@ def _drawn(name: str, strategy: str, draws: int) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for draw in range(draws):
         labels = cluster_with(strategy, data.frame, data.n_clusters, draw)
-        scores = {
-            "ACC": clustering_accuracy(data.target, labels),
-            "ARI": adjusted_rand(data.target, labels),
-        }
-        rows.append({"dataset": name, "strategy": strategy, "draw": draw, **scores})
+        accuracy, rand = clustering_accuracy(data.target, labels), adjusted_rand(data.target, labels)
+        rows.append({"dataset": name, "strategy": strategy, "draw": draw, "ACC": accuracy, "ARI": rand})
     return pd.DataFrame(rows)
 
 
 def convergence(protocol: Protocol) -> list[Piece]:
     """Figure 2: cost of every pass of DISC, in the reading of the equations and of the program."""
-    readings = [entry for entry in protocol.entries if entry.method == "disc"]
-    readings = [entry for entry in readings if entry.variant in ("equations", "program")]
     data, seed = protocol.figures["convergence"]["data"], protocol.figures["convergence"]["seed"]
     return [
         Piece(f"{name}, {entry.variant}, seed {seed}", partial(_passes, name, entry, seed))
-        for name, entry in itertools.product(data, readings)
+        for name, entry in itertools.product(data, protocol.entries)
+        if entry.method == "disc" and entry.variant in ("equations", "program")
     ]
 
 
@@ -92,9 +88,18 @@ def _timed_fit(
 ) -> pd.DataFrame:
     (n, columns), (categories, clusters) = size, shape
     planted = make_categorical(n, columns=columns, categories=categories, clusters=clusters)
-    taken, error = _taken(entry, planted.frame, clusters)
+    taken, said = float("nan"), ""
+    try:
+        # What a method loads when it is first used is no part of its growth.
+        _silently(make(entry.method, entry.parameters, clusters, 0), planted.frame.head(WARM_UP_ROWS))
+        model = make(entry.method, entry.parameters, clusters, 0)
+        began = time.perf_counter()
+        _silently(model, planted.frame)
+        taken = time.perf_counter() - began
+    except Exception as error:  # a method that cannot take a size leaves a gap in the figure
+        said = f"{type(error).__name__}: {error}"
     facts = {"against": against, "method": name, "rows": n, "columns": columns}
-    return pd.DataFrame([{**facts, "seconds": taken, "error": error}])
+    return pd.DataFrame([{**facts, "seconds": taken, "error": said}])
 
 
 def slopes(frame: pd.DataFrame) -> pd.DataFrame:
@@ -149,37 +154,19 @@ def row_distances(model: Any, frame: pd.DataFrame) -> FloatArray:  # (n, n)
     Relations that differ between clusters are averaged with the clusters' sizes.
     """
     relations: Relations = model.relations_
-    codes = _codes(frame, model)
+    codes = np.concatenate([block.codes for block in encode(frame, model.schema_).rows])
     weights = np.asarray(model.cluster_sizes_, dtype=float) / np.sum(model.cluster_sizes_)
     total = np.zeros((len(codes), len(codes)))
-    for column in range(codes.shape[1]):
-        averaged = sum(
-            weight * relations[cluster, column].distances for cluster, weight in enumerate(weights)
-        )
-        total += np.asarray(averaged)[np.ix_(codes[:, column], codes[:, column])]
+    for column, own in enumerate(codes.T):
+        averaged = sum(share * relations[at, column].distances for at, share in enumerate(weights))
+        total += np.asarray(averaged)[np.ix_(own, own)]
     return total
-
-
-def _codes(frame: pd.DataFrame, model: Any) -> IntArray:
-    return np.concatenate([block.codes for block in encode(frame, model.schema_).rows])
 
 
 def _shown(protocol: Protocol) -> Sequence[tuple[str, Entry]]:
     """One variant of every method in Table 2."""
     # The ranked one, as in the table: a method is one line of a figure.
     return [(place.label, entry) for place, entry in protocol.shown_in("2") if place.ranked]
-
-
-def _taken(entry: Entry, frame: pd.DataFrame, n_clusters: int) -> tuple[float, str]:
-    try:
-        # What a method loads when it is first used is no part of its growth.
-        _silently(make(entry.method, entry.parameters, n_clusters, 0), frame.head(WARM_UP_ROWS))
-        model = make(entry.method, entry.parameters, n_clusters, 0)
-        began = time.perf_counter()
-        _silently(model, frame)
-    except Exception as error:  # a method that cannot take a size leaves a gap in the figure
-        return float("nan"), f"{type(error).__name__}: {error}"
-    return time.perf_counter() - began, ""
 
 
 def _silently(model: Any, frame: pd.DataFrame) -> Any:

@@ -31,28 +31,23 @@ def figures_text(folder: Path, link: str) -> str:
 def _relations_note(frame: pd.DataFrame) -> str:
     found = frame.groupby(["dataset", "strategy"], sort=False)["ACC"].agg(["median", "min", "max"])
     strategies = list(frame["strategy"].unique())
-    rows = []
+    rows, winners = [], []
     for dataset in frame["dataset"].unique():
-        best = found.loc[dataset, "median"].max()
+        medians = found.loc[dataset, "median"]
+        winners.append(f"{medians.idxmax()} on {dataset}")
         cells = [
-            Cell(f"{one['median']:.3f} ({one['min']:.3f} to {one['max']:.3f})", int(one["median"] == best))
-            for one in (found.loc[(dataset, strategy)] for strategy in strategies)
+            Cell(f"{middle:.3f} ({low:.3f} to {high:.3f})", int(middle == medians.max()))
+            for middle, low, high in (found.loc[(dataset, strategy)] for strategy in strategies)
         ]
         rows.append([Cell(str(dataset)), *cells])
     table = to_markdown(Grid("relations", ["data set", *strategies], rows))
-    winners = ", ".join(f"{name} on {data}" for data, name in _leaders(found["median"]))
     return (
         "The paper finds that Customized outperforms the others, and Uniform outperforms Weighted and "
-        f"Hamming. The highest median of ACC over {frame['draw'].nunique()} draws here: {winners}. From "
-        "which distribution relations and weights are drawn, and how a centre is chosen under them, is not "
-        "published; another choice may give another order.\n\nMedian (lowest to highest):\n\n" + table
+        f"Hamming. The highest median of ACC over {frame['draw'].nunique()} draws here: "
+        f"{', '.join(winners)}. From which distribution relations and weights are drawn, and how a centre is "
+        "chosen under them, is not published; another choice may give another order.\n\n"
+        f"Median (lowest to highest):\n\n{table}"
     )
-
-
-def _leaders(medians: pd.Series) -> list[tuple[str, str]]:
-    """(data set, strategy with the highest value)."""
-    datasets = dict.fromkeys(medians.index.get_level_values(0))
-    return [(str(data), str(medians.loc[data].idxmax())) for data in datasets]
 
 
 def _convergence_note(frame: pd.DataFrame) -> str:
