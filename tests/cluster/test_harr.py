@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ import catalpa
 from catalpa import HARR
 from catalpa.costs.axis_weights import AxisWeights, Het2Hom
 from catalpa.costs.conditional_shares import Contexts
-from catalpa.costs.reconstruction import unfold
+from catalpa.costs.reconstruction import Space, unfold
 from catalpa.errors import TableError
 from catalpa.metrics import adjusted_rand, clustering_accuracy
 from catalpa.steps.counts import Counts
@@ -70,6 +71,44 @@ def test_prototypes_and_weights_of_a_small_table_worked_by_hand():
     assert (weights[1:] / weights[1:].sum()).round(4).tolist() == [0.2727, 0.3247, 0.2727, 0.1299]
     assert rounded(own[0, 1:4] / 3) == [0.166667, 0.111111, 0.018519]
     assert rounded((everyone - own)[0, 1:4] / 3) == [0.462963, 0.555556, 0.314815]
+
+
+@given(st.data())
+def test_a_medoid_has_the_least_summed_distance_on_its_axis_and_is_the_lowest_of_equals(data):
+    size = data.draw(st.integers(1, 6))
+    # Few different places and counts, so that halves, equal places and clusters without a cell are frequent.
+    places = np.array(
+        [data.draw(st.lists(st.integers(0, 4), min_size=size, max_size=size)) for _ in range(3)]
+    )
+    held = np.array([data.draw(st.lists(st.integers(0, 3), min_size=size, max_size=size)) for _ in range(2)])
+    held[0, data.draw(st.integers(0, size - 1))] += 1
+    held[1, data.draw(st.integers(0, size - 1))] += data.draw(st.sampled_from([1, 30]))  # most of its cells
+    space = Space(Axis((size,)), (np.zeros((size, size)),), (places / 4.0,))
+    summed = (held[:, None, None, :] * np.abs(places[:, :, None] - places[:, None, :])).sum(axis=3)
+    assert space.medoids(0, held).tolist() == summed.argmin(axis=2).tolist()
+
+
+def test_a_cluster_that_keeps_its_prototypes_and_weights_keeps_its_costs():
+    learner = AxisWeights(AXIS, SPACE, EVEN)
+    begun = learner.start(COUNTS)
+    moved = replace(COUNTS, by_category=COUNTS.by_category[[0, 0]])  # the second cluster becomes the first
+    after = learner.update(begun, moved)
+    afresh = learner.start(moved)
+    assert learner.scores(after).table.tobytes() == learner.scores(afresh).table.tobytes()
+    assert learner.scores(after).table[:, 0].tobytes() == learner.scores(begun).table[:, 0].tobytes()
+    weighed = learner.relearn(begun, COUNTS)
+    costs = [
+        [
+            (
+                weighed.weights[cluster, part]
+                * SPACE.away(column, weighed.prototypes[column])[cluster, :, code]
+            ).sum()
+            for cluster in range(2)
+        ]
+        for column, part in enumerate(SPACE.parts)
+        for code in range(AXIS.sizes[column])
+    ]
+    assert learner.scores(weighed).table == pytest.approx(np.array(costs), rel=1e-12)
 
 
 def test_one_step_of_het2hom_worked_by_hand():

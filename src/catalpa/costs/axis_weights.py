@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,11 @@ class Placed:
     prototypes: tuple[IntArray, ...]  # (k, axes) of each column
     means: FloatArray  # (k, numeric)
     weights: FloatArray  # (k, axes + numeric)
+    table: FloatArray  # (V, k); what each category costs
+
+
+P = TypeVar("P", bound=Placed)
+NO_COSTS = np.zeros((0, 0))  # of prototypes whose table is still to come
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,30 +50,41 @@ class Reconstructed:
         centers = most_frequent(counts.by_category, self.axis)
         prototypes = self._prototypes(counts, centers, None)
         weights = np.tile(self.even, (counts.k, 1))
-        return Placed(centers, prototypes, counts.means(), weights)
+        return self._priced(Placed(centers, prototypes, counts.means(), weights, NO_COSTS), None)
 
     def update(self, state: Placed, counts: Counts) -> Placed:
         centers = most_frequent(counts.by_category, self.axis, state.centers)
-        return replace(
+        moved = replace(
             state,
             centers=centers,
             prototypes=self._prototypes(counts, centers, state),
             means=np.where(counts.seen > 0, counts.means(), state.means),
         )
+        return self._priced(moved, state)
 
     def scores(self, state: Placed) -> Scores:
-        k = len(state.centers)
-        table = np.zeros((self.axis.length, k))
-        for column, part in enumerate(self.axis.slices()):
-            of_column = state.weights[:, self.space.parts[column]]
-            table[part] = np.einsum("ka,kav->vk", of_column, self.terms(state, column))
         scale = state.weights[:, len(self.even) - state.means.shape[1] :]
-        return Scores.of(table, means=state.means, scale=scale, power=self.power)
+        return Scores.of(state.table, means=state.means, scale=scale, power=self.power)
 
-    def terms(self, state: Placed, column: int) -> FloatArray:  # (k, axes, v)
+    def terms(self, column: int, prototypes: IntArray) -> FloatArray:  # (k, axes, v)
         """What each category of a column adds on each axis, before the weight."""
-        away = self.space.away(column, state.prototypes[column])
-        return away * away if self.power == 2 else away
+        away = self.space.away(column, prototypes)
+        return np.multiply(away, away, out=away) if self.power == 2 else away
+
+    def _priced(self, state: P, last: Placed | None) -> P:
+        """With its table: the last one wherever a cluster has kept its prototypes and weights of a column."""
+        table = np.zeros((self.axis.length, len(state.centers))) if last is None else last.table.copy()
+        for column, part in enumerate(self.axis.slices()):
+            prototypes, weights = state.prototypes[column], state.weights[:, self.space.parts[column]]
+            fresh = np.arange(len(prototypes))
+            if last is not None:
+                other = (prototypes != last.prototypes[column]).any(axis=1)
+                other |= (weights != last.weights[:, self.space.parts[column]]).any(axis=1)
+                fresh = np.flatnonzero(other)
+            if len(fresh):
+                terms = self.terms(column, prototypes[fresh])
+                table[part, fresh] = np.einsum("ka,kav->vk", weights[fresh], terms)
+        return replace(state, table=table)
 
     def _prototypes(self, counts: Counts, centers: IntArray, last: Placed | None) -> tuple[IntArray, ...]:
         if self.by_modes:
@@ -110,14 +126,14 @@ class AxisWeights(Reconstructed):
         total = weights.sum(axis=1, keepdims=True)
         fresh = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
         kept = (total <= 0) | (counts.sizes[:, None] == 0) if self.per_cluster else total <= 0
-        return replace(state, weights=np.where(kept, state.weights, fresh))
+        return self._priced(replace(state, weights=np.where(kept, state.weights, fresh)), state)
 
     def _distances(self, state: Placed, counts: Counts) -> tuple[FloatArray, FloatArray]:
         """Summed distances from each cluster's prototypes: of its own rows, and of all rows."""
         own, everyone = np.zeros(state.weights.shape), np.zeros(state.weights.shape)
         for column, part in enumerate(self.axis.slices()):
             held, axes = counts.of_column(part), self.space.parts[column]
-            away = self.terms(state, column)
+            away = self.terms(column, state.prototypes[column])
             own[:, axes] = np.einsum("kav,kv->ka", away, held)
             everyone[:, axes] = away @ held.sum(axis=0)
         if state.means.shape[1] and self.deviations is not None:
@@ -161,9 +177,7 @@ class Launch:
 
     def start(self, counts: Counts) -> Launched:
         placed = self.measure.start(counts)
-        return Launched(
-            placed.centers, placed.prototypes, placed.means, placed.weights, np.zeros(counts.k), None
-        )
+        return Launched(**vars(placed), won=np.zeros(counts.k), held=None)
 
     def update(self, state: Launched, counts: Counts) -> Launched:
         """Rows won add up over the passes; clusters that repeat end the launch."""
@@ -196,10 +210,10 @@ class Het2Hom(Reconstructed):
             if axes.stop - axes.start < 2:
                 continue
             held = counts.of_column(part)
-            errors = np.einsum("kav,kv->ak", self.terms(state, column), held)
+            errors = np.einsum("kav,kv->ak", self.terms(column, state.prototypes[column]), held)
             shifted = _shifted(state.weights[0, axes], errors, rows)
             weights[:, axes] = shifted * (part_of_column / shifted.sum())
-        return replace(state, weights=weights)
+        return self._priced(replace(state, weights=weights), state)
 
 
 def _shifted(weights: FloatArray, errors: FloatArray, rows: int) -> FloatArray:  # (axes,)

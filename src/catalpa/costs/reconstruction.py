@@ -6,12 +6,13 @@ Attribute Data Clustering", Expert Systems with Applications 273, 2025.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from catalpa.costs.conditional_shares import Contexts, distances_along, positions_along
 from catalpa.errors import TableError
@@ -19,8 +20,9 @@ from catalpa.table.blocks import Axis, FloatArray, IntArray
 from catalpa.table.schema import Column
 
 MOST_CATEGORIES = 100  # an axis for every two of these and a place on it for each: 4 MB per cluster
-CELLS_AT_ONCE = 1 << 17  # of 8 bytes, in each array on the way, so that they stay near the processor
+CELLS_AT_ONCE = 1 << 18  # of 8 bytes, in each array on the way, so that they stay near the processor
 SAME_SUM = 1e-12  # mean distances closer than this are a tie
+SURELY_LESS = 2e-12  # beyond a tie and all rounding
 
 
 def check_sizes(columns: Sequence[Column], ranks: Sequence[int]) -> None:
@@ -72,46 +74,82 @@ class Space:
         if not places.size:
             return np.zeros((len(prototypes), *places.shape))
         centers = np.take_along_axis(places, prototypes.T, axis=1).T  # (k, axes)
-        return np.abs(places - centers[:, :, None])
+        away = places - centers[:, :, None]
+        return np.abs(away, out=away)
 
     def medoids(self, column: int, held: IntArray) -> IntArray:  # (k, axes)
         """On every axis, the category with the least summed distance to a cluster's cells; lowest of equals.
 
-        Sums are taken along the sorted axis, from the weight and the way on either side.
+        That is the median of the cells. Where another category is as good or nearly so, sums decide.
         """
-        share = held / np.maximum(held.sum(axis=1, keepdims=True), 1)
-        found = np.zeros((len(held), len(self.coordinates[column])), dtype=np.int64)
+        n_axes = len(self.coordinates[column])
+        if not held.shape[1]:
+            return np.zeros((len(held), n_axes), dtype=np.int64)
+        found = np.repeat(held.argmax(axis=1, keepdims=True), n_axes, axis=1)
+        lines, total = self._lines[column], np.maximum(held.sum(axis=1), 1)
+        # One cell more on either side of the median moves the sum by at least this.
+        unsure = lines.narrowest <= SURELY_LESS * total[:, None]
+        # A category of more than half of the cells is the median on every axis.
+        mixed = np.flatnonzero(2 * held.max(axis=1) <= total)
         # Some axes at once: sums along 4005 axes of 90 categories would go through memory again and again.
-        at_once = max(CELLS_AT_ONCE // max(held.size, 1), 1)
-        for first in range(0, found.shape[1] if held.shape[1] else 0, at_once):
-            part = slice(first, first + at_once)
-            line, order = (sorted_axes[:, part] for sorted_axes in self._lines[column])
-            found[:, part] = _least_distant(line, order, share)
+        for part in _cut(n_axes, len(mixed) * held.shape[1]):
+            found[mixed, part], halved = _medians(lines.order[:, part], held[mixed], total[mixed])
+            unsure[mixed, part] |= halved
+        clusters, axes = np.nonzero(unsure)
+        shares = held / total[:, None]
+        for part in _cut(len(axes), held.shape[1]):
+            at = axes[part]
+            own = shares[clusters[part]]
+            found[clusters[part], at] = _least_distant(lines.places[:, at], lines.order[:, at], own)
         return found
 
     @cached_property
-    def _lines(self) -> list[tuple[FloatArray, IntArray]]:
-        """Per column, the places on every axis from the lowest up, and whose they are; (v, axes) each."""
-        orders = [np.argsort(places, axis=1, kind="stable") for places in self.coordinates]
-        pairs = zip(self.coordinates, orders, strict=True)
-        return [(np.ascontiguousarray(np.take_along_axis(p, o, axis=1).T), o.T.copy()) for p, o in pairs]
+    def _lines(self) -> list[_Lines]:
+        return [_Lines.of(places) for places in self.coordinates]
 
 
-def _least_distant(line: FloatArray, order: IntArray, share: FloatArray) -> IntArray:  # (k, axes)
-    """The medoids of clusters with these shares (k, v) on some axes, which are sorted."""
-    own = np.take(share, order, axis=1)  # (k, v, axes)
-    way, before = _running_sums(own * line), _running_sums(own)
-    before *= 2.0
-    before -= 1.0
-    before *= line
-    before += way[:, -1:]
-    way *= 2.0
-    summed = np.subtract(before, way, out=before)
-    least = summed <= summed.min(axis=1, keepdims=True) + SAME_SUM
-    return np.asarray(np.where(least, order, len(order)).min(axis=1))
+@dataclass(frozen=True, eq=False)
+class _Lines:
+    """A column's categories along its axes, from the lowest place up."""
+
+    places: FloatArray  # (v, axes)
+    order: IntArray  # (v, axes); whose places they are
+    narrowest: FloatArray  # (axes,); the least way between two neighbours
+
+    @staticmethod
+    def of(coordinates: FloatArray) -> _Lines:
+        order = np.argsort(coordinates, axis=1, kind="stable")
+        places = np.ascontiguousarray(np.take_along_axis(coordinates, order, axis=1).T)
+        return _Lines(places, order.T.copy(), np.diff(places, axis=0).min(axis=0, initial=np.inf))
 
 
-def _running_sums(values: FloatArray) -> FloatArray:  # (k, v, axes)
+def _cut(length: int, cells: int) -> Iterator[slice]:
+    """Slices of a length of so many cells each, as long as stay near the processor; none without cells."""
+    at_once = max(CELLS_AT_ONCE // max(cells, 1), 1)
+    for first in range(0, length if cells else 0, at_once):
+        yield slice(first, first + at_once)
+
+
+def _medians(
+    order: IntArray, held: IntArray, total: IntArray
+) -> tuple[IntArray, NDArray[np.bool_]]:  # (k, axes) each
+    """The category on which the half of a cluster's cells is reached, and whether it is reached exactly."""
+    twice = _running_sums(np.take(2 * held, order, axis=1))[:, :-1]  # (k, v - 1, axes)
+    below = np.add.reduce(twice < total[:, None, None], axis=1, dtype=np.intp)
+    halved = (twice == total[:, None, None]).any(axis=1)
+    return order[below, np.arange(order.shape[1])], halved
+
+
+def _least_distant(places: FloatArray, order: IntArray, shares: FloatArray) -> IntArray:  # (pairs,)
+    """The medoid of each pair of a sorted axis (v, pairs) and a cluster's shares (pairs, v)."""
+    own = np.take_along_axis(shares.T, order, axis=0)
+    way, before = np.cumsum(own * places, axis=0), np.cumsum(own, axis=0)
+    summed = (before * 2.0 - 1.0) * places + way[-1:] - way * 2.0
+    least = summed <= summed.min(axis=0) + SAME_SUM
+    return np.asarray(np.where(least, order, len(order)).min(axis=0))
+
+
+def _running_sums(values: IntArray) -> IntArray:  # (k, v, axes)
     """Sums along the second axis; a line of axes at a time, which NumPy's own cumsum does not do."""
     for at in range(1, values.shape[1]):
         values[:, at] += values[:, at - 1]
