@@ -60,8 +60,10 @@ def category_groups(
     if len(together) < SMALLEST:
         return whole
     frequency = FREQUENCY_COUPLINGS[couplings]
-    matrices = (occurrence_coupling(together), frequency(together, axis))
-    groups = np.hstack([groups_of_all_sizes(matrix, alpha, rng) for matrix in matrices])
+    # One after the other, since each is as large as the table of pairs.
+    by_occurrence = groups_of_all_sizes(occurrence_coupling(together), alpha, rng)
+    by_frequency = groups_of_all_sizes(frequency(together, axis), alpha, rng)
+    groups = np.hstack([by_occurrence, by_frequency])
     return groups if (groups >= 0).any() else whole
 
 
@@ -134,15 +136,16 @@ def principal_scores(agreements: IntArray, beta: float) -> FloatArray:  # (V, p)
 
 
 MAX_ITER = 100
-KEPT_BITS = 36  # of squared distances, below the largest squared length
+# Of squared distances, below the largest squared length: whole numbers whose sums are exact as well.
+KEPT_BITS = 36
 TINY = 1e-300
 
 
 class PointGroups:
     """Points that are grouped at many sizes.
 
-    Their products with each other are made once. A centre is the mean of points, so its distances are
-    sums of products that a moved point changes by one row; no later work depends on the dimensions.
+    Their products and distances are made once. A centre is the mean of points, so its distances are sums
+    of products that a moved point changes by one row; no later work depends on the dimensions.
 
     Parameters
     ----------
@@ -154,6 +157,9 @@ class PointGroups:
         self._lengths = self._products.diagonal().copy()
         largest = max(float(self._lengths.max(initial=0.0)), TINY)
         self._grid = 2.0 ** np.floor(np.log2(largest) - KEPT_BITS)
+        self._apart = np.empty(self._products.shape, dtype=np.int64)  # every grouping begins with them
+        for row, products in enumerate(self._products):
+            self._apart[row] = self._steps(self._lengths + self._lengths[row] - 2.0 * products)
 
     def __len__(self) -> int:
         return len(self._lengths)
@@ -166,7 +172,7 @@ class PointGroups:
         k-means that the published results were made with. There are at least k points.
         """
         chosen = self._spread(k, rng)
-        away = self._rounded(self._lengths + self._lengths[chosen, None] - 2.0 * self._products[chosen])
+        away = self._apart[chosen].astype(np.float64)
         groups = _filled(away, away.argmin(axis=0))
         sums = np.zeros((k, len(self)))  # products of every point with the points of each group, added
         moved, before = np.arange(len(self)), np.full(len(self), -1)
@@ -185,36 +191,48 @@ class PointGroups:
 
     def _spread(self, k: int, rng: np.random.Generator) -> list[int]:
         chosen = [int(rng.integers(len(self)))]
-        nearest = self._away_from(chosen[0])
+        nearest = self._apart[chosen[0]].copy()
+        ends = np.empty_like(nearest)
         while len(chosen) < k:
-            ends = np.cumsum(nearest)
-            drawn = np.searchsorted(ends, rng.random() * ends[-1], side="right")
+            np.add.accumulate(nearest, out=ends)
+            drawn = ends.searchsorted(int(rng.random() * ends[-1]), side="right")
             chosen.append(int(drawn) if ends[-1] > 0 else int(rng.integers(len(self))))
-            nearest = np.minimum(nearest, self._away_from(chosen[-1]))
+            np.minimum(nearest, self._apart[chosen[-1]], out=nearest)
         return chosen
-
-    def _away_from(self, point: int) -> FloatArray:
-        return self._rounded(self._lengths + self._lengths[point] - 2.0 * self._products[point])
 
     def _follow(
         self, sums: FloatArray, away: FloatArray, groups: IntArray, moved: IntArray, before: IntArray
     ) -> None:
         """Bring sums and distances of the groups that points came to or left up to date."""
-        came = csr_array((np.ones(len(moved)), (groups[moved], moved)), shape=(len(sums), len(self)))
-        left = before >= 0
-        gone = csr_array((np.ones(left.sum()), (before[left], moved[left])), shape=came.shape)
-        change = came - gone
-        touched = np.flatnonzero(np.diff(change.indptr))
-        sums[touched] += change[touched] @ self._products
+        touched, change = _changes(groups[moved], moved, before, len(self))
+        sums[touched] += change @ self._products
         sizes = np.bincount(groups, minlength=len(sums))
         inside = np.bincount(groups, sums[groups, np.arange(len(self))], len(sums))
-        means = sums[touched] / sizes[touched, None]
         lengths = (inside / (sizes * sizes))[touched, None]
-        away[touched] = self._rounded(self._lengths + lengths - 2.0 * means)
+        means = sums[touched]
+        means /= sizes[touched, None]
+        means *= 2.0
+        away[touched] = self._steps(np.subtract(self._lengths + lengths, means, out=means))
 
-    def _rounded(self, away: FloatArray) -> FloatArray:
-        """On a grid: the last digits of a product differ between processors and must not break ties."""
-        return np.asarray(np.maximum(np.rint(away / self._grid), 0.0) * self._grid)
+    def _steps(self, away: FloatArray) -> FloatArray:
+        """In whole steps of a grid, so that last digits, which differ between processors, break no tie."""
+        away /= self._grid
+        np.rint(away, out=away)
+        return np.maximum(away, 0.0, out=away)
+
+
+def _changes(
+    after: IntArray, moved: IntArray, before: IntArray, n_points: int
+) -> tuple[IntArray, csr_array]:  # (groups,), (groups, n_points)
+    """The groups that points came to or left, and in them 1 for each that came and -1 for each that left."""
+    left = before >= 0
+    groups = np.concatenate([after, before[left]])
+    points = np.concatenate([moved, moved[left]])
+    signs = np.repeat([1.0, -1.0], [len(after), int(left.sum())])
+    order = np.lexsort((points, groups))  # sums of products are added in the order of the points
+    touched, starts = np.unique(groups[order], return_index=True)
+    inside = (signs[order], points[order], np.append(starts, len(order)))
+    return touched, csr_array(inside, shape=(len(touched), n_points))
 
 
 def _filled(away: FloatArray, groups: IntArray) -> IntArray:
