@@ -11,7 +11,7 @@ import pytest
 
 import catalpa
 from catalpa.relations.crossing import cross
-from catalpa.report.alluvial import HEIGHT, TOP, alluvial
+from catalpa.report.choosing import HEIGHT, TOP, alluvial
 
 QUICK = catalpa.Grove(n_init=1, prior=1.0, sizes="equal")
 

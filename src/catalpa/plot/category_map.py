@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from catalpa.errors import ParameterError
+from catalpa.estimator.base import Clusterer
 from catalpa.plot.theme import INK, MUTED, alt, cluster_colour, dressed
 from catalpa.plot.view import Sample, View, cluster_title, look
 from catalpa.relations.category_map import CategoryMap, map_categories
 from catalpa.relations.names import shortened
 from catalpa.table.blocks import FloatArray
-
-if TYPE_CHECKING:
-    from catalpa.estimator.base import Clusterer
 
 MOST_PAIRED = 1_500  # categories: their pairs are a square table, and its axes cost its third power
 NAME_WIDTH = 32
@@ -71,16 +69,8 @@ def mapped(view: View, axes: int = 2) -> CategoryMap:
 def category_points(view: View) -> dict[str, Any]:
     """The map as plain values: points, clusters, and how much of the differences each axis shows."""
     found = mapped(view)
-    part = found.contributions @ found.inertia
-    rows = float(view.sizes.sum()) or 1.0
-    points = zip(
-        found.columns,
-        found.categories,
-        found.coordinates,
-        found.counts,
-        found.quality.sum(axis=1),
-        strict=True,
-    )
+    part, quality = found.contributions @ found.inertia, found.quality.sum(axis=1)
+    shares = found.counts / (float(view.sizes.sum()) or 1.0)
     return {
         "explained": [round(float(share), 4) for share in found.inertia],
         "points": [
@@ -89,11 +79,13 @@ def category_points(view: View) -> dict[str, Any]:
                 "category": category,
                 "x": round(float(x), 4),
                 "y": round(float(y), 4),
-                "share": round(float(count / rows), 4),
-                "quality": round(min(float(quality), 1.0), 4),
+                "share": round(float(shares[at]), 4),
+                "quality": round(min(float(quality[at]), 1.0), 4),
                 "part": round(float(part[at]), 6),
             }
-            for at, (column, category, (x, y), count, quality) in enumerate(points)
+            for at, (column, category, (x, y)) in enumerate(
+                zip(found.columns, found.categories, found.coordinates, strict=True)
+            )
         ],
         "clusters": [[round(float(x), 4), round(float(y), 4)] for x, y in found.clusters],
         "titles": [str(cluster_title(view.model, cluster)) for cluster in range(view.k)],
@@ -213,9 +205,7 @@ def _titled(record: Mapping[str, Any], frame: _Frame) -> tuple[list[dict[str, An
         name, half = "" if title == str(at) else title, LETTER * len(title) / 2
         # A name that covers another says neither; the number is there in any case.
         lines = {side: _Line(x - half, x + half, y + up) for side, up in ABOVE.items() if name}
-        others = [line for line in taken if line != taken[at]]
-        side = next((side for side, line in lines.items() if line.is_free(others)), "")
-        taken += [lines[side]] if side else []
+        side = _side(lines, taken, [line for line in taken if line != taken[at]])
         across, up = record["clusters"][at]
         colour = cluster_colour(at)
         titled.append({"x": across, "y": up, "cluster": at, "colour": colour, "name": name, "side": side})
@@ -228,17 +218,20 @@ def _named(points: Sequence[Mapping[str, Any]], frame: _Frame, taken: list[_Line
     named = []
     for point in sorted(points, key=lambda one: -one["part"]):
         name = f"{shortened(point['column'], NAME_WIDTH)} = {shortened(point['category'], NAME_WIDTH)}"
-        x, y = frame.pixel(point["x"], point["y"])
-        side = ""
+        (x, y), long = frame.pixel(point["x"], point["y"]), LETTER * len(name)
         # "left" is where the text begins: a name to the right of its point is tried first.
-        for tried, left in (("left", x + 9), ("right", x - 9 - LETTER * len(name))):
-            line = _Line(left, left + LETTER * len(name), y)
-            if line.left >= 0 and line.right <= frame.width and line.is_free(taken):
-                side = tried
-                taken.append(line)
-                break
-        named.append({**point, "name": name, "side": side})
+        tried = {"left": x + 9, "right": x - 9 - long}
+        lines = {side: _Line(left, left + long, y) for side, left in tried.items()}
+        lines = {side: one for side, one in lines.items() if one.left >= 0 and one.right <= frame.width}
+        named.append({**point, "name": name, "side": _side(lines, taken, taken)})
     return named
+
+
+def _side(lines: Mapping[str, _Line], taken: list[_Line], others: Sequence[_Line]) -> str:
+    """The first of some places for a name that covers none of the others; it is taken then."""
+    side = next((side for side, line in lines.items() if line.is_free(others)), "")
+    taken += [lines[side]] if side else []
+    return side
 
 
 def _together(sample: Sample, places: int) -> FloatArray:  # (V, V)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from catalpa.errors import ParameterError
+from catalpa.estimator.base import Clusterer
 from catalpa.estimator.fitted import fitted_of
 from catalpa.plot.theme import INK, PALETTE, alt, dressed
-
-if TYPE_CHECKING:
-    from catalpa.estimator.base import Clusterer
 
 
 class Gains(Protocol):

@@ -54,7 +54,9 @@ def lay_out(
     places = relation.tree.path_lengths()[root]
     near = SAME_PLACE * float(places.max())
     groups = _groups(relation, root, places, near)
-    kept = _heaviest([float(weights[members].sum()) for members, _ in groups], most_rows)
+    masses = [float(weights[members].sum()) for members, _ in groups]
+    # The heaviest groups in their own order; the first, the root, always stays.
+    kept = [0, *sorted(sorted(range(1, len(groups)), key=lambda at: -masses[at])[: most_rows - 1])]
     names = relation.names
     if order is not None:
         rank = {name: at for at, name in enumerate(order)}
@@ -71,7 +73,7 @@ def lay_out(
         rows.append(
             TreeRow(
                 tuple(names[member] for member in told),
-                float(weights[members].sum()),
+                masses[at],
                 float(places[members[0]]),
                 line_of.get(parent, -1),
             )
@@ -92,9 +94,3 @@ def _groups(relation: Relation, root: int, places: FloatArray, near: float) -> l
             group_of[vertex] = len(groups)
             groups.append(([vertex], group_of.get(before, -1)))
     return groups
-
-
-def _heaviest(weights: Sequence[float], most: int) -> list[int]:
-    """Places of the heaviest groups in their own order; the first, the root, always stays."""
-    rest = sorted(range(1, len(weights)), key=lambda at: -weights[at])[: most - 1]
-    return [0, *sorted(rest)]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from catalpa.errors import ParameterError, UnknownColumn
+from catalpa.estimator.base import Clusterer
 from catalpa.plot.spreads import number_records
 from catalpa.plot.theme import INK, alt, cluster_colour, dressed
 from catalpa.plot.view import cluster_title, look
 from catalpa.relations.names import shortened
-
-if TYPE_CHECKING:
-    from catalpa.estimator.base import Clusterer
 
 COLUMNS_SHOWN = 12
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from catalpa.errors import UnknownColumn
 from catalpa.estimator.attributes import number_profile
+from catalpa.estimator.base import Clusterer
 from catalpa.estimator.fitted import fitted_of
 from catalpa.plot.theme import INK, alt, cluster_colour, dressed
 from catalpa.plot.view import cluster_title, telling_names
 from catalpa.relations.names import figure, percent, shortened
 from catalpa.relations.numbers import NumberProfile
 from catalpa.relations.profiles import profile_columns
-
-if TYPE_CHECKING:
-    from catalpa.estimator.base import Clusterer
 
 # A heat map of more lines than a screen holds is scrolled, not read.
 COLUMNS_SHOWN = 12

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from catalpa.errors import ParameterError
+from catalpa.estimator.base import Clusterer
 from catalpa.estimator.fitted import fitted_of
 from catalpa.plot.layout import TreeLayout, lay_out
 from catalpa.plot.theme import INK, MUTED, alt, cluster_colour, dressed
@@ -14,9 +15,6 @@ from catalpa.relations.names import percent, shortened
 from catalpa.relations.order import names_in_order
 from catalpa.relations.relation import Relation
 from catalpa.relations.relations import Relations
-
-if TYPE_CHECKING:
-    from catalpa.estimator.base import Clusterer
 
 LINE = 24  # pixels between two categories
 # Letters of a category beside its dot; two trees must fit beside each other.
@@ -140,7 +138,13 @@ def _chart(relation: Relation, layout: TreeLayout, longest: float, width: int, u
         }
         for at, row in enumerate(rows)
     ]
-    edges = [part for at, row in enumerate(rows) if row.parent >= 0 for part in _edge(rows, at)]
+    edges = []
+    for at, row in enumerate(rows):
+        if row.parent >= 0:
+            # Down from the parent's line, then right for the length of the edge.
+            begin = rows[row.parent].place
+            edges.append({"line": row.parent, "line_to": at, "place": begin, "to": begin})
+            edges.append({"line": at, "line_to": at, "place": begin, "to": row.place})
     scale = alt.Scale(domain=[0, longest * 1.001], nice=False)
     x = alt.X("place:Q", scale=scale, axis=alt.Axis(title=unit, tickCount=3, grid=False))
     lines = alt.Scale(domain=[-0.5, max(len(rows), 1) - 0.5], reverse=True, nice=False)
@@ -164,12 +168,3 @@ def _chart(relation: Relation, layout: TreeLayout, longest: float, width: int, u
     return alt.layer(drawn, points, names).properties(
         width=width, height=LINE * max(len(rows), 1), title=title
     )
-
-
-def _edge(rows: Any, at: int) -> list[dict[str, float]]:
-    """Down from the parent's line, then right for the length of the edge."""
-    row, parent = rows[at], rows[rows[at].parent]
-    return [
-        {"line": row.parent, "line_to": at, "place": parent.place, "to": parent.place},
-        {"line": at, "line_to": at, "place": parent.place, "to": row.place},
-    ]

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from catalpa.errors import ParameterError
+from catalpa.estimator.base import Clusterer
 from catalpa.plot.projection import Plane, correspondence, neighbourhoods
 from catalpa.plot.theme import INK, alt, cluster_colour, cluster_shape, dressed
 from catalpa.plot.view import Sample, View, cluster_title, look
 from catalpa.relations.names import shortened
 from catalpa.table.blocks import FloatArray
-
-if TYPE_CHECKING:
-    from catalpa.estimator.base import Clusterer
 
 # More points hide each other, and each has a text in the page for those who cannot see it.
 MOST_POINTS = 2_000
@@ -76,7 +75,11 @@ def map_points(
     if len(drawn) > MOST_POINTS:
         drawn = np.sort(np.random.default_rng(random_state).choice(drawn, MOST_POINTS, replace=False))
     plane = _plane(sample, drawn, method, random_state)
-    told = [_words(view, int(at), columns) for at in drawn]
+
+    def words(at: int) -> str:
+        texts, shown = view.cell_texts(at), columns[:CELLS_TOLD]
+        return ", ".join(f"{shortened(name, 24)} {shortened(texts[name], 24)}" for name in shown)
+
     return {
         "method": method,
         "rows": len(drawn),
@@ -85,8 +88,8 @@ def map_points(
         "titles": [str(cluster_title(view.model, cluster)) for cluster in range(view.k)],
         "points": [
             # Four digits are finer than a pixel, and keep the page small.
-            [round(float(x), 4), round(float(y), 4), int(sample.labels[at]), int(sample.rows[at]), words]
-            for (x, y), at, words in zip(plane.points, drawn, told, strict=True)
+            [round(float(x), 4), round(float(y), 4), int(sample.labels[at]), int(sample.rows[at]), words(at)]
+            for (x, y), at in zip(plane.points, drawn.tolist(), strict=True)
         ],
     }
 
@@ -98,25 +101,14 @@ def _plane(sample: Sample, drawn: Any, method: str, random_state: int) -> Plane:
     return correspondence(sample.codes[drawn], sample.numbers[drawn], sample.axis)
 
 
-def _words(view: View, at: int, columns: list[str]) -> str:
-    texts = view.cell_texts(at)
-    return ", ".join(f"{shortened(name, 24)} {shortened(texts[name], 24)}" for name in columns[:CELLS_TOLD])
-
-
 def draw_map(record: Mapping[str, Any], width: int = 640, height: int = 440) -> Any:
     """Chart of points from :func:`map_points`, with each cluster's number in its middle."""
     at = np.array([point[:2] for point in record["points"]], dtype=np.float64).reshape(-1, 2)
     pixel = _pixel(at, width, height)
     spread = _apart(at, pixel)
     points = [
-        {
-            "x": x,
-            "y": y,
-            "cluster": cluster,
-            "row": row,
-            "cells": words,
-            "told": f"row {row}, cluster {cluster}: {words}",
-        }
+        {"x": x, "y": y, "cluster": cluster, "row": row, "cells": words}
+        | {"told": f"row {row}, cluster {cluster}: {words}"}
         for (x, y), (_, _, cluster, row, words) in zip(spread, record["points"], strict=True)
     ]
     axis = alt.Axis(labels=False, ticks=False, grid=False, domain=False, title=None)
@@ -182,10 +174,7 @@ def _apart(at: FloatArray, pixel: FloatArray) -> list[tuple[float, float]]:
     """Places with equal rows fanned out around their common point, so that every row can be seen."""
     # Points within two pixels look like one.
     _, group = np.unique(np.round(at / (pixel * 2)), axis=0, return_inverse=True)
-    order = np.zeros(len(at), dtype=np.int64)
-    seen: dict[int, int] = {}
-    for row, of in enumerate(group.ravel().tolist()):
-        order[row] = seen[of] = seen.get(of, -1) + 1
+    order = pd.Series(0, index=group.ravel()).groupby(level=0).cumcount().to_numpy()
     # A sunflower: the angle between neighbours is the golden one, so no two rows meet.
     radius, angle = 5.5 * np.sqrt(order), 2.399963 * order
     moved = at + pixel * np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)

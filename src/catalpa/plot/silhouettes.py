@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from catalpa.errors import UndefinedMetric
+from catalpa.estimator.base import Clusterer
 from catalpa.metrics import categorical_silhouette_samples
 from catalpa.plot.theme import INK, alt, cluster_colour, dressed
 from catalpa.plot.view import View, cluster_title, look
 from catalpa.table.blocks import FloatArray
-
-if TYPE_CHECKING:
-    from catalpa.estimator.base import Clusterer
 
 SILHOUETTE = "nearer to another cluster  \u2190  0  \u2192  nearer to its own"
 GAP = 0.08  # between clusters, of the height of one
@@ -78,11 +76,7 @@ def draw_silhouettes(
         beside.append({"middle": cluster + 0.5, "cluster": names[cluster], "left": left})
     scale = alt.Scale(domain=[0, len(values)], reverse=True, nice=False)
     y = alt.Y("from:Q", scale=scale, axis=None)
-    x = alt.X(
-        "zero:Q",
-        title=title,
-        axis=alt.Axis(format=".1f", tickCount=5),
-    )
+    x = alt.X("zero:Q", title=title, axis=alt.Axis(format=".1f", tickCount=5))
     drawn = (
         alt.Chart(alt.Data(values=bars))
         .mark_rect(strokeWidth=0)

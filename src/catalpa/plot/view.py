@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from catalpa.engines.local import weight_units
 from catalpa.errors import UnseenCategoryWarning
+from catalpa.estimator.base import Clusterer
 from catalpa.estimator.fitted import fitted_of
 from catalpa.plot.spreads import Spreads, spread_numbers
 from catalpa.relations.doubt import border_by_cost, border_by_probability
@@ -25,9 +26,6 @@ from catalpa.steps.counts import Counts
 from catalpa.table import encode
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 from catalpa.table.schema import Schema
-
-if TYPE_CHECKING:
-    from catalpa.estimator.base import Clusterer
 
 SAMPLE_ROWS = 20_000  # rows whose distances and silhouettes are looked at
 TITLE_WIDTH = 24  # letters of a cluster's name in a chart
@@ -108,9 +106,8 @@ class View:
         {'x0': 'a', 'x1': 'x'}
         """
         texts = {}
-        for column, names, code in zip(
-            self.schema.categorical, self.names, self.sample.codes[at], strict=True
-        ):
+        codes = self.sample.codes[at]
+        for column, names, code in zip(self.schema.categorical, self.names, codes, strict=True):
             texts[column.name] = names[code] if code < column.size else HOLE
         for column, number in zip(self.schema.numeric, self.sample.numbers[at], strict=True):
             texts[column.name] = "(missing)" if math.isnan(number) else f"{number:.6g}"
@@ -137,13 +134,16 @@ def look(model: Clusterer, X: Any, *, sample_weight: Any = None, random_state: i
 
     labels, is_fit_table = _labels(model, X, n, count)
     counts = count(labels)
-    rows = _Rows(codes, numbers, labels, np.ones(n) if weights is None else weights)
+    by_category, sizes = counts.by_category, counts.sizes
+    if per_weight != 1.0:
+        by_category, sizes = by_category / per_weight, sizes / per_weight
+    rows = codes, numbers, labels, np.ones(n) if weights is None else weights
     return View(
         model,
         labels,
         weights,
-        _in_weights(counts.by_category, per_weight),
-        _in_weights(counts.sizes, per_weight),
+        by_category,
+        sizes,
         profile_values(numbers, labels, weights, k, schema),
         spread_numbers(X, schema, labels, k, weights),
         _draw(model, X, rows, encoded.rows.axis, random_state),
@@ -163,10 +163,6 @@ def telling_names(model: Clusterer) -> list[str]:
     """The categorical columns by how well they tell the clusters of the fit apart, the best first."""
     counts = fitted_of(model).outcome.counts
     return [found.column for found in telling_columns(counts.by_category, counts.sizes, model.schema_)]
-
-
-def _in_weights(units: IntArray, per_weight: float) -> IntArray:
-    return units if per_weight == 1.0 else units / per_weight
 
 
 def weigh_categories(
@@ -192,32 +188,19 @@ def _labels(model: Clusterer, X: Any, n: int, count: Callable[[IntArray], Counts
     return predicted, np.array_equal(count(predicted).by_category, at_fit)
 
 
-class _Rows(NamedTuple):
-    """All rows of the table."""
-
-    codes: IntArray  # (n, columns)
-    numbers: FloatArray  # (n, numeric)
-    labels: IntArray  # (n,)
-    weights: FloatArray  # (n,)
-
-    def take(self, rows: IntArray) -> _Rows:
-        return _Rows(*(part[rows] for part in self))
-
-
-def _draw(model: Clusterer, X: Any, table: _Rows, axis: Axis, random_state: int) -> Sample:
-    n, drawn = len(table.labels), X
+def _draw(model: Clusterer, X: Any, table: Sequence[Any], axis: Axis, random_state: int) -> Sample:
+    """Some rows of a table given as codes, numbers, labels and weights."""
+    n, drawn = len(table[0]), X
     rows = np.arange(n)
     if n > SAMPLE_ROWS:
         # In the order of the table: an example row is found again by its number.
         rows = np.sort(np.random.default_rng(random_state).choice(n, SAMPLE_ROWS, replace=False))
         drawn = _safe_indexing(X, rows)
-    taken, probabilities, outliers = table.take(rows), None, None
     with warnings.catch_warnings():
         # The view counts unseen categories itself.
         warnings.simplefilter("ignore", UnseenCategoryWarning)
         costs = np.asarray(model.transform(drawn), dtype=np.float64)
-        if hasattr(model, "predict_proba"):
-            probabilities = np.asarray(model.predict_proba(drawn))
-        if hasattr(model, "outlier_scores"):
-            outliers = np.asarray(model.outlier_scores(drawn))
-    return Sample(rows, *taken, costs, axis, probabilities, outliers)
+        asked = [getattr(model, name, None) for name in ("predict_proba", "outlier_scores")]
+        probabilities, outliers = (None if one is None else np.asarray(one(drawn)) for one in asked)
+    codes, numbers, labels, weights = (part[rows] for part in table)
+    return Sample(rows, codes, numbers, labels, weights, costs, axis, probabilities, outliers)

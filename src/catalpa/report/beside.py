@@ -43,17 +43,19 @@ def set_aside(X: Any, schema: Schema, id: Any = None) -> tuple[Any, Beside]:  # 
     one.
     """
     frame = nw.from_native(X, eager_only=True, pass_through=True)
-    if not isinstance(frame, nw.DataFrame) or not schema.named:
-        return X, _named(Beside(), id, X)
-    lacks = [name for name in schema.inputs if name not in frame.columns]
-    # A table that lacks columns is refused by the model, in its own words.
-    extra = [] if lacks else [name for name in frame.columns if name not in schema.inputs]
-    known = frame.select(list(schema.inputs)).to_native() if extra else X
-    index = nw.maybe_get_index(frame)
-    columns = {name: frame.get_column(name) for name in extra if name != id}
-    if isinstance(id, str) and id in frame.columns:
-        return known, Beside(id, frame.get_column(id), columns)
-    return known, _named(Beside("row", index, columns), id, frame)
+    known, names, columns = X, None, {}
+    if isinstance(frame, nw.DataFrame) and schema.named:
+        lacks = [name for name in schema.inputs if name not in frame.columns]
+        # A table that lacks columns is refused by the model, in its own words.
+        extra = [] if lacks else [name for name in frame.columns if name not in schema.inputs]
+        known = frame.select(list(schema.inputs)).to_native() if extra else X
+        names = nw.maybe_get_index(frame)
+        columns = {name: frame.get_column(name) for name in extra if not (isinstance(id, str) and name == id)}
+    if id is None:
+        return known, Beside("row", names, columns)
+    given = column_given(X, id, "id")
+    heading = str(getattr(given, "name", None) or "row")
+    return known, Beside(heading, _one_per_row(given, "id", len(X)), columns)
 
 
 def column_given(X: Any, given: Any, setting: str) -> Any:
@@ -66,15 +68,6 @@ def column_given(X: Any, given: Any, setting: str) -> Any:
             f"{setting} is {given!r}, which is no column of the table. Its columns are {there}."
         )
     return frame[given]
-
-
-def _named(beside: Beside, id: Any, rows: Any) -> Beside:  # noqa: A002
-    """With the names that were given, if any were."""
-    if id is None:
-        return beside
-    id = column_given(rows, id, "id")  # noqa: A001 - as users call it
-    names = _one_per_row(id, "id", len(rows))
-    return Beside(str(getattr(id, "name", None) or "row"), names, beside.columns)
 
 
 def _one_per_row(values: Any, setting: str, rows: int) -> list[Any]:

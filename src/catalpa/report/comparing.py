@@ -20,7 +20,6 @@ from catalpa.relations.crossing import Crossing, cross
 from catalpa.relations.numbers import profile_values
 from catalpa.relations.reasons import reasons, rows_per_weight, sentence
 from catalpa.report.document import Document
-from catalpa.report.html import plain_page
 from catalpa.table import encode, infer
 from catalpa.table.blocks import FloatArray, IntArray
 
@@ -48,10 +47,8 @@ class Comparison(Document):
         Counts of all pairs of clusters, with ``adjusted_rand``, ``staying`` and ``moves``.
     """
 
+    template = "comparison.html.jinja"
     crossing: Crossing
-
-    def _page(self) -> str:
-        return plain_page("comparison.html.jinja", self.summary)
 
     def to_frame(self) -> Any:
         """Rows of every pair of clusters as a pandas frame: first clustering down, second across."""
@@ -129,13 +126,10 @@ def _side(given: Any, X: Any, name: str) -> _Side:
                 f"The {name} clustering is a model: give the table, compare(first, second, X)."
             )
         found = fitted_of(given)
-        labels = np.asarray(given.predict(X))
         names = all_names(found.names, found.outcome.k)
-        return _Side(labels, names, type(given).__name__)
-    codes, _ = label_codes(given, f"the {name} clustering")
-    firsts = np.unique(codes, return_index=True)[1]
-    values = list(given)
-    return _Side(codes, [str(values[at]) for at in firsts], "labels")
+        return _Side(np.asarray(given.predict(X)), names, type(given).__name__)
+    codes, values = label_codes(given, f"the {name} clustering")[0], list(given)
+    return _Side(codes, [str(values[at]) for at in np.unique(codes, return_index=True)[1]], "labels")
 
 
 def _moves(

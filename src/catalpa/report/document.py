@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 from catalpa.errors import OutputError
+from catalpa.estimator.base import Clusterer
 from catalpa.estimator.fitted import fitted_of
 from catalpa.files import told_as, write_atomically
 from catalpa.plot.view import look
 from catalpa.report.beside import column_given, crossed, set_aside
-from catalpa.report.html import needs_packages, page
+from catalpa.report.html import needs_packages, page, plain_page
 from catalpa.report.summary import summarise
-
-if TYPE_CHECKING:
-    from catalpa.estimator.base import Clusterer
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Document(ABC):
+class Document:
     """Something to tell, as a dict, JSON or a page."""
 
+    template: ClassVar[str]
     summary: Mapping[str, Any]  # everything the page says, as plain values
 
-    @abstractmethod
     def _page(self) -> str:
-        """The page as text."""
+        return plain_page(self.template, self.summary)
 
     @cached_property
     def html(self) -> str:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
 from catalpa.estimator.attributes import number_profile
+from catalpa.estimator.base import Clusterer
 from catalpa.estimator.fitted import Fitted, fitted_of
 from catalpa.plot.view import View, look
 from catalpa.relations.names import category_names
 from catalpa.relations.reasons import rows_per_weight
 from catalpa.report.document import Document
-from catalpa.report.html import plain_page
 from catalpa.table.blocks import FloatArray
-
-if TYPE_CHECKING:
-    from catalpa.estimator.base import Clusterer
 
 RARE_BY_CHANCE = 0.01  # chance, over all clusters or columns together, of calling one changed that is not
 WORTH_TELLING = 0.02  # share of the rows: very large tables make smaller differences certain, not important
@@ -35,8 +32,7 @@ class Drift(Document):
         ``missing``, ``certainty``.
     """
 
-    def _page(self) -> str:
-        return plain_page("drift.html.jinja", self.summary)
+    template = "drift.html.jinja"
 
     @property
     def changed(self) -> list[str]:
@@ -129,23 +125,22 @@ def _categories(found: Fitted, view: View) -> list[dict[str, Any]]:
         before, after = (counts[part] / max(counts[part].sum(), 1e-300) for counts in (then, now))
         moved = after - before
         distance = float(np.abs(moved).sum() / 2)
-        most, least = int(moved.argmax()), int(moved.argmin())
+        rose, fell = (
+            {"category": names[at], "share_at_fit": float(before[at]), "share": float(after[at])}
+            for at in (moved.argmax(), moved.argmin())
+        )
         records.append(
             {
                 "column": column.name,
                 "kind": "categories",
                 "distance": distance,
-                "rose": _category(names[most], before[most], after[most]) if moved[most] > 0 else None,
-                "fell": _category(names[least], before[least], after[least]) if moved[least] < 0 else None,
+                "rose": rose if moved.max() > 0 else None,
+                "fell": fell if moved.min() < 0 else None,
                 "chance": _chance(np.stack([then[part], now[part]])),
                 "worth": distance >= WORTH_TELLING,
             }
         )
     return records
-
-
-def _category(name: str, before: float, after: float) -> dict[str, Any]:
-    return {"category": name, "share_at_fit": float(before), "share": float(after)}
 
 
 def _numbers(found: Fitted, view: View) -> list[dict[str, Any]]:

@@ -38,8 +38,7 @@ PARTS = (
 
 def plain_page(template: str, summary: Mapping[str, Any], charts: Mapping[str, Any] | None = None) -> str:
     """A page of tables, words and perhaps charts, without a script."""
-    markup = _jinja()[1]
-    drawn = {name: markup(_svg(chart)) for name, chart in (charts or {}).items()}
+    drawn = {name: _svg(chart) for name, chart in (charts or {}).items()}
     return _rendered(template, s=summary, colour=cluster_colour, charts=drawn)
 
 
@@ -70,32 +69,36 @@ def page(summary: Mapping[str, Any]) -> str:
     """The whole page of a report as text."""
     markup = _jinja()[1]
     sizes = [one["size"] for one in summary["clusters"]]
-    charts = {name: markup(svg) for name, svg in _drawn(summary).items()}
-    has_trees = bool(summary["relations"] and summary["relations"]["columns"])
-    has = {
-        "relations": has_trees,
-        "weights": summary["weights"],
-        "splits": summary["splits"],
-        "against": summary.get("against"),
-        "categories": summary["categories"],
+    trees = summary["relations"] if summary["relations"] and summary["relations"]["columns"] else None
+    has = {name: summary.get(name) for name in ("weights", "splits", "against", "categories")}
+    absent = {part for part, content in {"relations": trees, **has}.items() if not content}
+    looks = {
+        "colours": [cluster_colour(one["cluster"]) for one in summary["clusters"]],
+        "chips": [_chip(one["cluster"]) for one in summary["clusters"]],
     }
-    absent = {part for part, content in has.items() if not content}
+    # What the script needs: the trees, colours, and the cluster of every point of the map.
+    data = {
+        "relations": trees,
+        **looks,
+        "names": [one["name"] or f"cluster {one['cluster']}" for one in summary["clusters"]],
+        "profile": summary["profile"],
+        "map_clusters": [point[2] for point in summary["map"]["points"]],
+    }
     return _rendered(
         "report.html.jinja",
         s=summary,
         js=markup(_text("report.js")),
-        data=markup(script_json(_script_data(summary))),
-        charts=charts,
+        data=markup(script_json(data)),
+        charts=_drawn(summary),
         parts=[part for part in PARTS if part[0] not in absent],
-        colours=_colours(summary),
-        chips=_chips(summary),
+        **looks,
         sizes=sizes,
         largest=max(sizes) or 1,
         # Bars are drawn in parts of the largest; above 0, because they are divided by it.
         most_weight=max([1e-12, *(max(one["weights"]) for one in summary["weights"] or ())]),
         most_bits=max([1e-12, *(one["bits"] for one in summary["columns"])]),
         by_size=sorted(range(len(sizes)), key=lambda cluster: -sizes[cluster]),
-        first_tree=_first_tree(summary) if has_trees else 0,
+        first_tree=_first_tree(trees) if trees else 0,
         along=_along,
         figure=figure,
         breakable=markup("_<wbr>"),
@@ -125,31 +128,15 @@ def script_json(document: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _script_data(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """What the script needs: the trees, colours, and the cluster of every point of the map."""
-    return {
-        "relations": summary["relations"]
-        if summary["relations"] and summary["relations"]["columns"]
-        else None,
-        "colours": _colours(summary),
-        "chips": _chips(summary),
-        "names": [one["name"] or f"cluster {one['cluster']}" for one in summary["clusters"]],
-        "profile": summary["profile"],
-        "map_clusters": [point[2] for point in summary["map"]["points"]],
-    }
-
-
 def _drawn(summary: Mapping[str, Any]) -> dict[str, str]:
     """Charts as SVG text; those that would be empty are left out."""
     charts = {"map": draw_map(summary["map"], 980, 520)}
     if len({event["cost"] for event in summary["fit"]["passes"]}) > 1:  # one height says nothing
         charts["passes"] = draw_passes(summary["fit"]["passes"], 380, 220)
-    if summary["clarity"]:
-        certain = summary["clarity"]["measure"] == "certainty"
-        titles = {"title": "certainty"} if certain else {}
-        charts["silhouettes"] = draw_silhouettes(
-            summary["clarity"]["values"], 400, names=summary["map"]["titles"], **titles
-        )
+    if clarity := summary["clarity"]:
+        titles = {"title": "certainty"} if clarity["measure"] == "certainty" else {}
+        names = summary["map"]["titles"]
+        charts["silhouettes"] = draw_silhouettes(clarity["values"], 400, names=names, **titles)
     if summary["categories"]:
         charts["categories"] = draw_categories(summary["categories"], 980, 560)
     return {"passes": "", "silhouettes": ""} | {name: _svg(chart) for name, chart in charts.items()}
@@ -179,29 +166,22 @@ def _needs_addresses() -> None:
         )
 
 
-def _svg(chart: Any) -> str:
+def _svg(chart: Any) -> Any:
+    """The chart as text that is not escaped."""
     spec = dressed(chart).properties(background="transparent").to_dict()
     # Altair and vl-convert are released apart: the newest Vega-Lite that both know is used by default.
-    return str(_vl_convert().vegalite_to_svg(spec))
+    return _jinja()[1](_vl_convert().vegalite_to_svg(spec))
 
 
-def _colours(summary: Mapping[str, Any]) -> list[str]:
-    return [cluster_colour(one["cluster"]) for one in summary["clusters"]]
+def _chip(cluster: int) -> str:
+    """Class names of a cluster's round number."""
+    colour, shape = cluster_colour(cluster), cluster_shape(cluster)
+    return " ".join(["chip", *["dark-ink"] * (colour in PALE), *[shape] * (shape != "circle")])
 
 
-def _chips(summary: Mapping[str, Any]) -> list[str]:
-    """Class names of each cluster's round number."""
-    names = []
-    for one in summary["clusters"]:
-        colour, shape = cluster_colour(one["cluster"]), cluster_shape(one["cluster"])
-        names.append(" ".join(["chip", *["dark-ink"] * (colour in PALE), *[shape] * (shape != "circle")]))
-    return names
-
-
-def _first_tree(summary: Mapping[str, Any]) -> int:
+def _first_tree(relations: Mapping[str, Any]) -> int:
     """The column to begin with: the most telling one that has more than two categories, if any has."""
-    trees = summary["relations"]["trees"][0]
-    return next((at for at, tree in enumerate(trees) if len(tree["rows"]) > 2), 0)
+    return next((at for at, tree in enumerate(relations["trees"][0]) if len(tree["rows"]) > 2), 0)
 
 
 def _text(name: str) -> str:

@@ -45,13 +45,10 @@ def relation_records(view: View, columns: list[str]) -> dict[str, Any] | None:
 
 
 def _tree(layout: TreeLayout) -> dict[str, Any]:
-    rows = []
-    for row in layout.rows:
-        told = (
-            row.names if len(row.names) <= NAMES_TOLD else (f"{row.names[0]} and {len(row.names) - 1} more",)
-        )
-        text = ", ".join(told)
-        rows.append([text, round(row.share, 4), round(row.place, 4), row.parent])
+    def told(names: tuple[str, ...]) -> str:
+        return ", ".join(names) if len(names) <= NAMES_TOLD else f"{names[0]} and {len(names) - 1} more"
+
+    rows = [[told(row.names), round(row.share, 4), round(row.place, 4), row.parent] for row in layout.rows]
     return {"rows": rows, "left_out": layout.left_out, "absent": list(layout.absent[:NAMES_ABSENT])}
 
 

@@ -29,7 +29,8 @@ def example_rows(view: View, cluster: int, columns: list[str], beside: Beside) -
     sample = view.sample
     own = np.flatnonzero(sample.labels == cluster)
     # Rounded, because costs that differ in their last digits only are ties for a reader; rarity orders those.
-    order = own[np.lexsort((_rarity(view, own, cluster), sample.costs[own, cluster].round(9)))]
+    common = sum(_shares_held(view, own, cluster).values(), np.zeros(len(own)))
+    order = own[np.lexsort((-common, sample.costs[own, cluster].round(9)))]
     typical = _distinct(view, order, TYPICAL)
     # In a small cluster the same rows may be both: they are shown once, as typical.
     odd = {cells: at for cells, at in _distinct(view, order[::-1], ODD).items() if cells not in typical}
@@ -41,16 +42,18 @@ def example_rows(view: View, cluster: int, columns: list[str], beside: Beside) -
     }
 
 
-def _rarity(view: View, rows: IntArray, cluster: int) -> FloatArray:
-    """How rare the categories of some rows are in a cluster: orders rows that cost the same."""
-    found = np.zeros(len(rows))
-    for at, part in enumerate(view.schema.axis.slices()):
+def _shares_held(view: View, rows: IntArray, cluster: int) -> dict[str, FloatArray]:
+    """The shares in a cluster of the categories that some rows hold, for each column that it has cells of."""
+    shares = {}
+    for column, codes, part in zip(
+        view.schema.categorical, view.sample.codes[rows].T, view.schema.axis.slices(), strict=True
+    ):
         counts = view.by_category[cluster, part]
-        # One share more, 0, for a cell that is a hole.
-        shares = np.append(counts, 0) / (counts.sum() or 1)
-        held = np.minimum(view.sample.codes[rows, at], len(counts))  # a hole lies behind the categories
-        found -= shares[held]
-    return found
+        if counts.any():
+            # One share more, 0, for a cell that is a hole: it lies behind the categories.
+            held = np.minimum(codes, len(counts))
+            shares[column.name] = (np.append(counts, 0) / counts.sum())[held]
+    return shares
 
 
 def _distinct(view: View, order: IntArray, most: int) -> dict[bytes, int]:
@@ -66,12 +69,18 @@ def _distinct(view: View, order: IntArray, most: int) -> dict[bytes, int]:
 def example_row(view: View, at: int, cluster: int, shown: list[str], beside: Beside) -> dict[str, Any]:
     """A row of the sample: name, cells in the columns ``shown``, what is unusual in it, the next cluster."""
     texts, sample = view.cell_texts(at), view.sample
-    rare = _surprising(view, at, cluster)
-    costs = view.sample.costs[at].copy()
+    held = _shares_held(view, np.array([at]), cluster)
+    rare = [name for name, (share,) in held.items() if share < SURPRISING]
+    costs = sample.costs[at].copy()
     own = costs[cluster]
     costs[cluster] = np.inf
     runner_up = int(costs.argmin()) if view.k > 1 else None
-    shares = None if sample.probabilities is None else sample.probabilities[at]
+
+    def probability(of: int | None) -> float | None:
+        if of is None or sample.probabilities is None:
+            return None
+        return round(float(sample.probabilities[at, of]), 4)
+
     return {
         "row": int(sample.rows[at]),
         "name": beside.name(int(sample.rows[at])),
@@ -80,24 +89,9 @@ def example_row(view: View, at: int, cluster: int, shown: list[str], beside: Bes
         "also_surprising": [f"{name} = {texts[name]}" for name in rare if name not in shown],
         "cost": float(own),
         "next": runner_up,
-        "probability": None if shares is None else round(float(shares[cluster]), 4),
-        "probability_next": None
-        if shares is None or runner_up is None
-        else round(float(shares[runner_up]), 4),
+        "probability": probability(cluster),
+        "probability_next": probability(runner_up),
     }
-
-
-def _surprising(view: View, at: int, cluster: int) -> list[str]:
-    """Columns in which the row holds a category that few rows of its cluster hold."""
-    names = []
-    slices = view.schema.axis.slices()
-    for column, part, code in zip(view.schema.categorical, slices, view.sample.codes[at], strict=True):
-        counts = view.by_category[cluster, part]
-        total = float(counts.sum())
-        held = float(counts[code]) if code < column.size else 0.0
-        if total and held / total < SURPRISING:
-            names.append(column.name)
-    return names
 
 
 def border_records(view: View, beside: Beside) -> dict[str, Any]:

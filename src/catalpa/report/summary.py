@@ -194,12 +194,9 @@ def telling_text(columns: list[dict[str, Any]]) -> str:
     total = sum(record["bits"] for record in columns)
     if not total:
         return "No column tells the clusters apart."
-    half, named = 0.0, []
-    for record in columns:
-        named.append(shortened(record["column"], 60))
-        half += record["bits"]
-        if half >= total / 2:
-            break
+    sums = np.cumsum([record["bits"] for record in columns])
+    half = columns[: int(np.searchsorted(sums, total / 2)) + 1]
+    named = [shortened(record["column"], 60) for record in half]
     if len(named) == 1:
         return f"{named[0]} alone carries half of what the columns say about the clusters."
     if len(named) > MOST_NAMED:
