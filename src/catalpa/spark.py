@@ -16,16 +16,8 @@ from catalpa.estimator.saving import plain_parameters
 from catalpa.model.file import from_model_text, model_text
 
 with needing("Stages of a Spark pipeline need pyspark", "'catalpa[spark]'"):
-    from pyspark.ml import Estimator, Model
+    from pyspark.ml import Estimator, Model, util
     from pyspark.ml.param.shared import HasInputCols, HasPredictionCol
-    from pyspark.ml.util import (
-        DefaultParamsReader,
-        DefaultParamsWriter,
-        MLReadable,
-        MLReader,
-        MLWritable,
-        MLWriter,
-    )
     from pyspark.sql import SparkSession
     from pyspark.sql.types import IntegerType
 
@@ -34,15 +26,15 @@ from catalpa.engines.spark import append_column
 __all__ = ["CatalpaEstimator", "CatalpaModel"]
 
 
-class _Stage(HasInputCols, HasPredictionCol, MLReadable, MLWritable):
+class _Stage(HasInputCols, HasPredictionCol, util.MLReadable, util.MLWritable):
     """What both stages share: Spark's own way to write and read them."""
 
-    def write(self) -> MLWriter:
+    def write(self) -> util.MLWriter:
         """The writer that Spark ML saves stages with."""
         return _Writer(self)
 
     @classmethod
-    def read(cls) -> MLReader:
+    def read(cls) -> util.MLReader:
         """The reader that Spark ML loads stages with."""
         return _Reader(cls)
 
@@ -95,7 +87,7 @@ class CatalpaEstimator(_Stage, Estimator):
 
     def _save(self, path: str) -> None:
         extra = {"method": type(self.clusterer).__name__, "settings": _plain_settings(self.clusterer)}
-        DefaultParamsWriter.saveMetadata(self, path, _session(), {"clusterer": extra})
+        util.DefaultParamsWriter.saveMetadata(self, path, _session(), {"clusterer": extra})
 
     @staticmethod
     def _loaded(path: str, metadata: Any) -> CatalpaEstimator:  # noqa: ARG004 - the model's is in a file
@@ -128,7 +120,7 @@ class CatalpaModel(_Stage, Model):
         return append_column(dataset, self.getPredictionCol(), IntegerType(), predict)
 
     def _save(self, path: str) -> None:
-        DefaultParamsWriter.saveMetadata(self, path, _session())
+        util.DefaultParamsWriter.saveMetadata(self, path, _session())
         # Written by Spark, as only Spark may know how to reach the path.
         document = _session().createDataFrame([(self.document,)], "value string")
         # One partition: a text in parts would come back in any order.
@@ -140,7 +132,7 @@ class CatalpaModel(_Stage, Model):
         return CatalpaModel(document, (), "cluster")  # the true columns come with the parameters
 
 
-class _Writer(MLWriter):
+class _Writer(util.MLWriter):
     def __init__(self, stage: Any) -> None:
         super().__init__()
         self.stage = stage
@@ -149,16 +141,16 @@ class _Writer(MLWriter):
         self.stage._save(path)
 
 
-class _Reader(MLReader):
+class _Reader(util.MLReader):
     def __init__(self, kind: Any) -> None:
         super().__init__()
         self.kind = kind
 
     def load(self, path: str) -> Any:
-        metadata = DefaultParamsReader.loadMetadata(path, _session())
+        metadata = util.DefaultParamsReader.loadMetadata(path, _session())
         stage = self.kind._loaded(path, metadata)
         stage._resetUid(metadata["uid"])
-        DefaultParamsReader.getAndSetParams(stage, metadata)
+        util.DefaultParamsReader.getAndSetParams(stage, metadata)
         return stage
 
 

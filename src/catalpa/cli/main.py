@@ -87,7 +87,9 @@ def _ended_well(debug: Callable[[], bool]) -> Iterator[None]:
         elsewhere = isinstance(error, DatasetError | MissingDependency)
         raise typer.Exit(FAILED if elsewhere else WRONG_INPUT) from None
     except (KeyboardInterrupt, Terminated, Exception) as end:
-        if not _is_unexpected(end):
+        # Typer's own way of ending or of explaining usage. Errors of usage are click's, which is not imported
+        # here; all of them have an exit code.
+        if isinstance(end, typer.Exit | typer.Abort) or hasattr(end, "exit_code"):
             raise
         if isinstance(end, OSError) and end.errno in FULL:
             _forget_output()
@@ -115,12 +117,6 @@ def _in_options(message: str) -> str:
     if not named:
         return ""
     return f"On the command line {', '.join(f'{name} is {option_of(name)}' for name in named)}."
-
-
-def _is_unexpected(error: BaseException) -> bool:
-    """Whether this is a mistake of the program, not typer's own way of ending or of explaining usage."""
-    # Errors of usage are click's, which is not imported here; all of them have an exit code.
-    return not (isinstance(error, typer.Exit | typer.Abort) or hasattr(error, "exit_code"))
 
 
 def _unexpected(error: BaseException) -> str:

@@ -12,15 +12,7 @@ import typer
 
 from catalpa.errors import ParameterError
 
-
-class Missing(StrEnum):
-    """What to do with missing cells."""
-
-    CATEGORY = "category"
-    IGNORE = "ignore"
-    ERROR = "error"
-
-
+Missing = StrEnum("Missing", ["CATEGORY", "IGNORE", "ERROR"])
 TablePath = Annotated[
     str,
     typer.Argument(help="CSV, TSV, Parquet, Arrow, Feather or Excel file; - reads CSV from standard input."),

@@ -7,17 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from catalpa.cli import options
+from catalpa.cli import options, outputs
 from catalpa.cli.inputs import Asked, Input, take
 from catalpa.cli.options import identifier_of
-from catalpa.cli.outputs import (
-    check_free,
-    check_probabilities,
-    csv_parts,
-    doubt_columns,
-    label_columns,
-    write_texts,
-)
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError
 
@@ -66,7 +58,7 @@ def predict(
     terminal = Terminal(quiet)
     if stream and json:
         raise ParameterError("--json holds all labels at once. Leave it out with --stream, or use -o.")
-    check_free(output, force=force)
+    outputs.check_free(output, force=force)
     with terminal.listening():
         fitted = load(model)
         names = list(fitted.schema_.inputs)
@@ -76,12 +68,12 @@ def predict(
         asked = Asked(table, wanted, None, None, delimiter, encoding, None, decimal, None, na)
         given = take(asked, stream=stream, memory=memory)
         if proba:
-            check_probabilities(type(fitted))
+            outputs.check_probabilities(type(fitted))
         labelled: Iterable[pa.Table] = _labelled(fitted, given, named, proba=proba)
         # As they come: labels of files larger than memory are written while rows are read.
         labelled = list(labelled) if json else labelled
         if output is not None or not json:
-            write_texts(output, csv_parts(labelled, quote_formulas=quote_formulas))
+            outputs.write_texts(output, outputs.csv_parts(labelled, quote_formulas=quote_formulas))
             terminal.wrote(output)
     if json:
         (table_of_labels,) = labelled  # one, since nothing is streamed
@@ -100,5 +92,5 @@ def _labelled(fitted: Clusterer, given: Input, named: str | None, *, proba: bool
     for rows in given.tables():
         known = rows.select(list(fitted.schema_.inputs))
         labels = fitted.predict(known)
-        doubts = doubt_columns(fitted, known, labels) if proba else {}
-        yield label_columns(fitted, labels, None if named is None else rows.select([named]), doubts)
+        doubts = outputs.doubt_columns(fitted, known, labels) if proba else {}
+        yield outputs.label_columns(fitted, labels, None if named is None else rows.select([named]), doubts)

@@ -15,16 +15,10 @@ import scipy
 import sklearn
 
 import catalpa
+from catalpa import metrics
 from catalpa.datasets import Dataset, load
 from catalpa.lab.estimators import make
 from catalpa.lab.protocol import MIXED, Entry, Job
-from catalpa.metrics import (
-    adjusted_mutual_information,
-    adjusted_rand,
-    clustering_accuracy,
-    compactness,
-    normalized_mutual_information,
-)
 from catalpa.table import infer
 
 
@@ -92,12 +86,13 @@ def _number(value: Any) -> float:
 
 def _judged(categories: pd.DataFrame, target: pd.Series, labels: Any, asked: int) -> dict[str, Any]:
     sizes = np.unique_counts(labels).counts
+    k = max(asked, len(sizes))
     return {
-        "ACC": clustering_accuracy(target, labels),
-        "ARI": adjusted_rand(target, labels),
-        "NMI": normalized_mutual_information(target, labels),
-        "AMI": adjusted_mutual_information(target, labels),
-        "CMP": compactness(categories, labels, max(asked, len(sizes))) if categories.shape[1] else np.nan,
+        "ACC": metrics.clustering_accuracy(target, labels),
+        "ARI": metrics.adjusted_rand(target, labels),
+        "NMI": metrics.normalized_mutual_information(target, labels),
+        "AMI": metrics.adjusted_mutual_information(target, labels),
+        "CMP": metrics.compactness(categories, labels, k) if categories.shape[1] else np.nan,
         "clusters_left": len(sizes),
         "largest_share": float(sizes.max() / sizes.sum()),
     }

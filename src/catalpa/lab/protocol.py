@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from catalpa.datasets import list_datasets
 from catalpa.errors import ParameterError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CATEGORICAL, MIXED = "categorical", "mixed"
 _KEYS = {"method", "variant", "parameters", "shown", "chance"}

@@ -6,17 +6,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from catalpa import metrics
 from catalpa.errors import ParameterError
 from catalpa.lab.published import HIGHER_IS_BETTER
-from catalpa.metrics import (
-    Friedman,
-    PairTest,
-    bonferroni_dunn_difference,
-    friedman,
-    nemenyi_difference,
-    rank_groups,
-    wilcoxon_holm,
-)
 
 
 @dataclass(frozen=True)
@@ -25,14 +17,14 @@ class Significance:
 
     methods: tuple[str, ...]
     n_sets: int  # data sets with a score of every method; the others are left out
-    friedman: Friedman
+    friedman: metrics.Friedman
     # nemenyi, bonferroni_dunn: critical differences of average ranks: every pair, and one method against the
     # others.
     nemenyi: float
     bonferroni_dunn: float
     groups: list[tuple[str, ...]]  # methods that Nemenyi's test does not tell apart, best first
     control: str  # the method that is compared with each other one
-    against_control: list[PairTest]
+    against_control: list[metrics.PairTest]
 
 
 def significance(
@@ -53,9 +45,9 @@ def significance(
         )
     methods = tuple(map(str, complete.columns))
     higher = HIGHER_IS_BETTER[measure]
-    found = friedman(complete, higher_is_better=higher)
+    found = metrics.friedman(complete, higher_is_better=higher)
     design = len(methods), len(complete)
-    nemenyi = nemenyi_difference(*design, alpha)
+    nemenyi = metrics.nemenyi_difference(*design, alpha)
     # Equal ranks go by name, so that the same scores have the same control.
     best = min(zip(found.average_ranks, methods, strict=True))[1]
     chosen = best if control is None else control
@@ -64,8 +56,8 @@ def significance(
         len(complete),
         found,
         nemenyi,
-        bonferroni_dunn_difference(*design, alpha),
-        [tuple(methods[at] for at in group) for group in rank_groups(found.average_ranks, nemenyi)],
+        metrics.bonferroni_dunn_difference(*design, alpha),
+        [tuple(methods[at] for at in group) for group in metrics.rank_groups(found.average_ranks, nemenyi)],
         chosen,
-        wilcoxon_holm(complete, chosen),
+        metrics.wilcoxon_holm(complete, chosen),
     )

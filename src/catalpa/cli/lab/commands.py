@@ -37,13 +37,7 @@ QUICK = Path("results/quick.parquet")
 FIGURES = Path("results/figures")
 
 
-class Format(StrEnum):
-    """How a table is written."""
-
-    PLAIN = "plain"
-    MARKDOWN = "markdown"
-    LATEX = "latex"
-    CSV = "csv"
+Format = StrEnum("Format", ["PLAIN", "MARKDOWN", "LATEX", "CSV"])
 
 
 @lab.command("run")

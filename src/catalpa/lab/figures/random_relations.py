@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from catalpa.steps.counts import Counts, most_frequent
 from catalpa.steps.scores import Scores, fix
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
-Draw = Callable[[np.random.Generator, int, Sequence[int]], tuple[FloatArray, ...]]
+Draw = Callable[[np.random.Generator, int, int], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,32 +40,16 @@ class DrawnRelations:
         return Scores.of(table)
 
 
-def customized(rng: np.random.Generator, k: int, sizes: Sequence[int]) -> tuple[FloatArray, ...]:
-    """Random symmetric distances, other ones in every cluster."""
-    return tuple(_symmetric(rng.random((k, size, size))) for size in sizes)
-
-
-def uniform(rng: np.random.Generator, k: int, sizes: Sequence[int]) -> tuple[FloatArray, ...]:
-    """Random symmetric distances, the same in all clusters."""
-    return tuple(np.repeat(_symmetric(rng.random((1, size, size))), k, axis=0) for size in sizes)
-
-
-def weighted(rng: np.random.Generator, k: int, sizes: Sequence[int]) -> tuple[FloatArray, ...]:
-    """Different or not, times a random weight per cluster and column."""
-    weights = rng.random((len(sizes), k, 1, 1))
-    return tuple(weight * (1.0 - np.eye(size)) for weight, size in zip(weights, sizes, strict=True))
-
-
-def hamming(_: np.random.Generator, k: int, sizes: Sequence[int]) -> tuple[FloatArray, ...]:
-    """Different or not: plain k-modes, where only the start is left to chance."""
-    return tuple(np.repeat(1.0 - np.eye(size)[np.newaxis], k, axis=0) for size in sizes)
-
-
+# The numbers are drawn column by column, (k, categories, categories) each.
 STRATEGIES: Mapping[str, Draw] = {
-    "Customized": customized,
-    "Uniform": uniform,
-    "Weighted": weighted,
-    "Hamming": hamming,
+    # Random symmetric distances, other ones in every cluster.
+    "Customized": lambda rng, k, size: _symmetric(rng.random((k, size, size))),
+    # Random symmetric distances, the same in all clusters.
+    "Uniform": lambda rng, k, size: np.repeat(_symmetric(rng.random((1, size, size))), k, axis=0),
+    # Different or not, times a random weight per cluster and column.
+    "Weighted": lambda rng, k, size: rng.random((k, 1, 1)) * (1.0 - np.eye(size)),
+    # Different or not: plain k-modes, where only the start is left to chance.
+    "Hamming": lambda _, k, size: np.repeat(1.0 - np.eye(size)[np.newaxis], k, axis=0),
 }
 
 
@@ -74,7 +58,7 @@ def cluster_with(strategy: str, table: Any, n_clusters: int, seed: int) -> IntAr
     problem = KModes(n_clusters, random_state=seed, n_jobs=1)._pose(table)
     engine = problem.engine
     rng = np.random.default_rng(seed)
-    drawn = STRATEGIES[strategy](rng, n_clusters, problem.axis.sizes)
+    drawn = tuple(STRATEGIES[strategy](rng, n_clusters, size) for size in problem.axis.sizes)
     method = DrawnRelations(problem.axis, drawn)
     # The start comes after the relations from the same numbers: one seed, one draw of both.
     begun = method.start(problem.seeds(rng))
