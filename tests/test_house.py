@@ -58,7 +58,7 @@ TESTED_THROUGH = {
     "model/test_sql.py": ("a query is run by databases", "model: sql_cells"),
     "plot/test_charts.py": (
         "charts are drawn from fitted models",
-        "plot: fitting number_boxes profiles relation_trees row_map silhouettes spreads",
+        "plot: fitting profiles relation_trees row_map silhouettes spreads",
     ),
     "relations/test_relations.py": ("one relation is asked of all of them", "relations: relation"),
     "report/test_page.py": (

@@ -6,12 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 # What LaTeX would take for a command.
-_LATEX = {letter: f"\\{letter}" for letter in "&%#_${}"} | {
-    "±": r"$\pm$",
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-}
+_SPELLED = {"±": r"$\pm$", "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_LATEX = str.maketrans({letter: f"\\{letter}" for letter in "&%#_${}"} | _SPELLED)
 
 
 @dataclass(frozen=True)
@@ -68,15 +64,15 @@ def to_latex(grid: Grid) -> str:
     \end{tabular}
     """
     marks = {0: "{}", 1: r"\textbf{{{}}}", 2: r"\underline{{{}}}"}
-    body = [" & ".join(marks[cell.place].format(_escaped(cell.text)) for cell in row) for row in grid.rows]
+    rows = [[marks[cell.place].format(cell.text.translate(_LATEX)) for cell in row] for row in grid.rows]
     return "\n".join(
         [
             f"% {grid.title}",
             rf"\begin{{tabular}}{{l{'r' * (len(grid.head) - 1)}}}",
             r"\toprule",
-            " & ".join(map(_escaped, grid.head)) + r" \\",
+            " & ".join(text.translate(_LATEX) for text in grid.head) + r" \\",
             r"\midrule",
-            *(line + r" \\" for line in body),
+            *(" & ".join(row) + r" \\" for row in rows),
             r"\bottomrule",
             r"\end{tabular}",
         ]
@@ -114,7 +110,3 @@ FORMATS: dict[str, Callable[[Grid], str]] = {
 
 def _joined(texts: Sequence[str]) -> str:
     return "| " + " | ".join(text.replace("|", r"\|") for text in texts) + " |"
-
-
-def _escaped(text: str) -> str:
-    return "".join(_LATEX.get(letter, letter) for letter in text)

@@ -60,9 +60,8 @@ def measured(
         # A method that finds the number of clusters itself left none of them empty.
         asked = n_clusters if "n_clusters" in model.get_params(deep=False) else 0
         # Compactness is a measure of categories; numbers take no part.
-        categories = [
-            column.name for column in infer(frame, categorical_features=categorical_features).categorical
-        ]
+        columns = infer(frame, categorical_features=categorical_features).categorical
+        categories = [column.name for column in columns]
         # The labels that an article's numbers were made of.
         labels = np.asarray(getattr(model, "published_labels_", model.labels_))
         found = _judged(frame[categories], target, labels, asked)

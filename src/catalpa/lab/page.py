@@ -60,10 +60,8 @@ def tests_text(found: Significance) -> str:
     ranks = dict(zip(found.methods, test.average_ranks, strict=True))
     rows = [[found.control, f"{ranks[found.control]:.2f}", "", "", ""]]
     for pair in found.against_control:
-        rank = ranks[pair.second]
-        away = f"{rank - ranks[found.control]:+.2f}"
-        p_values = f"{pair.p_value:.3g}", f"{pair.adjusted_p_value:.3g}"
-        rows.append([pair.second, f"{rank:.2f}", away, *p_values])
+        rank, p_values = ranks[pair.second], (f"{pair.p_value:.3g}", f"{pair.adjusted_p_value:.3g}")
+        rows.append([pair.second, f"{rank:.2f}", f"{rank - ranks[found.control]:+.2f}", *p_values])
     head = ["method", "average rank", f"from {found.control}", "Wilcoxon p", "after Holm"]
     return f"{told}\n\n{markdown(head, rows)}"
 
@@ -112,41 +110,37 @@ def _reproduced(accuracy: PublishedTable, rand: PublishedTable) -> str:
         other = rand.cells[rand.cells["column"] == column]
         # Methods that the paper does not have cannot be near its print.
         if part["printed"].notna().any():
-            away = part["difference"].abs().mean()
-            near, known = _near(part)
-            near_rand, known_rand = _near(other)
-            texts = [str(column), f"{near} of {known}", f"{near_rand} of {known_rand}", f"{away:.3f}"]
-            rows.append([*texts, f"{part['difference'].mean():+.3f}"])
+            away = part["difference"]
+            means = f"{away.abs().mean():.3f}", f"{away.mean():+.3f}"
+            rows.append([str(column), _near(part), _near(other), *means])
     head = ["method", "ACC near", "ARI near", "mean distance of ACC", "mean difference of ACC"]
     return markdown(head, rows)
 
 
-def _near(part: pd.DataFrame) -> tuple[int, int]:
+def _near(part: pd.DataFrame) -> str:
     known = part.dropna(subset=["difference"])
     # Tables 3 and 4 print no deviations.
     allowed = known["printed_std"].fillna(0).clip(lower=NEAR)
     # Means are compared as they are printed, to four digits.
-    return int((known["difference"].abs().round(4) <= allowed).sum()), len(known)
+    return f"{(known['difference'].abs().round(4) <= allowed).sum()} of {len(known)}"
 
 
 def _verdict(accuracy: PublishedTable) -> str:
     cells = accuracy.cells[accuracy.cells["label"] == "DISC"]
     lines = []
     for variant, part in cells.dropna(subset=["difference"]).groupby("variant", sort=False):
-        below = part[part["difference"] < -NEAR]
-        above = part[part["difference"] > NEAR]
+        below, above = part["difference"] < -NEAR, part["difference"] > NEAR
         lines.append(
             f"- DISC, {variant}: mean ACC {part['mean'].mean():.3f} where {part['printed'].mean():.3f} is "
-            f"printed; lower by more than {NEAR} on {_listed(below['dataset'])}, higher by more on "
-            f"{_listed(above['dataset'])}."
+            f"printed; lower by more than {NEAR} on {_listed(part['dataset'][below])}, higher by more on "
+            f"{_listed(part['dataset'][above])}."
         )
     return "\n".join(lines)
 
 
 def _one_cluster(accuracy: PublishedTable) -> str:
-    cells = accuracy.cells
     rows = []
-    for dataset, part in cells.groupby("dataset", sort=False):
+    for dataset, part in accuracy.cells.groupby("dataset", sort=False):
         alone, ours, there = part["one_cluster"].iloc[0], part["mean"].max(), part["printed"].max()
         # Where the best of ours or of the print is no better than no clustering at all.
         if alone > min(ours, there):

@@ -103,19 +103,10 @@ def draw_categories(record: Mapping[str, Any], width: int = 640, height: int = 5
     quiet = {"labels": False, "ticks": False, "grid": False, "domain": False}
     x = alt.X("x:Q", scale=alt.Scale(domain=frame.x, nice=False), axis=alt.Axis(title=titles[0], **quiet))
     y = alt.Y("y:Q", scale=alt.Scale(domain=frame.y, nice=False), axis=alt.Axis(title=titles[1], **quiet))
-    return alt.layer(*_cross(), *_dots(points, x, y), *_squares(clusters, x, y)).properties(
-        width=width, height=height
-    )
-
-
-def _cross() -> list[Any]:
-    """Two lines through the centre."""
-    return [
-        alt.Chart(alt.Data(values=[{channel: 0}]))
-        .mark_rule(color=MUTED, opacity=0.25)
-        .encode(**{channel: f"{channel}:Q"})
-        for channel in ("x", "y")
-    ]
+    centre = alt.Chart(alt.Data(values=[{"x": 0, "y": 0}])).mark_rule(color=MUTED, opacity=0.25)
+    cross = centre.encode(x="x:Q"), centre.encode(y="y:Q")
+    layers = *cross, *_dots(points, x, y), *_squares(clusters, x, y)
+    return alt.layer(*layers).properties(width=width, height=height)
 
 
 def _dots(points: Sequence[Mapping[str, Any]], x: Any, y: Any) -> list[Any]:

@@ -45,7 +45,7 @@ def relation_tree(model: Clusterer, cluster: int, column: str, *, width: int = 4
     >>> zoo = catalpa.datasets.load("zoo").frame
     >>> chart = relation_tree(catalpa.Grove(4, random_state=0).fit(zoo), 0, "legs")
     """
-    return dressed(_charts(model, [(cluster, column)], width)[0])
+    return dressed(_charts(model, column, [cluster], width)[0])
 
 
 def relation_comparison(model: Clusterer, column: str, clusters: Sequence[int], *, width: int = 320) -> Any:
@@ -59,9 +59,7 @@ def relation_comparison(model: Clusterer, column: str, clusters: Sequence[int], 
     """
     if not len(clusters):
         raise ParameterError("clusters is empty; name two or more clusters to compare.")
-    return dressed(
-        alt.hconcat(*_charts(model, [(cluster, column) for cluster in clusters], width), spacing=36)
-    )
+    return dressed(alt.hconcat(*_charts(model, column, clusters, width), spacing=36))
 
 
 def relation_grid(
@@ -93,7 +91,7 @@ def relation_grid(
     k = fitted_of(model).outcome.k  # before relations are asked for: an unfitted model has none either
     shown = range(k) if clusters is None else clusters
     rows = [
-        alt.hconcat(*_charts(model, [(cluster, column) for cluster in shown], width), spacing=18)
+        alt.hconcat(*_charts(model, column, shown, width), spacing=18)
         for column in (telling_names(model)[:4] if columns is None else columns)
     ]
     return dressed(alt.vconcat(*rows, spacing=24))
@@ -105,15 +103,15 @@ def relations_of(model: Clusterer) -> Relations | None:
     return found if isinstance(found, Relations) and len(found) else None
 
 
-def _charts(model: Clusterer, wanted: Sequence[tuple[int, str]], width: int) -> list[Any]:
-    """A chart for each cluster and column, all to one scale."""
+def _charts(model: Clusterer, name: str, clusters: Sequence[int], width: int) -> list[Any]:
+    """A chart of a column for each cluster, all to one scale."""
     relations = relations_of(model)
     if relations is None:
         raise ParameterError(
             f"{type(model).__name__} learns no relations between categories. Use Grove, or another method "
             "with relations_."
         )
-    found = [relations[cluster, column] for cluster, column in wanted]
+    found = [relations[cluster, name] for cluster in clusters]
     orders = {column.name: names_in_order(column) for column in model.schema_.categorical}
     layouts = [(relation, lay_out(relation, order=orders[relation.column])) for relation in found]
     # One scale for all that are drawn, and no division by 0 where all categories are alike.

@@ -10,9 +10,9 @@ import pandas as pd
 
 from catalpa.errors import ParameterError
 from catalpa.estimator.base import Clusterer
-from catalpa.plot.projection import Plane, correspondence, neighbourhoods
+from catalpa.plot.projection import correspondence, neighbourhoods
 from catalpa.plot.theme import INK, alt, cluster_colour, cluster_shape, dressed
-from catalpa.plot.view import Sample, View, cluster_title, look
+from catalpa.plot.view import View, cluster_title, look
 from catalpa.relations.names import shortened
 from catalpa.table.blocks import FloatArray
 
@@ -74,7 +74,11 @@ def map_points(
     drawn = np.arange(len(sample.rows))
     if len(drawn) > MOST_POINTS:
         drawn = np.sort(np.random.default_rng(random_state).choice(drawn, MOST_POINTS, replace=False))
-    plane = _plane(sample, drawn, method, random_state)
+    # t-SNE needs a neighbour; a single row lies in the middle of either map.
+    if method == "tsne" and len(drawn) > 1:
+        plane = neighbourhoods(sample.costs[drawn], random_state=random_state)
+    else:
+        plane = correspondence(sample.codes[drawn], sample.numbers[drawn], sample.axis)
 
     def words(at: int) -> str:
         texts, shown = view.cell_texts(at), columns[:CELLS_TOLD]
@@ -92,13 +96,6 @@ def map_points(
             for (x, y), at in zip(plane.points, drawn.tolist(), strict=True)
         ],
     }
-
-
-def _plane(sample: Sample, drawn: Any, method: str, random_state: int) -> Plane:
-    # t-SNE needs a neighbour; a single row lies in the middle of either map.
-    if method == "tsne" and len(drawn) > 1:
-        return neighbourhoods(sample.costs[drawn], random_state=random_state)
-    return correspondence(sample.codes[drawn], sample.numbers[drawn], sample.axis)
 
 
 def draw_map(record: Mapping[str, Any], width: int = 640, height: int = 440) -> Any:

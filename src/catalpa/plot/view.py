@@ -165,18 +165,6 @@ def telling_names(model: Clusterer) -> list[str]:
     return [found.column for found in telling_columns(counts.by_category, counts.sizes, model.schema_)]
 
 
-def weigh_categories(
-    codes: IntArray, labels: IntArray, axis: Axis, k: int, weights: FloatArray | IntArray | None = None
-) -> FloatArray:  # (k, V)
-    """Weight of the rows per cluster and category; holes are not counted."""
-    parts = []
-    for column, (width, size) in enumerate(zip(axis.widths, axis.sizes, strict=True)):
-        places = labels.astype(np.int64) * width + codes[:, column]
-        # The hole of a column lies behind its categories and is cut off.
-        parts.append(np.bincount(places, weights, minlength=k * width).reshape(k, width)[:, :size])
-    return np.concatenate(parts, axis=1) if parts else np.zeros((k, 0))
-
-
 def _labels(model: Clusterer, X: Any, n: int, count: Callable[[IntArray], Counts]) -> tuple[IntArray, bool]:
     """Labels of the fit where they belong to these rows, else predicted ones."""
     fitted = getattr(model, "labels_", None)

@@ -15,7 +15,6 @@ from catalpa.errors import ColumnWarning, ParameterError
 from catalpa.estimator.fitted import fitted_of
 from catalpa.estimator.naming import all_names
 from catalpa.metrics.codes import label_codes
-from catalpa.plot.view import weigh_categories
 from catalpa.relations.crossing import Crossing, cross
 from catalpa.relations.numbers import profile_values
 from catalpa.relations.reasons import reasons, rows_per_weight, sentence
@@ -155,7 +154,13 @@ def _moves(
         if min(gone.sum(), stayed.sum()) >= ROWS_TO_DESCRIBE:
             both = gone | stayed
             side = gone[both].astype(np.int64)
-            counts = weigh_categories(codes[both], side, rows.axis, 2, row_weights[both])
+            columns = zip(codes[both].T, rows.axis.widths, rows.axis.sizes, strict=True)
+            crossed = (
+                # The hole of a column lies behind its categories and is cut off.
+                cross(side, held, (2, width), row_weights[both]).counts[:, :size]
+                for held, width, size in columns
+            )
+            counts = np.concatenate([np.zeros((2, 0)), *crossed], axis=1)
             means = profile_values(numbers[both], side, row_weights[both], 2, schema)
             record["differ"] = sentence(reasons(counts, schema, means, rows_per_weight=per_weight)[1])
     return told

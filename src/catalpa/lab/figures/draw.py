@@ -156,17 +156,9 @@ FIGURES: Mapping[int, Figure] = {
 
 def quick_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings of the figures made small: five draws, and two small sizes for each line."""
-    return {
-        **settings,
-        "relations": {**settings["relations"], "draws": 5},
-        "seconds": {
-            **settings["seconds"],
-            "rows": [500, 1000],
-            "columns": [10, 20],
-            "rows_columns": 10,
-            "columns_rows": 500,
-        },
-    }
+    small = {"rows": [500, 1000], "columns": [10, 20], "rows_columns": 10, "columns_rows": 500}
+    relations, seconds = {**settings["relations"], "draws": 5}, {**settings["seconds"], **small}
+    return {**settings, "relations": relations, "seconds": seconds}
 
 
 def save(chart: Any, paths: Sequence[Path]) -> None:
