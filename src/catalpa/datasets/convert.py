@@ -67,9 +67,8 @@ def canonical_csv(raw: bytes, recipe: Recipe, variant: Variant) -> bytes:
 
 def _read(raw: bytes, recipe: Recipe) -> tuple[list[str], list[list[str]]]:
     """Names of the columns, and the rows with missing cells emptied."""
-    lines = [
-        row for row in csv.reader(io.StringIO(raw.decode("utf-8-sig")), delimiter=recipe.delimiter) if row
-    ]
+    text = io.StringIO(raw.decode("utf-8-sig"))
+    lines = [row for row in csv.reader(text, delimiter=recipe.delimiter) if row]
     fields, start = list(recipe.fields), 0
     if not fields:
         fields, start = [name.strip() for name in lines[recipe.header]], recipe.header + 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import re
 import weakref
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -28,10 +27,14 @@ from catalpa.errors import TableError, UnsupportedTable
 from catalpa.table.blocks import Block
 from catalpa.table.digest import Digest, digest
 from catalpa.table.encode import Encoding
+from catalpa.table.files.delimited import refuse_same_names
 from catalpa.table.intake import Header
 from catalpa.table.schema import TableSettings
 
 Place: TypeAlias = tuple[int, int]  # partition, and block inside it
+# What Spark hands to a function, and takes from it.
+Batches: TypeAlias = Iterable[pa.RecordBatch]
+Made: TypeAlias = Iterator[pa.RecordBatch]
 ROWS_PER_BLOCK = 1 << 18  # Spark hands over 10 000 rows at a time, too few to be worth a call of a step
 BLOCKS = "part long, place long, rows long, holes boolean, block binary"
 RESULTS = "part long, place long, result binary"
@@ -115,11 +118,11 @@ class SparkEngine(HeldInParts):
             return append_column(self.table, "score", DoubleType(), answered)
         return append_column(self.table, "cluster", IntegerType(), answered)
 
-    def _summed(self, work: Callable[[Block], Result]) -> Result:
+    def _summed(self, work: Step[Result]) -> Result:
         summed: Result = reduce(add, (pickle.loads(bytes(row.result)) for row in self._run(_total, work)))
         return summed
 
-    def _run(self, visit: Callable[..., Iterator[pa.RecordBatch]], work: Callable[[Block], Any]) -> list[Any]:
+    def _run(self, visit: Callable[..., Made], work: Step[Any]) -> list[Any]:
         task = partial(visit, work, self.starts, self.axis.dtype.str)
         return _collected(self.blocks.mapInArrow(task, RESULTS))
 
@@ -144,9 +147,7 @@ def _check_free(X: Any, name: str) -> None:
 
 def _check_names(X: Any) -> None:
     """Refuse names with which Spark cannot hand rows to Python."""
-    twice = [name for name, times in Counter(X.columns).items() if times > 1]
-    if twice:
-        raise TableError(f"The Spark table has several columns with the same name: {twice}. Rename them.")
+    refuse_same_names(X.columns, "The Spark table")
     dotted = [name for name in X.columns if "." in name]
     if dotted:
         raise TableError(
@@ -182,7 +183,7 @@ def _remembering(
     return step(block, memory, *args)[0]
 
 
-def _gathered(batches: Iterable[pa.RecordBatch], at_least: int) -> Iterator[pa.Table]:
+def _gathered(batches: Batches, at_least: int) -> Iterator[pa.Table]:
     """Tables of at least so many rows, but for the last; never one without rows."""
     held: list[pa.RecordBatch] = []
     for batch in batches:
@@ -194,13 +195,13 @@ def _gathered(batches: Iterable[pa.RecordBatch], at_least: int) -> Iterator[pa.T
         yield pa.Table.from_batches(held)
 
 
-def _digest_part(settings: TableSettings, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _digest_part(settings: TableSettings, batches: Batches) -> Made:
     digests = [digest(table, settings) for table in _gathered(batches, ROWS_PER_BLOCK)]
     if digests:
         yield _row({"result": pickle.dumps(reduce(add, digests))})
 
 
-def _encode_part(encoding: Encoding, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _encode_part(encoding: Encoding, batches: Batches) -> Made:
     part = TaskContext.get().partitionId()
     for place, table in enumerate(_gathered(batches, ROWS_PER_BLOCK)):
         block = encoding(table)
@@ -212,27 +213,21 @@ def _row(cells: dict[str, Any]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([cells])
 
 
-def _blocks(
-    starts: dict[Place, int], dtype: str, batches: Iterable[pa.RecordBatch]
-) -> Iterator[tuple[Place, Block]]:
+def _blocks(starts: dict[Place, int], dtype: str, batches: Batches) -> Iterator[tuple[Place, Block]]:
     for batch in batches:
         for row in batch.select(["part", "place", "block"]).to_pylist():
             place, block = (row["part"], row["place"]), pickle.loads(row["block"])
             yield place, replace(block.with_dtype(dtype), start=starts.get(place, 0))
 
 
-def _total(
-    work: Callable[[Block], Any], starts: dict[Place, int], dtype: str, batches: Iterable[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
+def _total(work: Step[Any], starts: dict[Place, int], dtype: str, batches: Batches) -> Made:
     results = [work(block) for _, block in _blocks(starts, dtype, batches)]
     if results:
         # One result per partition, not per block: what travels to the driver does not grow with the rows.
         yield _row({"part": 0, "place": 0, "result": pickle.dumps(reduce(add, results))})
 
 
-def _each(
-    work: Callable[[Block], Any], starts: dict[Place, int], dtype: str, batches: Iterable[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
+def _each(work: Step[Any], starts: dict[Place, int], dtype: str, batches: Batches) -> Made:
     for (part, place), block in _blocks(starts, dtype, batches):
         yield _row({"part": part, "place": place, "result": pickle.dumps(work(block))})
 
@@ -243,9 +238,7 @@ def _answer(
     return step(encoding(batch).with_dtype(dtype), *args)
 
 
-def _appended(
-    answer: Callable[[Any], NDArray[Any]], field: pa.Field, batches: Iterable[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
+def _appended(answer: Callable[[Any], NDArray[Any]], field: pa.Field, batches: Batches) -> Made:
     for batch in batches:
         if len(batch):
             answers = pa.array(list(answer(batch)), field.type)

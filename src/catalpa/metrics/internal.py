@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from catalpa.errors import ParameterError
 from catalpa.metrics.codes import Codes, column_codes, label_codes, pair_counts
 
+Floats: TypeAlias = NDArray[np.float64]
 # Rows whose (rows, clusters) matches are held at once.
 _CHUNK_CELLS = 1 << 20
 
@@ -120,7 +121,7 @@ def categorical_silhouette(
 
 def categorical_silhouette_samples(
     frame: Any, labels: ArrayLike, *, numbers: ArrayLike | None = None
-) -> NDArray[np.float64]:
+) -> Floats:
     """Silhouette of each row under the Hamming distance, or Gower's with numbers.
 
     Counts of categories per cluster give the mean distance from a row to a cluster exactly, and so do sums of
@@ -152,7 +153,7 @@ class _Measured(NamedTuple):
     clusters: Codes
     found: int  # how many clusters
     columns: list[tuple[Codes, int]]  # with the number of categories
-    numbers: NDArray[np.float64]  # (n, numeric), on [0, 1]
+    numbers: Floats  # (n, numeric), on [0, 1]
 
 
 def _read(frame: Any, labels: ArrayLike, numbers: ArrayLike | None) -> _Measured:
@@ -174,7 +175,7 @@ def _read(frame: Any, labels: ArrayLike, numbers: ArrayLike | None) -> _Measured
     return _Measured(clusters, found, columns, _on_range(beside))
 
 
-def _entropies(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def _entropies(counts: NDArray[np.int64]) -> Floats:
     shares = counts / counts.sum(axis=1, keepdims=True)
     logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
     # Of absolute value, since a pure cluster would have the entropy -0.0.
@@ -195,7 +196,7 @@ def _drawn_rows(
     return np.sort(drawn)
 
 
-def _on_range(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+def _on_range(numbers: Floats) -> Floats:
     """Every column over its range; NaN stays."""
     known = np.isfinite(numbers)
     low = np.where(known, numbers, np.inf).min(axis=0, initial=np.inf)
@@ -205,7 +206,7 @@ def _on_range(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.where(known, (numbers / 2 - start / 2) / half, np.nan))
 
 
-def _silhouettes(table: _Measured, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def _silhouettes(table: _Measured, rows: NDArray[np.int64]) -> Floats:
     if table.found < 2:
         raise ParameterError(
             "The silhouette compares clusters with each other, but labels names only one. "
@@ -228,9 +229,7 @@ def _silhouettes(table: _Measured, rows: NDArray[np.int64]) -> NDArray[np.float6
     return values
 
 
-def _apart(
-    numbers: NDArray[np.float64], clusters: Codes, found: int, rows: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _apart(numbers: Floats, clusters: Codes, found: int, rows: NDArray[np.int64]) -> Floats:
     """Summed distance of some rows' numbers to those of every cluster, (rows, clusters)."""
     asked = numbers[rows]
     apart = np.empty((rows.size, found))
@@ -247,9 +246,7 @@ def _apart(
     return apart
 
 
-def _from_differences(
-    differences: NDArray[np.float64], own: Codes, sizes: NDArray[np.intp]
-) -> NDArray[np.float64]:
+def _from_differences(differences: Floats, own: Codes, sizes: NDArray[np.intp]) -> Floats:
     """Silhouettes from the summed distances between each row and all rows of each cluster."""
     at = np.arange(own.size)
     # A row does not differ from itself, so leaving it out changes only the size of its cluster.

@@ -105,11 +105,7 @@ def scores_to_json(scores: Scores) -> dict[str, Any]:
 
 def scores_from_json(entry: Mapping[str, Any]) -> Scores:
     """The scores that ``scores_to_json`` described."""
-    scores = Scores(
-        **_arrays(entry, "scores", OF_SCORES, "float64"),
-        power=value_of(entry, "scores", "power", int),
-        root=value_of(entry, "scores", "root", bool),
-    )
+    scores = Scores(**_fields(entry, "scores", OF_SCORES, "float64", {"power": int, "root": bool}))
     # Numbers count by their distance or by its square; no step knows another power.
     if scores.power not in (1, 2):
         raise damaged("scores.power", f"is {scores.power}, not 1 or 2")
@@ -125,24 +121,21 @@ def counts_to_json(counts: Counts) -> dict[str, Any]:
 def counts_from_json(entry: Mapping[str, Any]) -> Counts:
     """The counts that ``counts_to_json`` described."""
     # That the shapes belong together is seen with the other parts of a model, or told by a checksum.
-    return Counts(
-        **_arrays(entry, "counts", OF_COUNTS, "int64"),
-        cost=value_of(entry, "counts", "cost", int),
-        moved=value_of(entry, "counts", "moved", int),
-    )
+    return Counts(**_fields(entry, "counts", OF_COUNTS, "int64", {"cost": int, "moved": int}))
 
 
-def _arrays(
-    entry: Mapping[str, Any], owner: str, dimensions: Mapping[str, int], dtype: str
+def _fields(
+    entry: Mapping[str, Any], owner: str, dimensions: Mapping[str, int], dtype: str, plain: Mapping[str, type]
 ) -> dict[str, Any]:
-    arrays = {
+    """Arrays of these dimensions and dtype, and values of these types, by their names."""
+    arrays: dict[str, Any] = {
         name: array_from_json(value_of(entry, owner, name), f"{owner}.{name}", ndim=ndim)
         for name, ndim in dimensions.items()
     }
     for name, array in arrays.items():
         if array.dtype != dtype:  # the core reads them as they lie
             raise damaged(f"{owner}.{name}", f"has the dtype {array.dtype}; {dtype} is expected")
-    return arrays
+    return arrays | {name: value_of(entry, owner, name, kind) for name, kind in plain.items()}
 
 
 def value_of(entry: Mapping[str, Any], owner: str, name: str, kind: type | None = None) -> Any:

@@ -55,9 +55,8 @@ class ColumnCosts:
             otherwise = f"{self.lookup}.cost_{cluster}"
         elif self.column.binned:
             whens += self._bins(cluster)
-            otherwise = str(
-                self.table[len(self.column.known) - 1, cluster]
-            )  # the last bin has no upper border
+            # The last bin has no upper border.
+            otherwise = str(self.table[len(self.column.known) - 1, cluster])
         else:
             whens += self._groups(cluster)
             otherwise = self._unseen_cost(cluster)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from catalpa.relations.names import category_names
-from catalpa.relations.numbers import over
-from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.relations.numbers import Amounts, over
+from catalpa.table.blocks import FloatArray
 from catalpa.table.schema import Schema
 
 CLUSTERS_PART = 0.5  # of a distance that speaks of clusters, where other columns are looked at as well
@@ -43,12 +43,7 @@ class CategoryMap:
 
 
 def map_categories(
-    by_category: FloatArray | IntArray,
-    sizes: FloatArray | IntArray,
-    schema: Schema,
-    *,
-    together: FloatArray | IntArray | None = None,
-    axes: int = 2,
+    by_category: Amounts, sizes: Amounts, schema: Schema, *, together: Amounts | None = None, axes: int = 2
 ) -> CategoryMap:
     """Put the categories of all columns on one map.
 
@@ -68,11 +63,9 @@ def map_categories(
     if together is not None:
         others = max(len(schema.categorical) - 1, 1)
         both = np.asarray(together, dtype=np.float64)
-        described += [
-            ((1.0 - part) / others) ** 0.5
-            * _beside_column(both[:, own], both[own, own].sum(axis=1), schema, own)
-            for own in schema.axis.slices()
-        ]
+        for own in schema.axis.slices():
+            block = _beside_column(both[:, own], both[own, own].sum(axis=1), schema, own)
+            described.append(((1.0 - part) / others) ** 0.5 * block)
     described_by = np.concatenate(described, axis=1)[here]
     mass = weights[here] / weights.sum()
     coordinates, inertia, contributions = _axes(described_by, mass, axes)
@@ -95,7 +88,7 @@ def map_categories(
 
 
 def _beside_column(
-    spread: FloatArray, sizes: FloatArray | IntArray, schema: Schema, silent: slice | None = None
+    spread: FloatArray, sizes: Amounts, schema: Schema, silent: slice | None = None
 ) -> FloatArray:
     """How each category's rows spread over groups, beside all rows that have its column, (V, groups).
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from catalpa.table.blocks import FloatArray, IntArray, code_dtype
 from catalpa.table.schema import Schema
 
+Amounts: TypeAlias = FloatArray | IntArray  # of rows: how many, or what they weigh
 TINY = 1e-300  # instead of 0 where a logarithm is taken
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -45,11 +46,7 @@ class NumberProfile:
 
 
 def profile_numbers(
-    seen: FloatArray | IntArray,
-    means: FloatArray,
-    variances: FloatArray,
-    sizes: FloatArray | IntArray,
-    schema: Schema,
+    seen: Amounts, means: FloatArray, variances: FloatArray, sizes: Amounts, schema: Schema
 ) -> NumberProfile:
     """Profile of numbers from their sums.
 

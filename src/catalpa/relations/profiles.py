@@ -9,17 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalpa.relations.names import category_names
-from catalpa.relations.numbers import NumberProfile, over
+from catalpa.relations.numbers import Amounts, NumberProfile, over
 from catalpa.relations.order import reading_order
-from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.table.blocks import FloatArray
 from catalpa.table.schema import Column, Kind, Schema
 
 
 def profile_columns(
-    by_category: FloatArray | IntArray,
-    sizes: FloatArray | IntArray,
-    schema: Schema,
-    numbers: NumberProfile | None = None,
+    by_category: Amounts, sizes: Amounts, schema: Schema, numbers: NumberProfile | None = None
 ) -> dict[str, Any]:
     """A tidy table with a row for every cluster, column and category, and for every cluster and number.
 
@@ -62,7 +59,7 @@ def _told(part: dict[str, Any], name: str) -> NDArray[Any]:
     return part[name] if name in part else np.full(part["column"].shape, np.nan)
 
 
-def _category_lines(column: Column, counts: FloatArray | IntArray) -> dict[str, Any]:
+def _category_lines(column: Column, counts: Amounts) -> dict[str, Any]:
     """What is told of a column's categories, each (k, categories) in the order of reading."""
     share, overall = _shares(counts), _shares(counts.sum(axis=0))
     lift = np.full(counts.shape, np.nan)
@@ -108,9 +105,7 @@ class TellingColumn:
     share_of_entropy: float
 
 
-def telling_columns(
-    by_category: FloatArray | IntArray, sizes: FloatArray | IntArray, schema: Schema
-) -> list[TellingColumn]:
+def telling_columns(by_category: Amounts, sizes: Amounts, schema: Schema) -> list[TellingColumn]:
     """Categorical columns by how much they tell about the clusters, the most telling first.
 
     Parameters are those of :func:`profile_columns`. Equal columns keep the order of the table.
@@ -127,12 +122,12 @@ def telling_columns(
     return sorted(found, key=lambda column: -column.bits)
 
 
-def _shares(counts: FloatArray | IntArray) -> FloatArray:
+def _shares(counts: Amounts) -> FloatArray:
     """Counts over their sum along the last axis; 0 where the sum is 0."""
     return over(counts, counts.sum(axis=-1, keepdims=True))
 
 
-def _bits(counts: FloatArray | IntArray) -> float:
+def _bits(counts: Amounts) -> float:
     """Shannon entropy of counts."""
     shares = _shares(counts[counts > 0])
     return float(-(shares * np.log2(shares)).sum())

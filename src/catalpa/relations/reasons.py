@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from catalpa.relations.names import category_names, figure, percent, shortened
-from catalpa.relations.numbers import NumberProfile, over
-from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.relations.numbers import Amounts, NumberProfile, over
+from catalpa.table.blocks import FloatArray
 from catalpa.table.schema import Column, Schema
 
 NAME_WIDTH = 60  # of columns and categories in a sentence
@@ -21,6 +21,14 @@ POINTS, TIMES = 0.1, 2.0  # how much more common: by so many of all rows, or so 
 MISSED, RARELY = 0.2, 0.25  # a category of that share elsewhere is missed, where it is so much rarer
 FAR = 0.5  # standard deviations between a mean and that of the rest
 TIGHT = 0.5  # of the spread elsewhere: numbers that lie so close together are told, wherever their mean is
+FIGURES = (
+    "means",
+    "elsewhere",
+    "sds",
+    "sds_elsewhere",
+    "shifts",
+    "bits",
+)  # of a profile, as a reason has them
 CHANCE = 6.63  # likelihood ratio that one comparison in a hundred exceeds where nothing differs
 
 
@@ -111,7 +119,7 @@ Reason: TypeAlias = CategoryReason | NumberReason
 
 
 def reasons(
-    by_category: FloatArray | IntArray,
+    by_category: Amounts,
     schema: Schema,
     numbers: NumberProfile | None = None,
     *,
@@ -206,18 +214,13 @@ def _of_column(column: Column, counts: FloatArray) -> list[tuple[int, CategoryRe
 def _of_numbers(numbers: NumberProfile, cluster: int, rows_per_weight: float) -> list[NumberReason]:
     rows = numbers.seen * rows_per_weight
     seen, total = rows[cluster], rows.sum(axis=0)
-    shifts, sds, elsewhere = (
-        np.nan_to_num(values[cluster]) for values in (numbers.shifts, numbers.sds, numbers.sds_elsewhere)
-    )
+    figures = {name: getattr(numbers, name)[cluster] for name in FIGURES}
+    shifts, sds, elsewhere = (np.nan_to_num(figures[name]) for name in ("shifts", "sds", "sds_elsewhere"))
     far = (np.abs(shifts) >= FAR) | (sds < TIGHT * elsewhere)
     likely = 2 * math.log(2) * numbers.bits[cluster] * total >= CHANCE
     enough = seen >= np.minimum(ROWS, seen / np.maximum(1.0 - numbers.missing[cluster], 1e-9))
-    of = (
-        *(numbers.means, numbers.elsewhere, numbers.sds),
-        *(numbers.sds_elsewhere, numbers.shifts, numbers.bits),
-    )
     return [
-        NumberReason(numbers.columns[at], *(float(values[cluster, at]) for values in of))
+        NumberReason(numbers.columns[at], *(float(values[at]) for values in figures.values()))
         for at in np.flatnonzero(far & likely & enough)
     ]
 

@@ -45,9 +45,8 @@ def refuse_other_type(coded: Coded, column: Column, unseen: int) -> None:
 
 
 def _told(types: set[str]) -> str:
-    return " and ".join(
-        sorted({"number": "numbers", "boolean": "true and false", "list": "lists"}.get(t, t) for t in types)
-    )
+    words = {"number": "numbers", "boolean": "true and false", "list": "lists"}
+    return " and ".join(sorted(words.get(name, name) for name in types))
 
 
 def _examples(values: Sequence[Category]) -> str:
@@ -93,9 +92,8 @@ def few_rows(X: Any, schema: Schema) -> Rows | None:
         if None in values:
             return None
         found[numeric].append(values)
-    holes = any(
-        max(codes) >= column.size for codes, column in zip(found[False], schema.categorical, strict=True)
-    )
+    coded = zip(found[False], schema.categorical, strict=True)
+    holes = any(max(codes) >= column.size for codes, column in coded)
     axis = schema.axis.with_holes if holes else schema.axis
     block = Block(_by_row(found[False], len(cells), axis.dtype), _by_row(found[True], len(cells), np.float64))
     return Rows(axis, [schema.scaling.apply(block)])

@@ -98,18 +98,10 @@ def choose_k(
         raise ParameterError(f"The table has fewer rows that differ than {ks[0]}, the least of k_range.")
     k, structure, reason = choose(lines)
     records = [line.to_dict() for line in lines]
-    return KChoice(
-        k,
-        reason,
-        structure,
-        frame_of_lines(table.library, records, records[0]),
-        type(model).__name__,
-        tuple(
-            cross(tried.labels[fewer], tried.labels[more], (fewer, more), weight)
-            for fewer, more in itertools.pairwise(line.k for line in lines)
-        ),
-        tuple(lines),
-    )
+    frame = frame_of_lines(table.library, records, records[0])
+    pairs = itertools.pairwise(line.k for line in lines)
+    crossings = [cross(tried.labels[few], tried.labels[more], (few, more), weight) for few, more in pairs]
+    return KChoice(k, reason, structure, frame, type(model).__name__, tuple(crossings), tuple(lines))
 
 
 @dataclass(frozen=True, eq=False)

@@ -205,8 +205,6 @@ def is_text(kind: pa.DataType) -> bool:
 def with_dictionaries(table: pa.Table) -> pa.Table:
     """The table with its text columns as dictionaries."""
     # A category is then stored once, and rows hold four bytes each until they are encoded.
-    columns = [
-        column.dictionary_encode() if is_text(column.type) else column for column in table.itercolumns()
-    ]
+    columns = [one.dictionary_encode() if is_text(one.type) else one for one in table.itercolumns()]
     fields = [field.with_type(column.type) for field, column in zip(table.schema, columns, strict=True)]
     return pa.Table.from_arrays(columns, schema=pa.schema(fields, table.schema.metadata))
