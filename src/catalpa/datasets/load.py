@@ -102,7 +102,8 @@ def load(
     if path is None:
         content = fetch(facts, variant, base_url)
     else:
-        content = _read(path)
+        content = path.read_bytes()  # whole, as the checksum needs all of it
+        content = gzip.decompress(content) if path.suffix == ".gz" else content
         check(content, facts.sha256[variant], str(path))
     return _dataset(facts, variant, content)
 
@@ -171,11 +172,6 @@ def _folders(data_home: str | os.PathLike[str] | None) -> Iterator[Path]:
             )
         yield path
     yield cache_folder()
-
-
-def _read(path: Path) -> bytes:
-    content = path.read_bytes()  # whole, as the checksum needs all of it
-    return gzip.decompress(content) if path.suffix == ".gz" else content
 
 
 def _dataset(facts: Facts, variant: Variant, content: bytes) -> Dataset:

@@ -157,7 +157,12 @@ class _Design:
         _check("clusters", clusters, clusters >= 1, "at least one is needed")
         _check("noise", noise, 0 <= noise <= 1, "it is a probability from 0 to 1")
         _check("seed", seed, seed >= 0, "it must be 0 or more")
-        cardinalities = _cardinalities(columns, categories)
+        each = [categories] * columns if isinstance(categories, int) else list(categories)
+        if len(each) != columns:
+            given = f"categories gives {len(each)} numbers for columns={columns}"
+            raise ParameterError(f"{given}. Give one per column or one for all.")
+        _check("categories", categories, min(each) >= 1, "a column has at least one category")
+        cardinalities = np.asarray(each, dtype=np.int64)
         rng = _stream(seed, 0)
         # Clusters share the categories of a column as evenly as they can.
         spread = [rng.permutation(np.arange(max(clusters, c)) % c)[:clusters] for c in cardinalities]
@@ -189,16 +194,6 @@ class _Design:
 def _stream(seed: int, position: int) -> np.random.Generator:
     # A stream of its own per chunk, so that any rows can be made without those before them.
     return np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(position,))))
-
-
-def _cardinalities(columns: int, categories: Sizes) -> NDArray[np.int64]:
-    each = [categories] * columns if isinstance(categories, int) else list(categories)
-    if len(each) != columns:
-        raise ParameterError(
-            f"categories gives {len(each)} numbers for columns={columns}. Give one per column or one for all."
-        )
-    _check("categories", categories, min(each) >= 1, "a column has at least one category")
-    return np.asarray(each, dtype=np.int64)
 
 
 def _check(name: str, value: object, holds: bool, needed: str) -> None:

@@ -319,9 +319,7 @@ class Clusterer(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
+        tags.input_tags = replace(tags.input_tags, categorical=True, string=True, allow_nan=True)
         return tags
 
 

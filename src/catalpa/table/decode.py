@@ -57,29 +57,23 @@ def decode(block: Block, schema: Schema) -> Any:
     [['red', 0.5], ['blue', None]]
     """
     try:
-        return _rebuilt(block, schema)
+        columns = _restore(block, schema)
+        if schema.library == "pandas":
+            return _to_pandas(columns, schema.named, len(block))
+        if schema.library == "polars":
+            return _to_polars(columns)
+        if schema.library == "numpy":
+            return _to_numpy(columns, len(block))
+        if schema.library in ("list", "dicts"):
+            return _to_rows(columns, schema)
+        table = pa.table({column.name: _to_arrow(column) for column in columns})
+        backend: Any = schema.library
+        return table if backend == "pyarrow" else nw.from_arrow(table, backend=backend).to_native()
     except Exception as error:  # every library refuses values in its own way
         raise TableError(
             f"The rows cannot be given back as a table of {schema.library}: a column holds values that it "
             f"does not take together ({error})."
         ) from error
-
-
-def _rebuilt(block: Block, schema: Schema) -> Any:
-    columns = _restore(block, schema)
-    if schema.library == "pandas":
-        return _to_pandas(columns, schema.named, len(block))
-    if schema.library == "polars":
-        return _to_polars(columns)
-    if schema.library == "numpy":
-        return _to_numpy(columns, len(block))
-    if schema.library in ("list", "dicts"):
-        return _to_rows(columns, schema)
-    table = pa.table({column.name: _to_arrow(column) for column in columns})
-    if schema.library == "pyarrow":
-        return table
-    backend: Any = schema.library
-    return nw.from_arrow(table, backend=backend).to_native()
 
 
 def _restore(block: Block, schema: Schema) -> list[_Restored]:

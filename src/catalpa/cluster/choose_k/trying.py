@@ -142,11 +142,11 @@ def _weighed(model: Grove, table: Table, weight: Any, most: int) -> tuple[Tried,
     # "auto", so that the rows of the search are those of a fit which finds the number itself.
     model = clone(model).set_params(n_clusters="auto")
     problem = model._pose(table, weight)
-    labels, costs, criteria = {}, {}, {}
+    engine, labels, costs, criteria = problem.engine, {}, {}, {}
     with model._watched(problem.units_per_weight, time.monotonic()):
         for candidate in model._candidates(problem, most):
             outcome = candidate.finish()
-            labels[candidate.k] = _labels(problem, outcome)
+            labels[candidate.k] = engine.each(label_rows, fix(outcome.scores, engine.axis))
             costs[candidate.k] = -candidate.evidence
             criteria[candidate.k] = criteria_of(problem, outcome)
         block = _all_rows(problem)
@@ -154,12 +154,6 @@ def _weighed(model: Grove, table: Table, weight: Any, most: int) -> tuple[Tried,
         weight = problem.in_weights(int(block.row_weights.sum()))
         tried = Tried(labels, costs, block, weight, criteria)
         return tried, judged(model._candidates, problem, {k: -cost for k, cost in costs.items()})
-
-
-def _labels(problem: Problem, outcome: Any) -> IntArray:
-    if outcome.labels is not None:
-        return np.asarray(outcome.labels)
-    return problem.engine.each(label_rows, fix(outcome.scores, problem.engine.axis))
 
 
 def _fitted(model: Clusterer, table: Table, weight: Any, ks: Sequence[int]) -> Tried:

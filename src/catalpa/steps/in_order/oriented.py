@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from catalpa.steps.in_order.visits import ABSENT, OrderedRows
-from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.table.blocks import IntArray
 
 NEVER = np.iinfo(np.int64).min
 
@@ -46,7 +46,12 @@ def oriented_rows_as_published(rows: OrderedRows, wanted: int) -> IntArray:  # (
     wanted.
     """
     columns = np.ascontiguousarray(rows.places.T)
-    common = _common_shares(rows, columns)
+    common = np.zeros(len(rows))  # mean share of the row's categories among the rows that have the column
+    for cells in columns:
+        there = cells != ABSENT
+        counts = np.bincount(cells[there], rows.weights[there], rows.axis.length)
+        common[there] += counts[cells[there]] / max(float(rows.weights[there].sum()), 1.0)
+    common /= len(columns)
     common[rows.weights == 0] = -np.inf
     chosen = [int(common.argmax())]
     times = np.zeros(columns.shape, dtype=np.int32)  # chosen rows that hold the cell's category
@@ -59,13 +64,3 @@ def oriented_rows_as_published(rows: OrderedRows, wanted: int) -> IntArray:  # (
             familiar += times[column] / len(chosen)
         chosen.append(int(((1.0 - familiar / len(columns)) + common).argmax()))
     return np.array(chosen[:wanted], dtype=np.int64)
-
-
-def _common_shares(rows: OrderedRows, columns: IntArray) -> FloatArray:  # (n,)
-    """Mean over columns of the share of the row's category among the rows that have the column."""
-    common = np.zeros(len(rows))
-    for cells in columns:
-        there = cells != ABSENT
-        counts = np.bincount(cells[there], rows.weights[there], rows.axis.length)
-        common[there] += counts[cells[there]] / max(float(rows.weights[there].sum()), 1.0)
-    return common / len(columns)

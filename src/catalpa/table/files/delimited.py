@@ -6,6 +6,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -219,7 +220,7 @@ def _ragged(content: bytes, name: str, delimiter: str, expected: int) -> TableEr
     """The error that names the first line with too many or too few fields."""
     records = csv.reader(io.StringIO(content.decode("utf-8"), newline=""), delimiter=delimiter)
     line = 1
-    try:
+    with suppress(csv.Error):
         for record in records:
             if record and len(record) != expected:
                 return TableError(
@@ -227,8 +228,6 @@ def _ragged(content: bytes, name: str, delimiter: str, expected: int) -> TableEr
                     f"Mend the line, or give another delimiter than {delimiter!r}."
                 )
             line = records.line_num + 1
-    except csv.Error:
-        pass
     return TableError(f"{name} cannot be read as delimited text with the delimiter {delimiter!r}.")
 
 

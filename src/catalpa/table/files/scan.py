@@ -21,6 +21,7 @@ from catalpa.table.files.text_scan import TextFiles
 
 CELL_BYTES = 256  # what a cell takes while its batch is read, decoded and encoded, copies included
 FEWEST_ROWS, MOST_ROWS = 1 << 10, 1 << 17  # of a batch; more than the most gains no speed
+IN_BATCHES = ("text", "parquet", "arrow")  # forms that can be read so
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
 
@@ -129,24 +130,18 @@ class Scan:
 
     def batches(self) -> Iterator[pa.Table]:
         """The rows in order, text as dictionary columns, at most ``rows_per_batch`` at a time."""
-        found = False
+        found = 0
         for path in self.paths:
-            for table in self._file(path):
+            self._check_columns(path)
+            before = found
+            for table in self._tables(path):
+                found += table.num_rows
                 for start in range(0, table.num_rows, self.rows_per_batch):
-                    found = True
                     yield with_dictionaries(table.slice(start, self.rows_per_batch))
+            self._remembered.finished(path, found - before)
         if not found:
-            raise TableError(
-                f"There are names of columns but no rows in {', '.join(map(str, self.paths[:3]))}."
-            )
-
-    def _file(self, path: Path) -> Iterator[pa.Table]:
-        self._check_columns(path)
-        rows = 0
-        for table in self._tables(path):
-            rows += table.num_rows
-            yield table
-        self._remembered.finished(path, rows)
+            named = ", ".join(map(str, self.paths[:3]))
+            raise TableError(f"There are names of columns but no rows in {named}.")
 
     def _tables(self, path: Path) -> Iterator[pa.Table]:
         if _form(path) == "text":
@@ -195,7 +190,9 @@ def _found(source: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
         )
     path = Path(source)
     if path.is_dir():
-        paths = sorted(one for one in path.rglob("*") if _readable(one))
+        # Spark and Hive leave _SUCCESS and the like beside the rows.
+        there = (one for one in path.rglob("*") if one.is_file() and not one.name.startswith((".", "_")))
+        paths = sorted(one for one in there if form_of(one)[0] in IN_BATCHES)
     elif path.exists():
         paths = [path]
     else:
@@ -207,14 +204,9 @@ def _found(source: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
     return tuple(paths)
 
 
-def _readable(path: Path) -> bool:
-    hidden = path.name.startswith((".", "_"))  # Spark and Hive leave _SUCCESS and the like beside the rows
-    return path.is_file() and not hidden and form_of(path)[0] in ("text", "parquet", "arrow")
-
-
 def _form(path: Path) -> str:
     form, packed = form_of(path)
-    if form in ("text", "parquet", "arrow") and not (packed and form != "text"):
+    if form is not None and form in IN_BATCHES and (form == "text" or not packed):
         return form
     raise UnsupportedTable(
         f"{path} cannot be read in batches. Files for that are delimited text (also .gz), Parquet and Arrow; "

@@ -130,11 +130,9 @@ def _beginning(path: Path) -> bytes:
     """Enough of a file to hold the names of its columns, and usually some rows."""
     try:
         with pa.input_stream(str(path)) as stream:
-            begin = bytes(stream.read(SAMPLE_BYTES))
-            while len(begin.splitlines()) < 2 and len(begin) < BLOCK_BYTES:
+            begin = more = bytes(stream.read(SAMPLE_BYTES))
+            while more and len(begin.splitlines()) < 2 and len(begin) < BLOCK_BYTES:
                 more = bytes(stream.read(SAMPLE_BYTES))
-                if not more:
-                    break
                 begin += more
             return begin
     except (OSError, pa.ArrowException) as error:
