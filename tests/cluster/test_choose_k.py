@@ -13,7 +13,7 @@ from catalpa.cluster.choose_k.choice import Measures
 from catalpa.cluster.choose_k.trying import _by_evidence as by_evidence
 from catalpa.datasets import load, make_categorical
 from catalpa.errors import ParameterError
-from catalpa.estimator.by_number_of_clusters import Candidate, Judgement, best_of_numbers, most_evident
+from catalpa.estimator.by_number_of_clusters import Candidate, best_of_numbers, most_evident, shows_clusters
 
 PLANTED = make_categorical(400, columns=10, categories=4, clusters=3, noise=0.3, seed=0)
 QUICK = Grove(n_init=1, prior=1.0, sizes="equal")  # where it does not matter how the search is made
@@ -89,10 +89,10 @@ def test_the_search_ends_after_two_numbers_below_the_best():
 
 
 def test_structure_is_more_than_three_nats_and_twice_what_chance_gains():
-    assert not Judgement(3.0, 0.0).structure
-    assert Judgement(3.1, 0.0).structure
-    assert not Judgement(10.0, 5.0).structure
-    assert Judgement(10.1, 5.0).structure
+    assert not shows_clusters(3.0, 0.0)
+    assert shows_clusters(3.1, 0.0)
+    assert not shows_clusters(10.0, 5.0)
+    assert shows_clusters(10.1, 5.0)
 
 
 def test_the_largest_number_tried_is_called_so():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from catalpa.costs.embedding import JointVectors
 from catalpa.engines.local import LocalEngine
 from catalpa.loop.first_rows import plusplus_rows
 from catalpa.loop.settle import as_counts
-from catalpa.steps.embed import AwayByTable, AwayOfMeans, mean_vectors
+from catalpa.steps.embed import away_by_table, away_of_means, mean_vectors
 from catalpa.steps.scores import fix
 from catalpa.table.blocks import Axis, Block, Rows
 
@@ -27,12 +28,12 @@ def engine(weights=None, rows_per_block=100):
 
 def joined(rows):
     method = JointVectors(AXIS, VECTORS, np.array([1, 0, 0, 1, 0.0]))
-    return AwayByTable(fix(method.scores(method.start(as_counts(rows, AXIS))), AXIS))
+    return partial(away_by_table, fix(method.scores(method.start(as_counts(rows, AXIS))), AXIS))
 
 
 def averaged(rows):
     chosen = mean_vectors(Block(rows.codes, rows.numbers), AXIS, VECTORS, 2)
-    return AwayOfMeans(AXIS, VECTORS, 2, chosen)
+    return partial(away_of_means, VECTORS, 2, chosen, AXIS)
 
 
 def second_rows(away_from, weights=None, draws=4000):

@@ -153,7 +153,7 @@ class Grove(Clusterer):
     def _solve(self, problem: Problem) -> Outcome:
         if self._finds_k:
             best, evidence = best_of_numbers(self._candidates(problem, problem.n_clusters))
-            if not judged(self._candidates, problem, evidence).structure:
+            if not judged(self._candidates, problem, evidence):
                 _warn_of_no_structure(best.k)
             return best.finish()
         ground = prepared(problem, self._settings(), self.n_jobs)

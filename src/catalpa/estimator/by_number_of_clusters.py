@@ -43,20 +43,12 @@ def best_of_numbers(candidates: Iterable[Candidate]) -> tuple[Candidate, dict[in
     return found[best], evidence
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """How much evidence clusters gain over a single one, in nats, and how much of that is chance."""
-
-    gained: float
-    by_chance: float
-
-    @property
-    def structure(self) -> bool:
-        """Whether the table shows clusters at all."""
-        return self.gained > LEAST_GAIN and self.gained > TIMES_CHANCE * self.by_chance
+def shows_clusters(gained: float, by_chance: float) -> bool:
+    """Whether a table has clusters at all, by the nats over a single one that they gain, and chance does."""
+    return gained > LEAST_GAIN and gained > TIMES_CHANCE * by_chance
 
 
-def judged(candidates: Candidates, problem: Problem, evidence: Mapping[int, float]) -> Judgement:
+def judged(candidates: Candidates, problem: Problem, evidence: Mapping[int, float]) -> bool:
     """Whether the evidence for several clusters is more than chance.
 
     Where rows are few, clusters of a table whose columns are shuffled gain something too; a large table
@@ -65,9 +57,9 @@ def judged(candidates: Candidates, problem: Problem, evidence: Mapping[int, floa
     k = most_evident(evidence)
     gained = evidence[k] - evidence[1]
     if gained <= LEAST_GAIN or problem.engine.n_rows >= SMALL:
-        return Judgement(gained, 0.0)
+        return shows_clusters(gained, 0.0)
     chance = {one.k: one.evidence for one in candidates(_shuffled(problem), k)}
-    return Judgement(gained, max(chance.values()) - chance[1])
+    return shows_clusters(gained, max(chance.values()) - chance[1])
 
 
 def _shuffled(problem: Problem) -> Problem:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from catalpa.costs.embedding import Centroids, JointVectors, MeanVectors, column_means, with_holes
@@ -10,7 +12,7 @@ from catalpa.estimator.problem import Problem
 from catalpa.loop.first_rows import STARTS, plusplus_rows
 from catalpa.loop.settle import Settled, as_counts
 from catalpa.steps.counts import Counts
-from catalpa.steps.embed import Away, AwayByTable, AwayOfMeans, mean_vectors
+from catalpa.steps.embed import Away, away_by_table, away_of_means, mean_vectors
 from catalpa.steps.scores import fix
 from catalpa.steps.search import FoundRows
 from catalpa.table.blocks import Axis, Block, FloatArray
@@ -34,8 +36,9 @@ def _seeds(problem: Problem, method: JointVectors, rng: np.random.Generator) -> 
         if isinstance(method, MeanVectors):
             wide = wide_vectors(method.vectors, method.overall, engine.axis)
             chosen = mean_vectors(Block(rows.codes, rows.numbers), engine.axis, wide, len(method.counted))
-            return AwayOfMeans(engine.axis, wide, len(method.counted), chosen)
-        return AwayByTable(fix(method.scores(method.start(as_counts(rows, engine.axis))), engine.axis))
+            return partial(away_of_means, wide, len(method.counted), chosen, engine.axis)
+        scores = method.scores(method.start(as_counts(rows, engine.axis)))
+        return partial(away_by_table, fix(scores, engine.axis))
 
     return as_counts(plusplus_rows(engine, problem.n_clusters, rng, away_from), engine.axis)
 

@@ -18,9 +18,6 @@ class Condition:
     code: int
     holds: bool
 
-    def met(self, block: Block) -> IntArray:  # (n,) bool
-        return np.asarray((block.codes[:, self.column] == self.code) == self.holds)
-
 
 @dataclass(frozen=True, eq=False)
 class BranchCounts:
@@ -40,7 +37,7 @@ def count_branch(block: Block, axis: Axis, conditions: tuple[Condition, ...]) ->
     """Counts over the rows of a block that meet all conditions."""
     met = np.ones(len(block), dtype=bool)
     for condition in conditions:
-        met &= condition.met(block)
+        met &= (block.codes[:, condition.column] == condition.code) == condition.holds
     rows = block.take(met)
     return BranchCounts(cooccurrences(rows, axis), int(rows.row_weights.sum()))
 

@@ -22,7 +22,7 @@ from catalpa.cluster.registry import find_method
 from catalpa.errors import ParameterError
 from catalpa.estimator.attributes import frame_of_lines
 from catalpa.estimator.base import Clusterer, Problem
-from catalpa.estimator.by_number_of_clusters import LEAST_GAIN, Judgement, judged, most_evident
+from catalpa.estimator.by_number_of_clusters import LEAST_GAIN, judged, most_evident
 from catalpa.estimator.problem import rows_in_memory
 from catalpa.metrics import categorical_silhouette
 from catalpa.relations.crossing import cross
@@ -87,8 +87,8 @@ def choose_k(
         # Warnings about single fits would come once per number of clusters.
         warnings.simplefilter("ignore")
         if isinstance(model, Grove):
-            tried, judgement = _weighed(model, table, sample_weight, max(ks))
-            choose = partial(_by_evidence, judgement.structure)
+            tried, shown = _weighed(model, table, sample_weight, max(ks))
+            choose = partial(_by_evidence, shown)
         else:
             tried, choose = _fitted(model, table, sample_weight, ks), partial(_by_silhouette)
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
@@ -137,7 +137,7 @@ def _checked(k_range: Iterable[int], n_rows: int) -> list[int]:
     return possible
 
 
-def _weighed(model: Grove, table: Table, weight: Any, most: int) -> tuple[Tried, Judgement]:
+def _weighed(model: Grove, table: Table, weight: Any, most: int) -> tuple[Tried, bool]:
     """Clusterings with 1, 2, ... clusters, minus the evidence for them, and whether that is structure."""
     # "auto", so that the rows of the search are those of a fit which finds the number itself.
     model = clone(model).set_params(n_clusters="auto")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from catalpa.errors import TableError
@@ -13,26 +12,18 @@ from catalpa.errors import TableError
 TAIL_BYTES = 1 << 16  # holds the footer of a Parquet or Arrow file, or the last rows of a text
 
 
-@dataclass(frozen=True)
-class Stamp:
-    """What tells that a file is still the one that it was."""
-
-    size: int
-    changed: int  # nanoseconds
-    node: int  # another file may have taken its name
-    tail: int  # checksum
-
-    @classmethod
-    def of(cls, path: Path) -> Stamp:
-        try:
-            with path.open("rb") as stream:
-                state = os.fstat(stream.fileno())
-                stream.seek(max(state.st_size - TAIL_BYTES, 0))
-                tail = zlib.crc32(stream.read(TAIL_BYTES))
-                return cls(state.st_size, state.st_mtime_ns, state.st_ino, tail)
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise TableError(f"{path} cannot be read: {reason}.") from error
+def _stamp(path: Path) -> tuple[int, ...]:
+    """What tells that a file is still the one that it was: its size, when it changed, its node, its tail."""
+    try:
+        with path.open("rb") as stream:
+            state = os.fstat(stream.fileno())
+            stream.seek(max(state.st_size - TAIL_BYTES, 0))
+            tail = zlib.crc32(stream.read(TAIL_BYTES))
+            # The node too: another file may have taken its name.
+            return state.st_size, state.st_mtime_ns, state.st_ino, tail
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise TableError(f"{path} cannot be read: {reason}.") from error
 
 
 class Remembered:
@@ -43,12 +34,12 @@ class Remembered:
     """
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        self._stamps = {path: Stamp.of(path) for path in paths}
+        self._stamps = {path: _stamp(path) for path in paths}
         self._rows: dict[Path, int] = {}
 
     def check(self, path: Path) -> None:
         """Refuse a file that is not the one it was."""
-        if Stamp.of(path) != self._stamps[path]:
+        if _stamp(path) != self._stamps[path]:
             raise TableError(
                 f"{path} changed while it was being read: its rows would get the labels of others. "
                 "Begin again when nothing writes to it, or on a copy."
