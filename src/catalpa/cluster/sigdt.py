@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,6 @@ from catalpa.steps.branches import BranchCounts, FirstSeen, first_seen
 from catalpa.steps.counts import Counts, most_frequent
 from catalpa.steps.scores import FixedScores, Scores, fix
 from catalpa.table.blocks import Axis
-from catalpa.table.schema import Schema
 
 LEAF = -1  # no place on the category axis
 ARRAYS = ("places", "yes", "no", "labels", "log_p", "rows")
@@ -124,8 +123,7 @@ class SigDT(Clusterer):
             return (LEAF if log_p > limit else place), log_p
 
         grown = grow(engine, choose)
-        tree = _tree(problem.schema, grown, units)
-        return _outcome(engine, grown, tree, bool(grown.log_p[0] <= threshold))
+        return _outcome(problem, grown, bool(grown.log_p[0] <= threshold))
 
     def _test(self, engine: Engine, seen: FirstSeen) -> SplitTest:
         axis = engine.axis.base
@@ -165,29 +163,21 @@ def _forced(test: SplitTest, counts: BranchCounts) -> int:
     return int(possible[test.order[possible].argmin()]) if len(possible) else LEAF
 
 
-def _tree(schema: Schema, grown: GrownTree, units: float) -> SplitTree:
-    return SplitTree(
-        schema, grown.places, grown.yes, grown.no, grown.labels, grown.log_p, grown.sizes / units
-    )
-
-
-def _outcome(engine: Engine, grown: GrownTree, tree: SplitTree, clusterable: bool) -> Outcome:
-    k = len(grown.by_category)
-    none = np.zeros((k, 0), dtype=np.int64)  # numbers were refused or binned
+def _outcome(problem: Problem, grown: GrownTree, clusterable: bool) -> Outcome:
+    engine, rows = problem.engine, grown.sizes / problem.units_per_weight
+    arrays = (grown.places, grown.yes, grown.no, grown.labels, grown.log_p, rows)
+    none = Counts.none(len(grown.by_category), 0, 0)  # numbers were refused or binned
     sizes = grown.sizes[grown.labels >= 0]  # labels are given in the order of the branches
-    broken, broken_by_none = tree.broken()
+    broken, broken_by_none = SplitTree(problem.schema, *arrays).broken()
     scores = Scores.of(broken)
     fixed = fix(scores, engine.axis).with_hole_costs(broken_by_none)
     return Outcome(
         scores,
-        Counts(grown.by_category, sizes, none, none, none, cost=0, moved=0),
+        replace(none, by_category=grown.by_category, sizes=sizes),
         most_frequent(grown.by_category, engine.axis.base),
         0.0,
         grown.history,
         True,
-        shared={
-            **{name: getattr(tree, name) for name in ARRAYS},
-            "clusterable": np.array([clusterable]),
-        },
+        shared={**dict(zip(ARRAYS, arrays, strict=True)), "clusterable": np.array([clusterable])},
         labels=engine.answer(label_rows, fixed),  # here, because of what strangers are charged
     )

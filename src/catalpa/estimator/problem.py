@@ -142,11 +142,7 @@ class Problem:
 
     def settle_best(self, method: Method[State]) -> Settled[State]:
         """The method from the seeds of every start; the run of least cost."""
-
-        def run(rng: np.random.Generator) -> Settled[State]:
-            return self.settle(method, method.start(self.seeds(rng)))
-
-        return best_of(self.starts, self.random_state, run)
+        return self.best(lambda rng: self.settle(method, method.start(self.seeds(rng))))
 
     def outcome(self, rest: Settled[Any], **kept: Any) -> Outcome:
         """What a method returns that came to rest at centres, with what else it keeps."""
@@ -162,9 +158,9 @@ class Problem:
 
     def seeds(self, rng: np.random.Generator) -> Counts:
         """Counts of clusters that hold one starting row each."""
-        if not isinstance(self.init, str):
-            return as_counts(self._given_centers(), self.engine.axis)
-        return as_counts(STARTS[self.init](self.engine, self.n_clusters, rng), self.engine.axis)
+        by_name = isinstance(self.init, str)
+        rows = STARTS[self.init](self.engine, self.n_clusters, rng) if by_name else self._given_centers()
+        return as_counts(rows, self.engine.axis)
 
     def _given_centers(self) -> FoundRows:
         # A centre of a category that no row has would cost every row the same.

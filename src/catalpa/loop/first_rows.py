@@ -56,10 +56,15 @@ def cao_rows(engine: Engine, k: int, _rng: np.random.Generator) -> FoundRows:
     axis = engine.axis
     counts = np.zeros(axis.length, dtype=np.int64)  # a left-out cell has no density
     counts[axis.category_places] = engine.total(count_all, axis).by_category[0]
-    chosen = engine.total(_densest, counts, axis.offsets, np.zeros((0, axis.n_columns), dtype=axis.dtype))
+    return _one_by_one(engine, k, 1, lambda _, taken: engine.total(_densest, counts, axis.offsets, taken))
+
+
+def _one_by_one(engine: Engine, k: int, least: int, find: Callable[[int, IntArray], FoundRows]) -> FoundRows:
+    """Rows as ``find`` has them by their number and the rows before, while their keys are not too small."""
+    chosen = find(0, np.zeros((0, engine.axis.n_columns), dtype=engine.axis.dtype))
     while len(chosen) < k:
-        found = engine.total(_densest, counts, axis.offsets, chosen.codes)
-        if not len(found) or found.keys[0] <= 0:
+        found = find(len(chosen), chosen.codes)
+        if not len(found) or found.keys[0] < least:
             break
         chosen = chosen.followed_by(found.take([0]))
     return _completed(engine, chosen, k)
@@ -86,18 +91,11 @@ def huang_rows(engine: Engine, k: int, rng: np.random.Generator) -> FoundRows:
         weight = counts.of_column(part)[0].astype(np.float64)
         if weight.sum() > 0:
             drawn[:, column] = rng.choice(len(weight), size=k, p=weight / weight.sum())
-    chosen: FoundRows | None = None
-    for row in drawn:
-        taken = drawn[:0] if chosen is None else chosen.codes
-        found = engine.total(_nearest_unused, row, taken)
-        if not len(found) or found.keys[0] < -axis.n_columns:
-            break
-        chosen = found if chosen is None else chosen.followed_by(found.take([0]))
-    assert chosen is not None
-    return _completed(engine, chosen, k)
+    return _one_by_one(engine, k, -axis.n_columns, lambda at, taken: engine.total(_nearest, drawn[at], taken))
 
 
-def _nearest_unused(block: Block, row: IntArray, taken: IntArray) -> FoundRows:
+def _nearest(block: Block, row: IntArray, taken: IntArray) -> FoundRows:
+    """The row that differs from ``row`` in the fewest columns, of those not taken."""
     keys = -(block.codes != row).sum(axis=1)
     for other in taken:
         keys = np.where((block.codes == other).all(axis=1), -block.codes.shape[1] - 1, keys)

@@ -40,8 +40,7 @@ class GrownTree:
 class _Branch:
     counts: BranchCounts
     conditions: tuple[Condition, ...]
-    parent: int
-    side: str
+    opposite: int  # branch of which this is the side without the category, -1 for others
 
 
 def grow(engine: Engine, choose: Choose) -> GrownTree:
@@ -52,27 +51,29 @@ def grow(engine: Engine, choose: Choose) -> GrownTree:
     axis = engine.axis
     root = engine.total(count_branch, axis, ())
     history = [report_pass(Pass("split", 0.0, root.size, False, 1), 1, None)]
-    waiting = [_Branch(root, (), -1, "")]
-    nodes: list[dict[str, float]] = []
+    waiting = [_Branch(root, (), -1)]
+    nodes: list[list[int]] = []  # category, branch without it, cluster, size
+    log_p: list[float] = []
     leaves: list[IntArray] = []
     while waiting:
         branch = waiting.pop()
         at = len(nodes)
-        place, log_p = choose(branch.counts, at + 1)
-        nodes.append(
-            {"place": place, "yes": -1, "no": -1, "label": -1, "log_p": log_p, "size": branch.counts.size}
-        )
-        if branch.parent >= 0:
-            nodes[branch.parent][branch.side] = at
+        place, chance = choose(branch.counts, at + 1)
+        nodes.append([place, -1, len(leaves) if place < 0 else -1, branch.counts.size])
+        log_p.append(chance)
+        if branch.opposite >= 0:
+            nodes[branch.opposite][1] = at
         if place < 0:
-            nodes[at]["label"] = len(leaves)
             leaves.append(np.diagonal(branch.counts.together).copy())
             continue
-        yes, no = _sides(engine, branch, axis, place, at)
-        waiting += [no, yes]
-        event = Pass("split", 0.0, yes.counts.size, False, len(leaves) + len(waiting))
+        inside, outside = _sides(engine, branch, axis, place, at)
+        waiting += [outside, inside]
+        event = Pass("split", 0.0, inside.counts.size, False, len(leaves) + len(waiting))
         history.append(report_pass(event, len(history) + 1, None))
-    return _grown(nodes, leaves, history)
+    places, no, labels, sizes = np.array(nodes, dtype=np.int64).T.copy()
+    # The side that has the category is visited right after its branch.
+    yes = np.where(places < 0, -1, np.arange(1, len(nodes) + 1))
+    return GrownTree(places, yes, no, labels, np.array(log_p), sizes, np.stack(leaves), tuple(history))
 
 
 def _sides(engine: Engine, branch: _Branch, axis: Axis, place: int, at: int) -> tuple[_Branch, _Branch]:
@@ -80,20 +81,4 @@ def _sides(engine: Engine, branch: _Branch, axis: Axis, place: int, at: int) -> 
     code = place - int(axis.base.offsets[column])
     holds, lacks = ((*branch.conditions, Condition(column, code, side)) for side in (True, False))
     inside = engine.total(count_branch, axis, holds)
-    return _Branch(inside, holds, at, "yes"), _Branch(branch.counts - inside, lacks, at, "no")
-
-
-def _grown(nodes: list[dict[str, float]], leaves: list[IntArray], history: list[Pass]) -> GrownTree:
-    def whole(name: str) -> IntArray:
-        return np.array([node[name] for node in nodes], dtype=np.int64)
-
-    return GrownTree(
-        whole("place"),
-        whole("yes"),
-        whole("no"),
-        whole("label"),
-        np.array([node["log_p"] for node in nodes], dtype=np.float64),
-        whole("size"),
-        np.stack(leaves),
-        tuple(history),
-    )
+    return _Branch(inside, holds, -1), _Branch(branch.counts - inside, lacks, at)

@@ -65,7 +65,9 @@ def settle_online(
     inside = look_within(rows, labels, k)
 
     def event() -> Pass:
-        found = _event(phase, inside, weights, moved)
+        sizes = inside.counts.sizes
+        cost = float(sizes.sum()) - float((sizes[:, None] * weights * inside.alike).sum())
+        found = Pass(phase, cost, moved, False, int((sizes > 0).sum()))
         return report_pass(found, len(history) + 1, max_iter + 1)  # the first gives every row a cluster
 
     history: list[Pass] = []
@@ -87,10 +89,3 @@ def settle_online(
         history.append(event())
     cost = history[-1].cost
     return Visited(labels.astype(np.int32), weights, inside, cost, tuple(history), moved == 0, k)
-
-
-def _event(phase: str, inside: WithinClusters, weights: FloatArray, moved: int) -> Pass:
-    sizes = inside.counts.sizes
-    similar = float((sizes[:, None] * weights * inside.alike).sum())
-    cost = float(sizes.sum()) - similar
-    return Pass(phase, cost, moved, False, int((sizes > 0).sum()))

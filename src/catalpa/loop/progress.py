@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
@@ -108,22 +108,11 @@ class _Watch:
     began: float
     levels: list[_Parts] = field(default_factory=list)  # the innermost last
 
-    def progress(self, event: Pass, number: int, at_most: int | None) -> Progress:
+    def say(self, event: Pass, number: int, at_most: int | None) -> None:
         inner = self.levels[-1] if self.levels else _Parts(1)
         seconds = time.monotonic() - self.began
-        return Progress(
-            event.phase,
-            self.k,
-            event.clusters,
-            max(inner.begun, 1),
-            inner.most or 1,
-            number,
-            at_most,
-            event.cost / self.units,
-            event.moved,
-            seconds,
-            self._left(seconds),
-        )
+        where = (event.phase, self.k, event.clusters, max(inner.begun, 1), inner.most or 1, number, at_most)
+        self.tell(Progress(*where, event.cost / self.units, event.moved, seconds, self._left(seconds)))
 
     def _left(self, seconds: float) -> float | None:
         done, part = 0.0, 1.0
@@ -143,7 +132,7 @@ class _Relay:
     """What passes on other threads say, kept for the thread that called ``fit``."""
 
     def __init__(self) -> None:
-        self.said: SimpleQueue[Callable[[], Any] | None] = SimpleQueue()
+        self.said: SimpleQueue[Callable[[], Any] | Future[Any]] = SimpleQueue()
         self.stopped = False
 
 
@@ -170,13 +159,9 @@ def report_pass(event: Pass, number: int, at_most: int | None) -> Pass:
     if relay is not None and relay.stopped:
         raise _Stopped
     if watch is not None:
-        said = partial(_tell, watch, event, number, at_most)
+        said = partial(watch.say, event, number, at_most)
         said() if relay is None else relay.said.put(said)
     return event
-
-
-def _tell(watch: _Watch, event: Pass, number: int, at_most: int | None) -> None:
-    watch.tell(watch.progress(event, number, at_most))
 
 
 def side_by_side(
@@ -187,51 +172,42 @@ def side_by_side(
     An error in one of them, or what a callback raises, stops the others at their next pass.
     """
     if len(tools) == 1:
-        return [_begun(begin, run, tools[0]) for run in runs]
+        alone = []
+        for run in runs:
+            begin()
+            alone.append(run(tools[0]))
+        return alone
     relay, free = _Relay(), SimpleQueue[Tool]()
     for tool in tools:
         free.put(tool)
+
+    def relayed(run: Callable[[Tool], Result]) -> Result:
+        _relay.set(relay)
+        relay.said.put(begin)
+        tool = free.get()
+        try:
+            return run(tool)
+        finally:
+            free.put(tool)
+
     with ThreadPoolExecutor(len(tools)) as pool:
         # Each in a copy of this context: NumPy keeps there what it does about overflow.
-        found = [pool.submit(copy_context().run, _relayed, relay, begin, run, free) for run in runs]
-        ended = 0
+        found = [pool.submit(copy_context().run, relayed, run) for run in runs]
+        for one in found:
+            one.add_done_callback(relay.said.put)
+        unfinished = len(found)
         try:
-            while ended < len(runs):
+            while unfinished:
                 said = relay.said.get()
-                ended += said is None
-                if said is not None:
+                if isinstance(said, Future):
+                    unfinished -= 1
+                    said.result()  # an error on another thread is raised on this one
+                else:
                     said()
         finally:
             relay.stopped = True
             pool.shutdown(cancel_futures=True)
     return [one.result() for one in found]
-
-
-def _begun(begin: Callable[[], None], run: Callable[[Tool], Result], tool: Tool) -> Result:
-    begin()
-    return run(tool)
-
-
-def _relayed(
-    relay: _Relay, begin: Callable[[], None], run: Callable[[Tool], Result], free: SimpleQueue[Tool]
-) -> Result:
-    """The result of a run on another thread; its error is raised on the thread that waits."""
-    _relay.set(relay)
-    relay.said.put(begin)
-    tool = free.get()
-    try:
-        result = run(tool)
-    except BaseException as error:
-        relay.said.put(partial(_raised, error))
-        raise
-    finally:
-        free.put(tool)
-    relay.said.put(None)
-    return result
-
-
-def _raised(error: BaseException) -> None:
-    raise error
 
 
 def seeking(k: int) -> None:
