@@ -12,15 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from catalpa.costs.conditional_shares import at_centers
-from catalpa.costs.matching import Prototypes, center_places
+from catalpa.costs.conditional_shares import at_centers, shares_or
+from catalpa.costs.matching import Prototypes, center_places, least_distant
 from catalpa.steps.counts import Counts, most_frequent
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
-
-SAME_SUM = 1e-12  # sums of distances closer than this are a tie
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,23 +47,14 @@ class ClusterRelations:
         return OnLines(centers, counts.means(), counts.shares(self.axis))
 
     def relearn(self, state: Prototypes, counts: Counts) -> OnLines:
-        shares = counts.shares(self.axis)
-        if not self.empty_is_zero:
-            last = state.positions if isinstance(state, OnLines) else at_centers(state.centers, self.axis)
-            shares = np.where(self._held(counts), shares, last)
+        last = state.positions if isinstance(state, OnLines) else at_centers(state.centers, self.axis)
+        shares = counts.shares(self.axis) if self.empty_is_zero else shares_or(last, counts, self.axis)
         return OnLines(state.centers, state.means, shares)
 
     def reseed(self, state: OnLines, counts: Counts, clusters: IntArray) -> OnLines:
         positions = state.positions.copy()
         positions[clusters] = counts.shares(self.axis)[clusters]
         return replace(state, positions=positions)
-
-    def _held(self, counts: Counts) -> NDArray[np.bool_]:  # (k, V)
-        """Where a cluster holds any row that has the column."""
-        held = np.zeros(counts.by_category.shape, dtype=bool)
-        for part in self.axis.slices():
-            held[:, part] = counts.by_category[:, part].any(axis=1, keepdims=True)
-        return held
 
     def update(self, state: OnLines, counts: Counts) -> OnLines:
         if self.nearest_center:
@@ -77,12 +65,8 @@ class ClusterRelations:
         return replace(state, centers=centers, means=means)
 
     def scores(self, state: OnLines) -> Scores:
-        at_center = np.zeros_like(state.positions)
-        places = center_places(state.centers, self.axis)
-        for column, part in enumerate(self.axis.slices()):
-            if part.stop > part.start:
-                at_center[:, part] = np.take_along_axis(state.positions, places[:, [column]], axis=1)
-        table = np.abs(state.positions - at_center)
+        places = center_places(state.centers, self.axis)[:, self.axis.column_of]
+        table = np.abs(state.positions - np.take_along_axis(state.positions, places, axis=1))
         scale = np.full(state.means.shape, self.number_weight)
         return Scores.of(
             np.ascontiguousarray((table * table if self.squared else table).T),
@@ -93,14 +77,10 @@ class ClusterRelations:
 
     def _least_distant(self, state: OnLines, counts: Counts) -> IntArray:
         """argmin over u of sum_s D(u, s) p_new(s), the relations in force and the shares of now."""
-        centers = state.centers.copy()
-        shares = counts.shares(self.axis)
-        for column, part in enumerate(self.axis.slices()):
+
+        def summed(part: slice, shares: FloatArray) -> FloatArray:
             line = state.positions[:, part]
             away = np.abs(line[:, :, None] - line[:, None, :])
-            summed = np.einsum("jus,js->ju", away, shares[:, part])
-            if summed.shape[1]:
-                near = summed <= summed.min(axis=1, keepdims=True) + SAME_SUM
-                present = counts.by_category[:, part].sum(axis=1) > 0
-                centers[:, column] = np.where(present, near.argmax(axis=1), centers[:, column])
-        return centers
+            return np.asarray(np.einsum("jus,js->ju", away, shares))
+
+        return least_distant(state.centers, counts, self.axis, summed)

@@ -8,7 +8,7 @@ distance with steps of length 1), so that moving a row one rank up counts less t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -47,11 +47,8 @@ def conditional_shares(together: IntArray, axis: Axis) -> FloatArray:  # (V, V)
     array([[1. , 0. ],
            [0.5, 0.5]])
     """
-    shares = np.zeros(together.shape)
-    for part in axis.slices():
-        total = together[:, part].sum(axis=1, keepdims=True)
-        np.divide(together[:, part], total, out=shares[:, part], where=total > 0)
-    return shares
+    # As if the rows that hold a category were a cluster.
+    return replace(Counts.none(0, 0, 0), by_category=together).shares(axis)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +154,5 @@ def shares_or(known: FloatArray, counts: Counts, axis: Axis) -> FloatArray:  # (
 def at_centers(centers: IntArray, axis: Axis) -> FloatArray:  # (k, V)
     """Shares of clusters that hold nothing but their centre."""
     shares = np.zeros((len(centers), axis.length))
-    for column, part in enumerate(axis.slices()):
-        if part.stop > part.start:
-            shares[np.arange(len(centers)), part.start + centers[:, column]] = 1.0
+    np.put_along_axis(shares, (centers + axis.offsets[:-1])[:, axis.filled], 1.0, axis=1)
     return shares

@@ -12,14 +12,14 @@ rows that have x.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
 from catalpa.costs.conditional_shares import conditional_shares
 from catalpa.costs.dependence import column_dependence
-from catalpa.costs.matching import Prototypes
+from catalpa.costs.matching import Prototypes, least_distant
 from catalpa.steps.counts import Counts, most_frequent
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
@@ -122,9 +122,6 @@ def _turned(points: FloatArray) -> FloatArray:
     return np.asarray(left[:, kept] * extents[kept])
 
 
-SAME_SUM = 1e-12  # sums of distances closer than this are a tie
-
-
 @dataclass(frozen=True, eq=False)
 class CategoryDistances:
     """k-modes in which a cell costs the distance of its category from the centre's."""
@@ -140,28 +137,19 @@ class CategoryDistances:
 
     def update(self, state: Prototypes, counts: Counts) -> Prototypes:
         if self.nearest_center:
-            return Prototypes(self._least_distant(state.centers, counts), state.means)
-        return Prototypes(most_frequent(counts.by_category, self.axis, state.centers), state.means)
+            return replace(state, centers=least_distant(state.centers, counts, self.axis, self._summed))
+        return replace(state, centers=most_frequent(counts.by_category, self.axis, state.centers))
 
     def scores(self, state: Prototypes) -> Scores:
         table = np.zeros((self.axis.length, len(state.centers)))
         for column, part in enumerate(self.axis.slices()):
             if part.stop > part.start:
-                table[part] = self._costs(column)[:, state.centers[:, column]]
+                table[part] = self._costs(part)[:, state.centers[:, column]]
         return Scores.of(table, root=self.squared)
 
-    def _costs(self, column: int) -> FloatArray:
-        matrix = self.matrices[column]
+    def _costs(self, part: slice) -> FloatArray:
+        matrix = self.matrices[self.axis.column_of[part.start]]
         return matrix * matrix if self.squared else matrix
 
-    def _least_distant(self, centers: IntArray, counts: Counts) -> IntArray:
-        """argmin over u of the cluster's mean cost to u; where no row has the column, as before."""
-        moved = centers.copy()
-        shares = counts.shares(self.axis)
-        for column, part in enumerate(self.axis.slices()):
-            if part.stop > part.start:
-                summed = shares[:, part] @ self._costs(column)
-                near = summed <= summed.min(axis=1, keepdims=True) + SAME_SUM
-                present = counts.by_category[:, part].any(axis=1)
-                moved[:, column] = np.where(present, near.argmax(axis=1), centers[:, column])
-        return moved
+    def _summed(self, part: slice, shares: FloatArray) -> FloatArray:
+        return np.asarray(shares @ self._costs(part))

@@ -36,8 +36,7 @@ class Dependence:
         The same number as mutual information normalised by the mean of the entropies.
         """
         both = self.own + self.own.T
-        share = np.zeros(both.shape)
-        np.divide(2.0 * self.mutual_information, both, out=share, where=both > 0)
+        share = np.divide(2.0 * self.mutual_information, both, out=np.zeros(both.shape), where=both > 0)
         return np.minimum(np.rint(share * GRID) / GRID, 1.0)
 
 

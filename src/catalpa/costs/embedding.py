@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from catalpa.costs.conditional_shares import shares_or
+from catalpa.costs.conditional_shares import conditional_shares, shares_or
 from catalpa.costs.matching import Prototypes
 from catalpa.steps.counts import Counts, most_frequent
 from catalpa.steps.scores import Scores
@@ -116,11 +116,7 @@ class InUse:
 
 def overall_shares(together: IntArray, axis: Axis) -> FloatArray:  # (V,)
     """Share of each category among the rows that have its column."""
-    counts = np.diagonal(together)
-    shares = np.zeros(len(counts))
-    for part in axis.slices():
-        shares[part] = counts[part] / max(int(counts[part].sum()), 1)
-    return shares
+    return np.asarray(conditional_shares(np.diagonal(together)[None, :], axis)[0])
 
 
 def column_means(vectors: FloatArray, overall: FloatArray, axis: Axis) -> FloatArray:  # (columns, p)

@@ -78,8 +78,5 @@ class OrderForest:
         return Scores.of(table)
 
     def _shares(self, last: FloatArray, counts: Counts) -> FloatArray:
-        everything = replace(
-            counts, by_category=counts.by_category.sum(axis=0, keepdims=True), sizes=counts.sizes[:1]
-        )
-        shares = shares_or(everything.shares(self.axis)[0], counts, self.axis)
+        shares = shares_or(counts.together().shares(self.axis)[0], counts, self.axis)
         return np.where(counts.sizes[:, None] > 0, shares, last)

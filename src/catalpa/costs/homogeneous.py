@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalpa.costs.conditional_shares import Contexts, distances_along, positions_along, shares_or
+from catalpa.costs.matching import SAME_SUM, first_least
 from catalpa.steps.counts import Counts, most_frequent
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
-
-SAME_SUM = 1e-12  # sums of distances closer than this are a tie
 
 Matrices: TypeAlias = tuple[FloatArray, ...]  # (v, v) for each column
 
@@ -55,9 +54,7 @@ def _medoids(shares: FloatArray, axis: Axis, distances: Matrices) -> FloatArray:
     medoids = np.zeros_like(shares)
     for part, apart in zip(axis.slices(), distances, strict=True):
         if len(apart):
-            summed = shares[:, part] @ apart
-            near = (summed <= summed.min(axis=1, keepdims=True) + SAME_SUM).argmax(axis=1)
-            medoids[np.arange(len(shares)), part.start + near] = 1.0
+            medoids[np.arange(len(shares)), part.start + first_least(shares[:, part] @ apart)] = 1.0
     return medoids
 
 

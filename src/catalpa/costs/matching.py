@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,8 @@ import numpy as np
 from catalpa.steps.counts import Counts, most_frequent
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
+
+SAME_SUM = 1e-12  # sums of distances closer than this are a tie
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +25,27 @@ class Prototypes:
 def center_places(centers: IntArray, axis: Axis) -> IntArray:  # (k, columns)
     """Places of the centres' categories on the axis without holes."""
     return centers + axis.offsets[:-1]
+
+
+def first_least(summed: FloatArray) -> IntArray:  # (k,)
+    """The first category of the least summed distance (k, v), whatever rounding left of a tie."""
+    return np.asarray((summed <= summed.min(axis=1, keepdims=True) + SAME_SUM).argmax(axis=1))
+
+
+def least_distant(
+    centers: IntArray, counts: Counts, axis: Axis, summed: Callable[[slice, FloatArray], FloatArray]
+) -> IntArray:  # (k, columns)
+    """Category with the least distance from a cluster's cells; where no row has the column, as before.
+
+    ``summed`` gives the distances (k, v) of a column from its places and its shares (k, v).
+    """
+    moved, shares = centers.copy(), counts.shares(axis)
+    for column, part in enumerate(axis.slices()):
+        if part.stop > part.start:
+            present = counts.by_category[:, part].any(axis=1)
+            near = first_least(summed(part, shares[:, part]))
+            moved[:, column] = np.where(present, near, centers[:, column])
+    return moved
 
 
 @dataclass(frozen=True)

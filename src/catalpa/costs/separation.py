@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from catalpa.costs.matching import center_places
-from catalpa.steps.counts import Counts, most_frequent
+from catalpa.steps.counts import Counts, modes_and_counts, most_frequent
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
@@ -111,9 +111,7 @@ class Agreement:
         return replace(state, centers=self._modes(counts))
 
     def relearn(self, state: WeightedModes, counts: Counts) -> WeightedModes:
-        agree = np.zeros(self.axis.n_columns)
-        for column, part in enumerate(self.axis.slices()):
-            agree[column] = counts.by_category[:, part].max(axis=1, initial=0).sum()
+        agree = modes_and_counts(counts.by_category, self.axis)[1].sum(axis=0)
         return WeightedModes(self._modes(counts), agree / agree.sum())
 
     def scores(self, state: WeightedModes) -> Scores:
