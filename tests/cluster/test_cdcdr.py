@@ -18,7 +18,7 @@ from tests.oracle.vectors import cells, k_means, mean, ochiai
 
 import catalpa
 from catalpa import CDCDR, datasets
-from catalpa.costs.graph import factors, spectrum, unit_rows, value_graph
+from catalpa.costs.graph import MANY, factors, searched, solved, spectrum, unit_rows, value_graph
 from catalpa.errors import AmbiguousVectorsWarning, ParameterError, UnseenCategoryWarning
 from catalpa.metrics import adjusted_rand, clustering_accuracy
 from catalpa.steps.sums import cooccurrences
@@ -141,6 +141,47 @@ def test_equal_eigenvalues_at_the_cut_are_told():
     car = datasets.load("car").frame
     with pytest.warns(AmbiguousVectorsWarning, match="n_components"):
         CDCDR(4, random_state=0).fit(car)
+
+
+def normed_graph(columns, categories):
+    made = datasets.make_categorical(3000, columns=columns, categories=categories, clusters=4, seed=0)
+    axis = Axis((categories,) * columns)
+    block = Block(np.asarray(made.codes).astype(axis.dtype), np.zeros((3000, 0)))
+    graph = value_graph(cooccurrences(block, axis), "ochiai")
+    degree = graph.sum(axis=1)
+    return graph / np.sqrt(np.outer(degree, degree))
+
+
+def test_a_search_for_eigenvectors_finds_those_of_the_whole_solution():
+    graph = normed_graph(10, 30)
+    values, vectors = searched(graph, 4)
+    every, whole = solved(graph, 4)
+    assert values == pytest.approx(every, abs=1e-10)  # the last one is there for the gap only
+    assert values[:4] == pytest.approx(every[:4], abs=1e-13)
+    assert np.abs(vectors.T @ whole) == pytest.approx(np.eye(4), abs=1e-10)
+    assert searched(graph, 4)[1].tobytes() == vectors.tobytes()
+
+
+def test_a_search_finds_equal_eigenvalues_as_often_as_they_are_there():
+    # Three parts without an edge between them: the largest eigenvalue is there three times.
+    parts = np.kron(np.eye(3), normed_graph(7, 30))
+    assert searched(parts, 2)[0] == pytest.approx(np.ones(3), abs=1e-12)
+    assert searched(parts, 3)[0][:3] == pytest.approx(np.ones(3), abs=1e-12)
+    assert searched(parts, 3)[0][3] < 0.9
+
+
+def test_a_search_for_eigenvalues_too_near_to_each_other_is_given_up():
+    # A ring: the eigenvalues are (1 + 2 cos(2 pi j / n)) / 3, and those next to 1 hardly differ.
+    ring = (np.eye(500) + np.roll(np.eye(500), 1, axis=0) + np.roll(np.eye(500), 1, axis=1)) / 3.0
+    assert searched(ring, 2) is None
+
+
+def test_a_large_graph_is_searched():
+    large = np.kron(np.eye(7), normed_graph(10, 30))
+    found = spectrum(large, 5)
+    assert len(large) > MANY
+    assert found.values == pytest.approx(np.ones(5), abs=1e-12)
+    assert found.gap == pytest.approx(0.0, abs=1e-12)
 
 
 def test_the_length_of_the_vectors_follows_n_components():

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.linalg import eigh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from catalpa.table.blocks import FloatArray, IntArray
 
-Similarity = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
+Similarity = Callable[[FloatArray, float, FloatArray], FloatArray]
 
 SIMILARITIES: dict[str, Similarity] = {
     "ochiai": lambda both, one, other: both / np.sqrt(one * other),
@@ -26,6 +28,11 @@ SIMILARITIES: dict[str, Similarity] = {
 RESTARTS = 50  # of the factorisation, as in the authors' program
 FACTOR_PASSES = 100
 TINY = 1e-10
+MANY = 2000  # nodes from which a few eigenvectors are found by products with the graph
+FEW = 20  # eigenvectors among that many times as many nodes are few
+KRYLOV = 40  # vectors at least that such a search keeps; fewer take more products
+RESTARTS_OF_SEARCH = 12  # planted tables needed one to nine; with many more, all eigenvectors take no longer
+SAME_VALUE = 1e-10  # eigenvalues are told apart down to this where only the gap is asked for
 
 
 def value_graph(together: IntArray, similarity: str) -> FloatArray:  # (V, V)
@@ -39,9 +46,12 @@ def value_graph(together: IntArray, similarity: str) -> FloatArray:  # (V, V)
     >>> value_graph(np.array([[4, 2], [2, 1]]), "ochiai").tolist()
     [[1.0, 1.0], [1.0, 1.0]]
     """
-    both = together.astype(np.float64)
-    counts = np.diagonal(both)
-    return np.asarray(SIMILARITIES[similarity](both, counts[:, None], counts[None, :]))
+    counts = np.diagonal(together).astype(np.float64)
+    graph = np.empty(together.shape)
+    # Row by row: of ten thousand categories each array on the way would have 800 MB.
+    for node, both in enumerate(together):
+        graph[node] = SIMILARITIES[similarity](both.astype(np.float64), counts[node], counts)
+    return graph
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,16 +69,45 @@ def spectrum(graph: FloatArray, n_components: int) -> Spectrum:
     The first one, of eigenvalue 1, is kept. Signs are free; the largest entry of each is positive.
     """
     degree = graph.sum(axis=1)
-    normed = graph / np.sqrt(degree[:, None] * degree[None, :])
+    normed = np.empty(graph.shape)
+    for node, weights in enumerate(graph):
+        normed[node] = weights / np.sqrt(degree[node] * degree)
     kept = min(n_components, len(graph))
-    # One more than is kept, for the gap; all of them would take several times as long.
-    first = max(len(graph) - kept - 1, 0)
-    values, vectors = eigh((normed + normed.T) / 2.0, subset_by_index=(first, len(graph) - 1))
-    values, vectors = values[::-1], vectors[:, ::-1][:, :kept]
+    found = searched(normed, kept) if len(graph) > max(MANY, FEW * kept) else None
+    values, vectors = found or solved(normed, kept)
     largest = np.abs(vectors).argmax(axis=0)
     signs = np.where(vectors[largest, np.arange(kept)] < 0, -1.0, 1.0)
     gap = float(values[kept - 1] - values[kept]) if kept < len(values) else np.inf
     return Spectrum(vectors * signs, values[:kept], gap)
+
+
+def solved(normed: FloatArray, kept: int) -> tuple[FloatArray, FloatArray]:  # (kept + 1,), (V, kept)
+    """The largest eigenvalues, one more than is kept where there is one, and vectors; V^3 work."""
+    # One more than is kept, for the gap; all of them would take several times as long.
+    first = max(len(normed) - kept - 1, 0)
+    values, vectors = eigh(normed, subset_by_index=(first, len(normed) - 1))
+    return values[::-1], vectors[:, ::-1][:, :kept]
+
+
+def searched(normed: FloatArray, kept: int) -> tuple[FloatArray, FloatArray] | None:
+    """The same from some tens of products with the graph; None where that finds no end or has missed one."""
+    begin = np.cos(np.arange(len(normed)))  # any fixed vector, so that the same table gives the same bits
+    search = partial(eigsh, which="LA", v0=begin, maxiter=RESTARTS_OF_SEARCH, ncv=max(2 * kept + 1, KRYLOV))
+    try:
+        values, vectors = search(normed, k=kept)
+        order = np.argsort(-values, kind="stable")
+        values, vectors = values[order], vectors[:, order]
+
+        def without(vector: FloatArray) -> FloatArray:
+            return np.asarray(normed @ vector - vectors @ (values * (vectors.T @ vector)))
+
+        rest = LinearOperator(normed.shape, matvec=without, dtype=np.float64)
+        following = search(rest, k=1, tol=SAME_VALUE, return_eigenvectors=False)[0]
+    except ArpackNoConvergence:
+        return None
+    # Such a search may find an eigenvalue once that is there twice; what is left tells.
+    missed = following > values[-1] + SAME_VALUE
+    return None if missed else (np.append(values, min(following, values[-1])), vectors)
 
 
 def factors(graph: FloatArray, n_components: int, rng: np.random.Generator) -> FloatArray:  # (V, p)
