@@ -132,6 +132,10 @@ class MCDC(Clusterer):
         inertia_="no row is measured from a centre, see cost_",
     )
     _numbers = "refuse"
+    _restless = (
+        "Competing clusters may exchange rows for ever: raising max_iter takes longer and may not end it, "
+        "lowering it saves time. history_ says how many rows each pass moved."
+    )
     _rules = rules(
         n_clusters=either(choice(None), whole(1)),
         granular_init=choice("oi", "random"),

@@ -41,23 +41,24 @@ def difference(
     Root of half the squared differences of the shares of all categories; for numbers the Hellinger
     distance of two normal distributions. 0 where either side is empty.
     """
-    columns = [_of_categories(counts.by_category[:, part]) for part in axis.slices()]
-    columns += [
-        _of_numbers(counts.means()[:, at], spread[:, at] / units, counts.seen[:, at] / units)
+    numbers = [
+        _of_numbers(counts.means()[:, at], spread[:, at] / units, counts.seen[:, at] / units)[:, None]
         for at in range(spread.shape[1])
     ]
-    return np.stack(columns, axis=1) if columns else np.zeros((counts.k, 0))
+    return np.hstack([_of_categories(counts.by_category, axis), *numbers])
 
 
-def _of_categories(inside: FloatArray) -> FloatArray:  # (k,)
+def _of_categories(inside: IntArray, axis: Axis) -> FloatArray:  # (k, columns)
     outside = inside.sum(axis=0) - inside
-    here, there = inside.sum(axis=1), outside.sum(axis=1)
-    both = (here > 0) & (there > 0)
-    squares = np.zeros(len(inside))
-    for category in range(inside.shape[1]):
-        gap = inside[:, category] / np.maximum(here, 1) - outside[:, category] / np.maximum(there, 1)
-        squares += gap * gap
-    return np.where(both, np.sqrt(squares) / np.sqrt(2.0), 0.0)
+    here, there = axis.by_column(inside), axis.by_column(outside)
+    gaps = inside / np.maximum(here, 1)[:, axis.column_of] - outside / np.maximum(there, 1)[:, axis.column_of]
+    gaps *= gaps
+    squares, sizes = np.zeros(here.shape), np.asarray(axis.sizes)
+    # Category by category in every column: competitions end in ties that rounding decides.
+    for category in range(max(axis.sizes, default=0)):
+        columns = np.flatnonzero(sizes > category)
+        squares[:, columns] += gaps[:, axis.offsets[columns] + category]
+    return np.where((here > 0) & (there > 0), np.sqrt(squares) / np.sqrt(2.0), 0.0)
 
 
 def _of_numbers(means: FloatArray, spread: FloatArray, rows: FloatArray) -> FloatArray:  # (k,)

@@ -67,6 +67,7 @@ class Clusterer(
     _uses_order: ClassVar[bool] = False  # whether the order of ordered categories counts
     _rules: ClassVar[Mapping[str, Rule]] = {}
     _kept: ClassVar[Kept] = Kept()
+    _restless: ClassVar[str] = "Raise max_iter (or max_rounds), or look at history_."  # after passes in vain
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Clusterer:
         """Cluster the rows of a table.
@@ -93,7 +94,7 @@ class Clusterer(
         fitted = self._fitted
         self._fitted = replace(fitted, quartiles=self._quartiles(problem))
         self._fitted.fixed.update(fitted.fixed)  # the clusters are the same ones
-        warn_if_short(getattr(self, "n_clusters", None), self._fitted.outcome)
+        warn_if_short(getattr(self, "n_clusters", None), self._fitted.outcome, self._restless)
         self._warn_if_odd()
         # Last: a fit that is stopped while it labels its rows can still go on.
         if isinstance(engine, CheckpointedEngine):

@@ -121,8 +121,8 @@ def fitted_of(model: Any) -> Fitted:
     return model._fitted  # type: ignore[no-any-return]
 
 
-def warn_if_short(asked: Any, outcome: Outcome) -> None:
-    """Say where a fit found fewer clusters than it was asked for, or did not come to rest."""
+def warn_if_short(asked: Any, outcome: Outcome, advice: str) -> None:
+    """Say where a fit found fewer clusters than it was asked for, or did not come to rest and what helps."""
     if isinstance(asked, Integral) and outcome.k < int(asked):
         warnings.warn(
             f"Only {outcome.k} of {asked} clusters hold rows: the table has too few rows that differ for "
@@ -132,8 +132,7 @@ def warn_if_short(asked: Any, outcome: Outcome) -> None:
         )
     elif not outcome.converged:
         warnings.warn(
-            f"Stopped after {len(outcome.history)} passes before the clusters came to rest. "
-            "Raise max_iter (or max_rounds), or look at history_.",
+            f"Stopped after {len(outcome.history)} passes before the clusters came to rest. {advice}",
             ConvergenceWarning,
             stacklevel=3,
         )

@@ -100,8 +100,10 @@ def _weighted_shares(rows: OrderedRows, counts: Counts, weights: FloatArray) -> 
 def nearest_granules(rows: OrderedRows, similarity: FloatArray) -> IntArray:  # (n,) int64
     """Most similar cluster of every row by a table (V, k) of weighted shares; the lowest on ties."""
     total = np.zeros((len(rows), similarity.shape[1]))
-    for column in range(rows.axis.n_columns):
-        places = rows.places[:, column]
+    for places in rows.places.T:
         there = places != ABSENT
-        total[there] += similarity[places[there]]
+        if there.all():
+            total += similarity[places]
+        else:
+            total[there] += similarity[places[there]]
     return np.asarray(total.argmax(axis=1))

@@ -81,9 +81,10 @@ def settle_online(
             labels, moved = visit(rows, labels, weights, tie)
         else:
             labels, moved, rivalry = compete(rows, labels, weights, rivalry, tie)
-            alive = np.unique(labels)  # a cluster without rows is similar to none and never wins again
-            labels = np.searchsorted(alive, labels)
-            rivalry, weights = rivalry.among(alive), weights[alive]
+            held = np.bincount(labels, minlength=len(weights)) > 0
+            if not held.all():  # a cluster without rows is similar to none and never wins again
+                labels = (np.cumsum(held) - 1)[labels]
+                rivalry, weights = rivalry.among(np.flatnonzero(held)), weights[held]
         if moved or len(weights) < inside.counts.k:
             inside = look_within(rows, labels, len(weights))
         history.append(event())
