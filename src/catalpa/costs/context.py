@@ -148,7 +148,7 @@ class CategoryDistances:
         return Scores.of(table, root=self.squared)
 
     def _costs(self, part: slice) -> FloatArray:
-        matrix = self.matrices[self.axis.column_of[part.start]]
+        matrix = self.matrices[int(self.axis.column_of[part.start])]
         return matrix * matrix if self.squared else matrix
 
     def _summed(self, part: slice, shares: FloatArray) -> FloatArray:
