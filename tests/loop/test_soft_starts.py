@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans
 from catalpa.datasets import load, make_categorical
 from catalpa.engines.local import LocalEngine
 from catalpa.estimator.soft_fit import overall_of
-from catalpa.loop.soft import Starts
+from catalpa.loop.soft_starts import Starts
 from catalpa.steps.counts import Counts
 from catalpa.table import encode, infer
 from catalpa.table.blocks import Block, Rows, collapse

@@ -60,6 +60,7 @@ def arguments_of(name: str) -> dict[str, object]:
     """Arguments that a function of the core takes."""
     hard = rows(_core.Tables(*hard_arguments().values()))
     table = _core.Table(*table_arguments().values())
+    passes = _core.soft_passes(*passes_arguments().values())
     weights = {"weights": np.ones(N, dtype=np.int64)}
     away = {"away": ints(2, N), "level": "baseline"}
     narrow = np.zeros((5, K), dtype=np.int32)
@@ -82,6 +83,9 @@ def arguments_of(name: str) -> dict[str, object]:
         | {"owned_before": _core.Owned(), "owned": _core.Owned()}
         | counted()
         | {"led": ints(K)},
+        "soft_passes": passes_arguments(),
+        "SoftPasses.next": {"passes": passes, "least": np.zeros(5)},
+        "SoftPasses.counted": {"passes": passes, "by_category": ints(K, 5), "sizes": ints(K), "led": ints(K)},
         "logarithm": {"numbers": np.ones(N), "found": np.ones(N), "level": "baseline"},
         "shrunk_costs": {"counts": ints(K, 5), "sizes": ints(K), "starts": np.array([0, 3, 5])}
         | {"prior": np.ones(5), "masses": np.ones(2), "units": 1.0}
@@ -107,6 +111,22 @@ def arguments_of(name: str) -> dict[str, object]:
         | labels
         | {"sums": np.zeros((K, 2))},
     }[name]
+
+
+def passes_arguments() -> dict[str, object]:
+    return {
+        "codes": fused(WIDTHS, STARTS, N),
+        "weights": np.ones(N, dtype=np.int64),
+        "counts": ints(K, 5),
+        "sizes": ints(K),
+        "prior": np.ones(5),
+        "masses": np.full(2, 3.0),
+        "units": 2.0**20,
+        "released": True,
+        "quanta": 9e4,
+        "room": 2e4,
+        "level": "baseline",
+    }
 
 
 def table_arguments() -> dict[str, object]:
@@ -209,6 +229,24 @@ CASES = {
         ("shares", np.zeros((9, K), dtype=np.int32)),
         ("led", ints(4)),
     ],
+    "soft_passes": [
+        *WEIGHED,
+        ("weights", np.full(N, -1)),
+        ("counts", ints(K, 4)),
+        ("counts", ints(2, 5)),
+        ("sizes", ints(0)),
+        ("prior", np.ones(4)),
+        ("masses", np.ones(3)),
+        ("masses", np.full(2, -1.0)),
+        ("masses", np.full(2, np.nan)),
+        ("quanta", 0.0),
+        ("quanta", np.nan),
+        ("room", 2.0**31),
+        ("room", np.nan),
+        ("level", "abacus"),
+    ],
+    "SoftPasses.next": [("least", np.zeros(4))],
+    "SoftPasses.counted": [("by_category", ints(K, 4)), ("sizes", ints(2)), ("led", ints(4))],
     "logarithm": [("found", np.ones(N - 1)), ("level", "abacus")],
     "shrunk_costs": [
         ("counts", ints(K, 4)),
@@ -321,6 +359,22 @@ def test_arguments_that_do_not_fit_are_refused(name, argument, wrong):
         wrong = wrong.astype(arguments[argument].dtype)
     with pytest.raises(ValueError, match=r"^[A-Za-z].*\.$"):
         call(name, arguments | {argument: wrong})
+
+
+@pytest.mark.parametrize(
+    ("argument", "wrong"),
+    [
+        ("weights", np.full(N, 2**32)),
+        ("counts", np.full((K, 5), 2**52)),
+        ("sizes", np.full(K, -1)),
+        ("prior", np.array([1.0, 1.0, 1.0, 1.0, 0.0])),
+        ("units", 3.0),
+        ("units", np.nan),
+        ("room", 9.0),
+    ],
+)
+def test_passes_of_what_the_core_cannot_count_exactly_are_not_begun(argument, wrong):
+    assert _core.soft_passes(*(passes_arguments() | {argument: wrong}).values()) is None
 
 
 def test_codes_beyond_their_column_are_not_fused():

@@ -70,6 +70,29 @@ def share(
     led: IntArray,
     /,
 ) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int], tuple[int, int], int]: ...
+
+class SoftPasses:
+    def next(
+        self, least: FloatArray, /
+    ) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int], int, int, float]: ...
+    def counted(
+        self, by_category: IntArray, sizes: IntArray, led: IntArray, /
+    ) -> tuple[tuple[int, int], tuple[int, int]]: ...
+
+def soft_passes(
+    codes: Fused,
+    weights: IntArray,
+    counts: IntArray,
+    sizes: IntArray,
+    prior: FloatArray,
+    masses: FloatArray,
+    units: float,
+    released: bool,
+    quanta: float,
+    room: float,
+    level: str,
+    /,
+) -> SoftPasses | None: ...
 def logarithm(numbers: FloatArray, found: FloatArray, level: str, /) -> None: ...
 def shrunk_costs(
     counts: IntArray,

@@ -143,6 +143,12 @@ def core_weights(block: Block) -> IntArray:
     return NO_ROWS if block.weights is None else np.ascontiguousarray(block.weights, dtype=np.int64)
 
 
+def whole(halves: tuple[int, int]) -> int:
+    """A sum that the core gives as two halves of 128 bits."""
+    high, low = halves
+    return (high << 64) + low
+
+
 def prepared(
     make: Callable[..., CoreTables], packed: Packed, fixed: FixedTable, *own: float | IntArray
 ) -> CoreTables:

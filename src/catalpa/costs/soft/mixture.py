@@ -133,7 +133,7 @@ class Mixture:
 
     def _costs(self, counts: Counts, tables: int) -> tuple[FloatArray, FloatArray]:
         """-T_j(r, v), (tables, k, V), and -t_j, (tables, k); a second time with a row out of every count."""
-        costs, anchors = shrunk_costs(counts, self.units, self._shrinkage, tables)
+        costs, anchors = shrunk_costs(counts, self.units, self.shrinkage, tables)
         for column, part in self._ordered_columns:
             cells = counts.by_category[:, part] / self.units
             for left, table in enumerate(costs):
@@ -144,8 +144,13 @@ class Mixture:
             of_column[:, :, absent] = of_column.max(axis=2, keepdims=True)
         return costs, anchors if self.released else np.full(anchors.shape, _log_of(counts.k))
 
+    @property
+    def simple(self) -> bool:
+        """Whether shrunk shares of categories are all that costs are made of."""
+        return not (len(self.overall.middle) or self._ordered_columns or self._with_absent)
+
     @cached_property
-    def _shrinkage(self) -> Shrinkage:
+    def shrinkage(self) -> Shrinkage:
         return Shrinkage(self.overall.axis, self._prior_cells, self._masses)
 
     @cached_property

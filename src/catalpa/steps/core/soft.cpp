@@ -47,10 +47,8 @@ struct Results {
             std::int64_t* to = by_category.data() + j * t.length();
             for (std::size_t place = 0; place < t.length(); ++place)
                 to[place] = static_cast<std::int64_t>(places[place * t.lanes + j]);
-            const std::uint64_t owned = from.owned.owners.size() ? from.owned.sizes[j] : 0;
-            sizes.data()[j] = static_cast<std::int64_t>(from.sizes[j] + (owned << SHARE_BITS));
-            led.data()[j] = static_cast<std::int64_t>(owned);
-            for (std::size_t copy = 0; copy < LED_COPIES; ++copy) led.data()[j] += from.led[copy * t.k + j];
+            sizes.data()[j] = static_cast<std::int64_t>(from.size_of(j));
+            led.data()[j] = from.led_by(j);
             for (std::size_t column = 0; column < t.numeric; ++column) {
                 sums.data()[j * t.numeric + column] = from.sums[column * t.lanes + j];
                 squares.data()[j * t.numeric + column] = from.squares[column * t.lanes + j];
@@ -64,10 +62,10 @@ struct Results {
     Int128 behind(const SoftTables& t, Int128 cost) const {
         Int128 total = -cost * WHOLE;
         for (std::size_t j = 0; j < t.k; ++j) {
-            total += static_cast<Int128>(sizes.data()[j]) * t.plain_anchor[j];
+            total += static_cast<Int128>(sizes.data()[j]) * t.anchor[j];
             const std::int64_t* counts = by_category.data() + j * t.length();
             for (std::size_t place = 0; place < t.length(); ++place)
-                total += static_cast<Int128>(counts[place]) * t.plain[place * t.k + j];
+                total += static_cast<Int128>(counts[place]) * t.plain[place * t.lanes + j];
         }
         return total;
     }
@@ -89,6 +87,21 @@ std::uint64_t summed(const Ints& weights) {
 bool counts_narrow(const SoftTables& t, std::size_t rows, std::uint64_t weight) {
     return static_cast<double>(weight) * static_cast<double>(t.places()) <=
            static_cast<double>(NARROW_WEIGHT) * static_cast<double>(rows) * static_cast<double>(t.groups());
+}
+
+SoftBlock block_of(const SoftTables& t, const Fused& codes, const double* numbers, const Ints& weights, std::uint64_t weight,
+                   const std::int32_t* before, std::int32_t* shares, const void* former, void* leaders, std::size_t leader_bytes) {
+    const bool owns = t.vectors <= MOST_LOOPED && weights.size() == 0;
+    return {codes.rows, t.rows_inside(codes.rows), codes.data(), codes.itemsize, numbers,
+            weights.size() ? weights.data() : nullptr, before, shares, former, leaders, leader_bytes,
+            counts_narrow(t, codes.rows, weight), owns, !owns || t.two || t.numeric || before || shares};
+}
+
+SoftSums shared_out(const SoftTables& t, const SoftBlock& block, Owned& owned, const std::string& level) {
+    if (block.owns) owned.fit(t, block.rows);
+    SoftSums sums(t, owned);
+    CATALPA_AT_LEVEL(level, share_block, t, block, sums);
+    return sums;
 }
 
 // Share rows out between clusters, fill what is given for the results, and return the sums of cost, log,
@@ -118,31 +131,128 @@ nb::tuple share(const SoftTables& t, const Fused& codes, const Numbers& numbers,
     std::int64_t moved;
     {
         nb::gil_scoped_release unlocked;
-        const bool owns = t.vectors <= MOST_LOOPED && weights.size() == 0;
-        const SoftBlock block{rows,
-                              t.rows_inside(rows),
-                              codes.data(),
-                              codes.itemsize,
-                              numbers.data(),
-                              weights.size() ? weights.data() : nullptr,
-                              before.size() ? before.data() : nullptr,
-                              shares.size() ? shares.data() : nullptr,
-                              former.size() ? former.data() : nullptr,
-                              leaders.data(),
-                              leaders.itemsize(),
-                              counts_narrow(t, rows, weight),
-                              owns,
-                              !owns || t.two || t.numeric || before.size() || shares.size()};
+        const SoftBlock block = block_of(t, codes, numbers.data(), weights, weight, before.size() ? before.data() : nullptr,
+                                         shares.size() ? shares.data() : nullptr, former.size() ? former.data() : nullptr,
+                                         leaders.data(), leaders.itemsize());
         owned = owned_before;
-        if (block.owns) owned.fit(t, rows);
-        SoftSums sums(t, owned);
-        CATALPA_AT_LEVEL(level, share_block, t, block, sums);
+        const SoftSums sums = shared_out(t, block, owned, level);
         results.publish(sums);
         std::tie(cost, log, change, moved) = std::tie(sums.cost, sums.log, sums.change, sums.moved);
         behind = (t.two || t.numeric ? sums.behind : results.behind(t, sums.cost)) * (Int128{1} << t.coarser);
     }
     return nb::make_tuple(halves(cost), halves(log), halves(behind), halves(change), moved);
 }
+
+// Passes with two tables over categories, one after the other. Counts, shares and tables stay here between them; all
+// costs are sure to fit 32 bits, or there are no such passes.
+class SoftPasses {
+   public:
+    // `counts` (k, length) and `sizes` (k,) are those to begin with, in units of which `units`, a power of two, are a row.
+    static std::optional<SoftPasses> begin(const Fused& codes, const Ints& weights, const Matrix<const std::int64_t>& counts,
+                                           const Ints& sizes, const Vector<const double>& prior, const Vector<const double>& masses,
+                                           double units, bool released, double quanta, double room, const std::string& level) {
+        const Groups& columns = codes.groups;
+        const std::size_t k = sizes.size();
+        require(k > 0 && has_shape(counts, k, columns.length()), "counts must be clusters by places.");
+        require(prior.size() == columns.length(), "prior must have one entry per place.");
+        require(masses.size() == columns.columns(), "masses must have one entry per column.");
+        for (std::size_t column = 0; column < masses.size(); ++column)
+            require(masses.data()[column] >= 0.0, "No column is drawn by less than nothing.");
+        require(quanta > 0.0 && room * quanta <= 0x1p31 - 2, "Sums must stay below what integers of 32 bits hold.");
+        check_weights(weights, codes.rows);
+        check_level(level);
+        const std::uint64_t weight = weights.size() ? summed(weights) : codes.rows;
+        int exponent;
+        const bool exact = weight < std::uint64_t{1} << 32 && std::frexp(units, &exponent) == 0.5;
+        if (!exact || !all_exact(counts.data(), counts.size()) || !all_exact(sizes.data(), k)) return std::nullopt;
+        if (!plain(prior.data(), prior.size())) return std::nullopt;
+        const double rows = static_cast<double>(weight << SHARE_BITS) / units, total = rows + static_cast<double>(k) / 2.0;
+        // No share is less than what a place is drawn to, of a cluster that has all rows.
+        double farthest = 2.0 * from_number(2.0 * total);
+        for (std::size_t column = 0; column < columns.columns(); ++column) {
+            const double *first = prior.data() + columns.begin_of[column], *end = prior.data() + columns.begin_of[column + 1];
+            if (first != end) farthest += from_number((rows + masses.data()[column]) / *std::min_element(first, end));
+        }
+        if (!(farthest < room)) return std::nullopt;
+        return SoftPasses(codes, weights, weight, counts, sizes,
+                          {{prior.data(), prior.data() + prior.size()}, {masses.data(), masses.data() + masses.size()},
+                           1.0 / units, total, quanta, released}, level);
+    }
+
+    // One more pass: the sums of cost, log and change, moved rows, clusters that lead somewhere, and the least anchor; what
+    // all clusters share of the costs of a place goes to `least`.
+    nb::tuple next(const Vector<double>& least) {
+        require(least.size() == t.length(), "least must have one entry per place.");
+        double lowest;
+        {
+            nb::gil_scoped_release unlocked;
+            lowest = CATALPA_AT_LEVEL(level, next_tables, shrinking, counts.data(), sizes.data(), t, least.data());
+            share_out();
+        }
+        const auto clusters = t.k - static_cast<std::size_t>(std::count(led.begin(), led.end(), 0));
+        return nb::make_tuple(halves(cost), halves(log), halves(change), moved, clusters, lowest);
+    }
+
+    // Fill in the sums of the last pass, and return those of log and gap.
+    nb::tuple counted(const Cells& by_category, const Vector<std::int64_t>& sizes_in, const Vector<std::int64_t>& led_in) const {
+        require(has_shape(by_category, t.k, t.length()), "by_category must be clusters by places.");
+        require(sizes_in.size() == t.k && led_in.size() == t.k, "sizes and led must have one entry per cluster.");
+        for (std::size_t j = 0; j < t.k; ++j)
+            for (std::size_t place = 0; place < t.length(); ++place)
+                by_category.data()[j * t.length() + place] = static_cast<std::int64_t>(counts[place * t.lanes + j]);
+        std::copy_n(sizes.data(), t.k, sizes_in.data());
+        std::copy_n(led.data(), t.k, led_in.data());
+        return nb::make_tuple(halves(log), halves(behind));
+    }
+
+   private:
+    const Fused& codes;
+    Ints weights;
+    std::uint64_t weight;
+    Shrinking shrinking;
+    std::string level;
+    SoftTables t;
+    Owned owned;
+    std::vector<std::uint64_t> counts, sizes;  // (length, lanes) and (lanes,)
+    std::vector<std::int64_t> led;             // (k,)
+    Aligned<std::int32_t> shares, before;      // (rows, k)
+    std::vector<std::uint16_t> leaders, former;
+    Int128 cost = 0, log = 0, behind = 0, change = 0;
+    std::int64_t moved = 0;
+    bool first = true;
+
+    SoftPasses(const Fused& codes_in, const Ints& weights_in, std::uint64_t weight_in, const Matrix<const std::int64_t>& counts_in,
+               const Ints& sizes_in, Shrinking shrinking_in, const std::string& level_in)
+        : codes(codes_in), weights(weights_in), weight(weight_in), shrinking(std::move(shrinking_in)), level(level_in),
+          t(codes.groups, sizes_in.size(), 0, true, 0), counts(t.length() * t.lanes), sizes(t.lanes), led(t.k),
+          shares(codes.rows * t.k), before(shares.size()), leaders(codes.rows), former(codes.rows) {
+        for (std::size_t j = 0; j < t.k; ++j) {
+            sizes[j] = static_cast<std::uint64_t>(sizes_in.data()[j]);
+            for (std::size_t place = 0; place < t.length(); ++place)
+                counts[place * t.lanes + j] = static_cast<std::uint64_t>(counts_in.data()[j * t.length() + place]);
+        }
+    }
+
+    // Doubles hold every count, and sums over a column.
+    static bool all_exact(const std::int64_t* counts, std::size_t size) {
+        return std::all_of(counts, counts + size, [](std::int64_t one) { return one >= 0 && one < std::int64_t{1} << 52; });
+    }
+
+    void share_out() {
+        std::swap(shares, before);
+        std::swap(leaders, former);
+        const SoftBlock block = block_of(t, codes, nullptr, weights, weight, first ? nullptr : before.data(), shares.data(),
+                                         first ? nullptr : former.data(), leaders.data(), sizeof leaders[0]);
+        first = false;
+        const SoftSums sums = shared_out(t, block, owned, level);
+        counts = by_column(sums);
+        for (std::size_t j = 0; j < t.k; ++j) {
+            sizes[j] = sums.size_of(j);
+            led[j] = sums.led_by(j);
+        }
+        std::tie(cost, log, behind, change, moved) = std::tie(sums.cost, sums.log, sums.behind, sums.change, sums.moved);
+    }
+};
 
 }  // namespace
 
@@ -156,4 +266,6 @@ void catalpa::bind_soft(nb::module_& module) {
         return nb::make_tuple(self.type(), nb::make_tuple());
     });
     module.def("share", &share);
+    nb::class_<SoftPasses>(module, "SoftPasses").def("next", &SoftPasses::next).def("counted", &SoftPasses::counted);
+    module.def("soft_passes", &SoftPasses::begin, nb::keep_alive<0, 1>());
 }

@@ -233,3 +233,4 @@ CATALPA_TARGET void count_numbers(const SoftTables& t, const double* numbers, co
 #include "soft_shares.hpp"
 #include "soft_few.hpp"
 #include "soft_sums.hpp"
+#include "between/next_tables.hpp"

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 
+#include "between/logarithm.hpp"
 #include "groups.hpp"
 
 namespace {
@@ -44,22 +45,38 @@ class SoftTables : public Groups {
     int coarser;
     bool two;                                       // rows are shared out twice
     std::vector<std::uint32_t> begins;              // (8, groups) first entry of each group, eight times
-    std::vector<std::int32_t> plain, plain_anchor;  // (length, k) and (k,) as they came
-    Aligned<std::int32_t> anchor, table;            // (lanes,) and (places, lanes)
-    Aligned<std::int32_t> anchor_rise, rise;        // the same of the second table minus the first
+    Aligned<std::int32_t> anchor, plain, table;     // (lanes,), (length, lanes) and, over fused codes, (places, lanes)
+    Aligned<std::int32_t> anchor_rise, plain_rise, rise;  // the same of the second table minus the first
     Aligned<std::int32_t> cap;                      // (lanes,) what keeps the padding far behind
     Aligned<double> means, scale, level;            // (numeric, lanes)
+
+    // Of no costs so far, twice for rows that are shared out twice.
+    SoftTables(const Groups& columns, std::size_t k_in, std::size_t numeric_in, bool two_in, int coarser_in)
+        : Groups(columns), k(k_in), numeric(numeric_in), vectors((k + 7) / 8), lanes(vectors * 8), coarser(coarser_in), two(two_in) {
+        // Above 1447 clusters the rounded shares of a row could add up to more than the whole.
+        require(k >= 1 && k <= 1447, "A soft pass takes 1 to 1447 clusters.");
+        // An entry's index takes 32 bits.
+        require(places() <= std::numeric_limits<std::uint32_t>::max() / lanes, "All groups of columns must fit a table.");
+        for (int row = 0; row < 8; ++row)
+            for (std::size_t group = 0; group < groups(); ++group)
+                begins.push_back(static_cast<std::uint32_t>(offsets[group] * lanes));
+        plain = Aligned<std::int32_t>::cleared(length() * lanes);
+        table = Aligned<std::int32_t>(places() * lanes);
+        if (two) plain_rise = Aligned<std::int32_t>::cleared(plain.size());
+        if (two) rise = Aligned<std::int32_t>(table.size());
+        const std::vector<std::int32_t> none(k, 0), no_cap(k, std::numeric_limits<std::int32_t>::max());
+        // The cost of a padding lane is the largest there is, so that it is never the least ...
+        anchor = padded(none.data(), std::numeric_limits<std::int32_t>::max());
+        if (two) anchor_rise = padded(none.data(), 0);
+        // ... and since its difference from a cost below zero would wrap, that is capped.
+        cap = padded(no_cap.data(), std::numeric_limits<std::int32_t>::min());
+    }
 
     SoftTables(const Matrix<const std::int32_t>& table_in, const Vector<const std::int32_t>& anchor_in,
                const Ints& widths_in, const Ints& starts_in, const Numbers& means_in, const Numbers& scale_in,
                const Numbers& level_in, const Matrix<const std::int32_t>& rise_in,
                const Vector<const std::int32_t>& anchor_rise_in, int coarser_in)
-        : Groups(widths_in, starts_in), k(table_in.shape(1)), numeric(means_in.shape(1)), vectors((k + 7) / 8),
-          lanes(vectors * 8), coarser(coarser_in), two(anchor_rise_in.size() > 0),
-          plain(table_in.data(), table_in.data() + table_in.size()),
-          plain_anchor(anchor_in.data(), anchor_in.data() + anchor_in.size()) {
-        // Above 1447 clusters the rounded shares of a row could add up to more than the whole.
-        require(k >= 1 && k <= 1447, "A soft pass takes 1 to 1447 clusters.");
+        : SoftTables(Groups(widths_in, starts_in), table_in.shape(1), means_in.shape(1), anchor_rise_in.size() > 0, coarser_in) {
         require(coarser >= 0 && coarser <= 16, "Costs may be coarser by 0 to 16 bits.");
         require(anchor_in.size() == k, "anchor must have one entry per cluster.");
         require(table_in.shape(0) == length(), "table must have one row per place of the columns.");
@@ -67,24 +84,22 @@ class SoftTables : public Groups {
             require(has_shape(*numbers, k, numeric), "means, scale and level must be clusters by numeric columns.");
         require(!two || (anchor_rise_in.size() == k && has_shape(rise_in, length(), k)),
                 "The second table must have the shape of the first.");
-        // An entry's index takes 32 bits.
-        require(places() <= std::numeric_limits<std::uint32_t>::max() / lanes, "All groups of columns must fit a table.");
-        for (int row = 0; row < 8; ++row)
-            for (std::size_t group = 0; group < groups(); ++group)
-                begins.push_back(static_cast<std::uint32_t>(offsets[group] * lanes));
-        // The cost of a padding lane is the largest there is, so that it is never the least ...
-        anchor = padded(anchor_in.data(), std::numeric_limits<std::int32_t>::max());
-        // ... and since its difference from a cost below zero would wrap, that is capped.
-        const std::vector<std::int32_t> no_cap(k, std::numeric_limits<std::int32_t>::max());
-        cap = padded(no_cap.data(), std::numeric_limits<std::int32_t>::min());
-        table = fused(table_in.data());
-        if (two) {
-            anchor_rise = padded(anchor_rise_in.data(), 0);
-            rise = fused(rise_in.data());
+        std::copy_n(anchor_in.data(), k, anchor.data());
+        if (two) std::copy_n(anchor_rise_in.data(), k, anchor_rise.data());
+        for (std::size_t place = 0; place < length(); ++place) {
+            std::copy_n(table_in.data() + place * k, k, plain.data() + place * lanes);
+            if (two) std::copy_n(rise_in.data() + place * k, k, plain_rise.data() + place * lanes);
         }
+        fuse();
         means = transposed(means_in);
         scale = transposed(scale_in);
         level = transposed(level_in);
+    }
+
+    // Make the fused tables of the plain ones.
+    void fuse() {
+        fuse(plain, table);
+        if (two) fuse(plain_rise, rise);
     }
 
     std::size_t rows_inside(std::size_t rows) const { return rows - std::min(rows, (lanes - 1) / k); }
@@ -102,25 +117,21 @@ class SoftTables : public Groups {
 
     // A group's table grows column by column, from its end so that it can grow where it is; the last
     // column turns fastest, as in `Fused`.
-    Aligned<std::int32_t> fused(const std::int32_t* by_place) const {
-        auto out = Aligned<std::int32_t>::cleared(places() * lanes);
-        auto column_table = Aligned<std::int32_t>::cleared(largest_width() * lanes);
+    void fuse(const Aligned<std::int32_t>& by_place, Aligned<std::int32_t>& out) const {
         for (std::size_t group = 0; group < groups(); ++group) {
+            if (width(group) == 0) continue;
             std::int32_t* grown = out.data() + offsets[group] * lanes;
-            std::size_t so_far = width(group) == 0 ? 0 : 1;
-            for (std::size_t column = starts[group]; column < starts[group + 1]; ++column) {
+            std::size_t column = starts[group], so_far = widths[column];
+            std::copy_n(by_place.data() + begin_of[column] * lanes, so_far * lanes, grown);
+            while (++column < starts[group + 1]) {
+                const std::int32_t* added = by_place.data() + begin_of[column] * lanes;
                 const std::size_t own = widths[column];
-                for (std::size_t code = 0; code < own; ++code)
-                    std::copy_n(by_place + code * k, k, column_table.data() + code * lanes);
-                by_place += own * k;
                 for (std::size_t left = so_far; left-- > 0;)
                     for (std::size_t right = own; right-- > 0;)
-                        add_lanes(grown + left * lanes, column_table.data() + right * lanes,
-                                  grown + (left * own + right) * lanes);
+                        add_lanes(grown + left * lanes, added + right * lanes, grown + (left * own + right) * lanes);
                 so_far *= own;
             }
         }
-        return out;
     }
 
     void add_lanes(const std::int32_t* a, const std::int32_t* b, std::int32_t* out) const {
@@ -131,10 +142,6 @@ class SoftTables : public Groups {
         }
     }
 
-    std::size_t largest_width() const {
-        return widths.empty() ? 0 : *std::max_element(widths.begin(), widths.end());
-    }
-
     Aligned<double> transposed(const Numbers& by_cluster) const {
         auto out = Aligned<double>::cleared(numeric * lanes);
         for (std::size_t j = 0; j < k; ++j)
@@ -142,6 +149,14 @@ class SoftTables : public Groups {
                 out[column * lanes + j] = by_cluster.data()[j * numeric + column];
         return out;
     }
+};
+
+// What the shares of clusters are drawn towards from one pass to the next, and how costs are rounded.
+struct Shrinking {
+    std::vector<double> prior, masses;  // (length,) and (columns,) rows that stand beside a cluster's own
+    double per_unit, total;             // rows of one unit of the counts; rows in all, and half a one for every cluster
+    double quanta;                      // of a nat
+    bool released;                      // whether sizes may win rows
 };
 
 // A block of rows, and where its shares and foremost clusters go.
@@ -282,6 +297,13 @@ struct SoftSums {
           recent(t.lanes), sizes(t.lanes), sums(t.numeric * t.lanes), squares(sums.size()), seen(sums.size()),
           led(LED_COPIES * t.k) {}
 
+    std::uint64_t size_of(std::size_t j) const { return sizes[j] + (std::uint64_t{owned_by(j)} << SHARE_BITS); }
+    std::int64_t led_by(std::size_t j) const {
+        std::int64_t sum = owned_by(j);
+        for (std::size_t copy = 0; copy < LED_COPIES; ++copy) sum += led[copy * tables.k + j];
+        return sum;
+    }
+
     // Make room in the 32-bit sums for rows of this much weight: a cluster's entries never add up to
     // more than its size, so its size says when one of them might be full.
     void make_room(std::uint64_t weight) {
@@ -305,6 +327,9 @@ struct SoftSums {
             sizes[j] += run_sizes[j];
         }
     }
+
+   private:
+    std::uint32_t owned_by(std::size_t j) const { return owned.owners.empty() ? 0 : owned.sizes[j]; }
 };
 
 }  // namespace

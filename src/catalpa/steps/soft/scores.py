@@ -24,6 +24,7 @@ FRACTION_BITS = 16  # of a cost in bits (a cost of one bit halves a row's share)
 FINEST = 2.0**FRACTION_BITS / LN_TWO  # quanta of a nat
 LARGEST_SUM = 2**31 - 2**23  # no row's cost may reach it, so that 32 bits hold every sum and difference
 MOST_CLUSTERS = 1447  # up to here the rounded shares of a row cannot add up to more than the whole
+ROOM = 0.99 * LARGEST_SUM / FINEST  # nats that a row's cost may surely reach, rounding and all
 NUMBER_CAP = 2.0**30  # of the numeric part; LARGEST_SUM keeps true costs below it
 HALF_ROOT = 0.7071067811865476
 TERMS = 10  # of the series below: the next is under 2**-54 of the sum
@@ -168,11 +169,6 @@ class FixedShares(FixedTable):
     coarser: int  # bits by which a cost is coarser than ``2 ** -16``; 0 but for very many columns
     prepared: dict[tuple[int, ...], object] = field(default_factory=dict, repr=False, compare=False)
 
-    @property
-    def nats(self) -> float:
-        """Nats per quantum."""
-        return LN_TWO * 2.0 ** (self.coarser - FRACTION_BITS)
-
     def log_likelihood(self, shared: SharedCounts) -> float:
         """Sum over rows of weight times log density under all clusters together, in nats.
 
@@ -183,7 +179,13 @@ class FixedShares(FixedTable):
         taken_out += float(counts.sizes.sum()) * self.anchor_least
         if self.n_numeric:
             taken_out += float(counts.seen.sum(axis=0) @ self.level_least.astype(np.float64))
-        return LN_TWO * shared.log / WHOLE - self.nats * (counts.cost + taken_out / WHOLE)
+        return log_likelihood(shared.log, counts.cost, taken_out, self.coarser)
+
+
+def log_likelihood(log: int, cost: int, taken_out: float, coarser: int = 0) -> float:
+    """Log density in nats from summed log terms, costs in quanta, and what was taken out of them by share."""
+    nats = LN_TWO * 2.0 ** (coarser - FRACTION_BITS)
+    return LN_TWO * log / WHOLE - nats * (cost + taken_out / WHOLE)
 
 
 def soften(scores: Scores, axis: Axis, second: Scores | None = None) -> FixedShares:
@@ -195,8 +197,8 @@ def soften(scores: Scores, axis: Axis, second: Scores | None = None) -> FixedSha
     both = (scores,) if second is None else (scores, second)
     tables, anchors = [axis.expand(each.table) for each in both], [each.anchor for each in both]
     numbers = _by_numbers(scores)
-    coarser, room = 0, 0.99 * LARGEST_SUM / FINEST - numbers
-    costs = rounded_if_near(tables, anchors, FINEST, room, axis.n_columns)
+    coarser = 0
+    costs = rounded_if_near(tables, anchors, FINEST, ROOM - numbers, axis.n_columns)
     if costs is None:
         largest = _by_anchors(anchors) + _by_tables(tables, axis) + numbers
         coarser = _coarser(largest, axis.n_columns + scores.means.shape[1] + 2)

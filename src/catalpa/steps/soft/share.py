@@ -96,8 +96,10 @@ def _count_compiled(
         *into.arrays,
         led,
     )
-    counts = Counts.made_of(into.arrays, _whole(cost), moved)
-    return SharedCounts(counts, _whole(log), _whole(gap), led, _whole(change)), foremost
+    counts = Counts.made_of(into.arrays, compiled.whole(cost), moved)
+    return SharedCounts(
+        counts, compiled.whole(log), compiled.whole(gap), led, compiled.whole(change)
+    ), foremost
 
 
 def _alike(leaders: IntArray | None, foremost: IntArray) -> IntArray:
@@ -107,11 +109,6 @@ def _alike(leaders: IntArray | None, foremost: IntArray) -> IntArray:
     if leaders.dtype == foremost.dtype:
         return leaders
     return np.minimum(leaders, np.iinfo(foremost.dtype).max).astype(foremost.dtype)
-
-
-def _whole(halves: tuple[int, int]) -> int:
-    high, low = halves
-    return (high << 64) + low
 
 
 def _tables(packed: compiled.Packed, fixed: FixedShares) -> _core.SoftTables:

@@ -27,9 +27,6 @@ struct Rounding {
     std::int64_t* least;
 };
 
-// The nearest whole number, the even one of two, of numbers below 2 ** 51.
-inline double nearest_whole(double number) { return (number + 0x1.8p52) - 0x1.8p52; }
-
 }  // namespace
 
 #define CATALPA_KERNELS "between/costs_rows.hpp"

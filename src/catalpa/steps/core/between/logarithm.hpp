@@ -24,6 +24,9 @@ inline double from_number(double number) {
     return from_parts(low ? mantissa + mantissa : mantissa, exponent - low);
 }
 
+// The nearest whole number, the even one of two, of numbers below 2 ** 51.
+inline double nearest_whole(double number) { return (number + 0x1.8p52) - 0x1.8p52; }
+
 // Whether all are positive normal numbers, whose exponent and mantissa can be read from their bits.
 inline bool plain(const double* from, std::size_t size) {
     bool all = true;

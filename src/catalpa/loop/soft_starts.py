@@ -1,0 +1,148 @@
+"""Hard clusters that soft passes begin from: along the leading axes of the table, and around far rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from catalpa.costs.soft.mixture import Overall
+from catalpa.costs.soft.spectral import Features, Products, RowPoints, SparseRows, coordinates
+from catalpa.engines.base import Engine
+from catalpa.loop.settle import reseed_empty, settle
+from catalpa.steps.away import cells_away, far_rows, points_away
+from catalpa.steps.counts import Counts, count_all
+from catalpa.steps.sums import cooccurrences
+from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
+
+MOST_AXES = 20
+RUNS = 10  # of k-means on the leading axes; the best is kept
+MOST_WEIGHT = 2.0**24  # of all rows, so that sums of products stay exact
+MOST_PRODUCTS = 1500  # categories up to which how often each two meet is counted once for all
+NUMBER_BITS = 10  # of a standardised number's fraction, for the same reason
+DISTANCE_BITS = 24  # of squared distances between points
+MAX_ITER = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Starts:
+    """Hard clusters to begin from, as counts."""
+
+    block: Block  # the rows of the search, distinct, with their weights
+    axis: Axis
+    overall: Overall
+    hold: Callable[[Block], Engine]  # gives an engine that holds some rows in memory
+
+    @cached_property
+    def weights(self) -> IntArray:
+        """Weights of the rows, made lighter where all together are too heavy for exact sums."""
+        weights = self.block.row_weights
+        factor = MOST_WEIGHT / float(weights.sum())
+        return weights if factor >= 1.0 else np.maximum(np.rint(weights * factor), 1.0).astype(np.int64)
+
+    @cached_property
+    def light(self) -> Block:
+        """The rows in their lighter weights; as they are where they have none."""
+        return self.block if self.block.weights is None else replace(self.block, weights=self.weights)
+
+    @cached_property
+    def engine(self) -> Engine:
+        return self.hold(self.light)
+
+    @cached_property
+    def numbers(self) -> FloatArray:  # (n, numeric)
+        """Standardised numbers on a grid; 0 where missing."""
+        standard = (self.block.numbers - self.overall.middle) / self.overall.spread
+        return np.asarray(np.rint(np.nan_to_num(standard, nan=0.0) * 2.0**NUMBER_BITS) * 2.0**-NUMBER_BITS)
+
+    def around_far_rows(self, k: int, rng: np.random.Generator) -> Counts:
+        """Every row with the nearest of k rows, in the number of differing cells."""
+        codes = np.ascontiguousarray(self.block.codes.T)
+        numbers = np.ascontiguousarray(self.numbers.T)
+        _, nearest = far_rows(partial(cells_away, codes, numbers), self.weights, k, rng)
+        return Counts.of(self.block, nearest, k, self.axis)
+
+    def along_axes(self, k: int, rng: np.random.Generator) -> Counts:
+        """k-means on the rows' coordinates of multiple correspondence analysis, the best of ten runs."""
+        points = self._points(k)
+        placed = points.points(self.block, self.axis)
+        largest = float(np.abs(placed).max(initial=0.0))
+        if not placed.shape[1] or largest == 0.0:
+            return self.around_far_rows(k, rng)
+        whole = np.rint(placed * 2.0 ** (17 - int(np.frexp(largest)[1])))
+        lengths = (whole * whole).sum(axis=1)
+        drop = 2.0 ** -max(int(np.frexp(4.0 * float(lengths.max()))[1]) - DISTANCE_BITS, 0)
+
+        away = partial(points_away, np.ascontiguousarray(whole.T), drop=drop)
+        best: tuple[float, Counts] | None = None
+        for _ in range(RUNS):
+            chosen, _ = far_rows(away, self.weights, k, rng)
+            if len(chosen) < k:  # rows that differ may lie in one place on so few axes
+                return self.around_far_rows(k, rng)
+            rest = settle(
+                self.engine, points, placed[chosen], max_iter=MAX_ITER, refill=reseed_empty, phase="start"
+            )
+            held = points.held_together(rest.counts)
+            if best is None or held > best[0] * (1.0 + 1e-9):
+                best = held, rest.counts
+        assert best is not None
+        return self._in_true_weights(best[1])
+
+    def _in_true_weights(self, counts: Counts) -> Counts:
+        factor = float(self.block.row_weights.sum()) / float(self.weights.sum())
+        return counts.times(factor)
+
+    def _points(self, k: int) -> RowPoints:
+        """Vectors of the categories and numbers on the leading axes."""
+        places, features, most = self._features
+        placed = coordinates(features, max(min(k - 1, MOST_AXES, most), 0))
+        vectors = np.zeros((self.axis.base.length, placed.shape[1]))
+        vectors[places] = placed[: len(places)]
+        overall = self.overall
+        return RowPoints(self.axis, vectors, placed[len(places) :], overall.middle, overall.spread)
+
+    @cached_property
+    def _features(self) -> tuple[IntArray, Features, int]:
+        """Places of the categories that take part, how features go together, and how many axes there are."""
+        base, total = self.axis.base, float(self.weights.sum())
+        light = self.light
+        counts = count_all(light, self.axis).by_category[0]
+        varied = np.bincount(base.column_of, counts > 0, base.n_columns) > 1
+        places = np.flatnonzero((counts > 0) & varied[base.column_of])
+        numeric = self.numbers.shape[1]
+        means = np.concatenate([counts[places] / total, np.zeros(numeric)])
+        columns = int(varied.sum()) + numeric
+        features: Features
+        if len(places) > MOST_PRODUCTS:
+            features = SparseRows(self._ones(places), self.numbers, self.weights, means, columns)
+        else:
+            products = cooccurrences(light, self.axis)[np.ix_(places, places)] / total
+            features = Products(self._with_numbers(products, places, total), means, columns)
+        return places, features, len(places) - int(varied.sum()) + numeric
+
+    def _ones(self, places: IntArray) -> csr_array:  # (n, places)
+        """1 where a row has a category."""
+        at = np.full(self.axis.base.length, -1)
+        at[places] = np.arange(len(places))
+        wide = np.full(self.axis.length, -1)
+        wide[self.axis.category_places] = at
+        found = wide[self.block.codes.astype(np.int64) + self.axis.offsets[:-1]]
+        rows = np.broadcast_to(np.arange(len(found))[:, None], found.shape)
+        held = found >= 0
+        shape = (len(found), len(places))
+        return csr_array((np.ones(int(held.sum())), (rows[held], found[held])), shape=shape)
+
+    def _with_numbers(self, products: FloatArray, places: IntArray, total: float) -> FloatArray:
+        """Mean products of categories, then numbers, with each other."""
+        weighted = self.numbers * self.weights[:, None]
+        among = self.numbers.T @ weighted / total
+        summed = np.zeros((self.axis.length, self.numbers.shape[1]))
+        for column, offset in enumerate(self.axis.offsets[:-1]):
+            places_of = self.block.places_in(column, offset)
+            for number, own in enumerate(weighted.T):
+                summed[:, number] += np.bincount(places_of, own, minlength=self.axis.length)
+        across = summed[self.axis.category_places][places] / total
+        return np.block([[products, across], [across.T, among]])
