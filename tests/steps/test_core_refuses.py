@@ -95,6 +95,8 @@ def arguments_of(name: str) -> dict[str, object]:
         | {"anchors_above": np.zeros((2, K), dtype=np.int32), "level": "baseline"},
         "most_frequent": {"by_category": ints(K, 5), "starts": np.array([0, 3, 5])}
         | {"modes": ints(K, 2), "most": ints(K, 2)},
+        "sum_by_place": {"codes": CODES, "labels": ints(N), "values": ints(N, 4)}
+        | {"starts": np.array([0, 3, 5]), "into": ints(2 * 5, 4)},
         "points_away": {"points": np.zeros((2, N)), "rows": np.array([0, N - 1]), "drop": 1.0} | away,
         "cells_away": {"codes": bytes_of(3, N), "numbers": np.zeros((1, N)), "rows": np.array([0, 1])} | away,
         "Table": table_arguments(),
@@ -290,6 +292,27 @@ CASES = {
         ("starts", np.array([0, 6, 5])),
         ("modes", ints(K, 3)),
         ("most", ints(2, 2)),
+    ],
+    "sum_by_place": [
+        ("codes", CODES.astype(np.int64)),
+        ("codes", CODES[:, :1]),
+        ("codes", CODES + 1),
+        ("labels", ints(N - 1)),
+        ("labels", np.full(N, 2)),
+        ("labels", np.full(N, -1)),
+        ("values", ints(N, 3)),
+        ("values", ints(N - 1, 4)),
+        ("values", ints(0, 4)),
+        ("starts", np.array([0, 5])),
+        ("starts", np.array([1, 3, 5])),
+        ("starts", np.array([0, 3, -5])),
+        ("into", ints(4, 4)),
+    ],
+    "turn_axes": [
+        ("matrix", np.eye(4)),
+        ("matrix", np.ones((5, 4))),
+        ("basis", np.ones((4, 2))),
+        ("level", "abacus"),
     ],
     "points_away": [*AWAY, ("points", np.zeros((2, N - 1))), ("drop", -1.0), ("drop", np.nan)],
     "cells_away": [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from catalpa.steps import compiled
 from catalpa.steps.counts import Counts, count_all
 from catalpa.steps.scores import Scores, fix
 from catalpa.table.blocks import Axis, Block
@@ -63,6 +64,7 @@ def test_all_rows_are_counted_as_one_cluster_with_the_variance_of_their_numbers(
 
 @pytest.mark.parametrize("cells", [1, 5, 64])
 def test_counts_do_not_depend_on_how_many_rows_are_counted_at_once(monkeypatch, cells):
+    monkeypatch.setenv(compiled.CHOICE, "numpy")  # the core counts row by row
     rng = np.random.default_rng(0)
     block = Block(rng.integers(3, size=(20, 2)).astype(np.uint8), np.zeros((20, 0)), rng.integers(4, size=20))
     labels, axis = rng.integers(2, size=20), Axis((3, 3))
@@ -103,3 +105,22 @@ def test_scores_know_whether_a_pass_would_differ():
     assert not one.same_as(Scores.of(np.eye(2), anchor=np.array([0.0, 1.0])))
     numbers = Scores.of(np.eye(2), means=np.zeros((2, 1)))
     assert not numbers.same_as(Scores.of(np.eye(2), means=np.zeros((2, 1)), level=np.ones((2, 1))))
+
+
+@pytest.mark.parametrize("weighed", [False, True])
+@pytest.mark.parametrize("holes", [False, True])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.int64])
+def test_the_core_counts_labelled_rows_as_numpy_does(weighed, holes, dtype, core, levels):
+    rng, axis = np.random.default_rng(5), Axis((3, 0, 4) if holes else (3, 1, 4), holes)
+    codes = (rng.random((200, 3)) * axis.widths).astype(dtype)
+    numbers = np.where(rng.random((200, 2)) < 0.1, np.nan, rng.random((200, 2)) * 3 - 1)
+    block = Block(codes, numbers, rng.integers(0, 2**40, 200) if weighed else None)
+    labels = rng.integers(0, 4, 200).astype(np.int32)
+    found = []
+    for level in ("numpy", *levels):
+        with core(level):
+            found.append(Counts.of(block, labels, 5, axis))
+    for other in found[1:]:
+        for expected, own in zip(found[0].arrays, other.arrays, strict=True):
+            assert own.dtype == expected.dtype
+            np.testing.assert_array_equal(own, expected)

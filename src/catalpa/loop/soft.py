@@ -206,7 +206,7 @@ class Search:
         """One for every run of k clusters that is made at once: what an engine remembers is of one run."""
         at_once = self.threads if len(self.block) * k >= LEAST_AT_ONCE else 1
         engines = [self.engine, *(self.hold(self.block) for _ in range(at_once - 1))]
-        in_core = compiled.available() and not self.axis.holes
+        in_core = compiled.available() and not self.axis.holes and not len(self.overall.middle)
         packed = compiled.pack(self.block, self.axis, k) if in_core else None
         return [Held(self.block, engine, packed) for engine in engines]
 

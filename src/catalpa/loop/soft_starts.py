@@ -14,7 +14,7 @@ from catalpa.costs.soft.spectral import Features, Products, RowPoints, SparseRow
 from catalpa.engines.base import Engine
 from catalpa.loop.settle import reseed_empty, settle
 from catalpa.steps.away import cells_away, far_rows, points_away
-from catalpa.steps.counts import Counts, count_all
+from catalpa.steps.counts import Counts, count_all, summed_by_place
 from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 
@@ -139,10 +139,8 @@ class Starts:
         """Mean products of categories, then numbers, with each other."""
         weighted = self.numbers * self.weights[:, None]
         among = self.numbers.T @ weighted / total
-        summed = np.zeros((self.axis.length, self.numbers.shape[1]))
-        for column, offset in enumerate(self.axis.offsets[:-1]):
-            places_of = self.block.places_in(column, offset)
-            for number, own in enumerate(weighted.T):
-                summed[:, number] += np.bincount(places_of, own, minlength=self.axis.length)
+        together = np.zeros(len(weighted), dtype=np.int64)
+        on_grid = (weighted * 2.0**NUMBER_BITS).astype(np.int64)
+        summed = summed_by_place(self.block.codes, together, 1, self.axis, on_grid) * 2.0**-NUMBER_BITS
         across = summed[self.axis.category_places][places] / total
         return np.block([[products, across], [across.T, among]])

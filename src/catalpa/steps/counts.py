@@ -12,6 +12,7 @@ from catalpa.steps.compiled import _core
 from catalpa.table.blocks import TICK_BITS, Axis, Block, FloatArray, IntArray, ticks
 
 SQUARE_BITS = 26  # squares of numbers are kept to 2**-26
+NO_VALUES = np.zeros((0, 1), dtype=np.int64)
 CELLS_AT_ONCE = 1 << 17  # of which the places on the axis stay in the cache while they are counted
 WHOLE = 1 << 20  # the shares of a row add up to this
 SUM_DROP, SQUARE_DROP = 14, 16  # low bits of share times number, and times its square, that are left out
@@ -32,6 +33,33 @@ def summed_by(keys: IntArray, values: IntArray | None, length: int) -> IntArray:
         return np.bincount(keys, values, minlength=length).astype(np.int64)
     sums = np.zeros(length, dtype=np.int64)
     np.add.at(sums, keys, values)
+    return sums
+
+
+def summed_by_place(
+    codes: IntArray, labels: IntArray, k: int, axis: Axis, values: IntArray | None
+) -> IntArray:  # (k * axis.length, m) int64
+    """Sums of the values (n, m) of rows at each place, cluster by cluster; one each where there are none.
+
+    Examples
+    --------
+    >>> codes = np.array([[0], [1], [1]], dtype=np.uint8)
+    >>> summed_by_place(codes, np.array([0, 1, 1]), 2, Axis((2,)), np.array([[5], [2], [3]])).T.tolist()
+    [[5, 0, 0, 5]]
+    """
+    sums = np.zeros((k * axis.length, 1 if values is None else values.shape[1]), dtype=np.int64)
+    if codes.dtype.kind == "u" and len(labels) and compiled.available():
+        given = NO_VALUES if values is None else np.ascontiguousarray(values)
+        _core.sum_by_place(np.ascontiguousarray(codes), labels, given, axis.offsets, sums)
+        return sums
+    firsts = labels * axis.length
+    at_once = max(CELLS_AT_ONCE // max(axis.n_columns, 1), 1)
+    for start in range(0, len(labels), at_once):
+        part = slice(start, start + at_once)
+        keys = (codes[part] + axis.offsets[:-1] + firsts[part, None]).ravel()
+        for at, total in enumerate(sums.T):
+            heavy = None if values is None else np.repeat(values[part, at], axis.n_columns)
+            total += summed_by(keys, heavy, len(sums))
     return sums
 
 
@@ -73,21 +101,18 @@ class Counts:
         [[1, 0], [0, 2]]
         """
         weights, numeric = block.weights, block.numbers.shape[1]
-        every, firsts = np.zeros(k * axis.length, dtype=np.int64), labels.astype(np.int64) * axis.length
-        at_once = max(CELLS_AT_ONCE // max(axis.n_columns, 1), 1)
-        for start in range(0, len(block), at_once):
-            part = slice(start, start + at_once)
-            keys = block.codes[part] + axis.offsets[:-1]
-            keys += firsts[part, None]
-            heavy = None if weights is None else np.repeat(weights[part], axis.n_columns)
-            every += summed_by(keys.ravel(), heavy, k * axis.length)
+        labels = labels.astype(np.int64, copy=False)
+        every = summed_by_place(block.codes, labels, k, axis, None if weights is None else weights[:, None])
         counts = Counts.none(k, 0, numeric)
         if numeric:
             whole, seen = ticks(block.numbers), ~np.isnan(block.numbers)
             squares = whole * whole >> (2 * TICK_BITS - SQUARE_BITS)
-            for total, values in zip(counts.arrays[2:], (whole, squares, seen.astype(np.int64)), strict=True):
-                for column, own in enumerate(values.T):
-                    total[:, column] = summed_by(labels, own if weights is None else own * weights, k)
+            values = np.concatenate([whole, squares, seen], axis=1)
+            if weights is not None:
+                values *= weights[:, None]
+            nowhere = np.zeros((len(block), 1), dtype=np.uint8)
+            parts = np.split(summed_by_place(nowhere, labels, k, Axis((1,)), values), 3, axis=1)
+            counts = Counts.made_of([*counts.arrays[:2], *(np.ascontiguousarray(part) for part in parts)])
         return replace(
             counts,
             by_category=np.ascontiguousarray(every.reshape(k, -1)[:, axis.category_places]),

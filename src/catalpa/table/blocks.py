@@ -171,8 +171,9 @@ class Block:
         absent = np.zeros(len(self), dtype=np.int64)
         if axis.holes:
             absent += (self.codes == np.asarray(axis.sizes) + IGNORED).sum(axis=1)
-        if self.numbers.shape[1]:
-            absent += np.isnan(self.numbers).sum(axis=1)
+        missing = np.isnan(self.numbers)
+        if missing.any():  # rarely, and sums of short rows take long
+            absent += missing.sum(axis=1)
         columns = axis.n_columns + self.numbers.shape[1]
         return np.maximum(columns - absent, 1) if absent.any() else None
 

@@ -124,6 +124,7 @@ void bind_soft(nb::module_& module);
 void bind_in_order(nb::module_& module);
 void bind_logarithm(nb::module_& module);
 void bind_away(nb::module_& module);
+void bind_count(nb::module_& module);
 void bind_costs(nb::module_& module);
 void bind_modes(nb::module_& module);
 
