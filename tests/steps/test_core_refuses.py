@@ -308,12 +308,6 @@ CASES = {
         ("starts", np.array([0, 3, -5])),
         ("into", ints(4, 4)),
     ],
-    "turn_axes": [
-        ("matrix", np.eye(4)),
-        ("matrix", np.ones((5, 4))),
-        ("basis", np.ones((4, 2))),
-        ("level", "abacus"),
-    ],
     "points_away": [*AWAY, ("points", np.zeros((2, N - 1))), ("drop", -1.0), ("drop", np.nan)],
     "cells_away": [
         *AWAY,
