@@ -10,7 +10,7 @@ from catalpa.engines.local import LocalEngine
 from catalpa.loop.soft import EnginePasses, Held
 from catalpa.steps import compiled
 from catalpa.steps.counts import WHOLE, Counts, SharedCounts, count_all
-from catalpa.steps.soft.passes import CorePasses
+from catalpa.steps.soft.share import CorePasses
 from catalpa.table.blocks import Axis, Block, Rows
 
 pytest.importorskip("catalpa.steps._core")

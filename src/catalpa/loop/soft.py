@@ -20,9 +20,8 @@ from catalpa.loop.soft_starts import Starts
 from catalpa.steps import compiled
 from catalpa.steps.counts import WHOLE, Counts, SharedCounts
 from catalpa.steps.scores import Scores
-from catalpa.steps.soft.passes import Told, passes_by_core
 from catalpa.steps.soft.scores import soften
-from catalpa.steps.soft.share import share_and_count
+from catalpa.steps.soft.share import Told, passes_by_core, share_and_count
 from catalpa.table.blocks import Axis, Block
 
 TIE = 1e-6  # relative difference of evidence up to which the earlier one stays

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from catalpa.steps.away import cells_away, points_away
+from catalpa.loop.soft_starts import cells_away, points_away
 
 
 def everywhere(levels, core, distances, *arguments):
