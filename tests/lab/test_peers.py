@@ -76,6 +76,11 @@ def test_leading_axes_of_a_narrow_table_are_all_there_are():
     assert adjusted_rand([0, 0, 0, 1, 1, 1], labels) == 1
 
 
+def test_leading_axes_tell_two_kinds_of_rows_apart():
+    rows = [["a", "x", "u"]] * 4 + [["b", "y", "v"]] * 4
+    assert adjusted_rand([0] * 4 + [1] * 4, LeadingAxes(2, random_state=0).fit(rows).labels_) == 1
+
+
 @pytest.mark.filterwarnings(IGNORED)
 def test_latent_classes_find_planted_clusters(planted, mixed):
     needs_stepmix()

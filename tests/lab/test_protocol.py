@@ -132,8 +132,9 @@ def test_a_data_set_that_the_protocol_lacks_is_refused():
 
 
 def test_estimators_come_from_the_registry_or_by_path():
-    assert find_estimator("kmd").__name__ == "KModes"
-    assert method_name("dilca") == "cbdm"
+    assert find_estimator("kmd").__name__ == find_estimator("k-modes").__name__ == "KModes"
+    assert find_estimator("sklearn.cluster:KMeans").__name__ == "KMeans"
+    assert (method_name("dilca"), method_name("K-Modes")) == ("cbdm", "kmodes")
     assert method_name("sklearn.cluster:KMeans") == "sklearn.cluster:KMeans"
     assert is_by_chance("disc")
     assert not is_by_chance("sigdt")

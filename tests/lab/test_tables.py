@@ -64,6 +64,14 @@ def test_printed_ablation_ranks_follow_when_ties_share_the_best_rank():
     assert np.abs(best - printed_ranks("3", "ACC")[scores.columns]).max() < 0.0051
 
 
+def test_what_was_printed_is_read_as_it_stands_there():
+    two = printed("2", "ACC").set_index(["dataset", "label"])
+    assert two.loc[("ZO", "DISC"), "mean"] == 0.805
+    assert (printed_ranks("3", "ACC")["DISC"], len(printed_ranks("3", "ARI"))) == (1.08, 0)
+    assert ranks_of(table_of(printed("2", "ACC")), "ACC")["DISC"].round(2) == 1.25
+    assert contradictions()["dataset"].tolist()[:2] == ["SB", "NU"]
+
+
 def test_the_printed_tables_contradict_each_other_in_four_places():
     found = contradictions()[["dataset", "method"]].itertuples(index=False, name=None)
     assert sorted(found) == [("NU", "DISC"), ("OB", "KMD"), ("SB", "DISC"), ("SB", "KMD")]

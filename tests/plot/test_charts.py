@@ -9,7 +9,10 @@ import pytest
 import catalpa
 from catalpa import plot
 from catalpa.errors import ParameterError, UndefinedMetric, UnknownCluster, UnknownColumn
+from catalpa.plot.spreads import spread_numbers
 from catalpa.plot.theme import PALETTE, cluster_colour, cluster_shape
+from catalpa.plot.view import look
+from catalpa.table import infer
 
 
 def drawn_values(chart, field):
@@ -33,6 +36,21 @@ def drawn_values(chart, field):
 def test_twenty_clusters_look_different():
     assert len({(cluster_colour(at), cluster_shape(at)) for at in range(20)}) == 20
     assert len(set(PALETTE)) == 8
+    assert cluster_colour(0) == cluster_colour(8)
+    assert (cluster_shape(0), cluster_shape(8)) == ("circle", "square")
+
+
+def test_numbers_are_spread_by_cluster():
+    rows = [[1.5], [2.5], [9.5]]
+    found = spread_numbers(rows, infer(rows), np.array([0, 0, 1]), 2)
+    assert found.profile.means.ravel().tolist() == [2.0, 9.5]
+    assert found.quantiles[0, 0, 2] == 2.0
+
+
+def test_a_row_of_the_sample_is_told_by_its_columns():
+    table = [["a", "x"], ["b", "y"]]
+    texts = look(catalpa.KModes(2, random_state=0).fit(table), table).cell_texts(0)
+    assert texts == {"x0": "a", "x1": "x"}
 
 
 def test_sizes_are_the_sizes_of_the_clusters(kmodes):

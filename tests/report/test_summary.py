@@ -15,6 +15,7 @@ import catalpa
 from catalpa.cluster.registry import METHODS
 from catalpa.errors import UnseenCategoryWarning
 from catalpa.plot.view import look
+from catalpa.report.learned import split_records, weight_records
 from catalpa.report.summary import summarise
 
 
@@ -139,6 +140,19 @@ def test_splits_hold_the_rows_that_answer_their_questions(zoo):
             held &= (zoo[column].astype(str) == category) != bool(negated)
         assert (model.labels_[held] == branch["cluster"]).all()
         assert held.sum() == branch["rows"]
+
+
+def test_a_split_asks_and_its_branches_answer():
+    table = [["a", "p", "x"]] * 10 + [["b", "q", "y"]] * 10
+    branches = split_records(look(catalpa.SigDT().fit(table), table))
+    told = [[branch[name] for name in ("depth", "holds", "asks", "cluster", "rows")] for branch in branches]
+    assert told == [[0, None, "x0 is a", None, 20], [1, True, None, 0, 10], [1, False, None, 1, 10]]
+
+
+def test_columns_are_weighed_in_the_order_of_their_weights():
+    table = [["a", "x"], ["a", "y"], ["b", "x"], ["b", "y"]] * 3
+    records = weight_records(look(catalpa.WOCIL(2, random_state=0).fit(table), table))
+    assert [record["column"] for record in records] == ["x0", "x1"]
 
 
 def test_splits_count_the_rows_that_are_given(zoo):

@@ -112,12 +112,6 @@ def identifier_of(names: Sequence[str] | None) -> str | None:
 
 
 def delimiter_of(text: str | None) -> str | None:
-    r"""A delimiter as shells let one type it.
-
-    Examples
-    --------
-    >>> delimiter_of(r"\t") == "\t"
-    True
-    """
+    """A delimiter as shells let one type it."""
     # A shell hands \t over as two letters.
     return "\t" if text in ("\\t", "tab") else text

@@ -19,13 +19,6 @@ def find_estimator(name: str) -> type[Any]:
 
     That is the name or alias of a method, ``"stepmix"`` or ``"mca-kmeans"``, the name of an entry point in
     the group ``catalpa.methods``, or an import path such as ``"package.module:Class"``.
-
-    Examples
-    --------
-    >>> find_estimator("k-modes").__name__
-    'KModes'
-    >>> find_estimator("sklearn.cluster:KMeans").__name__
-    'KMeans'
     """
     if ":" in name:
         module, _, attribute = name.partition(":")
@@ -50,13 +43,7 @@ def find_estimator(name: str) -> type[Any]:
 
 
 def method_name(name: str) -> str:
-    """The registry's own name where this is an alias of it; the name itself for classes of other packages.
-
-    Examples
-    --------
-    >>> method_name("K-Modes"), method_name("sklearn.cluster:KMeans")
-    ('kmodes', 'sklearn.cluster:KMeans')
-    """
+    """The registry's own name where this is an alias of it; the name itself for classes of other packages."""
     # By its class: entry points and paths may lead to the same method.
     found = find_estimator(name)
     return next((entry.name for entry in METHODS.values() if entry.estimator is found), name)

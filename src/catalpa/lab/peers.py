@@ -51,14 +51,7 @@ class LatentClasses(ClusterMixin, BaseEstimator):
 
 @dataclass(eq=False, repr=False)
 class LeadingAxes(ClusterMixin, BaseEstimator):
-    """k-means on the leading axes of multiple correspondence analysis; numbers stand beside, as in FAMD.
-
-    Examples
-    --------
-    >>> rows = [["a", "x", "u"]] * 4 + [["b", "y", "v"]] * 4
-    >>> LeadingAxes(2, random_state=0).fit(rows).labels_.tolist() in ([0] * 4 + [1] * 4, [1] * 4 + [0] * 4)
-    True
-    """
+    """k-means on the leading axes of multiple correspondence analysis; numbers stand beside, as in FAMD."""
 
     n_clusters: int = 8
     _: KW_ONLY
@@ -83,13 +76,7 @@ PEERS: Mapping[str, type[Any]] = {"stepmix": LatentClasses, "mca-kmeans": Leadin
 
 
 def find_peer(name: str) -> type[Any] | None:
-    """The method of this name, or None; says what to install where its package is missing.
-
-    Examples
-    --------
-    >>> find_peer("mca-kmeans").__name__
-    'LeadingAxes'
-    """
+    """The method of this name, or None; says what to install where its package is missing."""
     if name == "stepmix" and importlib.util.find_spec("stepmix") is None:
         raise MissingDependency(
             "The method 'stepmix' is latent class analysis by the package StepMix, which is not installed. "

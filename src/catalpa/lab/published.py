@@ -16,14 +16,7 @@ SAME_METHOD = {"DISC-II": "KMD", "DISC": "DISC"}
 
 
 def printed(table: str, measure: str) -> pd.DataFrame:
-    """Printed means and deviations of a table, one row per data set and label; none of other measures.
-
-    Examples
-    --------
-    >>> two = printed("2", "ACC").set_index(["dataset", "label"])
-    >>> float(two.loc[("ZO", "DISC"), "mean"])
-    0.805
-    """
+    """Printed means and deviations of a table, one row per data set and label; none of other measures."""
     if table == "2":
         rows = _read("table2.csv").rename(columns={"method": "label"})
         return rows.loc[rows["index"] == measure, ["dataset", "label", "mean", "std"]]
@@ -38,13 +31,7 @@ def printed(table: str, measure: str) -> pd.DataFrame:
 
 
 def printed_ranks(table: str, measure: str) -> pd.Series:
-    """Printed average ranks by label; empty where a table prints none for the measure.
-
-    Examples
-    --------
-    >>> float(printed_ranks("3", "ACC")["DISC"]), len(printed_ranks("3", "ARI"))
-    (1.08, 0)
-    """
+    """Printed average ranks by label; empty where a table prints none for the measure."""
     if measure not in MEASURES[table] or table == "4":
         return pd.Series(dtype=float)
     if table == "2":
@@ -59,14 +46,7 @@ def table_of(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def ranks_of(scores: pd.DataFrame, measure: str) -> pd.Series:
-    """Average rank of each column; ties share their mean rank, and a gap is last.
-
-    Examples
-    --------
-    >>> scores = table_of(printed("2", "ACC"))
-    >>> round(float(ranks_of(scores, "ACC")["DISC"]), 2)
-    1.25
-    """
+    """Average rank of each column; ties share their mean rank, and a gap is last."""
     higher = HIGHER_IS_BETTER[measure]
     # As the paper ranks: a method without a result on a data set is last there.
     filled = scores.astype(float).fillna(float("-inf") if higher else float("inf"))
@@ -74,13 +54,7 @@ def ranks_of(scores: pd.DataFrame, measure: str) -> pd.Series:
 
 
 def contradictions() -> pd.DataFrame:
-    """Means of the same method on the same data that the printed tables give differently.
-
-    Examples
-    --------
-    >>> contradictions()["dataset"].tolist()[:2]
-    ['SB', 'NU']
-    """
+    """Means of the same method on the same data that the printed tables give differently."""
     main = printed("2", "ACC").rename(columns={"label": "method", "mean": "table 2"})
     parts = [printed(table, "ACC").assign(table=table) for table in ("3", "4")]
     others = pd.concat(parts).assign(method=lambda rows: rows["label"].map(SAME_METHOD))

@@ -25,17 +25,7 @@ class Spreads:
 def spread_numbers(
     X: Any, schema: Schema, labels: IntArray, k: int, weights: FloatArray | None = None
 ) -> Spreads:
-    """Look at the numbers of a table whose rows have clusters.
-
-    Examples
-    --------
-    >>> from catalpa.table import infer
-    >>> import numpy as np
-    >>> rows = [[1.5], [2.5], [9.5]]
-    >>> found = spread_numbers(rows, infer(rows), np.array([0, 0, 1]), 2)
-    >>> found.profile.means.ravel().tolist(), found.quantiles[0, 0, 2]
-    ([2.0, 9.5], np.float64(2.0))
-    """
+    """Look at the numbers of a table whose rows have clusters."""
     # A number that is cut into bins is one all the same, and its own cells are still there.
     columns = tuple(
         replace(column, kind=Kind.NUMERIC, categories=(), edges=None) if column.binned else column

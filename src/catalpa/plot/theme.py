@@ -17,24 +17,12 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'DejaVu 
 
 
 def cluster_colour(cluster: int) -> str:
-    """Colour of a cluster.
-
-    Examples
-    --------
-    >>> cluster_colour(0) == cluster_colour(8)
-    True
-    """
+    """Colour of a cluster."""
     return PALETTE[cluster % len(PALETTE)]
 
 
 def cluster_shape(cluster: int) -> str:
-    """Shape of a cluster's points, which tells clusters of the same colour apart.
-
-    Examples
-    --------
-    >>> cluster_shape(0), cluster_shape(8)
-    ('circle', 'square')
-    """
+    """Shape of a cluster's points, which tells clusters of the same colour apart."""
     # 32 pairs of colour and shape; beyond, numbers in the middle of clusters tell them apart.
     return SHAPES[cluster // len(PALETTE) % len(SHAPES)]
 

@@ -96,15 +96,7 @@ class View:
         return tuple(category_names(column.categories) for column in self.schema.categorical)
 
     def cell_texts(self, at: int) -> dict[str, str]:
-        """Text of every cell of a row of the sample, by column.
-
-        Examples
-        --------
-        >>> import catalpa
-        >>> table = [["a", "x"], ["b", "y"]]
-        >>> look(catalpa.KModes(2, random_state=0).fit(table), table).cell_texts(0)
-        {'x0': 'a', 'x1': 'x'}
-        """
+        """Text of every cell of a row of the sample, by column."""
         texts = {}
         codes = self.sample.codes[at]
         for column, names, code in zip(self.schema.categorical, self.names, codes, strict=True):

@@ -61,15 +61,7 @@ class ChoiceReport(Document):
 
 
 def report_choice(choice: KChoice, *, title: str = "How many clusters?") -> ChoiceReport:
-    """The choice of k as a page: the curves, how clusters split as they become more, all measures.
-
-    Examples
-    --------
-    >>> import catalpa
-    >>> zoo = catalpa.datasets.load("zoo").frame
-    >>> report_choice(catalpa.choose_k(zoo, range(1, 4), repeats=0, random_state=0))
-    ChoiceReport(3 clusters of 1 to 3; .save('choice.html') writes the page)
-    """
+    """The choice of k as a page: the curves, how clusters split as they become more, all measures."""
     needs_packages()
     table = choice.records
     has_likelihood = "bic" in table[0]

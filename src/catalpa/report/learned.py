@@ -56,15 +56,6 @@ def weight_records(view: View) -> list[dict[str, Any]] | None:
     """Weight of every column in every cluster, the heaviest column first.
 
     None where the method weighs no columns: it has no ``weights_``, or these weigh something else.
-
-    Examples
-    --------
-    >>> import catalpa
-    >>> from catalpa.plot.view import look
-    >>> table = [["a", "x"], ["a", "y"], ["b", "x"], ["b", "y"]] * 3
-    >>> view = look(catalpa.WOCIL(2, random_state=0).fit(table), table)
-    >>> [record["column"] for record in weight_records(view)]
-    ['x0', 'x1']
     """
     found = getattr(view.model, "weights_", None)
     if found is None:
@@ -82,19 +73,7 @@ def weight_records(view: View) -> list[dict[str, Any]] | None:
 
 
 def split_records(view: View) -> list[dict[str, Any]] | None:
-    """Every branch of the tree, each before those below it; None where the method grows no tree.
-
-    Examples
-    --------
-    >>> import catalpa
-    >>> from catalpa.plot.view import look
-    >>> table = [["a", "p", "x"]] * 10 + [["b", "q", "y"]] * 10
-    >>> for branch in split_records(look(catalpa.SigDT().fit(table), table)):
-    ...     print(branch["depth"], branch["holds"], branch["asks"], branch["cluster"], branch["rows"])
-    0 None x0 is a None 20
-    1 True None 0 10
-    1 False None 1 10
-    """
+    """Every branch of the tree, each before those below it; None where the method grows no tree."""
     tree = getattr(view.model, "tree_", None)
     if not isinstance(tree, SplitTree):
         return None

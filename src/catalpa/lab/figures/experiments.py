@@ -103,14 +103,7 @@ def _timed_fit(
 
 
 def slopes(frame: pd.DataFrame) -> pd.DataFrame:
-    """Exponent of the growth of seconds for each method, by least squares on log axes.
-
-    Examples
-    --------
-    >>> rows = {"against": "rows", "method": "m", "rows": [10, 100], "columns": 2, "seconds": [1.0, 10.0]}
-    >>> float(slopes(pd.DataFrame(rows))["slope"].iloc[0].round(6))
-    1.0
-    """
+    """Exponent of the growth of seconds for each method, by least squares on log axes."""
     found = []
     for (against, method), part in frame.dropna(subset="seconds").groupby(["against", "method"], sort=False):
         if part[against].nunique() > 1:
