@@ -43,7 +43,15 @@ def fetch(facts: Facts, variant: Variant, base_url: str = UCI) -> bytes:
         check(member, facts.raw_sha256, f"{facts.member[-1]} inside {url}")
     table = canonical_csv(member, recipe_of(facts.name), variant)
     check(table, facts.sha256[variant], f"{facts.name} as converted from {url}")
-    _keep(cache_folder() / table_path(facts, variant), table)
+    path = cache_folder() / table_path(facts, variant)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, table)
+    except OSError as error:
+        raise DatasetError(
+            f"The downloaded data set could not be kept in {path.parent} ({error}). "
+            "Name a folder that can be written to with the environment variable CATALPA_CACHE."
+        ) from error
     return table
 
 
@@ -86,14 +94,3 @@ def _member(archive: bytes, facts: Facts) -> bytes:
                 f"Try again, or look at {facts.page}."
             ) from error
     return content
-
-
-def _keep(path: Path, content: bytes) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, content)
-    except OSError as error:
-        raise DatasetError(
-            f"The downloaded data set could not be kept in {path.parent} ({error}). "
-            "Name a folder that can be written to with the environment variable CATALPA_CACHE."
-        ) from error

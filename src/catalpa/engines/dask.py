@@ -164,8 +164,7 @@ def _later(work: Callable[..., Any]) -> Any:
 
 def _held(*things: Any) -> Delayed:
     """Things as one task, so that they travel once, workers pass them on, and none is lost with a worker."""
-    task: Delayed = _later(pickle.loads)(pickle.dumps(things, protocol=5))
-    return task
+    return _later(pickle.loads)(pickle.dumps(things, protocol=5))
 
 
 def _parts(X: Any) -> list[Delayed]:

@@ -20,7 +20,7 @@ from catalpa.relations.reasons import Reason, reasons, rows_per_weight, sentence
 from catalpa.steps.counts import SQUARE_BITS
 from catalpa.table import decode
 from catalpa.table.blocks import TICK_BITS, Block, FloatArray
-from catalpa.table.schema import Column, Kind, Schema
+from catalpa.table.schema import Column, Schema
 
 EAGER = ("pandas", "polars", "pyarrow", "modin", "cudf")  # libraries whose frames can be made from columns
 LARGE_DIGITS = 15  # beyond 10**15 no number is told shorter; the largest could become infinite
@@ -34,17 +34,15 @@ def centers_frame(fitted: Fitted) -> Any:
     schema, outcome = fitted.schema, fitted.outcome
     counts, backend = outcome.counts, _backend(schema.library)
     own = np.where(counts.seen > 0, counts.means(), outcome.scores.means)
-    means = dict(zip((column.name for column in schema.numeric), schema.scaling.restore(own).T, strict=True))
+    means = zip(schema.numeric, _rounded(schema.scaling.restore(own), schema).T, strict=True)
+    numbers = {
+        column.name: nw.new_series(column.name, values.tolist(), nw.Float64, backend=backend)
+        for column, values in means
+    }
     block = Block(outcome.centers, np.zeros((outcome.k, 0)))
     categories = replace(schema, columns=schema.categorical, library=backend, named=True)
     decoded = nw.from_native(decode(block, categories), eager_only=True)
-    columns = {}
-    for column in schema.columns:
-        if column.kind is Kind.NUMERIC:
-            values = [_without_noise(float(mean), column) for mean in means[column.name]]
-            columns[column.name] = nw.new_series(column.name, values, nw.Float64, backend=backend)
-        else:
-            columns[column.name] = decoded.get_column(column.name)
+    columns = {name: numbers[name] if name in numbers else decoded.get_column(name) for name in schema.names}
     return nw.from_dict(columns).to_native()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral
@@ -101,16 +101,12 @@ class Clusterer(
             engine.finished()
         return self
 
-    def _watched(self, units_per_weight: float, began: float) -> AbstractContextManager[None]:
+    def _watched(self, units: float, began: float) -> AbstractContextManager[None]:
         """Who is told of the passes inside the ``with`` block, as ``verbose`` and ``callback`` say."""
         asked = getattr(self, "n_clusters", None)
+        k = int(asked) if isinstance(asked, Integral) else None
         return watched(
-            type(self).__name__,
-            self.callback,
-            int(self.verbose),
-            k=int(asked) if isinstance(asked, Integral) else None,
-            units_per_weight=units_per_weight,
-            began=began,
+            type(self).__name__, self.callback, int(self.verbose), k=k, units_per_weight=units, began=began
         )
 
     def _label(self, engine: Engine) -> Any:
@@ -161,12 +157,15 @@ class Clusterer(
         settings = self._searched(self._table_settings(), random_state)
         opened = opener.for_fit(settings, sample_weight)
         validate_data(self, opener.header.sample, skip_check_array=True)
+        given: dict[str, Any] = {name: getattr(self, name) for name in LOOP_SETTINGS if hasattr(self, name)}
+        # Words as the loop spells them.
+        given |= {name: word.lower() for name, word in given.items() if isinstance(word, str)}
         return Problem(
             opened.engine,
             self._with_order_told(opened.schema),
             self._clusters_for(opened.engine.n_rows),
             random_state,
-            **{name: _in_lower_case(getattr(self, name)) for name in LOOP_SETTINGS if hasattr(self, name)},
+            **given,
             units_per_weight=opened.units_per_weight,
             search_rows=settings.search_rows or opened.engine.n_rows,
             search_seed=settings.search_seed,
@@ -257,9 +256,14 @@ class Clusterer(
         try:
             validate_data(self, header.sample, reset=False, skip_check_array=True)
         except ValueError as error:
-            if header.named and self.schema_.named:
-                raise ColumnMismatch(f"{error}{_elsewhere(header.names, self.schema_.inputs)}") from error
-            raise
+            if not header.named or not self.schema_.named:
+                raise
+            came, expected = header.names, self.schema_.inputs
+            moved = [name for name, other in zip(came, expected, strict=False) if name != other]
+            # Names that are there but elsewhere; scikit-learn's message does not say which.
+            same = sorted(came) == sorted(expected)
+            told = f" These columns stand elsewhere than at fit: {moved}." if same else ""
+            raise ColumnMismatch(f"{error}{told}") from error
 
     def _opened(self, X: Any) -> tuple[Engine, FixedScores]:
         engine = self._engine(X)
@@ -322,14 +326,3 @@ class Clusterer(
         tags = super().__sklearn_tags__()
         tags.input_tags = replace(tags.input_tags, categorical=True, string=True, allow_nan=True)
         return tags
-
-
-def _in_lower_case(setting: Any) -> Any:
-    """A word as the loop spells it; a setting that is no word stays as it is."""
-    return setting.lower() if isinstance(setting, str) else setting
-
-
-def _elsewhere(came: Sequence[str], expected: Sequence[str]) -> str:
-    """Names the columns that are there but not where fit had them; scikit-learn's message does not."""
-    moved = [name for name, other in zip(came, expected, strict=False) if name != other]
-    return f" These columns stand elsewhere than at fit: {moved}." if sorted(came) == sorted(expected) else ""

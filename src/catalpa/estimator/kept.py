@@ -67,10 +67,8 @@ def check_kept(fitted: Fitted, kept: Kept) -> None:
     for name in kept.facts:
         if not np.isfinite(outcome.facts[name]):
             raise damaged(f"extra.facts.{name}", "is not a finite number")
-    for owner, arrays, shapes in (
-        ("learned", outcome.learned, kept.learned),
-        ("shared", outcome.shared, kept.shared),
-    ):
+    for owner in ("learned", "shared"):
+        arrays, shapes = getattr(outcome, owner), getattr(kept, owner)
         _check_names(f"extra.{owner}", arrays, tuple(shapes))
         for name, words in shapes.items():
             _check_array(f"extra.{owner}.{name}", arrays[name], words, sizes, whole=name in kept.whole)

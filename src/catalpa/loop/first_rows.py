@@ -37,14 +37,7 @@ def _completed(engine: Engine, found: FoundRows, k: int) -> FoundRows:
     """Put the table's first other distinct rows behind those found, until there are k or no more."""
     if len(found) >= k:
         return found
-    rest = engine.total(distinct_rows, k)
-    known = {row.tobytes() for row in _whole(found)}
-    fresh = [at for at, row in enumerate(_whole(rest)) if row.tobytes() not in known]
-    return found.followed_by(rest.take(fresh[: k - len(found)]))
-
-
-def _whole(found: FoundRows) -> IntArray:
-    return np.concatenate([found.codes.astype(np.float64), found.numbers], axis=1)
+    return found.followed_by(engine.total(distinct_rows, k)).distinct(k)
 
 
 def cao_rows(engine: Engine, k: int, _rng: np.random.Generator) -> FoundRows:

@@ -36,9 +36,7 @@ class CategoryMap:
         """Columns of a table with a row for every category: ``x0``, ``x1``, ... are the axes."""
         points = {"column": self.columns, "category": self.categories, "count": self.counts}
         along = {"x": self.coordinates, "contribution": self.contributions, "quality": self.quality}
-        numbered = {
-            f"{name}{axis}": part for name, values in along.items() for axis, part in enumerate(values.T)
-        }
+        numbered = {f"{name}{at}": part for name, own in along.items() for at, part in enumerate(own.T)}
         return {**points, **numbered}
 
 
@@ -70,9 +68,7 @@ def map_categories(
     mass = weights[here] / weights.sum()
     coordinates, inertia, contributions = _axes(described_by, mass, axes)
     around = (described_by**2).sum(axis=1, keepdims=True)
-    names = [
-        (column.name, name) for column in schema.categorical for name in category_names(column.categories)
-    ]
+    names = [(one.name, name) for one in schema.categorical for name in category_names(one.categories)]
     shown = [names[at] for at in np.flatnonzero(here)]
     total = float((mass[:, None] * described_by**2).sum())
     return CategoryMap(

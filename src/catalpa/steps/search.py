@@ -48,11 +48,15 @@ class FoundRows:
 
     def best(self) -> FoundRows:
         """The first ``limit`` rows in order, of equal rows only the first."""
-        rows = list(zip(_bytes_of(self.codes), _bytes_of(self.numbers), strict=True))
+        return self.take(np.lexsort((self.index, -self.keys)).tolist()).distinct(self.limit)
+
+    def distinct(self, most: int) -> FoundRows:
+        """The first rows as they stand, of equal rows only the first."""
+        rows = zip(_bytes_of(self.codes), _bytes_of(self.numbers), strict=True)
         first: dict[tuple[bytes, bytes], int] = {}
-        for at in np.lexsort((self.index, -self.keys)).tolist():
-            first.setdefault(rows[at], at)
-        return self.take(list(first.values())[: self.limit])
+        for at, row in enumerate(rows):
+            first.setdefault(row, at)
+        return self.take(list(first.values())[:most])
 
 
 def _bytes_of(rows: NDArray[Any]) -> list[bytes]:

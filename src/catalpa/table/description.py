@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from functools import partial
 from itertools import pairwise
@@ -63,7 +63,7 @@ def _column(state: Any, owner: str) -> Column:
         categories=_categories(of("categories", list, tuple), f"{owner}.categories"),
         low=_number(state.get("low"), f"{owner}.low"),
         high=_number(state.get("high"), f"{owner}.high"),
-        edges=None if edges is None else _edges(edges, f"{owner}.edges"),
+        edges=None if edges is None else _edges(of("edges", list, tuple), f"{owner}.edges"),
         clipped=of("clipped", bool),
         origin=None if origin is None else _origin(of("origin", dict), f"{owner}.origin"),
     )
@@ -111,9 +111,7 @@ def _categories(values: Any, owner: str) -> tuple[Category, ...]:
     return tuple(values)
 
 
-def _edges(values: object, owner: str) -> tuple[float, ...]:
-    if not isinstance(values, list | tuple):
-        raise _unreadable(owner, repr(values))
+def _edges(values: Sequence[object], owner: str) -> tuple[float, ...]:
     edges = tuple(_number(value, owner) for value in values)
     if any(left >= right for left, right in pairwise(edges)):
         raise _unreadable(owner, "not ascending")

@@ -48,11 +48,11 @@ def _extended(column: Column, summaries: dict[str, Summary], missing: str) -> Co
 
 def places_in(schema: Schema, wider: Schema) -> IntArray:  # (V,)
     """Where each place of the schema's axis is on the axis of a wider one."""
-    places = []
-    pairs = zip(schema.categorical, wider.categorical, wider.axis.offsets, strict=False)
-    for column, other, offset in pairs:
-        for value in column.categories:
-            code = other.missing_code if value is None else other.codes[category_key(value)]
-            assert code is not None
-            places.append(int(offset) + code)
+    columns = zip(schema.categorical, wider.categorical, wider.axis.offsets, strict=False)
+    places = [
+        # The category of missing cells stays the last.
+        int(offset) + (other.size - 1 if value is None else other.codes[category_key(value)])
+        for column, other, offset in columns
+        for value in column.categories
+    ]
     return np.array(places, dtype=np.int64)

@@ -12,18 +12,8 @@ from numpy.typing import NDArray
 
 from catalpa.errors import TableError
 from catalpa.table.blocks import IGNORED, Block, Rows
-from catalpa.table.cells import (
-    LARGEST_EXACT,
-    Category,
-    Cells,
-    Coded,
-    Family,
-    Numbers,
-    category_key,
-    cut,
-    read_text,
-)
-from catalpa.table.schema import Column, Kind, Schema
+from catalpa.table.cells import LARGEST_EXACT, Cells, Coded, Family, Numbers, cut, read_text
+from catalpa.table.schema import Category, Column, Kind, Schema, category_key
 
 FEW_ROWS = 64  # up to which looking up cells is quicker than reading columns
 

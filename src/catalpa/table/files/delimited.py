@@ -156,9 +156,8 @@ def as_text(
         strings_can_be_null=True,
     )
     # In a table of one column an empty line is a missing cell.
-    parse = arrow_csv.ParseOptions(
-        delimiter=delimiter, newlines_in_values=True, ignore_empty_lines=len(names) > 1
-    )
+    parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    parse.ignore_empty_lines = len(names) > 1
     return parse, convert
 
 

@@ -48,6 +48,19 @@ def refuse_binary(begin: bytes, name: str) -> None:
         )
 
 
+def encoding_of(begin: bytes, name: str, encoding: str | None) -> str:
+    """What a text is written in by its beginning, which may end inside a character."""
+    if encoding is None:
+        refuse_binary(begin, name)
+    if told := known_encoding(encoding) or marked_encoding(begin):
+        return told
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(begin)
+    except UnicodeDecodeError:
+        return "utf-8" if begins_in_utf8(begin) else "cp1252"
+    return "utf-8"
+
+
 def in_utf8(content: bytes, name: str, encoding: str | None) -> bytes:
     """The text in UTF-8, without a mark; the same bytes where it is written so."""
     marked = marked_encoding(content)

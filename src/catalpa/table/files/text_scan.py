@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,13 +12,7 @@ from pyarrow import csv as arrow_csv
 
 from catalpa.errors import TableError
 from catalpa.table.files.delimited import as_text, begun, cast, looks_like_labels, number_text
-from catalpa.table.files.encodings import (
-    SAMPLE_BYTES,
-    begins_in_utf8,
-    known_encoding,
-    marked_encoding,
-    refuse_binary,
-)
+from catalpa.table.files.encodings import SAMPLE_BYTES, encoding_of
 
 BLOCK_BYTES = 1 << 22  # read at a time; no record may be longer
 
@@ -106,24 +99,11 @@ def _typed(column: pa.Array, kind: pa.DataType, decimal: str) -> pa.Array:
 
 def _layout(path: Path, delimiter: str | None, encoding: str | None, na: tuple[str, ...]) -> Layout:
     begin = _beginning(path)
-    if encoding is None:
-        refuse_binary(begin, str(path))
-    found = known_encoding(encoding) or marked_encoding(begin) or _guessed(begin)
+    found = encoding_of(begin, str(path), encoding)
     text = begin.decode(found, errors="replace")
     chosen, names = begun(text, str(path), delimiter, lambda: text)
     empty = len(text[: len(text) - len(text.lstrip("\r\n"))].splitlines())
     return Layout(names, chosen, found, empty, na)
-
-
-def _guessed(begin: bytes) -> str:
-    """UTF-8, or Windows text where the beginning cannot be that; it may end inside a character."""
-    if begins_in_utf8(begin):
-        return "utf-8"
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(begin)
-    except UnicodeDecodeError:
-        return "cp1252"
-    return "utf-8"
 
 
 def _beginning(path: Path) -> bytes:
