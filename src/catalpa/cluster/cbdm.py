@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from catalpa.costs.context import CategoryDistances, ColumnContexts, learn_contexts
 from catalpa.costs.embedding import JointVectors, overall_shares
-from catalpa.costs.method import Method
 from catalpa.errors import ColumnWarning, ParameterError, UndefinedMetric
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
@@ -139,27 +138,17 @@ class CBDM(Clusterer):
         least_share = float(self.sigma) if self.context == "M" else None
         contexts = learn_contexts(together, axis, least_share=least_share)
         _check_defined(contexts, problem.schema, together)
-        shared: dict[str, FloatArray] = {
-            "members": contexts.members.astype(np.int64),
-            "uncertainty": contexts.uncertainty,
-        }
-        ragged = {"distances": tuple(contexts.distances)}
-        if self.clusterer == "ward":
-            return _merge_rows(
-                problem, contexts.coordinates, _means(contexts, together, axis), shared, ragged
-            )
-        rest = problem.settle_best(self._method(contexts, together, axis))
-        return problem.outcome(rest, shared=shared, ragged=ragged)
-
-    def _method(self, contexts: ColumnContexts, together: IntArray, axis: Axis) -> Method[Any]:
-        if self.clusterer == "embedding":
-            return _means(contexts, together, axis)
-        return CategoryDistances(
-            axis,
-            contexts.distances,
-            squared=self.distance == "euclidean",
-            nearest_center=self.centers == "nearest",
-        )
+        if self.clusterer == "kmodes":
+            squared, nearest = self.distance == "euclidean", self.centers == "nearest"
+            method = CategoryDistances(axis, contexts.distances, squared, nearest)
+            found = problem.outcome(problem.settle_best(method))
+        elif self.clusterer == "ward":
+            found = _merge_rows(problem, contexts.coordinates, together)
+        else:
+            found = problem.outcome(problem.settle_best(_means(contexts.coordinates, together, axis)))
+        members: FloatArray = contexts.members.astype(np.int64)
+        shared = {"members": members, "uncertainty": contexts.uncertainty}
+        return replace(found, shared=shared, ragged={"distances": contexts.distances})
 
     @property
     def relations_(self) -> Relations:
@@ -183,9 +172,8 @@ class CBDM(Clusterer):
         return self._fitted.outcome.shared["uncertainty"]
 
 
-def _means(contexts: ColumnContexts, together: IntArray, axis: Axis) -> JointVectors:
+def _means(coordinates: Sequence[FloatArray], together: IntArray, axis: Axis) -> JointVectors:
     """k-means on the points of the categories."""
-    coordinates = contexts.coordinates
     # Columns have points of different lengths; zeros behind them change no distance.
     vectors = np.zeros((axis.length, max(points.shape[1] for points in coordinates)))
     for part, points in zip(axis.slices(), coordinates, strict=True):
@@ -221,23 +209,16 @@ def _check_defined(contexts: ColumnContexts, schema: Schema, together: IntArray)
         )
 
 
-def _merge_rows(
-    problem: Problem,
-    coordinates: Sequence[FloatArray],
-    means: JointVectors,
-    shared: Mapping[str, FloatArray],
-    ragged: Mapping[str, tuple[FloatArray, ...]],
-) -> Outcome:
+def _merge_rows(problem: Problem, coordinates: Sequence[FloatArray], together: IntArray) -> Outcome:
     """Ward's clustering of rows whose categories have these coordinates, one array per column.
 
     Equal rows are merged first, so only distinct rows are compared. The model that is left for new rows
     is the mean of every cluster.
     """
     engine, axis = problem.engine, problem.engine.axis
+    means = _means(coordinates, together, problem.axis)
     # Rows in the order of the table, since labels must go back to them.
-    codes, weights = engine.each(_row_codes), engine.each(_row_weights)
-    numbers = np.zeros((len(codes), 0))
-    distinct, row_of = collapse(Block(codes, numbers, weights), axis)
+    distinct, row_of = collapse(problem.rows_at(np.arange(engine.n_rows)), axis)
     if len(distinct) > MOST_DISTINCT:
         raise ParameterError(
             f"clusterer='ward' compares every two distinct rows, and the table has {len(distinct)} of "
@@ -254,18 +235,7 @@ def _merge_rows(
     nearest = engine.each(label_rows, fix(scores, axis))
     labels = np.where(row_of < 0, nearest, merged[row_of]).astype(np.int32)
     history = (report_pass(Pass("merge", cost, engine.n_rows, False, k), 1, 1),)
-    return Outcome(
-        scores, counts, state.centers, cost, history, True, shared=shared, ragged=ragged, labels=labels
-    )
-
-
-def _row_codes(block: Block) -> IntArray:
-    """The codes of a block's rows."""
-    return block.codes
-
-
-def _row_weights(block: Block) -> IntArray:
-    return block.row_weights
+    return Outcome(scores, counts, state.centers, cost, history, True, labels=labels)
 
 
 def _row_points(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from catalpa.steps.counts import Counts
 from catalpa.table.blocks import Axis, FloatArray, IntArray
-from catalpa.table.schema import Column, Kind
+from catalpa.table.schema import Column
 
 
 def ranked_categories(columns: Sequence[Column]) -> tuple[int, ...]:
@@ -24,15 +24,12 @@ def ranked_categories(columns: Sequence[Column]) -> tuple[int, ...]:
 
     Examples
     --------
-    >>> from catalpa.table.schema import Dtype
+    >>> from catalpa.table.schema import Dtype, Kind
     >>> answers = ("never", "often", None)
     >>> ranked_categories([Column("q", kind, Dtype("str"), answers) for kind in (Kind.NOMINAL, Kind.ORDINAL)])
     (0, 2)
     """
-    return tuple(
-        column.size - (column.missing_code is not None) if column.kind is Kind.ORDINAL else 0
-        for column in columns
-    )
+    return tuple(column.ranked for column in columns)
 
 
 def conditional_shares(together: IntArray, axis: Axis) -> FloatArray:  # (V, V)

@@ -55,18 +55,15 @@ class Outcome:
         kept = np.flatnonzero(self.counts.sizes > 0)
         if len(kept) == self.k:
             return self
-        scores, counts = self.scores, self.counts
+        scores = self.scores
         return replace(
             self,
             scores=replace(
                 scores,
                 table=np.ascontiguousarray(scores.table[:, kept]),  # the core reads rows of it as they lie
-                anchor=scores.anchor[kept],
-                means=scores.means[kept],
-                scale=scores.scale[kept],
-                level=scores.level[kept],
+                **{name: getattr(scores, name)[kept] for name in ("anchor", "means", "scale", "level")},
             ),
-            counts=counts.take(kept),
+            counts=self.counts.take(kept),
             centers=self.centers[kept],
             learned={name: values[kept] for name, values in self.learned.items()},
             soft=None if self.soft is None else self.soft.take(kept),
@@ -124,15 +121,12 @@ def fitted_of(model: Any) -> Fitted:
 def warn_if_short(asked: Any, outcome: Outcome, advice: str) -> None:
     """Say where a fit found fewer clusters than it was asked for, or did not come to rest and what helps."""
     if isinstance(asked, Integral) and outcome.k < int(asked):
-        warnings.warn(
+        said = (
             f"Only {outcome.k} of {asked} clusters hold rows: the table has too few rows that differ for "
-            "this distance, or clusters were kept empty. Ask for fewer clusters.",
-            ConvergenceWarning,
-            stacklevel=3,
+            "this distance, or clusters were kept empty. Ask for fewer clusters."
         )
     elif not outcome.converged:
-        warnings.warn(
-            f"Stopped after {len(outcome.history)} passes before the clusters came to rest. {advice}",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
+        said = f"Stopped after {len(outcome.history)} passes before the clusters came to rest. {advice}"
+    else:
+        return
+    warnings.warn(said, ConvergenceWarning, stacklevel=3)

@@ -190,11 +190,8 @@ class Problem:
         if not self.schema.numeric or not self.engine.axis.n_columns:
             return 1.0
         counts = self.engine.total(count_all, self.engine.axis)
-        differ = []
-        for part in self.axis.slices():
-            of_column = counts.of_column(part)[0]
-            total = of_column.sum()
-            differ.append(1.0 - float(((of_column / max(total, 1)) ** 2).sum()) if total else 0.0)
+        shares = [counts.shares(self.axis)[0, part] for part in self.axis.slices()]
+        differ = [1.0 - float((share**2).sum()) if share.any() else 0.0 for share in shares]
         spread = counts.variances()[0] * 2.0  # of the difference of two rows
         if np.mean(differ) <= 0 or spread.mean() <= 0:
             return 1.0

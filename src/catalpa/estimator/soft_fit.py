@@ -11,32 +11,24 @@ from functools import cached_property, partial
 import numpy as np
 
 from catalpa.costs.soft.mixture import Overall
-from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine, thread_count
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.problem import Problem, passes_in_weights
 from catalpa.loop.progress import seeking
 from catalpa.loop.soft import Found, Ripened, Search, Settings, on_all_rows, ripen
 from catalpa.steps.assign import count_nearest, label_rows
-from catalpa.steps.counts import (
-    SQUARE_DROP,
-    SUM_DROP,
-    WHOLE,
-    Counts,
-    SharedCounts,
-    count_all,
-    most_frequent,
-)
-from catalpa.steps.scores import Scores, fix
+from catalpa.steps.counts import SQUARE_DROP, SUM_DROP, WHOLE, Counts, SharedCounts, count_all, most_frequent
+from catalpa.steps.scores import fix
 from catalpa.steps.soft.reference import shares
 from catalpa.steps.soft.scores import check_shareable, soften
 from catalpa.steps.soft.share import foremost_shares, log_mixture
-from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows, collapse
-from catalpa.table.schema import Column, Kind, Schema
+from catalpa.table.blocks import Block, FloatArray, IntArray, Rows, collapse
+from catalpa.table.schema import Schema
 
 LEAST_LACKING, MOST_LACKING = 0.01, 0.99  # share of missing numbers between which missing says something
 # Factors on the differences of costs, and passes with each; none of 500 measured fits came to need them.
 SHARPER, SHARPER_PASSES = (2.0, 4.0, 8.0), 10
+DROPPED = (0, 0, SUM_DROP, SQUARE_DROP, 0)  # low bits that are left out of each array of counts by share
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +43,6 @@ class Ground:
     def sampled(self) -> bool:
         """Whether the search sees some of the rows only."""
         return int(self.totals.sizes[0]) > int(self.search.block.row_weights.sum())
-
-    @property
-    def total(self) -> float:
-        """Weight of all rows."""
-        return self.problem.in_weights(int(self.totals.sizes[0]))
 
     @property
     def n_distinct(self) -> int:
@@ -86,8 +73,9 @@ class Ground:
         if self.n_distinct <= counts.k:
             # All of one weight, a row is likeliest in its own cluster.
             return self._each_its_own(np.full(self.n_distinct, max(int(counts.sizes.sum()) // counts.k, 1)))
-        for factor in SHARPER:
-            found = sharpened(self.problem.engine, found, factor)
+        for factor in SHARPER:  # every row leans more and more to its foremost cluster
+            ripening = partial(ripen, self.problem.engine, found.mixture, found.ripened.shared)
+            found = found.followed_by(ripening(passes=SHARPER_PASSES, sharper=factor, phase="sharpen"))
             if self._hard_counts(found).sizes.all():
                 return found
         return with_moved_rows(self.search, found)
@@ -100,9 +88,12 @@ class Ground:
     def _published(self, found: Found, counts: Counts) -> Outcome:
         mixture, shared = found.mixture, found.ripened.shared
         positions = mixture.log_shares(shared)
-        units = self.problem.units_per_weight
-        scores = mixture.scores(shared)
-        low, high = self._usual_densities(scores)
+        engine, units = self.problem.engine, self.problem.units_per_weight
+        rows, scores = int(self.totals.sizes[0]), mixture.scores(shared)
+        foremost = engine.total(foremost_shares, soften(scores, engine.axis))
+        # Of the search's rows, which are the same on every engine.
+        densities = log_mixture(self.search.block, fix(scores, self.search.axis))
+        low, high = quartiles(densities, self.search.block.row_weights)
         return Outcome(
             scores=scores,
             counts=counts,
@@ -116,24 +107,13 @@ class Ground:
                 "prior": mixture.prior,
                 "free_sizes": float(mixture.released),
                 "evidence": found.evidence,
-                "gain": (found.evidence - self.evidence_of_one) / self.total,
-                "certainty": self._certainty(scores),
+                "gain": (found.evidence - self.evidence_of_one) / self.problem.in_weights(rows),
+                "certainty": int(foremost[0]) / (WHOLE * rows),  # mean probability of the rows' own clusters
                 "density_low": low,
                 "density_high": high,
             },
             soft=shared.counts.times(1.0 / units),
         )
-
-    def _certainty(self, scores: Scores) -> float:
-        """Mean probability of the rows' most probable clusters."""
-        engine = self.problem.engine
-        foremost = int(engine.total(foremost_shares, soften(scores, engine.axis))[0])
-        return foremost / (WHOLE * int(self.totals.sizes[0]))
-
-    def _usual_densities(self, scores: Scores) -> tuple[float, float]:
-        """Quartiles of the log densities, of the search's rows: they are the same on every engine."""
-        block = self.search.block
-        return quartiles(log_mixture(block, fix(scores, self.search.axis)), block.row_weights)
 
     @cached_property
     def evidence_of_one(self) -> float:
@@ -162,14 +142,13 @@ def prepared(problem: Problem, settings: Settings, n_jobs: int | None) -> Ground
     # A column that does not vary is measured in its range.
     spread = np.where(spread > 0, spread, 1.0)
     overall = overall_of(problem.schema, totals, searched.means()[0], spread)
-    hold, threads = partial(_held, engine.axis), thread_count(n_jobs)
-    search = Search(block, engine.axis, overall, problem.units_per_weight, settings, hold, threads)
-    return Ground(problem, search, totals)
 
+    def hold(some: Block) -> LocalEngine:
+        # On one thread: runs of the search are made at once, and their rows are few.
+        return LocalEngine(Rows(engine.axis, [some]))
 
-def _held(axis: Axis, block: Block) -> LocalEngine:
-    # On one thread: runs of the search are made at once, and their rows are few.
-    return LocalEngine(Rows(axis, [block]))
+    threads, units = thread_count(n_jobs), problem.units_per_weight
+    return Ground(problem, Search(block, engine.axis, overall, units, settings, hold, threads), totals)
 
 
 def overall_of(schema: Schema, totals: Counts, middle: FloatArray, spread: FloatArray) -> Overall:
@@ -180,18 +159,12 @@ def overall_of(schema: Schema, totals: Counts, middle: FloatArray, spread: Float
     return Overall(
         axis,
         totals.shares(axis)[0],
-        tuple(_ordered_categories(column) for column in schema.categorical),
+        # Between two categories there is nothing to order.
+        tuple(column.ranked if column.ranked >= 3 else 0 for column in schema.categorical),
         middle,
         spread,
         np.where(counts, lacking, 0.0),
     )
-
-
-def _ordered_categories(column: Column) -> int:
-    """Categories whose order says something: at least three that are not the missing one."""
-    # Between two categories there is nothing to order.
-    known = column.size - (column.missing_code is not None)
-    return known if column.kind is Kind.ORDINAL and known >= 3 else 0
 
 
 def quartiles(values: FloatArray, weights: IntArray) -> tuple[float, float]:
@@ -210,13 +183,6 @@ def quartiles(values: FloatArray, weights: IntArray) -> tuple[float, float]:
     total = int(up_to[-1])
     low, high = np.searchsorted(up_to, (-(-total // 4), total - total // 4))
     return float(values[order[low]]), float(values[order[high]])
-
-
-def sharpened(engine: Engine, found: Found, factor: float) -> Found:
-    """The clustering after some passes in which every row leans more to its foremost cluster."""
-    shared = found.ripened.shared
-    rest = ripen(engine, found.mixture, shared, passes=SHARPER_PASSES, sharper=factor, phase="sharpen")
-    return found.followed_by(rest)
 
 
 def with_moved_rows(search: Search, found: Found) -> Found:
@@ -252,18 +218,16 @@ def _moved(shared: SharedCounts, search: Search, row: int, share: IntArray, clus
     alone = Block(block.codes[row : row + 1], block.numbers[row : row + 1])
     own = count_all(alone, search.axis)
     gained = (np.arange(len(share)) == cluster) * np.int64(WHOLE) - share
-    counts = shared.counts
+    grown = [
+        mine + (np.multiply.outer(gained, one[0]) >> drop) * weight
+        for mine, one, drop in zip(shared.counts.arrays, own.arrays, DROPPED, strict=True)
+    ]
+    counts = Counts.made_of(grown, shared.counts.cost, shared.counts.moved)
     there = share[share > 0] / WHOLE
     entropy = -float((there * np.log2(there)).sum())
     return replace(
         shared,
-        counts=replace(
-            counts,
-            by_category=np.maximum(counts.by_category + gained[:, None] * own.by_category * weight, 0),
-            sizes=np.maximum(counts.sizes + gained * weight, 0),
-            sums=counts.sums + (gained[:, None] * own.sums >> SUM_DROP) * weight,
-            squares=np.maximum(counts.squares + (gained[:, None] * own.squares >> SQUARE_DROP) * weight, 0),
-            seen=np.maximum(counts.seen + gained[:, None] * own.seen * weight, 0),
-        ),
+        # Sums of numbers may be below 0, all else is a count.
+        counts=replace(counts.map(lambda part: np.maximum(part, 0)), sums=counts.sums),
         log=shared.log - round(entropy * WHOLE) * weight,
     )

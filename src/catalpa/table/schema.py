@@ -136,6 +136,11 @@ class Column:
         return self.categories[: self.missing_code]
 
     @property
+    def ranked(self) -> int:
+        """How many categories stand in order: none of a nominal column, and never that of missing cells."""
+        return len(self.known) if self.kind is Kind.ORDINAL else 0
+
+    @property
     def binned(self) -> bool:
         """Whether the categories are intervals of numbers."""
         return self.edges is not None
@@ -247,11 +252,7 @@ class Schema:
     def declared_orders(self) -> list[str]:
         """Columns whose order was declared and says something."""
         # Of two categories any order says the same; bins were made by us, and nobody declared them.
-        return [
-            column.name
-            for column in self.categorical
-            if column.kind is Kind.ORDINAL and not column.binned and len(column.known) > 2
-        ]
+        return [column.name for column in self.categorical if not column.binned and column.ranked > 2]
 
     @property
     def axis(self) -> Axis:
