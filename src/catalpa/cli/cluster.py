@@ -13,16 +13,7 @@ from catalpa.cli import options
 from catalpa.cli.cluster_table import as_json, beside, describe, number_lines, show
 from catalpa.cli.inputs import Asked, take
 from catalpa.cli.options import identifier_of, listed, option_of
-from catalpa.cli.outputs import (
-    LABELS,
-    MODEL,
-    PROFILES,
-    check_free,
-    check_probabilities,
-    doubt_columns,
-    write_results,
-    write_text,
-)
+from catalpa.cli.outputs import LABELS, MODEL, PROFILES, check_free, check_proba, write_results, write_text
 from catalpa.cli.report import check_page, reported, title_of
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError
@@ -114,7 +105,7 @@ def cluster(
     }
     model = new_model(entry, settings)
     if proba:
-        check_probabilities(entry.estimator)
+        check_proba(entry.estimator)
     if proba and output is None:
         raise ParameterError(f"--proba adds columns to {LABELS}. Name a folder for it with -o.")
     with terminal.listening():
@@ -125,7 +116,7 @@ def cluster(
         model.name_clusters(model.suggest_names() if suggested_names else {})
         lines, crossing = describe(model, top=reasons), beside(model, given, against)
         numbers = number_lines(model, given.tables(), given.weights, most=ROWS_DRAWN if stream else None)
-        labels = given.labels(model, doubt_columns(model, given.rows, model.labels_) if proba else {})
+        labels = given.labels(model, proba=proba)
         files = write_results(output, model, labels, quote_formulas=quote_formulas) if output else []
         files += [write_text(report, reported(model, given, title_of(table)).html)] if report else []
     if json:

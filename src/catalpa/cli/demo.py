@@ -11,16 +11,7 @@ import typer
 from catalpa.cli.cluster import fitted
 from catalpa.cli.cluster_table import as_json, describe, show
 from catalpa.cli.options import AsJson, Force, Quiet
-from catalpa.cli.outputs import (
-    LABELS,
-    MODEL,
-    PROFILES,
-    REPORT,
-    check_free,
-    label_columns,
-    write_results,
-    write_text,
-)
+from catalpa.cli.outputs import LABELS, MODEL, PROFILES, REPORT, check_free, write_results, write_text
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import MissingDependency
 
@@ -120,7 +111,7 @@ def most_telling_relation(model: DISC) -> Relation:
 
 
 def _written(terminal: Terminal, output: Path, model: Grove, zoo: Dataset) -> list[Path]:
-    files = write_results(output, model, [label_columns(model, model.labels_)])
+    files = write_results(output, model)
     try:
         files.append(write_text(output / REPORT, model.report(zoo.frame, title=zoo.title).html))
     # The demo is the first thing that is run, perhaps without the extra packages of the report.

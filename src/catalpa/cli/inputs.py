@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from catalpa.cli.options import delimiter_of, listed
-from catalpa.cli.outputs import label_columns
+from catalpa.cli.outputs import doubt_columns, label_columns
 from catalpa.errors import ParameterError, UnknownColumn
 
 if TYPE_CHECKING:
@@ -67,8 +67,9 @@ class Input:
         """The rows as tables in memory, one after another."""
         yield self.rows
 
-    def labels(self, model: Clusterer, doubts: Mapping[str, Any]) -> Iterator[pa.Table]:
-        """The labels of the fit behind the identifiers, as one table after another."""
+    def labels(self, model: Clusterer, *, proba: bool) -> Iterator[pa.Table]:
+        """The labels of the fit behind the identifiers, as one table after another; with doubts if asked."""
+        doubts = doubt_columns(model, self.rows, model.labels_) if proba else {}
         start = 0
         for rows, identifiers in self._pieces(len(model.labels_)):
             here = slice(start, start + rows)

@@ -50,10 +50,11 @@ def _check_place(path: Path) -> None:
 
 
 def write_results(
-    folder: Path, model: Clusterer, labels: Iterable[pa.Table], *, quote_formulas: bool = False
+    folder: Path, model: Clusterer, labels: Iterable[pa.Table] = (), *, quote_formulas: bool = False
 ) -> list[Path]:
-    """Write labels (table by table), model and profiles into ``folder``; gives their paths."""
-    write_texts(folder / LABELS, csv_parts(labels, quote_formulas=quote_formulas))
+    """Write labels (table by table; those of the fit if none are given), model and profiles; gives paths."""
+    tables = labels or [label_columns(model, model.labels_)]
+    write_texts(folder / LABELS, csv_parts(tables, quote_formulas=quote_formulas))
     model.save(folder / MODEL)
     write_text(folder / PROFILES, csv_text(model.profiles_, quote_formulas=quote_formulas))
     return [folder / name for name in (LABELS, MODEL, PROFILES)]
@@ -101,7 +102,7 @@ def label_columns(
     return pa.table([*identifiers.columns, *made.columns], head)
 
 
-def check_probabilities(method: type[Clusterer]) -> None:
+def check_proba(method: type[Clusterer]) -> None:
     """Raise where a method has no probabilities to write."""
     if not hasattr(method, "predict_proba"):
         raise ParameterError(

@@ -68,7 +68,7 @@ def predict(
         asked = Asked(table, wanted, None, None, delimiter, encoding, None, decimal, None, na)
         given = take(asked, stream=stream, memory=memory)
         if proba:
-            outputs.check_probabilities(type(fitted))
+            outputs.check_proba(type(fitted))
         labelled: Iterable[pa.Table] = _labelled(fitted, given, named, proba=proba)
         # As they come: labels of files larger than memory are written while rows are read.
         labelled = list(labelled) if json else labelled

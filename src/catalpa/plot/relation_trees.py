@@ -148,11 +148,8 @@ def _chart(relation: Relation, layout: TreeLayout, longest: float, width: int, u
     lines = alt.Scale(domain=[-0.5, max(len(rows), 1) - 0.5], reverse=True, nice=False)
     y = alt.Y("line:Q", scale=lines, axis=None)
     colour = cluster_colour(relation.cluster)
-    drawn = (
-        alt.Chart(alt.Data(values=edges))
-        .mark_rule(color=colour, strokeWidth=1.5, opacity=0.7)
-        .encode(x=x, x2="to:Q", y=y, y2="line_to:Q")
-    )
+    drawn = alt.Chart(alt.Data(values=edges)).mark_rule(color=colour, strokeWidth=1.5, opacity=0.7)
+    drawn = drawn.encode(x=x, x2="to:Q", y=y, y2="line_to:Q")
     base = alt.Chart(alt.Data(values=dots)).encode(x=x, y=y)
     points = base.mark_circle(color=colour, opacity=1).encode(
         size=alt.Size("share:Q", scale=alt.Scale(domain=[0, 1], range=[24, 220]), legend=None)

@@ -77,14 +77,8 @@ def draw_silhouettes(
     scale = alt.Scale(domain=[0, len(values)], reverse=True, nice=False)
     y = alt.Y("from:Q", scale=scale, axis=None)
     x = alt.X("zero:Q", title=title, axis=alt.Axis(format=".1f", tickCount=5))
-    drawn = (
-        alt.Chart(alt.Data(values=bars))
-        .mark_rect(strokeWidth=0)
-        .encode(x=x, x2="value:Q", y=y, y2="to:Q", color=alt.Color("colour:N", scale=None))
-    )
-    told = (
-        alt.Chart(alt.Data(values=beside))
-        .mark_text(align="right", fontSize=12, color=INK)
-        .encode(x="left:Q", y=alt.Y("middle:Q", scale=scale, axis=None), text="cluster:N")
-    )
+    drawn = alt.Chart(alt.Data(values=bars)).mark_rect(strokeWidth=0)
+    drawn = drawn.encode(x=x, x2="value:Q", y=y, y2="to:Q", color=alt.Color("colour:N", scale=None))
+    told = alt.Chart(alt.Data(values=beside)).mark_text(align="right", fontSize=12, color=INK)
+    told = told.encode(x="left:Q", y=alt.Y("middle:Q", scale=scale, axis=None), text="cluster:N")
     return alt.layer(drawn, told).properties(width=width, height=height * len(values))

@@ -143,16 +143,11 @@ def _drawn(summary: Mapping[str, Any]) -> dict[str, str]:
 
 
 def needs_packages() -> None:
-    """An error that says how to get them where packages of a page are missing."""
+    """An error where packages of a page are missing, or where the system would end the program that draws."""
     # Asked for before the work: what is missing should be told at once, not after minutes.
     needs_altair()
     _jinja()
     _vl_convert()
-    _needs_addresses()
-
-
-def _needs_addresses() -> None:
-    """An error where the limit of the system would end the program while it draws."""
     if sys.platform == "win32":
         return
     import resource

@@ -54,15 +54,10 @@ def draw_convergence(frame: pd.DataFrame) -> Any:
         alt.Y("cost:Q", title="objective z"),
         alt.Color("variant:N", title="reading", scale=alt.Scale(range=list(PALETTE[:2]))),
     )
-    marks = ["relations made anew", "at rest"]
-    points = (
-        base.transform_filter("datum.event != ''")
-        .mark_point(filled=True, size=70)
-        .encode(
-            alt.Shape("event:N", title=None, scale=alt.Scale(domain=marks, range=["triangle-up", "square"]))
-        )
-    )
-    chart = alt.layer(base.mark_line(), points, data=frame)
+    shapes = alt.Scale(domain=["relations made anew", "at rest"], range=["triangle-up", "square"])
+    points = base.transform_filter("datum.event != ''").mark_point(filled=True, size=70)
+    marked = points.encode(alt.Shape("event:N", title=None, scale=shapes))
+    chart = alt.layer(base.mark_line(), marked, data=frame)
     # Costs of data sets have nothing to do with each other.
     panels = _panels(chart, frame, "dataset", 3, "Cost of every pass of DISC").resolve_scale(y="independent")
     return dressed(panels)
@@ -129,12 +124,9 @@ def critical_differences(found: Significance) -> Any:
     scale = alt.Scale(domain=[1, beside + 0.4 * max(1, len(bars))], zero=False, nice=False)
     across = alt.X("rank:Q", title="average rank (1 is best)", scale=scale, axis=alt.Axis(tickMinStep=1))
     dots = alt.Chart(points).mark_circle(size=80, color=PALETTE[0]).encode(across, rows)
-    joined = (
-        alt.Chart(bars)
-        .mark_rule(strokeWidth=4, color=INK)
-        .encode(alt.X("place:Q"), alt.Y("first:N", scale=downwards), alt.Y2("last:N"))
-    )
-    layers = [dots, joined]
+    joined = alt.Chart(bars).mark_rule(strokeWidth=4, color=INK)
+    ends = alt.Y("first:N", scale=downwards), alt.Y2("last:N")
+    layers = [dots, joined.encode(alt.X("place:Q"), *ends)]
     reach = min(ranks.values()) + found.nemenyi
     # Beyond the worst rank there is, the line would lie outside the chart.
     if reach <= len(order):
