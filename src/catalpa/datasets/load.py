@@ -178,8 +178,7 @@ def _dataset(facts: Facts, variant: Variant, content: bytes) -> Dataset:
     # Only an empty field is missing: "none", "NA" and the like are categories.
     table = pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False, na_values=[""])
     numbers = recipe_of(facts.name).numbers if variant == "mixed" else ()
-    dtypes = {column: "float64" if column in numbers else "category" for column in table.columns}
-    table = table.astype(dtypes)
+    table = table.astype({name: "float64" if name in numbers else "category" for name in table.columns})
     origin = f"; file built from {facts.bundled_from}" if facts.bundled_from and variant == "paper" else ""
     return Dataset(
         name=facts.name,

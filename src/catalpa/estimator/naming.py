@@ -64,9 +64,8 @@ class Named:
         ['blue, no x1', 'red, x1']
         """
         fitted = fitted_of(self)
-        texts = Counter(
-            text for column in fitted.schema.categorical for text in set(category_names(column.categories))
-        )
+        named = [set(category_names(column.categories)) for column in fitted.schema.categorical]
+        texts = Counter(text for of_column in named for text in of_column)
         shared = {text for text, columns in texts.items() if columns > 1}
         return suggested(reasons_of(fitted, MOST_TRAITS), shared)
 

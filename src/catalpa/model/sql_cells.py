@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -91,8 +90,7 @@ class ColumnCosts:
         return [f"WHEN {self.cell} IN ({', '.join(values)}) THEN {cost}" for cost, values in groups.items()]
 
     def _bins(self, cluster: int) -> list[str]:
-        edges: Sequence[float] = self.column.edges or ()
-        costs = self.table[: len(self.column.known), cluster].tolist()
+        edges, costs = self.column.edges or (), self.table[: len(self.column.known), cluster].tolist()
         return [
             f"WHEN {self.cell} < {self.words.double(edge)} THEN {cost}"
             for edge, (cost, above) in zip(edges, pairwise(costs), strict=True)

@@ -68,8 +68,7 @@ class Crossing:
     @property
     def moves(self) -> list[Flow]:
         """Rows that are not with the partner of their former group, the largest flow first."""
-        partners = self.partners
-        sources, targets = self.counts.sum(axis=1), self.counts.sum(axis=0)
+        partners, sources, targets = self.partners, self.counts.sum(axis=1), self.counts.sum(axis=0)
         flows = [
             Flow(int(one), int(other), float(rows), float(rows / sources[one]), float(rows / targets[other]))
             for (one, other), rows in np.ndenumerate(self.counts)
