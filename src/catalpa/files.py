@@ -111,8 +111,8 @@ def _runs(program: int) -> bool:
         os.kill(program, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except PermissionError:  # of another user
-        return True
+    except PermissionError:
+        pass  # of another user
     return True
 
 

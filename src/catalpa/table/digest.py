@@ -122,15 +122,12 @@ def _one_order(name: str, one: tuple[Category, ...], other: tuple[Category, ...]
 
 def _summarize(name: str, cells: Cells, *, every_value: bool) -> Summary:
     """Summarize one column; ``every_value`` keeps all different numbers, however many."""
-    if isinstance(cells, Numbers):
-        return _summarize_numbers(name, cells, every_value)
-    return Summary(name, cells.family, cells.dtype, len(cells), cells.missing, _tally(cells))
-
-
-def _summarize_numbers(name: str, cells: Numbers, every_value: bool) -> Summary:
+    summary = Summary(name, cells.family, cells.dtype, len(cells), cells.missing, Counter(), whole=True)
+    if not isinstance(cells, Numbers):
+        return replace(summary, tally=_tally(cells), whole=False)
     present = cells.present
     if len(present) == 0:
-        return Summary(name, cells.family, cells.dtype, len(cells), cells.missing, Counter(), True)
+        return summary
     whole = cells.family is Family.INTEGER or bool((np.floor(present) == present).all())
     wanted = every_value or (whole and len(np.unique(present[:LOOKED_AT])) <= FEW)
     tally = _tally(cells.coded()) if wanted else None
@@ -138,16 +135,15 @@ def _summarize_numbers(name: str, cells: Numbers, every_value: bool) -> Summary:
     # Only where it can be told exactly, and can matter: identifiers are far from 2**31.
     exact = cells.family is Family.INTEGER and max(-low, high) < 2**31
     total = int(present.sum(dtype=np.int64)) if exact else 0
-    return Summary(name, cells.family, cells.dtype, len(cells), cells.missing, tally, whole, low, high, total)
+    return replace(summary, tally=tally, whole=whole, low=low, high=high, total=total)
 
 
 def _tally(cells: Coded) -> Tally:
-    times = cells.times()
     tally: Tally = Counter()
-    for at, cells_of_it in enumerate(times.tolist()):
-        if cells_of_it:
+    for at, times in enumerate(cells.times().tolist()):
+        if times:
             key = category_key(cells.values[at])
-            tally[key] = tally.get(key, 0) + cells_of_it  # an Arrow dictionary may hold a value twice
+            tally[key] = tally.get(key, 0) + times  # an Arrow dictionary may hold a value twice
     return tally
 
 

@@ -118,14 +118,16 @@ def infer_batches(
 def schema_of(digested: Digest, settings: TableSettings) -> Schema:
     """Decide from the summed digests of all rows; numbers are not shaped yet."""
     summaries = list(digested.summaries)
-    _check_missing(summaries, settings.missing)
+    holes = {summary.name: summary.missing for summary in summaries if summary.missing}
+    if settings.missing == "error" and holes:
+        raise missing_values(holes)
     rules = Rules(settings, listed_columns(digested.names, settings.categorical_features))
     _check_fractions(summaries, rules)
     made = [rules.columns(summary) for summary in summaries]
     columns = tuple(column for own, _ in made for column in own)
     _check_names(columns)
     own = [(columns[0], s) for (columns, _), s in zip(made, summaries, strict=True) if not columns[0].origin]
-    for odd in _oddities([column for column, _ in own], [summary for _, summary in own]):
+    for odd in _oddities(own):
         warnings.warn(odd, ColumnWarning, stacklevel=3)  # the line that called infer
     decisions = tuple(decision for _, said in made for decision in said)
     return Schema(columns, settings.missing, decisions, digested.library, digested.named)
@@ -135,12 +137,6 @@ def _check_names(columns: tuple[Column, ...]) -> None:
     twice = [name for name, times in Counter(column.name for column in columns).items() if times > 1]
     if twice:
         raise TableError(f"The parts of a column would be called {twice}, as others are. Rename the columns.")
-
-
-def _check_missing(summaries: list[Summary], missing: str) -> None:
-    holes = {summary.name: summary.missing for summary in summaries if summary.missing}
-    if missing == "error" and holes:
-        raise missing_values(holes)
 
 
 def missing_values(holes: dict[str, int]) -> MissingValues:
@@ -281,10 +277,10 @@ def _said_of_others(summary: Summary) -> list[str]:
     return [] if summary.missing else _said_of_constant(summary)
 
 
-def _oddities(columns: Sequence[Column], summaries: Sequence[Summary]) -> Iterator[str]:
+def _oddities(columns: Sequence[tuple[Column, Summary]]) -> Iterator[str]:
     """Sentences on columns that say little or were taken in another way than meant, each with its cure."""
-    pairs = [(c, s) for c, s in zip(columns, summaries, strict=True) if c.kind is Kind.NOMINAL]
-    wide = [f"{c.name!r} ({c.size})" for c, _ in pairs if c.size > MAX_CATEGORIES]
+    nominal, summaries = [(c, s) for c, s in columns if c.kind is Kind.NOMINAL], [s for _, s in columns]
+    wide = [f"{c.name!r} ({c.size})" for c, _ in nominal if c.size > MAX_CATEGORIES]
     words = {s.name: found for s in summaries if (found := words_among_numbers(s))}
     written = {s.name: signs for s in summaries if (signs := fractions_as_text(s))}
     if wide:
@@ -292,7 +288,7 @@ def _oddities(columns: Sequence[Column], summaries: Sequence[Summary]) -> Iterat
             f"Very many categories (more than {MAX_CATEGORIES}) in: {', '.join(wide)}. "
             "Group them or drop the columns."
         )
-    if alike := [c.name for c, s in pairs if is_nearly_unique(s) and c.name not in (*words, *written)]:
+    if alike := [c.name for c, s in nominal if is_nearly_unique(s) and c.name not in (*words, *written)]:
         yield (
             f"Every row, or nearly every one, is different in {alike}: names and free texts say nothing "
             f"about clusters. {_how_to_drop(alike)}"

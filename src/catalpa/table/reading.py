@@ -57,10 +57,8 @@ def from_numpy(name: str, cells: NDArray[Any], dtype: Dtype) -> Cells:
         return from_numbers(name, cells, dtype, None)
     if kind == "b":
         return Coded(Family.BOOLEAN, dtype, (False, True), cells.view(np.uint8))
-    if kind == "O":
-        return from_objects(name, cells, dtype)
-    if kind in "SUT":
-        return from_objects(name, cells.astype(object), dtype)
+    if kind in "OSUT":
+        return from_objects(name, cells.astype(object, copy=False), dtype)
     try:
         return from_arrow(name, pa.array(cells, from_pandas=True), dtype)
     except pa.ArrowException as error:
@@ -80,7 +78,8 @@ def from_arrow(name: str, cells: Any, dtype: Dtype) -> Cells:
         return _from_dictionary(name, array, dtype)
     dtype = replace(dtype, inner=str(kind))
     if pa.types.is_boolean(kind):
-        return _from_arrow_booleans(array, dtype)
+        codes = array.cast(pa.int8()).fill_null(MISSING_CODE).to_numpy(zero_copy_only=False)
+        return Coded(Family.BOOLEAN, dtype, (False, True), codes)
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         absent = None if array.null_count == 0 else array.is_null().to_numpy(zero_copy_only=False)
         exact = pa.types.is_integer(kind) or kind in (pa.float32(), pa.float64())
@@ -151,11 +150,6 @@ def _one_chunk(cells: Any) -> pa.Array:
     return cells.storage if isinstance(cells, pa.ExtensionArray) else cells
 
 
-def _from_arrow_booleans(array: pa.Array, dtype: Dtype) -> Coded:
-    codes = array.cast(pa.int8()).fill_null(MISSING_CODE).to_numpy(zero_copy_only=False)
-    return Coded(Family.BOOLEAN, dtype, (False, True), codes)
-
-
 def _from_dictionary(name: str, array: pa.DictionaryArray, dtype: Dtype) -> Coded:
     family = Family.ORDERED if dtype.ordered else Family.TEXT
     codes, values = indices_of(array), dictionary_values(name, array.dictionary)
@@ -216,12 +210,14 @@ def strange_cells(name: str, what: str) -> UnsupportedTable:
 
 _NUMBERS = (int, float, np.integer, np.floating)
 _BOOLEANS = (bool, np.bool_)
+_MISSING = ("NoneType", "NAType", "NaTType")
 
 
 def from_objects(name: str, cells: NDArray[Any], dtype: Dtype) -> Cells:
     """Cells of an array of Python objects."""
     kinds = {_group(kind) for kind in set(map(type, cells))} - {"missing"}
-    if kinds and kinds - {"float"} <= _LISTS and _are_lists(cells):
+    # nan is a float, and what pandas has in place of a list that is missing.
+    if kinds and kinds - {"float"} <= _LISTS and all(c != c for c in cells if isinstance(c, float)):
         return _from_lists(name, cells, dtype)
     # Arrow converts the second of [1.5, True], ["a", b"b"] and [date, datetime]: only take what it keeps.
     if len(kinds) <= 1 or kinds == {"text", "float"} or kinds == {"int", "float"}:
@@ -241,7 +237,7 @@ def _group(kind: type) -> str:
     for group, kinds in _GROUPS.items():
         if issubclass(kind, kinds):
             return group
-    return "missing" if kind.__name__ in ("NoneType", "NAType", "NaTType") else kind.__name__
+    return "missing" if kind.__name__ in _MISSING else kind.__name__
 
 
 # A datetime is a date too, so it comes first.
@@ -255,15 +251,6 @@ _GROUPS: dict[str, tuple[type, ...]] = {
 
 
 _LISTS = {"list", "tuple", "set", "frozenset", "ndarray"}
-
-
-def _are_lists(cells: Any) -> bool:
-    # nan is a float, and what pandas has in place of a list that is missing.
-    return all(_is_missing(cell) if isinstance(cell, float) else True for cell in cells)
-
-
-def _is_missing(cell: Any) -> bool:
-    return cell is None or bool(cell != cell)
 
 
 def _from_lists(name: str, cells: Any, dtype: Dtype) -> Coded:
@@ -295,14 +282,14 @@ def _factorized(name: str, cells: Any, dtype: Dtype) -> Coded:
 
 def _plain(name: str, cell: Any) -> Category:
     """A cell of an object column as a category; None where it is missing."""
-    if cell is None or isinstance(cell, str):
-        return None if cell is None else str(cell)
+    if isinstance(cell, str):
+        return str(cell)
+    if type(cell).__name__ in _MISSING:
+        return None
     if isinstance(cell, _BOOLEANS):
         return bool(cell)
     if isinstance(cell, bytes):
         return _decoded(name, cell)
-    if type(cell).__name__ in ("NAType", "NaTType"):
-        return None
     if isinstance(cell, datetime | date | np.datetime64):
         return None if cell != cell else str(cell)
     if isinstance(cell, Decimal):
