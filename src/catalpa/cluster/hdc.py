@@ -94,10 +94,7 @@ class HDC(Clusterer):
 
     _uses_order = True
     _numbers = "refuse"
-    _rules = rules(
-        weighting=choice("ndw", "none"),
-        descriptor=choice("distribution", "medoid"),
-    )
+    _rules = rules(weighting=choice("ndw", "none"), descriptor=choice("distribution", "medoid"))
     _kept = Kept(ragged=dict.fromkeys(("distances", "weights"), ("columns", "categories", "categories")))
 
     def _solve(self, problem: Problem) -> Outcome:

@@ -92,10 +92,7 @@ class KPrototypes(Clusterer):
     checkpoint: str | PathLike[str] | None = None
 
     _numbers = "keep"
-    _rules = rules(
-        gamma=either(choice(None), number(0.0)),
-        scale=choice("minmax", "zscore", None),
-    )
+    _rules = rules(gamma=either(choice(None), number(0.0)), scale=choice("minmax", "zscore", None))
     _kept = Kept(facts=("gamma",))
 
     def _solve(self, problem: Problem) -> Outcome:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from catalpa.relations.numbers import over
 from catalpa.steps.counts import Counts
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 from catalpa.table.schema import Column
@@ -97,11 +98,9 @@ class Contexts:
 
 def _cumulated(shares: FloatArray, ranked: int) -> FloatArray:
     """Cumulated shares among the ranked categories; missing cells say nothing about an order."""
-    total = shares[:, :ranked].sum(axis=1, keepdims=True)
     steps = np.zeros(shares.shape)
-    np.divide(shares[:, :ranked], total, out=steps[:, :ranked], where=total > 0)
-    steps = np.cumsum(steps, axis=1)
-    steps[:, ranked - 1 :] = 0.0
+    own = over(shares[:, :ranked], shares[:, :ranked].sum(axis=1, keepdims=True))
+    steps[:, : ranked - 1] = np.cumsum(own, axis=1)[:, :-1]
     return steps
 
 

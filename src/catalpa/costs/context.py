@@ -58,12 +58,9 @@ def learn_contexts(together: IntArray, axis: Axis, *, least_share: float | None 
 
     ``least_share`` is the sigma of :func:`relevant`; None chooses by :func:`relevant_and_not_redundant`.
     """
-    uncertainty = column_dependence(together, axis).symmetric_uncertainty
-    if least_share is None:
-        members = relevant_and_not_redundant(uncertainty)
-    else:
-        members = relevant(uncertainty, least_share)
-    return ColumnContexts(uncertainty, members, profiles_in_context(together, members, axis))
+    told = column_dependence(together, axis).symmetric_uncertainty
+    members = relevant_and_not_redundant(told) if least_share is None else relevant(told, least_share)
+    return ColumnContexts(told, members, profiles_in_context(together, members, axis))
 
 
 def relevant(uncertainty: FloatArray, least_share: float) -> IntArray:  # (columns, columns) bool

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from catalpa.relations.numbers import over
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
 GRID = 2.0**40  # uncertainties are kept to 2**-40, so that equal dependences are equal
@@ -36,7 +37,7 @@ class Dependence:
         The same number as mutual information normalised by the mean of the entropies.
         """
         both = self.own + self.own.T
-        share = np.divide(2.0 * self.mutual_information, both, out=np.zeros(both.shape), where=both > 0)
+        share = over(2.0 * self.mutual_information, both)
         return np.minimum(np.rint(share * GRID) / GRID, 1.0)
 
 

@@ -13,6 +13,7 @@ from scipy.spatial.distance import cdist
 
 from catalpa.costs.conditional_shares import at_centers, shares_or
 from catalpa.costs.matching import Prototypes
+from catalpa.relations.numbers import over
 from catalpa.relations.tree import spanning_tree
 from catalpa.steps.counts import Counts, most_frequent
 from catalpa.steps.scores import Scores
@@ -38,8 +39,7 @@ def cluster_distances(held: IntArray) -> FloatArray:  # (v, v)
     >>> cluster_distances(np.array([[2, 1, 0], [0, 1, 2]])).round(6).tolist()[0]
     [0.0, 0.353553, 0.707107]
     """
-    total = held.sum(axis=0)
-    spread = np.divide(held, total, out=np.zeros(held.shape), where=total > 0).T
+    spread = over(held, held.sum(axis=0)).T
     edges = np.maximum(np.round(cdist(spread, spread) / len(held), DECIMALS), SHORTEST)
     np.fill_diagonal(edges, 0.0)
     return np.asarray(edges)

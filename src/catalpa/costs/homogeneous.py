@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from catalpa.costs.conditional_shares import Contexts, distances_along, positions_along, shares_or
 from catalpa.costs.matching import SAME_SUM, first_least
+from catalpa.relations.numbers import over
 from catalpa.steps.counts import Counts, most_frequent
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
@@ -38,7 +39,7 @@ def _mean_difference(contexts: Contexts, column: int) -> FloatArray:  # (v, v)
     summed = contexts.differences(column)
     nominal = np.asarray(contexts.ranks) == 0
     parts = np.where(nominal, contexts.supports(column), contexts.rank_steps())
-    means = np.divide(summed, parts, out=np.zeros_like(summed), where=parts > 0).mean(axis=2)
+    means = over(summed, parts).mean(axis=2)
     np.fill_diagonal(means, 0.0)
     return np.asarray(means)
 
@@ -110,9 +111,8 @@ class PairWeights:
         """
         weights = []
         for part, apart in zip(self.axis.slices(), self.distances, strict=True):
-            held = counts.of_column(part).astype(np.float64)  # (k, v)
-            total = held.sum(axis=0)
-            split = np.divide(held, total, out=np.zeros_like(held), where=total > 0)
+            held = counts.of_column(part)
+            split = over(held, held.sum(axis=0))  # (k, v)
             weights.append(apart * np.maximum(1.0 - split.T @ split, 0.0))
         summed = sum(float(weight.sum()) for weight in weights)
         if summed <= SAME_SUM:

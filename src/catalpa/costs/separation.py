@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from catalpa.costs.matching import center_places
+from catalpa.relations.numbers import over
 from catalpa.steps.counts import Counts, modes_and_counts, most_frequent
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
@@ -65,7 +66,7 @@ def _of_numbers(means: FloatArray, spread: FloatArray, rows: FloatArray) -> Floa
     """Hellinger distance of the normal distributions inside and outside; 0 or 1 where neither varies."""
     others = rows.sum() - rows
     sums = means * rows
-    other_means = np.divide(sums.sum() - sums, others, out=np.zeros(len(rows)), where=others > 0)
+    other_means = over(sums.sum() - sums, others)
     grand = sums.sum() / max(rows.sum(), 1e-300)
     around = spread.sum() + (rows * (means - grand) ** 2).sum()
     other_spread = around - spread - rows * (means - grand) ** 2 - others * (other_means - grand) ** 2

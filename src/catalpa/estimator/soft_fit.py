@@ -16,6 +16,7 @@ from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.problem import Problem, passes_in_weights
 from catalpa.loop.progress import seeking
 from catalpa.loop.soft import Found, Ripened, Search, Settings, on_all_rows, ripen
+from catalpa.relations.numbers import quantiles
 from catalpa.steps.assign import count_nearest, label_rows
 from catalpa.steps.counts import SQUARE_DROP, SUM_DROP, WHOLE, Counts, SharedCounts, count_all, most_frequent
 from catalpa.steps.scores import fix
@@ -40,11 +41,6 @@ class Ground:
     totals: Counts  # of the whole table, as one cluster
 
     @property
-    def sampled(self) -> bool:
-        """Whether the search sees some of the rows only."""
-        return int(self.totals.sizes[0]) > int(self.search.block.row_weights.sum())
-
-    @property
     def n_distinct(self) -> int:
         """Rows of the search that differ."""
         return len(self.search.block)
@@ -60,7 +56,7 @@ class Ground:
 
     def outcome(self, found: Found) -> Outcome:
         """A clustering of the search's rows as the outcome of a fit of all rows."""
-        if self.sampled:
+        if int(self.totals.sizes[0]) > int(self.search.block.row_weights.sum()):  # the search saw some only
             found = on_all_rows(self.problem.engine, found)
         counts = self._hard_counts(found)
         if not counts.sizes.all():
@@ -177,12 +173,8 @@ def quartiles(values: FloatArray, weights: IntArray) -> tuple[float, float]:
     >>> quartiles(np.array([-12.0, -2.0, -3.0]), np.array([1, 2, 1]))
     (-12.0, -2.0)
     """
-    order = np.argsort(values, kind="stable")
-    up_to = np.cumsum(weights[order])
-    # In whole weights: a quarter as a fraction could land on either side of a step.
-    total = int(up_to[-1])
-    low, high = np.searchsorted(up_to, (-(-total // 4), total - total // 4))
-    return float(values[order[low]]), float(values[order[high]])
+    found = quantiles(values[:, None], np.zeros(len(values), dtype=np.int64), weights, 1)[0, 0]
+    return float(found[1]), float(found[3])
 
 
 def with_moved_rows(search: Search, found: Found) -> Found:

@@ -102,7 +102,7 @@ class _Parts:
 class _Watch:
     """Where the fit is that is being watched; changed by the loops on their way."""
 
-    tell: Tell
+    listeners: Sequence[Tell]
     k: int | None
     units: float
     began: float
@@ -112,7 +112,9 @@ class _Watch:
         inner = self.levels[-1] if self.levels else _Parts(1)
         seconds = time.monotonic() - self.began
         where = (event.phase, self.k, event.clusters, max(inner.begun, 1), inner.most or 1, number, at_most)
-        self.tell(Progress(*where, event.cost / self.units, event.moved, seconds, self._left(seconds)))
+        told = Progress(*where, event.cost / self.units, event.moved, seconds, self._left(seconds))
+        for listener in self.listeners:
+            listener(told)
 
     def _left(self, seconds: float) -> float | None:
         done, part = 0.0, 1.0
@@ -142,10 +144,10 @@ _relay: ContextVar[_Relay | None] = ContextVar("catalpa_relay", default=None)
 
 @contextmanager
 def watching(
-    tell: Tell, *, k: int | None = None, units_per_weight: float = 1.0, began: float | None = None
+    *listeners: Tell, k: int | None = None, units_per_weight: float = 1.0, began: float | None = None
 ) -> Iterator[None]:
     """Tell of every pass inside the ``with`` block."""
-    watch = _Watch(tell, k, units_per_weight, time.monotonic() if began is None else began)
+    watch = _Watch(listeners, k, units_per_weight, time.monotonic() if began is None else began)
     token = _watch.set(watch)
     try:
         yield
@@ -243,13 +245,10 @@ def watched(
         listeners = [] if callback is None else [callback]
         if verbose:
             listeners.append(until_done.enter_context(_lines(method, verbose)))
-
-        def tell(progress: Progress) -> None:
-            for listener in listeners:
-                listener(progress)
-
         if listeners:
-            until_done.enter_context(watching(tell, k=k, units_per_weight=units_per_weight, began=began))
+            until_done.enter_context(
+                watching(*listeners, k=k, units_per_weight=units_per_weight, began=began)
+            )
         yield
 
 

@@ -250,11 +250,9 @@ def counts_rows(summary: Summary) -> bool:
 
 def words_among_numbers(summary: Summary) -> list[str]:
     """The few words in a column of text that holds many numbers otherwise."""
-    if summary.family is not Family.TEXT or len(summary.tally or ()) <= MANY_NUMBERS:
-        return []
-    words = [str(key[1]) for key in summary.tally or () if not _NUMBER.fullmatch(str(key[1]))]
-    enough = len(summary.tally or ()) - len(words) > MANY_NUMBERS
-    return sorted(words) if enough and len(words) <= FEW_WORDS else []
+    texts = [str(text) for _, text in summary.tally or ()] if summary.family is Family.TEXT else []
+    words = [text for text in texts if not _NUMBER.fullmatch(text)]
+    return sorted(words) if len(texts) - len(words) > MANY_NUMBERS and len(words) <= FEW_WORDS else []
 
 
 def spelled_alike(summary: Summary) -> tuple[str, str] | None:

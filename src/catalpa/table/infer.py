@@ -195,8 +195,10 @@ class Rules:
         if self.settings.numbers == "refuse":
             said = [f"{_whole_numbers(summary)}: taken as categories, as this method knows no numbers"]
             return self._categorical(summary, Kind.NOMINAL), said
-        column = Column(summary.name, Kind.NUMERIC, summary.dtype, (), summary.low, summary.high)
-        return column, self._said_of_measure(summary)
+        said = _said_of_constant(summary)
+        if self.settings.numbers != "shape" and self.listed is None and summary.whole:
+            said = [f"column {summary.name!r} holds many different whole numbers: taken as a number", *said]
+        return Column(summary.name, Kind.NUMERIC, summary.dtype, (), summary.low, summary.high), said
 
     def _may_be_parted(self, summary: Summary) -> bool:
         """Whether a column holds lists, or so many texts or moments that they may be dates to be parted."""
@@ -211,12 +213,6 @@ class Rules:
         different = len(summary.tally)
         # Each twice on average: a short table of measured numbers also has few different ones.
         return different <= FEW and (different <= 2 or 2 * different <= summary.present)
-
-    def _said_of_measure(self, summary: Summary) -> list[str]:
-        said = _said_of_constant(summary)
-        if self.settings.numbers != "shape" and self.listed is None and summary.whole:
-            return [f"column {summary.name!r} holds many different whole numbers: taken as a number", *said]
-        return said
 
     def _categorical(self, summary: Summary, kind: Kind) -> Column:
         categories = _ordered_categories(summary)

@@ -230,19 +230,17 @@ def from_objects(name: str, cells: NDArray[Any], dtype: Dtype) -> Cells:
 
 
 def _group(kind: type) -> str:
-    if issubclass(kind, _BOOLEANS):  # before the whole numbers, which bool derives from
-        return "bool"
-    if issubclass(kind, np.timedelta64):  # likewise; so it keeps its own name and is refused by it
-        return kind.__name__
     for group, kinds in _GROUPS.items():
         if issubclass(kind, kinds):
             return group
     return "missing" if kind.__name__ in _MISSING else kind.__name__
 
 
-# A datetime is a date too, so it comes first.
+# To Python and NumPy truth values and spans of time are whole numbers, and a datetime is a date.
 _GROUPS: dict[str, tuple[type, ...]] = {
     "text": (str,),
+    "bool": _BOOLEANS,
+    "timedelta64": (np.timedelta64,),
     "int": (int, np.integer),
     "float": (float, np.floating),
     "datetime": (datetime, np.datetime64),

@@ -20,17 +20,7 @@ from catalpa.errors import ParameterError
 from catalpa.table.blocks import Axis, Scaling
 from catalpa.table.cells import Category, Dtype, Key, category_key, cut, read_text
 
-__all__ = [
-    "Category",
-    "Column",
-    "Dtype",
-    "Key",
-    "Kind",
-    "Origin",
-    "Schema",
-    "TableSettings",
-    "category_key",
-]
+__all__ = ["Category", "Column", "Dtype", "Key", "Kind", "Origin", "Schema", "TableSettings", "category_key"]
 
 CategoricalFeatures: TypeAlias = Sequence[Any] | NDArray[Any] | str | None
 MissingPolicy: TypeAlias = Literal["category", "ignore", "error"]
