@@ -301,7 +301,7 @@ def _read_pandas_category(name: str, series: Any) -> Coded:
     values = [coded.values[code] for code in coded.codes]
     dtype = Dtype("category", tuple(values), bool(series.cat.ordered), inner)
     family = Family.ORDERED if dtype.ordered else Family.TEXT
-    return Coded(family, dtype, values, series.cat.codes.to_numpy())
+    return Coded(family, dtype, values, np.asarray(series.array.codes))  # series.cat would copy them
 
 
 def _read_polars(name: str, series: Any) -> Cells:
