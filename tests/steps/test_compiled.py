@@ -60,40 +60,11 @@ def test_twenty_columns_of_five_take_seven_bytes_a_row():
     assert packed.present is None
 
 
-@pytest.mark.parametrize(
-    ("sizes", "n", "k", "starts"),
-    [
-        ((5,) * 6, 100_000, 5, (0, 3, 6)),
-        ((5,) * 6, 1000, 5, (0, 2, 4, 6)),
-        ((5,) * 4, 100_000, 5, (0, 2, 4)),
-        ((5,) * 100, 40_000, 5, (*range(0, 100, 3), 100)),
-        ((5,) * 100, 10_000, 5, tuple(range(0, 101, 2))),
-        ((16,) * 400, 10_000_000, 32, tuple(range(401))),
-        ((5, 5, 5, 5), 10, 5, (0, 1, 2, 3, 4)),
-        ((2, 300, 2, 2), 100_000, 5, (0, 1, 2, 4)),
-        ((), 10, 5, (0,)),
-    ],
-    ids=[
-        "many rows",
-        "some rows",
-        "as narrow as makes no more groups",
-        "many columns",
-        "many columns of fewer rows",
-        "more than the cache holds",
-        "few rows",
-        "a wide column stands alone",
-        "no columns",
-    ],
-)
-def test_columns_are_fused_as_far_as_rows_and_caches_allow(sizes, n, k, starts):
-    assert compiled._plan(Axis(sizes), k, n) == starts
-
-
 @pytest.mark.usefixtures("levels")
 def test_what_the_core_prepared_of_a_block_does_not_travel():
     axis = Axis((2, 3))
     memory = Memory(packed=compiled.pack(block(120, axis), axis, 2))
-    assert memory.packed.starts == (0, 2)
+    assert memory.packed.groups == ((0, 1),)
     assert len(memory.packed.fused) == 120
     assert pickle.loads(pickle.dumps(memory)).packed is None
 

@@ -13,7 +13,7 @@ _core = pytest.importorskip("catalpa.steps._core")
 
 N, K = 10, 3  # rows and clusters; the columns have 3 and 2 places, and there is one number
 CODES = np.array([[2, 1]] * N, dtype=np.uint8)
-WIDTHS, STARTS = np.array([3, 2]), np.array([0, 2])
+WIDTHS, MEMBERS, STARTS = np.array([3, 2]), np.array([0, 1]), np.array([0, 2])
 NUMBERS, BY_CLUSTER = np.zeros((N, 1)), np.zeros((K, 1))
 
 
@@ -26,20 +26,24 @@ def bytes_of(*shape: int) -> np.ndarray:
 
 
 def fused(widths: np.ndarray, starts: np.ndarray, rows: int):
-    return _core.fuse_codes(bytes_of(rows, len(widths)), widths, starts)
+    return _core.fuse_codes(bytes_of(rows, len(widths)), widths, np.arange(len(widths)), starts)
+
+
+def grouped() -> dict[str, object]:
+    return {"widths": WIDTHS, "members": MEMBERS, "starts": STARTS}
 
 
 def hard_arguments() -> dict[str, object]:
     by_cluster = dict.fromkeys(("means", "scale", "level"), BY_CLUSTER)
     last = {"power": 2, "root": False, "shift": 40, "tie": 3, "limit": 1e6}
-    return {"table": ints(5, K), "anchor": ints(K), "widths": WIDTHS, "starts": STARTS, **by_cluster, **last}
+    return {"table": ints(5, K), "anchor": ints(K), **grouped(), **by_cluster, **last}
 
 
 def soft_arguments() -> dict[str, object]:
     table, anchor = np.zeros((5, K), dtype=np.int32), np.zeros(K, dtype=np.int32)
     by_cluster = dict.fromkeys(("means", "scale", "level"), BY_CLUSTER)
     last = {"table_rise": table, "anchor_rise": anchor, "coarser": 0}
-    return {"table": table, "anchor": anchor, "widths": WIDTHS, "starts": STARTS, **by_cluster, **last}
+    return {"table": table, "anchor": anchor, **grouped(), **by_cluster, **last}
 
 
 def counted() -> dict[str, object]:
@@ -66,7 +70,8 @@ def arguments_of(name: str) -> dict[str, object]:
     narrow = np.zeros((5, K), dtype=np.int32)
     labels, held = {"labels": np.zeros(N, dtype=np.int32)}, {"column_weights": np.ones((K, 3))}
     return {
-        "fuse_codes": {"codes": CODES, "widths": WIDTHS, "starts": STARTS},
+        "fuse_codes": {"codes": CODES} | grouped(),
+        "fused_codes": {"codes": bytes_of(N + 8, 1), "rows": N} | grouped(),
         "Tables": hard_arguments(),
         "label": hard | {"labels": bytes_of(N), "level": "baseline"},
         "least_sums": hard | {"least": ints(N), "level": "baseline"},
@@ -174,6 +179,10 @@ TABLES = [
     ("widths", np.array([3, 3])),
     ("widths", np.array([6, -1])),
     ("widths", np.array([1 << 32, 2])),
+    ("members", np.array([0])),
+    ("members", np.array([0, 0])),
+    ("members", np.array([0, 2])),
+    ("members", np.array([-1, 0])),
     ("starts", np.array([0, 1])),
     ("starts", np.array([1, 2])),
     ("starts", np.array([0, 2, 2])),
@@ -194,7 +203,19 @@ CASES = {
         ("codes", CODES.astype(np.int64)),
         ("codes", CODES[:, :1].copy()),
         ("widths", np.array([3, -2])),
+        ("members", np.array([1, 1])),
         ("starts", np.array([0, 3])),
+    ],
+    "fused_codes": [
+        ("codes", np.zeros((N + 8, 1), dtype=np.uint16)),
+        ("codes", np.zeros((N + 8, 1), dtype=np.int8)),
+        ("codes", bytes_of(N + 8, 2)),
+        ("codes", bytes_of(N, 1)),
+        ("rows", N + 8),
+        ("rows", 2**64 - 1),
+        ("widths", np.array([3, 200])),
+        ("members", np.array([1, 1])),
+        ("starts", np.array([0, 1, 2])),
     ],
     "Tables": [*TABLES, ("tie", -1)],
     "label": [*ROWS, *LABELS, ("level", "abacus")],
@@ -395,7 +416,15 @@ def test_passes_of_what_the_core_cannot_count_exactly_are_not_begun(argument, wr
 
 
 def test_codes_beyond_their_column_are_not_fused():
-    assert _core.fuse_codes(np.array([[3, 1]], dtype=np.uint8), WIDTHS, STARTS) is None
+    assert _core.fuse_codes(np.array([[3, 1]], dtype=np.uint8), *grouped().values()) is None
+
+
+@pytest.mark.parametrize("row", [0, N - 1, N, N + 7])
+def test_fused_codes_beyond_their_group_are_not_taken_not_even_behind_the_last_row(row):
+    cells = np.full((N + 8, 1), 5, dtype=np.uint8)
+    assert _core.fused_codes(cells, N, *grouped().values()) is not None
+    cells[row] = 6
+    assert _core.fused_codes(cells, N, *grouped().values()) is None
 
 
 def test_labels_too_narrow_for_the_clusters_are_refused():
@@ -412,6 +441,7 @@ def test_groups_too_large_for_a_table_are_refused(tables):
     wide = arguments | {
         "table": np.zeros((128, K), kind),
         "widths": np.full(64, 2),
+        "members": np.arange(64),
         "starts": np.array([0, 64]),
     }
     with pytest.raises(ValueError, match="must fit a table"):

@@ -246,5 +246,5 @@ def _row_points(
     for column, (part, points) in enumerate(zip(axis.base.slices(), coordinates, strict=True)):
         hole = means.overall[part] @ points
         wide = np.vstack([points, np.repeat(hole[None, :], axis.widths[column] - len(points), axis=0)])
-        parts.append(wide[block.codes[:, column]])
+        parts.append(wide[block.column(column)])
     return np.concatenate(parts, axis=1)

@@ -68,7 +68,7 @@ def _shuffled(problem: Problem) -> Problem:
     engine = problem.engine
     block = problem.some_rows(engine.n_rows, problem.search_seed)
     codes, numbers = (rng.permuted(part, axis=0) for part in (block.codes, block.numbers))
-    rows = Rows(engine.axis, [replace(block, codes=codes, numbers=numbers)])
+    rows = Rows(engine.axis, [replace(block, held=codes, numbers=numbers)])
     return replace(problem, engine=LocalEngine(rows))
 
 

@@ -207,7 +207,7 @@ def _moved(shared: SharedCounts, search: Search, row: int, share: IntArray, clus
     """The counts after a row, shared out so far, has gone wholly to one cluster."""
     block = search.block
     weight = int(block.row_weights[row])
-    alone = Block(block.codes[row : row + 1], block.numbers[row : row + 1])
+    alone = replace(block.take(slice(row, row + 1)), weights=None)
     own = count_all(alone, search.axis)
     gained = (np.arange(len(share)) == cluster) * np.int64(WHOLE) - share
     grown = [

@@ -65,11 +65,21 @@ def _one_by_one(engine: Engine, k: int, least: int, find: Callable[[int, IntArra
 
 def _densest(block: Block, counts: IntArray, offsets: IntArray, chosen: IntArray) -> FoundRows:
     """The row with the largest density, or density times distance to the nearest chosen row."""
-    density = counts[block.codes + offsets[:-1]].sum(axis=1)
-    keys = density
+    keys = np.zeros(len(block), dtype=np.int64)
+    for column, offset in enumerate(offsets[:-1]):
+        keys += counts[block.places_in(column, offset)]
     if len(chosen):
-        keys = np.min([(block.codes != row).sum(axis=1) * density for row in chosen], axis=0)
+        keys *= np.min([_differing_cells(block, row) for row in chosen], axis=0)
     return best_rows(block, keys, 1)
+
+
+def _differing_cells(block: Block, row: IntArray) -> IntArray:  # (n,) int64
+    """Cells of each row of the block that are not those of one row."""
+    # Column by column: an array of all cells would take more memory than the block.
+    differ = np.zeros(len(block), dtype=np.int64)
+    for column, code in enumerate(row):
+        differ += block.column(column) != code
+    return differ
 
 
 def huang_rows(engine: Engine, k: int, rng: np.random.Generator) -> FoundRows:
@@ -89,9 +99,9 @@ def huang_rows(engine: Engine, k: int, rng: np.random.Generator) -> FoundRows:
 
 def _nearest(block: Block, row: IntArray, taken: IntArray) -> FoundRows:
     """The row that differs from ``row`` in the fewest columns, of those not taken."""
-    keys = -(block.codes != row).sum(axis=1)
+    keys = -_differing_cells(block, row)
     for other in taken:
-        keys = np.where((block.codes == other).all(axis=1), -block.codes.shape[1] - 1, keys)
+        keys[_differing_cells(block, other) == 0] = -len(row) - 1
     return best_rows(block, keys, 1)
 
 

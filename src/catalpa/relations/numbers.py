@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from catalpa.table.blocks import FloatArray, IntArray, code_dtype
+from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.table.fused import code_dtype
 from catalpa.table.schema import Schema
 
 Amounts: TypeAlias = FloatArray | IntArray  # of rows: how many, or what they weigh

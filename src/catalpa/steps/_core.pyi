@@ -2,8 +2,9 @@ from typing import TypeAlias
 
 from catalpa.table.blocks import FloatArray, IntArray
 
-# table, anchor, widths and starts of the groups of columns; means, scale and level of the numbers
-Costs: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray, FloatArray, FloatArray, FloatArray]
+# table and anchor; widths of the columns, the columns group by group and the starts of the groups;
+# means, scale and level of the numbers
+Costs: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray, IntArray, FloatArray, FloatArray, FloatArray]
 
 class Tables:
     # Costs, then power, root, shift, tie and number_limit.
@@ -16,7 +17,10 @@ class Fused:
     def nbytes(self) -> int: ...
     def __len__(self) -> int: ...
 
-def fuse_codes(codes: IntArray, widths: IntArray, starts: IntArray, /) -> Fused | None: ...
+def fuse_codes(codes: IntArray, widths: IntArray, members: IntArray, starts: IntArray, /) -> Fused | None: ...
+def fused_codes(
+    codes: IntArray, rows: int, widths: IntArray, members: IntArray, starts: IntArray, /
+) -> Fused | None: ...
 def label(
     tables: Tables,
     fused: Fused,

@@ -12,7 +12,8 @@ from catalpa.steps import compiled, reference
 from catalpa.steps.compiled import _core
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores, distances
-from catalpa.table.blocks import Block, FloatArray, IntArray, code_dtype
+from catalpa.table.blocks import Block, FloatArray, IntArray
+from catalpa.table.fused import code_dtype
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,7 @@ def count_branch(block: Block, axis: Axis, conditions: tuple[Condition, ...]) ->
     """Counts over the rows of a block that meet all conditions."""
     met = np.ones(len(block), dtype=bool)
     for condition in conditions:
-        met &= (block.codes[:, condition.column] == condition.code) == condition.holds
+        met &= (block.column(condition.column) == condition.code) == condition.holds
     rows = block.take(met)
     return BranchCounts(cooccurrences(rows, axis), int(rows.row_weights.sum()))
 
@@ -57,6 +57,6 @@ def first_seen(block: Block, axis: Axis) -> FirstSeen:
     first = np.full(axis.length, np.iinfo(np.int64).max)
     weighty = np.flatnonzero(block.row_weights > 0)
     for column, offset in enumerate(axis.offsets[:-1]):
-        codes, at = np.unique(block.codes[weighty, column], return_index=True)
+        codes, at = np.unique(block.column(column)[weighty], return_index=True)
         first[offset + codes.astype(np.int64)] = block.start + weighty[at]
     return FirstSeen(first[axis.category_places])

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import os
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 from typing import TypeVar, cast
 
 import numpy as np
@@ -16,6 +14,7 @@ import numpy as np
 from catalpa.errors import ParameterError, SlowCoreWarning
 from catalpa.steps.scores import FixedTable
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
+from catalpa.table.fused import Fused, Groups, pass_groups
 
 try:
     from catalpa.steps import _core as _core  # the other steps take it from here
@@ -23,21 +22,17 @@ except ImportError:  # pragma: no cover - an installation without a compiler
     _core = None  # type: ignore[assignment]
 
 CHOICE = "CATALPA_CORE"  # environment variable: "numpy", or one of the core's instruction sets
-WIDEST_GROUP = 256  # fused codes stay in one byte
-CACHE_BYTES = 1 << 20  # of the second cache, for the fused table of the clusters looked up together
-CLUSTERS_TOGETHER = 32
-PLACE_COST = 60  # look-ups that take as long as to fill a fused place, which is done at every pass
 NO_ROWS = np.zeros(0, dtype=np.int64)
 CoreTables = TypeVar("CoreTables")
 
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """Codes of a block with neighbouring columns fused into one code each."""
+    """Codes of a block with several columns fused into one code each."""
 
     axis: Axis  # the axis that the codes were fused on
-    starts: tuple[int, ...]  # first column of each group, and the number of columns
-    # The fused codes, in the core's own memory. The last column of a group turns fastest.
+    groups: Groups
+    # The fused codes, in the core's own memory or where the block keeps them.
     fused: _core.Fused
     present: IntArray | None  # (n,) int64; cells of each row that are not left out; None where all are there
 
@@ -94,43 +89,27 @@ def _level(asked: str) -> str:
 
 
 def pack(block: Block, axis: Axis, k: int) -> Packed:
-    """Fuse the block's columns into groups that suit a table of ``k`` clusters."""
-    starts = _plan(axis, k, len(block))
-    codes = np.ascontiguousarray(block.codes)
-    fused = _core.fuse_codes(codes, axis.widths, np.asarray(starts))
+    """The block's columns fused into groups that suit a table of ``k`` clusters."""
+    groups, held = pass_groups(axis.widths, k, len(block)), block.held
+    # Rows are kept in groups for any number of clusters. Few allow larger ones: then codes of their own pay.
+    if isinstance(held, Fused) and held.widths == tuple(axis.widths) and len(held.groups) <= len(groups):
+        groups = held.groups
+        fused = _core.fused_codes(held.cells, len(held), *core_groups(axis, groups))
+    else:
+        fused = _core.fuse_codes(np.ascontiguousarray(block.codes), *core_groups(axis, groups))
     if fused is None:
         raise ParameterError(
             "A block holds codes beyond the categories of its columns. Encode the table with the schema "
             "that the axis was made from."
         )
-    return Packed(axis, starts, fused, block.present_cells(axis))
+    return Packed(axis, groups, fused, block.present_cells(axis))
 
 
-def _plan(axis: Axis, k: int, n: int) -> tuple[int, ...]:
-    """First column of each group: the fusion with the least work among those whose table suits the cache."""
-    entry_bytes = 4 * min(-(-k // 8) * 8, CLUSTERS_TOGETHER)
-    best, least = tuple(range(axis.n_columns + 1)), axis.n_columns * n + PLACE_COST * axis.length
-    for widest in (16, 64, WIDEST_GROUP):
-        starts = _greedy(axis, widest)
-        places = sum(_group_widths(axis, starts))
-        work = (len(starts) - 1) * n + PLACE_COST * places
-        if places * entry_bytes <= CACHE_BYTES and work < least:
-            best, least = starts, work
-    return best
-
-
-def _greedy(axis: Axis, widest: int) -> tuple[int, ...]:
-    starts, width = [0], 1
-    for column, own in enumerate(axis.widths.tolist()):
-        if column > starts[-1] and width * own > widest:
-            starts.append(column)
-            width = 1
-        width *= own
-    return (*starts, axis.n_columns) if axis.n_columns else (0,)
-
-
-def _group_widths(axis: Axis, starts: tuple[int, ...]) -> list[int]:
-    return [math.prod(axis.widths[first:end].tolist()) for first, end in pairwise(starts)]
+def core_groups(axis: Axis, groups: Groups) -> tuple[IntArray, IntArray, IntArray]:
+    """Widths of the columns, the columns group by group, and where each group starts among them."""
+    members = np.asarray([column for group in groups for column in group], dtype=np.int64)
+    starts = np.cumsum([0, *(len(group) for group in groups)])
+    return axis.widths, members, starts
 
 
 def core_numbers(block: Block) -> FloatArray:
@@ -156,7 +135,7 @@ def prepared(
 
     Two threads that ask at the same moment may both make them: they are alike, and the later one stays.
     """
-    if packed.starts not in fixed.prepared:
-        places = fixed.table, fixed.anchor, fixed.axis.widths, np.asarray(packed.starts)
-        fixed.prepared[packed.starts] = make(*places, fixed.means, fixed.scale, fixed.level, *own)
-    return cast(CoreTables, fixed.prepared[packed.starts])
+    if packed.groups not in fixed.prepared:
+        places = fixed.table, fixed.anchor, *core_groups(fixed.axis, packed.groups)
+        fixed.prepared[packed.groups] = make(*places, fixed.means, fixed.scale, fixed.level, *own)
+    return cast(CoreTables, fixed.prepared[packed.groups])

@@ -8,6 +8,7 @@ from operator import attrgetter
 import numpy as np
 
 from catalpa.table.blocks import FARTHEST, HOLES, Axis, Block, FloatArray, IntArray
+from catalpa.table.fused import Groups
 
 FINEST_SHIFT = 40  # distances are kept to 2**-40 ...
 LARGEST = float(np.finfo(np.float64).max)
@@ -83,7 +84,7 @@ class FixedTable:
     means: FloatArray
     scale: FloatArray
     level: FloatArray
-    prepared: dict[tuple[int, ...], object]
+    prepared: dict[Groups, object]
 
     @property
     def k(self) -> int:
@@ -115,7 +116,7 @@ class FixedScores(FixedTable):
     power: int
     root: bool
     shift: int
-    prepared: dict[tuple[int, ...], object] = field(default_factory=dict, repr=False, compare=False)
+    prepared: dict[Groups, object] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def tie(self) -> int:

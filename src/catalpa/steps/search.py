@@ -28,7 +28,8 @@ class FoundRows:
     @classmethod
     def of(cls, block: Block, rows: IntArray, keys: IntArray, limit: int) -> FoundRows:
         """Rows of a block, by where they are in it."""
-        return cls(keys, rows + block.start, block.codes[rows], block.numbers[rows], limit)
+        taken = block.take(rows)
+        return cls(keys, rows + block.start, taken.codes, taken.numbers, limit)
 
     def __len__(self) -> int:
         return len(self.keys)

@@ -51,9 +51,7 @@ def _by_product(block: Block, axis: Axis) -> IntArray:
 def _by_pairs(block: Block, axis: Axis) -> IntArray:
     together = np.zeros((axis.length, axis.length), dtype=np.int64)
     weights = None if block.weights is None else block.weights.astype(np.float64)  # exact below 2**53
-    codes = [
-        np.ascontiguousarray(block.codes[:, column]).astype(np.int64) for column in range(axis.n_columns)
-    ]
+    codes = [np.ascontiguousarray(block.column(column)).astype(np.int64) for column in range(axis.n_columns)]
     for one in range(axis.n_columns):
         for other in range(one, axis.n_columns):
             pair = codes[one] * axis.widths[other] + codes[other]
@@ -80,7 +78,7 @@ def cooccurrences_with_bins(block: Block, axis: Axis, n_bins: int) -> IntArray: 
     inside = np.clip(np.floor(np.nan_to_num(block.numbers) * n_bins), 0, n_bins - 1).astype(np.int64)
     bins = np.where(np.isnan(block.numbers), n_bins + IGNORED, inside)
     codes = np.concatenate([block.codes.astype(np.int64), bins], axis=1)
-    return cooccurrences(replace(block, codes=codes), wide)
+    return cooccurrences(replace(block, held=codes), wide)
 
 
 def summed_deviations(block: Block, fixed: FixedScores, means: FloatArray) -> IntArray:
@@ -105,14 +103,14 @@ def checksum(block: Block) -> IntArray:  # (1,) uint64
 
     It is the sum over rows of the row's own number times its place in the table, modulo 2**64.
     """
-    n_columns, n_numeric = block.codes.shape[1], block.numbers.shape[1]
+    n_columns, n_numeric = block.held.shape[1], block.numbers.shape[1]
     # Odd factors keep every bit of what they multiply.
     factors = (
         np.random.default_rng(SEED).integers(2**63, size=n_columns + n_numeric + 2, dtype=np.uint64) * 2 + 1
     )
     rows = np.full(len(block), factors[-1], dtype=np.uint64)
     for column in range(n_columns):
-        rows += (block.codes[:, column].astype(np.uint64) + factors[-2]) * factors[column]
+        rows += (block.column(column).astype(np.uint64) + factors[-2]) * factors[column]
         rows ^= rows >> np.uint64(29)
     for column in range(n_numeric):
         number = np.ascontiguousarray(block.numbers[:, column]).view(np.uint64)

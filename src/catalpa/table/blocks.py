@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from catalpa.table.fused import Fused, code_dtype
 
 IntArray: TypeAlias = NDArray[Any]  # any integer dtype; the dtype is said where it matters
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -20,15 +22,6 @@ HOLES = 2  # the number of such places
 # One tick is 2**-24 of a column's range: with 2**32 units of weight, sums inside the range stay below 2**56.
 TICK_BITS = 24
 FARTHEST = 2.0**8  # a number this many ranges away is as far as a number gets
-
-
-@cache
-def code_dtype(largest_width: int) -> np.dtype[Any]:
-    """Smallest unsigned type that holds the codes 0 .. largest_width - 1."""
-    for kind in (np.uint8, np.uint16, np.uint32):
-        if largest_width <= np.iinfo(kind).max + 1:
-            return np.dtype(kind)
-    raise OverflowError(f"A column with {largest_width} categories is more than codes can hold.")
 
 
 @dataclass(frozen=True)
@@ -126,7 +119,7 @@ class Block:
 
     Attributes
     ----------
-    codes : array (n, columns), unsigned
+    held : array (n, columns), unsigned, or Fused
         Place of the category inside its column; the two places behind the categories are holes.
     numbers : array (n, numeric), float64
         NaN where missing.
@@ -136,13 +129,22 @@ class Block:
         Index of the first row in the whole table.
     """
 
-    codes: IntArray
+    held: IntArray | Fused
     numbers: FloatArray
     weights: IntArray | None = None
     start: int = 0
 
     def __len__(self) -> int:
-        return int(self.codes.shape[0])
+        return len(self.held)
+
+    @property
+    def codes(self) -> IntArray:  # (n, columns)
+        """The codes as an array, made anew where they are kept fused: ask once, or for less."""
+        return self.held.plain() if isinstance(self.held, Fused) else self.held
+
+    def column(self, column: int) -> IntArray:  # (n,)
+        """The codes of one column."""
+        return self.held.column(column) if isinstance(self.held, Fused) else self.held[:, column]
 
     @property
     def row_weights(self) -> IntArray:  # (n,) int64
@@ -157,7 +159,7 @@ class Block:
     def places_in(self, column: int, offset: int) -> IntArray:  # (n,) int64
         """Places of a column's cells on an axis where the column begins at ``offset``."""
         # Widened first: NumPy 1 adds a number to narrow codes in their own type, and wraps around.
-        return self.codes[:, column].astype(np.int64) + offset
+        return self.column(column).astype(np.int64) + offset
 
     def summed(self, table: NDArray[Any], axis: Axis, begin: NDArray[Any]) -> NDArray[Any]:  # (n, k)
         """Entries of a table (axis.length, k) at the places of a row's cells, added to ``begin`` (k,)."""
@@ -179,7 +181,7 @@ class Block:
 
     def with_dtype(self, dtype: Any) -> Block:
         """The same rows with codes of another type: those of all blocks of a table must agree."""
-        return replace(self, codes=self.codes.astype(dtype, copy=False))
+        return replace(self, held=self.codes.astype(dtype, copy=False))
 
     def cut(self, rows_per_block: int) -> list[Block]:
         """The same rows as blocks of at most ``rows_per_block`` rows; views, not copies."""
@@ -192,7 +194,7 @@ class Block:
     def take(self, rows: IntArray | slice) -> Block:
         """Some of the rows, as a block of their own."""
         weights = None if self.weights is None else self.weights[rows]
-        return Block(self.codes[rows], self.numbers[rows], weights)
+        return Block(self.held[rows], self.numbers[rows], weights)
 
     @classmethod
     def together(cls, blocks: Sequence[Block]) -> Block:
@@ -297,8 +299,7 @@ class Gathered:
     rows: Block
 
     def __add__(self, other: Gathered) -> Gathered:
-        both = Block.together([self.rows, other.rows])
-        return Gathered(np.concatenate([self.index, other.index]), both)
+        return Gathered(np.concatenate([self.index, other.index]), Block.together([self.rows, other.rows]))
 
     def block(self) -> Block:
         """The rows as one block, in the order of the table; the first of them is row 0."""
@@ -322,30 +323,28 @@ def collapse(block: Block, axis: Axis) -> tuple[Block, IntArray]:
     """
     weights = block.row_weights
     kept = np.flatnonzero(weights > 0)
-    _, first, inverse = np.unique(_keys(block, axis, kept), return_index=True, return_inverse=True)
+    rows = replace(block, weights=None).take(kept)
+    _, first, inverse = np.unique(_keys(rows, axis), return_index=True, return_inverse=True)
     summed = np.zeros(len(first), dtype=np.int64)
     np.add.at(summed, inverse, weights[kept])
     row_of = np.full(len(block), -1, dtype=np.int64)
     row_of[kept] = inverse
-    codes, numbers = np.ascontiguousarray(block.codes[kept[first]]), block.numbers[kept[first]]
     # Passes are quicker without weights.
-    return Block(codes, numbers, None if (summed == 1).all() else summed), row_of
+    return replace(rows.take(first), weights=None if (summed == 1).all() else summed), row_of
 
 
-def _keys(block: Block, axis: Axis, rows: IntArray) -> IntArray:
+def _keys(rows: Block, axis: Axis) -> IntArray:
     """One sortable key per row: a mixed-radix number where it fits 63 bits, else the row's bytes."""
-    widths = [int(width) for width in axis.widths]
-    if not block.numbers.shape[1] and sum(np.log2(max(width, 1)) for width in widths) < 63:
+    if not rows.numbers.shape[1] and np.log2(np.maximum(axis.widths, 1)).sum() < 63:
         key = np.zeros(len(rows), dtype=np.int64)
-        for column, width in enumerate(widths):
-            key = key * width + block.codes[rows, column]
+        for column, width in enumerate(axis.widths):
+            key = key * width + rows.column(column)
         return key
-    whole = np.concatenate(
+    whole = np.hstack(
         [
-            block.codes[rows].astype(">u4").view(np.uint8).reshape(len(rows), -1),
-            np.isnan(block.numbers[rows]).astype(np.uint8),
-            ticks(block.numbers[rows]).astype(">i8").view(np.uint8).reshape(len(rows), -1),
-        ],
-        axis=1,
+            rows.codes.astype(">u4").view(np.uint8).reshape(len(rows), -1),
+            np.isnan(rows.numbers).astype(np.uint8),
+            ticks(rows.numbers).astype(">i8").view(np.uint8).reshape(len(rows), -1),
+        ]
     )
     return np.ascontiguousarray(whole).view(np.dtype((np.void, whole.shape[1])))[:, 0]

@@ -81,7 +81,7 @@ def _restore(block: Block, schema: Schema) -> list[_Restored]:
     for at, column in enumerate(schema.categorical):
         # Two more places than categories, for the holes.
         lookup = np.array([*column.categories, None, None], dtype=object)
-        values, dtype = lookup[block.codes[:, at]], column.dtype
+        values, dtype = lookup[block.column(at)], column.dtype
         if column.binned:
             objects = schema.library in ("pandas", "polars", "numpy")
             dtype = Dtype("object" if objects else "string", inner="string")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import reduce
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -18,10 +19,13 @@ from catalpa.errors import (
 from catalpa.table.blocks import IGNORED, UNSEEN, Axis, Block, FloatArray, IntArray, Rows, Scaling
 from catalpa.table.cells import Cells, Coded, Family, Numbers, cut
 from catalpa.table.derived import HOLDS, derived_cells, unseen_items
+from catalpa.table.fused import Fused, Groups, kept_groups, looked_up, plain_groups, quick_table
 from catalpa.table.infer import missing_values
 from catalpa.table.intake import Table, open_table
 from catalpa.table.match import as_numbers, refuse_other_type
 from catalpa.table.schema import Category, Column, Schema, TableSettings, UnknownPolicy
+
+Grouped: TypeAlias = Callable[[IntArray, int], Groups]  # (widths, rows) -> columns that share a code
 
 # The rows written at a time, so that their part of the row-major codes stays in the cache.
 ROWS_AT_ONCE = 8192
@@ -59,12 +63,12 @@ class Encoding:
     settings: TableSettings
 
     def rows(self, X: Any) -> Rows:
-        """Encoded and scaled rows of a table in memory, or of a part of one."""
-        return self._encoded(X).rows.map(self.scaling.apply)
+        """Encoded and scaled rows of a table in memory; the codes of many are kept fused."""
+        return self._encoded(X, kept_groups).rows.map(self.scaling.apply)
 
     def whole_table(self, X: Any) -> Rows:
-        """Encoded and scaled rows of all of a table; refused where nothing of a column is known."""
-        encoded = self._encoded(X)
+        """The same; refused where nothing of a column is known."""
+        encoded = self._encoded(X, kept_groups)
         told = list(encoded.unknown)
         # Few rows may all be new; and who ignores new categories was asked already.
         if told and len(encoded.rows) >= ENOUGH_ROWS and self.settings.handle_unknown == "warn":
@@ -74,15 +78,16 @@ class Encoding:
             )
         return encoded.rows.map(self.scaling.apply)
 
-    def _encoded(self, X: Any) -> Encoded:
-        return encode(X, self.schema, handle_unknown=self.settings.handle_unknown)
+    def _encoded(self, X: Any, grouped: Grouped) -> Encoded:
+        return _encode(X, self.schema, self.settings.handle_unknown, grouped)
 
     def __call__(self, part: Any) -> Block:
         """Some rows of a table that is in parts, in codes that fit the axis with holes.
 
         Other parts may need places for holes that this one does not, and codes of all parts have one type.
         """
-        return self.rows(part).blocks[0].with_dtype(self.schema.axis.with_holes.dtype)
+        rows = self._encoded(part, plain_groups).rows.map(self.scaling.apply)
+        return rows.blocks[0].with_dtype(self.schema.axis.with_holes.dtype)
 
     def no_rows(self, axis: Axis) -> Block:
         """A part without rows."""
@@ -136,6 +141,10 @@ def encode(X: Any, schema: Schema, *, handle_unknown: UnknownPolicy = "warn") ->
     # Checked here as well as in estimators: encode is called by users.
     if handle_unknown not in ("ignore", "warn", "error"):
         raise ParameterError(f"handle_unknown is {handle_unknown!r}; it can be 'ignore', 'warn' or 'error'.")
+    return _encode(X, schema, handle_unknown, plain_groups)
+
+
+def _encode(X: Any, schema: Schema, handle_unknown: UnknownPolicy, grouped: Grouped) -> Encoded:
     table = open_table(X).arranged(schema)
     _check_columns(table, schema)
     # By the schema's names: a table without names is matched by position.
@@ -151,7 +160,7 @@ def encode(X: Any, schema: Schema, *, handle_unknown: UnknownPolicy = "warn") ->
     ] + _new_items(cells, schema)
     _tell_unseen(met, handle_unknown)
     axis = schema.axis.with_holes if any(one.holes for one in mapped) else schema.axis
-    block = Block(_codes(mapped, len(table), axis.dtype), _numbers(cells, schema, len(table)))
+    block = Block(_codes(mapped, len(table), axis, grouped), _numbers(cells, schema, len(table)))
     unknown = tuple(
         column.name for column, one in zip(schema.categorical, mapped, strict=True) if one.unknown
     )
@@ -247,31 +256,31 @@ def _tell_unseen(met: list[_Unseen], handle_unknown: str) -> None:
         "items": "such items are left out",
     }
     taken = [rule for kind, rule in rules.items() if any(one.kind == kind for one in met)]
-    warnings.warn(f"{told}; {', and '.join(taken)}.", UnseenCategoryWarning, stacklevel=3)
+    warnings.warn(f"{told}; {', and '.join(taken)}.", UnseenCategoryWarning, stacklevel=4)
 
 
-def _codes(mapped: list[_Mapped], n: int, dtype: np.dtype[Any]) -> IntArray:
-    codes = np.empty((n, len(mapped)), dtype=dtype)  # (n, columns)
-    writers = [_writer(one, dtype) for one in mapped]
+def _codes(mapped: list[_Mapped], n: int, axis: Axis, grouped: Grouped) -> IntArray | Fused:
+    groups = grouped(axis.widths, n)
+    fused = Fused.room(axis.widths, groups, n, axis.dtype)
+    cells = fused.cells
+    writers = [
+        [_writer(mapped[column], factor, cells.dtype) for column, factor in group]
+        for group in fused.with_factors()
+    ]
     for start in range(0, n, ROWS_AT_ONCE):
         part = slice(start, min(start + ROWS_AT_ONCE, n))
-        for at, write in enumerate(writers):
-            codes[part, at] = write(part)
-    return codes
+        for at, (first, *others) in enumerate(writers):
+            cells[part, at] = reduce(np.add, (write(part) for write in others), first(part))
+    if len(groups) == axis.n_columns:
+        return cells[:n]
+    cells.setflags(write=False)  # the core looks at them once, and then reads what they point to
+    return fused
 
 
-def _writer(one: _Mapped, dtype: np.dtype[Any]) -> Callable[[slice], IntArray]:
-    lookup = one.lookup.astype(dtype)
-    if dtype != np.uint8 or len(lookup) > 256:
-        return lambda part: lookup[one.codes[part]]
-    # bytes.translate maps bytes several times faster than an index does; -1 is the byte 255.
-    table = np.zeros(256, dtype=np.uint8)
-    table[: len(lookup) - 1] = lookup[:-1]
-    table[-1] = lookup[-1]
-    by_byte = table.tobytes()
-    return lambda part: np.frombuffer(
-        one.codes[part].astype(np.uint8).tobytes().translate(by_byte), dtype=np.uint8
-    )
+def _writer(one: _Mapped, factor: int, dtype: np.dtype[Any]) -> Callable[[slice], IntArray]:
+    """Codes of a column, times ``factor``."""
+    table = quick_table((one.lookup * factor).astype(dtype))
+    return lambda part: looked_up(table, one.codes[part])
 
 
 def _numbers(cells: dict[str, Cells], schema: Schema, n: int) -> FloatArray:

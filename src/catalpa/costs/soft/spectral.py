@@ -234,7 +234,7 @@ class RowPoints:
         wide[axis.category_places] = self.vectors
         points = np.zeros((len(block), self.vectors.shape[1]))
         for column, offset in enumerate(axis.offsets[:-1]):
-            points += wide[block.codes[:, column].astype(np.int64) + offset]
+            points += wide[block.places_in(column, offset)]
         numbers = np.nan_to_num((block.numbers - self.middle) / self.spread, nan=0.0)
         for column, vector in enumerate(self.number_vectors):
             points += numbers[:, column, None] * vector

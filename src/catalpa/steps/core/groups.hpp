@@ -9,20 +9,30 @@
 
 namespace catalpa {
 
-// Neighbouring columns in groups. The last column of a group turns fastest.
+// Columns in groups. The last column of a group turns fastest.
 class Groups {
    public:
     std::vector<std::size_t> widths;    // (columns,) places of each column
-    std::vector<std::size_t> starts;    // (groups + 1,) first column of each group
+    std::vector<std::size_t> members;   // (columns,) the columns, group by group
+    std::vector<std::size_t> starts;    // (groups + 1,) first of the members of each group
     std::vector<std::size_t> offsets;   // (groups + 1,) first fused place of each group
     std::vector<std::size_t> begin_of;  // (columns + 1,) first place of each column
 
-    Groups(const Ints& widths_in, const Ints& starts_in) : begin_of{0} {
+    Groups(const Ints& widths_in, const Ints& members_in, const Ints& starts_in) : begin_of{0} {
         for (std::size_t column = 0; column < widths_in.size(); ++column) {
             const std::int64_t width = widths_in.data()[column];
             require(width >= 0 && width <= MOST_PLACES, "A column must have 0 to 2 ** 32 - 2 places.");
             widths.push_back(static_cast<std::size_t>(width));
             begin_of.push_back(begin_of.back() + widths.back());
+        }
+        std::vector<bool> met(widths.size());
+        require(members_in.size() == widths.size(), "Every column must be in a group.");
+        for (std::size_t at = 0; at < members_in.size(); ++at) {
+            const std::int64_t column = members_in.data()[at];
+            require(column >= 0 && column < static_cast<std::int64_t>(widths.size()) && !met[static_cast<std::size_t>(column)],
+                    "Every column must be in one group.");
+            members.push_back(static_cast<std::size_t>(column));
+            met[members.back()] = true;
         }
         require(starts_in.size() >= 1 && starts_in.data()[0] == 0, "Groups of columns start with column 0.");
         for (std::size_t group = 1; group < starts_in.size(); ++group)
@@ -38,21 +48,23 @@ class Groups {
     std::size_t groups() const { return starts.size() - 1; }
     std::size_t places() const { return offsets.back(); }
     std::size_t width(std::size_t group) const { return offsets[group + 1] - offsets[group]; }
-    bool same_as(const Groups& other) const { return widths == other.widths && starts == other.starts; }
+    bool same_as(const Groups& other) const {
+        return widths == other.widths && members == other.members && starts == other.starts;
+    }
 
     // The sums of a group's places (width, lanes), added to those of its columns (length, lanes): by the code of the
     // last column, and, over its codes, to a group without it, which is what `left` is for.
     template <class Sum>
     void add_to_columns(std::size_t group, std::size_t lanes, std::vector<Sum>& left, Sum* by_place) const {
-        std::size_t places = width(group), end = begin_of[starts[group + 1]];
-        for (std::size_t column = starts[group + 1]; column-- > starts[group] && places > 0;) {
+        std::size_t places = width(group);
+        for (std::size_t at = starts[group + 1]; at-- > starts[group] && places > 0;) {
+            const std::size_t column = members[at], begin = begin_of[column];
             places /= widths[column];
-            end -= widths[column];
             const Sum* from = left.data();
             for (std::size_t place = 0; place < places; ++place) {
                 Sum* rest = left.data() + place * lanes;
                 for (std::size_t code = 0; code < widths[column]; ++code, from += lanes) {
-                    Sum* to = by_place + (end + code) * lanes;
+                    Sum* to = by_place + (begin + code) * lanes;
                     for (std::size_t j = 0; j < lanes; ++j) {
                         const Sum own = from[j];
                         to[j] += own;
@@ -71,8 +83,8 @@ class Groups {
         offsets.assign(1, 0);
         for (std::size_t group = 0; group < groups(); ++group) {
             std::size_t places = 1;
-            for (std::size_t column = starts[group]; column < starts[group + 1]; ++column) {
-                places *= widths[column];
+            for (std::size_t at = starts[group]; at < starts[group + 1]; ++at) {
+                places *= widths[members[at]];
                 require(places <= MOST_PLACES, "A group of columns must fit a table.");
             }
             offsets.push_back(offsets.back() + places);
@@ -107,16 +119,16 @@ class Aligned {
     std::unique_ptr<T[], Release> data_;
 };
 
-// The codes of a block, fused. They are made here and cannot be changed from Python, so that passes need not check
-// every code again: each lies below its group's width.
+// The codes of a block, fused. They are made here, or come from Python as an array that is not written to any more, so
+// that passes need not check every code again: each lies below its group's width.
 class Fused {
    public:
     Groups groups;
     std::size_t rows, itemsize;
 
     // `inside` says whether every code lay below its column's width; where one did not, the rest means nothing.
-    Fused(const AnyCodes& codes, const Ints& widths, const Ints& starts, bool& inside)
-        : groups(widths, starts), rows(codes.shape(0)), itemsize(narrowest()) {
+    Fused(const AnyCodes& codes, const Groups& groups_in, bool& inside)
+        : groups(groups_in), rows(codes.shape(0)), itemsize(narrowest()) {
         require(is_unsigned(codes.dtype()), "Codes are unsigned integers of at most 32 bits.");
         require(codes.shape(1) == groups.columns(), "Codes must have one column per width.");
         // Kernels take eight rows at a time, so there are rows of zeros behind the last one.
@@ -129,7 +141,16 @@ class Fused {
         });
     }
 
-    const void* data() const { return data_.data(); }
+    // Codes that were fused before, which stay where they are.
+    Fused(const AnyCodes& fused, std::size_t rows_in, const Groups& groups_in, bool& inside)
+        : groups(groups_in), rows(rows_in), itemsize(narrowest()), kept_(fused) {
+        require(is_unsigned(fused.dtype()) && fused.itemsize() == itemsize, "Fused codes must be as narrow as they can.");
+        require(fused.shape(1) == groups.groups() && rows <= fused.shape(0) && (rows + 7) / 8 * 8 <= fused.shape(0),
+                "Fused codes must have one column per group and whole eights of rows.");
+        inside = with_type(fused, [&](auto* code) { return all_inside(code, fused.shape(0)); });
+    }
+
+    const void* data() const { return kept_.is_valid() ? kept_.data() : data_.data(); }
     std::size_t bytes() const { return rows * groups.groups() * itemsize; }
 
     void check(const Groups& of_tables) const {
@@ -138,12 +159,24 @@ class Fused {
 
    private:
     static constexpr std::size_t STRETCH = 64;  // rows fused at once: their codes stay in the first cache
-    std::vector<std::uint8_t> data_;            // (rows rounded up to 8, groups)
+    std::vector<std::uint8_t> data_;            // (rows rounded up to 8, groups), unless they are
+    AnyCodes kept_;                             // here
 
     std::size_t narrowest() const {
         std::size_t widest = 1;
         for (std::size_t group = 0; group < groups.groups(); ++group) widest = std::max(widest, groups.width(group));
         return widest <= 1 << 8 ? 1 : widest <= 1 << 16 ? 2 : 4;
+    }
+
+    template <class Code>
+    bool all_inside(const Code* codes, std::size_t all_rows) const {
+        const std::size_t all = groups.groups();
+        std::vector<Code> largest(all);
+        for (std::size_t row = 0; row < all_rows; ++row, codes += all)
+            for (std::size_t group = 0; group < all; ++group) largest[group] = std::max(largest[group], codes[group]);
+        for (std::size_t group = 0; group < all; ++group)
+            if (all_rows > 0 && largest[group] >= groups.width(group)) return false;
+        return true;
     }
 
     template <class From, class To>
@@ -154,7 +187,8 @@ class Fused {
             const std::size_t some = std::min(STRETCH, rows - begin);
             for (std::size_t group = 0; group < all; ++group) {
                 std::uint32_t fused[STRETCH] = {};
-                for (std::size_t column = groups.starts[group]; column < groups.starts[group + 1]; ++column) {
+                for (std::size_t at = groups.starts[group]; at < groups.starts[group + 1]; ++at) {
+                    const std::size_t column = groups.members[at];
                     const From* cell = codes + begin * columns + column;
                     const auto width = static_cast<std::uint32_t>(groups.widths[column]);
                     std::uint32_t largest = 0;

@@ -358,10 +358,18 @@ nb::tuple assign_and_count(const Tables& tables, const Fused& codes, const Numbe
     return nb::make_tuple(moved, static_cast<std::int64_t>(cost >> 64), static_cast<std::uint64_t>(cost));
 }
 
-// Fuse neighbouring columns' codes; nothing where one does not lie below its column's width.
-std::optional<Fused> fuse_codes(const AnyCodes& codes, const Ints& widths, const Ints& starts) {
+// Fuse columns' codes; nothing where one does not lie below its column's width.
+std::optional<Fused> fuse_codes(const AnyCodes& codes, const Ints& widths, const Ints& members, const Ints& starts) {
     bool inside = false;
-    Fused fused(codes, widths, starts, inside);
+    Fused fused(codes, Groups(widths, members, starts), inside);
+    return inside ? std::optional<Fused>(std::move(fused)) : std::nullopt;
+}
+
+// Codes that are fused already, and `rows` of them meant; nothing where one does not lie below its group's width.
+std::optional<Fused> fused_codes(const AnyCodes& codes, std::size_t rows, const Ints& widths, const Ints& members,
+                                 const Ints& starts) {
+    bool inside = false;
+    Fused fused(codes, rows, Groups(widths, members, starts), inside);
     return inside ? std::optional<Fused>(std::move(fused)) : std::nullopt;
 }
 
@@ -370,9 +378,10 @@ std::optional<Fused> fuse_codes(const AnyCodes& codes, const Ints& widths, const
 void catalpa::bind_hard(nb::module_& module) {
     nb::class_<Fused>(module, "Fused").def_prop_ro("nbytes", &Fused::bytes).def("__len__", [](const Fused& f) { return f.rows; });
     nb::class_<Tables>(module, "Tables")
-        .def(nb::init<const Matrix<const std::int64_t>&, const Ints&, const Ints&, const Ints&, const Numbers&,
+        .def(nb::init<const Matrix<const std::int64_t>&, const Ints&, const Ints&, const Ints&, const Ints&, const Numbers&,
                       const Numbers&, const Numbers&, int, bool, int, std::int64_t, double>());
     module.def("fuse_codes", &fuse_codes);
+    module.def("fused_codes", &fused_codes);
     module.def("label", &label);
     module.def("least_sums", &least_sums);
     module.def("assign_and_count", &assign_and_count);

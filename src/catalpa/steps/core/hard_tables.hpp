@@ -81,9 +81,9 @@ class Tables : public Groups {
     double limit, up, down;              // cap of the numeric part; 2 ** shift; 2 ** -shift
 
     Tables(const Matrix<const std::int64_t>& table, const Ints& anchors, const Ints& column_widths,
-           const Ints& group_starts, const Numbers& means_in, const Numbers& scale_in, const Numbers& level_in,
+           const Ints& group_members, const Ints& group_starts, const Numbers& means_in, const Numbers& scale_in, const Numbers& level_in,
            int power, bool root_in, int shift, std::int64_t tie_in, double limit_in)
-        : Groups(column_widths, group_starts), k(table.shape(1)), numeric(means_in.shape(1)), lanes((k + 7) / 8 * 8),
+        : Groups(column_widths, group_members, group_starts), k(table.shape(1)), numeric(means_in.shape(1)), lanes((k + 7) / 8 * 8),
           anchor(anchors.data(), anchors.data() + anchors.size()), plain(table.data(), table.data() + table.size()),
           means(transposed(means_in)), scale(transposed(scale_in)), level(transposed(level_in)),
           own_means(means_in.data(), means_in.data() + means_in.size()),
@@ -135,7 +135,8 @@ class Tables : public Groups {
             Entry* first = out + offsets[group] * all;
             std::size_t places = width(group) > 0;
             std::fill_n(first, places * all, Entry{0});
-            for (std::size_t column = starts[group]; column < starts[group + 1]; ++column) {
+            for (std::size_t at = starts[group]; at < starts[group + 1]; ++at) {
+                const std::size_t column = members[at];
                 const Entry* entries = from + begin_of[column] * all;
                 for (std::size_t left = places; left-- > 0;) {
                     std::copy_n(first + left * all, all, own.begin());

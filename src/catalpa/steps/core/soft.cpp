@@ -258,7 +258,7 @@ class SoftPasses {
 
 void catalpa::bind_soft(nb::module_& module) {
     nb::class_<SoftTables>(module, "SoftTables")
-        .def(nb::init<const Matrix<const std::int32_t>&, const Vector<const std::int32_t>&, const Ints&, const Ints&,
+        .def(nb::init<const Matrix<const std::int32_t>&, const Vector<const std::int32_t>&, const Ints&, const Ints&, const Ints&,
                       const Numbers&, const Numbers&, const Numbers&, const Matrix<const std::int32_t>&,
                       const Vector<const std::int32_t>&, int>());
     // A memory that is put away or sent keeps nothing of what the core prepared: rows are counted again.

@@ -73,10 +73,11 @@ class SoftTables : public Groups {
     }
 
     SoftTables(const Matrix<const std::int32_t>& table_in, const Vector<const std::int32_t>& anchor_in,
-               const Ints& widths_in, const Ints& starts_in, const Numbers& means_in, const Numbers& scale_in,
-               const Numbers& level_in, const Matrix<const std::int32_t>& rise_in,
+               const Ints& widths_in, const Ints& members_in, const Ints& starts_in, const Numbers& means_in,
+               const Numbers& scale_in, const Numbers& level_in, const Matrix<const std::int32_t>& rise_in,
                const Vector<const std::int32_t>& anchor_rise_in, int coarser_in)
-        : SoftTables(Groups(widths_in, starts_in), table_in.shape(1), means_in.shape(1), anchor_rise_in.size() > 0, coarser_in) {
+        : SoftTables(Groups(widths_in, members_in, starts_in), table_in.shape(1), means_in.shape(1), anchor_rise_in.size() > 0,
+                     coarser_in) {
         require(coarser >= 0 && coarser <= 16, "Costs may be coarser by 0 to 16 bits.");
         require(anchor_in.size() == k, "anchor must have one entry per cluster.");
         require(table_in.shape(0) == length(), "table must have one row per place of the columns.");
@@ -121,11 +122,11 @@ class SoftTables : public Groups {
         for (std::size_t group = 0; group < groups(); ++group) {
             if (width(group) == 0) continue;
             std::int32_t* grown = out.data() + offsets[group] * lanes;
-            std::size_t column = starts[group], so_far = widths[column];
-            std::copy_n(by_place.data() + begin_of[column] * lanes, so_far * lanes, grown);
-            while (++column < starts[group + 1]) {
-                const std::int32_t* added = by_place.data() + begin_of[column] * lanes;
-                const std::size_t own = widths[column];
+            std::size_t at = starts[group], so_far = widths[members[at]];
+            std::copy_n(by_place.data() + begin_of[members[at]] * lanes, so_far * lanes, grown);
+            while (++at < starts[group + 1]) {
+                const std::int32_t* added = by_place.data() + begin_of[members[at]] * lanes;
+                const std::size_t own = widths[members[at]];
                 for (std::size_t left = so_far; left-- > 0;)
                     for (std::size_t right = own; right-- > 0;)
                         add_lanes(grown + left * lanes, added + right * lanes, grown + (left * own + right) * lanes);

@@ -33,7 +33,8 @@ class OrderedRows:
     @staticmethod
     def of(rows: Rows, units: float = 1.0) -> OrderedRows:
         """The rows of a table, joined into one block."""
-        return OrderedRows(Block.together(rows.blocks), rows.axis, units)
+        whole = Block.together(rows.blocks)
+        return OrderedRows(replace(whole, held=whole.codes), rows.axis, units)  # plain: read often
 
     def __len__(self) -> int:
         return len(self.block)

@@ -121,7 +121,7 @@ def _sums(
     weighted = share * weights[:, None]
     by_category = np.zeros((fixed.axis.length, fixed.k), dtype=np.int64)
     for column, offset in enumerate(fixed.axis.offsets[:-1]):
-        np.add.at(by_category, block.codes[:, column].astype(np.int64) + offset, weighted)
+        np.add.at(by_category, block.places_in(column, offset), weighted)
     whole = ticks(block.numbers)
     square = whole * whole >> (2 * TICK_BITS - SQUARE_BITS)
     each = weights[:, None, None]

@@ -18,6 +18,7 @@ from catalpa.steps.compiled import _core
 from catalpa.steps.counts import WHOLE, Counts, SharedCounts
 from catalpa.steps.scores import FixedTable, Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
+from catalpa.table.fused import Groups
 
 LN_TWO = 0.6931471805599453
 FRACTION_BITS = 16  # of a cost in bits (a cost of one bit halves a row's share)
@@ -167,7 +168,7 @@ class FixedShares(FixedTable):
     table_rise: IntArray | None
     anchor_rise: IntArray | None
     coarser: int  # bits by which a cost is coarser than ``2 ** -16``; 0 but for very many columns
-    prepared: dict[tuple[int, ...], object] = field(default_factory=dict, repr=False, compare=False)
+    prepared: dict[Groups, object] = field(default_factory=dict, repr=False, compare=False)
 
     def log_likelihood(self, shared: SharedCounts) -> float:
         """Sum over rows of weight times log density under all clusters together, in nats.

@@ -15,7 +15,8 @@ from catalpa.steps.counts import Counts, SharedCounts
 from catalpa.steps.scores import FixedScores, distances
 from catalpa.steps.soft import reference as soft_reference
 from catalpa.steps.soft.scores import FINEST, ROOM, FixedShares, Shrinkage, log_likelihood
-from catalpa.table.blocks import Block, FloatArray, IntArray, code_dtype
+from catalpa.table.blocks import Block, FloatArray, IntArray
+from catalpa.table.fused import code_dtype
 
 NO_SHARES = np.zeros((0, 0), dtype=np.int32)
 NO_CLUSTERS = np.zeros(0, dtype=np.int32)

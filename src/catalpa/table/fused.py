@@ -1,0 +1,189 @@
+"""Codes of several columns in one: which columns share a code, and rows that are kept so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Groups: TypeAlias = tuple[tuple[int, ...], ...]  # the columns of each group; the last turns fastest
+
+BYTES = 256  # different ones
+WIDEST_GROUP = BYTES  # fused codes stay in one byte
+CACHE_BYTES = 1 << 20  # of the second cache, for the fused table of the clusters looked up together
+CLUSTERS_TOGETHER = 32
+PLACE_COST = 60  # look-ups that take as long as to fill a fused place, which is done at every pass
+MANY_ROWS = 1 << 16  # fewer take too little memory to be worth taking their codes apart again
+ROWS_BEHIND = 8  # the core takes so many rows at a time, and the last ones may be fewer
+ROWS_AT_ONCE = 8192  # taken apart at a time, so that they stay in the cache
+
+
+@cache
+def code_dtype(largest_width: int) -> np.dtype[Any]:
+    """Smallest unsigned type that holds the codes 0 .. largest_width - 1."""
+    for kind in (np.uint8, np.uint16, np.uint32):
+        if largest_width <= np.iinfo(kind).max + 1:
+            return np.dtype(kind)
+    raise OverflowError(f"A column with {largest_width} categories is more than codes can hold.")
+
+
+@dataclass(frozen=True, eq=False)
+class Fused:
+    """Rows whose codes are kept fused: a quarter to a half of the memory, and what passes read.
+
+    Attributes
+    ----------
+    widths : tuple of int
+        Places of each column.
+    groups : tuple of tuple of int
+        The columns that share a code.
+    cells : array (n + 8, groups), unsigned
+        The fused codes. Behind the last row are codes of other rows, or zeros.
+    n : int
+        Number of rows.
+    dtype : dtype
+        Of plain codes.
+    """
+
+    widths: tuple[int, ...]
+    groups: Groups
+    cells: NDArray[Any]
+    n: int
+    dtype: np.dtype[Any]
+
+    @staticmethod
+    def room(widths: NDArray[Any], groups: Groups, n: int, dtype: np.dtype[Any]) -> Fused:
+        """Room for n rows, whose cells are to be written."""
+        own = tuple(widths.tolist())
+        widest = max((math.prod(own[column] for column in group) for group in groups), default=1)
+        cells = np.empty((n + ROWS_BEHIND, len(groups)), dtype=code_dtype(widest))
+        cells[n:] = 0
+        return Fused(own, groups, cells, n, dtype)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the plain codes."""
+        return self.n, len(self.widths)
+
+    def __len__(self) -> int:
+        return self.n
+
+    def with_factors(self) -> Iterator[list[tuple[int, int]]]:
+        """The columns of each group, with the factor of their code in the fused one."""
+        for group in self.groups:
+            after = [[self.widths[other] for other in group[at + 1 :]] for at in range(len(group))]
+            yield [(column, math.prod(widths)) for column, widths in zip(group, after, strict=True)]
+
+    def __getitem__(self, rows: NDArray[Any] | slice) -> NDArray[Any] | Fused:
+        """Some of the rows: their plain codes, or, of consecutive rows, a view that is still fused."""
+        if not isinstance(rows, slice):
+            return self.plain(rows)
+        first, last, _ = rows.indices(self.n)
+        last = max(first, last)
+        return replace(self, cells=self.cells[first : last + ROWS_BEHIND], n=last - first)
+
+    def plain(self, rows: NDArray[Any] | slice = slice(None)) -> NDArray[Any]:  # (rows, columns)
+        """The codes of some rows as they were before they were fused."""
+        cells = self.cells[: self.n][rows]
+        codes = np.empty((len(cells), len(self.widths)), dtype=self.dtype)
+        for start in range(0, len(cells), ROWS_AT_ONCE):
+            part = slice(start, start + ROWS_AT_ONCE)
+            for at, group in enumerate(self.groups):
+                fused = np.ascontiguousarray(cells[part, at])
+                for column in group:
+                    codes[part, column] = looked_up(self._tables[column][1], fused)
+        return codes
+
+    def column(self, column: int) -> NDArray[Any]:  # (n,)
+        """The codes of one column."""
+        at, table = self._tables[column]
+        return looked_up(table, self.cells[: self.n, at])
+
+    @cached_property
+    def _tables(self) -> dict[int, tuple[int, NDArray[Any]]]:
+        """For each column its group, and its code in every fused code of this."""
+        tables = {}
+        for at, group in enumerate(self.with_factors()):
+            fused = np.arange(math.prod(self.widths[column] for column, _ in group))
+            for column, factor in group:
+                codes = fused // factor % max(self.widths[column], 1)
+                tables[column] = at, quick_table(codes.astype(self.dtype))
+        return tables
+
+
+def quick_table(entries: NDArray[Any]) -> NDArray[Any]:
+    """Entries laid out to be looked up quickly where they are bytes; -1 reads the last."""
+    if entries.dtype != np.uint8 or not 0 < len(entries) <= BYTES:
+        return entries
+    table = np.zeros(BYTES, dtype=np.uint8)
+    table[: len(entries)] = entries
+    table[-1] = entries[-1]
+    return table
+
+
+def looked_up(table: NDArray[Any], codes: NDArray[Any]) -> NDArray[Any]:  # (n,)
+    """Entries of a quick table at codes."""
+    if table.dtype != np.uint8 or len(table) != BYTES:
+        return np.asarray(table[codes])
+    # bytes.translate maps bytes several times faster than an index does; -1 is the byte 255.
+    return np.frombuffer(codes.astype(np.uint8).tobytes().translate(table.tobytes()), dtype=np.uint8)
+
+
+def kept_groups(widths: NDArray[Any], n: int) -> Groups:
+    """Groups of the columns of rows that are kept, whose passes may have any number of clusters."""
+    return pass_groups(widths, CLUSTERS_TOGETHER, n) if n >= MANY_ROWS else plain_groups(widths, n)
+
+
+def plain_groups(widths: NDArray[Any], _n: int) -> Groups:
+    """Every column in a group of its own."""
+    return tuple((column,) for column in range(len(widths)))
+
+
+def pass_groups(widths: NDArray[Any], k: int, n: int) -> Groups:
+    """The fusion with the least work in a pass, among those whose table of ``k`` clusters suits the cache."""
+    entry_bytes = 4 * min(-(-k // 8) * 8, CLUSTERS_TOGETHER)
+    own = tuple(widths.tolist())
+    best, least = plain_groups(widths, n), len(own) * n + PLACE_COST * sum(own)
+    for widest in (16, 64, WIDEST_GROUP):
+        groups = _filled(own, widest)
+        places = sum(math.prod(own[column] for column in group) for group in groups)
+        work = len(groups) * n + PLACE_COST * places
+        if places * entry_bytes <= CACHE_BYTES and work < least:
+            best, least = groups, work
+    return best
+
+
+@lru_cache(maxsize=64)
+def _filled(widths: tuple[int, ...], widest: int) -> Groups:
+    """Groups of up to ``widest`` places: the widest column left, with those that fill its group best.
+
+    This is "minimum bin slack" (Gupta and Ho, 1999), with products for sums.
+    """
+    columns: dict[int, list[int]] = {}
+    for column, own in enumerate(widths):
+        columns.setdefault(max(own, 1), []).append(column)
+    same = columns.pop(1, [])  # they take no room
+    groups = []
+    for width in sorted(columns, reverse=True):
+        while columns[width]:
+            group = [columns[width].pop(0)]
+            left = tuple((own, len(columns[own])) for own in sorted(columns, reverse=True))
+            groups.append(group + [columns[own].pop(0) for own in _filling(left, widest // width)])
+    if same:
+        groups = [groups[0] + same, *groups[1:]] if groups else [same]
+    return tuple(sorted(tuple(sorted(group)) for group in groups))
+
+
+def _filling(left: tuple[tuple[int, int], ...], room: int) -> tuple[int, ...]:
+    """Of widths and how many there are of each, those whose product comes nearest to ``room`` from below."""
+    best: tuple[int, ...] = ()
+    for at, (own, count) in enumerate(left):
+        if own <= room and count:
+            found = own, *_filling(((own, count - 1), *left[at + 1 :]), room // own)
+            best = max(best, found, key=math.prod)  # the first of equals: narrow columns fill gaps later
+    return best
