@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from catalpa.estimator.problem import Problem
 from catalpa.loop.first_rows import STARTS, plusplus_rows
 from catalpa.loop.settle import Settled, as_counts
 from catalpa.steps.counts import Counts
-from catalpa.steps.embed import Away, away_by_table, away_of_means, mean_vectors
+from catalpa.steps.embed import Away, AwayByTable, Looked, away_of_means, mean_vectors
 from catalpa.steps.scores import fix
 from catalpa.steps.search import FoundRows
 from catalpa.table.blocks import Axis, Block, FloatArray
@@ -30,6 +31,7 @@ def _seeds(problem: Problem, method: JointVectors, rng: np.random.Generator) -> 
     if not isinstance(problem.init, str) or problem.init != PLUSPLUS:
         return problem.seeds(rng)
     engine = problem.engine
+    looked: Looked = WeakKeyDictionary()
 
     def away_from(rows: FoundRows) -> Away:
         # The table of mean vectors adds a term per row, which must not decide which rows are far.
@@ -38,7 +40,7 @@ def _seeds(problem: Problem, method: JointVectors, rng: np.random.Generator) -> 
             chosen = mean_vectors(Block(rows.codes, rows.numbers), engine.axis, wide, len(method.counted))
             return partial(away_of_means, wide, len(method.counted), chosen, engine.axis)
         scores = method.scores(method.start(as_counts(rows, engine.axis)))
-        return partial(away_by_table, fix(scores, engine.axis))
+        return AwayByTable(fix(scores, engine.axis), looked)
 
     return as_counts(plusplus_rows(engine, problem.n_clusters, rng, away_from), engine.axis)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -16,13 +19,57 @@ from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 # How far each row of a block is from the nearest of some rows, in whole units below ``2 ** KEPT_BITS``.
 Away: TypeAlias = Callable[[Block], IntArray]  # (n,) int64
 KEPT_BITS = 20  # of a distance: enough to draw by, and sums over 2**32 units of weight stay in 64 bits
+NO_COSTS = np.zeros(0, dtype=np.int64)
+
+# Per block, the rows chosen when it was last looked at, and its rows' least costs by them. Blocks that are
+# read again for every pass are not held by this: a table that does not fit into memory leaves nothing here.
+Looked: TypeAlias = MutableMapping[Block, tuple[FixedScores, IntArray]]
 
 
-def away_by_table(chosen: FixedScores, block: Block) -> IntArray:  # (n,) int64
-    """Distances that are sums of table entries."""
-    table, offsets = chosen.table, chosen.axis.offsets
-    largest = sum(int(table[first:last].max(initial=0)) for first, last in pairwise(offsets))
-    return least_costs(block, chosen) >> max(largest.bit_length() - KEPT_BITS, 0)
+@dataclass(frozen=True, eq=False)
+class AwayByTable:
+    """Distances that are sums of table entries.
+
+    ``looked`` remembers what was found for the rows chosen before, so that one more row costs one look
+    instead of one for each of them. It changes no result and does not travel.
+    """
+
+    chosen: FixedScores
+    looked: Looked = field(default_factory=WeakKeyDictionary)
+
+    def __call__(self, block: Block) -> IntArray:  # (n,) int64
+        return self._least(block) >> max(self._largest.bit_length() - KEPT_BITS, 0)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return AwayByTable, (self.chosen,)
+
+    @cached_property
+    def _largest(self) -> int:
+        table, offsets = self.chosen.table, self.chosen.axis.offsets
+        return sum(int(table[first:last].max(initial=0)) for first, last in pairwise(offsets))
+
+    def _least(self, block: Block) -> IntArray:  # (n,) int64
+        before, least = self.looked.get(block, (None, NO_COSTS))
+        if before is self.chosen:
+            return least
+        newest = None if before is None else _newest(self.chosen, before)
+        if newest is None:
+            least = least_costs(block, self.chosen)
+        else:
+            least = np.minimum(least, least_costs(block, newest))
+        self.looked[block] = self.chosen, least
+        return least
+
+
+def _newest(now: FixedScores, before: FixedScores) -> FixedScores | None:
+    """The last row alone, where all others cost what they did before, to the quantum."""
+    same = now.shift == before.shift and now.k == before.k + 1 and not now.n_numeric
+    same = same and np.array_equal(now.anchor[:-1], before.anchor)
+    if not (same and np.array_equal(now.table[:, :-1], before.table)):
+        return None
+    table, anchor = np.ascontiguousarray(now.table[:, -1:]), now.anchor[-1:]
+    none = now.means[-1:]  # of no columns, like scale and level
+    return replace(now, table=table, anchor=anchor, means=none, scale=none, level=none, prepared={})
 
 
 def away_of_means(
