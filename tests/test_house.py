@@ -29,7 +29,7 @@ TESTED_THROUGH = {
         "estimator: by_number_of_clusters",
     ),
     "cluster/test_harr.py": ("held to its paper by the method", "costs: axis_weights reconstruction"),
-    "cluster/test_hdc.py": ("held to its paper by the method", "costs: conditional_shares homogeneous"),
+    "cluster/test_hdc.py": ("held to its paper by the method", "costs: homogeneous"),
     "cluster/test_kmodes.py": ("held to another program by the method", "costs: matching method"),
     "cluster/test_mcdc.py": (
         "held to its paper by the method",
@@ -69,7 +69,7 @@ TESTED_THROUGH = {
     "steps/test_soft_core_equals_reference.py": ("it is what the core must equal", "steps/soft: reference"),
     "table/test_changing_files.py": ("a file may change while it is read", "table/files: remembered"),
     "table/test_kinds.py": ("what is odd is said beside what is decided", "table: infer"),
-    "table/test_roundtrip.py": ("a table goes in and comes out", "table: decode digest reading"),
+    "table/test_roundtrip.py": ("a table goes in and comes out", "table: decode reading"),
     "table/test_sources.py": (
         "files are read whole and in batches",
         "table/files: delimited encodings text_scan",

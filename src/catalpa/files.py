@@ -32,16 +32,7 @@ def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
 
 @contextlib.contextmanager
 def told_as(refused: type[CatalpaError], what: str, cure: str = "") -> Iterator[None]:
-    """Turn what the system says of a file into an error for users: what failed, its reason, and a cure.
-
-    Examples
-    --------
-    >>> from catalpa.errors import OutputError
-    >>> with told_as(OutputError, "'a.csv' cannot be written"):
-    ...     raise PermissionError(13, "Permission denied")
-    Traceback (most recent call last):
-    catalpa.errors.OutputError: 'a.csv' cannot be written: Permission denied.
-    """
+    """Turn what the system says of a file into an error for users: what failed, its reason, and a cure."""
     try:
         yield
     except CatalpaError:
@@ -52,20 +43,7 @@ def told_as(refused: type[CatalpaError], what: str, cure: str = "") -> Iterator[
 
 @contextlib.contextmanager
 def open_atomically(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file to be written that takes its place at ``path`` when the ``with`` block ends well.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     place = pathlib.Path(folder, "note.txt")
-    ...     with open_atomically(place) as stream:
-    ...         written = [stream.write(part) for part in (b"hel", b"lo")]
-    ...         place.exists()
-    ...     place.read_bytes()
-    False
-    b'hello'
-    """
+    """Open a file to be written that takes its place at ``path`` when the ``with`` block ends well."""
     if _takes_bytes_as_they_come(path):
         with Path(path).open("wb") as stream:
             yield stream
@@ -141,15 +119,6 @@ def lock_at(path: str | os.PathLike[str]) -> BaseFileLock | None:
     """A lock that this program holds until it releases it or ends; None where another one holds it.
 
     On a file system that knows no locks it comes back not locked: whoever asks goes on without.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     lock = lock_at(Path(folder, "lock"))
-    ...     lock.is_locked, lock_at(Path(folder, "lock"))
-    ...     lock.release()
-    (True, None)
     """
     from filelock import FileLock, Timeout  # it brings all of asyncio, which few programs need
 

@@ -82,6 +82,10 @@ def test_similarities_by_hand(similarity, expected):
     assert value_graph(TOGETHER, similarity)[0, 2] == pytest.approx(expected)
 
 
+def test_a_category_of_all_the_rows_of_another_is_like_it_by_the_geometric_mean():
+    assert value_graph(np.array([[4, 2], [2, 1]]), "ochiai").tolist() == [[1.0, 1.0], [1.0, 1.0]]
+
+
 @given(tables, st.data())
 def test_labels_are_those_of_k_means_on_the_graph(table, data):
     starts = data.draw(st.lists(st.sampled_from(table), min_size=1, max_size=min(4, len(table))))

@@ -49,6 +49,11 @@ def test_the_trees_of_a_small_table_worked_by_hand():
     assert relations[0, "c"].distances[0, 1].round(6) == 0.235702
 
 
+def test_distances_of_categories_by_hand():
+    found = cluster_distances(np.array([[2, 1, 0], [0, 1, 2]]))[0]
+    assert found.round(6).tolist() == [0.0, 0.353553, 0.707107]
+
+
 def test_categories_that_spread_alike_are_next_to_each_other_but_not_one():
     assert cluster_distances(np.array([[3, 1], [6, 2]]))[0, 1] == 1e-8
 

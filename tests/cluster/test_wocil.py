@@ -39,6 +39,10 @@ def in_order(rows, missing="category"):
     )
 
 
+def test_a_column_weighs_by_its_difference_times_its_likeness():
+    assert separating_weights(np.array([[1.0, 0.5]]), np.array([[0.5, 1.0]]), 0.5).tolist() == [[0.5, 0.5]]
+
+
 def weights_of(rows, labels):
     inside = look_within(rows, np.array(labels), 2)
     apart = difference(inside.counts, inside.spread, rows.axis)

@@ -16,5 +16,9 @@ def test_quartiles_are_those_of_the_rows_written_out():
         assert quartiles(values, weights) == tuple(expected)
 
 
+def test_quartiles_by_hand():
+    assert quartiles(np.array([-12.0, -2.0, -3.0]), np.array([1, 2, 1])) == (-12.0, -2.0)
+
+
 def test_weights_near_the_largest_do_not_wrap():
     assert quartiles(np.array([-1.0, -2.0]), np.array([2**61, 2**61])) == (-2.0, -1.0)

@@ -17,6 +17,7 @@ def test_points_on_a_line_worked_by_hand():
     points = np.array([[0.0], [10.0], [1.0], [11.5], [4.0]])
     assert ward_labels(points, np.ones(5), 2).tolist() == [0, 1, 0, 1, 0]
     assert ward_labels(points, np.ones(5), 3).tolist() == [0, 1, 0, 1, 2]
+    assert ward_labels(np.array([[0.0], [5.0], [0.1], [5.2]]), np.ones(4), 2).tolist() == [0, 1, 0, 1]
 
 
 def test_a_heavy_point_is_dearer_to_merge():

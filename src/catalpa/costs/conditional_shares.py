@@ -21,15 +21,7 @@ from catalpa.table.schema import Column
 
 
 def ranked_categories(columns: Sequence[Column]) -> tuple[int, ...]:
-    """How many categories of each column stand in order: none of a nominal one, nor missing cells.
-
-    Examples
-    --------
-    >>> from catalpa.table.schema import Dtype, Kind
-    >>> answers = ("never", "often", None)
-    >>> ranked_categories([Column("q", kind, Dtype("str"), answers) for kind in (Kind.NOMINAL, Kind.ORDINAL)])
-    (0, 2)
-    """
+    """How many categories of each column stand in order: none of a nominal one, nor missing cells."""
     return tuple(column.ranked for column in columns)
 
 
@@ -37,13 +29,6 @@ def conditional_shares(together: IntArray, axis: Axis) -> FloatArray:  # (V, V)
     """p(g | m): share of category g, in its column, among the rows that hold category m (row m).
 
     Rows in which a column was left out do not count for it; 0 where none is left.
-
-    Examples
-    --------
-    >>> together = np.array([[2, 0, 2, 0], [0, 2, 1, 1], [2, 1, 3, 0], [0, 1, 0, 1]])
-    >>> conditional_shares(together, Axis((2, 2)))[:2, 2:]
-    array([[1. , 0. ],
-           [0.5, 0.5]])
     """
     # As if the rows that hold a category were a cluster.
     return replace(Counts.none(0, 0, 0), by_category=together).shares(axis)
@@ -108,12 +93,6 @@ def positions_along(apart: FloatArray, seen: NDArray[np.bool_]) -> FloatArray:  
     """Places of ranked categories on [0, 1]: neighbours as far apart as ``apart`` (ranked, ranked) says.
 
     A declared category that no row holds lies evenly between its neighbours.
-
-    Examples
-    --------
-    >>> apart = np.array([[0, 1, 9], [1, 0, 3], [9, 3, 0]])
-    >>> positions_along(apart, np.array([True, True, True])).tolist()
-    [0.0, 0.25, 1.0]
     """
     held = np.flatnonzero(seen)
     if len(held) < 2:

@@ -32,13 +32,7 @@ class Forest(Prototypes):
 
 
 def cluster_distances(held: IntArray) -> FloatArray:  # (v, v)
-    """E(u, v) = |R(u) - R(v)| / k from counts (k, v); R(u) are the shares of the clusters among u's rows.
-
-    Examples
-    --------
-    >>> cluster_distances(np.array([[2, 1, 0], [0, 1, 2]])).round(6).tolist()[0]
-    [0.0, 0.353553, 0.707107]
-    """
+    """E(u, v) = |R(u) - R(v)| / k from counts (k, v); R(u) are the shares of the clusters among u's rows."""
     spread = over(held, held.sum(axis=0)).T
     edges = np.maximum(np.round(cdist(spread, spread) / len(held), DECIMALS), SHORTEST)
     np.fill_diagonal(edges, 0.0)

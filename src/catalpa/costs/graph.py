@@ -40,11 +40,6 @@ def value_graph(together: IntArray, similarity: str) -> FloatArray:  # (V, V)
 
     ``together`` counts the rows that hold both; every category must have a row. Two categories of one
     column never meet, so their weight is 0.
-
-    Examples
-    --------
-    >>> value_graph(np.array([[4, 2], [2, 1]]), "ochiai").tolist()
-    [[1.0, 1.0], [1.0, 1.0]]
     """
     counts = np.diagonal(together).astype(np.float64)
     graph = np.empty(together.shape)

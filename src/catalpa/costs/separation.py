@@ -16,14 +16,7 @@ from catalpa.table.blocks import Axis, FloatArray, IntArray
 def separating_weights(
     apart: FloatArray, alike: FloatArray, fallback: float
 ) -> FloatArray:  # (k, columns + numeric)
-    """Difference times likeness, scaled to a sum of 1 in each cluster; ``fallback`` where all are 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> separating_weights(np.array([[1.0, 0.5]]), np.array([[0.5, 1.0]]), 0.5)
-    array([[0.5, 0.5]])
-    """
+    """Difference times likeness, scaled to a sum of 1 in each cluster; ``fallback`` where all are 0."""
     product = apart * alike
     # Column by column: competitions end in ties that rounding decides.
     total = np.zeros(len(product))

@@ -167,11 +167,6 @@ def quartiles(values: FloatArray, weights: IntArray) -> tuple[float, float]:
     """The lower and the upper quartile of weighted values.
 
     The smallest values that a quarter, and three quarters, of the weight do not exceed.
-
-    Examples
-    --------
-    >>> quartiles(np.array([-12.0, -2.0, -3.0]), np.array([1, 2, 1]))
-    (-12.0, -2.0)
     """
     found = quantiles(values[:, None], np.zeros(len(values), dtype=np.int64), weights, 1)[0, 0]
     return float(found[1]), float(found[3])

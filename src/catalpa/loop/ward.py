@@ -19,12 +19,6 @@ def ward_labels(points: FloatArray, weights: FloatArray, k: int) -> IntArray:  #
 
     J. H. Ward, "Hierarchical grouping to optimize an objective function", Journal of the American
     Statistical Association 58, 1963.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> ward_labels(np.array([[0.0], [5.0], [0.1], [5.2]]), np.ones(4), 2).tolist()
-    [0, 1, 0, 1]
     """
     n = len(points)
     pairs, heights = _merge_all(points, weights)

@@ -172,12 +172,6 @@ def digest(X: Any, settings: TableSettings) -> Digest:
     """Digest one batch of rows: the different values of the columns are kept, never the rows.
 
     The settings say which values will be asked for when the schema is decided.
-
-    Examples
-    --------
-    >>> summed = digest([["a", 1.5]], TableSettings()) + digest([["b", 2.5]], TableSettings())
-    >>> [sorted(summary.tally or ()) for summary in summed.summaries]
-    [[('text', 'a'), ('text', 'b')], []]
     """
     table = open_table(X)
     listed = listed_columns(table.names, settings.categorical_features) or ()
@@ -256,14 +250,7 @@ def words_among_numbers(summary: Summary) -> list[str]:
 
 
 def spelled_alike(summary: Summary) -> tuple[str, str] | None:
-    """The first two categories of text that differ in capitals and spaces only.
-
-    Examples
-    --------
-    >>> (found,) = digest([["Plus"], ["plus "], ["basic"]], TableSettings()).summaries
-    >>> spelled_alike(found)
-    ('Plus', 'plus ')
-    """
+    """The first two categories of text that differ in capitals and spaces only."""
     if summary.family is not Family.TEXT or len(summary.tally or ()) > MAX_CATEGORIES:
         return None
     plain = {str(text): " ".join(str(text).casefold().split()) for _, text in summary.tally or ()}
@@ -275,14 +262,7 @@ def spelled_alike(summary: Summary) -> tuple[str, str] | None:
 
 
 def fractions_as_text(summary: Summary) -> dict[str, str]:
-    """How a column of text writes numbers with fractions: an example for "," and for "."; nothing for words.
-
-    Examples
-    --------
-    >>> table = [["1,5", "a,5", "0,5"], ["2", "1,5", "1.234"]]
-    >>> [fractions_as_text(s) for s in digest(table, TableSettings()).summaries]
-    [{',': '1,5'}, {}, {',': '0,5', '.': '1.234'}]
-    """
+    """How a column of text writes numbers with fractions: an example for "," and for "."; none for words."""
     if summary.family is not Family.TEXT:
         return {}
     fractions: dict[str, str] = {}

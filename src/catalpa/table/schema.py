@@ -62,13 +62,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Origin:
-    """What a column was made from, if it is none of the table's own.
-
-    Examples
-    --------
-    >>> Origin("day", "weekday").name, Origin("tools", "holds", "saw").name
-    ('day: weekday', 'tools: saw')
-    """
+    """What a column was made from, if it is none of the table's own."""
 
     column: str  # the table's column
     # "year", "month", "weekday" or "hour" of its dates; "holds" asks whether its lists hold ``item``.

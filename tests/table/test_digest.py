@@ -1,0 +1,27 @@
+"""What batches of rows say of columns adds up, and what looks odd in text is found."""
+
+from __future__ import annotations
+
+from catalpa.table.digest import digest, fractions_as_text, spelled_alike
+from catalpa.table.schema import TableSettings
+
+SETTINGS = TableSettings()
+
+
+def test_the_values_of_two_batches_are_those_of_both():
+    summed = digest([["a", 1.5]], SETTINGS) + digest([["b", 2.5]], SETTINGS)
+    assert [sorted(summary.tally or ()) for summary in summed.summaries] == [
+        [("text", "a"), ("text", "b")],
+        [],
+    ]
+
+
+def test_texts_that_differ_in_capitals_and_spaces_only_are_found():
+    (found,) = digest([["Plus"], ["plus "], ["basic"]], SETTINGS).summaries
+    assert spelled_alike(found) == ("Plus", "plus ")
+
+
+def test_fractions_are_found_by_their_sign_where_all_texts_are_numbers():
+    table = [["1,5", "a,5", "0,5"], ["2", "1,5", "1.234"]]
+    found = [fractions_as_text(summary) for summary in digest(table, SETTINGS).summaries]
+    assert found == [{",": "1,5"}, {}, {",": "0,5", ".": "1.234"}]
