@@ -191,15 +191,14 @@ class Grove(Clusterer):
         soft = known + found.folded(axis).counts
         mixture, shared = _mixture(schema, past, soft), SharedCounts.of(soft)
         positions = mixture.log_shares(shared)
-        return Outcome(
+        return replace(
+            past,
             scores=mixture.scores(shared),
             counts=grown.counts,
             centers=most_frequent(positions, schema.axis),
             cost=math.nan,  # evidence needs the entropy of all rows, and those before are gone
             history=(),
-            converged=True,
             learned={"positions": positions},
-            shared=past.shared,
             facts={**past.facts, "evidence": math.nan, "gain": math.nan, "certainty": math.nan},
             soft=soft,
         )

@@ -160,7 +160,8 @@ class WOCIL(Clusterer):
         # The number falls every time, so this ends.
         while self.n_clusters is None and self.relaunch and rest.k < rest.begun:
             fewer = replace(problem, n_clusters=rest.k)
-            rest = settled(self._seeds(fewer, rows, rng)).after(rest)
+            again = settled(self._seeds(fewer, rows, rng))
+            rest = replace(again, history=rest.history + again.history)
         return rest
 
     def _seeds(self, problem: Problem, rows: OrderedRows, rng: np.random.Generator) -> Counts:

@@ -64,10 +64,7 @@ def learn_contexts(together: IntArray, axis: Axis, *, least_share: float | None 
 
 
 def relevant(uncertainty: FloatArray, least_share: float) -> IntArray:  # (columns, columns) bool
-    """Context of each column: the others that tell at least ``least_share`` of what one tells on average.
-
-    Rule M of the paper, with ``least_share`` its sigma.
-    """
+    """Rule M of the paper: the others that tell ``least_share`` (sigma) of what one tells on average."""
     others = uncertainty - np.diag(np.diag(uncertainty))
     average = others.sum(axis=1, keepdims=True) / max(len(others) - 1, 1)
     return np.asarray((others > 0) & (others >= least_share * average - NEGLIGIBLE))

@@ -29,10 +29,14 @@ def homogeneous_distances(contexts: Contexts) -> Matrices:
     there. Ordered categories lie on a line, at distance 1 from end to end; missing cells, which have no
     rank, are that far from everything.
     """
-    return tuple(
-        _on_line(contexts, column, ranked) if ranked else _mean_difference(contexts, column)
-        for column, ranked in enumerate(contexts.ranks)
-    )
+    found = []
+    for column, ranked in enumerate(contexts.ranks):
+        apart = _mean_difference(contexts, column)
+        if ranked:
+            line = positions_along(apart[:ranked, :ranked], contexts.seen(column)[:ranked])
+            apart = distances_along(line, len(apart))
+        found.append(apart)
+    return tuple(found)
 
 
 def _mean_difference(contexts: Contexts, column: int) -> FloatArray:  # (v, v)
@@ -42,12 +46,6 @@ def _mean_difference(contexts: Contexts, column: int) -> FloatArray:  # (v, v)
     means = over(summed, parts).mean(axis=2)
     np.fill_diagonal(means, 0.0)
     return np.asarray(means)
-
-
-def _on_line(contexts: Contexts, column: int, ranked: int) -> FloatArray:
-    apart = _mean_difference(contexts, column)
-    line = positions_along(apart[:ranked, :ranked], contexts.seen(column)[:ranked])
-    return distances_along(line, len(apart))
 
 
 def _medoids(shares: FloatArray, axis: Axis, distances: Matrices) -> FloatArray:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from catalpa.costs.method import Learner, Method, State
 from catalpa.engines.base import Engine
@@ -73,22 +72,18 @@ class Problem:
                 "KModes, which need no pairs."
             )
 
-    @property
-    def weighed(self) -> NDArray[np.bool_] | None:
-        """Which rows weigh something; None where all do."""
-        # Only rows in memory carry weights; which rows a search draws must not change with a checkpoint.
-        engine = self.engine.inner if isinstance(self.engine, CheckpointedEngine) else self.engine
-        if not isinstance(engine, LocalEngine) or engine.blocks[0].weights is None:
-            return None
-        return np.concatenate([block.row_weights > 0 for block in engine.blocks])
-
     def some_rows(self, most: int, seed: int) -> Block:
         """All rows that weigh something, or ``most`` of them: the same ones on every engine."""
         return self.rows_at(self.positions(most, seed))
 
     def positions(self, most: int, seed: int) -> IntArray:
         """Where these rows are in the table."""
-        return search_positions(self.engine.n_rows, most, seed, self.weighed)
+        # Only rows in memory carry weights; which rows a search draws must not change with a checkpoint.
+        engine = self.engine.inner if isinstance(self.engine, CheckpointedEngine) else self.engine
+        weighed = None
+        if isinstance(engine, LocalEngine) and engine.blocks[0].weights is not None:
+            weighed = np.concatenate([block.row_weights > 0 for block in engine.blocks])
+        return search_positions(engine.n_rows, most, seed, weighed)
 
     def rows_at(self, positions: IntArray) -> Block:
         """The rows at sorted positions, as one block."""

@@ -41,11 +41,7 @@ def _completed(engine: Engine, found: FoundRows, k: int) -> FoundRows:
 
 
 def cao_rows(engine: Engine, k: int, _rng: np.random.Generator) -> FoundRows:
-    """Cao, Liang and Bai (2009): dense rows far from each other; no chance involved.
-
-    Density and distance are those of the categories; where these run out, rows that differ in their
-    numbers follow.
-    """
+    """Cao, Liang and Bai (2009): rows of dense categories far from each other; no chance involved."""
     axis = engine.axis
     counts = np.zeros(axis.length, dtype=np.int64)  # a left-out cell has no density
     counts[axis.category_places] = engine.total(count_all, axis).by_category[0]
@@ -53,7 +49,10 @@ def cao_rows(engine: Engine, k: int, _rng: np.random.Generator) -> FoundRows:
 
 
 def _one_by_one(engine: Engine, k: int, least: int, find: Callable[[int, IntArray], FoundRows]) -> FoundRows:
-    """Rows as ``find`` has them by their number and the rows before, while their keys are not too small."""
+    """Rows as ``find`` has them by their number and the rows before, while their keys are not too small.
+
+    It tells rows apart by their categories; where these run out, rows that differ in their numbers follow.
+    """
     chosen = find(0, np.zeros((0, engine.axis.n_columns), dtype=engine.axis.dtype))
     while len(chosen) < k:
         found = find(len(chosen), chosen.codes)
@@ -83,10 +82,7 @@ def _differing_cells(block: Block, row: IntArray) -> IntArray:  # (n,) int64
 
 
 def huang_rows(engine: Engine, k: int, rng: np.random.Generator) -> FoundRows:
-    """Huang (1998): draw categories by their frequency, then take the nearest unused row to each draw.
-
-    Rows are told apart by their categories; where these run out, rows that differ in their numbers follow.
-    """
+    """Huang (1998): draw categories by their frequency, then take the nearest unused row to each draw."""
     axis = engine.axis
     counts = engine.total(count_all, axis)
     drawn = np.zeros((k, axis.n_columns), dtype=np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -38,10 +38,6 @@ class Visited:
     @property
     def k(self) -> int:
         return len(self.weights)
-
-    def after(self, earlier: Visited) -> Visited:
-        """The same, with the passes that led here in front of the history."""
-        return replace(self, history=earlier.history + self.history)
 
 
 def settle_online(

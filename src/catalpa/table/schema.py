@@ -289,7 +289,5 @@ class Schema:
             for column in self.columns
         )
         said = "".join(f"<li>{escape(decision)}</li>" for decision in self.decisions)
-        head = "<tr><th>column</th><th>kind</th><th>holds</th></tr>"
-        return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>" + (
-            f"<ul>{said}</ul>" if said else ""
-        )
+        head = "<thead><tr><th>column</th><th>kind</th><th>holds</th></tr></thead>"
+        return f"<table>{head}<tbody>{rows}</tbody></table>" + (f"<ul>{said}</ul>" if said else "")
