@@ -21,7 +21,7 @@ from catalpa import CDCDR, datasets
 from catalpa.costs.graph import MANY, factors, searched, solved, spectrum, unit_rows, value_graph
 from catalpa.errors import AmbiguousVectorsWarning, ParameterError, UnseenCategoryWarning
 from catalpa.metrics import adjusted_rand, clustering_accuracy
-from catalpa.steps.sums import cooccurrences
+from catalpa.steps.counts import cooccurrences
 from catalpa.table.blocks import Axis, Block
 
 TOY = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 2], [1, 1, 1], [1, 2, 2]])

@@ -25,8 +25,8 @@ from catalpa.costs.coupling import (
     principal_scores,
 )
 from catalpa.errors import NumericColumns, ParameterError, UnseenCategoryWarning
+from catalpa.steps.counts import cooccurrences
 from catalpa.steps.embed import join_vectors
-from catalpa.steps.sums import cooccurrences
 from catalpa.table.blocks import Axis, Block
 
 TOY = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 2], [1, 1, 1], [1, 2, 2]])

@@ -20,9 +20,9 @@ from catalpa.costs.conditional_shares import Contexts
 from catalpa.costs.reconstruction import Space, unfold
 from catalpa.errors import TableError
 from catalpa.metrics import adjusted_rand, clustering_accuracy
-from catalpa.steps.counts import Counts
+from catalpa.steps.assign import summed_deviations
+from catalpa.steps.counts import Counts, cooccurrences, cooccurrences_with_bins
 from catalpa.steps.scores import Scores, fix
-from catalpa.steps.sums import cooccurrences, cooccurrences_with_bins, summed_deviations
 from catalpa.table.blocks import Axis, Block
 
 CODES = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 1], [1, 2, 1], [1, 2, 0]])

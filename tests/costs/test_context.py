@@ -10,7 +10,7 @@ from scipy.spatial.distance import pdist, squareform
 from tests.oracle.cbdm import contexts, distances
 
 from catalpa.costs.context import learn_contexts, relevant, relevant_and_not_redundant
-from catalpa.steps.sums import cooccurrences
+from catalpa.steps.counts import cooccurrences
 from catalpa.table.blocks import Axis, Block
 
 TOY = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 2], [1, 1, 1], [1, 2, 2]], dtype=np.uint8)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import entropy
 
 from catalpa.costs.dependence import column_dependence, margins
-from catalpa.steps.sums import cooccurrences
+from catalpa.steps.counts import cooccurrences
 from catalpa.table.blocks import Axis, Block
 
 TOY = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 2], [1, 1, 1], [1, 2, 2]], dtype=np.uint8)

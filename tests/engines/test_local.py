@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from catalpa import KModes
-from catalpa.engines.local import LEAST_ROWS, ROWS_PER_BLOCK, LocalEngine, even_rows
+from catalpa.engines.local import LEAST_ROWS, ROWS_PER_BLOCK, ROWS_PER_RUN, LocalEngine, even_rows
 from catalpa.errors import ParameterError
 from catalpa.table.blocks import Axis, Block, Rows
 
@@ -50,6 +50,7 @@ def who(
 def test_rows_come_back_in_order_and_each_counts_once(n_jobs):
     held = engine(n_jobs)
     assert held.each(slowly).tolist() == list(range(N))
+    assert held.answer(slowly).tolist() == list(range(N))
     assert held.total(summed) == sum(range(N))
     for times in (1, 2, 3):
         assert held.sweep(visited).tolist() == [times] * N
@@ -60,7 +61,7 @@ def test_rows_come_back_in_order_and_each_counts_once(n_jobs):
 def test_every_thread_gets_as_many_rows_as_the_others(n_rows, threads):
     each = even_rows(n_rows, threads)
     blocks = -(-n_rows // each)
-    assert 1 <= each <= ROWS_PER_BLOCK
+    assert 1 <= each <= (ROWS_PER_BLOCK if threads == 1 else ROWS_PER_RUN)
     if n_rows >= LEAST_ROWS * threads and threads > 1:
         assert blocks % threads == 0
         assert blocks * each - n_rows < blocks  # the last one lacks no more than a row for each

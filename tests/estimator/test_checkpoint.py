@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 import catalpa
 from catalpa import DISC, Grove, KModes, KPrototypes, datasets
 from catalpa.errors import CheckpointError, ParameterError
-from catalpa.estimator.checkpoint import _bytes
-from catalpa.steps.sums import checksum
+from catalpa.estimator.checkpoint import _bytes, checksum
 from catalpa.table.blocks import Block
 
 SETTINGS = {

@@ -20,8 +20,9 @@ from catalpa.loop.alternate import Before
 from catalpa.loop.history import Pass
 from catalpa.loop.settle import Settled
 from catalpa.relations.relations import Relations
+from catalpa.steps.assign import summed_deviations
+from catalpa.steps.counts import binned_axis, cooccurrences_with_bins
 from catalpa.steps.scores import Scores, fix
-from catalpa.steps.sums import binned_axis, cooccurrences_with_bins, summed_deviations
 from catalpa.table.blocks import TICK_BITS, FloatArray
 
 LAUNCH_PASSES = 51  # as in Het2Hom's program, like the small change of the cost at which it stops

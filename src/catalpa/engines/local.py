@@ -27,11 +27,11 @@ from catalpa.table.intake import Header, Table, open_table
 from catalpa.table.schema import Schema, TableSettings
 from catalpa.table.shape import numbers_at, shaped
 
-ROWS_PER_BLOCK = 1 << 18  # what a step makes of a block at once stays small beside the table
+ROWS_PER_BLOCK = 1 << 17  # what a step makes of a block at once stays small beside the table
+# A thread gets all its rows at once: between two blocks stands Python, whose code the rows have driven from
+# the cache by then, and which takes as long as 8 000 of them.
+ROWS_PER_RUN = 1 << 19
 LEAST_ROWS = 1 << 15  # below this the hand-over between threads costs more than it saves
-# So that others can take over from a thread that is held up. Between two blocks stands Python, whose code the
-# rows have driven from the cache by then: it takes as long as 8 000 rows.
-BLOCKS_PER_THREAD = 2
 # Total weight in units. A soft pass adds numbers in 2**-30 of a unit: with more, sums would pass 64 bits.
 MOST_UNITS = 2**32
 
@@ -51,14 +51,13 @@ def even_rows(n_rows: int, threads: int) -> int:
     Examples
     --------
     >>> even_rows(1_000_000, 2), even_rows(100_000, 2), even_rows(100_000, 1), even_rows(1_000, 2)
-    (250000, 50000, 100000, 1000)
+    (500000, 50000, 100000, 1000)
     """
     blocks = -(-n_rows // ROWS_PER_BLOCK)
     if n_rows < LEAST_ROWS * threads:
         blocks = max(blocks, n_rows // LEAST_ROWS)
     elif threads > 1:
-        each = max(-(-blocks // threads), min(n_rows // (LEAST_ROWS * threads), BLOCKS_PER_THREAD))
-        blocks = each * threads
+        blocks = threads * -(-n_rows // (threads * ROWS_PER_RUN))
     return -(-n_rows // max(blocks, 1)) or 1
 
 
@@ -91,7 +90,16 @@ class LocalEngine:
         return np.concatenate([found[at] for at in range(len(self.blocks))])
 
     def answer(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
-        return self.each(step, *args)
+        if len(self.blocks) == 1:
+            return step(self.blocks[0], *args)
+        no_row = step(self.blocks[0].take(slice(0)), *args)  # tells the type and width of answers
+        # One array for all: joined, the answers of blocks would be there twice.
+        answers = np.empty((self.n_rows, *no_row.shape[1:]), dtype=no_row.dtype)
+        starts = np.cumsum([0, *map(len, self.blocks)])
+        self._share_out(
+            lambda at: np.copyto(answers[starts[at] : starts[at + 1]], step(self.blocks[at], *args))
+        )
+        return answers
 
     def _summed(self, visit: Callable[[int], Result]) -> Result:
         """Sum over the blocks: every thread adds up its own, which changes no bit of exact sums."""

@@ -22,11 +22,11 @@ from catalpa.errors import CheckpointError
 from catalpa.files import write_atomically
 from catalpa.model.codecs import counts_from_json, counts_to_json
 from catalpa.steps.counts import Counts, SharedCounts
-from catalpa.steps.sums import checksum
-from catalpa.table.blocks import Axis
+from catalpa.table.blocks import Axis, Block, IntArray
 
 FIT = "fit.json"
 CHECKSUM = "checksum"
+SEED = 20_260_101  # of the fixed random factors of the checksum of a table
 SHARED = ("log", "gap", "change")
 REMOVE = "Continue that fit, or remove the folder to begin anew."
 
@@ -158,3 +158,27 @@ def _fingerprint(asked: Sequence[Any]) -> str:
             digest.update(repr((part[0], part[1].shape if array else part[1])).encode())
             digest.update(part[1].tobytes() if array else b"")
     return digest.hexdigest()
+
+
+def checksum(block: Block) -> IntArray:  # (1,) uint64
+    """A number that tells tables apart, however they are cut into blocks.
+
+    It is the sum over rows of the row's own number times its place in the table, modulo 2**64.
+    """
+    n_columns, n_numeric = block.held.shape[1], block.numbers.shape[1]
+    # Odd factors keep every bit of what they multiply.
+    factors = (
+        np.random.default_rng(SEED).integers(2**63, size=n_columns + n_numeric + 2, dtype=np.uint64) * 2 + 1
+    )
+    rows = np.full(len(block), factors[-1], dtype=np.uint64)
+    for column in range(n_columns):
+        rows += (block.column(column).astype(np.uint64) + factors[-2]) * factors[column]
+        rows ^= rows >> np.uint64(29)
+    for column in range(n_numeric):
+        number = np.ascontiguousarray(block.numbers[:, column]).view(np.uint64)
+        rows += (number ^ (number >> np.uint64(31))) * factors[n_columns + column]
+        rows ^= rows >> np.uint64(29)
+    if block.weights is not None:
+        rows *= block.weights.astype(np.uint64) * np.uint64(2) + np.uint64(1)
+    places = np.arange(block.start + 1, block.start + 1 + len(block), dtype=np.uint64)
+    return np.asarray((rows * (places * np.uint64(2) + np.uint64(1))).sum(keepdims=True))

@@ -19,9 +19,8 @@ from catalpa.loop.first_rows import STARTS
 from catalpa.loop.history import Pass
 from catalpa.loop.restarts import Rest, best_of
 from catalpa.loop.settle import REFILLS, Settled, as_counts, settle
-from catalpa.steps.counts import Counts, count_all
+from catalpa.steps.counts import Counts, cooccurrences, count_all
 from catalpa.steps.search import FoundRows
-from catalpa.steps.sums import cooccurrences
 from catalpa.table import encode
 from catalpa.table.blocks import Axis, Block, IntArray, Rows, gather_rows, search_positions
 from catalpa.table.schema import Schema

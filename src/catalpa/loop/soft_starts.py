@@ -16,8 +16,7 @@ from catalpa.engines.base import Engine
 from catalpa.loop.settle import reseed_empty, settle
 from catalpa.steps import compiled
 from catalpa.steps.compiled import _core
-from catalpa.steps.counts import Counts, count_all, summed_by_place
-from catalpa.steps.sums import cooccurrences
+from catalpa.steps.counts import Counts, cooccurrences, count_all, summed_by_place
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 
 MOST_AXES = 20

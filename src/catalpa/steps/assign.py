@@ -12,7 +12,7 @@ from catalpa.steps import compiled, reference
 from catalpa.steps.compiled import _core
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores, distances
-from catalpa.table.blocks import Block, FloatArray, IntArray
+from catalpa.table.blocks import Block, FloatArray, IntArray, ticks
 from catalpa.table.fused import code_dtype
 
 
@@ -129,3 +129,20 @@ def _reference_rows(block: Block, fixed: FixedScores) -> tuple[IntArray, IntArra
         labels.append(chosen)
         costs.append(reference.row_costs(part, fixed, own))
     return np.concatenate(labels), np.concatenate(costs)
+
+
+def summed_deviations(block: Block, fixed: FixedScores, means: FloatArray) -> IntArray:
+    """Summed absolute distances to each cluster's means (k, numeric) in ticks: of its own rows, of all rows.
+
+    Returns an array (2, k, numeric), int64; missing numbers add nothing.
+    """
+    labels = label_rows(block, fixed)
+    weights = block.row_weights
+    present = ~np.isnan(block.numbers)
+    numbers, centers = ticks(block.numbers), ticks(means)
+    summed = np.zeros((2, *means.shape), dtype=np.int64)
+    for cluster, center in enumerate(centers):
+        away = np.abs(numbers - center) * present * weights[:, None]
+        summed[0, cluster] = away[labels == cluster].sum(axis=0)
+        summed[1, cluster] = away.sum(axis=0)
+    return summed

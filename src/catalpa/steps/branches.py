@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from catalpa.steps.sums import cooccurrences
+from catalpa.steps.counts import cooccurrences
 from catalpa.table.blocks import Axis, Block, IntArray
 
 

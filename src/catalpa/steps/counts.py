@@ -1,4 +1,4 @@
-"""What comes back from a pass: counts of categories per cluster, of whole rows or by share; and modes."""
+"""What comes back from a pass: counts of categories per cluster, whole or by share; modes; and pairs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ import numpy as np
 
 from catalpa.steps import compiled
 from catalpa.steps.compiled import _core
-from catalpa.table.blocks import TICK_BITS, Axis, Block, FloatArray, IntArray, ticks
+from catalpa.table.blocks import IGNORED, TICK_BITS, Axis, Block, FloatArray, IntArray, ticks
 
 SQUARE_BITS = 26  # squares of numbers are kept to 2**-26
 NO_VALUES = np.zeros((0, 1), dtype=np.int64)
+# A product of ones and zeros is faster than counting pairs where columns are many and their categories few.
+MANY_COLUMNS, FEW_CATEGORIES = 64, 8
+ONES_AT_ONCE = 1 << 22  # of that product
 CELLS_AT_ONCE = 1 << 17  # of which the places on the axis stay in the cache while they are counted
 WHOLE = 1 << 20  # the shares of a row add up to this
 SUM_DROP, SQUARE_DROP = 14, 16  # low bits of share times number, and times its square, that are left out
@@ -267,3 +270,68 @@ def modes_and_counts(by_category: IntArray, axis: Axis) -> tuple[IntArray, IntAr
         modes[:, axis.filled] = np.minimum.reduceat(places, firsts, axis=1) - firsts
         most[:, axis.filled] = largest
     return modes, most
+
+
+def cooccurrences(block: Block, axis: Axis) -> IntArray:  # (V, V) int64
+    """Weight of the rows that hold both categories; the diagonal counts each category.
+
+    Over true categories only: a cell that is left out meets nothing.
+
+    Examples
+    --------
+    >>> block = Block(np.array([[0, 0], [0, 1], [1, 1]]), np.zeros((3, 0)))
+    >>> cooccurrences(block, Axis((2, 2))).tolist()
+    [[2, 0, 1, 1], [0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 2]]
+    """
+    wide = axis.n_columns >= MANY_COLUMNS and axis.length <= FEW_CATEGORIES * axis.n_columns
+    together = _by_product(block, axis) if wide else _by_pairs(block, axis)
+    if not axis.holes:
+        return together
+    kept = axis.category_places
+    return np.ascontiguousarray(together[np.ix_(kept, kept)])
+
+
+def _by_product(block: Block, axis: Axis) -> IntArray:
+    together = np.zeros((axis.length, axis.length), dtype=np.int64)
+    # Single precision is exact below 2**24 rows of weight 1, double below a weight of 2**53.
+    kind = np.float32 if block.weights is None else np.float64
+    at_once = min(max(ONES_AT_ONCE // max(axis.length, 1), axis.length), 1 << 24)
+    for part in block.cut(at_once):
+        ones = np.zeros((len(part), axis.length), dtype=kind)
+        ones[np.arange(len(part))[:, None], part.codes + axis.offsets[:-1]] = 1
+        weighted: FloatArray = ones if part.weights is None else ones * part.weights[:, None]
+        together += (weighted.T @ ones).astype(np.int64)
+    return together
+
+
+def _by_pairs(block: Block, axis: Axis) -> IntArray:
+    together = np.zeros((axis.length, axis.length), dtype=np.int64)
+    weights = None if block.weights is None else block.weights.astype(np.float64)  # exact below 2**53
+    codes = [np.ascontiguousarray(block.column(column)).astype(np.int64) for column in range(axis.n_columns)]
+    for one in range(axis.n_columns):
+        for other in range(one, axis.n_columns):
+            pair = codes[one] * axis.widths[other] + codes[other]
+            size = int(axis.widths[one] * axis.widths[other])
+            counted = np.rint(np.bincount(pair, weights, size)).astype(np.int64).reshape(axis.widths[one], -1)
+            rows = slice(int(axis.offsets[one]), int(axis.offsets[one + 1]))
+            columns = slice(int(axis.offsets[other]), int(axis.offsets[other + 1]))
+            together[rows, columns] = counted
+            together[columns, rows] = counted.T
+    return together
+
+
+def binned_axis(axis: Axis, n_numeric: int, n_bins: int) -> Axis:
+    """The axis of the categories with the bins of each numeric column behind them."""
+    return Axis(axis.sizes + (n_bins,) * n_numeric)
+
+
+def cooccurrences_with_bins(block: Block, axis: Axis, n_bins: int) -> IntArray:  # (V, V) int64
+    """Weight of the rows that hold both categories, bins of [0, 1] being categories too.
+
+    A missing number meets nothing.
+    """
+    wide = binned_axis(axis, block.numbers.shape[1], n_bins).with_holes
+    inside = np.clip(np.floor(np.nan_to_num(block.numbers) * n_bins), 0, n_bins - 1).astype(np.int64)
+    bins = np.where(np.isnan(block.numbers), n_bins + IGNORED, inside)
+    codes = np.concatenate([block.codes.astype(np.int64), bins], axis=1)
+    return cooccurrences(replace(block, held=codes), wide)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from catalpa.steps import sums
-from catalpa.steps.sums import cooccurrences
+from catalpa.steps import counts
+from catalpa.steps.counts import cooccurrences
 from catalpa.table.blocks import Axis, Block
 
 
@@ -40,7 +40,7 @@ def test_counts_are_those_of_a_look_at_every_row(sizes, holes, weighted):
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_rows_in_several_parts_are_added(weighted, monkeypatch):
-    monkeypatch.setattr(sums, "CELLS_AT_ONCE", 64)
+    monkeypatch.setattr(counts, "ONES_AT_ONCE", 64)
     rng = np.random.default_rng(4)
     axis = Axis((2,) * 64)
     codes = np.stack([rng.integers(width, size=200) for width in axis.widths], axis=1)
