@@ -51,9 +51,16 @@ def table(rng: Random, n: int | None = None) -> pd.DataFrame:
     for at in range(rng.randint(1, 4)):
         cell = CELLS[rng.choice(PLAIN if rng.random() < 0.9 else sorted(CELLS))]
         holes = rng.choice((0, 0, 0.2))
-        columns[f"c{at}"] = [None if rng.random() < holes else cell(rng) for _ in range(n)]
+        columns[f"c{at}"] = _typed([None if rng.random() < holes else cell(rng) for _ in range(n)])
     frame = pd.DataFrame(columns)
     return frame.convert_dtypes() if rng.random() < 0.2 else frame
+
+
+def _typed(cells: list[Any]) -> pd.Series:
+    try:
+        return pd.Series(cells)
+    except (OverflowError, ValueError):  # durations that pandas' own type cannot hold
+        return pd.Series(cells, dtype=object)
 
 
 def odd_rows(frame: pd.DataFrame, rng: Random) -> pd.DataFrame:
