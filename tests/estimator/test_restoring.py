@@ -92,6 +92,7 @@ CASES = [
     ("KModes", {"fit.rows": "many"}, "'fit.rows' is 'many', not a whole number"),
     ("KModes", {"fit.rows": 0}, "0 rows"),
     ("KModes", {"fit.units_per_weight": 0.0}, "0 units per weight"),
+    ("KModes", {"fit.rows": 10**400}, "rows and 1 units per weight"),
     ("KModes", {"fit.units_per_weight": "x"}, "'fit.units_per_weight' is 'x', not a finite number"),
     ("KModes", {"fit.cost": 10**400}, "'fit.cost' is 1000"),
     ("KModes", {"fit.history": [3]}, "'fit.history[0]' is not an object with phase, cost"),

@@ -44,8 +44,8 @@ def restored(document: Mapping[str, Any], kind: type[Clusterer]) -> Clusterer:
 def _fitted(document: Mapping[str, Any], schema: Schema) -> Fitted:
     fit = document["fit"]
     units, rows = _number(fit, "fit", "units_per_weight"), value_of(fit, "fit", "rows", int)
-    if units <= 0 or rows < 1:
-        raise damaged("fit", f"has {rows} rows and {units:g} units per weight; both are above 0")
+    if units <= 0 or not 1 <= rows < 2**63:  # more are no numbers that anything here is divided by
+        raise damaged("fit", f"has {rows!r:.20} rows and {units:g} units per weight; both are above 0")
     batches = _records(fit.get("batches", []), "fit.batches", Batch)
     quartiles = array_from_json(value_of(fit, "fit", "quartiles", dict), "fit.quartiles", ndim=3)
     outcome = _outcome(document)
