@@ -13,7 +13,7 @@ from scipy.special import gammaln, logsumexp
 
 from catalpa.costs.soft.mixture import Mixture, Overall
 from catalpa.engines.local import LocalEngine
-from catalpa.loop.soft import ripen
+from catalpa.loop.soft import EnginePasses, SoftClusters, go_on, iterate
 from catalpa.steps.counts import WHOLE, Counts, SharedCounts
 from catalpa.steps.soft.reference import shares
 from catalpa.steps.soft.scores import soften
@@ -106,13 +106,14 @@ class TestTheWorkedExample:
         np.testing.assert_allclose(found, [-23.0156, -23.1897, -23.2985], atol=6e-5)
 
     @pytest.mark.parametrize(
-        ("prior", "vouching", "passes", "evidence"),
-        [(1.0, True, 8, -22.9426), (1.0, False, 13, -23.4901), (6.0, False, 9, -20.7594)],
+        ("prior", "tables", "passes", "evidence"),
+        [(1.0, 1, 8, -22.9426), (1.0, 2, 13, -23.4901), (6.0, 2, 9, -20.7594)],
     )
-    def test_where_and_when_the_passes_come_to_rest(self, prior, vouching, passes, evidence):
-        engine = LocalEngine(Rows(AXIS, [BLOCK]))
+    def test_where_and_when_the_passes_come_to_rest(self, prior, tables, passes, evidence):
         mixture = mixture_of(BLOCK, AXIS, prior)
-        rest = ripen(engine, mixture, leaning(), passes=40, tolerance=1e-3, vouching=vouching)
+        engine = LocalEngine(Rows(AXIS, [BLOCK]))
+        made = EnginePasses(engine, lambda shared: mixture.both_scores(shared)[:tables], leaning(), True)
+        rest = iterate(made, mixture, len(BLOCK), 40, 1e-3)
         assert len(rest.history) == passes
         assert rest.evidence == pytest.approx(evidence, abs=6e-5)
 
@@ -196,7 +197,7 @@ def test_plain_passes_never_lower_the_log_posterior(drawn, prior, k, released):
         now = log_posterior(block, axis, mixture, shared)
         assert now >= before - slack
         before = now
-        shared = ripen(engine, mixture, shared, passes=1, vouching=True).shared
+        shared = go_on(engine, SoftClusters(mixture, shared, now), 1).shared
 
 
 def written_out(

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 
+from catalpa.costs.soft.mixture import Overall
 from catalpa.datasets import load, make_categorical
 from catalpa.engines.local import LocalEngine
-from catalpa.estimator.soft_fit import overall_of
 from catalpa.loop.soft_starts import Starts
 from catalpa.steps.counts import Counts
 from catalpa.table import encode, infer
@@ -30,7 +30,7 @@ def starts_of(table, weights=None) -> Starts:
     return Starts(
         block,
         rows.axis,
-        overall_of(schema, whole, np.zeros(0), np.zeros(0)),
+        Overall.of(schema, whole, np.zeros(0), np.zeros(0)),
         lambda own: LocalEngine(Rows(rows.axis, [own])),
     )
 

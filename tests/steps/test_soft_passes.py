@@ -7,7 +7,7 @@ import pytest
 
 from catalpa.costs.soft.mixture import Mixture, Overall
 from catalpa.engines.local import LocalEngine
-from catalpa.loop.soft import EnginePasses, Held
+from catalpa.loop.soft import EnginePasses, RowsOfRun
 from catalpa.steps import compiled
 from catalpa.steps.counts import WHOLE, Counts, SharedCounts, count_all
 from catalpa.steps.soft.share import CorePasses
@@ -28,7 +28,7 @@ def begun(k: int, *, n: int = 150, weights=None, released: bool = False, sizes=S
     overall = Overall(axis, whole.shares(axis)[0], (0,) * len(sizes), none, none, none)
     start = SharedCounts.leaning(Counts.of(block, rng.integers(k, size=n), k, axis), 0.9)
     mixture = Mixture(overall, 2.5, released, float(WHOLE))
-    held = Held(block, LocalEngine(Rows(axis, [block])), compiled.pack(block, axis, k))
+    held = RowsOfRun(block, LocalEngine(Rows(axis, [block])), compiled.pack(block, axis, k))
     return mixture, held, start
 
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.costs.soft.mixture import Mixture
+from catalpa.costs.soft.mixture import Mixture, Overall
+from catalpa.engines.local import LocalEngine, thread_count
 from catalpa.errors import LopsidedClustersWarning, NoStructureWarning
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.by_number_of_clusters import MOST_CLUSTERS, Candidate, best_of_numbers, judged
@@ -21,15 +22,25 @@ from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.incremental import Grown, faded, learn_batch, scores_on_wider, widened
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, positive, rules, whole
-from catalpa.estimator.soft_fit import overall_of, prepared
+from catalpa.estimator.problem import passes_in_weights
 from catalpa.loop.progress import in_parts
-from catalpa.loop.soft import Settings
+from catalpa.loop.soft import PRIORS, Search, SoftClusters, nearest_counts, on_all_rows
+from catalpa.loop.soft_refill import with_rows_in_each
 from catalpa.model.codecs import damaged
 from catalpa.relations.doubt import outlier_scores
 from catalpa.relations.relations import Relations
-from catalpa.steps.counts import WHOLE, Counts, SharedCounts, most_frequent
+from catalpa.steps.counts import WHOLE, Counts, SharedCounts, count_all, most_frequent
+from catalpa.steps.scores import fix
 from catalpa.steps.soft.scores import soften
-from catalpa.steps.soft.share import log_mixture, minus_logs, posterior, share_and_count
+from catalpa.steps.soft.share import (
+    density_quartiles,
+    foremost_shares,
+    log_mixture,
+    minus_logs,
+    posterior,
+    share_and_count,
+)
+from catalpa.table.blocks import Rows, collapse
 from catalpa.table.schema import Schema, TableSettings
 
 # On tables of 100 000 rows, clusters sought on so many have the evidence of a search on all rows (within
@@ -156,20 +167,41 @@ class Grove(Clusterer):
             if not judged(self._candidates, problem, evidence):
                 _warn_of_no_structure(best.k)
             return best.finish()
-        ground = prepared(problem, self._settings(), self.n_jobs)
-        return ground.outcome(ground.found(problem.n_clusters))
+        search = self._search(problem)
+        return _outcome(problem, search, search.best(problem.n_clusters))
 
     def _candidates(self, problem: Problem, most: int) -> Iterator[Candidate]:
         """Clusterings with 1, 2, ... clusters, with the evidence for them, on the rows of the search."""
-        ground = prepared(problem, self._settings(), self.n_jobs)
+        search = self._search(problem)
         with in_parts(None):  # how many are tried is seen on the way
-            for k in range(1, min(most, ground.n_distinct) + 1):
-                found = ground.found(k)
-                yield Candidate(k, found.evidence, partial(ground.outcome, found))
+            for k in range(1, min(most, len(search.block)) + 1):
+                found = search.best(k)
+                yield Candidate(k, found.evidence, partial(_outcome, problem, search, found))
 
-    def _settings(self) -> Settings:
-        prior = None if isinstance(self.prior, str) else float(self.prior)
-        return Settings(self.n_init, prior, self.sizes)
+    def _search(self, problem: Problem) -> Search:
+        """Some rows in memory, sums over all, and what is to be tried."""
+        engine = problem.engine
+        # Equal rows as one with their weight: tables of categories repeat themselves, and passes are many.
+        block, _ = collapse(problem.some_rows(problem.search_rows, problem.search_seed), engine.axis)
+        # Of all rows, however few the search sees: shares of the whole table are what clusters are drawn to.
+        totals, searched = engine.total(count_all, engine.axis), count_all(block, engine.axis)
+        spread = np.sqrt(searched.variances()[0])
+        # A column that does not vary is measured in its range.
+        spread = np.where(spread > 0, spread, 1.0)
+        return Search(
+            block,
+            engine.axis,
+            totals,
+            Overall.of(problem.schema, totals, searched.means()[0], spread),
+            problem.units_per_weight,
+            problem.search_seed,
+            # On one thread: runs of the search are made at once, and their rows are few.
+            hold=lambda some: LocalEngine(Rows(engine.axis, [some])),
+            threads=thread_count(self.n_jobs),
+            n_init=self.n_init,
+            priors=PRIORS if isinstance(self.prior, str) else (float(self.prior),),
+            sizes=self.sizes,
+        )
 
     def partial_fit(self, X: Any, y: Any = None) -> Grove:
         """Learn from one more batch of rows, which is not kept; see :meth:`KModes.partial_fit`.
@@ -302,6 +334,42 @@ class Grove(Clusterer):
         return replace(lines, unit=UNIT)
 
 
+def _outcome(problem: Problem, search: Search, clusters: SoftClusters) -> Outcome:
+    """A clustering of the search's rows as the outcome of a fit of all rows."""
+    engine, units, rows = problem.engine, problem.units_per_weight, int(search.totals.sizes[0])
+    if rows > int(search.block.row_weights.sum()):  # the search saw some only
+        clusters = on_all_rows(engine, clusters)
+    counts = nearest_counts(engine, clusters)
+    if not counts.sizes.all():
+        clusters = with_rows_in_each(search, engine, clusters, counts.sizes)
+        counts = nearest_counts(engine, clusters)
+    mixture, shared = clusters.mixture, clusters.shared
+    positions, scores = mixture.log_shares(shared), mixture.scores(shared)
+    foremost = engine.total(foremost_shares, soften(scores, engine.axis))
+    # Of the search's rows, which are the same on every engine.
+    low, high = density_quartiles(search.block, fix(scores, search.axis))
+    return Outcome(
+        scores=scores,
+        counts=counts,
+        centers=most_frequent(positions, search.overall.axis),
+        cost=-clusters.evidence,
+        history=passes_in_weights(clusters.history, units),
+        converged=True,  # the number of passes is part of the method
+        learned={"positions": positions},
+        shared={"middle": mixture.overall.middle, "spread": mixture.overall.spread},
+        facts={
+            "prior": mixture.prior,
+            "free_sizes": float(mixture.released),
+            "evidence": clusters.evidence,
+            "gain": (clusters.evidence - search.evidence_of_one) / problem.in_weights(rows),
+            "certainty": int(foremost[0]) / (WHOLE * rows),  # mean probability of the rows' own clusters
+            "density_low": low,
+            "density_high": high,
+        },
+        soft=shared.counts.times(1.0 / units),
+    )
+
+
 def _warn_of_no_structure(k: int) -> None:
     found = "all rows are in one cluster" if k == 1 else f"the {k} clusters found may be chance"
     warnings.warn(
@@ -314,5 +382,5 @@ def _warn_of_no_structure(k: int) -> None:
 
 def _mixture(schema: Schema, outcome: Outcome, soft: Counts) -> Mixture:
     """The mixture that made these counts by share."""
-    overall = overall_of(schema, soft.together(), outcome.shared["middle"], outcome.shared["spread"])
+    overall = Overall.of(schema, soft.together(), outcome.shared["middle"], outcome.shared["spread"])
     return Mixture(overall, outcome.facts["prior"], bool(outcome.facts["free_sizes"]), float(WHOLE))

@@ -8,21 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 import numpy as np
 
 from catalpa.costs.soft.mixture import Mixture, Overall
 from catalpa.engines.base import Engine
 from catalpa.loop.history import Pass
-from catalpa.loop.progress import in_parts, report_pass, side_by_side
+from catalpa.loop.progress import in_parts, report_pass, seeking, side_by_side
 from catalpa.loop.soft_starts import Starts
 from catalpa.steps import compiled
+from catalpa.steps.assign import count_nearest
 from catalpa.steps.counts import WHOLE, Counts, SharedCounts
-from catalpa.steps.scores import Scores
-from catalpa.steps.soft.scores import soften
-from catalpa.steps.soft.share import Told, passes_by_core, share_and_count
-from catalpa.table.blocks import Axis, Block
+from catalpa.steps.scores import Scores, fix
+from catalpa.steps.soft.scores import check_shareable, soften
+from catalpa.steps.soft.share import PassReport, passes_by_core, share_and_count
+from catalpa.table.blocks import Axis, Block, IntArray
 
 TIE = 1e-6  # relative difference of evidence up to which the earlier one stays
 PRIORS = (1.0, 2.5, 6.0)  # a: rows of the whole table that stand beside each category of a cluster
@@ -33,31 +34,21 @@ ALL_ROWS_PASSES = 5
 LEAST_AT_ONCE = 100_000  # rows times clusters of a run; threads of smaller ones wait for each other
 
 
-class SoftMethod(Protocol):
-    """Counts by share in, cost tables out, and how much speaks for them."""
-
-    def scores(self, shared: SharedCounts) -> Scores:
-        """The cost table, in nats."""
-
-    def both_scores(self, shared: SharedCounts) -> tuple[Scores, Scores]:
-        """The cost table, and that of clusters that one row has left."""
-
-    def evidence(self, shared: SharedCounts) -> float:
-        """How much speaks for these shares, in nats."""
-
-
 @dataclass(frozen=True, eq=False)
-class Ripened:
-    """Where soft passes came to rest: what the last one counted, and the evidence for it.
+class SoftClusters:
+    """Clusters that rows share: the mixture that made them, what the last pass counted, and the evidence."""
 
-    ``complete`` is False where it was found that, by the table of these counts, some cluster is foremost in
-    no row.
-    """
-
+    mixture: Mixture
     shared: SharedCounts
     evidence: float
-    history: tuple[Pass, ...]
-    complete: bool = True
+    history: tuple[Pass, ...] = ()
+    complete: bool = True  # False where, by the table of these counts, some cluster is foremost in no row
+
+    def better_than(self, other: SoftClusters) -> bool:
+        """Whether more speaks for these; all clusters foremost somewhere comes first."""
+        if self.complete != other.complete:
+            return self.complete
+        return self.evidence > other.evidence + TIE * abs(other.evidence)
 
 
 class Passes(Protocol):
@@ -67,7 +58,7 @@ class Passes(Protocol):
     def shared(self) -> SharedCounts:
         """What the last one counted."""
 
-    def next(self) -> Told:
+    def next(self) -> PassReport:
         """One more."""
 
 
@@ -76,98 +67,76 @@ class EnginePasses:
     """Passes of an engine: a cost table goes out, counts come back."""
 
     engine: Engine
-    tables: Callable[
-        [SharedCounts], Sequence[Scores]
-    ]  # of the next pass: one, or two for rows shared out twice
+    # Tables of the next pass: one, or a second in which a row's own part does not speak for it.
+    tables: Callable[[SharedCounts], Sequence[Scores]]
     shared: SharedCounts
     keep: bool  # whether rows remember their shares, and changes are told
 
-    def next(self) -> Told:
+    def next(self) -> PassReport:
         first, *second = self.tables(self.shared)
         fixed = soften(first, self.engine.axis, *second)
         wide = self.engine.sweep(share_and_count, fixed, self.keep)
         self.shared = wide.folded(self.engine.axis)
         clusters = int(np.count_nonzero(wide.led))
-        return Told(fixed.log_likelihood(wide), wide.counts.moved, clusters, wide.change)
+        return PassReport(fixed.log_likelihood(wide), wide.counts.moved, clusters, wide.change)
 
 
-def ripen(
-    engine: Engine,
-    method: SoftMethod,
-    shared: SharedCounts,
-    *,
-    passes: int,
+def iterate(
+    passes: Passes,
+    mixture: Mixture,
+    n_rows: int,
+    most: int,
     tolerance: float = 0.0,
-    vouching: bool = True,
-    sharper: float = 1.0,
+    *,
     phase: str = "search",
-) -> Ripened:
-    """At most ``passes`` soft passes from some counts, fewer where the shares change less than ``tolerance``.
+    before: tuple[Pass, ...] = (),
+) -> SoftClusters:
+    """At most so many passes, fewer where the shares change less than ``tolerance``.
 
-    ``tolerance`` is in mean summed change per row; without one the rows' shares are not kept. With
-    ``vouching=False`` a row's own part is taken out of what speaks for it, by a second table; ``sharper``
-    multiplies all costs.
+    ``tolerance`` is in mean summed change per row. ``before`` are the passes that led here; they stay in
+    front of the history.
     """
-
-    def tables(shared: SharedCounts) -> Sequence[Scores]:
-        return (method.scores(shared).times(sharper),) if vouching else method.both_scores(shared)
-
-    made = EnginePasses(engine, tables, shared, tolerance > 0.0)
-    return _ripened(made, method, engine.n_rows, passes, tolerance, phase)
-
-
-def _ripened(
-    made: Passes, method: SoftMethod, n_rows: int, passes: int, tolerance: float, phase: str = "search"
-) -> Ripened:
-    history: list[Pass] = []
-    for number in range(passes):
-        told = made.next()
+    history = list(before)
+    for number in range(most):
+        told = passes.next()
         moved = told.moved if number else n_rows
         event = Pass(phase, -told.log_likelihood, moved, False, told.clusters)
-        history.append(report_pass(event, number + 1, passes))
+        history.append(report_pass(event, number + 1, most))
         if number == 0:  # nothing to be compared with: what rows remember is of another iteration
-            enough = tolerance * float(made.shared.counts.sizes.sum())  # the same always, as shares add up
+            enough = tolerance * float(passes.shared.counts.sizes.sum())  # the same always, as shares add up
         elif told.change < enough:
             break
-    shared = made.shared
-    return Ripened(shared, method.evidence(shared), tuple(history))
+    shared = passes.shared
+    return SoftClusters(mixture, shared, mixture.evidence(shared), tuple(history))
 
 
-def better(one: Ripened, other: Ripened) -> bool:
-    """Whether more speaks for one than for the other; all clusters foremost somewhere comes first."""
-    if one.complete != other.complete:
-        return one.complete
-    return one.evidence > other.evidence + TIE * abs(other.evidence)
+def go_on(
+    engine: Engine, clusters: SoftClusters, most: int, *, sharper: float = 1.0, phase: str = "search"
+) -> SoftClusters:
+    """Plain passes over an engine's rows; ``sharper`` multiplies all costs."""
+    mixture = clusters.mixture
+
+    def table(shared: SharedCounts) -> Sequence[Scores]:
+        return (mixture.scores(shared).times(sharper),)
+
+    passes = EnginePasses(engine, table, clusters.shared, keep=False)
+    return iterate(passes, mixture, engine.n_rows, most, phase=phase, before=clusters.history)
 
 
-@dataclass(frozen=True)
-class Settings:
-    """The user's settings of the search."""
-
-    n_init: int
-    prior: float | None
-    sizes: str
+def on_all_rows(engine: Engine, clusters: SoftClusters) -> SoftClusters:
+    """Clusters of the whole table, from those of a sample of it."""
+    return go_on(engine, clusters, ALL_ROWS_PASSES, phase="all rows")
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
-    """A clustering that rows share, and the mixture that made it."""
-
-    mixture: Mixture
-    ripened: Ripened
-
-    @property
-    def evidence(self) -> float:
-        return self.ripened.evidence
-
-    def followed_by(self, rest: Ripened) -> Found:
-        """The clustering after further passes."""
-        return Found(self.mixture, replace(rest, history=self.ripened.history + rest.history))
+def nearest_counts(engine: Engine, clusters: SoftClusters) -> Counts:
+    """Counts of an engine's rows, each in the cluster that has most of it."""
+    fixed = fix(clusters.mixture.scores(clusters.shared), engine.axis)
+    return engine.total(count_nearest, fixed).folded(engine.axis)
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
-    """The rows of the search for one run at a time."""
+class RowsOfRun:
+    """The rows of the search for one run at a time: what an engine remembers is of one run."""
 
     block: Block
     engine: Engine
@@ -182,91 +151,100 @@ class Held:
         return made or EnginePasses(self.engine, mixture.both_scores, start, True)
 
 
-Made: TypeAlias = Callable[[Sequence[Callable[[Held], Found]]], list[Found]]  # makes runs
-
-
 @dataclass(frozen=True, eq=False)
 class Search:
-    """The rows of the search in memory, distinct and weighed."""
+    """The rows of the search in memory, distinct and weighed, and what is tried on them."""
 
     block: Block
     axis: Axis  # of the block's codes
+    totals: Counts  # of the whole table, as one cluster
     overall: Overall  # of the whole table
     units_per_weight: float
-    settings: Settings
+    seed: int
     hold: Callable[[Block], Engine]  # gives an engine that holds some rows in memory
     threads: int = 1
+    n_init: int = 1
+    priors: Sequence[float] = PRIORS
+    sizes: str = "auto"
 
     @cached_property
     def engine(self) -> Engine:
         return self.hold(self.block)
 
-    def held(self, k: int) -> list[Held]:
-        """One for every run of k clusters that is made at once: what an engine remembers is of one run."""
-        at_once = self.threads if len(self.block) * k >= LEAST_AT_ONCE else 1
-        engines = [self.engine, *(self.hold(self.block) for _ in range(at_once - 1))]
-        in_core = compiled.available() and not self.axis.holes and not len(self.overall.middle)
-        packed = compiled.pack(self.block, self.axis, k) if in_core else None
-        return [Held(self.block, engine, packed) for engine in engines]
-
     @cached_property
     def starts(self) -> Starts:
         return Starts(self.block, self.axis, self.overall, self.hold)
 
-    @property
-    def priors(self) -> Sequence[float]:
-        return PRIORS if self.settings.prior is None else (self.settings.prior,)
+    @cached_property
+    def evidence_of_one(self) -> float:
+        """Evidence for one cluster that holds every row, under the prior that suits it best."""
+        whole = SharedCounts.leaning(self.totals, 1.0)
+        return max(self.mixture(prior).evidence(whole) for prior in self.priors)
 
     def mixture(self, prior: float, *, released: bool = False) -> Mixture:
         return Mixture(self.overall, prior, released, WHOLE * self.units_per_weight)
 
-    def best(self, k: int, rng: np.random.Generator) -> Found:
-        """The clustering of k clusters that most speaks for."""
-        begun = [SharedCounts.leaning(counts, OWN_SHARE) for counts in self._begun(k, rng)]
-        equal = self.settings.sizes == "equal"
-        runs = len(self.priors) * len(begun) + (0 if equal else len(begun) + 1)
-        held = self.held(k)
-        with in_parts(runs, len(held)) as begin:
-            made = partial(side_by_side, tools=held, begin=begin)
-            best = self._of_equal_sizes(begun, made)
-            return best if equal else self._of_free_sizes(best, begun, made)
+    def best(self, k: int) -> SoftClusters:
+        """The clustering into k clusters that most speaks for."""
+        seeking(k)
+        check_shareable(min(k, len(self.block)))  # before starts are sought, which takes long for so many
+        if len(self.block) <= k:  # nothing to search for
+            return self.each_row_its_own(self.block.row_weights)
+        # A stream of its own for every k: the clusters of k must not depend on which others were tried.
+        rng = np.random.default_rng([self.seed, k])
+        begun = [self._begun(number, k, rng) for number in range(self.n_init)]
+        rows = self._rows_of_runs(k)
+        n_runs = len(self.priors) * len(begun) + (0 if self.sizes == "equal" else len(begun) + 1)
+        with in_parts(n_runs, len(rows)) as begin:
+            run_all = partial(side_by_side, tools=rows, begin=begin)
+            mixtures = [self.mixture(prior) for prior in self.priors]
+            limits = SEARCH_PASSES, SEARCH_CHANGE
+            equal = [partial(_run, mixture, start, *limits) for mixture in mixtures for start in begun]
+            best = _best_of(run_all(equal))
+            if self.sizes == "equal":
+                return best
+            # With sizes set free: from the best clusters so far, and from the starts under the best prior.
+            mixture, limits = replace(best.mixture, released=True), (FREE_PASSES, FREE_CHANGE)
+            onward = partial(_run, mixture, best.shared, *limits, before=best.history)
+            free = run_all([onward, *(partial(_run, mixture, start, *limits) for start in begun)])
+            return _best_of([best, *free] if self.sizes == "auto" else free)
 
-    def _begun(self, k: int, rng: np.random.Generator) -> list[Counts]:
-        starts = self.starts
-        return [
-            starts.along_axes(k, rng) if number == 0 else starts.around_far_rows(k, rng)
-            for number in range(self.settings.n_init)
-        ]
+    def each_row_its_own(self, weights: IntArray) -> SoftClusters:
+        """Every distinct row a cluster, with these weights."""
+        n = len(self.block)
+        counts = Counts.of(replace(self.block, weights=weights), np.arange(n), n, self.axis)
+        shared = SharedCounts.leaning(counts, 1.0)
+        mixture = self.mixture(self.priors[0], released=self.sizes == "free")
+        return SoftClusters(mixture, shared, mixture.evidence(shared))
 
-    def _of_equal_sizes(self, begun: Sequence[SharedCounts], made: Made) -> Found:
-        mixtures = [self.mixture(prior) for prior in self.priors]
-        limits = SEARCH_PASSES, SEARCH_CHANGE
-        runs = [partial(_at_rest, one, start, *limits) for one in mixtures for start in begun]
-        return reduce(_better, made(runs))
+    def _begun(self, number: int, k: int, rng: np.random.Generator) -> SharedCounts:
+        start = self.starts.around_far_rows if number else self.starts.along_axes
+        return SharedCounts.leaning(start(k, rng), OWN_SHARE)
 
-    def _of_free_sizes(self, best: Found, begun: Sequence[SharedCounts], made: Made) -> Found:
-        mixture, starts = replace(best.mixture, released=True), (best.ripened.shared, *begun)
-        limits = FREE_PASSES, FREE_CHANGE
-        first, *others = made([partial(_at_rest, mixture, start, *limits) for start in starts])
-        first = Found(mixture, best.followed_by(first.ripened).ripened)
-        return reduce(_better, [*([best] if self.settings.sizes == "auto" else []), first, *others])
+    def _rows_of_runs(self, k: int) -> list[RowsOfRun]:
+        """One for every run of k clusters that is made at once."""
+        at_once = self.threads if len(self.block) * k >= LEAST_AT_ONCE else 1
+        engines = [self.engine, *(self.hold(self.block) for _ in range(at_once - 1))]
+        in_core = compiled.available() and not self.axis.holes and not len(self.overall.middle)
+        packed = compiled.pack(self.block, self.axis, k) if in_core else None
+        return [RowsOfRun(self.block, engine, packed) for engine in engines]
 
 
-def _at_rest(mixture: Mixture, start: SharedCounts, passes: int, change: float, held: Held) -> Found:
-    engine = held.engine
-    rest = _ripened(held.passes(mixture, start), mixture, engine.n_rows, passes, change)
-    fixed = soften(mixture.scores(rest.shared), engine.axis)
+def _run(
+    mixture: Mixture,
+    start: SharedCounts,
+    most: int,
+    tolerance: float,
+    rows: RowsOfRun,
+    before: tuple[Pass, ...] = (),
+) -> SoftClusters:
+    engine = rows.engine
+    found = iterate(rows.passes(mixture, start), mixture, engine.n_rows, most, tolerance, before=before)
+    fixed = soften(mixture.scores(found.shared), engine.axis)
     led = engine.sweep(share_and_count, fixed, False).led
-    return Found(mixture, replace(rest, complete=bool((led > 0).all())))
+    return replace(found, complete=bool((led > 0).all()))
 
 
-def _better(one: Found, other: Found) -> Found:
-    """The one that more speaks for, the first of equals."""
-    return other if better(other.ripened, one.ripened) else one
-
-
-def on_all_rows(engine: Engine, found: Found) -> Found:
-    """Plain passes over the whole table, from a clustering of a sample of it."""
-    shared = found.ripened.shared
-    rest = ripen(engine, found.mixture, shared, passes=ALL_ROWS_PASSES, phase="all rows")
-    return found.followed_by(rest)
+def _best_of(found: Sequence[SoftClusters]) -> SoftClusters:
+    """The one that most speaks for, the first of equals."""
+    return reduce(lambda one, other: other if other.better_than(one) else one, found)

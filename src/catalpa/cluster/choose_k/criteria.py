@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from catalpa.costs.soft.mixture import Overall
 from catalpa.estimator.base import Problem
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.soft_fit import overall_of
 from catalpa.steps.scores import fix
 from catalpa.steps.soft.share import likelihood_and_doubt
 
@@ -56,7 +56,7 @@ def criteria_of(problem: Problem, outcome: Outcome) -> Criteria:
     assert outcome.soft is not None
     engine, k = problem.engine, outcome.k
     middle, spread = outcome.shared["middle"], outcome.shared["spread"]
-    overall = overall_of(problem.schema, outcome.soft.together(), middle, spread)
+    overall = Overall.of(problem.schema, outcome.soft.together(), middle, spread)
     free = np.maximum(overall.occurring - 1, 0).sum() + 2 * len(middle) + np.count_nonzero(overall.lacking)
     sizes = k - 1 if outcome.facts["free_sizes"] else 0
     density, doubt = engine.total(likelihood_and_doubt, fix(outcome.scores, engine.axis))

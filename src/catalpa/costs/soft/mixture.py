@@ -16,12 +16,14 @@ from catalpa.steps.counts import Counts, SharedCounts
 from catalpa.steps.scores import Scores
 from catalpa.steps.soft.scores import LN_TWO, Shrinkage, log, shrunk_costs
 from catalpa.table.blocks import Axis, FloatArray, IntArray
+from catalpa.table.schema import Schema
 
 BLUR = 0.1  # f: a number is known up to a tenth of its column's variance
 NEIGHBOUR = 0.5  # share of a category's rows that speaks for the next one of an ordered column
 ORDER_MASS = 3.0  # how much more than a nominal column's the shrinkage of an ordered column weighs
 LOG_TWO_PI = 1.8378770664093453
 STIRLING_FROM = 10.0  # where four terms of Stirling's series are good to 1e-13
+LEAST_LACKING, MOST_LACKING = 0.01, 0.99  # share of missing numbers between which missing says something
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +40,21 @@ class Overall:
     spread: FloatArray
     # (numeric,): share of missing numbers where that is a yes/no column of its own, else 0.
     lacking: FloatArray
+
+    @staticmethod
+    def of(schema: Schema, totals: Counts, middle: FloatArray, spread: FloatArray) -> Overall:
+        """What the totals of a table, as one cluster, say."""
+        lacking = 1.0 - totals.seen[0] / max(int(totals.sizes[0]), 1)
+        counts = (lacking >= LEAST_LACKING) & (lacking <= MOST_LACKING) & (schema.missing == "category")
+        return Overall(
+            schema.axis,
+            totals.shares(schema.axis)[0],
+            # Between two categories there is nothing to order.
+            tuple(column.ranked if column.ranked >= 3 else 0 for column in schema.categorical),
+            middle,
+            spread,
+            np.where(counts, lacking, 0.0),
+        )
 
     @cached_property
     def occurring(self) -> IntArray:  # (columns,)

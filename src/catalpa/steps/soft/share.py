@@ -139,7 +139,7 @@ def _reference_pass(
     return reduce(add, found), SharedMemory(np.concatenate(leaders), kept)
 
 
-class Told(NamedTuple):
+class PassReport(NamedTuple):
     """What is told of a pass."""
 
     log_likelihood: float
@@ -161,7 +161,7 @@ class CorePasses:
         # What all clusters have of every place, and of all rows: the same in every pass.
         self._held: tuple[FloatArray, float] | None = None
 
-    def next(self) -> Told:
+    def next(self) -> PassReport:
         """One more pass."""
         cost, log, change, moved, clusters, lowest = self._made.next(self._least)
         if self._held is None:
@@ -169,7 +169,7 @@ class CorePasses:
             self._held = counts.by_category.sum(axis=0).astype(np.float64), float(counts.sizes.sum())
         places, rows = self._held
         taken_out = float(places @ self._least) + rows * lowest
-        return Told(
+        return PassReport(
             log_likelihood(compiled.whole(log), compiled.whole(cost), taken_out),
             moved,
             clusters,
@@ -241,6 +241,18 @@ def posterior(block: Block, fixed: FixedScores) -> FloatArray:  # (n, k)
 def log_mixture(block: Block, fixed: FixedScores) -> FloatArray:  # (n,)
     """Log density of every row under all clusters together."""
     return _log_sum(-minus_logs(block, fixed))
+
+
+def density_quartiles(block: Block, fixed: FixedScores) -> tuple[float, float]:
+    """Lower and upper quartile of the rows' log densities, by weight.
+
+    The smallest that a quarter, and three quarters, of the weight do not exceed.
+    """
+    densities = log_mixture(block, fixed)
+    order = np.argsort(densities, kind="stable")
+    below = np.cumsum(block.row_weights[order])
+    low, high = densities[order[np.searchsorted(below, below[-1] * np.array([0.25, 0.75]))]]
+    return float(low), float(high)
 
 
 def likelihood_and_doubt(block: Block, fixed: FixedScores) -> FloatArray:  # (2,)

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from catalpa.costs.soft.mixture import Overall
 from catalpa.engines.local import LocalEngine
-from catalpa.estimator.soft_fit import overall_of, with_moved_rows
-from catalpa.loop.soft import Found, Ripened, Search, Settings, ripen
+from catalpa.loop.soft import Search, SoftClusters, go_on
+from catalpa.loop.soft_refill import with_moved_rows
 from catalpa.steps.assign import label_rows
 from catalpa.steps.counts import WHOLE, Counts, SharedCounts
 from catalpa.steps.scores import fix
@@ -22,27 +23,19 @@ def search_of(table) -> Search:
     rows = encode(table, schema).rows
     block = collapse(rows.blocks[0], rows.axis)[0]
     whole = Counts.of(block, np.zeros(len(block), dtype=np.int64), 1, rows.axis)
-    overall = overall_of(schema, whole, np.zeros(0), np.zeros(0))
-    return Search(
-        block,
-        rows.axis,
-        overall,
-        1.0,
-        Settings(1, 1.0, "auto"),
-        lambda own: LocalEngine(Rows(rows.axis, [own])),
-    )
+    overall = Overall.of(schema, whole, np.zeros(0), np.zeros(0))
+    return Search(block, rows.axis, whole, overall, 1.0, 0, lambda own: LocalEngine(Rows(rows.axis, [own])))
 
 
-def all_alike(search: Search, k: int, *, released: bool = False) -> Found:
+def all_alike(search: Search, k: int, *, released: bool = False) -> SoftClusters:
     """k clusters that share every row evenly, so that the first is nearest to all."""
     mixture = search.mixture(1.0, released=released)
     whole = Counts.of(search.block, np.zeros(len(search.block), dtype=np.int64), k, search.axis)
-    rest = ripen(search.engine, mixture, SharedCounts.leaning(whole, 0.0), passes=1)
-    return Found(mixture, Ripened(rest.shared, rest.evidence, ()))
+    return go_on(search.engine, SoftClusters(mixture, SharedCounts.leaning(whole, 0.0), 0.0), 1)
 
 
-def labels_of(search: Search, found: Found) -> np.ndarray:
-    scores = found.mixture.scores(found.ripened.shared)
+def labels_of(search: Search, found: SoftClusters) -> np.ndarray:
+    scores = found.mixture.scores(found.shared)
     return label_rows(search.block, fix(scores, search.axis))
 
 
@@ -52,7 +45,7 @@ def test_clusters_that_are_all_alike_are_told_apart_by_one_row_each():
     assert set(labels_of(search, found)) == {0}
     filled = with_moved_rows(search, found)
     assert set(labels_of(search, filled)) == {0, 1, 2}
-    counts = filled.ripened.shared.counts
+    counts = filled.shared.counts
     assert counts.sizes.sum() == 5 * WHOLE
     np.testing.assert_array_equal(counts.by_category.sum(axis=0), [n * WHOLE for n in (2, 2, 1, 3, 2)])
 
@@ -60,7 +53,7 @@ def test_clusters_that_are_all_alike_are_told_apart_by_one_row_each():
 def test_a_moved_row_is_wholly_in_its_cluster_and_adds_no_entropy():
     search = search_of([["a", "x"], ["b", "y"], ["c", "z"]])
     found = all_alike(search, 2)
-    before, after = found.ripened.shared, with_moved_rows(search, found).ripened.shared
+    before, after = found.shared, with_moved_rows(search, found).shared
     # One row of three, shared by halves before: a bit of entropy less.
     assert before.log / WHOLE == pytest.approx(3.0, abs=1e-4)
     assert (before.log - after.log) / WHOLE == pytest.approx(1.0, abs=1e-4)
