@@ -63,7 +63,7 @@ def _compiled_pass(block: Block, memory: Memory, fixed: FixedScores, level: str)
         into = Counts.none(fixed.k, fixed.axis.length, fixed.n_numeric)
     else:
         old, into = memory.labels.astype(labels.dtype, copy=False), memory.counts.map(np.ndarray.copy)
-    moved, high, low = _core.assign_and_count(
+    moved, *cost = _core.assign_and_count(
         _tables(packed, fixed),
         packed.fused,
         compiled.core_numbers(block),
@@ -76,7 +76,7 @@ def _compiled_pass(block: Block, memory: Memory, fixed: FixedScores, level: str)
     )
     if memory.labels is not None and memory.counts is None:  # the core was told of no labels to compare with
         moved = int((labels != memory.labels).sum())
-    counts = Counts(*into.arrays, cost=(high << 64) + low, moved=moved)
+    counts = Counts(*into.arrays, cost=compiled.whole(cost), moved=moved)
     return counts, Memory(labels, counts, packed)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TypeVar, cast
@@ -122,7 +122,7 @@ def core_weights(block: Block) -> IntArray:
     return NO_ROWS if block.weights is None else np.ascontiguousarray(block.weights, dtype=np.int64)
 
 
-def whole(halves: tuple[int, int]) -> int:
+def whole(halves: Sequence[int]) -> int:
     """A sum that the core gives as two halves of 128 bits."""
     high, low = halves
     return (high << 64) + low

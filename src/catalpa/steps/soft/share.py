@@ -60,30 +60,13 @@ def _still_true(memory: SharedMemory, fixed: FixedShares) -> SharedMemory:
 def _compiled_pass(
     block: Block, memory: SharedMemory, fixed: FixedShares, keep: bool, level: str
 ) -> tuple[SharedCounts, SharedMemory]:
+    """Sums by the core, as ``reference.count`` gives them."""
     packed = memory.packed or compiled.pack(block, fixed.axis, fixed.k)
     shares = np.empty((len(block), fixed.k), dtype=np.int32) if keep else None
-    owned = _core.Owned()
-    counted, leaders = _count_compiled(block, packed, fixed, memory, shares, owned, level)
-    return counted, SharedMemory(leaders, shares, packed, owned)
-
-
-def _count_compiled(
-    block: Block,
-    packed: compiled.Packed,
-    fixed: FixedShares,
-    memory: SharedMemory,
-    shares: IntArray | None,
-    owned: _core.Owned,
-    level: str,
-) -> tuple[SharedCounts, IntArray]:
-    """Sums of a block and the foremost cluster of every row (n,); as ``reference.count``.
-
-    The shares go to ``shares`` (n, k), int32, where it is given, and the rows of one owner to ``owned``.
-    """
     foremost = np.empty(len(block), dtype=code_dtype(fixed.k + 1))
     into = Counts.none(fixed.k, fixed.axis.length, fixed.n_numeric)
-    led = np.empty(fixed.k, dtype=np.int64)
-    cost, log, gap, change, moved = _core.share(
+    led, owned = np.empty(fixed.k, dtype=np.int64), _core.Owned()
+    *sums, moved = _core.share(
         _tables(packed, fixed),
         packed.fused,
         compiled.core_numbers(block),
@@ -98,10 +81,9 @@ def _count_compiled(
         *into.arrays,
         led,
     )
-    counts = Counts.made_of(into.arrays, compiled.whole(cost), moved)
-    return SharedCounts(
-        counts, compiled.whole(log), compiled.whole(gap), led, compiled.whole(change)
-    ), foremost
+    cost, log, gap, change = map(compiled.whole, sums)
+    counted = SharedCounts(Counts.made_of(into.arrays, cost, moved), log, gap, led, change)
+    return counted, SharedMemory(foremost, shares, packed, owned)
 
 
 def _alike(leaders: IntArray | None, foremost: IntArray) -> IntArray:
