@@ -8,8 +8,9 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
+from catalpa.costs.matching import Prototypes
 from catalpa.costs.reconstruction import Space
-from catalpa.steps.counts import Counts, most_frequent
+from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
@@ -20,12 +21,10 @@ Deviations: TypeAlias = Callable[[Scores, FloatArray], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
+class Placed(Prototypes):
     """A category per cluster and axis, a mean per number, and a weight for each of them."""
 
-    centers: IntArray  # (k, columns): the most frequent categories
     prototypes: tuple[IntArray, ...]  # (k, axes) of each column
-    means: FloatArray  # (k, numeric)
     weights: FloatArray  # (k, axes + numeric)
     table: FloatArray  # (V, k); what each category costs
 
@@ -47,20 +46,14 @@ class Reconstructed:
     by_modes: bool = False
 
     def start(self, counts: Counts) -> Placed:
-        centers = most_frequent(counts.by_category, self.axis)
-        prototypes = self._prototypes(counts, centers, None)
-        weights = np.tile(self.even, (counts.k, 1))
-        return self._priced(Placed(centers, prototypes, counts.means(), weights, NO_COSTS), None)
+        begun, weights = Prototypes.of(counts, self.axis), np.tile(self.even, (counts.k, 1))
+        prototypes = self._prototypes(counts, begun.centers, None)
+        return self._priced(Placed(begun.centers, begun.means, prototypes, weights, NO_COSTS), None)
 
     def update(self, state: Placed, counts: Counts) -> Placed:
-        centers = most_frequent(counts.by_category, self.axis, state.centers)
-        moved = replace(
-            state,
-            centers=centers,
-            prototypes=self._prototypes(counts, centers, state),
-            means=np.where(counts.seen > 0, counts.means(), state.means),
-        )
-        return self._priced(moved, state)
+        moved = state.moved(counts, self.axis)
+        prototypes = self._prototypes(counts, moved.centers, state)
+        return self._priced(replace(moved, prototypes=prototypes), state)
 
     def scores(self, state: Placed) -> Scores:
         scale = state.weights[:, len(self.even) - state.means.shape[1] :]

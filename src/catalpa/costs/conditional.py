@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from catalpa.costs.conditional_shares import at_centers, shares_or
-from catalpa.costs.matching import Prototypes, center_places, least_distant
-from catalpa.steps.counts import Counts, most_frequent
+from catalpa.costs.matching import Prototypes, at_centers, center_places, shares_or
+from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
@@ -43,8 +42,8 @@ class ClusterRelations:
     number_weight: float = 1.0
 
     def start(self, counts: Counts) -> OnLines:
-        centers = most_frequent(counts.by_category, self.axis)
-        return OnLines(centers, counts.means(), counts.shares(self.axis))
+        begun = Prototypes.of(counts, self.axis)
+        return OnLines(begun.centers, begun.means, counts.shares(self.axis))
 
     def relearn(self, state: Prototypes, counts: Counts) -> OnLines:
         last = state.positions if isinstance(state, OnLines) else at_centers(state.centers, self.axis)
@@ -57,12 +56,8 @@ class ClusterRelations:
         return replace(state, positions=positions)
 
     def update(self, state: OnLines, counts: Counts) -> OnLines:
-        if self.nearest_center:
-            centers = self._least_distant(state, counts)
-        else:
-            centers = most_frequent(counts.by_category, self.axis, state.centers)
-        means = np.where(counts.seen > 0, counts.means(), state.means)
-        return replace(state, centers=centers, means=means)
+        summed = self._summed(state, counts) if self.nearest_center else None
+        return state.moved(counts, self.axis, summed)
 
     def scores(self, state: OnLines) -> Scores:
         places = center_places(state.centers, self.axis)[:, self.axis.column_of]
@@ -75,12 +70,12 @@ class ClusterRelations:
             root=self.squared,
         )
 
-    def _least_distant(self, state: OnLines, counts: Counts) -> IntArray:
-        """argmin over u of sum_s D(u, s) p_new(s), the relations in force and the shares of now."""
-
-        def summed(part: slice, shares: FloatArray) -> FloatArray:
+    def _summed(self, state: OnLines, counts: Counts) -> FloatArray:  # (k, V)
+        """sum_s D(u, s) p_new(s) for every category u: the relations in force and the shares of now."""
+        shares = counts.shares(self.axis)
+        summed = np.zeros(shares.shape)
+        for part in self.axis.slices():
             line = state.positions[:, part]
             away = np.abs(line[:, :, None] - line[:, None, :])
-            return np.asarray(np.einsum("jus,js->ju", away, shares))
-
-        return least_distant(state.centers, counts, self.axis, summed)
+            summed[:, part] = np.einsum("jus,js->ju", away, shares[:, part])
+        return summed

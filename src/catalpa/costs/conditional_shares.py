@@ -111,23 +111,3 @@ def distances_along(positions: FloatArray, size: int) -> FloatArray:  # (size, s
     distances = 1.0 - np.eye(size)
     distances[:ranked, :ranked] = np.abs(positions[:, None] - positions[None, :])
     return distances
-
-
-def shares_or(known: FloatArray, counts: Counts, axis: Axis) -> FloatArray:  # (k, V)
-    """Share of each category in each cluster; of a column that no row of a cluster has, what is ``known``.
-
-    That is (V,) or (k, V). A cluster that knows nothing about a column would otherwise be at distance 0 from
-    all its categories.
-    """
-    shares = counts.shares(axis)
-    for part in axis.slices():
-        absent = counts.by_category[:, part].sum(axis=1) == 0
-        shares[absent, part] = np.broadcast_to(known, shares.shape)[absent, part]
-    return shares
-
-
-def at_centers(centers: IntArray, axis: Axis) -> FloatArray:  # (k, V)
-    """Shares of clusters that hold nothing but their centre."""
-    shares = np.zeros((len(centers), axis.length))
-    np.put_along_axis(shares, (centers + axis.offsets[:-1])[:, axis.filled], 1.0, axis=1)
-    return shares

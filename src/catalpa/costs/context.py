@@ -12,15 +12,16 @@ rows that have x.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
 from catalpa.costs.conditional_shares import conditional_shares
 from catalpa.costs.dependence import column_dependence
-from catalpa.costs.matching import Prototypes, least_distant
-from catalpa.steps.counts import Counts, most_frequent
+from catalpa.costs.matching import Prototypes, mean_distances
+from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
@@ -127,23 +128,21 @@ class CategoryDistances:
     nearest_center: bool = False
 
     def start(self, counts: Counts) -> Prototypes:
-        return Prototypes(most_frequent(counts.by_category, self.axis), counts.means())
+        return Prototypes.of(counts, self.axis)
 
     def update(self, state: Prototypes, counts: Counts) -> Prototypes:
-        if self.nearest_center:
-            return replace(state, centers=least_distant(state.centers, counts, self.axis, self._summed))
-        return replace(state, centers=most_frequent(counts.by_category, self.axis, state.centers))
+        if not self.nearest_center:
+            return state.moved(counts, self.axis)
+        summed = mean_distances(self._costs, counts.shares(self.axis), self.axis)
+        return state.moved(counts, self.axis, summed.T)
 
     def scores(self, state: Prototypes) -> Scores:
         table = np.zeros((self.axis.length, len(state.centers)))
-        for column, part in enumerate(self.axis.slices()):
-            if part.stop > part.start:
-                table[part] = self._costs(part)[:, state.centers[:, column]]
+        for part, costs, codes in zip(self.axis.slices(), self._costs, state.centers.T, strict=True):
+            if len(costs):
+                table[part] = costs[:, codes]
         return Scores.of(table, root=self.squared)
 
-    def _costs(self, part: slice) -> FloatArray:
-        matrix = self.matrices[int(self.axis.column_of[part.start])]
-        return matrix * matrix if self.squared else matrix
-
-    def _summed(self, part: slice, shares: FloatArray) -> FloatArray:
-        return np.asarray(shares @ self._costs(part))
+    @cached_property
+    def _costs(self) -> tuple[FloatArray, ...]:
+        return tuple(matrix * matrix for matrix in self.matrices) if self.squared else self.matrices

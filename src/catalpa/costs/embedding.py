@@ -12,9 +12,9 @@ from functools import cached_property
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from catalpa.costs.conditional_shares import conditional_shares, shares_or
-from catalpa.costs.matching import Prototypes
-from catalpa.steps.counts import Counts, most_frequent
+from catalpa.costs.conditional_shares import conditional_shares
+from catalpa.costs.matching import Prototypes, shares_or
+from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
@@ -40,12 +40,12 @@ class JointVectors:
     overall: FloatArray
 
     def start(self, counts: Counts) -> Centroids:
-        centers = most_frequent(counts.by_category, self.axis)
-        return Centroids(centers, counts.means(), shares_or(self.overall, counts, self.axis))
+        begun = Prototypes.of(counts, self.axis)
+        return Centroids(begun.centers, begun.means, shares_or(self.overall, counts, self.axis))
 
     def update(self, state: Centroids, counts: Counts) -> Centroids:
-        centers = most_frequent(counts.by_category, self.axis, state.centers)
-        return replace(state, centers=centers, shares=shares_or(state.shares, counts, self.axis))
+        shares = shares_or(state.shares, counts, self.axis)
+        return replace(state.moved(counts, self.axis), shares=shares)
 
     def scores(self, state: Centroids) -> Scores:
         table = np.zeros((self.axis.length, len(state.shares)))

@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from catalpa.costs.conditional_shares import at_centers, shares_or
-from catalpa.costs.matching import Prototypes
+from catalpa.costs.matching import Prototypes, at_centers, mean_distances, shares_or
 from catalpa.relations.numbers import over
 from catalpa.relations.tree import spanning_tree
-from catalpa.steps.counts import Counts, most_frequent
+from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
@@ -46,8 +45,7 @@ class OrderForest:
     axis: Axis
 
     def start(self, counts: Counts) -> Forest:
-        begun = Prototypes(most_frequent(counts.by_category, self.axis), counts.means())
-        return self.relearn(begun, counts)
+        return self.relearn(Prototypes.of(counts, self.axis), counts)
 
     def relearn(self, state: Prototypes, counts: Counts) -> Forest:
         last = state.shares if isinstance(state, Forest) else at_centers(state.centers, self.axis)
@@ -58,18 +56,12 @@ class OrderForest:
         return Forest(state.centers, state.means, self._shares(last, counts), trees)
 
     def update(self, state: Forest, counts: Counts) -> Forest:
-        return replace(
-            state,
-            centers=most_frequent(counts.by_category, self.axis, state.centers),
-            shares=self._shares(state.shares, counts),
-        )
+        return replace(state.moved(counts, self.axis), shares=self._shares(state.shares, counts))
 
     def scores(self, state: Forest) -> Scores:
         """The sum over columns, d times the publication's mean."""
-        table = np.zeros((self.axis.length, len(state.shares)))
-        for part, tree in zip(self.axis.slices(), state.trees, strict=True):
-            table[part] = tree @ state.shares[:, part].T / max(len(tree) - 1, 1)
-        return Scores.of(table)
+        edges = np.maximum(np.asarray(self.axis.sizes) - 1, 1)[self.axis.column_of]
+        return Scores.of(mean_distances(state.trees, state.shares, self.axis) / edges[:, None])
 
     def _shares(self, last: FloatArray, counts: Counts) -> FloatArray:
         shares = shares_or(counts.together().shares(self.axis)[0], counts, self.axis)

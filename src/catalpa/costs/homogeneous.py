@@ -12,12 +12,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from catalpa.costs.conditional_shares import Contexts, distances_along, positions_along, shares_or
-from catalpa.costs.matching import SAME_SUM, first_least
+from catalpa.costs.conditional_shares import Contexts, distances_along, positions_along
+from catalpa.costs.matching import SAME_SUM, Prototypes, at_centers, least_distant, mean_distances, shares_or
 from catalpa.relations.numbers import over
-from catalpa.steps.counts import Counts, most_frequent
+from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
-from catalpa.table.blocks import Axis, FloatArray, IntArray
+from catalpa.table.blocks import Axis, FloatArray
 
 Matrices: TypeAlias = tuple[FloatArray, ...]  # (v, v) for each column
 
@@ -48,23 +48,13 @@ def _mean_difference(contexts: Contexts, column: int) -> FloatArray:  # (v, v)
     return np.asarray(means)
 
 
-def _medoids(shares: FloatArray, axis: Axis, distances: Matrices) -> FloatArray:
-    """All of the share on the category with the least summed distance to the cluster's cells."""
-    medoids = np.zeros_like(shares)
-    for part, apart in zip(axis.slices(), distances, strict=True):
-        if len(apart):
-            medoids[np.arange(len(shares)), part.start + first_least(shares[:, part] @ apart)] = 1.0
-    return medoids
-
-
 @dataclass(frozen=True, eq=False)
-class Described:
+class Described(Prototypes):
     """Clusters by what they hold, and a weight for every two categories of a column.
 
     ``lost`` clusters held no row in some pass and were not given one; they take none any more.
     """
 
-    centers: IntArray  # (k, columns)
     description: FloatArray  # (k, V)
     weights: Matrices
     lost: NDArray[np.bool_]  # (k,)
@@ -84,23 +74,15 @@ class PairWeights:
     by_medoids: bool = False  # describe a cluster by the nearest category to its cells, not by shares
 
     def start(self, counts: Counts) -> Described:
+        begun, description = Prototypes.of(counts, self.axis), self._description(counts, self.distances)
         even = tuple(1.0 - np.eye(len(apart)) for apart in self.distances)
-        return Described(
-            most_frequent(counts.by_category, self.axis),
-            self._description(counts, self.distances),
-            even,
-            np.zeros(counts.k, dtype=bool),
-        )
+        return Described(begun.centers, begun.means, description, even, np.zeros(counts.k, dtype=bool))
 
     def update(self, state: Described, counts: Counts) -> Described:
         held = counts.sizes > 0
         fresh = self._description(counts, self.weighted(state))
-        return replace(
-            state,
-            centers=most_frequent(counts.by_category, self.axis, state.centers),
-            description=np.where(held[:, None], fresh, state.description),
-            lost=~held,
-        )
+        description = np.where(held[:, None], fresh, state.description)
+        return replace(state.moved(counts, self.axis), description=description, lost=~held)
 
     def relearn(self, state: Described, counts: Counts) -> Described:
         """W(m, h) = C(m, h) (1 - sum_l R(l|m) R(l|h)), R(l|m) the share of cluster l among m's rows.
@@ -123,13 +105,12 @@ class PairWeights:
         return tuple(apart * weight for apart, weight in zip(self.distances, state.weights, strict=True))
 
     def scores(self, state: Described) -> Scores:
-        k = len(state.description)
-        table = np.zeros((self.axis.length, k))
-        for part, apart in zip(self.axis.slices(), self.weighted(state), strict=True):
-            table[part] = (apart @ state.description[:, part].T) ** 2
+        table = mean_distances(self.weighted(state), state.description, self.axis) ** 2
         farthest = sum(float(table[part].max(initial=0.0)) for part in self.axis.slices())
         return Scores.of(table, anchor=np.where(state.lost, farthest + 1.0, 0.0), root=True)
 
     def _description(self, counts: Counts, distances: Matrices) -> FloatArray:  # (k, V)
         shares = shares_or(self.overall, counts, self.axis)
-        return _medoids(shares, self.axis, distances) if self.by_medoids else shares
+        if not self.by_medoids:
+            return shares
+        return at_centers(least_distant(mean_distances(distances, shares, self.axis).T, self.axis), self.axis)

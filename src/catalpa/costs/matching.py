@@ -1,9 +1,13 @@
-"""Hamming relations: two categories are the same or they are not. k-modes and k-prototypes."""
+"""What stands for a cluster, and the plainest costs: a category is the centre's or it is not.
+
+k-modes and k-prototypes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -21,31 +25,66 @@ class Prototypes:
     centers: IntArray  # (k, columns) int64
     means: FloatArray  # (k, numeric)
 
+    @staticmethod
+    def of(counts: Counts, axis: Axis) -> Prototypes:
+        """Most frequent categories and means of clusters that hold these counts."""
+        return Prototypes(most_frequent(counts.by_category, axis), counts.means())
+
+    def moved(self, counts: Counts, axis: Axis, summed: FloatArray | None = None) -> Self:
+        """The prototypes of other counts; as before where no row of a cluster has the column.
+
+        Centres are the most frequent categories, or those of the least ``summed`` distance (k, V).
+        """
+        if summed is None:
+            centers = most_frequent(counts.by_category, axis, self.centers)
+        else:
+            present = axis.by_column(counts.by_category) > 0
+            centers = np.where(present, least_distant(summed, axis), self.centers)
+        means = np.where(counts.seen > 0, counts.means(), self.means) if self.means.size else self.means
+        return replace(self, centers=centers, means=means)
+
+
+def least_distant(summed: FloatArray, axis: Axis) -> IntArray:  # (k, columns)
+    """First category of each column with the least summed distance, whatever rounding left of a tie."""
+    found = np.zeros((len(summed), axis.n_columns), dtype=np.int64)
+    for column, part in enumerate(axis.slices()):
+        if part.stop > part.start:
+            own = summed[:, part]
+            found[:, column] = (own <= own.min(axis=1, keepdims=True) + SAME_SUM).argmax(axis=1)
+    return found
+
+
+def mean_distances(matrices: Sequence[FloatArray], shares: FloatArray, axis: Axis) -> FloatArray:  # (V, k)
+    """Mean distance of every category from the cells of clusters with these shares (k, V).
+
+    ``matrices`` (v, v) are the distances of each column's categories.
+    """
+    table = np.zeros((axis.length, len(shares)))
+    for part, apart in zip(axis.slices(), matrices, strict=True):
+        table[part] = apart @ shares[:, part].T
+    return table
+
 
 def center_places(centers: IntArray, axis: Axis) -> IntArray:  # (k, columns)
     """Places of the centres' categories on the axis without holes."""
     return centers + axis.offsets[:-1]
 
 
-def first_least(summed: FloatArray) -> IntArray:  # (k,)
-    """The first category of the least summed distance (k, v), whatever rounding left of a tie."""
-    return np.asarray((summed <= summed.min(axis=1, keepdims=True) + SAME_SUM).argmax(axis=1))
+def at_centers(centers: IntArray, axis: Axis) -> FloatArray:  # (k, V)
+    """Shares of clusters that hold nothing but their centre."""
+    shares = np.zeros((len(centers), axis.length))
+    np.put_along_axis(shares, center_places(centers, axis)[:, axis.filled], 1.0, axis=1)
+    return shares
 
 
-def least_distant(
-    centers: IntArray, counts: Counts, axis: Axis, summed: Callable[[slice, FloatArray], FloatArray]
-) -> IntArray:  # (k, columns)
-    """Category with the least distance from a cluster's cells; where no row has the column, as before.
+def shares_or(known: FloatArray, counts: Counts, axis: Axis) -> FloatArray:  # (k, V)
+    """Share of each category in each cluster; of a column that no row of a cluster has, what is ``known``.
 
-    ``summed`` gives the distances (k, v) of a column from its places and its shares (k, v).
+    That is (V,) or (k, V). A cluster that knows nothing about a column would otherwise be at distance 0 from
+    all its categories.
     """
-    moved, shares = centers.copy(), counts.shares(axis)
-    for column, part in enumerate(axis.slices()):
-        if part.stop > part.start:
-            present = counts.by_category[:, part].any(axis=1)
-            near = first_least(summed(part, shares[:, part]))
-            moved[:, column] = np.where(present, near, centers[:, column])
-    return moved
+    absent = (axis.by_column(counts.by_category) == 0)[:, axis.column_of]
+    return np.where(absent, known, counts.shares(axis))
 
 
 @dataclass(frozen=True)
@@ -61,11 +100,10 @@ class Matching:
     number_weight: float | tuple[float, ...] = 1.0
 
     def start(self, counts: Counts) -> Prototypes:
-        return Prototypes(most_frequent(counts.by_category, self.axis), counts.means())
+        return Prototypes.of(counts, self.axis)
 
     def update(self, state: Prototypes, counts: Counts) -> Prototypes:
-        means = np.where(counts.seen > 0, counts.means(), state.means) if state.means.size else state.means
-        return Prototypes(most_frequent(counts.by_category, self.axis, state.centers), means)
+        return state.moved(counts, self.axis)
 
     def scores(self, state: Prototypes) -> Scores:
         k = len(state.centers)

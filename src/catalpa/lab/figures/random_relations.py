@@ -12,7 +12,7 @@ from catalpa.cluster.kmodes import KModes
 from catalpa.costs.matching import Prototypes
 from catalpa.loop.settle import REFILLS, settle
 from catalpa.steps.assign import label_rows
-from catalpa.steps.counts import Counts, most_frequent
+from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores, fix
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
@@ -27,10 +27,10 @@ class DrawnRelations:
     matrices: tuple[FloatArray, ...]  # (k, categories, categories) each; one for each column
 
     def start(self, counts: Counts) -> Prototypes:
-        return Prototypes(most_frequent(counts.by_category, self.axis), counts.means())
+        return Prototypes.of(counts, self.axis)
 
     def update(self, state: Prototypes, counts: Counts) -> Prototypes:
-        return Prototypes(most_frequent(counts.by_category, self.axis, state.centers), state.means)
+        return state.moved(counts, self.axis)
 
     def scores(self, state: Prototypes) -> Scores:
         clusters = np.arange(len(state.centers))
