@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from catalpa.costs.conditional_shares import conditional_shares, positions_along, ranked_categories
+from catalpa.costs.conditional_shares import conditional_shares, positions_along
 from catalpa.table import Axis, Column, Kind
 from catalpa.table.schema import Dtype
 
@@ -12,7 +12,7 @@ from catalpa.table.schema import Dtype
 def test_only_categories_of_ordered_columns_have_ranks_and_missing_cells_have_none():
     answers = ("never", "often", None)
     columns = [Column("q", kind, Dtype("str"), answers) for kind in (Kind.NOMINAL, Kind.ORDINAL)]
-    assert ranked_categories(columns) == (0, 2)
+    assert [column.ranked for column in columns] == [0, 2]
 
 
 def test_shares_among_the_rows_of_a_category():

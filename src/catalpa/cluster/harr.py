@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from catalpa.costs.axis_weights import AxisWeights, Het2Hom, Launch, Placed, column_weights
-from catalpa.costs.conditional_shares import Contexts, ranked_categories
+from catalpa.costs.conditional_shares import Contexts
 from catalpa.costs.reconstruction import Space, check_sizes, unfold
 from catalpa.engines.base import Engine
 from catalpa.estimator.attributes import weights_frame
@@ -137,13 +137,13 @@ class HARR(Clusterer):
 
     def _space(self, problem: Problem) -> Space:
         columns, n_numeric = problem.schema.categorical, len(problem.schema.numeric)
-        ranks = ranked_categories(columns)
         # Before the pass: a column of many categories has an axis for every two of them.
-        check_sizes(columns, ranks)
+        check_sizes(columns)
         problem.check_pairs()
         axis = binned_axis(problem.engine.axis, n_numeric, self.n_bins)
         together = problem.engine.total(cooccurrences_with_bins, problem.engine.axis, self.n_bins)
-        contexts = Contexts.of(together, axis, ranks + (self.n_bins,) * n_numeric)
+        ranks = (*(column.ranked for column in columns), *(self.n_bins,) * n_numeric)
+        contexts = Contexts.of(together, axis, ranks)
         stretched = n_numeric > 0 and self.variant != "H2H"
         return unfold(
             contexts,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.costs.conditional_shares import Contexts, ranked_categories
+from catalpa.costs.conditional_shares import Contexts
 from catalpa.costs.embedding import overall_shares
 from catalpa.costs.homogeneous import Described, PairWeights, homogeneous_distances
 from catalpa.estimator.attributes import frame_in
@@ -100,7 +100,8 @@ class HDC(Clusterer):
     def _solve(self, problem: Problem) -> Outcome:
         # The distances follow from pairs of categories alone, and are learned once; weights change.
         together = problem.together()
-        contexts = Contexts.of(together, problem.axis, ranked_categories(problem.schema.categorical))
+        ranks = tuple(column.ranked for column in problem.schema.categorical)
+        contexts = Contexts.of(together, problem.axis, ranks)
         overall = overall_shares(together, problem.axis)
         method = PairWeights(
             problem.axis, homogeneous_distances(contexts), overall, self.descriptor == "medoid"

@@ -7,7 +7,7 @@ distance with steps of length 1), so that moving a row one rank up counts less t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,12 +17,6 @@ from numpy.typing import NDArray
 from catalpa.relations.numbers import over
 from catalpa.steps.counts import Counts
 from catalpa.table.blocks import Axis, FloatArray, IntArray
-from catalpa.table.schema import Column
-
-
-def ranked_categories(columns: Sequence[Column]) -> tuple[int, ...]:
-    """How many categories of each column stand in order: none of a nominal one, nor missing cells."""
-    return tuple(column.ranked for column in columns)
 
 
 def conditional_shares(together: IntArray, axis: Axis) -> FloatArray:  # (V, V)
@@ -53,24 +47,33 @@ class Contexts:
                 shares[:, part] = _cumulated(shares[:, part], ranked)
         return Contexts(axis, ranks, shares, together > 0)
 
-    def differences(self, column: int) -> FloatArray:  # (v, v, columns)
-        """Summed differences of (cumulated) shares in each context, for every two categories of a column."""
-        return self._pairwise(column, lambda mine, other: np.abs(mine - other), self.shares)
+    def distances(self, column: int, most: FloatArray | float) -> FloatArray:  # (v, v)
+        """Mean over all contexts, the own column included, of how differently two categories spread there.
+
+        Differences of shares in a nominal context are divided by ``most``, those in an ordered one by its
+        steps. Ordered categories lie on a line, at distance 1 from end to end; missing cells, which have no
+        rank, are that far from everything.
+        """
+        ranks = np.asarray(self.ranks)
+        steps = np.where(ranks == 0, most, np.maximum(ranks - 1.0, 0.0))
+        summed = self._pairwise(column, lambda mine, other: np.abs(mine - other), self.shares)
+        apart = over(summed, steps).mean(axis=2)
+        np.fill_diagonal(apart, 0.0)
+        ranked = self.ranks[column]
+        if not ranked:
+            return np.asarray(apart)
+        held = np.diag(self.present)[self.axis.offsets[column] :][:ranked]
+        line = positions_along(apart[:ranked, :ranked], held)
+        distances = 1.0 - np.eye(len(apart))
+        distances[:ranked, :ranked] = np.abs(line[:, None] - line[None, :])
+        return distances
 
     def supports(self, column: int) -> FloatArray:  # (v, v, columns)
         """Categories of each context that occur beside either of two categories of a column."""
         return self._pairwise(column, np.logical_or, self.present)
 
-    def rank_steps(self) -> FloatArray:  # (columns,)
-        """Steps from the lowest to the highest rank of each context; 0 for a nominal one."""
-        return np.maximum(np.asarray(self.ranks, dtype=np.float64) - 1.0, 0.0)
-
-    def seen(self, column: int) -> NDArray[np.bool_]:  # (v,)
-        """Whether any row holds each category."""
-        part = list(self.axis.slices())[column]
-        return np.diag(self.present)[part]
-
     def _pairwise(self, column: int, compare: Callable[[Any, Any], Any], of: NDArray[Any]) -> FloatArray:
+        """What two categories of a column differ by, or have, summed over the categories of each context."""
         part = list(self.axis.slices())[column]
         filled = np.flatnonzero(np.asarray(self.axis.sizes) > 0)
         size = part.stop - part.start
@@ -100,14 +103,3 @@ def positions_along(apart: FloatArray, seen: NDArray[np.bool_]) -> FloatArray:  
     places = np.concatenate([[0.0], np.cumsum(apart[held[:-1], held[1:]])])
     along = np.interp(np.arange(len(seen)), held, places)
     return np.asarray(along / along.max())
-
-
-def distances_along(positions: FloatArray, size: int) -> FloatArray:  # (size, size)
-    """Distances of categories on a line of length 1, the ranked ones first.
-
-    The others, missing cells, have no rank and are as far from everything as the ends are.
-    """
-    ranked = len(positions)
-    distances = 1.0 - np.eye(size)
-    distances[:ranked, :ranked] = np.abs(positions[:, None] - positions[None, :])
-    return distances

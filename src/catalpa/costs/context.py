@@ -19,7 +19,7 @@ import numpy as np
 from scipy.spatial.distance import pdist, squareform
 
 from catalpa.costs.conditional_shares import conditional_shares
-from catalpa.costs.dependence import column_dependence
+from catalpa.costs.dependence import symmetric_uncertainty
 from catalpa.costs.matching import Prototypes, mean_distances
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
@@ -59,7 +59,7 @@ def learn_contexts(together: IntArray, axis: Axis, *, least_share: float | None 
 
     ``least_share`` is the sigma of :func:`relevant`; None chooses by :func:`relevant_and_not_redundant`.
     """
-    told = column_dependence(together, axis).symmetric_uncertainty
+    told = symmetric_uncertainty(together, axis)
     members = relevant_and_not_redundant(told) if least_share is None else relevant(told, least_share)
     return ColumnContexts(told, members, profiles_in_context(together, members, axis))
 

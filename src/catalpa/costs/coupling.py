@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.sparse import csr_array
 
-from catalpa.costs.dependence import column_dependence
+from catalpa.costs.dependence import symmetric_uncertainty
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
 SMALLEST = 4  # categories that can be grouped so that two groups have more than one
@@ -30,7 +30,7 @@ def frequency_coupling(together: IntArray, axis: Axis) -> FloatArray:  # (V, V)
     The definition as published. A column goes fully with itself.
     """
     column_of = axis.column_of
-    uncertainty = column_dependence(together, axis).symmetric_uncertainty
+    uncertainty = symmetric_uncertainty(together, axis)
     np.fill_diagonal(uncertainty, 1.0)
     counts = np.diagonal(together)
     return np.asarray(uncertainty[np.ix_(column_of, column_of)] * counts[:, None] / counts[None, :])

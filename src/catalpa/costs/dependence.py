@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from catalpa.relations.numbers import over
@@ -13,45 +11,29 @@ GRID = 2.0**40  # uncertainties are kept to 2**-40, so that equal dependences ar
 NOTHING = 2.0**-40  # bits below this are rounding
 
 
-@dataclass(frozen=True, eq=False)
-class Dependence:
-    """Entropies in bits of columns, alone and in pairs.
+def symmetric_uncertainty(together: IntArray, axis: Axis) -> FloatArray:  # (columns, columns)
+    """2 I(r; s) / (H(r) + H(s)), on [0, 1]; 0 where neither column varies.
 
-    Each pair is looked at over the rows that have both columns, so ``own[r, s]`` is the entropy of
-    column r where column s is present too; without left-out cells it is the same for every s.
+    The same number as mutual information normalised by the mean of the entropies.
     """
-
-    own: FloatArray  # (columns, columns); h(r), over the rows that also have s
-    joint: FloatArray  # (columns, columns); h(r, s)
-
-    @property
-    def mutual_information(self) -> FloatArray:  # (columns, columns)
-        """H(r) + H(s) - H(r, s) in bits, never negative; the entropies themselves on the diagonal."""
-        shared = self.own + self.own.T - self.joint
-        return np.where(shared < NOTHING, 0.0, shared)
-
-    @property
-    def symmetric_uncertainty(self) -> FloatArray:  # (columns, columns)
-        """2 I(r; s) / (H(r) + H(s)), on [0, 1]; 0 where neither column varies.
-
-        The same number as mutual information normalised by the mean of the entropies.
-        """
-        both = self.own + self.own.T
-        share = over(2.0 * self.mutual_information, both)
-        return np.minimum(np.rint(share * GRID) / GRID, 1.0)
+    own, joint = column_entropies(together, axis)
+    both = own + own.T
+    information = both - joint
+    share = over(2.0 * np.where(information < NOTHING, 0.0, information), both)
+    return np.minimum(np.rint(share * GRID) / GRID, 1.0)
 
 
-def column_dependence(together: IntArray, axis: Axis) -> Dependence:
-    """Entropies of every column and pair of columns.
+def column_entropies(together: IntArray, axis: Axis) -> tuple[FloatArray, FloatArray]:
+    """Entropies in bits of column r over the rows that also have s, and of both, (columns, columns) each.
 
     ``together`` (V, V) has the weight of the rows that hold both categories; its diagonal counts each
-    category.
+    category. Without left-out cells the entropy of r is the same for every s.
     """
     by_column = margins(together, axis)  # (V, columns)
     rows = margins(by_column.T, axis).T  # (columns, columns): rows that have both
     own = _entropies(margins(_weighed_logs(by_column).T, axis).T, rows)
     joint = _entropies(margins(margins(_weighed_logs(together), axis).T, axis).T, rows)
-    return Dependence(own, (joint + joint.T) / 2)  # sums over rows and over columns round differently
+    return own, (joint + joint.T) / 2  # sums over rows and over columns round differently
 
 
 def margins(values: FloatArray | IntArray, axis: Axis) -> FloatArray:

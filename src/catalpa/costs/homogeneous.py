@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from catalpa.costs.conditional_shares import Contexts, distances_along, positions_along
+from catalpa.costs.conditional_shares import Contexts
 from catalpa.costs.matching import SAME_SUM, Prototypes, at_centers, least_distant, mean_distances, shares_or
 from catalpa.relations.numbers import over
 from catalpa.steps.counts import Counts
@@ -25,27 +25,10 @@ Matrices: TypeAlias = tuple[FloatArray, ...]  # (v, v) for each column
 def homogeneous_distances(contexts: Contexts) -> Matrices:
     """Distances C of every two categories of each column.
 
-    The mean over all columns, the own included, of how differently the two categories' rows spread
-    there. Ordered categories lie on a line, at distance 1 from end to end; missing cells, which have no
-    rank, are that far from everything.
+    A nominal context counts by the mean over those of its categories that occur beside either of the two.
     """
-    found = []
-    for column, ranked in enumerate(contexts.ranks):
-        apart = _mean_difference(contexts, column)
-        if ranked:
-            line = positions_along(apart[:ranked, :ranked], contexts.seen(column)[:ranked])
-            apart = distances_along(line, len(apart))
-        found.append(apart)
-    return tuple(found)
-
-
-def _mean_difference(contexts: Contexts, column: int) -> FloatArray:  # (v, v)
-    summed = contexts.differences(column)
-    nominal = np.asarray(contexts.ranks) == 0
-    parts = np.where(nominal, contexts.supports(column), contexts.rank_steps())
-    means = over(summed, parts).mean(axis=2)
-    np.fill_diagonal(means, 0.0)
-    return np.asarray(means)
+    columns = range(contexts.axis.n_columns)
+    return tuple(contexts.distances(column, contexts.supports(column)) for column in columns)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from catalpa.costs.conditional_shares import Contexts, distances_along, positions_along
+from catalpa.costs.conditional_shares import Contexts
 from catalpa.errors import TableError
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 from catalpa.table.schema import Column
@@ -25,10 +25,10 @@ SAME_SUM = 1e-12  # mean distances closer than this are a tie
 SURELY_LESS = 2e-12  # beyond a tie and all rounding
 
 
-def check_sizes(columns: Sequence[Column], ranks: Sequence[int]) -> None:
+def check_sizes(columns: Sequence[Column]) -> None:
     """Refuse nominal columns whose pairs of categories would not fit into memory."""
-    for column, ranked in zip(columns, ranks, strict=True):
-        if not ranked and column.size > MOST_CATEGORIES:
+    for column in columns:
+        if not column.ranked and column.size > MOST_CATEGORIES:
             raise TableError(
                 f"Column {column.name!r} has {column.size} categories. HARR makes an axis for every two of "
                 f"them and takes at most {MOST_CATEGORIES}: group rare categories, make the column ordered, "
@@ -36,25 +36,12 @@ def check_sizes(columns: Sequence[Column], ranks: Sequence[int]) -> None:
             )
 
 
-def base_distances(contexts: Contexts, column: int) -> FloatArray:  # (v, v)
-    """kappa (Eq. 5): mean over all contexts of how differently the rows of two categories spread there.
-
-    Half the summed difference of shares in a nominal context, the earth mover's distance in an ordered
-    one, so that every context says at most 1.
-    """
-    most = np.where(np.asarray(contexts.ranks) == 0, 2.0, contexts.rank_steps())
-    summed = contexts.differences(column)
-    apart = np.divide(summed, most, out=np.zeros_like(summed), where=most > 0).mean(axis=2)
-    np.fill_diagonal(apart, 0.0)
-    return np.asarray(apart)
-
-
 @dataclass(frozen=True, eq=False)
 class Space:
     """Every categorical column as axes, and where its categories lie on each."""
 
     axis: Axis
-    distances: tuple[FloatArray, ...]  # (v, v) each; base distances of each column's categories
+    distances: tuple[FloatArray, ...]  # (v, v) each; of each column's categories
     coordinates: tuple[FloatArray, ...]  # (axes of the column, v) each
 
     @property
@@ -163,16 +150,11 @@ def unfold(contexts: Contexts, n_columns: int, *, to_unit: bool) -> Space:
     projected (Eqs. 7-11). An ordered one is an axis already; missing cells, which have no rank, lie in
     its middle and at the far end of an axis of their own.
     """
-    distances, coordinates = [], []
-    for column in range(n_columns):
-        apart, ranked = base_distances(contexts, column), contexts.ranks[column]
-        if ranked:
-            line = positions_along(apart[:ranked, :ranked], contexts.seen(column)[:ranked])
-            places = _ordered_axes(line, len(apart))
-            apart = distances_along(line, len(apart))
-        else:
-            places = _pair_axes(apart)
-        distances.append(apart)
+    # kappa (Eq. 5): shares in a nominal context differ by at most 2, so that every context says at most 1.
+    distances = [contexts.distances(column, 2.0) for column in range(n_columns)]
+    coordinates = []
+    for apart, ranked in zip(distances, contexts.ranks, strict=False):  # numbers have ranks too, behind
+        places = _ordered_axes(apart[0, :ranked], len(apart)) if ranked else _pair_axes(apart)
         coordinates.append(_stretched(places) if to_unit else places)
     axis = Axis(contexts.axis.sizes[:n_columns])
     return Space(axis, tuple(distances), tuple(coordinates))
