@@ -13,9 +13,9 @@ from catalpa.estimator.problem import Problem
 from catalpa.loop.first_rows import STARTS, plusplus_rows
 from catalpa.loop.settle import Settled, as_counts
 from catalpa.steps.counts import Counts
-from catalpa.steps.embed import Away, AwayByTable, Looked, away_of_means, mean_vectors
+from catalpa.steps.embed import AwayByTable, Looked, away_of_means, mean_vectors
 from catalpa.steps.scores import fix
-from catalpa.steps.search import FoundRows
+from catalpa.steps.search import Away, FoundRows
 from catalpa.table.blocks import Axis, Block, FloatArray
 
 PLUSPLUS = "k-means++"

@@ -10,8 +10,7 @@ import numpy as np
 
 from catalpa.engines.base import Engine
 from catalpa.steps.counts import count_all
-from catalpa.steps.embed import Away, draw_far_row, summed_away
-from catalpa.steps.search import FoundRows, best_rows, block_weights, distinct_rows, pick_rows
+from catalpa.steps.search import Away, FoundRows, best_rows, block_length, distinct_rows, pick_rows
 from catalpa.table.blocks import Block, IntArray
 
 Start: TypeAlias = Callable[[Engine, int, np.random.Generator], FoundRows]
@@ -21,9 +20,7 @@ ROUNDS = 20  # draws of k rows each before the table is searched for distinct ro
 
 def random_rows(engine: Engine, k: int, rng: np.random.Generator) -> FoundRows:
     """k distinct rows drawn uniformly (by weight); all distinct rows if there are fewer."""
-    blocks = engine.each(block_weights)
-    before = dict(zip(blocks[:, 0].tolist(), (np.cumsum(blocks[:, 1]) - blocks[:, 1]).tolist(), strict=True))
-    total = int(blocks[:, 1].sum())
+    before, total = _line(engine)
     drawn = np.zeros(0, dtype=np.int64)
     for _ in range(ROUNDS):
         drawn = np.concatenate([drawn, rng.integers(total, size=k)])
@@ -31,6 +28,13 @@ def random_rows(engine: Engine, k: int, rng: np.random.Generator) -> FoundRows:
         if len(found) == k:
             return found
     return _completed(engine, found, k)
+
+
+def _line(engine: Engine, away: Away | None = None) -> tuple[dict[int, int], int]:
+    """Where each block begins on the line of ``pick_rows``, by its first row, and how long the line is."""
+    blocks = engine.each(block_length, away)
+    ends = np.cumsum(blocks[:, 1])
+    return dict(zip(blocks[:, 0].tolist(), (ends - blocks[:, 1]).tolist(), strict=True)), int(ends[-1])
 
 
 def _completed(engine: Engine, found: FoundRows, k: int) -> FoundRows:
@@ -112,12 +116,10 @@ def plusplus_rows(
     chosen = random_rows(engine, 1, rng)
     while len(chosen) < k:
         away = away_from(chosen)
-        blocks = engine.each(summed_away, away)
-        ends = np.cumsum(blocks[:, 1])
-        if ends[-1] <= 0:
+        before, total = _line(engine, away)
+        if total <= 0:
             break
-        before = dict(zip(blocks[:, 0].tolist(), (ends - blocks[:, 1]).tolist(), strict=True))
-        drawn = engine.total(draw_far_row, before, away, int(rng.integers(int(ends[-1]))))
+        drawn = engine.total(pick_rows, before, rng.integers(total, size=1), away)
         # Falling keys keep the rows in the order in which they were drawn.
         chosen = replace(chosen.followed_by(replace(drawn, keys=drawn.keys - len(chosen))), limit=k)
     return chosen

@@ -1,8 +1,8 @@
-"""Steps for rows whose categories have vectors: the rows' own vectors, and draws of rows far from others."""
+"""Steps for rows whose categories have vectors: the rows' own vectors, and how far rows are from others."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping
+from collections.abc import MutableMapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -13,11 +13,8 @@ import numpy as np
 
 from catalpa.steps.assign import least_costs
 from catalpa.steps.scores import FixedScores
-from catalpa.steps.search import FoundRows
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 
-# How far each row of a block is from the nearest of some rows, in whole units below ``2 ** KEPT_BITS``.
-Away: TypeAlias = Callable[[Block], IntArray]  # (n,) int64
 KEPT_BITS = 20  # of a distance: enough to draw by, and sums over 2**32 units of weight stay in 64 bits
 NO_COSTS = np.zeros(0, dtype=np.int64)
 
@@ -93,20 +90,3 @@ def join_vectors(block: Block, axis: Axis, vectors: FloatArray) -> FloatArray:  
 def mean_vectors(block: Block, axis: Axis, vectors: FloatArray, columns: int) -> FloatArray:  # (n, p)
     """Mean over ``columns`` columns of the vectors of each row's categories; the others have vectors of 0."""
     return block.summed(vectors, axis, np.zeros(vectors.shape[1])) / max(columns, 1)
-
-
-def summed_away(block: Block, away: Away) -> IntArray:  # (1, 2) int64
-    """First row of the block and the sum of its rows' distances, by weight."""
-    return np.array([[block.start, (away(block) * block.row_weights).sum()]], dtype=np.int64)
-
-
-def draw_far_row(block: Block, before: dict[int, int], away: Away, position: int) -> FoundRows:
-    """The row at ``position`` of the line on which each row is as long as its distance times its weight.
-
-    ``before`` is the length of all earlier blocks, by the block's first row; a block that does not
-    hold the position finds nothing.
-    """
-    ends = before[block.start] + np.cumsum(away(block) * block.row_weights)
-    held = before[block.start] <= position < ends[-1]
-    rows = np.searchsorted(ends, [position] if held else [], side="right").astype(np.int64)
-    return FoundRows.of(block, rows, np.zeros(len(rows), dtype=np.int64), 1)

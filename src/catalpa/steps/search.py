@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ from catalpa.steps.assign import least_costs
 from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import Block, FloatArray, IntArray
 
+# How far each row of a block is from the nearest of some rows, in whole numbers.
+Away: TypeAlias = Callable[[Block], IntArray]  # (n,) int64
 ARRAYS = ("keys", "index", "codes", "numbers")  # of FoundRows, with an entry for every row
 
 
@@ -98,19 +101,25 @@ def distinct_rows(block: Block, limit: int) -> FoundRows:
     return best_rows(block, np.zeros(len(block), dtype=np.int64), limit)
 
 
-def block_weights(block: Block) -> IntArray:  # (1, 2) int64
-    """First row and total weight of the block."""
-    return np.array([[block.start, block.row_weights.sum()]], dtype=np.int64)
+def block_length(block: Block, away: Away | None = None) -> IntArray:  # (1, 2) int64
+    """First row of the block, and how long its rows are together on the line of :func:`pick_rows`."""
+    return np.array([[block.start, _lengths(block, away).sum()]], dtype=np.int64)
 
 
-def pick_rows(block: Block, before: dict[int, int], positions: IntArray) -> FoundRows:
-    """Rows at ``positions`` of the line on which each row is as long as its weight.
+def pick_rows(
+    block: Block, before: dict[int, int], positions: IntArray, away: Away | None = None
+) -> FoundRows:
+    """Rows at ``positions`` of the line on which each row is as long as its weight, times how far it is away.
 
-    ``before`` is the weight of all earlier blocks, by the block's first row. Keys are minus the
+    ``before`` is the length of all earlier blocks, by the block's first row. Keys are minus the
     position's place in ``positions``, so that the rows come back in the order asked.
     """
     first = before[block.start]
-    ends = first + np.cumsum(block.row_weights)
+    ends = first + np.cumsum(_lengths(block, away))
     asked = np.flatnonzero((positions >= first) & (positions < ends[-1]))
     rows = np.searchsorted(ends, positions[asked], side="right")
     return FoundRows.of(block, rows, -asked, len(positions)).best()
+
+
+def _lengths(block: Block, away: Away | None) -> IntArray:  # (n,)
+    return block.row_weights if away is None else away(block) * block.row_weights
