@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.costs.separation import Agreement, WeightedModes, difference, separating_weights
+from catalpa.costs.separation import Agreement, WeightedModes
 from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import CatalpaError
@@ -17,14 +17,15 @@ from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, number, rules, whole
 from catalpa.estimator.problem import passes_in_weights, rows_in_memory
-from catalpa.loop.granularity import LARGE, Granularities, coarsen, nearest_granules
+from catalpa.loop.granularity import LARGE, UNSURE, Granularities, coarsen, nearest_granules
+from catalpa.loop.online import weigh_columns
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled
 from catalpa.steps.assign import label_rows
 from catalpa.steps.counts import most_frequent
 from catalpa.steps.in_order.oriented import oriented_rows_as_published
 from catalpa.steps.in_order.visits import OrderedRows
-from catalpa.steps.in_order.within_clusters import WithinClusters, look_within
+from catalpa.steps.in_order.within_clusters import look_within
 from catalpa.steps.scores import Scores, fix
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
 
@@ -176,7 +177,6 @@ class MCDC(Clusterer):
         return coarsen(
             rows,
             lambda k: rows.seeds(oriented[:k] if rng is None else _drawn(rows, k, rng)),
-            lambda inside: _weights(rows, inside),
             first=first,
             rate=self.learning_rate,
             max_iter=self.max_iter,
@@ -232,11 +232,6 @@ class MCDC(Clusterer):
         return float(-np.asarray(self.transform(X)).min(axis=1).mean())
 
 
-def _weights(rows: OrderedRows, inside: WithinClusters) -> FloatArray:
-    apart = difference(inside.counts, inside.spread, rows.axis, rows.units)
-    return separating_weights(apart, inside.alike, 0.0)
-
-
 def _drawn(rows: OrderedRows, k: int, rng: np.random.Generator) -> IntArray:
     """Random rows; two of them may be equal."""
     weighty = np.flatnonzero(rows.weights > 0)  # a row without weight must leave no trace
@@ -273,7 +268,8 @@ def _outcome(rows: OrderedRows, best: _Run) -> Outcome:
     inside = look_within(rows, best.labels, k)
     shares = inside.counts.shares(rows.axis)
     # For profiles and charts, which read a table of costs; predict goes through the partitions.
-    table = np.ascontiguousarray((_weights(rows, inside)[:, rows.axis.column_of] * (1.0 - shares)).T)
+    weights = weigh_columns(rows, inside, UNSURE)[:, rows.axis.column_of]
+    table = np.ascontiguousarray((weights * (1.0 - shares)).T)
     history = best.stages.history + rest.history
     granules = tuple(level.similarity for level in best.stages.levels)
     return Outcome(

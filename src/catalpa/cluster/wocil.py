@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.costs.separation import difference, separating_weights
 from catalpa.engines.base import Engine
 from catalpa.errors import CatalpaError
 from catalpa.estimator.attributes import weights_frame
@@ -23,7 +22,7 @@ from catalpa.steps.assign import label_rows
 from catalpa.steps.counts import Counts, most_frequent
 from catalpa.steps.in_order.oriented import oriented_rows
 from catalpa.steps.in_order.visits import OrderedRows, Rivalry
-from catalpa.steps.in_order.within_clusters import WithinClusters, dissimilarities
+from catalpa.steps.in_order.within_clusters import dissimilarities
 from catalpa.steps.scores import FixedScores, Scores
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 
@@ -148,13 +147,11 @@ class WOCIL(Clusterer):
         return _outcome(rows, replace(rest, labels=labels))
 
     def _run(self, problem: Problem, rows: OrderedRows, rng: np.random.Generator) -> Visited:
-        def weigh(inside: WithinClusters) -> FloatArray:
-            apart = difference(inside.counts, inside.spread, rows.axis, rows.units)
-            return separating_weights(apart, inside.alike, 1.0 / max(rows.n_columns, 1))
+        even = 1.0 / max(rows.n_columns, 1)
 
         def settled(seeds: Counts) -> Visited:
             rivalry = Rivalry.fresh(seeds.k, self.learning_rate) if self.n_clusters is None else None
-            return settle_online(rows, seeds, weigh, max_iter=self.max_iter, tie=TIE, rivalry=rivalry)
+            return settle_online(rows, seeds, max_iter=self.max_iter, tie=TIE, unsure=even, rivalry=rivalry)
 
         rest = settled(self._seeds(problem, rows, rng))
         # The number falls every time, so this ends.

@@ -9,15 +9,16 @@ from itertools import count
 import numpy as np
 
 from catalpa.loop.history import Pass
-from catalpa.loop.online import Visited, Weigh, settle_online
+from catalpa.loop.online import Visited, settle_online, weigh_columns
 from catalpa.steps.counts import Counts
 from catalpa.steps.in_order.visits import ABSENT, OrderedRows, Rivalry
-from catalpa.steps.in_order.within_clusters import look_within
+from catalpa.steps.in_order.within_clusters import WithinClusters, look_within
 from catalpa.table.blocks import FloatArray, IntArray
 
 LARGE = 50_000  # rows from which a competition, which may cycle, is cut short
 LARGE_PASSES = 10
 TIE = 0.0  # competitions are decided by the exact sums, as published
+UNSURE = 0.0  # weight of every column in a cluster that no column sets apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +43,7 @@ class Granularities:
 
 
 def coarsen(
-    rows: OrderedRows, seeds: Callable[[int], Counts], weigh: Weigh, *, first: int, rate: float, max_iter: int
+    rows: OrderedRows, seeds: Callable[[int], Counts], *, first: int, rate: float, max_iter: int
 ) -> Granularities:
     """Multi-granular competitive penalisation learning.
 
@@ -57,15 +58,15 @@ def coarsen(
         visited = settle_online(
             rows,
             seeds(k),
-            weigh,
             max_iter=min(max_iter, LARGE_PASSES) if len(rows) > LARGE else max_iter,
             tie=TIE,
+            unsure=UNSURE,
             rivalry=Rivalry.fresh(k, rate),
             phase=f"level {stage}",
         )
         history += visited.history
         converged = converged and visited.converged
-        level = _survivors(rows, visited, weigh)
+        level = _survivors(rows, visited)
         if levels and level.k == levels[-1].k:
             break
         levels.append(level)
@@ -75,7 +76,7 @@ def coarsen(
     return Granularities(tuple(levels), tuple(history), converged)
 
 
-def _survivors(rows: OrderedRows, visited: Visited, weigh: Weigh) -> Granularity:
+def _survivors(rows: OrderedRows, visited: Visited) -> Granularity:
     """The partition without clusters of a single row, whose row goes to the most similar of the others."""
     sizes = visited.inside.counts.sizes
     members = np.bincount(visited.labels[rows.weights > 0], minlength=visited.k)
@@ -87,14 +88,15 @@ def _survivors(rows: OrderedRows, visited: Visited, weigh: Weigh) -> Granularity
     labels = new_name[visited.labels]
     homeless = np.flatnonzero(labels < 0)
     if len(homeless):
-        table = _weighted_shares(rows, visited.inside.counts, weigh(visited.inside))[:, alive]
+        table = _weighted_shares(rows, visited.inside)[:, alive]
         labels[homeless] = nearest_granules(rows.permuted(homeless), table)
     inside = look_within(rows, labels, len(alive))
-    return Granularity(labels.astype(np.int32), _weighted_shares(rows, inside.counts, weigh(inside)))
+    return Granularity(labels.astype(np.int32), _weighted_shares(rows, inside))
 
 
-def _weighted_shares(rows: OrderedRows, counts: Counts, weights: FloatArray) -> FloatArray:  # (V, k)
-    return np.ascontiguousarray((weights[:, rows.axis.column_of] * counts.shares(rows.axis)).T)
+def _weighted_shares(rows: OrderedRows, inside: WithinClusters) -> FloatArray:  # (V, k)
+    weights = weigh_columns(rows, inside, UNSURE)[:, rows.axis.column_of]
+    return np.ascontiguousarray((weights * inside.counts.shares(rows.axis)).T)
 
 
 def nearest_granules(rows: OrderedRows, similarity: FloatArray) -> IntArray:  # (n,) int64

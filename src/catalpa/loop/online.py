@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 
+from catalpa.costs.separation import difference, separating_weights
 from catalpa.loop.history import Pass
 from catalpa.loop.progress import report_pass
 from catalpa.steps.counts import Counts
 from catalpa.steps.in_order.visits import OrderedRows, Rivalry, compete, join, visit
 from catalpa.steps.in_order.within_clusters import WithinClusters, look_within
 from catalpa.table.blocks import FloatArray, IntArray
-
-Weigh: TypeAlias = Callable[[WithinClusters], FloatArray]  # -> weights (k, columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,20 +37,28 @@ class Visited:
         return len(self.weights)
 
 
+def weigh_columns(
+    rows: OrderedRows, inside: WithinClusters, unsure: float
+) -> FloatArray:  # (k, columns + numeric)
+    """What each column weighs in each cluster; ``unsure`` in a cluster that no column sets apart."""
+    apart = difference(inside.counts, inside.spread, rows.axis, rows.units)
+    return separating_weights(apart, inside.alike, unsure)
+
+
 def settle_online(
     rows: OrderedRows,
     seeds: Counts,
-    weigh: Weigh,
     *,
     max_iter: int,
     tie: float,
+    unsure: float,
     rivalry: Rivalry | None = None,
     phase: str = "learn",
 ) -> Visited:
     """Visit the rows in order until a pass moves none; the columns are weighed anew between passes.
 
     The first pass gives every row a cluster, beginning with those that hold the seeds. With a
-    ``rivalry`` the clusters compete in the passes after it.
+    ``rivalry`` the clusters compete in the passes after it. ``unsure`` is that of :func:`weigh_columns`.
     """
     k = seeds.k
     weights = np.full((k, rows.n_columns), 1.0 / max(rows.n_columns, 1))
@@ -72,7 +77,7 @@ def settle_online(
     moved = 1
     while moved and len(history) <= max_iter:
         if len(history) > 1:
-            weights = weigh(inside)
+            weights = weigh_columns(rows, inside, unsure)
         if rivalry is None:
             labels, moved = visit(rows, labels, weights, tie)
         else:
