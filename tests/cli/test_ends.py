@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -224,6 +225,17 @@ def test_a_disk_that_refuses_a_file_is_an_error_of_ours(tmp_path):
         outputs.make_folder(tmp_path / "file" / "folder")
     with pytest.raises(OutputError, match="cannot be written"):
         outputs.write_text(tmp_path, "x")
+
+
+def test_what_fails_while_labels_are_made_is_not_told_as_an_error_of_writing(tmp_path):
+    def pieces():
+        yield "cluster\n"
+        raise OSError(errno.EIO, "a disk of rows is broken")
+
+    with pytest.raises(OSError, match="a disk of rows is broken") as failed:
+        outputs.write_texts(tmp_path / "labels.csv", pieces())
+    assert not isinstance(failed.value, OutputError)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_folder_of_a_file_is_made_with_it(tmp_path):

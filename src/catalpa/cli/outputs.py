@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -79,9 +81,16 @@ def write_texts(path: Path | None, texts: Iterable[str]) -> None:
             print(text, end="")
         return
     make_folder(path.absolute().parent)
-    with told_as(OutputError, f"{str(path)!r} cannot be written"), open_atomically(path) as stream:
+    told = partial(told_as, OutputError, f"{str(path)!r} cannot be written")
+    with ExitStack() as written:
+        with told():
+            stream = written.enter_context(open_atomically(path))
+        # The next piece is made outside: a file that it is read from may fail too, and is not this one.
         for text in texts:
-            stream.write(text.encode("utf-8"))
+            with told():
+                stream.write(text.encode("utf-8"))
+        with told():
+            written.close()
 
 
 def label_columns(
