@@ -13,7 +13,7 @@ from catalpa.cli.inputs import Asked, take
 from catalpa.cli.options import listed
 from catalpa.cli.outputs import write_text
 from catalpa.cli.report import check_page, title_of
-from catalpa.cli.terminal import Terminal
+from catalpa.cli.terminal import JsonTerminal
 from catalpa.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 def choose_k(
     table: options.TablePath,
+    *,
     most: Annotated[int, typer.Option("--max", min=1, help="Largest number of clusters to try.")] = 10,
     least: Annotated[int, typer.Option("--min", min=1, help="Smallest number of clusters to try.")] = 1,
     method: options.Method = "grove",
@@ -34,16 +35,12 @@ def choose_k(
     repeats: Annotated[int, typer.Option(min=0, help="Runs from which agreement is measured.")] = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same answer.")] = 0,
     jobs: options.Jobs = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = ".",
-    na: options.MissingTexts = None,
+    csv: options.CsvFile,
     report: Annotated[
         Path | None, typer.Option(help="Also write a page with the curves and all measures.")
     ] = None,
     force: options.Force = False,
-    json: options.AsJson = False,
-    quiet: options.Quiet = False,
+    terminal: JsonTerminal,
 ) -> None:
     """Try several numbers of clusters and say which one to take, and why.
 
@@ -58,7 +55,6 @@ def choose_k(
     from catalpa.cluster.choose_k import choose_k as choose
 
     entry = _method_to_try(method, least, most)
-    terminal = Terminal(quiet)
     settings = {
         "n_clusters": most,
         "missing": missing.value,
@@ -70,8 +66,7 @@ def choose_k(
     model = new_model(entry, settings)
     check_page(report, force=force)
     with terminal.listening():
-        read = (delimiter, encoding, weight, decimal, None, na)
-        given = take(Asked(table, listed(columns), listed(drop), None, *read))
+        given = take(Asked(table, csv, listed(columns), listed(drop), weight=weight))
         with terminal.progress(model):
             choice = choose(
                 given.rows,
@@ -83,7 +78,7 @@ def choose_k(
             )
         if report is not None:
             write_text(report, choice.report(title=title_of(table)).html)
-    if json:
+    if terminal.json:
         told = {"k": choice.k, "structure": choice.structure, "reason": choice.reason}
         terminal.show_json({**told, "table": choice.records})
         return

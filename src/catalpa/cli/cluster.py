@@ -15,7 +15,7 @@ from catalpa.cli.inputs import Asked, take
 from catalpa.cli.options import identifier_of, listed, option_of
 from catalpa.cli.outputs import LABELS, MODEL, PROFILES, check_free, check_proba, write_results, write_text
 from catalpa.cli.report import check_page, reported, title_of
-from catalpa.cli.terminal import Terminal
+from catalpa.cli.terminal import JsonTerminal, Terminal
 from catalpa.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ ROWS_DRAWN = 20_000  # of a stream, for the quartiles of numbers
 
 def cluster(
     table: options.TablePath,
+    *,
     k: Annotated[
         int | None,
         typer.Option("-k", "--clusters", min=1, help="Number of clusters; found where the method can."),
@@ -48,10 +49,7 @@ def cluster(
         int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same clusters.")
     ] = 0,
     jobs: options.Jobs = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = ".",
-    na: options.MissingTexts = None,
+    csv: options.CsvFile,
     stream: options.Stream = False,
     memory: options.Memory = None,
     output: Annotated[
@@ -72,8 +70,7 @@ def cluster(
     ] = False,
     reasons: Annotated[int, typer.Option(min=1, help="Most reasons to tell for each cluster.")] = 3,
     force: options.Force = False,
-    json: options.AsJson = False,
-    quiet: options.Quiet = False,
+    terminal: JsonTerminal,
 ) -> None:
     """Cluster the rows of a table and say what sets each cluster apart.
 
@@ -89,7 +86,7 @@ def cluster(
     """
     from catalpa.cluster.registry import find_method
 
-    terminal, entry = Terminal(quiet), find_method(method)
+    entry = find_method(method)
     _check_stream(entry, stream=stream, report=report)
     # Before the work: a fit of an hour must not end in a file that may not be written.
     check_free(*(output and output / name for name in (LABELS, MODEL, PROFILES)), force=force)
@@ -109,8 +106,7 @@ def cluster(
     if proba and output is None:
         raise ParameterError(f"--proba adds columns to {LABELS}. Name a folder for it with -o.")
     with terminal.listening():
-        read = (delimiter, encoding, weight, decimal, against, na)
-        asked = Asked(table, listed(columns), listed(drop), identifier_of(id), *read)
+        asked = Asked(table, csv, listed(columns), listed(drop), identifier_of(id), weight, against)
         given = take(asked, stream=stream, memory=memory)
         fitted(terminal, model, given.rows, given.weights)
         model.name_clusters(model.suggest_names() if suggested_names else {})
@@ -119,7 +115,7 @@ def cluster(
         labels = given.labels(model, proba=proba)
         files = write_results(output, model, labels, quote_formulas=quote_formulas) if output else []
         files += [write_text(report, reported(model, given, title_of(table)).html)] if report else []
-    if json:
+    if terminal.json:
         terminal.show_json({**as_json(model, lines, numbers, files, terminal.warnings), "against": crossing})
     else:
         show(terminal, lines, numbers, crossing)

@@ -10,9 +10,9 @@ import typer
 
 from catalpa.cli.cluster import fitted
 from catalpa.cli.cluster_table import as_json, describe, show
-from catalpa.cli.options import AsJson, Force, Quiet
+from catalpa.cli.options import Force
 from catalpa.cli.outputs import LABELS, MODEL, PROFILES, REPORT, check_free, write_results, write_text
-from catalpa.cli.terminal import Terminal
+from catalpa.cli.terminal import JsonTerminal, Terminal
 from catalpa.errors import MissingDependency
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ STARTS = 10  # of the published method, whose agreement is told
 
 
 def demo(
+    *,
     output: Annotated[
         Path,
         typer.Option(
@@ -33,8 +34,7 @@ def demo(
         ),
     ] = FOLDER,
     force: Force = False,
-    json: AsJson = False,
-    quiet: Quiet = False,
+    terminal: JsonTerminal,
 ) -> None:
     """Cluster a bundled table of animals with DISC as published, then with Grove, and show what was learned.
 
@@ -47,7 +47,6 @@ def demo(
     from catalpa.cluster.grove import Grove
     from catalpa.datasets import load
 
-    terminal = Terminal(quiet)
     # The default folder belongs to the demo: a second run may replace what the first one wrote.
     planned = [output / name for name in (LABELS, MODEL, PROFILES, REPORT)]
     check_free(*planned, force=force or output == FOLDER)
@@ -59,7 +58,7 @@ def demo(
         lines = describe(model)
         files = _written(terminal, output, model, zoo)
     first, agreed, relation = published[0], agreement(published), str(most_telling_relation(published[0]))
-    if json:
+    if terminal.json:
         disc = as_json(first, describe(first)) | {"relation": relation, "agreement": agreed}
         own = {"certainty": float(model.certainty_), "gain": float(model.gain_)}
         grove = as_json(model, lines, [], files, terminal.warnings) | own

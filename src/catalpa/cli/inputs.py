@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from catalpa.cli.options import delimiter_of, listed
+from catalpa.cli.options import CsvFile
 from catalpa.cli.outputs import doubt_columns, label_columns
 from catalpa.errors import ParameterError, UnknownColumn
 
@@ -19,18 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Asked:
-    """Which table the user named, and how to read it; delimiter and na as they were typed."""
+    """Which table the user named, how to read it, and which of its columns."""
 
     path: str
+    csv: CsvFile
     columns: list[str] | None = None
     drop: list[str] | None = None
     id: str | None = None
-    delimiter: str | None = None
-    encoding: str | None = None
     weight: str | None = None
-    decimal: str = "."
     against: str | None = None
-    na: list[str] | None = None
 
     @property
     def aside(self) -> dict[str, str]:
@@ -46,10 +43,7 @@ class Asked:
             # Otherwise --columns would hide the very column that names the rows.
             "columns": columns and [*columns, *(name for name in aside if name not in columns)],
             "drop": [name for name in self.drop or [] if name not in aside] or None,
-            "delimiter": delimiter_of(self.delimiter),
-            "encoding": self.encoding,
-            "decimal": self.decimal,
-            "na": listed(self.na) or (),
+            **self.csv.reading,
         }
 
 

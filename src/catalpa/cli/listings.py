@@ -7,9 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from catalpa.cli.options import AsJson, Force, OutputFile, Quiet
-from catalpa.cli.outputs import check_free, csv_text, write_texts
-from catalpa.cli.terminal import Terminal
+from catalpa.cli.options import AsJson
+from catalpa.cli.outputs import Destination, csv_text
+from catalpa.cli.terminal import JsonTerminal
 
 
 def methods(json: AsJson = False) -> None:
@@ -36,17 +36,16 @@ def methods(json: AsJson = False) -> None:
         for entry in METHODS.values()
     ]
     shown = ("name", "summary", "numbers", "order", "finds_k")
-    _list(Terminal(), facts, shown, ("method", "what it does", "numbers", "order", "finds k"), json)
+    _list(JsonTerminal(json), facts, shown, ("method", "what it does", "numbers", "order", "finds k"))
 
 
 def datasets(
     name: Annotated[
         str | None, typer.Argument(help="A data set to write as CSV; without it, all are listed.")
     ] = None,
-    output: OutputFile = None,
-    force: Force = False,
-    json: AsJson = False,
-    quiet: Quiet = False,
+    *,
+    destination: Destination,
+    terminal: JsonTerminal,
 ) -> None:
     """List the data sets, or write one as CSV with its known classes in the last column.
 
@@ -60,28 +59,27 @@ def datasets(
     """
     from catalpa.datasets import list_datasets, load
 
-    terminal = Terminal(quiet)
     if name is None:
         head = ("name", "rows", "columns", "clusters", "available", "title")
-        _list(terminal, list_datasets().to_dict("records"), head, head, json)
+        _list(terminal, list_datasets().to_dict("records"), head, head)
         return
     # Before the data set is fetched, which may take minutes.
-    check_free(output, force=force)
+    destination.check()
     found = load(name)
     # On standard error, so that the table itself can be piped into another program.
     terminal.say(f"{found.title}: {found.citation}")
-    if output is not None or not json:
-        write_texts(output, [csv_text(found.frame.assign(**{"class": found.target}))])
-        terminal.wrote(output)
-    if json:
+    if destination.output is not None or not terminal.json:
+        destination.write(csv_text(found.frame.assign(**{"class": found.target})))
+        terminal.wrote(destination.output)
+    if terminal.json:
         rows, columns = found.frame.shape
-        files = [] if output is None else [str(output)]
+        files = [] if destination.output is None else [str(destination.output)]
         facts = {"name": found.name, "rows": rows, "columns": columns, "clusters": found.n_clusters}
         terminal.show_json({**facts, "title": found.title, "citation": found.citation, "files": files})
 
 
-def _list(terminal: Terminal, facts: Any, shown: Sequence[str], head: Sequence[str], json: bool) -> None:
-    if json:
+def _list(terminal: JsonTerminal, facts: Any, shown: Sequence[str], head: Sequence[str]) -> None:
+    if terminal.json:
         terminal.show_json(facts)
     else:
         terminal.table(head, [[_plain(entry[name]) for name in shown] for entry in facts])

@@ -23,7 +23,7 @@ from catalpa.cli.demo import demo
 from catalpa.cli.lab.commands import lab
 from catalpa.cli.listings import datasets, methods
 from catalpa.cli.name import name
-from catalpa.cli.options import option_of
+from catalpa.cli.options import option_of, with_groups
 from catalpa.cli.predict import predict
 from catalpa.cli.report import report
 from catalpa.cli.sql import sql
@@ -148,7 +148,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (cluster, choose_k, predict, name, sql, report, demo, datasets, methods):
-    app.command()(command)
+    app.command()(with_groups(command))
 app.add_typer(lab, name="lab")
 
 

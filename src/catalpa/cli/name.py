@@ -6,20 +6,21 @@ from typing import Annotated
 
 import typer
 
-from catalpa.cli.options import ModelFile, Quiet
+from catalpa.cli.options import ModelFile
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError
 
 
 def name(
     model: ModelFile,
+    *,
     names: Annotated[
         list[str] | None, typer.Argument(help='Names such as "0=sea mammals"; 0= takes one away.')
     ] = None,
     suggested: Annotated[
         bool, typer.Option("--suggested", help="Name the others by what sets them apart.")
     ] = False,
-    quiet: Quiet = False,
+    terminal: Terminal,
 ) -> None:
     """Give clusters names, which pages, labels and queries of the model then carry; or list them.
 
@@ -35,7 +36,6 @@ def name(
     from catalpa.estimator.fitted import fitted_of
     from catalpa.relations.names import amount
 
-    terminal = Terminal(quiet)
     fitted = load(model)
     if names or suggested:
         given = read_names(names or [])

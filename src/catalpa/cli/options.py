@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, is_dataclass
 from enum import StrEnum
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -37,22 +40,7 @@ Bins = Annotated[
 ]
 Jobs = Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and JSON if asked for.")
-]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite files that are there.")]
-Delimiter = Annotated[
-    str | None,
-    typer.Option(help=r"Between the fields of a CSV file, such as ';' or '\t'. Found if not given."),
-]
-Encoding = Annotated[str | None, typer.Option(help="Of a CSV file, such as latin-1. Found if not given.")]
-Decimal = Annotated[
-    str, typer.Option(help="Before the fraction of a number in a CSV file: . or , as in 1,5.")
-]
-MissingTexts = Annotated[
-    list[str] | None,
-    typer.Option("--na", help="What stands for a missing cell in a CSV file, besides empty ones: -,?"),
-]
 Stream = Annotated[
     bool,
     typer.Option("--stream", help="Read files larger than memory in batches; a folder or pattern will do."),
@@ -67,6 +55,63 @@ QuoteFormulas = Annotated[
     typer.Option("--quote-formulas", help="Put ' before texts that a spreadsheet would run as a formula."),
 ]
 OutputFile = Annotated[Path | None, typer.Option("--output", "-o", help="File to write.")]
+
+
+def with_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with one option for every field of those parameters that are dataclasses.
+
+    Typer knows single options only; what several commands take together stands in one class.
+    """
+    own = signature(command, eval_str=True).parameters
+    groups: dict[str, Any] = {at: one.annotation for at, one in own.items() if is_dataclass(one.annotation)}
+    fields = {name: signature(group, eval_str=True).parameters for name, group in groups.items()}
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{field: given.pop(field) for field in fields[name]})
+        command(**given)
+
+    flat = [one for name in own for one in fields.get(name, {name: own[name]}).values()]
+    vars(run)["__signature__"] = Signature([one.replace(kind=Parameter.KEYWORD_ONLY) for one in flat])
+    return run
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """How a CSV file is cut into cells."""
+
+    delimiter: Annotated[
+        str | None,
+        typer.Option(help=r"Between the fields of a CSV file, such as ';' or '\t'. Found if not given."),
+    ] = None
+    encoding: Annotated[
+        str | None, typer.Option(help="Of a CSV file, such as latin-1. Found if not given.")
+    ] = None
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """The same for ``read_table``."""
+        # A shell hands \t over as two letters.
+        delimiter = "\t" if self.delimiter in ("\\t", "tab") else self.delimiter
+        return {"delimiter": delimiter, "encoding": self.encoding}
+
+
+@dataclass(frozen=True)
+class CsvFile(TextFile):
+    """How a CSV file is cut into cells, and what these mean."""
+
+    decimal: Annotated[
+        str, typer.Option(help="Before the fraction of a number in a CSV file: . or , as in 1,5.")
+    ] = "."
+    na: Annotated[
+        list[str] | None,
+        typer.Option("--na", help="What stands for a missing cell in a CSV file, besides empty ones: -,?"),
+    ] = None
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        return {**super().reading, "decimal": self.decimal, "na": listed(self.na) or ()}
 
 
 # Settings whose option is not their own name with dashes.
@@ -109,9 +154,3 @@ def identifier_of(names: Sequence[str] | None) -> str | None:
             "--drop the others."
         )
     return names[0] if names else None
-
-
-def delimiter_of(text: str | None) -> str | None:
-    """A delimiter as shells let one type it."""
-    # A shell hands \t over as two letters.
-    return "\t" if text in ("\\t", "tab") else text

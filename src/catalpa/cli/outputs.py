@@ -6,10 +6,12 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from catalpa.cli.options import Force, OutputFile
 from catalpa.errors import OutputError, ParameterError
 from catalpa.files import open_atomically, told_as
 
@@ -21,6 +23,21 @@ if TYPE_CHECKING:
 LABELS, MODEL, PROFILES, REPORT = "labels.csv", "model.json", "profiles.csv", "report.html"
 # How a cell begins that spreadsheets run; the last two, since some skip them before they look.
 FORMULA = r"^([=+\-@\t\r])"
+
+
+@dataclass(frozen=True)
+class Destination:
+    """Where the one text that a command writes goes: to a file, or to standard output."""
+
+    output: OutputFile = None
+    force: Force = False
+
+    def check(self) -> None:
+        """Raise before the work begins if the text could not, or must not, be written after it."""
+        check_free(self.output, force=self.force)
+
+    def write(self, text: str) -> None:
+        write_texts(self.output, [text])
 
 
 def check_free(*paths: Path | None, force: bool) -> None:

@@ -10,7 +10,7 @@ import typer
 from catalpa.cli import options, outputs
 from catalpa.cli.inputs import Asked, Input, take
 from catalpa.cli.options import identifier_of
-from catalpa.cli.terminal import Terminal
+from catalpa.cli.terminal import JsonTerminal
 from catalpa.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -22,11 +22,9 @@ if TYPE_CHECKING:
 def predict(
     model: options.ModelFile,
     table: options.TablePath,
+    *,
     id: options.Identifier = None,  # noqa: A002 - the option is called --id
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = ".",
-    na: options.MissingTexts = None,
+    csv: options.CsvFile,
     proba: Annotated[
         bool, typer.Option("--proba", help="Add probabilities, borders and outlier scores; for Grove.")
     ] = False,
@@ -35,8 +33,7 @@ def predict(
     output: options.OutputFile = None,
     quote_formulas: options.QuoteFormulas = False,
     force: options.Force = False,
-    json: options.AsJson = False,
-    quiet: options.Quiet = False,
+    terminal: JsonTerminal,
 ) -> None:
     """Find the clusters of new rows with a model that was kept.
 
@@ -55,8 +52,7 @@ def predict(
     """
     from catalpa.cluster.registry import load
 
-    terminal = Terminal(quiet)
-    if stream and json:
+    if stream and terminal.json:
         raise ParameterError("--json holds all labels at once. Leave it out with --stream, or use -o.")
     outputs.check_free(output, force=force)
     with terminal.listening():
@@ -65,17 +61,16 @@ def predict(
         # Other columns of a wide file are not even read.
         named = identifier_of(id)
         wanted = names if named is None or named in names else [*names, named]
-        asked = Asked(table, wanted, None, None, delimiter, encoding, None, decimal, None, na)
-        given = take(asked, stream=stream, memory=memory)
+        given = take(Asked(table, csv, wanted), stream=stream, memory=memory)
         if proba:
             outputs.check_proba(type(fitted))
         labelled: Iterable[pa.Table] = _labelled(fitted, given, named, proba=proba)
         # As they come: labels of files larger than memory are written while rows are read.
-        labelled = list(labelled) if json else labelled
-        if output is not None or not json:
+        labelled = list(labelled) if terminal.json else labelled
+        if output is not None or not terminal.json:
             outputs.write_texts(output, outputs.csv_parts(labelled, quote_formulas=quote_formulas))
             terminal.wrote(output)
-    if json:
+    if terminal.json:
         (table_of_labels,) = labelled  # one, since nothing is streamed
         columns = [column.to_pylist() for column in table_of_labels.columns]
         files = [] if output is None else [str(output)]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 def report(
     model: options.ModelFile,
     table: options.TablePath,
+    *,
     output: Annotated[Path, typer.Option("--output", "-o", help="Page to write.")] = Path(REPORT),
     title: Annotated[
         str | None, typer.Option(help="Heading of the page; the table's name if not given.")
@@ -30,16 +31,13 @@ def report(
     id: options.Identifier = None,  # noqa: A002 - the option is called --id
     weight: options.Weight = None,
     against: options.Against = None,
-    delimiter: options.Delimiter = None,
-    encoding: options.Encoding = None,
-    decimal: options.Decimal = ".",
-    na: options.MissingTexts = None,
+    csv: options.CsvFile,
     force: options.Force = False,
     json: Annotated[
         bool,
         typer.Option("--json", help="Print what the page would say as one JSON object, and write no page."),
     ] = False,
-    quiet: options.Quiet = False,
+    terminal: Terminal,
 ) -> None:
     """Write a page that shows what a model found in a table; it opens without a network.
 
@@ -51,7 +49,6 @@ def report(
     """
     from catalpa.cluster.registry import load
 
-    terminal = Terminal(quiet)
     if not json:
         check_page(output, force=force)
     with terminal.listening():
@@ -62,7 +59,7 @@ def report(
             if name in names:
                 raise ParameterError(f"{option} names {name!r}, which was clustered. Name another column.")
         # Columns that the model does not know are not read.
-        given = take(Asked(table, names, None, named, delimiter, encoding, weight, decimal, against, na))
+        given = take(Asked(table, csv, names, None, named, weight, against))
         found = reported(fitted, given, title or title_of(table))
         if json:
             sys.stdout.write(found.to_json() + "\n")

@@ -6,13 +6,14 @@ from typing import Annotated
 
 import typer
 
-from catalpa.cli.options import Force, ModelFile, OutputFile, Quiet, listed
-from catalpa.cli.outputs import check_free, write_texts
+from catalpa.cli.options import ModelFile, listed
+from catalpa.cli.outputs import Destination
 from catalpa.cli.terminal import Terminal
 
 
 def sql(
     model: ModelFile,
+    *,
     dialect: Annotated[
         str, typer.Option(help="duckdb, postgres, sqlite or another that sqlglot knows.")
     ] = "duckdb",
@@ -23,9 +24,8 @@ def sql(
         typer.Option(help="Columns to select beside the cluster: a,b. The model's columns if not given."),
     ] = None,
     label: Annotated[str, typer.Option(help="Name of the column of clusters.")] = "cluster",
-    output: OutputFile = None,
-    force: Force = False,
-    quiet: Quiet = False,
+    destination: Destination,
+    terminal: Terminal,
 ) -> None:
     """Write a model as one SQL query that labels rows where they are.
 
@@ -39,10 +39,9 @@ def sql(
     """
     from catalpa.cluster.registry import load
 
-    terminal = Terminal(quiet)
-    check_free(output, force=force)
+    destination.check()
     # A pair, not a text with a dot: names may hold dots, and are quoted one by one.
     path = table if schema is None else (schema, table)
     query = load(model).to_sql(dialect=dialect, table=path, keep=listed(keep), label=label)
-    write_texts(output, [f"{query}\n"])
-    terminal.wrote(output)
+    destination.write(f"{query}\n")
+    terminal.wrote(destination.output)

@@ -8,8 +8,13 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from catalpa.cli.options import AsJson
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,12 +26,15 @@ BAR_WIDTH = 8
 WIDE_ENOUGH_FOR_BARS = 72  # below this the words need the room
 
 
+@dataclass
 class Terminal:
     """Speaks for one command; a quiet one says nothing, but writes the data that was asked for."""
 
-    def __init__(self, quiet: bool = False) -> None:
-        self.quiet = quiet
-        self.warnings: list[str] = []
+    json: bool = field(default=False, init=False)  # of a command without the option
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print nothing but errors, and JSON if asked for.")
+    ] = False
+    warnings: list[str] = field(default_factory=list, init=False)
 
     def say(self, text: str = "") -> None:
         """A line for the person, on standard error."""
@@ -111,6 +119,13 @@ class Terminal:
                 status.update(f"{done}, about {minutes}:{seconds:02d} left")
 
             yield watch
+
+
+@dataclass
+class JsonTerminal(Terminal):
+    """Speaks for a command that can answer in JSON."""
+
+    json: AsJson = False
 
 
 def counted(watch: Callable[[RunProgress], None] | None) -> Callable[[int, int], None] | None:

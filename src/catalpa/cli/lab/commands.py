@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from catalpa.cli.lab.plans import figures_planned, planned
-from catalpa.cli.options import Delimiter, Encoding, Force, OutputFile, Quiet, TablePath, delimiter_of, listed
-from catalpa.cli.outputs import check_free, make_folder, write_text, write_texts
+from catalpa.cli.options import Drop, Force, TablePath, TextFile, listed, with_groups
+from catalpa.cli.outputs import Destination, check_free, make_folder, write_text
 from catalpa.cli.terminal import Terminal, counted
 from catalpa.errors import ParameterError
 
@@ -41,7 +41,9 @@ Format = StrEnum("Format", ["PLAIN", "MARKDOWN", "LATEX", "CSV"])
 
 
 @lab.command("run")
+@with_groups
 def run_command(
+    *,
     quick: Annotated[bool, typer.Option("--quick", help="Bundled data sets and five seeds only.")] = False,
     results: Annotated[Path | None, typer.Option(help="The .parquet file to keep results in.")] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes.")] = 1,
@@ -50,7 +52,7 @@ def run_command(
     seeds: Annotated[int | None, typer.Option(min=1, help="At most so many seeds.")] = None,
     protocol: ProtocolFile = None,
     retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Run failed runs again.")] = False,
-    quiet: Quiet = False,
+    terminal: Terminal,
 ) -> None:
     """Run every method on every data set with every seed, and print our ACC beside the printed one.
 
@@ -63,7 +65,6 @@ def run_command(
     from catalpa.lab.journal import ResultJournal
     from catalpa.lab.run import run
 
-    terminal = Terminal(quiet)
     path = results or (QUICK if quick else RESULTS)
     plan = planned(terminal, protocol, quick, methods, datasets, seeds)
     # Only what is planned now: failures of other methods stay as they were found.
@@ -80,14 +81,15 @@ def run_command(
 
 
 @lab.command("table")
+@with_groups
 def table_command(
     number: Annotated[str, typer.Argument(help="2, 3 or 4.")],
+    *,
     measure: Annotated[str, typer.Option(help="ACC, ARI, NMI, AMI or CMP.")] = "ACC",
     results: Results = RESULTS,
     protocol: ProtocolFile = None,
     format: Annotated[Format, typer.Option(help="How to write it.")] = Format.PLAIN,  # noqa: A002
-    output: OutputFile = None,
-    force: Force = False,
+    destination: Destination,
 ) -> None:
     """Print a published table: ours, printed, and the difference.
 
@@ -102,7 +104,7 @@ def table_command(
     from catalpa.lab.protocol import read_protocol
     from catalpa.lab.tables import table
 
-    check_free(output, force=force)
+    destination.check()
     rows = read_results(results)
     made = table(rows, read_protocol(protocol).including(rows), number, measure.upper())
     if made.cells.empty:
@@ -115,7 +117,7 @@ def table_command(
     else:
         parts = [FORMATS[format.value](grid) for grid in made.grids()]
         text = "\n\n".join(parts) + "\n"
-    write_texts(output, [text])
+    destination.write(text)
 
 
 @lab.command("significance")
@@ -158,14 +160,16 @@ def significance_command(
 
 
 @lab.command("figure")
+@with_groups
 def figure_command(
     number: Annotated[int, typer.Argument(min=1, max=4, help="1, 2, 3 or 4.")],
+    *,
     folder: Annotated[Path, typer.Option("--output", "-o", help="Folder for CSV, SVG and PNG.")] = FIGURES,
     data: Annotated[Path | None, typer.Option(help="Draw from this CSV instead of running again.")] = None,
     protocol: ProtocolFile = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer draws and sizes, bundled data sets.")] = False,
     force: Force = False,
-    quiet: Quiet = False,
+    terminal: Terminal,
 ) -> None:
     """Make a published figure: its data as CSV, and the drawing as SVG and PNG; started again, it continues.
 
@@ -182,7 +186,6 @@ def figure_command(
     from catalpa.lab.protocol import read_protocol
     from catalpa.report.html import needs_packages
 
-    terminal = Terminal(quiet)
     figure = FIGURES[number]
     stem = folder / f"figure{number}"
     files = [stem.with_suffix(suffix) for suffix in (".csv", ".svg", ".png")]
@@ -208,20 +211,20 @@ def figure_command(
 
 
 @lab.command("compare")
+@with_groups
 def compare_command(
     table: TablePath,
+    *,
     target: Annotated[str, typer.Option(help="The column with the known classes.")],
     methods: Annotated[list[str], typer.Option("--methods", "-m", help=f"Such as {NAMED}.")],
     seeds: Annotated[int, typer.Option(min=1, help="Seeds 0, 1, ... so many.")] = 20,
     k: Annotated[
         int | None, typer.Option("-k", "--clusters", min=1, help="Clusters; else as classes.")
     ] = None,
-    drop: Annotated[list[str] | None, typer.Option(help="Leave these columns out: a,b,c.")] = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    output: OutputFile = None,
-    force: Force = False,
-    quiet: Quiet = False,
+    drop: Drop = None,
+    text: TextFile,
+    destination: Destination,
+    terminal: Terminal,
 ) -> None:
     """Compare methods on your own table with known classes.
 
@@ -234,9 +237,8 @@ def compare_command(
     from catalpa.lab.compare import MEASURES, compare, summary
     from catalpa.table import read_table
 
-    terminal = Terminal(quiet)
-    check_free(output, force=force)
-    rows = read_table(table, delimiter=delimiter_of(delimiter), encoding=encoding, drop=listed(drop))
+    destination.check()
+    rows = read_table(table, **text.reading, drop=listed(drop))
     with terminal.runs() as watch:
         runs = compare(
             rows.to_pandas(), target, listed(methods) or [], seeds=seeds, n_clusters=k, watch=counted(watch)
@@ -245,17 +247,19 @@ def compare_command(
     terminal.say(f"All rows in one cluster would score ACC {runs['one_cluster'].iloc[0]:.3f} and ARI 0.")
     for error, part in runs[runs["error"] != ""].groupby("error", sort=False):
         terminal.say(f"without a result: {', '.join(dict.fromkeys(part['method']))}: {error}")
-    if output is not None:
-        terminal.wrote(write_text(output, runs.to_csv(index=False, lineterminator="\n")))
+    if destination.output is not None:
+        destination.write(runs.to_csv(index=False, lineterminator="\n"))
+        terminal.wrote(destination.output)
 
 
 @lab.command("page")
+@with_groups
 def page_command(
+    *,
     results: Results = RESULTS,
     figures: Annotated[Path, typer.Option(help="Folder with the data and drawings of figures.")] = FIGURES,
     protocol: ProtocolFile = None,
-    output: OutputFile = None,
-    force: Force = False,
+    destination: Destination,
 ) -> None:
     """Write the page of results in Markdown, made from stored results and figures alone.
 
@@ -268,13 +272,13 @@ def page_command(
     from catalpa.lab.page import page
     from catalpa.lab.protocol import read_protocol
 
-    check_free(output, force=force)
-    beside = Path.cwd() if output is None else output.absolute().parent
+    destination.check()
+    beside = Path.cwd() if destination.output is None else destination.output.absolute().parent
     # As seen from the page, wherever it is written; Markdown has slashes on every system.
     link = Path(os.path.relpath(figures.absolute(), beside)).as_posix()
     rows = read_results(results)
     text = page(rows, read_protocol(protocol).including(rows), figures_text(figures, link))
-    write_texts(output, [text])
+    destination.write(text)
 
 
 def _show_beside_printed(terminal: Terminal, rows: Any, plan: Protocol, path: Path) -> None:
