@@ -132,25 +132,17 @@ class CatalpaModel(_Stage, Model):
         return CatalpaModel(document, (), "cluster")  # the true columns come with the parameters
 
 
-class _Writer(util.MLWriter):
-    def __init__(self, stage: Any) -> None:
-        super().__init__()
-        self.stage = stage
-
+class _Writer(util.DefaultParamsWriter):
     def saveImpl(self, path: str) -> None:  # noqa: N802 - the name that Spark calls
-        self.stage._save(path)
+        self.instance._save(path)
 
 
-class _Reader(util.MLReader):
-    def __init__(self, kind: Any) -> None:
-        super().__init__()
-        self.kind = kind
-
+class _Reader(util.DefaultParamsReader):
     def load(self, path: str) -> Any:
-        metadata = util.DefaultParamsReader.loadMetadata(path, _session())
-        stage = self.kind._loaded(path, metadata)
+        metadata = self.loadMetadata(path, _session())
+        stage = self.cls._loaded(path, metadata)
         stage._resetUid(metadata["uid"])
-        util.DefaultParamsReader.getAndSetParams(stage, metadata)
+        self.getAndSetParams(stage, metadata)
         return stage
 
 
