@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -29,10 +29,9 @@ def onnx_model(scoring: Scoring, *, missing_text: str, method: str, names: Seque
             f"The columns {scoring.derived} were taken by parts of dates or items of lists, which ONNX does "
             "not have. Make columns of them in the table, and fit again."
         )
-    graph = _Graph()
-    labels = _Labels(graph, scoring, missing_text).label()
+    graph = _LabelGraph(scoring, missing_text)
+    graph.nodes.append(helper.make_node("Identity", [graph.label()], ["label"]))
     output = helper.make_tensor_value_info("label", TensorProto.INT64, ["rows"])
-    graph.nodes.append(helper.make_node("Identity", [labels], ["label"]))
     made = helper.make_graph(graph.nodes, "catalpa", graph.inputs, [output], graph.constants)
     model = helper.make_model(
         made,
@@ -46,60 +45,54 @@ def onnx_model(scoring: Scoring, *, missing_text: str, method: str, names: Seque
     return model
 
 
-class _Graph:
-    """Nodes under names that count up; what a node is called, nobody needs to know."""
+class _LabelGraph:
+    """The steps from the columns to the label, in the order of ``steps.reference``.
 
-    def __init__(self) -> None:
+    Nodes have names that count up; what a node is called, nobody needs to know.
+    """
+
+    def __init__(self, scoring: Scoring, missing_text: str) -> None:
+        self.scoring = scoring
+        self.missing_text = missing_text
         self.nodes: list[Any] = []
         self.inputs: list[Any] = []
         self.constants: list[Any] = []
+        self.refused: list[str] = []  # a mask (rows, 1) per column that has cells which predict refuses
 
-    def op(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
-        """Add a node; gives the name of its output."""
+    def op(self, kind: str, *inputs: Any, domain: str = "", **attributes: Any) -> str:
+        """Add a node; gives the name of its output. An input is a name, or a value: a constant."""
         name = f"{kind}_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(kind, list(inputs), [name], domain=domain, **attributes))
+        named = [each if isinstance(each, str) else self.constant(each) for each in inputs]
+        self.nodes.append(helper.make_node(kind, named, [name], domain=domain, **attributes))
         return name
 
-    def constant(self, values: Any, dtype: type[np.generic] = np.float64) -> str:
-        name = f"constant_{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(np.asarray(values, dtype=dtype), name))
+    def constant(self, values: Any) -> str:
+        """Whole numbers of 64 bits, doubles or Booleans, by the type of the values."""
+        name, array = f"constant_{len(self.constants)}", np.asarray(values)
+        array = array.astype(np.int64) if array.dtype.kind == "i" else array
+        self.constants.append(numpy_helper.from_array(array, name))
         return name
-
-    def whole(self, values: Any) -> str:
-        return self.constant(values, np.int64)
 
     def column(self, name: str, kind: int) -> str:
         """An input of one column of the table, (rows, 1)."""
         self.inputs.append(helper.make_tensor_value_info(name, kind, ["rows", 1]))
         return name
 
-
-@dataclass(frozen=True, eq=False)
-class _Labels:
-    """The steps from the columns to the label, in the order of ``steps.reference``."""
-
-    graph: _Graph
-    scoring: Scoring
-    missing_text: str
-    # One mask (rows, 1) per column that has cells which predict refuses.
-    refused: list[str] = field(default_factory=list)
-
     def label(self) -> str:  # (rows,)
-        graph, fixed = self.graph, self.scoring.fixed
-        total = graph.whole(fixed.anchor[None, :])
+        fixed = self.scoring.fixed
+        total = self.constant(fixed.anchor[None, :])
         for column, costs in self.scoring.parts:
             # A further place without costs, for cells that are refused.
             table = np.vstack([costs, np.zeros((1, fixed.k), dtype=np.int64)])
-            rows = graph.op("Reshape", self._codes(column), graph.whole([-1]))
-            total = graph.op("Add", total, graph.op("Gather", graph.whole(table), rows))
+            rows = self.op("Reshape", self._codes(column), [-1])
+            total = self.op("Add", total, self.op("Gather", table, rows))
         if fixed.n_numeric:
-            total = graph.op("Add", total, self._number_part())
-        smallest = graph.op("ReduceMin", total, axes=[1], keepdims=1)
-        within = graph.op("LessOrEqual", total, graph.op("Add", smallest, graph.whole(fixed.tie)))
-        nearest = graph.op("ArgMax", graph.op("Cast", within, to=TensorProto.INT32), axis=1, keepdims=0)
+            total = self.op("Add", total, self._number_part())
+        smallest = self.op("ReduceMin", total, axes=[1], keepdims=1)
+        within = self.op("LessOrEqual", total, self.op("Add", smallest, fixed.tie))
+        nearest = self.op("ArgMax", self.op("Cast", within, to=TensorProto.INT32), axis=1, keepdims=0)
         for mask in self.refused:
-            flat = graph.op("Reshape", mask, graph.whole([-1]))
-            nearest = graph.op("Where", flat, graph.whole(REFUSED), nearest)
+            nearest = self.op("Where", self.op("Reshape", mask, [-1]), REFUSED, nearest)
         return nearest
 
     def _codes(self, column: Column) -> str:  # (rows, 1)
@@ -110,19 +103,19 @@ class _Labels:
         elif types == {"text"}:
             codes = self._texts(column)
         elif types == {"boolean"} and _without_gaps(column, "bool"):
-            flags = self.graph.column(column.name, TensorProto.BOOL)
-            numbers = self.graph.op("Cast", flags, to=TensorProto.INT64)
+            flags = self.column(column.name, TensorProto.BOOL)
+            numbers = self.op("Cast", flags, to=TensorProto.INT64)
             places = {int(bool(value)): at for at, value in enumerate(column.known)}
             codes = self._looked_up(column, numbers, "keys_int64s", places)
         elif _without_gaps(column, "int") and all(isinstance(one, int) for one in column.known):
             # One of doubles may meet fractions and gaps later.
-            cells = self.graph.column(column.name, TensorProto.INT64)
+            cells = self.column(column.name, TensorProto.INT64)
             codes = self._looked_up(column, cells, "keys_int64s", _places(column))
         else:
             codes = self._numbers_that_name(column)
         refused = self.scoring.refused_place(column)
         if refused in (self.scoring.missing_place(column), self.scoring.unseen_place(column)):
-            self.refused.append(self.graph.op("Equal", codes, self.graph.whole(refused)))
+            self.refused.append(self.op("Equal", codes, refused))
         return codes
 
     def _texts(self, column: Column) -> str:
@@ -131,78 +124,68 @@ class _Labels:
                 f"Column {column.name!r} has the category {self.missing_text!r}, which would stand for a "
                 "missing cell. Name a text that no column holds by missing_text."
             )
-        cells = self.graph.column(column.name, TensorProto.STRING)
+        cells = self.column(column.name, TensorProto.STRING)
         places = {**_places(column), self.missing_text: self.scoring.missing_place(column)}
         return self._looked_up(column, cells, "keys_strings", places)
 
     def _looked_up(self, column: Column, cells: str, keys: str, places: Mapping[Any, int]) -> str:
         words = {keys: list(places), "values_int64s": list(places.values())}
         unseen = self.scoring.unseen_place(column)
-        return self.graph.op("LabelEncoder", cells, domain="ai.onnx.ml", **words, default_int64=unseen)
+        return self.op("LabelEncoder", cells, domain="ai.onnx.ml", **words, default_int64=unseen)
 
     def _numbers_that_name(self, column: Column) -> str:
         """Codes of categories that are numbers: missing ones, and fractions, take doubles."""
-        graph = self.graph
-        cells = graph.column(column.name, TensorProto.DOUBLE)
-        hits = graph.op("Equal", cells, graph.constant(_doubles(column)))
-        at = graph.op("Where", hits, graph.whole([range(len(column.known))]), graph.whole(-1))
-        codes = graph.op("ReduceMax", at, axes=[1], keepdims=1)
-        known_cell = graph.op("GreaterOrEqual", codes, graph.whole(0))
-        codes = graph.op("Where", known_cell, codes, graph.whole(self.scoring.unseen_place(column)))
+        cells = self.column(column.name, TensorProto.DOUBLE)
+        hits = self.op("Equal", cells, _doubles(column))
+        places = self.op("Where", hits, np.arange(len(column.known))[None, :], -1)
+        codes = self.op("ReduceMax", places, axes=[1], keepdims=1)
+        known_cell = self.op("GreaterOrEqual", codes, 0)
+        codes = self.op("Where", known_cell, codes, self.scoring.unseen_place(column))
         return self._or_missing(column, cells, codes)
-
-    def _or_missing(self, column: Column, cells: str, codes: str) -> str:
-        missing = self.graph.whole(self.scoring.missing_place(column))
-        return self.graph.op("Where", self._seen(cells), codes, missing)
 
     def _bins(self, column: Column) -> str:
         """A number on a border belongs to the bin above it."""
-        graph = self.graph
-        cells = graph.column(column.name, TensorProto.DOUBLE)
-        above = graph.op("GreaterOrEqual", cells, graph.constant([column.edges or ()]))
-        ones = graph.op("Cast", above, to=TensorProto.INT64)
-        return self._or_missing(column, cells, graph.op("ReduceSum", ones, graph.whole([1]), keepdims=1))
+        cells = self.column(column.name, TensorProto.DOUBLE)
+        above = self.op("GreaterOrEqual", cells, np.array([column.edges or ()], dtype=np.float64))
+        ones = self.op("Cast", above, to=TensorProto.INT64)
+        return self._or_missing(column, cells, self.op("ReduceSum", ones, [1], keepdims=1))
+
+    def _or_missing(self, column: Column, cells: str, codes: str) -> str:
+        missing = self.constant(self.scoring.missing_place(column))
+        return self.op("Where", self._seen(cells), codes, missing)
 
     def _seen(self, cells: str) -> str:
         """Whether a number is there: only a finite one minus itself is 0."""
-        return self.graph.op("Equal", self.graph.op("Sub", cells, cells), self.graph.constant(0.0))
+        return self.op("Equal", self.op("Sub", cells, cells), 0.0)
 
     def _number_part(self) -> str:  # (rows, k)
-        graph, fixed = self.graph, self.scoring.fixed
-        parts = []
+        fixed, parts = self.scoring.fixed, []
         for at, column in enumerate(self.scoring.schema.numeric):
             number, seen = self._scaled(at, column)
             if self.scoring.schema.missing == "error":
-                self.refused.append(graph.op("Not", seen))
-            means, scale, level = (values[:, at] for values in (fixed.means, fixed.scale, fixed.level))
+                self.refused.append(self.op("Not", seen))
+            means, scale, level = (values[None, :, at] for values in (fixed.means, fixed.scale, fixed.level))
             there = ~np.isnan(means)  # of a cluster without such numbers there is nothing to measure
-            middle = graph.constant(np.where(there, means, 0.0)[None, :])
-            away = graph.op("Abs", graph.op("Sub", number, middle))
-            measured = graph.op("Mul", away, away) if fixed.power == 2 else away
-            term = graph.op("Mul", graph.constant(scale[None, :]), measured)
-            term = graph.op("Add", graph.constant(level[None, :]), term)
-            counts = graph.op("And", seen, graph.constant(there[None, :], np.bool_))
-            parts.append(graph.op("Where", counts, term, graph.constant(0.0)))
-        total = parts[0]
-        for part in parts[1:]:
-            total = graph.op("Add", total, part)
-        capped = graph.op("Min", total, graph.constant(fixed.number_limit))
-        quanta = graph.op("Round", graph.op("Mul", capped, graph.constant(2.0**fixed.shift)))
-        return graph.op("Cast", quanta, to=TensorProto.INT64)
+            away = self.op("Abs", self.op("Sub", number, np.where(there, means, 0.0)))
+            measured = self.op("Mul", away, away) if fixed.power == 2 else away
+            term = self.op("Add", level, self.op("Mul", scale, measured))
+            parts.append(self.op("Where", self.op("And", seen, there), term, 0.0))
+        total = reduce(partial(self.op, "Add"), parts)
+        capped = self.op("Min", total, float(fixed.number_limit))
+        quanta = self.op("Round", self.op("Mul", capped, 2.0**fixed.shift))
+        return self.op("Cast", quanta, to=TensorProto.INT64)
 
     def _scaled(self, at: int, column: Column) -> tuple[str, str]:
         """A number in ticks of its range, as ``Scaling.apply`` has it, and whether it is there."""
-        graph, scaling = self.graph, self.scoring.schema.scaling
-        cells = graph.column(column.name, TensorProto.DOUBLE)
-        seen = self._seen(cells)
-        low = float(scaling.low[at])
-        half = graph.op("Div", graph.op("Where", seen, cells, graph.constant(low)), graph.constant(2.0))
-        unit = graph.op("Sub", half, graph.constant(low / 2))
-        unit = graph.op("Div", unit, graph.constant(float(scaling.half_span[at])))
+        scaling = self.scoring.schema.scaling
+        cells = self.column(column.name, TensorProto.DOUBLE)
+        seen, low = self._seen(cells), float(scaling.low[at])
+        half = self.op("Div", self.op("Where", seen, cells, low), 2.0)
+        unit = self.op("Div", self.op("Sub", half, low / 2), float(scaling.half_span[at]))
         lowest, highest = (0.0, 1.0) if scaling.clipped[at] else (-FARTHEST, FARTHEST)
-        unit = graph.op("Clip", unit, graph.constant(lowest), graph.constant(highest))
-        ticks = graph.op("Round", graph.op("Mul", unit, graph.constant(2.0**TICK_BITS)))
-        return graph.op("Div", ticks, graph.constant(2.0**TICK_BITS)), seen
+        unit = self.op("Clip", unit, lowest, highest)
+        ticks = self.op("Round", self.op("Mul", unit, 2.0**TICK_BITS))
+        return self.op("Div", ticks, 2.0**TICK_BITS), seen
 
 
 def _types(column: Column) -> set[str]:
