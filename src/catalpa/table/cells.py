@@ -133,6 +133,9 @@ class Coded:
     def __len__(self) -> int:
         return len(self.codes)
 
+    def coded(self) -> Coded:
+        return self
+
     @property
     def missing(self) -> int:
         # Unsigned codes have no -1, so their column has no missing cell.
@@ -141,17 +144,15 @@ class Coded:
     def times(self) -> IntArray:
         """How often each of ``values`` occurs."""
         codes = self.codes if self.codes.dtype.kind == "u" else self.codes[self.codes >= 0]
-        if codes.dtype == np.uint8 and len(codes) >= MANY_CODES:
-            return _times_of_bytes(codes)[: len(self.values)]
-        return np.bincount(codes, minlength=len(self.values))
-
-
-def _times_of_bytes(codes: IntArray) -> IntArray:  # (256,)
-    """How often each byte occurs, of many: two at a time are one number of 16 bits, and half as many."""
-    paired = len(codes) // 2 * 2
-    pairs = np.bincount(np.ascontiguousarray(codes[:paired]).view(np.uint16), minlength=256 * 256)
-    by_byte = pairs.reshape(256, 256)
-    return np.asarray(by_byte.sum(axis=0) + by_byte.sum(axis=1) + np.bincount(codes[paired:], minlength=256))
+        if codes.dtype != np.uint8 or len(codes) < MANY_CODES:
+            return np.bincount(codes, minlength=len(self.values))
+        # Two bytes at a time are one number of 16 bits, and half as many to count.
+        paired = len(codes) // 2 * 2
+        pairs = np.bincount(np.ascontiguousarray(codes[:paired]).view(np.uint16), minlength=256 * 256)
+        left = np.bincount(codes[paired:], minlength=256)
+        first_and_second = pairs.reshape(256, 256)
+        times = first_and_second.sum(axis=0) + first_and_second.sum(axis=1) + left
+        return np.asarray(times[: len(self.values)])
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,9 +15,9 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from catalpa.errors import TableError, UnsupportedTable
-from catalpa.table import reading as read
 from catalpa.table.blocks import IntArray
 from catalpa.table.cells import MISSING_CODE, Cells, Coded, Family, check_text
+from catalpa.table.reading import read_arrow, read_numpy, read_objects, strange_cells
 from catalpa.table.schema import Dtype, Schema
 
 
@@ -258,8 +258,8 @@ def read_column(library: str, name: str, column: Any) -> Cells:
     if library == "polars":
         return _read_polars(name, column)
     if library in ("numpy", "list", "dicts"):
-        return read.from_numpy(name, column, Dtype(str(column.dtype)))
-    return read.from_arrow(name, column, _arrow_dtype(column))
+        return read_numpy(name, column, Dtype(str(column.dtype)))
+    return read_arrow(name, column, _arrow_dtype(column))
 
 
 def _arrow_dtype(column: Any) -> Dtype:
@@ -274,7 +274,7 @@ def _read_pandas(name: str, series: Any) -> Cells:
     if hasattr(dtype, "categories"):
         return _read_pandas_category(name, series)
     if isinstance(dtype, np.dtype) or type(dtype).__name__ == "SparseDtype":
-        return read.from_numpy(name, series.to_numpy(), Dtype(str(dtype)))
+        return read_numpy(name, series.to_numpy(), Dtype(str(dtype)))
     # pandas calls its strings "string" whoever stores them; decode needs to know who did.
     storage = getattr(dtype, "storage", None)
     text = f"string[{storage}]" if storage and str(dtype) == "string" else str(dtype)
@@ -285,8 +285,8 @@ def _read_pandas(name: str, series: Any) -> Cells:
         own = series.array
         cells = pa.array(own if hasattr(own, "__arrow_array__") else series, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError):
-        return read.from_objects(name, series.to_numpy(dtype=object), Dtype(text))
-    return read.from_arrow(name, cells, Dtype(text))
+        return read_objects(name, series.to_numpy(dtype=object), Dtype(text))
+    return read_arrow(name, cells, Dtype(text))
 
 
 def _read_pandas_category(name: str, series: Any) -> Coded:
@@ -294,10 +294,9 @@ def _read_pandas_category(name: str, series: Any) -> Coded:
     check_text(f"Column {name!r} holds", index)  # pandas would stumble over it
     inner = str(index.dtype)
     labels = index.astype(str) if inner.startswith(("interval", "period")) else index
-    plain = read_column("pandas", name, labels.to_series())
-    coded = plain if isinstance(plain, Coded) else plain.coded()
+    coded = read_column("pandas", name, labels.to_series()).coded()
     if coded.family is Family.LISTS:
-        raise read.strange_cells(name, f"a {type(index[0]).__name__} as a category")
+        raise strange_cells(name, f"a {type(index[0]).__name__} as a category")
     values = [coded.values[code] for code in coded.codes]
     dtype = Dtype("category", tuple(values), bool(series.cat.ordered), inner)
     family = Family.ORDERED if dtype.ordered else Family.TEXT
@@ -313,12 +312,12 @@ def _read_polars(name: str, series: Any) -> Cells:
     if kind.startswith("Categorical"):
         return _read_polars_categorical(name, series)
     if kind.startswith(("List", "Array")):
-        return read.from_arrow(name, series.to_arrow(), Dtype(kind))
+        return read_arrow(name, series.to_arrow(), Dtype(kind))
     if series.dtype.is_nested():
-        raise read.strange_cells(name, f"values of type {kind}")
+        raise strange_cells(name, f"values of type {kind}")
     if kind in ("Object", "Int128", "UInt128"):  # Arrow takes none of them
-        return read.from_objects(name, _objects(series.to_list()), Dtype(kind))
-    return read.from_arrow(name, series.to_arrow(), Dtype(kind))
+        return read_objects(name, _objects(series.to_list()), Dtype(kind))
+    return read_arrow(name, series.to_arrow(), Dtype(kind))
 
 
 def _read_polars_categorical(name: str, series: Any) -> Cells:
@@ -326,7 +325,7 @@ def _read_polars_categorical(name: str, series: Any) -> Cells:
     places = np.asarray(occurring.to_physical().to_numpy())
     # All categoricals of a session share their codes, so they may be far apart; then Arrow packs them.
     if places.max(initial=0) > 4 * len(places) + 1024:
-        return read.from_arrow(name, series.to_arrow(), Dtype("Categorical"))
+        return read_arrow(name, series.to_arrow(), Dtype("Categorical"))
     values = [""] * (int(places.max(initial=0)) + 1)
     for place, value in zip(places.tolist(), occurring.cast(str).to_list(), strict=True):
         values[place] = value

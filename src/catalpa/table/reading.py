@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,13 +15,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from catalpa.errors import TableError, UnsupportedTable
+from catalpa.table.blocks import IntArray
 from catalpa.table.cells import (
     MISSING_CODE,
     Category,
     Cells,
     Coded,
     Family,
-    Key,
     Numbers,
     category_key,
     check_text,
@@ -29,7 +31,9 @@ from catalpa.table.cells import (
 from catalpa.table.schema import Dtype
 
 
-def from_numbers(name: str, numbers: NDArray[Any], dtype: Dtype, absent: NDArray[np.bool_] | None) -> Numbers:
+def _read_numbers(
+    name: str, numbers: NDArray[Any], dtype: Dtype, absent: NDArray[np.bool_] | None = None
+) -> Numbers:
     """Numbers with NaN taken as missing; infinity is refused."""
     if not numbers.dtype.isnative:  # Arrow and the core read the processor's own order of bytes
         numbers = numbers.astype(numbers.dtype.newbyteorder("="))
@@ -50,22 +54,22 @@ def from_numbers(name: str, numbers: NDArray[Any], dtype: Dtype, absent: NDArray
     return Numbers(Family.FLOAT, dtype, np.where(missing, 0, numbers), missing)
 
 
-def from_numpy(name: str, cells: NDArray[Any], dtype: Dtype) -> Cells:
+def read_numpy(name: str, cells: NDArray[Any], dtype: Dtype) -> Cells:
     """Cells of a one-dimensional array of any dtype."""
     kind = cells.dtype.kind
     if kind in "iuf":
-        return from_numbers(name, cells, dtype, None)
+        return _read_numbers(name, cells, dtype)
     if kind == "b":
         return Coded(Family.BOOLEAN, dtype, (False, True), cells.view(np.uint8))
     if kind in "OSUT":
-        return from_objects(name, cells.astype(object, copy=False), dtype)
+        return read_objects(name, cells.astype(object, copy=False), dtype)
     try:
-        return from_arrow(name, pa.array(cells, from_pandas=True), dtype)
+        return read_arrow(name, pa.array(cells, from_pandas=True), dtype)
     except pa.ArrowException as error:
         raise strange_cells(name, f"values of type {cells.dtype}") from error
 
 
-def from_arrow(name: str, cells: Any, dtype: Dtype) -> Cells:
+def read_arrow(name: str, cells: Any, dtype: Dtype) -> Cells:
     """Cells of an Arrow array or chunked array."""
     array = _one_chunk(cells)
     kind = array.type
@@ -75,7 +79,7 @@ def from_arrow(name: str, cells: Any, dtype: Dtype) -> Cells:
         return Coded(Family.TEXT, replace(dtype, inner=str(kind)), values, indices_of(packed))
     _check_sound(name, array)
     if pa.types.is_dictionary(kind):
-        return _from_dictionary(name, array, dtype)
+        return _read_dictionary(name, array, dtype)
     dtype = replace(dtype, inner=str(kind))
     if pa.types.is_boolean(kind):
         codes = array.cast(pa.int8()).fill_null(MISSING_CODE).to_numpy(zero_copy_only=False)
@@ -85,21 +89,25 @@ def from_arrow(name: str, cells: Any, dtype: Dtype) -> Cells:
         exact = pa.types.is_integer(kind) or kind in (pa.float32(), pa.float64())
         plain = array if exact else array.cast(pa.float64())
         numbers = plain.fill_null(0).to_numpy(zero_copy_only=False)
-        return from_numbers(name, numbers, dtype, absent)
+        return _read_numbers(name, numbers, dtype, absent)
     if pa.types.is_null(kind):
         return Coded(Family.EMPTY, dtype, (), np.full(len(array), MISSING_CODE, dtype=np.int8))
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        return _from_lists(name, array.to_pylist(), dtype)
+        return _read_lists(name, array.to_pylist(), dtype)
     if pa.types.is_duration(kind) or pa.types.is_interval(kind) or pa.types.is_nested(kind):
         raise strange_cells(name, f"values of type {kind}")
     packed = array.dictionary_encode()
     family = Family.MOMENT if pa.types.is_temporal(kind) else Family.TEXT
-    return Coded(family, dtype, dictionary_values(name, packed.dictionary), indices_of(packed))
+    return Coded(family, dtype, _dictionary_values(name, packed.dictionary), indices_of(packed))
 
 
 def _packed(name: str, array: pa.Array) -> pa.DictionaryArray:
     """Text as a dictionary, with what ``_check_sound`` looks for told from each different text once."""
-    if not _in_order(array):
+    width = np.int32 if pa.types.is_string(array.type) else np.int64
+    places: NDArray[Any] = np.frombuffer(array.buffers()[1], dtype=width)
+    ends = places[array.offset : array.offset + len(array) + 1]
+    # Do texts lie one behind the other? That the last ends inside its bytes Arrow has looked at.
+    if (ends[1:] < ends[:-1]).any():
         _check_sound(name, array)
     packed = array.dictionary_encode()
     try:
@@ -107,15 +115,6 @@ def _packed(name: str, array: pa.Array) -> pa.DictionaryArray:
     except pa.ArrowInvalid:
         _check_sound(name, array)  # in which row it is
     return packed
-
-
-def _in_order(array: pa.Array) -> bool:
-    """Whether texts lie one behind the other; that the last ends inside its bytes Arrow has looked at."""
-    places = array.buffers()[1]
-    width = np.int32 if pa.types.is_string(array.type) else np.int64
-    every: NDArray[Any] = np.frombuffer(places, dtype=width)
-    ends = every[array.offset : array.offset + len(array) + 1]
-    return bool((ends[1:] >= ends[:-1]).all())
 
 
 def _check_sound(name: str, array: pa.Array) -> None:
@@ -150,9 +149,9 @@ def _one_chunk(cells: Any) -> pa.Array:
     return cells.storage if isinstance(cells, pa.ExtensionArray) else cells
 
 
-def _from_dictionary(name: str, array: pa.DictionaryArray, dtype: Dtype) -> Coded:
+def _read_dictionary(name: str, array: pa.DictionaryArray, dtype: Dtype) -> Coded:
     family = Family.ORDERED if dtype.ordered else Family.TEXT
-    codes, values = indices_of(array), dictionary_values(name, array.dictionary)
+    codes, values = indices_of(array), _dictionary_values(name, array.dictionary)
     if dtype.ordered:
         dtype = replace(dtype, declared=tuple(value for value in values if value is not None))
     if None in values:
@@ -161,13 +160,13 @@ def _from_dictionary(name: str, array: pa.DictionaryArray, dtype: Dtype) -> Code
     return Coded(family, dtype, ["" if value is None else value for value in values], codes)
 
 
-def dictionary_values(name: str, dictionary: pa.Array) -> list[Category]:
+def _dictionary_values(name: str, dictionary: pa.Array) -> list[Category]:
     """The categories of a dictionary as text, booleans or numbers; moments and bytes become text."""
     kind = dictionary.type
     if pa.types.is_decimal(kind):
         dictionary = dictionary.cast(pa.float64())
     elif pa.types.is_temporal(kind) and not pa.types.is_duration(kind):
-        return [moment_text(text) for text in dictionary.cast(pa.string()).to_pylist()]
+        return [_moment_text(text) for text in dictionary.cast(pa.string()).to_pylist()]
     elif pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
         return [_decoded(name, value) for value in dictionary.to_pylist()]
     values: list[Any] = dictionary.to_pylist()
@@ -179,7 +178,7 @@ def dictionary_values(name: str, dictionary: pa.Array) -> list[Category]:
     return values
 
 
-def moment_text(text: str | None) -> str | None:
+def _moment_text(text: str | None) -> str | None:
     """The same text for the same moment, however many digits its library keeps."""
     if text is None:
         return None
@@ -208,27 +207,37 @@ def strange_cells(name: str, what: str) -> UnsupportedTable:
     )
 
 
-_NUMBERS = (int, float, np.integer, np.floating)
-_BOOLEANS = (bool, np.bool_)
+# To Python and NumPy truth values and spans of time are whole numbers, and a datetime is a date.
+_GROUPS: dict[str, tuple[type, ...]] = {
+    "text": (str,),
+    "bool": (bool, np.bool_),
+    "timedelta64": (np.timedelta64,),
+    "int": (int, np.integer),
+    "float": (float, np.floating),
+    "datetime": (datetime, np.datetime64),
+    "date": (date,),
+}
 _MISSING = ("NoneType", "NAType", "NaTType")
+_LISTS = {"list", "tuple", "set", "frozenset", "ndarray"}
 
 
-def from_objects(name: str, cells: NDArray[Any], dtype: Dtype) -> Cells:
+def read_objects(name: str, cells: NDArray[Any], dtype: Dtype) -> Cells:
     """Cells of an array of Python objects."""
     kinds = {_group(kind) for kind in set(map(type, cells))} - {"missing"}
     # nan is a float, and what pandas has in place of a list that is missing.
     if kinds and kinds - {"float"} <= _LISTS and all(c != c for c in cells if isinstance(c, float)):
-        return _from_lists(name, cells, dtype)
+        return _read_lists(name, cells, dtype)
     # Arrow converts the second of [1.5, True], ["a", b"b"] and [date, datetime]: only take what it keeps.
     if len(kinds) <= 1 or kinds == {"text", "float"} or kinds == {"int", "float"}:
         try:
             array = pa.array(cells, from_pandas=True)
         except (pa.ArrowException, OverflowError, TypeError, ValueError):
-            return _factorized(name, cells, dtype)
-        return from_arrow(name, array, dtype)
-    return _factorized(name, cells, dtype)
+            return _read_mixed(name, cells, dtype)
+        return read_arrow(name, array, dtype)
+    return _read_mixed(name, cells, dtype)
 
 
+@cache
 def _group(kind: type) -> str:
     for group, kinds in _GROUPS.items():
         if issubclass(kind, kinds):
@@ -236,69 +245,58 @@ def _group(kind: type) -> str:
     return "missing" if kind.__name__ in _MISSING else kind.__name__
 
 
-# To Python and NumPy truth values and spans of time are whole numbers, and a datetime is a date.
-_GROUPS: dict[str, tuple[type, ...]] = {
-    "text": (str,),
-    "bool": _BOOLEANS,
-    "timedelta64": (np.timedelta64,),
-    "int": (int, np.integer),
-    "float": (float, np.floating),
-    "datetime": (datetime, np.datetime64),
-    "date": (date,),
-}
-
-
-_LISTS = {"list", "tuple", "set", "frozenset", "ndarray"}
-
-
-def _from_lists(name: str, cells: Any, dtype: Dtype) -> Coded:
+def _read_lists(name: str, cells: Any, dtype: Dtype) -> Coded:
     """Cells that hold several values each; in which order, and how often, does not count."""
-    places: dict[Any, int] = {}
-    codes = np.empty(len(cells), dtype=np.int64)
-    for row, cell in enumerate(cells):
+
+    def items(cell: Any) -> Any:
         if type(cell).__name__ not in _LISTS:
-            codes[row] = MISSING_CODE
-            continue
-        items = {category_key(value) for item in cell if (value := _plain(name, item)) is not None}
-        codes[row] = places.setdefault(tuple(key[1] for key in sorted(items)), len(places))
-    values: list[Any] = list(places)
-    return Coded(Family.LISTS if places else Family.EMPTY, dtype, values, codes)
+            return None
+        keys = {category_key(value) for item in cell if (value := _plain(name, item)) is not None}
+        return tuple(key[1] for key in sorted(keys))
+
+    values, codes = _factorized(items(cell) for cell in cells)
+    return Coded(Family.LISTS if values else Family.EMPTY, dtype, values, codes)
 
 
-def _factorized(name: str, cells: Any, dtype: Dtype) -> Coded:
-    places: dict[Key, int] = {}
-    codes = np.empty(len(cells), dtype=np.int64)
-    for row, cell in enumerate(cells):
-        value = _plain(name, cell)
-        codes[row] = MISSING_CODE if value is None else places.setdefault(category_key(value), len(places))
-    check_text(f"Column {name!r} holds", (key[1] for key in places))
-    types = {key[0] for key in places}
-    families = {frozenset({"text"}): Family.TEXT, frozenset({"boolean"}): Family.BOOLEAN}
-    family = families.get(frozenset(types), Family.MIXED) if types else Family.EMPTY
-    return Coded(family, dtype, [key[1] for key in places], codes)
+def _read_mixed(name: str, cells: Any, dtype: Dtype) -> Coded:
+    plain = (_plain(name, cell) for cell in cells)
+    keys, codes = _factorized(None if value is None else category_key(value) for value in plain)
+    values = [key[1] for key in keys]
+    check_text(f"Column {name!r} holds", values)
+    families = {(): Family.EMPTY, ("text",): Family.TEXT, ("boolean",): Family.BOOLEAN}
+    family = families.get(tuple({key[0] for key in keys}), Family.MIXED)
+    return Coded(family, dtype, values, codes)
+
+
+def _factorized(keys: Iterable[Any]) -> tuple[list[Any], IntArray]:
+    """The different keys in the order of their first cells, and the place of each cell's among them."""
+    places: dict[Any, int] = {}
+    found = (MISSING_CODE if key is None else places.setdefault(key, len(places)) for key in keys)
+    codes = np.fromiter(found, dtype=np.int64)  # before the places are listed
+    return list(places), codes
 
 
 def _plain(name: str, cell: Any) -> Category:
     """A cell of an object column as a category; None where it is missing."""
-    if isinstance(cell, str):
-        return str(cell)
-    if type(cell).__name__ in _MISSING:
+    kind: type = type(cell)
+    group = _group(kind)
+    if group == "missing":
         return None
-    if isinstance(cell, _BOOLEANS):
+    if group == "text":
+        return str(cell)
+    if group == "bool":
         return bool(cell)
+    if group == "int":
+        return int(cell)
+    if group in ("datetime", "date"):
+        return None if cell != cell else str(cell)
     if isinstance(cell, bytes):
         return _decoded(name, cell)
-    if isinstance(cell, datetime | date | np.datetime64):
-        return None if cell != cell else str(cell)
-    if isinstance(cell, Decimal):
-        cell = float(cell) if not cell.is_nan() else np.nan
-    # A span of time is a whole number to NumPy, and none to anybody else.
-    if not isinstance(cell, _NUMBERS) or isinstance(cell, np.timedelta64):
-        raise strange_cells(name, f"a {type(cell).__name__}")
-    # Not item(), which leaves a longdouble as it is.
-    number = (float if isinstance(cell, float | np.floating) else int)(cell)
+    if group != "float" and not isinstance(cell, Decimal):
+        raise strange_cells(name, f"a {kind.__name__}")
+    number = np.nan if isinstance(cell, Decimal) and cell.is_nan() else float(cell)
     if number != number:  # nan
         return None
-    if isinstance(number, float) and np.isinf(number):
+    if np.isinf(number):
         raise TableError(f"Input X contains infinity: column {name!r} holds infinite numbers. Replace them.")
     return whole(number)
