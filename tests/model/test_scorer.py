@@ -15,7 +15,7 @@ import catalpa
 from catalpa import Grove, KModes
 from catalpa.cluster.registry import METHODS
 from catalpa.errors import ParameterError, TableError, UnseenCategoryWarning
-from catalpa.table.match import FEW_ROWS
+from catalpa.table.few import FEW_ROWS
 
 
 @pytest.fixture(scope="module")

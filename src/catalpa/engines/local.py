@@ -167,7 +167,7 @@ class InMemory:
         return Opened(schema, LocalEngine(weighted, settings.n_jobs), per_weight)
 
     def for_predict(self, encoding: Encoding) -> LocalEngine:
-        return LocalEngine(encoding.whole_table(self.table), encoding.settings.n_jobs)
+        return LocalEngine(encoding.rows(self.table), encoding.settings.n_jobs)
 
 
 def opener_for(X: Any) -> Opener:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from catalpa.engines.base import Engine, Step
 from catalpa.errors import ParameterError
-from catalpa.table.blocks import UNSCALED, Axis, gather_rows, search_positions
+from catalpa.table.blocks import UNSCALED, Axis, Block, gather_rows, search_positions
 from catalpa.table.digest import Digest
 from catalpa.table.encode import Encoding
 from catalpa.table.infer import schema_of
@@ -90,4 +90,4 @@ class HeldInParts:
 
     def answer_of_no_rows(self, step: Step[NDArray[Any]], args: tuple[Any, ...]) -> NDArray[Any]:
         """Tells the type and width of answers, before any is made."""
-        return step(self.encoding.no_rows(self.axis), *args)
+        return step(Block.empty(self.axis, len(self.encoding.schema.numeric)), *args)

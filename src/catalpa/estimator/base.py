@@ -35,8 +35,8 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.scores import FixedScores, fix
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
 from catalpa.table.encode import Encoding
+from catalpa.table.few import few_rows
 from catalpa.table.intake import Header
-from catalpa.table.match import few_rows
 from catalpa.table.schema import MissingPolicy, NumbersPolicy, Schema, TableSettings, UnknownPolicy
 
 __all__ = ["Clusterer", "Outcome", "Problem"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from catalpa.errors import TableError, UnsupportedTable
 from catalpa.table.cells import Cells, Coded, Family
 from catalpa.table.digest import Summary
-from catalpa.table.schema import Category, Dtype, Origin, category_key
+from catalpa.table.schema import Category, Column, Dtype, Origin, category_key
 
 MOST_ITEMS = 1000  # different items of the lists of a column; each becomes a column
 MONTHS = (
@@ -81,9 +81,12 @@ def _in_order(tally: Counter[Any], part: str) -> tuple[Category, ...]:
     return tuple(key[1] for key in sorted(tally))
 
 
-def derived_cells(cells: Cells, origin: Origin) -> Coded:
-    """The cells of a column made from another one."""
-    coded = cells if isinstance(cells, Coded) else cells.coded()
+def cells_of(column: Column, cells: Mapping[str, Cells]) -> Cells:
+    """The cells of a column, by the names of the table's: its own, or made from those of another one."""
+    origin = column.origin
+    if origin is None:
+        return cells[column.name]
+    coded = cells[origin.column].coded()
     if (origin.part == HOLDS) != (coded.family is Family.LISTS) and coded.missing < len(coded):
         held = "lists" if origin.part == HOLDS else "dates"
         raise TableError(
@@ -96,7 +99,7 @@ def derived_cells(cells: Cells, origin: Origin) -> Coded:
 
 def unseen_items(cells: Cells, known: Collection[Category]) -> tuple[int, list[Category]]:
     """Cells whose lists hold items that fit never saw, and a few of these items."""
-    coded = cells if isinstance(cells, Coded) else cells.coded()
+    coded = cells.coded()
     keys = {category_key(item) for item in known}
     if coded.family is not Family.LISTS:
         return 0, []

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,22 +12,20 @@ import numpy as np
 from catalpa.errors import (
     ColumnMismatch,
     ParameterError,
+    TableError,
     UnseenCategories,
     UnseenCategoryWarning,
 )
-from catalpa.table.blocks import IGNORED, UNSEEN, Axis, Block, FloatArray, IntArray, Rows, Scaling
-from catalpa.table.cells import Cells, Coded, Family, Numbers, cut
-from catalpa.table.derived import HOLDS, derived_cells, unseen_items
-from catalpa.table.fused import Fused, Groups, kept_groups, looked_up, plain_groups, quick_table
+from catalpa.table.blocks import IGNORED, UNSEEN, Block, IntArray, Rows, Scaling
+from catalpa.table.cells import Cells, Coded, Family, Numbers, cut, read_text
+from catalpa.table.derived import HOLDS, cells_of, unseen_items
+from catalpa.table.fused import Fused, Groups, kept_groups, plain_groups
 from catalpa.table.infer import missing_values
 from catalpa.table.intake import Table, open_table
-from catalpa.table.match import as_numbers, refuse_other_type
-from catalpa.table.schema import Category, Column, Schema, TableSettings, UnknownPolicy
+from catalpa.table.schema import Category, Column, Schema, TableSettings, UnknownPolicy, category_key
 
 Grouped: TypeAlias = Callable[[IntArray, int], Groups]  # (widths, rows) -> columns that share a code
 
-# The rows written at a time, so that their part of the row-major codes stays in the cache.
-ROWS_AT_ONCE = 8192
 ENOUGH_ROWS = 20  # from which a column with nothing but new categories is a mistake rather than news
 
 
@@ -63,12 +60,11 @@ class Encoding:
     settings: TableSettings
 
     def rows(self, X: Any) -> Rows:
-        """Encoded and scaled rows of a table in memory; the codes of many are kept fused."""
-        return self._encoded(X, kept_groups).rows.map(self.scaling.apply)
+        """Encoded and scaled rows of a table in memory; refused where nothing of a column is known.
 
-    def whole_table(self, X: Any) -> Rows:
-        """The same; refused where nothing of a column is known."""
-        encoded = self._encoded(X, kept_groups)
+        The codes of many rows are kept fused.
+        """
+        encoded = _encode(X, self.schema, self.settings.handle_unknown, kept_groups)
         told = list(encoded.unknown)
         # Few rows may all be new; and who ignores new categories was asked already.
         if told and len(encoded.rows) >= ENOUGH_ROWS and self.settings.handle_unknown == "warn":
@@ -78,32 +74,14 @@ class Encoding:
             )
         return encoded.rows.map(self.scaling.apply)
 
-    def _encoded(self, X: Any, grouped: Grouped) -> Encoded:
-        return _encode(X, self.schema, self.settings.handle_unknown, grouped)
-
     def __call__(self, part: Any) -> Block:
         """Some rows of a table that is in parts, in codes that fit the axis with holes.
 
         Other parts may need places for holes that this one does not, and codes of all parts have one type.
         """
-        rows = self._encoded(part, plain_groups).rows.map(self.scaling.apply)
-        return rows.blocks[0].with_dtype(self.schema.axis.with_holes.dtype)
-
-    def no_rows(self, axis: Axis) -> Block:
-        """A part without rows."""
-        return Block.empty(axis, len(self.schema.numeric))
-
-
-@dataclass(frozen=True, eq=False)
-class _Mapped:
-    """A column's codes in its own dictionary, and the schema's code of each entry; the last is missing."""
-
-    codes: IntArray  # (n,), -1 where missing
-    lookup: IntArray  # (values + 1,)
-    unseen: int
-    examples: list[Category]
-    holes: bool
-    unknown: bool
+        encoded = _encode(part, self.schema, self.settings.handle_unknown, plain_groups)
+        block = self.scaling.apply(encoded.rows.blocks[0])
+        return block.with_dtype(self.schema.axis.with_holes.dtype)
 
 
 @dataclass(frozen=True)
@@ -114,6 +92,17 @@ class _Unseen:
     cells: int
     examples: list[Category]
     kind: str = "categories"
+
+
+@dataclass(frozen=True, eq=False)
+class _Mapped:
+    """A column's codes in its own dictionary, and the schema's code of each entry; the last is missing."""
+
+    codes: IntArray  # (n,), -1 where missing
+    lookup: IntArray  # (values + 1,)
+    unseen: _Unseen
+    holes: bool
+    unknown: bool
 
 
 def encode(X: Any, schema: Schema, *, handle_unknown: UnknownPolicy = "warn") -> Encoded:
@@ -152,19 +141,20 @@ def _encode(X: Any, schema: Schema, handle_unknown: UnknownPolicy, grouped: Grou
     missing = {name: column.missing for name, column in cells.items() if column.missing}
     if missing and schema.missing == "error":
         raise missing_values(missing)
-    mapped = [_map(_cells_of(column, cells), column, schema.missing) for column in schema.categorical]
-    met = [
-        _Unseen(column.name, one.unseen, one.examples)
-        for column, one in zip(schema.categorical, mapped, strict=True)
-        if one.unseen
-    ] + _new_items(cells, schema)
+    mapped = [_map(cells_of(column, cells), column, schema.missing) for column in schema.categorical]
+    met = [one.unseen for one in mapped if one.unseen.cells] + _new_items(cells, schema)
     _tell_unseen(met, handle_unknown)
     axis = schema.axis.with_holes if any(one.holes for one in mapped) else schema.axis
-    block = Block(_codes(mapped, len(table), axis, grouped), _numbers(cells, schema, len(table)))
-    unknown = tuple(
-        column.name for column, one in zip(schema.categorical, mapped, strict=True) if one.unknown
+    numbers = np.empty((len(table), len(schema.numeric)))  # (n, numeric)
+    for at, column in enumerate(schema.numeric):
+        numbers[:, at] = _as_numbers(cells[column.name], column).floats()
+    groups = grouped(axis.widths, len(table))
+    fused = Fused.room(axis.widths, groups, len(table), axis.dtype)
+    held = fused.written([one.lookup for one in mapped], [one.codes for one in mapped])
+    unknown = tuple(one.unseen.column for one in mapped if one.unknown)
+    return Encoded(
+        Rows(axis, [Block(held, numbers)]), {one.column: one.cells for one in met}, missing, unknown
     )
-    return Encoded(Rows(axis, [block]), {one.column: one.cells for one in met}, missing, unknown)
 
 
 def _new_items(cells: dict[str, Cells], schema: Schema) -> list[_Unseen]:
@@ -196,40 +186,75 @@ def _check_columns(table: Table, schema: Schema) -> None:
     )
 
 
-def _cells_of(column: Column, cells: dict[str, Cells]) -> Cells:
-    origin = column.origin
-    return cells[column.name] if origin is None else derived_cells(cells[origin.column], origin)
-
-
 def _map(cells: Cells, column: Column, missing: str) -> _Mapped:
-    if column.binned:
-        coded = _in_bins(as_numbers(cells, column), column)
-    else:
-        coded = cells.coded() if isinstance(cells, Numbers) else cells
-    # One entry more: code -1 of a missing cell reads the last.
+    coded = _in_bins(_as_numbers(cells, column), column) if column.binned else cells.coded()
     found = [column.code_of(value) for value in coded.values]
-    code = column.missing_code
-    absent = code if code is not None else column.size + (IGNORED if missing == "ignore" else UNSEEN)
-    places = [column.size + UNSEEN if known is None else known for known in found]
+    places = [column.size + UNSEEN if code is None else code for code in found]
+    absent = column.missing_code
+    if absent is None:
+        absent = column.size + (IGNORED if missing == "ignore" else UNSEEN)
+    # One entry more: code -1 of a missing cell reads the last.
     return _with_holes_counted(coded, np.array([*places, absent], dtype=np.int64), column)
 
 
 def _with_holes_counted(coded: Coded, lookup: IntArray, column: Column) -> _Mapped:
-    size = column.size
-    outside = lookup >= size
-    absent = coded.missing
-    unseen, examples = 0, list[Category]()
+    outside, absent = lookup >= column.size, coded.missing
+    unseen, examples, unknown = 0, list[Category](), False
     if outside[:-1].any():
         # A dictionary may list categories that no row has: only cells count.
         times = np.where(outside[:-1], coded.times(), 0)
         unseen = int(times.sum())
-        examples = [coded.values[at] for at in np.flatnonzero(times)[:3].tolist()]
-        refuse_other_type(coded, column, unseen)
-    unknown = unseen > 0 and unseen == len(coded) - absent
-    if absent and lookup[-1] == size + UNSEEN:
+        new = [coded.values[at] for at in np.flatnonzero(times).tolist()]
+        examples, unknown = new[:3], 0 < unseen == len(coded) - absent
+        if unknown:
+            _refuse_other_type(new, column)
+    if absent and lookup[-1] == column.size + UNSEEN:
         unseen, examples = unseen + absent, [*examples, None]
     holes = unseen > 0 or bool(absent and outside[-1])
-    return _Mapped(coded.codes, lookup, unseen, examples, holes, unknown)
+    return _Mapped(coded.codes, lookup, _Unseen(column.name, unseen, examples), holes, unknown)
+
+
+def _refuse_other_type(came: Sequence[Category], column: Column) -> None:
+    """Refuse a column of which nothing is known if its cells are of another type than at fit."""
+    types = {category_key(value)[0] for value in came}
+    known = {key[0] for key in column.codes}
+    if not known or types & known:
+        return  # new categories beside the old ones: handle_unknown says what becomes of them
+    raise TableError(
+        f"Nothing in column {column.name!r} is known: it holds {_told(types)} now ({_examples(came)}) and "
+        f"held {_told(known)} at fit ({_examples(column.known)}). Convert the column, or fit again."
+    )
+
+
+def _told(types: set[str]) -> str:
+    words = {"number": "numbers", "boolean": "true and false", "list": "lists"}
+    return " and ".join(sorted(words.get(name, name) for name in types))
+
+
+def _examples(values: Sequence[Category]) -> str:
+    return ", ".join(cut(repr(value)) for value in values[:3])
+
+
+def _as_numbers(cells: Cells, column: Column) -> Numbers:
+    """The cells of a column that held numbers at fit; text is taken if all of it says numbers."""
+    if isinstance(cells, Numbers):
+        return cells
+    numbers = [_number(value) for value in cells.values]
+    times = cells.times()
+    if any(number is None and times[at] for at, number in enumerate(numbers)):
+        raise TableError(
+            f"Column {column.name!r} held numbers at fit and holds {cells.family.value} now. "
+            "Convert it to numbers (a file with decimal commas needs --decimal , here too), or fit again."
+        )
+    # One entry more, which code -1 of a missing cell reads.
+    lookup = np.array([0.0 if number is None else number for number in numbers] + [0.0])
+    codes = cells.codes.astype(np.int64)
+    return Numbers(Family.FLOAT, cells.dtype, lookup[codes], codes < 0 if cells.missing else None)
+
+
+def _number(value: Category) -> float | None:
+    said = read_text(value) if isinstance(value, str) else value
+    return None if said is None or isinstance(said, bool | str) else float(said)
 
 
 def _in_bins(cells: Numbers, column: Column) -> Coded:
@@ -257,34 +282,3 @@ def _tell_unseen(met: list[_Unseen], handle_unknown: str) -> None:
     }
     taken = [rule for kind, rule in rules.items() if any(one.kind == kind for one in met)]
     warnings.warn(f"{told}; {', and '.join(taken)}.", UnseenCategoryWarning, stacklevel=4)
-
-
-def _codes(mapped: list[_Mapped], n: int, axis: Axis, grouped: Grouped) -> IntArray | Fused:
-    groups = grouped(axis.widths, n)
-    fused = Fused.room(axis.widths, groups, n, axis.dtype)
-    cells = fused.cells
-    writers = [
-        [_writer(mapped[column], factor, cells.dtype) for column, factor in group]
-        for group in fused.with_factors()
-    ]
-    for start in range(0, n, ROWS_AT_ONCE):
-        part = slice(start, min(start + ROWS_AT_ONCE, n))
-        for at, (first, *others) in enumerate(writers):
-            cells[part, at] = reduce(np.add, (write(part) for write in others), first(part))
-    if len(groups) == axis.n_columns:
-        return cells[:n]
-    cells.setflags(write=False)  # the core looks at them once, and then reads what they point to
-    return fused
-
-
-def _writer(one: _Mapped, factor: int, dtype: np.dtype[Any]) -> Callable[[slice], IntArray]:
-    """Codes of a column, times ``factor``."""
-    table = quick_table((one.lookup * factor).astype(dtype))
-    return lambda part: looked_up(table, one.codes[part])
-
-
-def _numbers(cells: dict[str, Cells], schema: Schema, n: int) -> FloatArray:
-    numbers = np.empty((n, len(schema.numeric)))  # (n, numeric)
-    for at, column in enumerate(schema.numeric):
-        numbers[:, at] = as_numbers(cells[column.name], column).floats()
-    return numbers

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, reduce
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,7 +20,7 @@ CLUSTERS_TOGETHER = 32
 PLACE_COST = 60  # look-ups that take as long as to fill a fused place, which is done at every pass
 MANY_ROWS = 1 << 16  # fewer take too little memory to be worth taking their codes apart again
 ROWS_BEHIND = 8  # the core takes so many rows at a time, and the last ones may be fewer
-ROWS_AT_ONCE = 8192  # taken apart at a time, so that they stay in the cache
+ROWS_AT_ONCE = 8192  # fused or taken apart at a time, so that they stay in the cache
 
 
 @cache
@@ -64,6 +64,22 @@ class Fused:
         cells = np.empty((n + ROWS_BEHIND, len(groups)), dtype=code_dtype(widest))
         cells[n:] = 0
         return Fused(own, groups, cells, n, dtype)
+
+    def written(self, lookups: list[NDArray[Any]], places: list[NDArray[Any]]) -> NDArray[Any] | Fused:
+        """Rows with the codes ``lookup[places]`` of each column; plain codes where no columns share one."""
+        cells, n = self.cells, self.n
+        tables = [
+            [(quick_table((lookups[at] * factor).astype(cells.dtype)), places[at]) for at, factor in group]
+            for group in self.with_factors()
+        ]
+        for start in range(0, n, ROWS_AT_ONCE):
+            rows = slice(start, min(start + ROWS_AT_ONCE, n))
+            for group, columns in enumerate(tables):
+                cells[rows, group] = reduce(np.add, (looked_up(table, own[rows]) for table, own in columns))
+        if len(self.groups) == len(self.widths):
+            return cells[:n]
+        cells.setflags(write=False)  # the core looks at them once, and then reads what they point to
+        return self
 
     @property
     def shape(self) -> tuple[int, int]:

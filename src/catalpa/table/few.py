@@ -1,4 +1,4 @@
-"""Columns that come as another type than at fit, and a few rows at once."""
+"""A few rows become integers cell by cell, which is quicker than to read whole columns."""
 
 from __future__ import annotations
 
@@ -10,59 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catalpa.errors import TableError
 from catalpa.table.blocks import IGNORED, Block, Rows
-from catalpa.table.cells import LARGEST_EXACT, Cells, Coded, Family, Numbers, cut, read_text
-from catalpa.table.schema import Category, Column, Kind, Schema, category_key
+from catalpa.table.cells import LARGEST_EXACT
+from catalpa.table.schema import Column, Kind, Schema
 
 FEW_ROWS = 64  # up to which looking up cells is quicker than reading columns
-
-
-def refuse_other_type(coded: Coded, column: Column, unseen: int) -> None:
-    """Refuse a column of which nothing is known and whose cells are of another type than at fit."""
-    present = len(coded) - coded.missing
-    if not present or unseen < present or column.binned or not column.codes:
-        return
-    came = [coded.values[at] for at in np.flatnonzero(coded.times()).tolist()]
-    types = {category_key(value)[0] for value in came}
-    known = {key[0] for key in column.codes}
-    if types & known:
-        return  # new categories beside the old ones: handle_unknown says what becomes of them
-    raise TableError(
-        f"Nothing in column {column.name!r} is known: it holds {_told(types)} now ({_examples(came)}) and "
-        f"held {_told(known)} at fit ({_examples(column.categories)}). Convert the column, or fit again."
-    )
-
-
-def _told(types: set[str]) -> str:
-    words = {"number": "numbers", "boolean": "true and false", "list": "lists"}
-    return " and ".join(sorted(words.get(name, name) for name in types))
-
-
-def _examples(values: Sequence[Category]) -> str:
-    return ", ".join([cut(repr(value)) for value in values if value is not None][:3])
-
-
-def as_numbers(cells: Cells, column: Column) -> Numbers:
-    """The cells of a column that held numbers at fit; text is taken if all of it says numbers."""
-    if isinstance(cells, Numbers):
-        return cells
-    numbers = [_number(value) for value in cells.values]
-    times = cells.times()
-    if any(number is None and times[at] for at, number in enumerate(numbers)):
-        raise TableError(
-            f"Column {column.name!r} held numbers at fit and holds {cells.family.value} now. "
-            "Convert it to numbers (a file with decimal commas needs --decimal , here too), or fit again."
-        )
-    # One entry more, which code -1 of a missing cell reads.
-    lookup = np.array([0.0 if number is None else number for number in numbers] + [0.0])
-    codes = cells.codes.astype(np.int64)
-    return Numbers(Family.FLOAT, cells.dtype, lookup[codes], codes < 0 if cells.missing else None)
-
-
-def _number(value: Category) -> float | None:
-    said = read_text(value) if isinstance(value, str) else value
-    return None if said is None or isinstance(said, bool | str) else float(said)
 
 
 def few_rows(X: Any, schema: Schema) -> Rows | None:
