@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from catalpa.datasets.convert import canonical_csv, recipe_of
+from catalpa.datasets.fetch import canonical_csv
 from catalpa.datasets.registry import facts_of
 
 FILES = Path(__file__).parents[1] / "src" / "catalpa" / "datasets" / "files"
@@ -78,7 +78,7 @@ def votes_lines(text: str) -> list[str]:
 
 def zoo_lines(text: str) -> list[str]:
     """Orange has tabs, three header lines and names for the classes."""
-    codes = {name: code for code, name in recipe_of("zoo").values["class"].items()}
+    codes = {name: code for code, name in facts_of("zoo").recipe.values["class"].items()}
     rows = [line.split("\t") for line in text.splitlines()[3:] if line]
     return [",".join([*row[:-1], codes[row[-1]]]) for row in rows]
 
@@ -112,7 +112,7 @@ def build(name: str) -> bytes:
     as_published = any(matches(candidate, facts.raw_sha256) for candidate in (raw, raw + b"\n", raw[:-1]))
     verdict = "equal to UCI's file" if as_published else "not all rows of UCI's file"
     print(f"{name}: {len(lines)} rows from {source.package}, {verdict}")
-    return canonical_csv(raw, recipe_of(name), "paper")
+    return canonical_csv(raw, facts.recipe, "paper")
 
 
 def main() -> int:

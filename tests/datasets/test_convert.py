@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from catalpa.datasets.convert import Recipe, canonical_csv, recipe_of
-from catalpa.datasets.registry import registry
+from catalpa.datasets.fetch import canonical_csv
+from catalpa.datasets.registry import Recipe, facts_of, registry
 from catalpa.errors import DatasetError
 
 AMPHIBIANS = """\
@@ -33,7 +33,7 @@ SIGNS = "2,2,0,3,0,0,0,0,1,0,0,0,0,0,0,3,2,0,0,0,0,0,0,0,0,0,0,3,0,0,0,1,0"
 
 
 def rows_of(name, published, variant="paper"):
-    table = canonical_csv(published.encode(), recipe_of(name), variant).decode()
+    table = canonical_csv(published.encode(), facts_of(name).recipe, variant).decode()
     return [line.split(",") for line in table.splitlines()][1:]
 
 
@@ -105,7 +105,7 @@ def test_blank_lines_and_spaces_do_not_matter():
 
 def test_every_data_set_has_a_recipe_of_its_columns():
     for facts in registry().values():
-        recipe = recipe_of(facts.name)
+        recipe = facts.recipe
         assert len(recipe.keep) == facts.columns
         assert bool(recipe.numbers) == ("mixed" in facts.sha256)
         assert not recipe.fields or {*recipe.keep, *recipe.numbers, recipe.target} <= set(recipe.fields)
@@ -113,7 +113,7 @@ def test_every_data_set_has_a_recipe_of_its_columns():
 
 def test_a_column_that_is_gone_is_named():
     with pytest.raises(DatasetError, match=r"no column job, marital.*it has age, y"):
-        canonical_csv(b'"age";"y"\n58;"no"\n', recipe_of("bank"), "paper")
+        canonical_csv(b'"age";"y"\n58;"no"\n', facts_of("bank").recipe, "paper")
 
 
 def test_rows_of_another_length_are_refused():

@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 
 from catalpa.datasets import load
-from catalpa.datasets.convert import recipe_of
 from catalpa.datasets.fetch import cache_folder, fetch
 from catalpa.datasets.registry import facts_of
 from catalpa.errors import DatasetError
@@ -35,7 +34,7 @@ def bank_as_published(table: pd.DataFrame) -> bytes:
     clerk = ["age", "job", "marital", "education", "default", "balance", "housing", "loan"]
     call = ["contact", "day", "month", "duration", "campaign", "pdays", "previous", "poutcome", "y"]
     published = table.rename(columns={"class": "y"})[[*clerk, *call]]
-    numbers = list(recipe_of("bank").numbers)
+    numbers = list(facts_of("bank").recipe.numbers)
     published = published.astype(dict.fromkeys(numbers, int))
     return published.to_csv(sep=";", index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").encode()
 

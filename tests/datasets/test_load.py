@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 
 from catalpa.datasets import Dataset, list_datasets, load
-from catalpa.datasets.convert import recipe_of
 from catalpa.datasets.registry import facts_of, registry
 from catalpa.errors import DatasetError, ParameterError
 
@@ -50,7 +49,7 @@ def test_bundled_tables_have_the_known_size_and_classes(name):
     facts = facts_of(name)
     data = load(name)
     assert data.frame.shape == (facts.rows, facts.columns)
-    assert data.frame.columns.tolist() == list(recipe_of(name).keep)
+    assert data.frame.columns.tolist() == list(facts_of(name).recipe.keep)
     assert data.target.nunique() == data.n_clusters == facts.clusters
     assert data.frame.index.equals(data.target.index)
     assert all(isinstance(dtype, pd.CategoricalDtype) and not dtype.ordered for dtype in data.frame.dtypes)
@@ -176,7 +175,7 @@ def test_mixed_variants_add_numeric_columns(name, n_numbers, monkeypatch):
     monkeypatch.setenv("CATALPA_DATA", str(DATA))
     mixed, categories = load(name, variant="mixed"), load(name)
     numbers = mixed.frame.select_dtypes("float64")
-    assert numbers.columns.tolist() == list(recipe_of(name).numbers)
+    assert numbers.columns.tolist() == list(facts_of(name).recipe.numbers)
     assert numbers.shape[1] == n_numbers
     assert not numbers.isna().any(axis=None)
     assert mixed.frame.drop(columns=numbers.columns).equals(categories.frame)

@@ -1,7 +1,12 @@
-"""Data sets that are not bundled: download from UCI, verify, convert, keep."""
+"""Data sets that are not bundled: download from UCI, verify, convert, keep.
+
+They are kept as canonical CSV: UTF-8, line feeds, a header, every value as text, the class in the last column
+called ``class``, and an empty field for a missing cell.
+"""
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import io
 import os
@@ -12,13 +17,15 @@ import zipfile
 from http.client import HTTPException
 from pathlib import Path
 
-from catalpa.datasets.convert import canonical_csv, recipe_of
-from catalpa.datasets.registry import Facts, Variant, table_path
+import pandas as pd
+
+from catalpa.datasets.registry import Facts, Recipe, Variant, table_path
 from catalpa.errors import DatasetError
 from catalpa.files import write_atomically
 
 UCI = "https://archive.ics.uci.edu/"
 
+_MISSING = "?"  # as UCI writes it
 _TIMEOUT_SECONDS = 60.0  # without an answer; a download that goes on may take longer
 
 
@@ -41,7 +48,7 @@ def fetch(facts: Facts, variant: Variant, base_url: str = UCI) -> bytes:
     # Both ends are checked: a changed source and a changed conversion are then told apart.
     if facts.raw_sha256 is not None:
         check(member, facts.raw_sha256, f"{facts.member[-1]} inside {url}")
-    table = canonical_csv(member, recipe_of(facts.name), variant)
+    table = canonical_csv(member, facts.recipe, variant)
     check(table, facts.sha256[variant], f"{facts.name} as converted from {url}")
     path = cache_folder() / table_path(facts, variant)
     try:
@@ -94,3 +101,41 @@ def _member(archive: bytes, facts: Facts) -> bytes:
                 f"Try again, or look at {facts.page}."
             ) from error
     return content
+
+
+def canonical_csv(raw: bytes, recipe: Recipe, variant: Variant) -> bytes:
+    r"""The canonical CSV of a variant, made from the published file.
+
+    Examples
+    --------
+    >>> recipe = Recipe(fields=("class", "size"), keep=("size",), values={"size": {"1": "big"}})
+    >>> canonical_csv(b"yes,1\nno,?\n", recipe, "paper")
+    b'size,class\nbig,yes\n,no\n'
+    """
+    table = _published(raw, recipe)
+    kept = [*recipe.keep, *(recipe.numbers if variant == "mixed" else ()), recipe.target]
+    lacking = [name for name in (*kept, *recipe.complete) if name not in table]
+    if lacking:
+        raise DatasetError(
+            f"The published file has no column {', '.join(lacking)}; it has {', '.join(table.columns)}. "
+            "It has changed since Catalpa was released."
+        )
+    complete = (table[list(recipe.complete)] != "").all(axis=1)
+    named = table.loc[complete, kept].replace(recipe.values)  # codes that UCI explains in words
+    return named.rename(columns={recipe.target: "class"}).to_csv(index=False, lineterminator="\n").encode()
+
+
+def _published(raw: bytes, recipe: Recipe) -> pd.DataFrame:
+    """The published file as texts, with missing cells emptied."""
+    text = io.StringIO(raw.decode("utf-8-sig"))
+    lines = [row for row in csv.reader(text, delimiter=recipe.delimiter) if row]
+    fields, start = list(recipe.fields), 0
+    if not fields:
+        fields, start = [name.strip() for name in lines[recipe.header]], recipe.header + 1
+    rows = [["" if cell.strip() == _MISSING else cell.strip() for cell in row] for row in lines[start:]]
+    if any(len(row) != len(fields) for row in rows):
+        raise DatasetError(
+            f"The published file has rows without {len(fields)} fields. It has changed since Catalpa was "
+            "released, or it is damaged."
+        )
+    return pd.DataFrame(rows, columns=fields, dtype=str)

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from catalpa.datasets.convert import recipe_of
 from catalpa.datasets.fetch import UCI, cache_folder, check, fetch
 from catalpa.datasets.registry import Facts, Variant, facts_of, registry, table_path
 from catalpa.errors import DatasetError
@@ -177,7 +176,7 @@ def _folders(data_home: str | os.PathLike[str] | None) -> Iterator[Path]:
 def _dataset(facts: Facts, variant: Variant, content: bytes) -> Dataset:
     # Only an empty field is missing: "none", "NA" and the like are categories.
     table = pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False, na_values=[""])
-    numbers = recipe_of(facts.name).numbers if variant == "mixed" else ()
+    numbers = facts.recipe.numbers if variant == "mixed" else ()
     table = table.astype({name: "float64" if name in numbers else "category" for name in table.columns})
     origin = f"; file built from {facts.bundled_from}" if facts.bundled_from and variant == "paper" else ""
     return Dataset(

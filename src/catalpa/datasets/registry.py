@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Literal
 
 from catalpa.errors import ParameterError
 
 Variant = Literal["paper", "mixed"]
 
 _FOLDERS: Mapping[str, str] = {"paper": "paper", "mixed": "paper_mixed"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """Layout of a published file and what is kept of it."""
+
+    keep: Sequence[str]
+    fields: Sequence[str] = ()
+    header: int = 0
+    delimiter: str = ","
+    numbers: Sequence[str] = ()
+    target: str = "class"
+    complete: Sequence[str] = ()
+    values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,9 +46,9 @@ class Facts:
     licence: str
     uci_id: int
     archive: str
-    member: tuple[str, ...]
+    member: Sequence[str]
     sha256: Mapping[str, str]
-    doi: str | None = None
+    recipe: Recipe
     raw_sha256: str | None = None
     bundled_from: str | None = None
 
@@ -44,19 +58,13 @@ class Facts:
 
 
 @cache
-def entries_of(file: str) -> Mapping[str, Mapping[str, Any]]:
-    """The entries of a TOML file in this folder, lists as tuples."""
-    read = tomllib.loads(files("catalpa.datasets").joinpath(file).read_text("utf-8"))
-    return {
-        name: {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
-        for name, entry in read.items()
-    }
-
-
-@cache
 def registry() -> Mapping[str, Facts]:
     """Facts by name, in the order of the file."""
-    return {name: Facts(name=name, **entry) for name, entry in entries_of("registry.toml").items()}
+    entries = tomllib.loads(files("catalpa.datasets").joinpath("registry.toml").read_text("utf-8"))
+    return {
+        name: Facts(name=name, recipe=Recipe(**entry.pop("recipe")), **entry)
+        for name, entry in entries.items()
+    }
 
 
 def facts_of(name_or_alias: str) -> Facts:
