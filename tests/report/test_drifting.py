@@ -41,6 +41,14 @@ def test_a_category_that_rose_is_named_with_its_shares(model: catalpa.Grove) -> 
     assert "red: 5" in found.html
 
 
+def test_a_column_says_the_same_things_whether_it_changed_or_not(model: catalpa.Grove) -> None:
+    columns = catalpa.drift(model, made(1500, 1, red=0.7)).summary["columns"]
+    assert {one["changed"] for one in columns} == {True, False}
+    for kind, own in {"categories": {"rose", "fell"}, "numbers": {"mean_at_fit", "mean", "shift"}}.items():
+        told = [one.keys() for one in columns if one["kind"] == kind]
+        assert all(keys == {"column", "kind", "distance", "changed"} | own for keys in told)
+
+
 def test_weights_of_new_rows_count(model: catalpa.Grove) -> None:
     table = made(1500, 1)
     weights = np.where(table["colour"] == "red", 3.0, 1.0)

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import catalpa
 from catalpa.cluster.registry import METHODS
@@ -186,6 +186,15 @@ def test_a_table_without_clusters_is_warned_of():
     split = catalpa.SigDT().fit(noise).report(noise).summary["fit"]["warnings"]
     assert any("All rows are in one cluster" in text for text in found)
     assert any("first split is no clearer than chance" in text for text in split)
+
+
+@pytest.mark.parametrize("method", [catalpa.MCDC, catalpa.KModes])
+def test_a_fit_that_did_not_come_to_rest_is_told_with_the_advice_of_its_warning(method, zoo):
+    with pytest.warns(ConvergenceWarning) as warned:
+        model = method(3, max_iter=1, random_state=0).fit(zoo)
+    (said,) = (str(one.message) for one in warned if "came to rest" in str(one.message))
+    told = model.report(zoo).summary["fit"]["warnings"]
+    assert f"The fit {said[0].lower()}{said[1:]}" in told
 
 
 def test_equal_rows_are_not_typical_and_odd_at_once():

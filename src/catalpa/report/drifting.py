@@ -78,9 +78,9 @@ def drift(model: Clusterer, X: Any, *, sample_weight: Any = None, title: str = "
     found = fitted_of(model)
     view = look(model, X, sample_weight=sample_weight)
     columns = _categories(found, view) + _numbers(found, view)
-    tests = max(len(columns), 1)
     for one in columns:
-        one["changed"] = bool(one.pop("chance") * tests < RARE_BY_CHANCE and one.pop("worth"))
+        chance, worth = one.pop("chance"), one.pop("worth")
+        one["changed"] = bool(chance * len(columns) < RARE_BY_CHANCE and worth)
     return Drift(
         {
             "title": title,

@@ -45,7 +45,7 @@ def _warnings(view: View) -> list[str]:
     if not outcome.converged:
         told.append(
             f"The fit stopped after {len(outcome.history)} passes before the clusters came to rest. "
-            "Raise max_iter."
+            f"{view.model._restless}"
         )
     empty = [str(cluster) for cluster in range(view.k) if not view.sizes[cluster]]
     if empty:
