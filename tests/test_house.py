@@ -58,12 +58,12 @@ TESTED_THROUGH = {
     "model/test_sql.py": ("a query is run by databases", "model: sql_cells"),
     "plot/test_charts.py": (
         "charts are drawn from fitted models",
-        "plot: fitting profiles relation_trees row_map silhouettes",
+        "plot: clarity fitting profiles",
     ),
     "relations/test_relations.py": ("one relation is asked of all of them", "relations: relation"),
     "report/test_page.py": (
         "parts are looked at in the whole page",
-        "report: clarity document passes rows",
+        "report: document passes rows",
     ),
     "steps/test_core_equals_reference.py": ("it is what the core must equal", "steps: reference"),
     "steps/test_soft_core_equals_reference.py": ("it is what the core must equal", "steps/soft: reference"),

@@ -9,9 +9,8 @@ import pytest
 import catalpa
 from catalpa import plot
 from catalpa.errors import ParameterError, UndefinedMetric, UnknownCluster, UnknownColumn
-from catalpa.plot.spreads import spread_numbers
 from catalpa.plot.theme import PALETTE, cluster_colour, cluster_shape
-from catalpa.plot.view import look
+from catalpa.plot.view import look, number_records
 from catalpa.table import infer
 
 
@@ -42,9 +41,9 @@ def test_twenty_clusters_look_different():
 
 def test_numbers_are_spread_by_cluster():
     rows = [[1.5], [2.5], [9.5]]
-    found = spread_numbers(rows, infer(rows), np.array([0, 0, 1]), 2)
-    assert found.profile.means.ravel().tolist() == [2.0, 9.5]
-    assert found.quantiles[0, 0, 2] == 2.0
+    (found,) = number_records(rows, infer(rows), np.array([0, 0, 1]), 2)
+    assert [one["mean"] for one in found["clusters"]] == [2.0, 9.5]
+    assert found["clusters"][0]["quantiles"][2] == 2.0
 
 
 def test_a_row_of_the_sample_is_told_by_its_columns():

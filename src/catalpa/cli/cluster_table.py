@@ -45,7 +45,7 @@ def number_lines(
     import numpy as np
     import pyarrow as pa
 
-    from catalpa.plot.spreads import number_records, spread_numbers
+    from catalpa.plot.view import number_records
     from catalpa.table.blocks import search_positions
 
     columns = [column.name for column in model.schema_.columns if column.binned or column.kind == "numeric"]
@@ -59,7 +59,7 @@ def number_lines(
     labels = np.asarray(model.labels_)[drawn]
     of_rows = None if weights is None else np.asarray(weights)[drawn]
     rows, k = pa.concat_tables(parts), model.n_clusters_
-    return number_records(spread_numbers(rows, model.schema_, labels, k, of_rows))
+    return number_records(rows, model.schema_, labels, k, of_rows)
 
 
 def show(

@@ -11,7 +11,7 @@ from scipy import sparse
 from catalpa.errors import ParameterError
 from catalpa.estimator.base import Clusterer
 from catalpa.plot.theme import INK, MUTED, alt, cluster_colour, dressed
-from catalpa.plot.view import Sample, View, cluster_title, look
+from catalpa.plot.view import Sample, View, cluster_titles, look
 from catalpa.relations.category_map import CategoryMap, map_categories
 from catalpa.relations.names import shortened
 from catalpa.table.blocks import FloatArray
@@ -88,7 +88,7 @@ def category_points(view: View) -> dict[str, Any]:
             )
         ],
         "clusters": [[round(float(x), 4), round(float(y), 4)] for x, y in found.clusters],
-        "titles": [str(cluster_title(view.model, cluster)) for cluster in range(view.k)],
+        "titles": [str(title) for title in cluster_titles(view.model)],
     }
 
 
@@ -227,12 +227,7 @@ def _side(lines: Mapping[str, _Line], taken: list[_Line], others: Sequence[_Line
 
 def _together(sample: Sample, places: int) -> FloatArray:  # (V, V)
     """Weight of the rows of the sample that hold both of two categories; holes are left out."""
-    axis = sample.axis
-    held = []
-    for column, (width, size) in enumerate(zip(axis.widths, axis.sizes, strict=True)):
-        codes = sample.codes[:, column].astype(np.int64)
-        rows = np.flatnonzero(codes < size)
-        one_hot = sparse.csr_matrix((np.ones(len(rows)), (rows, codes[rows])), shape=(len(codes), width))
-        held.append(one_hot[:, :size])
-    table = sparse.hstack(held, format="csr") if held else sparse.csr_matrix((len(sample.rows), places))
+    rows, columns = np.nonzero(sample.codes < np.asarray(sample.axis.sizes))
+    held = sample.axis.base.offsets[columns] + sample.codes[rows, columns]
+    table = sparse.csr_matrix((np.ones(len(rows)), (rows, held)), shape=(len(sample.rows), places))
     return np.asarray((table.T @ sparse.diags_array(sample.weights) @ table).todense())

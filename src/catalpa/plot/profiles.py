@@ -11,9 +11,8 @@ from catalpa.errors import ParameterError, UnknownColumn
 from catalpa.estimator.attributes import number_profile
 from catalpa.estimator.base import Clusterer
 from catalpa.estimator.fitted import fitted_of
-from catalpa.plot.spreads import number_records
 from catalpa.plot.theme import INK, alt, cluster_colour, dressed
-from catalpa.plot.view import cluster_title, look, telling_names
+from catalpa.plot.view import cluster_titles, look, telling_names
 from catalpa.relations.names import figure, percent, shortened
 from catalpa.relations.numbers import NumberProfile
 from catalpa.relations.profiles import profile_columns
@@ -52,27 +51,26 @@ def profile_map(model: Clusterer, columns: Sequence[str] | None = None) -> Any:
         raise UnknownColumn(f"columns names {unknown}; the columns are {told + ranked}.")
     asked = list(columns or told[:COLUMNS_SHOWN] + ranked[:COLUMNS_SHOWN])
     shown = [name for name in asked if name in told]
-    cells = _cells(profile_columns(counts.by_category, counts.sizes, fitted.schema), shown)
-    for cell in cells:
-        cell["cluster"] = cluster_title(model, cell["cluster"])
+    titles = cluster_titles(model)
+    cells = _cells(profile_columns(counts.by_category, counts.sizes, fitted.schema), shown, titles)
     parts = [
         _part(name, [cell for cell in cells if cell["column"] == name], first=at == 0)
         for at, name in enumerate(shown)
     ]
-    means = [cell for name in asked if name in ranked for cell in _means(model, numbers, name)]
+    means = [cell for name in asked if name in ranked for cell in _means(numbers, name, titles)]
     # One scale of colour, or a column of even shares would look as sharp as any.
     drawn = [alt.vconcat(*parts, spacing=8).resolve_scale(color="shared")] if parts else []
     drawn += [_number_part(means, first=not parts)] if means else []
     return dressed(alt.vconcat(*drawn, spacing=16).resolve_scale(color="independent"))
 
 
-def _means(model: Clusterer, numbers: NumberProfile, name: str) -> list[dict[str, Any]]:
+def _means(numbers: NumberProfile, name: str, titles: list[str | int]) -> list[dict[str, Any]]:
     """The mean of one number in every cluster that has any."""
     at = numbers.columns.index(name)
     return [
         {
             "column": shortened(name, 24),
-            "cluster": cluster_title(model, cluster),
+            "cluster": titles[cluster],
             "mean": float(numbers.means[cluster, at]),
             "sd": float(numbers.sds[cluster, at]),
             "shift": float(np.nan_to_num(numbers.shifts[cluster, at])),
@@ -127,7 +125,7 @@ def _part(column: str, cells: list[dict[str, Any]], *, first: bool) -> Any:
     return _tiles(base, colour, told, "percent:N", dark="datum.share > 0.55")
 
 
-def _cells(profile: Any, shown: list[str]) -> list[dict[str, Any]]:
+def _cells(profile: Any, shown: list[str], titles: list[str | int]) -> list[dict[str, Any]]:
     """Cells of the map; the rarest categories of a wide column are left out."""
     names = zip(profile["column"], profile["category"], strict=True)
     overall = {name: float(share) for name, share in zip(names, profile["share_overall"], strict=True)}
@@ -140,7 +138,7 @@ def _cells(profile: Any, shown: list[str]) -> list[dict[str, Any]]:
         {
             "column": column,
             "category": shortened(category, 28),
-            "cluster": int(cluster),
+            "cluster": titles[cluster],
             "share": float(share),
             "percent": percent(float(share)).replace(" %", "") if share else "",
             "lift": "" if np.isnan(lift) else f"{lift:.2f}",
@@ -159,11 +157,11 @@ def cluster_sizes(model: Clusterer, *, width: int = 420) -> Any:
     >>> zoo = catalpa.datasets.load("zoo").frame
     >>> chart = cluster_sizes(catalpa.KModes(4, random_state=0).fit(zoo))
     """
-    fitted = fitted_of(model)
+    fitted, titles = fitted_of(model), cluster_titles(model)
     sizes = fitted.in_weights(fitted.outcome.counts.sizes).astype(np.float64)
     bars = [
         {
-            "cluster": cluster_title(model, cluster),
+            "cluster": titles[cluster],
             "rows": float(size),
             "text": f"{size:,.6g}  ({percent(float(size / max(sizes.sum(), 1)))})",
             "colour": cluster_colour(cluster),
@@ -200,7 +198,7 @@ def number_boxes(model: Clusterer, X: Any, columns: Sequence[str] | None = None,
     >>> rows = [[1.5, "a"], [2.25, "a"], [8.5, "b"], [9.25, "b"]]
     >>> chart = number_boxes(catalpa.KPrototypes(2, random_state=0).fit(rows), rows)
     """
-    found = number_records(look(model, X).spreads)
+    found = look(model, X).number_records
     records = {record["column"]: record for record in found if record["low"] is not None}
     if not records:
         raise ParameterError("The table has no column of numbers; use profile_map for categories.")
@@ -208,7 +206,7 @@ def number_boxes(model: Clusterer, X: Any, columns: Sequence[str] | None = None,
     if unknown:
         raise UnknownColumn(f"columns names {unknown}; the columns of numbers are {list(records)}.")
     shown = columns or list(records)[:COLUMNS_SHOWN]
-    titles = [cluster_title(model, cluster) for cluster in range(model.n_clusters_)]
+    titles = cluster_titles(model)
     return dressed(alt.vconcat(*(_boxes(records[name], titles, width) for name in shown), spacing=18))
 
 

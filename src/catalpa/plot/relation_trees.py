@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from catalpa.errors import ParameterError
 from catalpa.estimator.base import Clusterer
 from catalpa.estimator.fitted import fitted_of
-from catalpa.plot.layout import TreeLayout, lay_out
 from catalpa.plot.theme import INK, MUTED, alt, cluster_colour, dressed
-from catalpa.plot.view import cluster_title, telling_names
+from catalpa.plot.view import View, cluster_titles, telling_names
 from catalpa.relations.names import percent, shortened
 from catalpa.relations.order import names_in_order
 from catalpa.relations.relation import Relation
-from catalpa.relations.relations import Relations
+from catalpa.relations.relations import Matrices, Relations
+from catalpa.table.blocks import FloatArray
 
 LINE = 24  # pixels between two categories
 # Letters of a category beside its dot; two trees must fit beside each other.
 NAME_WIDTH = 26
+# Forty lines fill a screen.
+MOST_ROWS = 40
+SAME_PLACE = 1e-9  # of the longest way: categories nearer than this share a row
+MOST_TREES = 1_500  # in a page; the least telling columns are left out first
+# Categories of one line of a page's tree; the page cuts longer lines anyway.
+NAMES_TOLD = 3
+NAMES_ABSENT = 12
 
 
 def relation_tree(model: Clusterer, cluster: int, column: str, *, width: int = 420) -> Any:
@@ -97,12 +105,6 @@ def relation_grid(
     return dressed(alt.vconcat(*rows, spacing=24))
 
 
-def relations_of(model: Clusterer) -> Relations | None:
-    """What the model learned about categories; None where its method learns nothing of the kind."""
-    found = getattr(model, "relations_", None)
-    return found if isinstance(found, Relations) and len(found) else None
-
-
 def _charts(model: Clusterer, name: str, clusters: Sequence[int], width: int) -> list[Any]:
     """A chart of a column for each cluster, all to one scale."""
     relations = relations_of(model)
@@ -116,9 +118,9 @@ def _charts(model: Clusterer, name: str, clusters: Sequence[int], width: int) ->
     layouts = [(relation, lay_out(relation, order=orders[relation.column])) for relation in found]
     # One scale for all that are drawn, and no division by 0 where all categories are alike.
     longest = max((row.place for _, layout in layouts for row in layout.rows), default=0.0) or 1.0
-    charts = []
+    titles, charts = cluster_titles(model), []
     for relation, layout in layouts:
-        called = cluster_title(model, relation.cluster)
+        called = titles[relation.cluster]
         where = called if isinstance(called, str) else f"cluster {called}"
         title = f"{shortened(relation.column, 40)} in {where}"
         charts.append(_chart(relation, layout, longest, width, relations.unit, title))
@@ -163,3 +165,124 @@ def _chart(relation: Relation, layout: TreeLayout, longest: float, width: int, u
     return alt.layer(drawn, points, names).properties(
         width=width, height=LINE * max(len(rows), 1), title=title
     )
+
+
+def relation_records(view: View, columns: list[str]) -> dict[str, Any] | None:
+    """Trees of every cluster for the most telling columns; None where the method learns no relations."""
+    relations = relations_of(view.model)
+    if relations is None:
+        return None
+    shared = isinstance(relations.geometry, Matrices) and all(
+        matrix.ndim == 2 for matrix in relations.geometry.matrices
+    )
+    # A single category has no relations.
+    wide = {column.name for column in view.schema.categorical if column.size > 1}
+    named = [name for name in columns if name in wide][: max(MOST_TREES // view.k, 1)]
+    orders = {column.name: names_in_order(column) for column in view.schema.categorical}
+    trees = [
+        [_tree(lay_out(relations[cluster, name], order=orders[name])) for name in named]
+        for cluster in range(view.k)
+    ]
+    return {
+        "columns": named,
+        "left_out": len(wide) - len(named),
+        "shared": shared,
+        "unit": relations.unit,
+        "trees": trees,
+    }
+
+
+def _tree(layout: TreeLayout) -> dict[str, Any]:
+    def told(names: tuple[str, ...]) -> str:
+        return ", ".join(names) if len(names) <= NAMES_TOLD else f"{names[0]} and {len(names) - 1} more"
+
+    rows = [[told(row.names), round(row.share, 4), round(row.place, 4), row.parent] for row in layout.rows]
+    return {"rows": rows, "left_out": layout.left_out, "absent": list(layout.absent[:NAMES_ABSENT])}
+
+
+def relations_of(model: Clusterer) -> Relations | None:
+    """What the model learned about categories; None where its method learns nothing of the kind."""
+    found = getattr(model, "relations_", None)
+    return found if isinstance(found, Relations) and len(found) else None
+
+
+@dataclass(frozen=True)
+class TreeRow:
+    """One line of the drawing."""
+
+    names: tuple[str, ...]  # the category, and those at distance zero from it
+    share: float  # of the cluster's rows that have the column
+    place: float  # length of the way through the tree from the first row
+    parent: int  # line of the category it hangs on; -1 for the first
+
+
+@dataclass(frozen=True)
+class TreeLayout:
+    """A tree as lines: the cluster's most common category first, or in the order that categories have."""
+
+    rows: tuple[TreeRow, ...]
+    left_out: int  # rare categories that are not drawn, because there are too many
+    # Categories that no row of the cluster holds: nothing is known of them there, and they have no line.
+    absent: tuple[str, ...] = ()
+
+
+def lay_out(
+    relation: Relation, most_rows: int = MOST_ROWS, *, order: Sequence[str] | None = None
+) -> TreeLayout:
+    """Lay a relation's tree out in lines.
+
+    The category with the largest share is the root, and those with the smallest are left out first. With
+    ``order``, which has the categories in an order of their own, lines keep it; else a line follows the one
+    that it hangs on.
+    """
+    absent, relation = relation.absent, relation.held
+    weights = relation.shares
+    if weights is None:
+        raise ParameterError("A tree is laid out by the shares of its categories, which this relation lacks.")
+    if not len(weights):
+        return TreeLayout((), 0, absent)
+    # The commonest category is what the others are compared with.
+    root = int(weights.argmax())
+    places = relation.tree.path_lengths()[root]
+    near = SAME_PLACE * float(places.max())
+    groups = _groups(relation, root, places, near)
+    masses = [float(weights[members].sum()) for members, _ in groups]
+    # The heaviest groups in their own order; the first, the root, always stays.
+    kept = [0, *sorted(sorted(range(1, len(groups)), key=lambda at: -masses[at])[: most_rows - 1])]
+    names = relation.names
+    if order is not None:
+        rank = {name: at for at, name in enumerate(order)}
+        kept = sorted(kept, key=lambda at: min(rank[names[member]] for member in groups[at][0]))
+    line_of = {at: line for line, at in enumerate(kept)}
+    rows = list[TreeRow]()
+    for at in kept:
+        members, parent = groups[at]
+        # A group whose parent is too rare to be drawn hangs on the nearest one above that is.
+        while parent >= 0 and parent not in line_of:
+            parent = groups[parent][1]
+        # A line that is cut short keeps the names of most rows.
+        told = sorted(members, key=lambda member: -weights[member])
+        rows.append(
+            TreeRow(
+                tuple(names[member] for member in told),
+                masses[at],
+                float(places[members[0]]),
+                line_of.get(parent, -1),
+            )
+        )
+    left_out = sum(len(members) for members, _ in groups) - sum(len(row.names) for row in rows)
+    return TreeLayout(tuple(rows), left_out, absent)
+
+
+def _groups(relation: Relation, root: int, places: FloatArray, near: float) -> list[tuple[list[int], int]]:
+    """Categories that no edge sets apart, with the group that each hangs on; depth first."""
+    groups: list[tuple[list[int], int]] = []
+    group_of: dict[int, int] = {}
+    for vertex, before in relation.tree.walk(root):
+        if before >= 0 and abs(places[vertex] - places[before]) <= near:
+            group_of[vertex] = group_of[before]
+            groups[group_of[before]][0].append(vertex)
+        else:
+            group_of[vertex] = len(groups)
+            groups.append(([vertex], group_of.get(before, -1)))
+    return groups

@@ -10,15 +10,15 @@ import pandas as pd
 
 from catalpa.errors import ParameterError
 from catalpa.estimator.base import Clusterer
-from catalpa.plot.projection import correspondence, neighbourhoods
 from catalpa.plot.theme import INK, alt, cluster_colour, cluster_shape, dressed
-from catalpa.plot.view import View, cluster_title, look
+from catalpa.plot.view import View, cluster_titles, look
 from catalpa.relations.names import shortened
-from catalpa.table.blocks import FloatArray
+from catalpa.table.blocks import Axis, FloatArray, IntArray
 
 # More points hide each other, and each has a text in the page for those who cannot see it.
 MOST_POINTS = 2_000
 CELLS_TOLD = 5
+MOST_CATEGORIES = 1_000  # the commonest; the work grows with their square
 MAPS = ("mca", "tsne")
 MARGIN = 28  # pixels around the rows
 FLAT = 1e-3  # of the other direction's spread: with less, rows lie on a line
@@ -76,9 +76,9 @@ def map_points(
         drawn = np.sort(np.random.default_rng(random_state).choice(drawn, MOST_POINTS, replace=False))
     # t-SNE needs a neighbour; a single row lies in the middle of either map.
     if method == "tsne" and len(drawn) > 1:
-        plane = neighbourhoods(sample.costs[drawn], random_state=random_state)
+        places, explained = neighbourhoods(sample.costs[drawn], random_state=random_state), None
     else:
-        plane = correspondence(sample.codes[drawn], sample.numbers[drawn], sample.axis)
+        places, explained = correspondence(sample.codes[drawn], sample.numbers[drawn], sample.axis)
 
     def words(at: int) -> str:
         texts, shown = view.cell_texts(at), columns[:CELLS_TOLD]
@@ -88,14 +88,82 @@ def map_points(
         "method": method,
         "rows": len(drawn),
         "of": len(view.labels),
-        "explained": plane.explained,
-        "titles": [str(cluster_title(view.model, cluster)) for cluster in range(view.k)],
+        "explained": explained,
+        "titles": [str(title) for title in cluster_titles(view.model)],
         "points": [
             # Four digits are finer than a pixel, and keep the page small.
             [round(float(x), 4), round(float(y), 4), int(sample.labels[at]), int(sample.rows[at]), words(at)]
-            for (x, y), at in zip(plane.points, drawn.tolist(), strict=True)
+            for (x, y), at in zip(places, drawn.tolist(), strict=True)
         ],
     }
+
+
+def correspondence(
+    codes: IntArray, numbers: FloatArray, axis: Axis
+) -> tuple[FloatArray, tuple[float, float]]:
+    """Points (n, 2) on which rows with the same rare categories lie together, and what both directions show.
+
+    Every category is a column that is 1 where a row has it, centred and divided by the root of its share;
+    every number is standardised; the two directions of largest spread are taken (J. Pagès, "Analyse
+    factorielle de données mixtes", Revue de statistique appliquée 52, 2004). Without numbers this is multiple
+    correspondence analysis up to scale. What a direction shows is a share of the table's spread. Missing and
+    unseen cells lie in the middle. Codes (n, columns) are on ``axis``, of which the holes behind the
+    categories are left out; numbers (n, numeric) are NaN where missing.
+    """
+    features = np.concatenate([_indicators(codes, axis), _standardised(numbers)], axis=1)
+    # Of categories, not of rows: the table has few of the first and may have many of the second.
+    spread = features.T @ features
+    total = float(np.trace(spread))
+    if total <= 0:
+        return np.zeros((len(codes), 2)), (0.0, 0.0)
+    values, vectors = np.linalg.eigh(spread)
+    top = vectors[:, ::-1][:, :2]
+    # An eigenvector's sign means nothing; a rule makes pictures repeatable.
+    strongest = top[np.abs(top).argmax(axis=0), np.arange(top.shape[1])]
+    points = np.zeros((len(codes), 2))
+    # A table of a single category or number spans one direction only; the other stays 0.
+    points[:, : top.shape[1]] = features @ (top * np.where(strongest < 0, -1.0, 1.0))
+    shares = np.append(values[::-1][:2] / total, 0.0)
+    return points, (float(shares[0]), float(max(shares[1], 0.0)))
+
+
+def neighbourhoods(costs: FloatArray, *, random_state: int = 0) -> FloatArray:  # (n, 2)
+    """t-SNE of the rows' costs in every cluster: rows that the model sees alike lie together."""
+    from sklearn.manifold import TSNE
+
+    # 30 is scikit-learn's own; it must be smaller than the number of rows, and a third leaves neighbours to
+    # tell apart.
+    perplexity = min(30.0, max(1.0, (len(costs) - 1) / 3))
+    tsne = TSNE(2, perplexity=perplexity, init="random", random_state=random_state)
+    return np.asarray(tsne.fit_transform(costs), dtype=np.float64)
+
+
+def _indicators(codes: IntArray, axis: Axis) -> FloatArray:  # (n, categories)
+    places = codes + axis.offsets[:-1]
+    counts = np.bincount(places.ravel(), minlength=axis.length)[axis.category_places]
+    common = np.sort(np.argsort(-counts, kind="stable")[:MOST_CATEGORIES])
+    # What no row or every row has spans nothing, and would be divided by 0 if no row had it.
+    common = common[(counts[common] > 0) & (counts[common] < len(codes))]
+    column_of, offsets = axis.base.column_of, axis.base.offsets
+    shares = counts[common] / max(len(codes), 1)
+    held = codes[:, column_of[common]] == (common - offsets[column_of[common]])
+    return np.asarray((held - shares) / np.sqrt(shares), dtype=np.float64)
+
+
+def _standardised(numbers: FloatArray) -> FloatArray:
+    if not numbers.size:
+        return np.zeros(numbers.shape)
+    there = np.isfinite(numbers)
+    seen = np.maximum(there.sum(axis=0), 1)
+    filled = np.where(there, numbers, 0.0)
+    # Sums of very large numbers would overflow; a power of two less changes no digit.
+    filled = np.ldexp(filled, -np.frexp(np.abs(filled).max(axis=0))[1])
+    # Missing numbers lie in the middle: 0 once the mean is taken off.
+    centred = np.where(there, filled - filled.sum(axis=0) / seen, 0.0)
+    largest = np.abs(centred).max(axis=0)
+    centred = centred / np.where(largest > 0, largest, 1.0)  # squares of very large numbers would overflow
+    deviation = np.sqrt((centred**2).sum(axis=0) / seen)
+    return np.asarray(centred / np.where(deviation > 0, deviation, 1.0))
 
 
 def draw_map(record: Mapping[str, Any], width: int = 640, height: int = 440) -> Any:

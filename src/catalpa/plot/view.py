@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,15 +17,14 @@ from catalpa.engines.local import weight_units
 from catalpa.errors import UnseenCategoryWarning
 from catalpa.estimator.base import Clusterer
 from catalpa.estimator.fitted import fitted_of
-from catalpa.plot.spreads import Spreads, spread_numbers
 from catalpa.relations.doubt import border_by_cost, border_by_probability
 from catalpa.relations.names import category_names, shortened
-from catalpa.relations.numbers import NumberProfile, profile_values
+from catalpa.relations.numbers import NumberProfile, profile_values, quantiles
 from catalpa.relations.profiles import telling_columns
 from catalpa.steps.counts import Counts
 from catalpa.table import encode
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
-from catalpa.table.schema import Schema
+from catalpa.table.schema import Kind, Schema
 
 SAMPLE_ROWS = 20_000  # rows whose distances and silhouettes are looked at
 TITLE_WIDTH = 24  # letters of a cluster's name in a chart
@@ -75,7 +74,7 @@ class View:
     by_category: IntArray
     sizes: IntArray
     numbers: NumberProfile  # of the columns that are numbers to the model
-    spreads: Spreads  # of all columns that hold numbers
+    number_records: list[dict[str, Any]]  # of all columns that hold numbers
     sample: Sample
     # unseen, missing: cells per column.
     unseen: dict[str, int]
@@ -112,8 +111,7 @@ def look(model: Clusterer, X: Any, *, sample_weight: Any = None, random_state: i
     schema = model.schema_
     # A table of another day may hold new categories; they are counted and told, not refused.
     encoded = encode(X, schema, handle_unknown="ignore")
-    codes = np.concatenate([block.codes for block in encoded.rows])
-    numbers = np.concatenate([block.numbers for block in encoded.rows])
+    codes, numbers = encoded.rows.blocks[0].codes, encoded.rows.blocks[0].numbers
     k, n = int(model.n_clusters_), len(codes)
     # Counted in whole units as at fit, so that rows and weights of the fit are known again exactly.
     units, per_weight = (None, 1.0) if sample_weight is None else weight_units(sample_weight, n)
@@ -137,7 +135,7 @@ def look(model: Clusterer, X: Any, *, sample_weight: Any = None, random_state: i
         by_category,
         sizes,
         profile_values(numbers, labels, weights, k, schema),
-        spread_numbers(X, schema, labels, k, weights),
+        number_records(X, schema, labels, k, weights),
         _draw(model, X, rows, encoded.rows.axis, random_state),
         encoded.unseen,
         encoded.missing,
@@ -145,10 +143,67 @@ def look(model: Clusterer, X: Any, *, sample_weight: Any = None, random_state: i
     )
 
 
-def cluster_title(model: Clusterer, cluster: int) -> str | int:
-    """What a chart calls a cluster: its name where it has one, else its number."""
-    name = fitted_of(model).names.get(cluster)
-    return cluster if name is None else shortened(name, TITLE_WIDTH)
+def number_records(
+    X: Any, schema: Schema, labels: IntArray, k: int, weights: FloatArray | None = None
+) -> list[dict[str, Any]]:
+    """Every column of numbers in every cluster as plain values, those that clusters explain best first.
+
+    Columns that the model cut into bins are among them. ``quantiles`` says where 5, 25, 50, 75 and 95 % of a
+    cluster's numbers lie below, ``low`` and ``high`` are the ends of the scale on which all clusters can be
+    drawn; None where no number is there, or where they lie is not known.
+    """
+    # A number that is cut into bins is one all the same, and its own cells are still there.
+    columns = tuple(
+        replace(column, kind=Kind.NUMERIC, categories=(), edges=None) if column.binned else column
+        for column in schema.columns
+    )
+    uncut = replace(schema, columns=columns)
+    if not uncut.numeric:
+        return []
+    numbers = encode(X, uncut, handle_unknown="ignore").rows.blocks[0].numbers
+    profile, inner = (
+        profile_values(numbers, labels, weights, k, uncut),
+        quantiles(numbers, labels, weights, k),
+    )
+    figures = {
+        "rows": profile.seen,
+        "mean": profile.means,
+        "sd": profile.sds,
+        "mean_elsewhere": profile.elsewhere,
+        "shift": profile.shifts,
+        "missing": profile.missing,
+    }
+    records = []
+    for at, column in enumerate(profile.columns):
+        told = [
+            {"cluster": cluster}
+            | {name: _known(values[cluster, at]) for name, values in figures.items()}
+            | {"quantiles": _known(inner[cluster, at])}
+            for cluster in range(k)
+        ]
+        ends = [one["quantiles"] for one in told if one["quantiles"]]
+        records.append(
+            {
+                "column": column,
+                "explained": float(profile.explained[at]),
+                "low": min((end[0] for end in ends), default=None),
+                "high": max((end[-1] for end in ends), default=None),
+                "clusters": told,
+            }
+        )
+    return sorted(records, key=lambda record: -record["explained"])
+
+
+def _known(values: Any) -> Any:
+    """A number, or several, as plain values; None where they are not known."""
+    return values.tolist() if np.isfinite(values).all() else None
+
+
+def cluster_titles(model: Clusterer) -> list[str | int]:
+    """What a chart calls each cluster: its name where it has one, else its number."""
+    fitted = fitted_of(model)
+    short = {cluster: shortened(name, TITLE_WIDTH) for cluster, name in fitted.names.items()}
+    return [short.get(cluster, cluster) for cluster in range(fitted.outcome.k)]
 
 
 def telling_names(model: Clusterer) -> list[str]:

@@ -10,9 +10,9 @@ from typing import Any
 
 from catalpa.errors import OutputError, needing
 from catalpa.plot.category_map import draw_categories
+from catalpa.plot.clarity import draw_clarity
 from catalpa.plot.fitting import draw_passes
 from catalpa.plot.row_map import draw_map
-from catalpa.plot.silhouettes import draw_silhouettes
 from catalpa.plot.theme import cluster_colour, cluster_shape, dressed, needs_altair
 from catalpa.relations.names import amount, figure, percent, shortened
 
@@ -134,9 +134,8 @@ def _drawn(summary: Mapping[str, Any]) -> dict[str, str]:
     if len({event["cost"] for event in summary["fit"]["passes"]}) > 1:  # one height says nothing
         charts["passes"] = draw_passes(summary["fit"]["passes"], 380, 220)
     if clarity := summary["clarity"]:
-        titles = {"title": "certainty"} if clarity["measure"] == "certainty" else {}
         names = summary["map"]["titles"]
-        charts["silhouettes"] = draw_silhouettes(clarity["values"], 400, names=names, **titles)
+        charts["silhouettes"] = draw_clarity(clarity["values"], clarity["measure"], names, 400)
     if summary["categories"]:
         charts["categories"] = draw_categories(summary["categories"], 980, 560)
     return {"passes": "", "silhouettes": ""} | {name: _svg(chart) for name, chart in charts.items()}

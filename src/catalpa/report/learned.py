@@ -6,50 +6,8 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from catalpa.plot.layout import TreeLayout, lay_out
-from catalpa.plot.relation_trees import relations_of
 from catalpa.plot.view import View
-from catalpa.relations.order import names_in_order
-from catalpa.relations.relations import Matrices
 from catalpa.relations.splits import SplitTree
-
-MOST_TREES = 1_500  # in a page; the least telling columns are left out first
-# Categories of one line of a tree; the page cuts longer lines anyway.
-NAMES_TOLD = 3
-NAMES_ABSENT = 12
-
-
-def relation_records(view: View, columns: list[str]) -> dict[str, Any] | None:
-    """Trees of every cluster for the most telling columns; None where the method learns no relations."""
-    relations = relations_of(view.model)
-    if relations is None:
-        return None
-    shared = isinstance(relations.geometry, Matrices) and all(
-        matrix.ndim == 2 for matrix in relations.geometry.matrices
-    )
-    # A single category has no relations.
-    wide = {column.name for column in view.schema.categorical if column.size > 1}
-    named = [name for name in columns if name in wide][: max(MOST_TREES // view.k, 1)]
-    orders = {column.name: names_in_order(column) for column in view.schema.categorical}
-    trees = [
-        [_tree(lay_out(relations[cluster, name], order=orders[name])) for name in named]
-        for cluster in range(view.k)
-    ]
-    return {
-        "columns": named,
-        "left_out": len(wide) - len(named),
-        "shared": shared,
-        "unit": relations.unit,
-        "trees": trees,
-    }
-
-
-def _tree(layout: TreeLayout) -> dict[str, Any]:
-    def told(names: tuple[str, ...]) -> str:
-        return ", ".join(names) if len(names) <= NAMES_TOLD else f"{names[0]} and {len(names) - 1} more"
-
-    rows = [[told(row.names), round(row.share, 4), round(row.place, 4), row.parent] for row in layout.rows]
-    return {"rows": rows, "left_out": layout.left_out, "absent": list(layout.absent[:NAMES_ABSENT])}
 
 
 def weight_records(view: View) -> list[dict[str, Any]] | None:

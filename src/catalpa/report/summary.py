@@ -11,16 +11,16 @@ import catalpa
 from catalpa.estimator.fitted import fitted_of
 from catalpa.estimator.parameters import WATCHING
 from catalpa.plot.category_map import category_points
+from catalpa.plot.clarity import measure_clarity
+from catalpa.plot.relation_trees import relation_records
 from catalpa.plot.row_map import map_points
-from catalpa.plot.spreads import number_records
 from catalpa.plot.view import View
 from catalpa.relations.names import shortened
 from catalpa.relations.order import reading_order
 from catalpa.relations.profiles import telling_columns
 from catalpa.relations.reasons import reasons, rows_per_weight, sentence
 from catalpa.report.beside import Beside
-from catalpa.report.clarity import Clarity, clarity_record, measure_clarity
-from catalpa.report.learned import relation_records, split_records, weight_records
+from catalpa.report.learned import split_records, weight_records
 from catalpa.report.passes import fit_record
 from catalpa.report.rows import COLUMNS_SHOWN, border_records, example_rows, outlier_records
 
@@ -50,7 +50,7 @@ def summarise(view: View, title: str, beside: Beside | None = None) -> dict[str,
     """
     columns = column_records(view)
     names = [record["column"] for record in columns]
-    clarity, beside = measure_clarity(view), beside or Beside()
+    (clarity, means), beside = measure_clarity(view), beside or Beside()
     return {
         "title": title,
         "made_by": {
@@ -59,12 +59,12 @@ def summarise(view: View, title: str, beside: Beside | None = None) -> dict[str,
             "settings": _settings(view.model),
         },
         "table": _table(view),
-        "clarity": clarity_record(view, clarity) if clarity else None,
-        "clusters": _clusters(view, names, clarity, beside),
+        "clarity": clarity,
+        "clusters": _clusters(view, names, means, beside),
         "columns": columns,
         "telling": telling_text(columns),
         "profile": _profile(view, names),
-        "numbers": number_records(view.spreads),
+        "numbers": view.number_records,
         "weights": weight_records(view),
         "splits": split_records(view),
         "relations": relation_records(view, names),
@@ -113,20 +113,21 @@ def _table(view: View) -> dict[str, Any]:
     }
 
 
-def _clusters(view: View, names: list[str], clarity: Clarity | None, beside: Beside) -> list[dict[str, Any]]:
+def _clusters(
+    view: View, names: list[str], clarity: list[float | None], beside: Beside
+) -> list[dict[str, Any]]:
     per_weight = rows_per_weight(len(view.labels), float(view.sizes.sum()))
     top = REASONS + MORE_REASONS
     found = reasons(view.by_category, view.schema, view.numbers, top=top, rows_per_weight=per_weight)
     clusters = []
     for cluster, told in enumerate(found):
-        own = view.sample.labels == cluster
         clusters.append(
             {
                 "cluster": cluster,
                 "name": fitted_of(view.model).names.get(cluster),
                 "size": view.sizes[cluster].item(),
                 "share": float(view.sizes[cluster] / view.sizes.sum()),
-                "clarity": clarity.mean_of(own) if clarity else None,
+                "clarity": clarity[cluster],
                 "sets_apart": sentence(told[:REASONS]),
                 "reasons": [reason.record() for reason in told[:REASONS]],
                 "more_reasons": [reason.record() for reason in told[REASONS:]],

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalpa.errors import ParameterError
-from catalpa.plot.layout import lay_out
+from catalpa.plot.relation_trees import lay_out
 from catalpa.relations.relations import Relations
 from catalpa.relations.tree import line_tree
 from catalpa.table import infer

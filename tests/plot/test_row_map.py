@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from catalpa.plot.projection import correspondence, neighbourhoods
+from catalpa.plot.row_map import correspondence, neighbourhoods
 from catalpa.table.blocks import Axis
 
 
@@ -26,12 +26,12 @@ def test_categories_alone_give_multiple_correspondence_analysis():
     hidden = rng.integers(0, 3, 60)
     codes = np.stack([(hidden + (rng.random(60) < 0.2)) % 3, hidden == 1, rng.integers(0, 4, 60)], axis=1)
     codes = codes.astype(np.uint8)
-    expected, explained = by_singular_values(codes, (3, 2, 4))
-    plane = correspondence(codes, np.zeros((60, 0)), Axis((3, 2, 4)))
+    expected, inertia = by_singular_values(codes, (3, 2, 4))
+    points, explained = correspondence(codes, np.zeros((60, 0)), Axis((3, 2, 4)))
     for at in range(2):
-        ratio = plane.points[:, at] @ expected[:, at] / (expected[:, at] @ expected[:, at])
-        assert plane.points[:, at] == pytest.approx(ratio * expected[:, at], abs=1e-9)
-    assert plane.explained == pytest.approx(tuple(explained))
+        ratio = points[:, at] @ expected[:, at] / (expected[:, at] @ expected[:, at])
+        assert points[:, at] == pytest.approx(ratio * expected[:, at], abs=1e-9)
+    assert explained == pytest.approx(tuple(inertia))
 
 
 def test_numbers_alone_give_principal_components():
@@ -39,37 +39,36 @@ def test_numbers_alone_give_principal_components():
     numbers = rng.normal(size=(40, 3)) @ np.diag([5.0, 1.0, 0.1])
     scaled = (numbers - numbers.mean(axis=0)) / numbers.std(axis=0)
     _, values, vectors = np.linalg.svd(scaled, full_matrices=False)
-    plane = correspondence(np.zeros((40, 0), dtype=np.uint8), numbers, Axis(()))
-    assert np.abs(plane.points) == pytest.approx(np.abs(scaled @ vectors[:2].T), abs=1e-9)
-    assert plane.explained == pytest.approx(tuple(values[:2] ** 2 / (values**2).sum()))
+    points, explained = correspondence(np.zeros((40, 0), dtype=np.uint8), numbers, Axis(()))
+    assert np.abs(points) == pytest.approx(np.abs(scaled @ vectors[:2].T), abs=1e-9)
+    assert explained == pytest.approx(tuple(values[:2] ** 2 / (values**2).sum()))
 
 
 def test_holes_and_missing_numbers_lie_in_the_middle():
     axis = Axis((2,)).with_holes
     codes = np.array([[0], [0], [1], [1], [2]], dtype=np.uint8)
-    plane = correspondence(codes, np.array([[1.0], [1.0], [3.0], [3.0], [np.nan]]), axis)
-    assert plane.points[0, 0] == pytest.approx(-plane.points[2, 0], abs=0.5)
-    assert abs(plane.points[4, 0]) < abs(plane.points[0, 0])
+    points, _ = correspondence(codes, np.array([[1.0], [1.0], [3.0], [3.0], [np.nan]]), axis)
+    assert points[0, 0] == pytest.approx(-points[2, 0], abs=0.5)
+    assert abs(points[4, 0]) < abs(points[0, 0])
 
 
 def test_rows_that_do_not_differ_lie_on_one_point():
-    plane = correspondence(np.zeros((4, 2), dtype=np.uint8), np.ones((4, 1)), Axis((1, 1)))
-    assert not plane.points.any()
-    assert plane.explained == (0.0, 0.0)
+    points, explained = correspondence(np.zeros((4, 2), dtype=np.uint8), np.ones((4, 1)), Axis((1, 1)))
+    assert not points.any()
+    assert explained == (0.0, 0.0)
 
 
 def test_neighbourhoods_keep_groups_of_costs_together():
     costs = np.concatenate([np.tile([0.0, 9.0], (10, 1)), np.tile([9.0, 0.0], (10, 1))])
     costs += np.random.default_rng(0).normal(scale=0.1, size=costs.shape)
-    plane = neighbourhoods(costs)
-    gap = np.linalg.norm(plane.points[:10].mean(axis=0) - plane.points[10:].mean(axis=0))
-    assert gap > plane.points[:10].std(axis=0).max()
-    assert plane.explained is None
+    points = neighbourhoods(costs)
+    gap = np.linalg.norm(points[:10].mean(axis=0) - points[10:].mean(axis=0))
+    assert gap > points[:10].std(axis=0).max()
 
 
 def test_numbers_at_the_end_of_their_range_have_a_place():
     numbers = np.array([[1.5e308], [1.7e308], [1.6e308], [np.nan]])
-    plane = correspondence(np.zeros((4, 0), dtype=np.uint8), numbers, Axis(()))
-    same = correspondence(np.zeros((4, 0), dtype=np.uint8), numbers / 2.0**1000, Axis(()))
-    assert np.isfinite(plane.points).all()
-    np.testing.assert_array_equal(plane.points, same.points)
+    points, _ = correspondence(np.zeros((4, 0), dtype=np.uint8), numbers, Axis(()))
+    same, _ = correspondence(np.zeros((4, 0), dtype=np.uint8), numbers / 2.0**1000, Axis(()))
+    assert np.isfinite(points).all()
+    np.testing.assert_array_equal(points, same)
