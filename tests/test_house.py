@@ -16,7 +16,6 @@ FOLDERS = sorted({path.parent for path in PACKAGE.rglob("*") if path.suffix in (
 TESTED_THROUGH = {
     "cli/test_cluster.py": ("run as a user runs them", "cli: cluster_table inputs options"),
     "cli/test_lab.py": ("run as a user runs them", "cli/lab: commands plans"),
-    "cluster/test_choose_k.py": ("seen in the choice it makes", "cluster/choose_k: criteria"),
     "cluster/test_cdcdr.py": (
         "held to its paper by the method",
         "costs: embedding graph; estimator: centroids",

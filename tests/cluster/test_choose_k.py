@@ -155,7 +155,7 @@ def test_without_repeats_stability_is_said_to_be_unknown():
 
 
 def test_agreement_of_large_tables_is_measured_on_some_of_their_rows(monkeypatch):
-    monkeypatch.setattr("catalpa.cluster.choose_k.repeats.SAMPLE", 200)
+    monkeypatch.setattr("catalpa.cluster.choose_k.measures.SAMPLE", 200)
     choice = choose_k(PLANTED.frame, [3], repeats=2, random_state=0, method=QUICK)
     assert choice.table["halves"][0] > 0.8
 
@@ -254,7 +254,7 @@ def test_a_row_of_weight_two_counts_as_two_rows(method):
 
 
 def test_a_large_table_is_measured_on_some_rows_with_their_weights(monkeypatch):
-    monkeypatch.setattr("catalpa.cluster.choose_k.repeats.SAMPLE", 200)
+    monkeypatch.setattr("catalpa.cluster.choose_k.measures.SAMPLE", 200)
     ones = np.ones(len(PLANTED.frame))
     weighted = choose_k(PLANTED.frame, [3], method="kmodes", repeats=2, random_state=0, sample_weight=ones)
     plain = choose_k(PLANTED.frame, [3], method="kmodes", repeats=2, random_state=0)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from catalpa.cluster.choose_k.criteria import Criteria
 from catalpa.relations.crossing import Crossing
 
 if TYPE_CHECKING:
     from catalpa.report.choosing import ChoiceReport
 
 HEAD = ("k", "cost", "gain", "restarts", "halves", "silhouette")
-CRITERIA = ("log_likelihood", "parameters", "aic", "bic", "icl", "entropy")
 
 
 @dataclass(frozen=True)
@@ -28,12 +27,11 @@ class Measures:
     restarts: float
     halves: float
     silhouette: float
-    criteria: Criteria | None = None
+    criteria: Mapping[str, float] = field(default_factory=dict)  # of a method with a likelihood
 
     def to_dict(self) -> dict[str, Any]:
         """The line by the names of its columns."""
-        known = {} if self.criteria is None else {name: getattr(self.criteria, name) for name in CRITERIA}
-        return {name: getattr(self, name) for name in HEAD} | known
+        return {name: getattr(self, name) for name in HEAD} | dict(self.criteria)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,7 +7,6 @@ import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from catalpa.cluster.choose_k.choice import KChoice, Measures
-from catalpa.cluster.choose_k.criteria import Criteria, criteria_of
-from catalpa.cluster.choose_k.repeats import Repeats, drawn, seed
+from catalpa.cluster.choose_k.measures import Repeats, criteria_of, drawn, seed
 from catalpa.cluster.grove import Grove
 from catalpa.cluster.registry import find_method
 from catalpa.errors import ParameterError
@@ -87,16 +85,18 @@ def choose_k(
         # Warnings about single fits would come once per number of clusters.
         warnings.simplefilter("ignore")
         if isinstance(model, Grove):
-            tried, shown = _weighed(model, table, sample_weight, max(ks))
-            choose = partial(_by_evidence, shown)
+            tried = _weighed(model, table, sample_weight, max(ks))
         else:
-            tried, choose = _fitted(model, table, sample_weight, ks), partial(_by_silhouette)
+            tried = _fitted(model, table, sample_weight, ks)
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         again = Repeats(model, *drawn(table, weight, state), repeats, state)
         lines = [_measures(tried, again, k) for k in ks if k in tried.costs]
     if not lines:
         raise ParameterError(f"The table has fewer rows that differ than {ks[0]}, the least of k_range.")
-    k, structure, reason = choose(lines)
+    if tried.structure is None:
+        k, structure, reason = _by_silhouette(lines)
+    else:
+        k, structure, reason = _by_evidence(tried.structure, lines)
     records = [line.to_dict() for line in lines]
     frame = frame_of_lines(table.library, records, records[0])
     pairs = itertools.pairwise(line.k for line in lines)
@@ -112,7 +112,9 @@ class Tried:
     costs: Mapping[int, float]
     block: Block  # all rows
     unit: float  # in which the gain over the first cost is told
-    criteria: Mapping[int, Criteria] = field(default_factory=dict)  # where the method has a likelihood
+    # Where the method has a likelihood: criteria by number of clusters, and whether the table shows clusters.
+    criteria: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+    structure: bool | None = None
 
 
 def _model(method: str | Clusterer, state: np.random.RandomState) -> Clusterer:
@@ -137,7 +139,7 @@ def _checked(k_range: Iterable[int], n_rows: int) -> list[int]:
     return possible
 
 
-def _weighed(model: Grove, table: Table, weight: Any, most: int) -> tuple[Tried, bool]:
+def _weighed(model: Grove, table: Table, weight: Any, most: int) -> Tried:
     """Clusterings with 1, 2, ... clusters, minus the evidence for them, and whether that is structure."""
     # "auto", so that the rows of the search are those of a fit which finds the number itself.
     model = clone(model).set_params(n_clusters="auto")
@@ -152,8 +154,8 @@ def _weighed(model: Grove, table: Table, weight: Any, most: int) -> tuple[Tried,
         block = _all_rows(problem)
         # In the weight of all rows: their number where none is given.
         weight = problem.in_weights(int(block.row_weights.sum()))
-        tried = Tried(labels, costs, block, weight, criteria)
-        return tried, judged(model._candidates, problem, {k: -cost for k, cost in costs.items()})
+        structure = judged(model._candidates, problem, {k: -cost for k, cost in costs.items()})
+        return Tried(labels, costs, block, weight, criteria, structure)
 
 
 def _fitted(model: Clusterer, table: Table, weight: Any, ks: Sequence[int]) -> Tried:
@@ -178,7 +180,7 @@ def _measures(tried: Tried, again: Repeats, k: int) -> Measures:
     restarts, halves = again.of_restarts(k), again.of_halves(k)
     if len(np.unique(labels)) > 1:  # one cluster has no neighbour to be compared with
         silhouette = categorical_silhouette(tried.block.codes, labels, numbers=tried.block.numbers)
-    return Measures(k, cost, gain, restarts, halves, silhouette, tried.criteria.get(k))
+    return Measures(k, cost, gain, restarts, halves, silhouette, tried.criteria.get(k, {}))
 
 
 def _by_evidence(structure: bool, lines: Sequence[Measures]) -> tuple[int, bool, str]:

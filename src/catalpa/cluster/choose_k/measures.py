@@ -1,16 +1,21 @@
-"""How well runs of a method agree, from other starts and on other rows."""
+"""How good clusterings of k clusters are: how well repeated runs agree, and criteria of the likelihood."""
 
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from catalpa.estimator.base import Clusterer
+from catalpa.costs.soft.mixture import Overall
+from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.fitted import Outcome
 from catalpa.metrics import adjusted_rand
+from catalpa.steps.scores import fix
+from catalpa.steps.soft.share import likelihood_and_doubt
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.intake import Table
 
@@ -76,3 +81,36 @@ def drawn(
         return table, weight
     rows = np.sort(state.choice(len(table), SAMPLE, replace=False))
     return table.at(rows), None if weight is None else weight[rows]
+
+
+def criteria_of(problem: Problem, outcome: Outcome) -> dict[str, float]:
+    """What latent class analysis reports: less is better of aic, bic and icl, more of entropy.
+
+    The parameters are for every cluster the categories of each column that occur less one, a mean and a
+    variance of each number and the share of missing numbers where that counts, and k - 1 sizes unless they
+    are held equal. The likelihood, of numbers in standard deviations of their column, is that of the shrunk
+    shares, a little below its maximum.
+    """
+    assert outcome.soft is not None
+    engine, k = problem.engine, outcome.k
+    middle, spread = outcome.shared["middle"], outcome.shared["spread"]
+    overall = Overall.of(problem.schema, outcome.soft.together(), middle, spread)
+    free = np.maximum(overall.occurring - 1, 0).sum() + 2 * len(middle) + np.count_nonzero(overall.lacking)
+    parameters = int(k * free + (k - 1 if outcome.facts["free_sizes"] else 0))
+    density, summed_doubt = engine.total(likelihood_and_doubt, fix(outcome.scores, engine.axis))
+    # Costs leave the constant of the normal density out, since it is the same in every cluster.
+    constant = 0.5 * math.log(2.0 * math.pi) * float(outcome.counts.seen.sum())
+    likelihood = problem.in_weights(float(density - constant))
+    rows = problem.in_weights(float(outcome.counts.sizes.sum()))
+    # The entropy of the clusters given the rows; rounding may leave a trace below 0 where no row is in doubt.
+    doubt = problem.in_weights(max(float(summed_doubt), 0.0))
+    bic = -2.0 * likelihood + parameters * math.log(rows)
+    return {
+        "log_likelihood": likelihood,
+        "parameters": parameters,
+        "aic": -2.0 * likelihood + 2.0 * parameters,  # Akaike
+        "bic": bic,  # Schwarz
+        "icl": bic + 2.0 * doubt,  # Biernacki, Celeux and Govaert
+        # 1 where every row is certain, 0 where nothing is known of any.
+        "entropy": 1.0 - doubt / (rows * math.log(k)) if k > 1 else math.nan,
+    }
