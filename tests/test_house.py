@@ -30,10 +30,7 @@ TESTED_THROUGH = {
     "cluster/test_harr.py": ("held to its paper by the method", "costs: axis_weights reconstruction"),
     "cluster/test_hdc.py": ("held to its paper by the method", "costs: homogeneous"),
     "cluster/test_kmodes.py": ("held to another program by the method", "costs: matching method"),
-    "cluster/test_mcdc.py": (
-        "held to its paper by the method",
-        "loop: granularity; steps/in_order: oriented",
-    ),
+    "cluster/test_mcdc.py": ("held to its paper by the method", "steps/in_order: oriented"),
     "cluster/test_scikit_learn.py": (
         "what all methods share is tested on each of them",
         "estimator: explained fitted problem saving",

@@ -17,8 +17,7 @@ from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, number, rules, whole
 from catalpa.estimator.problem import passes_in_weights, rows_in_memory
-from catalpa.loop.granularity import LARGE, UNSURE, Granularities, coarsen, nearest_granules
-from catalpa.loop.online import weigh_columns
+from catalpa.loop.online import LARGE, UNSURE, Granularities, coarsen, nearest_granules, weigh_columns
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled
 from catalpa.steps.assign import label_rows
