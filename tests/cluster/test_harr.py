@@ -16,7 +16,7 @@ from tests.oracle.settling import without_empty
 import catalpa
 from catalpa import HARR
 from catalpa.costs.axis_weights import AxisWeights, Het2Hom
-from catalpa.costs.conditional_shares import Contexts
+from catalpa.costs.cooccurrence import Contexts
 from catalpa.costs.reconstruction import Space, unfold
 from catalpa.errors import TableError
 from catalpa.metrics import adjusted_rand, clustering_accuracy

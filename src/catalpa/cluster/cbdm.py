@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from catalpa.costs.context import CategoryDistances, ColumnContexts, learn_contexts
-from catalpa.costs.embedding import JointVectors, overall_shares
+from catalpa.costs.cooccurrence import overall_shares
+from catalpa.costs.embedding import JointVectors
 from catalpa.errors import ColumnWarning, ParameterError, UndefinedMetric
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome

@@ -8,18 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.costs.embedding import InUse, JointVectors, MeanVectors, category_distances, overall_shares
+from catalpa.costs.cooccurrence import in_use, overall_shares
+from catalpa.costs.embedding import JointVectors, MeanVectors, category_distances, vectors_at
 from catalpa.costs.graph import SIMILARITIES, factors, spectrum, unit_rows, value_graph
 from catalpa.errors import AmbiguousVectorsWarning
 from catalpa.estimator.base import Clusterer, Problem
-from catalpa.estimator.centroids import BEGIN, settle_centroids, wide_vectors
+from catalpa.estimator.centroids import BEGIN, settle_centroids
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, rules, whole
 from catalpa.loop.restarts import generators
 from catalpa.relations.relations import Relations
 from catalpa.steps.embed import join_vectors, mean_vectors
-from catalpa.table.blocks import FloatArray
+from catalpa.table.blocks import Axis, FloatArray
 
 SAME_EIGENVALUE = 1e-8  # far above the rounding of the eigensolver, far below gaps that mean something
 METHODS = {"joint": JointVectors, "mean": MeanVectors}
@@ -122,20 +123,20 @@ class CDCDR(Clusterer):
         together = problem.together()
         overall = overall_shares(together, axis)
         # A column of one category is joined to everything: it tells no rows apart, but shifts all degrees.
-        used = InUse.of(together, axis, fewest=2)
-        graph = value_graph(used.among(together), self.similarity)
-        vectors = used.whole(self._vectors(graph, used, problem), overall)
+        places, among, own_axis = in_use(together, axis, fewest=2)
+        graph = value_graph(among, self.similarity)
+        vectors = vectors_at(places, self._vectors(graph, own_axis, problem), overall, axis)
         rest = settle_centroids(problem, METHODS[self.integration](axis, vectors, overall))
         every = np.zeros((axis.length, axis.length))
-        every[np.ix_(used.places, used.places)] = graph
+        every[np.ix_(places, places)] = graph
         shared = {"graph": every, "vectors": vectors, "overall": overall}
         return problem.outcome(rest, shared=shared)
 
-    def _vectors(self, graph: FloatArray, used: InUse, problem: Problem) -> FloatArray:
+    def _vectors(self, graph: FloatArray, axis: Axis, problem: Problem) -> FloatArray:
         """Unit vectors of the categories in use."""
         if self.embedding == "none" or not len(graph):
             return unit_rows(graph)
-        length = self._length(used, problem.n_clusters)
+        length = self._length(axis, problem.n_clusters)
         if self.embedding == "nmf":  # the factorisation begins at random, the others leave nothing to chance
             return unit_rows(factors(graph, length, generators(problem.random_state, 1)[0]))
         # Signs and rotations inside an eigenspace change no distance, unless the cut goes through one.
@@ -144,12 +145,11 @@ class CDCDR(Clusterer):
             _warn_ambiguous(length)
         return unit_rows(found.vectors)
 
-    def _length(self, used: InUse, n_clusters: int) -> int:
+    def _length(self, axis: Axis, n_clusters: int) -> int:
         if self.n_components is None:
             return n_clusters
         if self.n_components == "average":
-            sizes = np.asarray(used.own_axis.sizes)  # of columns that take part; the others have none
-            return int(sizes.sum() // np.count_nonzero(sizes))
+            return axis.length // len(axis.filled)  # columns that take no part have no categories here
         return int(self.n_components)
 
     @property
@@ -172,9 +172,8 @@ class CDCDR(Clusterer):
 
         A category that fit never saw, or a cell that is left out, is at the mean of its column.
         """
-        engine, _ = self._opened(X)
-        overall = self._fitted.outcome.shared["overall"]
-        wide = wide_vectors(self.category_vectors_, overall, engine.axis)
+        engine, overall = self._engine(X), self._fitted.outcome.shared["overall"]
+        wide = vectors_at(engine.axis.category_places, self.category_vectors_, overall, engine.axis)
         if self.integration == "joint":
             return engine.each(join_vectors, engine.axis, wide)
         counted = MeanVectors(self.schema_.axis, self.category_vectors_, overall).counted

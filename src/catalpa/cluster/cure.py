@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from catalpa.costs.cooccurrence import in_use, overall_shares
 from catalpa.costs.coupling import (
     FREQUENCY_COUPLINGS,
     category_groups,
@@ -14,9 +15,9 @@ from catalpa.costs.coupling import (
     memberships,
     principal_scores,
 )
-from catalpa.costs.embedding import InUse, JointVectors, category_distances, overall_shares
+from catalpa.costs.embedding import JointVectors, category_distances, vectors_at
 from catalpa.estimator.base import Clusterer, Problem
-from catalpa.estimator.centroids import BEGIN, settle_centroids, wide_vectors
+from catalpa.estimator.centroids import BEGIN, settle_centroids
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, number, rules
@@ -119,16 +120,14 @@ class CURE(Clusterer):
         axis = problem.axis
         together = problem.together()
         rng = generators(problem.random_state, 1)[0]  # groups are found once, for all starts alike
-        used = InUse.of(together, axis)
-        groups = category_groups(
-            used.among(together), used.own_axis, couplings=self.couplings, alpha=self.alpha, rng=rng
-        )
+        places, among, own_axis = in_use(together, axis)
+        groups = category_groups(among, own_axis, couplings=self.couplings, alpha=self.alpha, rng=rng)
         overall = overall_shares(together, axis)
         # Rotating all components keeps distances, so clustering takes fewer columns than embed gives.
-        vectors = used.whole(column_points(groups, used.own_axis), overall)
+        vectors = vectors_at(places, column_points(groups, own_axis), overall, axis)
         rest = settle_centroids(problem, JointVectors(axis, vectors, overall))
         every = np.full((axis.length, groups.shape[1]), -1)  # categories that no row holds are in no group
-        every[used.places] = groups
+        every[places] = groups
         shared = {"groups": every, "vectors": vectors, "overall": overall}
         return problem.outcome(rest, shared=shared)
 
@@ -142,9 +141,10 @@ class CURE(Clusterer):
         """Vector of every category, (V, p)."""
         overall = self._fitted.outcome.shared["overall"]
         # Made when asked for: clustering went by exact distances, and components are costly to keep.
-        used = InUse(self.schema_.axis, np.flatnonzero(overall))
-        members = memberships(self._groups[used.places])
-        return used.whole(principal_scores((members @ members.T).toarray(), self.beta), overall)
+        places = np.flatnonzero(overall)
+        members = memberships(self._groups[places])
+        vectors = principal_scores((members @ members.T).toarray(), self.beta)
+        return vectors_at(places, vectors, overall, self.schema_.axis)
 
     @property
     def _groups(self) -> IntArray:  # (V, groupings), -1 for none
@@ -161,6 +161,6 @@ class CURE(Clusterer):
 
         A category that fit never saw, or a cell that is left out, is at the mean of its column.
         """
-        engine, _ = self._opened(X)
-        wide = wide_vectors(self.category_vectors_, self._fitted.outcome.shared["overall"], engine.axis)
+        engine, overall = self._engine(X), self._fitted.outcome.shared["overall"]
+        wide = vectors_at(engine.axis.category_places, self.category_vectors_, overall, engine.axis)
         return engine.each(join_vectors, engine.axis, wide)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from catalpa.costs.axis_weights import AxisWeights, Het2Hom, Launch, Placed, column_weights
-from catalpa.costs.conditional_shares import Contexts
+from catalpa.costs.cooccurrence import Contexts
 from catalpa.costs.reconstruction import Space, check_sizes, unfold
 from catalpa.engines.base import Engine
 from catalpa.estimator.attributes import weights_frame

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from catalpa.costs.conditional_shares import Contexts
-from catalpa.costs.embedding import overall_shares
+from catalpa.costs.cooccurrence import Contexts, overall_shares
 from catalpa.costs.homogeneous import Described, PairWeights, homogeneous_distances
-from catalpa.estimator.attributes import frame_in
+from catalpa.estimator.attributes import frame_of_lines
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.kept import Kept
@@ -125,14 +125,11 @@ class HDC(Clusterer):
     @property
     def weights_(self) -> Any:
         """One row for every two categories of a column: their distance and their weight."""
-        found: dict[str, list[Any]] = {"column": [], "from": [], "to": [], "distance": [], "weight": []}
+        names, lines = ("column", "from", "to", "distance", "weight"), []
         columns, ragged = self.schema_.categorical, self._fitted.outcome.ragged
         for column, distances, weights in zip(columns, ragged["distances"], ragged["weights"], strict=True):
-            names = category_names(column.categories)
-            lower, upper = np.triu_indices(len(names), 1)  # every pair once: distances have no direction
-            found["column"] += [column.name] * len(lower)
-            found["from"] += [names[at] for at in lower]
-            found["to"] += [names[at] for at in upper]
-            found["distance"] += distances[lower, upper].tolist()
-            found["weight"] += weights[lower, upper].tolist()
-        return frame_in(self.schema_.library, found)
+            # Every pair once: distances have no direction.
+            for (one, name), (other, to) in combinations(enumerate(category_names(column.categories)), 2):
+                pair = distances[one, other].item(), weights[one, other].item()
+                lines.append(dict(zip(names, (column.name, name, to, *pair), strict=True)))
+        return frame_of_lines(self.schema_.library, lines, names)

@@ -50,7 +50,7 @@ class Reconstructed:
         prototypes = self._prototypes(counts, begun.centers, None)
         return self._priced(Placed(begun.centers, begun.means, prototypes, weights, NO_COSTS), None)
 
-    def update(self, state: Placed, counts: Counts) -> Placed:
+    def update(self, state: P, counts: Counts) -> P:
         moved = state.moved(counts, self.axis)
         prototypes = self._prototypes(counts, moved.centers, state)
         return self._priced(replace(moved, prototypes=prototypes), state)
@@ -177,7 +177,6 @@ class Launch:
         if state.held is not None and np.array_equal(state.held, counts.by_category):
             return state
         moved = self.measure.update(state, counts)
-        assert isinstance(moved, Launched)
         return replace(moved, won=state.won + counts.sizes, held=counts.by_category)
 
     def scores(self, state: Launched) -> Scores:

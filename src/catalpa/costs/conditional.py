@@ -1,7 +1,5 @@
 """DISC's relations as published: every cluster orders a column's categories by their share in it.
 
-M. Zhao, Z. Huang, Y. Lu, M. Li, Y. Zhang, W. Su, Y.-m. Cheung, "Break the Tie: Learning
-Cluster-Customized Category Relationships for Categorical Data Clustering", AAAI 2026.
 The minimum spanning tree of the graph with edge lengths |p(u) - p(s)| (Eqs. 4-6) is the path through
 the categories sorted by share (Lemmas 1, 2), so the path length D(u, s) of Eq. 7 is |p(u) - p(s)|
 itself and no tree has to be searched for.

@@ -1,8 +1,7 @@
-"""Context-based distances: two categories are close if the same things are told of them elsewhere.
+"""CBDM's distances: two categories are close if the same things are told of them elsewhere.
 
-D. Ienco, R. G. Pensa, R. Meo, "From context to distance: learning dissimilarity for categorical data
-clustering", ACM Transactions on Knowledge Discovery from Data 6(1), 2012 (DILCA). The context of a column
-are the other columns that tell something about it; the distance of two of its categories u, v is
+The context of a column are the other columns that tell something about it; the distance of two of its
+categories u, v is
 
     D(u, v) = sqrt( sum_s sum_x (P(u | x) - P(v | x))^2 / sum_s o_s ),
 
@@ -16,10 +15,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.spatial.distance import pdist, squareform
+from scipy.spatial.distance import cdist
 
-from catalpa.costs.conditional_shares import conditional_shares
-from catalpa.costs.dependence import symmetric_uncertainty
+from catalpa.costs.cooccurrence import conditional_shares, symmetric_uncertainty
 from catalpa.costs.matching import Prototypes, mean_distances
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
@@ -41,7 +39,7 @@ class ColumnContexts:
     @property
     def distances(self) -> tuple[FloatArray, ...]:
         """D of every column, (categories, categories)."""
-        return tuple(_apart(points) for points in self.vectors)
+        return tuple(cdist(points, points) for points in self.vectors)
 
     @property
     def coordinates(self) -> tuple[FloatArray, ...]:
@@ -99,13 +97,6 @@ def profiles_in_context(together: IntArray, members: IntArray, axis: Axis) -> tu
         context = members[column][axis.column_of] & occur
         vectors.append(shares[context, part].T / np.sqrt(max(int(context.sum()), 1)))
     return tuple(vectors)
-
-
-def _apart(points: FloatArray) -> FloatArray:
-    """Euclidean distance of every two points, (n, n)."""
-    if len(points) < 2 or not points.shape[1]:
-        return np.zeros((len(points), len(points)))
-    return np.asarray(squareform(pdist(points)))
 
 
 def _turned(points: FloatArray) -> FloatArray:

@@ -1,8 +1,4 @@
-"""CURE's vectors of categories: how categories couple, grouped at many sizes of group (instance CDE).
-
-S. Jian, G. Pang, L. Cao, K. Lu, H. Gao, "CURE: flexible categorical data representation by
-hierarchical coupling learning", IEEE TKDE 31(5), 2019; first as CDE at IJCAI 2017.
-"""
+"""CURE's vectors of categories: how categories couple, grouped at many sizes of group (instance CDE)."""
 
 from __future__ import annotations
 
@@ -12,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.sparse import csr_array
 
-from catalpa.costs.dependence import symmetric_uncertainty
+from catalpa.costs.cooccurrence import symmetric_uncertainty
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
 SMALLEST = 4  # categories that can be grouped so that two groups have more than one

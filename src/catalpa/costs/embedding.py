@@ -12,7 +12,6 @@ from functools import cached_property
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from catalpa.costs.conditional_shares import conditional_shares
 from catalpa.costs.matching import Prototypes, shares_or
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
@@ -79,58 +78,19 @@ class MeanVectors(JointVectors):
         return Scores.of(table)
 
 
-@dataclass(frozen=True, eq=False)
-class InUse:
-    """The categories that vectors are learned for: those of some columns that any row holds."""
+def vectors_at(
+    places: IntArray, vectors: FloatArray, overall: FloatArray, axis: Axis
+) -> FloatArray:  # (axis.length, p)
+    """Vectors of all places of an axis, given those of some; every other place is at its column's mean.
 
-    axis: Axis
-    places: IntArray  # (categories in use,) on the axis without holes
-
-    @staticmethod
-    def of(together: IntArray, axis: Axis, fewest: int = 1) -> InUse:
-        """Categories with a row, in columns with at least ``fewest`` such categories."""
-        held = np.diagonal(together) > 0
-        for part in axis.slices():
-            if held[part].sum() < fewest:
-                held[part] = False
-        return InUse(axis, np.flatnonzero(held))
-
-    @property
-    def own_axis(self) -> Axis:
-        """The columns with these categories only."""
-        column_of = self.axis.column_of[self.places]
-        return Axis(tuple(np.bincount(column_of, minlength=self.axis.n_columns).tolist()))
-
-    def among(self, together: IntArray) -> IntArray:
-        """Counts among these categories only."""
-        return np.asarray(together[np.ix_(self.places, self.places)])
-
-    def whole(self, vectors: FloatArray, overall: FloatArray) -> FloatArray:  # (V, p)
-        """Vectors of all categories; one without a row is at its column's mean."""
-        wide = np.zeros((self.axis.length, vectors.shape[1]))
-        wide[self.places] = vectors
-        means = column_means(wide, overall, self.axis)[self.axis.column_of]
-        means[self.places] = vectors
-        return means
-
-
-def overall_shares(together: IntArray, axis: Axis) -> FloatArray:  # (V,)
-    """Share of each category among the rows that have its column."""
-    return np.asarray(conditional_shares(np.diagonal(together)[None, :], axis)[0])
-
-
-def column_means(vectors: FloatArray, overall: FloatArray, axis: Axis) -> FloatArray:  # (columns, p)
-    """Mean vector of each column's cells."""
-    means = [overall[part] @ vectors[part] for part in axis.slices()]
-    return np.array(means).reshape(axis.n_columns, vectors.shape[1])
-
-
-def with_holes(vectors: FloatArray, means: FloatArray, axis: Axis) -> FloatArray:  # (axis.length, p)
-    """Vectors of all places; a cell that is left out or unseen is at its column's mean."""
-    if not axis.holes:
-        return vectors
-    wide = np.repeat(means, axis.widths, axis=0)
-    wide[axis.category_places] = vectors
+    ``overall`` are the shares of all categories.
+    """
+    wide = np.zeros((axis.length, vectors.shape[1]))
+    wide[places] = vectors
+    columns = zip(axis.base.slices(), axis.slices(), strict=True)
+    means = [overall[plain] @ wide[part] for plain, part in columns]
+    wide = np.repeat(np.array(means).reshape(axis.n_columns, vectors.shape[1]), axis.widths, axis=0)
+    wide[places] = vectors
     return wide
 
 

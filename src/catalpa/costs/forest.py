@@ -1,8 +1,4 @@
-"""A tree per column, shared by all clusters: categories are near when they spread over clusters alike.
-
-M. Zhao, S. Feng, Y. Zhang, M. Li, Y. Lu, Y.-m. Cheung, "Learning Order Forest for Qualitative-Attribute
-Data Clustering", ECAI 2024.
-"""
+"""CoForest's tree per column, for all clusters: categories are near when they spread over clusters alike."""
 
 from __future__ import annotations
 

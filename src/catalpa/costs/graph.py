@@ -1,8 +1,4 @@
-"""The graph of categories of CDC_DR: how much the rows of two categories overlap, and vectors made of it.
-
-L. Bai, J. Liang, "A categorical data clustering framework on graph representation", Pattern
-Recognition 128, 2022.
-"""
+"""The graph of categories of CDC_DR: how much the rows of two categories overlap, and vectors made of it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Homogeneous distances of nominal and ordered categories, and a learned weight for every pair. HDC.
-
-Y. Zhang, Y.-m. Cheung, "Learnable Weighting of Intra-Attribute Distances for Categorical Data
-Clustering with Nominal and Ordinal Attributes", IEEE TPAMI 44(7), 2022.
-"""
+"""HDC's distances of nominal and ordered categories on one scale, and a learned weight for every pair."""
 
 from __future__ import annotations
 
@@ -12,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from catalpa.costs.conditional_shares import Contexts
+from catalpa.costs.cooccurrence import Contexts
 from catalpa.costs.matching import SAME_SUM, Prototypes, at_centers, least_distant, mean_distances, shares_or
 from catalpa.relations.numbers import over
 from catalpa.steps.counts import Counts

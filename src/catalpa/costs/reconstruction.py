@@ -1,8 +1,4 @@
-"""Categories unfolded into one-dimensional axes, so that all kinds of columns are measured alike. HARR.
-
-Y. Zhang, M. Zhao, Y. Chen, Y. Lu, Y.-m. Cheung, "Learning Unified Distance Metric for Heterogeneous
-Attribute Data Clustering", Expert Systems with Applications 273, 2025.
-"""
+"""HARR's axes: categories unfolded into one dimension, so that all kinds of columns are measured alike."""
 
 from __future__ import annotations
 
@@ -14,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from catalpa.costs.conditional_shares import Contexts
+from catalpa.costs.cooccurrence import Contexts
 from catalpa.errors import TableError
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 from catalpa.table.schema import Column

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from catalpa.costs.embedding import Centroids, JointVectors, MeanVectors, column_means, with_holes
+from catalpa.costs.embedding import Centroids, JointVectors, MeanVectors, vectors_at
 from catalpa.estimator.parameters import begin
 from catalpa.estimator.problem import Problem
 from catalpa.loop.first_rows import STARTS, plusplus_rows
@@ -16,7 +16,7 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.embed import AwayByTable, Looked, away_of_means, mean_vectors
 from catalpa.steps.scores import fix
 from catalpa.steps.search import Away, FoundRows
-from catalpa.table.blocks import Axis, Block, FloatArray
+from catalpa.table.blocks import Block
 
 PLUSPLUS = "k-means++"
 BEGIN = begin(PLUSPLUS, *STARTS)
@@ -36,15 +36,11 @@ def _seeds(problem: Problem, method: JointVectors, rng: np.random.Generator) -> 
     def away_from(rows: FoundRows) -> Away:
         # The table of mean vectors adds a term per row, which must not decide which rows are far.
         if isinstance(method, MeanVectors):
-            wide = wide_vectors(method.vectors, method.overall, engine.axis)
-            chosen = mean_vectors(Block(rows.codes, rows.numbers), engine.axis, wide, len(method.counted))
-            return partial(away_of_means, wide, len(method.counted), chosen, engine.axis)
+            axis = engine.axis
+            wide = vectors_at(axis.category_places, method.vectors, method.overall, axis)
+            chosen = mean_vectors(Block(rows.codes, rows.numbers), axis, wide, len(method.counted))
+            return partial(away_of_means, wide, len(method.counted), chosen, axis)
         scores = method.scores(method.start(as_counts(rows, engine.axis)))
         return AwayByTable(fix(scores, engine.axis), looked)
 
     return as_counts(plusplus_rows(engine, problem.n_clusters, rng, away_from), engine.axis)
-
-
-def wide_vectors(vectors: FloatArray, overall: FloatArray, axis: Axis) -> FloatArray:  # (axis.length, p)
-    """Vectors of all places of an axis; a cell that is left out or unseen is at its column's mean."""
-    return with_holes(vectors, column_means(vectors, overall, axis.base), axis)

@@ -1,4 +1,4 @@
-"""Entropies and symmetric uncertainty, by hand and against SciPy."""
+"""What pairs of categories tell: shares, lines, entropies and uncertainty, by hand and against SciPy."""
 
 from __future__ import annotations
 
@@ -8,9 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
-from catalpa.costs.dependence import column_entropies, margins, symmetric_uncertainty
+from catalpa.costs.cooccurrence import (
+    column_entropies,
+    conditional_shares,
+    margins,
+    positions_along,
+    symmetric_uncertainty,
+)
 from catalpa.steps.counts import cooccurrences
+from catalpa.table import Column, Kind
 from catalpa.table.blocks import Axis, Block
+from catalpa.table.schema import Dtype
 
 TOY = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 2], [1, 1, 1], [1, 2, 2]], dtype=np.uint8)
 
@@ -71,3 +79,19 @@ def test_left_out_cells_are_compared_over_rows_that_have_both():
 
 def test_margins_sum_over_columns_and_give_0_for_a_column_without_categories():
     assert margins(np.array([[1, 2, 3]]), Axis((1, 0, 2))).tolist() == [[1.0, 0.0, 5.0]]
+
+
+def test_only_categories_of_ordered_columns_have_ranks_and_missing_cells_have_none():
+    answers = ("never", "often", None)
+    columns = [Column("q", kind, Dtype("str"), answers) for kind in (Kind.NOMINAL, Kind.ORDINAL)]
+    assert [column.ranked for column in columns] == [0, 2]
+
+
+def test_shares_among_the_rows_of_a_category():
+    together = np.array([[2, 0, 2, 0], [0, 2, 1, 1], [2, 1, 3, 0], [0, 1, 0, 1]])
+    assert conditional_shares(together, Axis((2, 2)))[:2, 2:].tolist() == [[1.0, 0.0], [0.5, 0.5]]
+
+
+def test_neighbours_on_a_line_are_as_far_apart_as_their_distance_says():
+    apart = np.array([[0, 1, 9], [1, 0, 3], [9, 3, 0]])
+    assert positions_along(apart, np.array([True, True, True])).tolist() == [0.0, 0.25, 1.0]

@@ -1,8 +1,6 @@
-"""How a category spreads over the other columns: shares of their categories among the rows that hold it.
+"""What follows from how often categories stand together: shares beside each other, contexts, dependence.
 
-Two categories are far apart when the rows that hold them differ elsewhere. For a nominal column the
-difference is that of the shares, for an ordered one that of the cumulated shares (the earth mover's
-distance with steps of length 1), so that moving a row one rank up counts less than moving it to the end.
+``together`` (V, V) is the weight of the rows that hold both of two categories; its diagonal counts each.
 """
 
 from __future__ import annotations
@@ -18,6 +16,9 @@ from catalpa.relations.numbers import over
 from catalpa.steps.counts import Counts
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
+GRID = 2.0**40  # uncertainties are kept to 2**-40, so that equal dependences are equal
+NOTHING = 2.0**-40  # bits below this are rounding
+
 
 def conditional_shares(together: IntArray, axis: Axis) -> FloatArray:  # (V, V)
     """p(g | m): share of category g, in its column, among the rows that hold category m (row m).
@@ -28,9 +29,31 @@ def conditional_shares(together: IntArray, axis: Axis) -> FloatArray:  # (V, V)
     return replace(Counts.none(0, 0, 0), by_category=together).shares(axis)
 
 
+def overall_shares(together: IntArray, axis: Axis) -> FloatArray:  # (V,)
+    """Share of each category among the rows that have its column."""
+    return np.asarray(conditional_shares(np.diagonal(together)[None, :], axis)[0])
+
+
+def in_use(together: IntArray, axis: Axis, fewest: int = 1) -> tuple[IntArray, IntArray, Axis]:
+    """Categories that any row holds, in columns with at least ``fewest`` of them.
+
+    Their places, the counts among them alone, and the columns with these categories only.
+    """
+    held = np.diagonal(together) > 0
+    sizes = axis.by_column(held.astype(np.int64)[None, :])[0]
+    sizes[sizes < fewest] = 0
+    places = np.flatnonzero(held & (sizes > 0)[axis.column_of])
+    return places, together[np.ix_(places, places)], Axis(tuple(sizes.tolist()))
+
+
 @dataclass(frozen=True, eq=False)
 class Contexts:
-    """Every column as a context in which categories can differ."""
+    """Every column as a context in which categories can differ: far apart when their rows differ elsewhere.
+
+    In a nominal column the difference is that of the shares, in an ordered one that of the cumulated shares
+    (the earth mover's distance with steps of length 1), so that moving a row one rank up counts less than
+    moving it to the end.
+    """
 
     axis: Axis
     ranks: tuple[int, ...]  # ranked categories of each column, the first ones; 0 for a nominal column
@@ -103,3 +126,47 @@ def positions_along(apart: FloatArray, seen: NDArray[np.bool_]) -> FloatArray:  
     places = np.concatenate([[0.0], np.cumsum(apart[held[:-1], held[1:]])])
     along = np.interp(np.arange(len(seen)), held, places)
     return np.asarray(along / along.max())
+
+
+def symmetric_uncertainty(together: IntArray, axis: Axis) -> FloatArray:  # (columns, columns)
+    """2 I(r; s) / (H(r) + H(s)), on [0, 1]; 0 where neither column varies.
+
+    The same number as mutual information normalised by the mean of the entropies.
+    """
+    own, joint = column_entropies(together, axis)
+    both = own + own.T
+    information = both - joint
+    share = over(2.0 * np.where(information < NOTHING, 0.0, information), both)
+    return np.minimum(np.rint(share * GRID) / GRID, 1.0)
+
+
+def column_entropies(together: IntArray, axis: Axis) -> tuple[FloatArray, FloatArray]:
+    """Entropies in bits of column r over the rows that also have s, and of both, (columns, columns) each.
+
+    Without left-out cells the entropy of r is the same for every s.
+    """
+    by_column = margins(together, axis)  # (V, columns)
+    rows = margins(by_column.T, axis).T  # (columns, columns): rows that have both
+    own = _entropies(margins(_weighed_logs(by_column).T, axis).T, rows)
+    joint = _entropies(margins(margins(_weighed_logs(together), axis).T, axis).T, rows)
+    return own, (joint + joint.T) / 2  # sums over rows and over columns round differently
+
+
+def margins(values: FloatArray | IntArray, axis: Axis) -> FloatArray:
+    """Sums over the categories of each column along the last axis, (..., V) to (..., columns)."""
+    sums = np.zeros((*values.shape[:-1], axis.n_columns))
+    for column, part in enumerate(axis.slices()):
+        sums[..., column] = values[..., part].sum(axis=-1)
+    return sums
+
+
+def _weighed_logs(counts: FloatArray | IntArray) -> FloatArray:
+    """c log2 c, 0 where c is 0."""
+    return np.asarray(counts * np.log2(np.maximum(counts, 1)))
+
+
+def _entropies(weighed_logs: FloatArray, rows: FloatArray) -> FloatArray:
+    """log2 n - (1 / n) sum c log2 c; 0 where there is no row."""
+    some = np.maximum(rows, 1)
+    entropies = np.log2(some) - weighed_logs / some
+    return np.where(entropies < NOTHING, 0.0, entropies)
