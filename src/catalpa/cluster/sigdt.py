@@ -20,7 +20,7 @@ from catalpa.loop.grow import GrownTree, grow
 from catalpa.model.codecs import damaged
 from catalpa.relations.splits import SplitTree
 from catalpa.steps.assign import label_rows
-from catalpa.steps.branches import BranchCounts, FirstSeen, first_seen
+from catalpa.steps.branches import NEVER, BranchCounts, first_seen
 from catalpa.steps.counts import Counts, most_frequent
 from catalpa.steps.scores import FixedScores, Scores, fix
 from catalpa.table.blocks import Axis
@@ -109,33 +109,31 @@ class SigDT(Clusterer):
     def _solve(self, problem: Problem) -> Outcome:
         problem.check_pairs()  # a table of them for every open branch
         engine, units = problem.engine, problem.units_per_weight
-        seen = engine.total(first_seen, engine.axis)
-        test = self._test(engine, seen)
-        threshold = math.log(self.alpha) - math.log(max(test.n_categories, 1))
+        test = self._test(engine)
+
+        def limit(visited: int) -> float:
+            # A logarithm, since the threshold falls below the smallest double after some hundred branches.
+            return math.log(self.alpha) - visited * math.log(max(test.n_categories, 1))
 
         def choose(counts: BranchCounts, visited: int) -> tuple[int, float]:
             found = test.best(counts.together / units, counts.size / units)
             place, log_p = (LEAF, 0.0) if found is None else found
             if visited == 1 and self.force_root_split:
                 return (_forced(test, counts) if found is None else place), log_p
-            # Logarithms, since the threshold falls below the smallest double after some hundred branches.
-            limit = math.log(self.alpha) - visited * math.log(max(test.n_categories, 1))
-            return (LEAF if log_p > limit else place), log_p
+            return (LEAF if log_p > limit(visited) else place), log_p
 
         grown = grow(engine, choose)
-        return _outcome(problem, grown, bool(grown.log_p[0] <= threshold))
+        return _outcome(problem, grown, bool(grown.log_p[0] <= limit(1)))
 
-    def _test(self, engine: Engine, seen: FirstSeen) -> SplitTest:
-        axis = engine.axis.base
-        never = np.iinfo(np.int64).max  # where first_seen has a category that no row holds
+    def _test(self, engine: Engine) -> SplitTest:
+        axis, first = engine.axis.base, engine.each(first_seen, engine.axis).min(axis=0)
         # Equally good splits go by where a category first occurs, as in the authors' program.
         order = np.empty(axis.length, dtype=np.int64)
-        order[np.lexsort((seen.rows, axis.column_of))] = np.arange(axis.length)
-        return SplitTest(axis.column_of, order, self.alpha, int((seen.rows < never).sum()), self.min_leaf)
+        order[np.lexsort((first, axis.column_of))] = np.arange(axis.length)
+        return SplitTest(axis.column_of, order, self.alpha, int((first < NEVER).sum()), self.min_leaf)
 
     def _check_read(self, fitted: Fitted) -> None:
-        tree = SplitTree(fitted.schema, *(fitted.outcome.shared[name] for name in ARRAYS))
-        if not tree.is_sound(fitted.outcome.k) or not len(fitted.outcome.shared["clusterable"]):
+        if not _tree(fitted).is_sound(fitted.outcome.k) or not len(fitted.outcome.shared["clusterable"]):
             raise damaged("extra.shared", "holds branches that are no tree with a leaf for every cluster")
 
     def _fixed(self, axis: Axis) -> FixedScores:
@@ -144,7 +142,7 @@ class SigDT(Clusterer):
     @property
     def tree_(self) -> SplitTree:
         """The tree of splits."""
-        return SplitTree(self.schema_, *(self._fitted.outcome.shared[name] for name in ARRAYS))
+        return _tree(self._fitted)
 
     @property
     def rules_(self) -> Any:
@@ -155,6 +153,10 @@ class SigDT(Clusterer):
     def clusterable_(self) -> bool:
         """Whether the table's best split is significant."""
         return bool(self._fitted.outcome.shared["clusterable"][0])
+
+
+def _tree(fitted: Fitted) -> SplitTree:
+    return SplitTree(fitted.schema, *(fitted.outcome.shared[name] for name in ARRAYS))
 
 
 def _forced(test: SplitTest, counts: BranchCounts) -> int:

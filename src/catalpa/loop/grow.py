@@ -12,7 +12,7 @@ from catalpa.engines.base import Engine
 from catalpa.loop.history import Pass
 from catalpa.loop.progress import report_pass
 from catalpa.steps.branches import BranchCounts, Condition, count_branch
-from catalpa.table.blocks import Axis, FloatArray, IntArray
+from catalpa.table.blocks import FloatArray, IntArray
 
 # (counts of a branch, how many branches were visited, this one included) -> (category or -1, ln p-value)
 Choose: TypeAlias = Callable[[BranchCounts, int], tuple[int, float]]
@@ -66,19 +66,12 @@ def grow(engine: Engine, choose: Choose) -> GrownTree:
         if place < 0:
             leaves.append(np.diagonal(branch.counts.together).copy())
             continue
-        inside, outside = _sides(engine, branch, axis, place, at)
-        waiting += [outside, inside]
-        event = Pass("split", 0.0, inside.counts.size, False, len(leaves) + len(waiting))
+        holds, lacks = ((*branch.conditions, (place, side)) for side in (True, False))
+        inside = engine.total(count_branch, axis, holds)
+        waiting += [_Branch(branch.counts - inside, lacks, at), _Branch(inside, holds, -1)]
+        event = Pass("split", 0.0, inside.size, False, len(leaves) + len(waiting))
         history.append(report_pass(event, len(history) + 1, None))
     places, no, labels, sizes = np.array(nodes, dtype=np.int64).T.copy()
     # The side that has the category is visited right after its branch.
     yes = np.where(places < 0, -1, np.arange(1, len(nodes) + 1))
     return GrownTree(places, yes, no, labels, np.array(log_p), sizes, np.stack(leaves), tuple(history))
-
-
-def _sides(engine: Engine, branch: _Branch, axis: Axis, place: int, at: int) -> tuple[_Branch, _Branch]:
-    column = int(axis.base.column_of[place])
-    code = place - int(axis.base.offsets[column])
-    holds, lacks = ((*branch.conditions, Condition(column, code, side)) for side in (True, False))
-    inside = engine.total(count_branch, axis, holds)
-    return _Branch(inside, holds, -1), _Branch(branch.counts - inside, lacks, at)

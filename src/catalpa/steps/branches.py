@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from catalpa.steps.counts import cooccurrences
 from catalpa.table.blocks import Axis, Block, IntArray
 
-
-@dataclass(frozen=True)
-class Condition:
-    """A cell of ``column`` holds the category ``code``, or does not."""
-
-    column: int
-    code: int
-    holds: bool
+NEVER = np.iinfo(np.int64).max  # a row beyond all others
+Condition: TypeAlias = tuple[int, bool]  # place of a category on the axis without holes; whether rows hold it
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,27 +31,19 @@ class BranchCounts:
 def count_branch(block: Block, axis: Axis, conditions: tuple[Condition, ...]) -> BranchCounts:
     """Counts over the rows of a block that meet all conditions."""
     met = np.ones(len(block), dtype=bool)
-    for condition in conditions:
-        met &= (block.column(condition.column) == condition.code) == condition.holds
+    for place, holds in conditions:
+        column = int(axis.base.column_of[place])
+        code = place - int(axis.base.offsets[column])
+        met &= (block.column(column) == code) == holds
     rows = block.take(met)
     return BranchCounts(cooccurrences(rows, axis), int(rows.row_weights.sum()))
 
 
-@dataclass(frozen=True, eq=False)
-class FirstSeen:
-    """First row that holds each category; a row beyond all others where none does."""
-
-    rows: IntArray  # (V,) int64
-
-    def __add__(self, other: FirstSeen) -> FirstSeen:
-        return FirstSeen(np.minimum(self.rows, other.rows))
-
-
-def first_seen(block: Block, axis: Axis) -> FirstSeen:
-    """First row of a block, as an index into the whole table, that holds each category."""
-    first = np.full(axis.length, np.iinfo(np.int64).max)
+def first_seen(block: Block, axis: Axis) -> IntArray:  # (1, V) int64
+    """First row, as an index into the whole table, that holds each category; NEVER where a block has none."""
+    first = np.full(axis.length, NEVER)
     weighty = np.flatnonzero(block.row_weights > 0)
     for column, offset in enumerate(axis.offsets[:-1]):
         codes, at = np.unique(block.column(column)[weighty], return_index=True)
         first[offset + codes.astype(np.int64)] = block.start + weighty[at]
-    return FirstSeen(first[axis.category_places])
+    return first[None, axis.category_places]
