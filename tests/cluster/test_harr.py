@@ -83,7 +83,7 @@ def test_a_medoid_has_the_least_summed_distance_on_its_axis_and_is_the_lowest_of
     held = np.array([data.draw(st.lists(st.integers(0, 3), min_size=size, max_size=size)) for _ in range(2)])
     held[0, data.draw(st.integers(0, size - 1))] += 1
     held[1, data.draw(st.integers(0, size - 1))] += data.draw(st.sampled_from([1, 30]))  # most of its cells
-    space = Space(Axis((size,)), (np.zeros((size, size)),), (places / 4.0,))
+    space = Space((np.zeros((size, size)),), (places / 4.0,))
     summed = (held[:, None, None, :] * np.abs(places[:, :, None] - places[:, None, :])).sum(axis=3)
     assert space.medoids(0, held).tolist() == summed.argmin(axis=2).tolist()
 

@@ -140,10 +140,10 @@ class CDCDR(Clusterer):
         if self.embedding == "nmf":  # the factorisation begins at random, the others leave nothing to chance
             return unit_rows(factors(graph, length, generators(problem.random_state, 1)[0]))
         # Signs and rotations inside an eigenspace change no distance, unless the cut goes through one.
-        found = spectrum(graph, length)
-        if found.gap < SAME_EIGENVALUE:
+        vectors, values = spectrum(graph, length)
+        if len(values) > length and values[-2] - values[-1] < SAME_EIGENVALUE:
             _warn_ambiguous(length)
-        return unit_rows(found.vectors)
+        return unit_rows(vectors)
 
     def _length(self, axis: Axis, n_clusters: int) -> int:
         if self.n_components is None:

@@ -136,11 +136,8 @@ class AxisWeights(Reconstructed):
 
     def _rows(self, counts: Counts) -> FloatArray:  # (k, axes + numeric)
         """Weight of each cluster's rows that have the column of each axis."""
-        rows = [counts.of_column(part).sum(axis=1) for part in self.axis.slices()]
-        spread = [
-            np.tile(of[:, None], (1, n_axes)) for of, n_axes in zip(rows, self.space.n_axes, strict=True)
-        ]
-        return np.concatenate([*spread, counts.seen], axis=1).astype(np.float64)
+        rows = np.repeat(self.axis.by_column(counts.by_category), self.space.n_axes, axis=1)
+        return np.concatenate([rows, counts.seen], axis=1).astype(np.float64)
 
 
 def column_weights(weights: FloatArray, space: Space) -> FloatArray:  # (k, columns + numeric)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -45,19 +44,11 @@ def value_graph(together: IntArray, similarity: str) -> FloatArray:  # (V, V)
     return graph
 
 
-@dataclass(frozen=True, eq=False)
-class Spectrum:
-    """Leading eigenvectors of the normalised graph; ``gap`` is the step down to the next eigenvalue."""
-
-    vectors: FloatArray  # (V, p)
-    values: FloatArray  # (p,), largest first
-    gap: float
-
-
-def spectrum(graph: FloatArray, n_components: int) -> Spectrum:
+def spectrum(graph: FloatArray, n_components: int) -> tuple[FloatArray, FloatArray]:  # (V, p), (p + 1,)
     """Eigenvectors of the largest eigenvalues of ``D^-1/2 W D^-1/2``, the relaxed normalised cut.
 
-    The first one, of eigenvalue 1, is kept. Signs are free; the largest entry of each is positive.
+    The first one, of eigenvalue 1, is kept. Signs are free; the largest entry of each is positive. The
+    eigenvalues, largest first, have the next one behind them where there is one.
     """
     degree = graph.sum(axis=1)
     normed = np.empty(graph.shape)
@@ -68,8 +59,7 @@ def spectrum(graph: FloatArray, n_components: int) -> Spectrum:
     values, vectors = found or solved(normed, kept)
     largest = np.abs(vectors).argmax(axis=0)
     signs = np.where(vectors[largest, np.arange(kept)] < 0, -1.0, 1.0)
-    gap = float(values[kept - 1] - values[kept]) if kept < len(values) else np.inf
-    return Spectrum(vectors * signs, values[:kept], gap)
+    return vectors * signs, values
 
 
 def solved(normed: FloatArray, kept: int) -> tuple[FloatArray, FloatArray]:  # (kept + 1,), (V, kept)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from catalpa.costs.cooccurrence import Contexts
 from catalpa.errors import TableError
-from catalpa.table.blocks import Axis, FloatArray, IntArray
+from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Column
 
 MOST_CATEGORIES = 100  # an axis for every two of these and a place on it for each: 4 MB per cluster
@@ -36,7 +36,6 @@ def check_sizes(columns: Sequence[Column]) -> None:
 class Space:
     """Every categorical column as axes, and where its categories lie on each."""
 
-    axis: Axis
     distances: tuple[FloatArray, ...]  # (v, v) each; of each column's categories
     coordinates: tuple[FloatArray, ...]  # (axes of the column, v) each
 
@@ -152,8 +151,7 @@ def unfold(contexts: Contexts, n_columns: int, *, to_unit: bool) -> Space:
     for apart, ranked in zip(distances, contexts.ranks, strict=False):  # numbers have ranks too, behind
         places = _ordered_axes(apart[0, :ranked], len(apart)) if ranked else _pair_axes(apart)
         coordinates.append(_stretched(places) if to_unit else places)
-    axis = Axis(contexts.axis.sizes[:n_columns])
-    return Space(axis, tuple(distances), tuple(coordinates))
+    return Space(tuple(distances), tuple(coordinates))
 
 
 def _pair_axes(apart: FloatArray) -> FloatArray:  # (pairs, v)

@@ -211,9 +211,7 @@ class _Standing:
         self.rows = rows
         self.column_weights = column_weights.T
         self.by_category, self.sums, self.seen = held.by_category.T, held.sums.T, held.seen.T
-        self.by_column = np.zeros((rows.axis.n_columns, held.k), dtype=np.int64)
-        for column, part in enumerate(rows.axis.slices()):
-            self.by_column[column] = self.by_category[part].sum(axis=0)
+        self.by_column = rows.axis.by_column(held.by_category).T
 
     def count(self, row: int, cluster: int, sign: int) -> None:
         weight = sign * self.rows.weights[row]

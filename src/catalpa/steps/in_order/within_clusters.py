@@ -45,13 +45,12 @@ def _own_shares(rows: OrderedRows, labels: IntArray, counts: Counts) -> FloatArr
 
     Added row by row in the order of the table: competitions end in ties that rounding decides.
     """
-    parts = [counts.by_category[:, part].sum(axis=1) for part in rows.axis.slices()]
-    totals = np.stack(parts, axis=1) if parts else np.zeros((counts.k, 0), dtype=np.int64)
+    totals = rows.axis.by_column(counts.by_category)
     sums = np.zeros(totals.shape)
     if rows.core is not None:
-        rows.core.alike(counts.by_category, np.ascontiguousarray(totals), labels, sums)
+        rows.core.alike(counts.by_category, totals, labels, sums)
         return sums
-    for column in range(sums.shape[1]):
+    for column in range(rows.axis.n_columns):
         there = rows.places[:, column] != ABSENT
         own, held = labels[there], rows.places[there, column]
         shares = counts.by_category[own, held] / np.maximum(totals[own, column], 1)
