@@ -11,7 +11,7 @@ import numpy as np
 
 from catalpa.costs.context import CategoryDistances, ColumnContexts, learn_contexts
 from catalpa.costs.cooccurrence import overall_shares
-from catalpa.costs.embedding import JointVectors
+from catalpa.costs.embedding import JointVectors, vectors_at
 from catalpa.errors import ColumnWarning, ParameterError, UndefinedMetric
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
@@ -243,9 +243,6 @@ def _row_points(
     block: Block, coordinates: Sequence[FloatArray], means: JointVectors, axis: Axis
 ) -> FloatArray:
     """The coordinates of a row's categories one after the other; the column's mean where one is left out."""
-    parts = []
-    for column, (part, points) in enumerate(zip(axis.base.slices(), coordinates, strict=True)):
-        hole = means.overall[part] @ points
-        wide = np.vstack([points, np.repeat(hole[None, :], axis.widths[column] - len(points), axis=0)])
-        parts.append(wide[block.column(column)])
-    return np.concatenate(parts, axis=1)
+    wide = vectors_at(axis.category_places, means.vectors, means.overall, axis)
+    columns = zip((block.codes + axis.offsets[:-1]).T, coordinates, strict=True)
+    return np.concatenate([wide[places, : points.shape[1]] for places, points in columns], axis=1)

@@ -98,8 +98,7 @@ class MCDC(Clusterer):
     Notes
     -----
     ``predict`` gives a new row the most similar cluster of every partition, by the final counts and
-    column weights, and then the nearest of the final weighted modes. A row of the fit may have been won
-    by a less similar cluster, so a few rows may be predicted elsewhere than their label.
+    column weights, and then the nearest of the final weighted modes.
 
     References
     ----------
@@ -224,7 +223,7 @@ class MCDC(Clusterer):
 
     def transform(self, X: Any) -> Any:
         """Weight of the partitions in which a row differs from a cluster's centre, (n, k)."""
-        return self._answer(self._opened(X)[0], _disagreements)
+        return self._answer(self._engine(X), _disagreements)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean cost of a row in its cluster; higher is better."""

@@ -80,7 +80,7 @@ class WOCIL(Clusterer):
     Notes
     -----
     ``predict`` gives new rows to the most similar cluster under the final counts and weights, without
-    changing them. For the rows of a converged fit with a given number of clusters these are their
+    changing them. For the rows of a converged fit with a given number of clusters these are the published
     labels; after a competition, which handicaps frequent winners, they may differ.
 
     References

@@ -200,8 +200,13 @@ class PointGroups:
         self, sums: FloatArray, away: FloatArray, groups: IntArray, moved: IntArray, before: IntArray
     ) -> None:
         """Bring sums and distances of the groups that points came to or left up to date."""
-        touched, change = _changes(groups[moved], moved, before, len(self))
-        sums[touched] += change @ self._products
+        left = before >= 0
+        changed, points = np.append(groups[moved], before[left]), np.append(moved, moved[left])
+        signs = np.repeat([1.0, -1.0], [len(moved), int(left.sum())])
+        touched = np.unique(changed)
+        # Points that came and that left; their products are added in the order of the points.
+        change = csr_array((signs, (changed, points)), shape=sums.shape)
+        sums[touched] += change[touched] @ self._products
         sizes = np.bincount(groups, minlength=len(sums))
         inside = np.bincount(groups, sums[groups, np.arange(len(self))], len(sums))
         lengths = (inside / (sizes * sizes))[touched, None]
@@ -215,20 +220,6 @@ class PointGroups:
         away /= self._grid
         np.rint(away, out=away)
         return np.maximum(away, 0.0, out=away)
-
-
-def _changes(
-    after: IntArray, moved: IntArray, before: IntArray, n_points: int
-) -> tuple[IntArray, csr_array]:  # (groups,), (groups, n_points)
-    """The groups that points came to or left, and in them 1 for each that came and -1 for each that left."""
-    left = before >= 0
-    groups = np.concatenate([after, before[left]])
-    points = np.concatenate([moved, moved[left]])
-    signs = np.repeat([1.0, -1.0], [len(after), int(left.sum())])
-    order = np.lexsort((points, groups))  # sums of products are added in the order of the points
-    touched, starts = np.unique(groups[order], return_index=True)
-    inside = (signs[order], points[order], np.append(starts, len(order)))
-    return touched, csr_array(inside, shape=(len(touched), n_points))
 
 
 def _filled(away: FloatArray, groups: IntArray) -> IntArray:
