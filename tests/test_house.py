@@ -33,7 +33,7 @@ TESTED_THROUGH = {
     "cluster/test_mcdc.py": ("held to its paper by the method", "steps/in_order: oriented"),
     "cluster/test_scikit_learn.py": (
         "what all methods share is tested on each of them",
-        "estimator: explained fitted problem saving",
+        "estimator: explained export fitted problem",
     ),
     "cluster/test_sigdt.py": (
         "held to its paper by the method",
@@ -47,7 +47,7 @@ TESTED_THROUGH = {
         "all engines must give the same labels",
         "engines: base",
     ),
-    "estimator/test_restoring.py": ("what is read is checked against it", "estimator: kept"),
+    "estimator/test_document.py": ("what is read is checked against it", "estimator: contents"),
     "lab/test_outside.py": ("asked for by its public name", "lab: compare"),
     "metrics/test_external.py": ("codes are seen in the measures made from them", "metrics: codes"),
     "model/test_scorer.py": ("called after what users ask for", "model: scoring"),

@@ -11,8 +11,8 @@ from sklearn.base import clone
 from catalpa.cluster.registry import find_method, model_from
 from catalpa.errors import ParameterError, UnknownColumn, needing
 from catalpa.estimator.base import Clusterer
+from catalpa.estimator.document import model_document, plain_parameters
 from catalpa.estimator.parameters import WATCHING
-from catalpa.estimator.saving import plain_parameters
 from catalpa.model.file import from_model_text, model_text
 
 with needing("Stages of a Spark pipeline need pyspark", "'catalpa[spark]'"):
@@ -83,7 +83,7 @@ class CatalpaEstimator(_Stage, Estimator):
         _check_columns(columns, dataset)
         # A copy: Spark may fit one stage several times, also at once.
         fitted = clone(self.clusterer).fit(dataset.select(*columns))
-        return CatalpaModel(model_text(fitted._document()), columns, self.getPredictionCol())
+        return CatalpaModel(model_text(model_document(fitted)), columns, self.getPredictionCol())
 
     def _save(self, path: str) -> None:
         extra = {"method": type(self.clusterer).__name__, "settings": _plain_settings(self.clusterer)}

@@ -24,7 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 import catalpa
 from catalpa import datasets
 from catalpa.errors import MissingDependency, ParameterError, SqlError
-from catalpa.estimator.restoring import restored
+from catalpa.estimator.document import restored
 from catalpa.model.file import read
 from catalpa.model.sql import Scoring
 from catalpa.steps.assign import label_rows

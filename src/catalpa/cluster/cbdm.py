@@ -14,8 +14,8 @@ from catalpa.costs.cooccurrence import overall_shares
 from catalpa.costs.embedding import JointVectors, vectors_at
 from catalpa.errors import ColumnWarning, ParameterError, UndefinedMetric
 from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, number, rules
 from catalpa.loop.history import Pass
 from catalpa.loop.progress import report_pass
@@ -126,7 +126,7 @@ class CBDM(Clusterer):
         distance=choice("sum", "euclidean"),
         centers=choice("mode", "nearest"),
     )
-    _kept = Kept(
+    _contents = ModelContents(
         shared={"members": ("columns", "columns"), "uncertainty": ("columns", "columns")},
         ragged={"distances": ("columns", "categories", "categories")},
         whole=("members",),

@@ -14,8 +14,8 @@ from catalpa.costs.graph import SIMILARITIES, factors, spectrum, unit_rows, valu
 from catalpa.errors import AmbiguousVectorsWarning
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.centroids import BEGIN, settle_centroids
+from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, rules, whole
 from catalpa.loop.restarts import generators
 from catalpa.relations.relations import Relations
@@ -114,7 +114,7 @@ class CDCDR(Clusterer):
         integration=choice(*METHODS),
         init=BEGIN,
     )
-    _kept = Kept(
+    _contents = ModelContents(
         shared={"graph": ("places", "places"), "vectors": ("places", "axes"), "overall": ("places",)}
     )
 

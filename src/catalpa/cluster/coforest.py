@@ -10,8 +10,8 @@ import numpy as np
 from catalpa.costs.forest import Forest, OrderForest
 from catalpa.costs.matching import Matching
 from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.kept import Kept
 from catalpa.loop.settle import Settled
 from catalpa.relations.relations import Relations
 
@@ -78,7 +78,7 @@ class CoForest(Clusterer):
     random_state: Any = None
 
     _numbers = "refuse"
-    _kept = Kept(ragged={"distances": ("columns", "categories", "categories")})
+    _contents = ModelContents(ragged={"distances": ("columns", "categories", "categories")})
 
     def _solve(self, problem: Problem) -> Outcome:
         begin, learner = Matching(problem.axis), OrderForest(problem.axis)

@@ -18,8 +18,8 @@ from catalpa.costs.coupling import (
 from catalpa.costs.embedding import JointVectors, category_distances, vectors_at
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.centroids import BEGIN, settle_centroids
+from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, number, rules
 from catalpa.loop.restarts import generators
 from catalpa.relations.relations import Relations
@@ -111,7 +111,7 @@ class CURE(Clusterer):
         couplings=choice(*FREQUENCY_COUPLINGS),
         init=BEGIN,
     )
-    _kept = Kept(
+    _contents = ModelContents(
         shared={"groups": ("places", "groupings"), "vectors": ("places", "axes"), "overall": ("places",)},
         whole=("groups",),
     )

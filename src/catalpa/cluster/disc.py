@@ -11,8 +11,8 @@ import numpy as np
 from catalpa.costs.conditional import ClusterRelations, OnLines
 from catalpa.costs.matching import Matching
 from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, number, rules
 from catalpa.loop.settle import Settled
 from catalpa.relations.relations import Relations
@@ -107,7 +107,7 @@ class DISC(Clusterer):
         relearn=choice(True, False),
         gamma=either(choice(None), number(0.0)),
     )
-    _kept = Kept(learned={"positions": ("clusters", "places")}, facts=("gamma",))
+    _contents = ModelContents(learned={"positions": ("clusters", "places")}, facts=("gamma",))
 
     def _solve(self, problem: Problem) -> Outcome:
         """Begin with k-modes, learn the lines, settle, and relearn until the clusters repeat."""

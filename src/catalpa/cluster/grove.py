@@ -17,10 +17,10 @@ from catalpa.engines.local import LocalEngine, thread_count
 from catalpa.errors import LopsidedClustersWarning, NoStructureWarning
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.by_number_of_clusters import MOST_CLUSTERS, Candidate, best_of_numbers, judged
+from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.explained import lacking
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.incremental import Grown, faded, learn_batch, scores_on_wider, widened
-from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, positive, rules, whole
 from catalpa.estimator.problem import passes_in_weights
 from catalpa.loop.progress import in_parts
@@ -140,7 +140,7 @@ class Grove(Clusterer):
         prior=either(choice("auto"), positive()),
         sizes=choice("auto", "equal", "free"),
     )
-    _kept = Kept(
+    _contents = ModelContents(
         learned={"positions": ("clusters", "places")},
         shared={"middle": ("numbers",), "spread": ("numbers",)},
         facts=("prior", "free_sizes", "density_low", "density_high"),

@@ -13,8 +13,8 @@ from catalpa.costs.reconstruction import Space, check_sizes, unfold
 from catalpa.engines.base import Engine
 from catalpa.estimator.attributes import weights_frame
 from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.fitted import Fitted, Outcome
-from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, rules, whole
 from catalpa.loop.alternate import Before
 from catalpa.loop.history import Pass
@@ -115,7 +115,7 @@ class HARR(Clusterer):
         prototype=choice("medoid", "mode"),
         n_bins=whole(2),
     )
-    _kept = Kept(
+    _contents = ModelContents(
         learned={"weights": ("clusters", "cells")},
         ragged={"distances": ("columns", "categories", "categories")},
     )

@@ -12,8 +12,8 @@ from catalpa.costs.cooccurrence import Contexts, overall_shares
 from catalpa.costs.homogeneous import Described, PairWeights, homogeneous_distances
 from catalpa.estimator.attributes import frame_of_lines
 from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, rules
 from catalpa.loop.settle import Settled
 from catalpa.relations.names import category_names
@@ -95,7 +95,9 @@ class HDC(Clusterer):
     _uses_order = True
     _numbers = "refuse"
     _rules = rules(weighting=choice("ndw", "none"), descriptor=choice("distribution", "medoid"))
-    _kept = Kept(ragged=dict.fromkeys(("distances", "weights"), ("columns", "categories", "categories")))
+    _contents = ModelContents(
+        ragged=dict.fromkeys(("distances", "weights"), ("columns", "categories", "categories"))
+    )
 
     def _solve(self, problem: Problem) -> Outcome:
         # The distances follow from pairs of categories alone, and are learned once; weights change.

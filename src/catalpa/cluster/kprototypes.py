@@ -12,8 +12,8 @@ import numpy as np
 from catalpa.costs.matching import Matching
 from catalpa.errors import ColumnWarning, ParameterError
 from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, number, rules
 from catalpa.steps.counts import count_all
 from catalpa.table.blocks import FloatArray
@@ -93,7 +93,7 @@ class KPrototypes(Clusterer):
 
     _numbers = "keep"
     _rules = rules(gamma=either(choice(None), number(0.0)), scale=choice("minmax", "zscore", None))
-    _kept = Kept(facts=("gamma",))
+    _contents = ModelContents(facts=("gamma",))
 
     def _solve(self, problem: Problem) -> Outcome:
         variances = problem.engine.total(count_all, problem.engine.axis).variances()[0]

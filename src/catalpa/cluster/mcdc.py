@@ -12,9 +12,9 @@ from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import CatalpaError
 from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.explained import lacking
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import choice, either, number, rules, whole
 from catalpa.estimator.problem import passes_in_weights, rows_in_memory
 from catalpa.loop.online import LARGE, UNSURE, Granularities, coarsen, nearest_granules, weigh_columns
@@ -142,7 +142,7 @@ class MCDC(Clusterer):
         learning_rate=number(0.0),
         k_init=either(choice(None), whole(1)),
     )
-    _kept = Kept(
+    _contents = ModelContents(
         learned={"modes": ("clusters", "partitions")},
         shared={"granularity_weights": ("partitions",)},
         ragged={"granules": ("partitions", "places", "any")},

@@ -155,7 +155,7 @@ def load(path: str | Path) -> Clusterer:
 
 def model_from(document: Mapping[str, Any], name: str) -> Clusterer:
     """The model that the checked document of a file describes; ``name`` is what errors call the file."""
-    from catalpa.estimator.restoring import restored
+    from catalpa.estimator.document import restored
 
     for entry in METHODS.values():
         if entry.class_name == document["method"]:

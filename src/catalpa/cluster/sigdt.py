@@ -12,9 +12,9 @@ from catalpa.costs.significance import SplitTest
 from catalpa.engines.base import Engine
 from catalpa.estimator.attributes import frame_in
 from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.explained import lacking
 from catalpa.estimator.fitted import Fitted, Outcome
-from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import between, choice, rules, whole
 from catalpa.loop.grow import GrownTree, grow
 from catalpa.model.codecs import damaged
@@ -98,7 +98,7 @@ class SigDT(Clusterer):
     )
     _numbers = "refuse"
     _rules = rules(alpha=between(0.0, 1.0), min_leaf=whole(1), force_root_split=choice(True, False))
-    _kept = Kept(
+    _contents = ModelContents(
         shared={**dict.fromkeys(ARRAYS, ("branches",)), "clusterable": ("any",)},
         whole=("places", "yes", "no", "labels", "clusterable"),
     )

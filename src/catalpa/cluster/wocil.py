@@ -11,9 +11,9 @@ from catalpa.engines.base import Engine
 from catalpa.errors import CatalpaError
 from catalpa.estimator.attributes import weights_frame
 from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.explained import lacking
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.kept import Kept
 from catalpa.estimator.parameters import begin, choice, either, number, rules, whole
 from catalpa.estimator.problem import passes_in_weights, rows_in_memory
 from catalpa.loop.online import Visited, settle_online
@@ -125,7 +125,7 @@ class WOCIL(Clusterer):
         relaunch=choice(True, False),
         shuffle=choice(True, False),
     )
-    _kept = Kept(learned={"weights": ("clusters", "cells")})
+    _contents = ModelContents(learned={"weights": ("clusters", "cells")})
 
     def _clusters_for(self, n_rows: int) -> int:
         if self.n_clusters is not None:

@@ -21,13 +21,13 @@ from catalpa.engines.local import LocalEngine, opener_for
 from catalpa.errors import ColumnMismatch, ParameterError
 from catalpa.estimator.attributes import balance, card
 from catalpa.estimator.checkpoint import CheckpointedEngine, checkpointed
-from catalpa.estimator.explained import Explained
+from catalpa.estimator.contents import ModelContents
+from catalpa.estimator.explained import ExplanationMixin
+from catalpa.estimator.export import ExportMixin
 from catalpa.estimator.fitted import Fitted, Outcome, warn_if_short
-from catalpa.estimator.kept import Kept
-from catalpa.estimator.naming import Named
+from catalpa.estimator.naming import ClusterNamesMixin
 from catalpa.estimator.parameters import Rule, check_parameters
 from catalpa.estimator.problem import Problem, rows_in_memory
-from catalpa.estimator.saving import Taken, identity
 from catalpa.loop.progress import Tell, watched
 from catalpa.relations.numbers import quantiles
 from catalpa.steps.assign import label_rows, measure_rows
@@ -47,7 +47,13 @@ LOOP_SETTINGS = ("init", "n_init", "max_iter", "max_rounds", "empty_clusters")  
 
 @dataclass(eq=False, repr=False)
 class Clusterer(
-    Explained, Named, Taken, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin, BaseEstimator
+    ExplanationMixin,
+    ClusterNamesMixin,
+    ExportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     """Base of the estimators: they differ in ``_solve`` and in their settings.
 
@@ -66,7 +72,7 @@ class Clusterer(
     _numbers: ClassVar[NumbersPolicy] = "keep"
     _uses_order: ClassVar[bool] = False  # whether the order of ordered categories counts
     _rules: ClassVar[Mapping[str, Rule]] = {}
-    _kept: ClassVar[Kept] = Kept()
+    _contents: ClassVar[ModelContents] = ModelContents()
     _restless: ClassVar[str] = "Raise max_iter (or max_rounds), or look at history_."  # after passes in vain
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Clusterer:
@@ -146,8 +152,7 @@ class Clusterer(
         folder = getattr(self, "checkpoint", None)
         if folder is None:
             return problem
-        fit = identity(type(self).__name__, self.get_params(deep=False), problem.schema)
-        return replace(problem, engine=checkpointed(problem.engine, Path(folder), fit))
+        return replace(problem, engine=checkpointed(problem.engine, Path(folder), self, problem.schema))
 
     def _pose(self, X: Any, sample_weight: Any = None) -> Problem:
         """The table made ready to be solved."""

@@ -12,31 +12,48 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+import catalpa
 from catalpa.engines.base import Engine, Step, Sweep
-from catalpa.errors import CheckpointError
+from catalpa.errors import CheckpointError, ParameterError
+from catalpa.estimator.document import plain_parameters
 from catalpa.files import write_atomically
 from catalpa.model.codecs import counts_from_json, counts_to_json
 from catalpa.steps.counts import Counts, SharedCounts
 from catalpa.table.blocks import Axis, Block, IntArray
+from catalpa.table.schema import Schema
+
+if TYPE_CHECKING:
+    from catalpa.estimator.base import Clusterer
 
 FIT = "fit.json"
 CHECKSUM = "checksum"
 SEED = 20_260_101  # of the fixed random factors of the checksum of a table
+NO_MATTER = ("checkpoint", "n_jobs")  # settings that do not change the result
 SHARED = ("log", "gap", "change")
 REMOVE = "Continue that fit, or remove the folder to begin anew."
 
 
-def checkpointed(engine: Engine, folder: Path, fit: Mapping[str, Any]) -> CheckpointedEngine:
-    """An engine that keeps the counts of its passes in ``folder``, and plays back those it finds there.
-
-    ``fit`` is what makes the fit the same fit: JSON values by name, in the words of the error that names
-    them.
-    """
+def checkpointed(engine: Engine, folder: Path, model: Clusterer, schema: Schema) -> CheckpointedEngine:
+    """An engine that keeps the counts of its passes in ``folder``, and plays back those it finds there."""
+    settings = plain_parameters(model.get_params(deep=False))
+    seed = settings.get("random_state")
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise ParameterError(
+            f"checkpoint needs random_state to be a whole number, not {model.random_state!r}: "
+            "otherwise a fit that continues would draw other rows."
+        )
+    # What makes two fits the same fit, in the words of the error that names what differs.
+    fit = {
+        "version": catalpa.__version__,
+        "method": type(model).__name__,
+        **{name: value for name, value in settings.items() if name not in NO_MATTER},
+        "columns": schema.to_dict(),
+    }
     # One pass more, against a fit that goes on with the counts of other rows.
     table = f"{int(engine.total(checksum)[0]):016x}"
     # Through JSON, which makes lists of tuples, so that like is compared with like.

@@ -17,7 +17,7 @@ def lacking(**read_instead: str) -> Mapping[str, str]:
     return read_instead
 
 
-class Explained:
+class ExplanationMixin:
     """Frames in the user's own words, made when they are asked for."""
 
     _lacks: ClassVar[Mapping[str, str]] = lacking()  # what ``hasattr`` denies

@@ -18,7 +18,7 @@ YES, NO = ("1", "yes", "true", "y"), ("0", "no", "false", "n")
 LONGEST = 80  # letters of a name; it stands in tables and beside points
 
 
-class Named:
+class ClusterNamesMixin:
     """The part of an estimator that knows what its clusters are called."""
 
     _fitted: Fitted

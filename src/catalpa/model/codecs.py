@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,12 @@ DTYPES = (
 NOT_FINITE = ("nan", "inf", "-inf")
 JSON_NAMES = {int: "a whole number", str: "text", bool: "true or false", dict: "an object", list: "a list"}
 LARGEST = int(np.finfo(np.float64).max)  # a larger whole number would raise where it is made a float
-# Arrays of scores and counts, with their dimensions.
-OF_SCORES = {"table": 2, "anchor": 1, "means": 2, "scale": 2, "level": 2}
-OF_COUNTS = {"by_category": 2, "sizes": 1, "sums": 2, "squares": 2, "seen": 2}
+Shape: TypeAlias = tuple[str, ...]  # the sizes of an array, in words
+OF_NUMBERS: Shape = ("clusters", "numbers")
+SCORES_SHAPES: dict[str, Shape] = {"table": ("places", "clusters"), "anchor": ("clusters",)}
+SCORES_SHAPES |= dict.fromkeys(("means", "scale", "level"), OF_NUMBERS)
+COUNTS_SHAPES: dict[str, Shape] = {"by_category": ("clusters", "places"), "sizes": ("clusters",)}
+COUNTS_SHAPES |= dict.fromkeys(("sums", "squares", "seen"), OF_NUMBERS)
 
 
 def number_to_json(number: float) -> float | str:
@@ -99,13 +102,13 @@ def array_from_json(entry: object, field: str, *, ndim: int | None = None) -> ND
 
 def scores_to_json(scores: Scores) -> dict[str, Any]:
     """Scores as JSON values."""
-    arrays = {name: array_to_json(getattr(scores, name)) for name in OF_SCORES}
+    arrays = {name: array_to_json(getattr(scores, name)) for name in SCORES_SHAPES}
     return {**arrays, "power": int(scores.power), "root": bool(scores.root)}
 
 
 def scores_from_json(entry: Mapping[str, Any]) -> Scores:
     """The scores that ``scores_to_json`` described."""
-    scores = Scores(**_fields(entry, "scores", OF_SCORES, "float64", {"power": int, "root": bool}))
+    scores = Scores(**_fields(entry, "scores", SCORES_SHAPES, "float64", {"power": int, "root": bool}))
     # Numbers count by their distance or by its square; no step knows another power.
     if scores.power not in (1, 2):
         raise damaged("scores.power", f"is {scores.power}, not 1 or 2")
@@ -114,23 +117,23 @@ def scores_from_json(entry: Mapping[str, Any]) -> Scores:
 
 def counts_to_json(counts: Counts) -> dict[str, Any]:
     """Counts as JSON values; the cost is a whole number of any size."""
-    arrays = {name: array_to_json(getattr(counts, name)) for name in OF_COUNTS}
+    arrays = {name: array_to_json(getattr(counts, name)) for name in COUNTS_SHAPES}
     return {**arrays, "cost": int(counts.cost), "moved": int(counts.moved)}
 
 
 def counts_from_json(entry: Mapping[str, Any]) -> Counts:
     """The counts that ``counts_to_json`` described."""
     # That the shapes belong together is seen with the other parts of a model, or told by a checksum.
-    return Counts(**_fields(entry, "counts", OF_COUNTS, "int64", {"cost": int, "moved": int}))
+    return Counts(**_fields(entry, "counts", COUNTS_SHAPES, "int64", {"cost": int, "moved": int}))
 
 
 def _fields(
-    entry: Mapping[str, Any], owner: str, dimensions: Mapping[str, int], dtype: str, plain: Mapping[str, type]
+    entry: Mapping[str, Any], owner: str, shapes: Mapping[str, Shape], dtype: str, plain: Mapping[str, type]
 ) -> dict[str, Any]:
-    """Arrays of these dimensions and dtype, and values of these types, by their names."""
+    """Arrays of as many dimensions and this dtype, and values of these types, by their names."""
     arrays: dict[str, Any] = {
-        name: array_from_json(value_of(entry, owner, name), f"{owner}.{name}", ndim=ndim)
-        for name, ndim in dimensions.items()
+        name: array_from_json(value_of(entry, owner, name), f"{owner}.{name}", ndim=len(shape))
+        for name, shape in shapes.items()
     }
     for name, array in arrays.items():
         if array.dtype != dtype:  # the core reads them as they lie

@@ -1,27 +1,92 @@
-"""The document of a model file as a fitted estimator, every value of it checked before it is used."""
+"""A fitted estimator as the document of a model file, and back: every value read is checked before use."""
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 import numpy as np
 
+import catalpa
 from catalpa.errors import ModelFileError, ParameterError, TableError
+from catalpa.estimator.contents import check_contents
 from catalpa.estimator.fitted import Fitted, Outcome
-from catalpa.estimator.kept import check_kept
 from catalpa.estimator.naming import named
-from catalpa.estimator.parameters import check_parameters
+from catalpa.estimator.parameters import WATCHING, check_parameters
 from catalpa.loop.history import Batch, Pass
-from catalpa.model.codecs import array_from_json, counts_from_json, damaged, scores_from_json, value_of
+from catalpa.model.codecs import (
+    array_from_json,
+    array_to_json,
+    counts_from_json,
+    counts_to_json,
+    damaged,
+    scores_from_json,
+    scores_to_json,
+    value_of,
+)
+from catalpa.model.file import FORMAT
 from catalpa.table.schema import Schema
 
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
 Record = TypeVar("Record")
+
+
+def model_document(model: Any) -> dict[str, Any]:
+    """What the model file of a fitted estimator holds, as JSON values."""
+    fitted, outcome = model._fitted, model._fitted.outcome
+    return {
+        "catalpa_model": FORMAT,
+        "catalpa_version": catalpa.__version__,
+        "method": type(model).__name__,
+        "parameters": plain_parameters(model.get_params(deep=False)),
+        "schema": fitted.schema.to_dict(),
+        "scores": scores_to_json(outcome.scores),
+        "counts": counts_to_json(outcome.counts),
+        "soft_counts": None if outcome.soft is None else counts_to_json(outcome.soft),
+        "centers": array_to_json(outcome.centers),
+        "names": {str(cluster): name for cluster, name in fitted.names.items()},
+        "extra": {
+            "learned": {name: array_to_json(array) for name, array in outcome.learned.items()},
+            "shared": {name: array_to_json(array) for name, array in outcome.shared.items()},
+            "ragged": {name: [*map(array_to_json, arrays)] for name, arrays in outcome.ragged.items()},
+            "facts": {name: _known(fact) for name, fact in outcome.facts.items()},
+        },
+        "fit": {
+            "rows": fitted.rows,
+            "cost": _known(outcome.cost),
+            "converged": outcome.converged,
+            "units_per_weight": fitted.units_per_weight,
+            "history": [asdict(event) for event in outcome.history],
+            "batches": [asdict(batch) for batch in fitted.batches],
+            "quartiles": array_to_json(fitted.quartiles),
+        },
+    }
+
+
+def _known(number: float) -> float | None:
+    """A number for a file; None where it is not known, which is nan here."""
+    return None if math.isnan(number) else number
+
+
+def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings that JSON can hold; the others (a table of centres, a generator) only matter at fit."""
+    plain = {}
+    for name, value in parameters.items():
+        if name in WATCHING:
+            continue
+        value = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+        try:  # by trying: what JSON holds inside lists and dictionaries is for JSON to say
+            json.dumps(value)
+        except (TypeError, ValueError):
+            continue
+        plain[name] = value
+    return plain
 
 
 def restored(document: Mapping[str, Any], kind: type[Clusterer]) -> Clusterer:
@@ -34,7 +99,7 @@ def restored(document: Mapping[str, Any], kind: type[Clusterer]) -> Clusterer:
     except (TypeError, AttributeError, TableError, ParameterError) as error:
         raise ModelFileError(f"The model file is damaged ({error}). Save the model again.") from error
     fitted = _fitted(document, schema)
-    check_kept(fitted, kind._kept)
+    check_contents(fitted, kind._contents)
     model._check_read(fitted)
     model.n_features_in_ = len(schema.inputs)
     model._publish(fitted)

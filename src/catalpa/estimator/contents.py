@@ -1,50 +1,43 @@
-"""What a method keeps of a fit, by name and shape: a model file that says otherwise is refused."""
+"""What the model file of a method holds, by name and shape: a file that says otherwise is refused."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from catalpa.estimator.fitted import Fitted, Outcome
-from catalpa.model.codecs import damaged
+from catalpa.model.codecs import COUNTS_SHAPES, SCORES_SHAPES, Shape, damaged
 from catalpa.steps.counts import Counts
 from catalpa.table.blocks import FARTHEST, FloatArray
 from catalpa.table.schema import Schema
 
-Words: TypeAlias = tuple[str, ...]  # the sizes of an array, in words
 MOST_WEIGHT = 2.0**62  # a sum of counts beyond it would not fit 64 bits
-# Shapes of the arrays that every model has.
-OF_NUMBERS: Words = ("clusters", "numbers")
-OF_SCORES: dict[str, Words] = {"table": ("places", "clusters"), "anchor": ("clusters",)}
-OF_SCORES |= dict.fromkeys(("means", "scale", "level"), OF_NUMBERS)
-OF_COUNTS: dict[str, Words] = {"by_category": ("clusters", "places"), "sizes": ("clusters",)}
-OF_COUNTS |= dict.fromkeys(("sums", "squares", "seen"), OF_NUMBERS)
 
 
 @dataclass(frozen=True)
-class Kept:
-    """Names and shapes of what a method learns.
+class ModelContents:
+    """Names and shapes of what a method learns and keeps in its model file.
 
     Sizes are words: "clusters", "places" (of the category axis), "columns" (categorical ones), "numbers"
     (numeric ones), "cells" (both) and, in a ragged part, "categories" (of the column whose turn it is). Any
     other word is a size of the method's own, the same wherever the word stands; "any" is never compared.
     """
 
-    learned: Mapping[str, Words] = field(default_factory=dict)
-    shared: Mapping[str, Words] = field(default_factory=dict)
+    learned: Mapping[str, Shape] = field(default_factory=dict)
+    shared: Mapping[str, Shape] = field(default_factory=dict)
     # The first word is the number of arrays, the others are the shape of each.
-    ragged: Mapping[str, Words] = field(default_factory=dict)
+    ragged: Mapping[str, Shape] = field(default_factory=dict)
     whole: tuple[str, ...] = ()  # those arrays that hold whole numbers or truths; all others hold numbers
     # facts, open_facts: numbers that are always known, and numbers that may not be.
     facts: tuple[str, ...] = ()
     open_facts: tuple[str, ...] = ()
 
 
-def check_kept(fitted: Fitted, kept: Kept) -> None:
+def check_contents(fitted: Fitted, expected: ModelContents) -> None:
     """Refuse what was read from a file where a look-up in it could read beyond an array.
 
     Parts that are each in order may still not belong together: to the columns, the clusters or the method.
@@ -57,24 +50,24 @@ def check_kept(fitted: Fitted, kept: Kept) -> None:
         "numbers": len(schema.numeric),
         "cells": len(schema.columns),
     }
-    parts = [("scores", outcome.scores, OF_SCORES), *((*part, OF_COUNTS) for part in _all_counts(outcome))]
-    for owner, part, always in parts:
-        for name, words in always.items():
-            _check_array(f"{owner}.{name}", getattr(part, name), words, sizes)
+    counted = [(owner, counts, COUNTS_SHAPES) for owner, counts in _all_counts(outcome)]
+    for owner, part, shapes in [("scores", outcome.scores, SCORES_SHAPES), *counted]:
+        for name, shape in shapes.items():
+            _check_array(f"{owner}.{name}", getattr(part, name), shape, sizes)
     _check_array("centers", outcome.centers, ("clusters", "columns"), sizes)
     _check_quartiles(fitted.quartiles, sizes)
-    _check_names("extra.facts", outcome.facts, (*kept.facts, *kept.open_facts))
-    for name in kept.facts:
+    _check_names("extra.facts", outcome.facts, (*expected.facts, *expected.open_facts))
+    for name in expected.facts:
         if not np.isfinite(outcome.facts[name]):
             raise damaged(f"extra.facts.{name}", "is not a finite number")
     for owner in ("learned", "shared"):
-        arrays, shapes = getattr(outcome, owner), getattr(kept, owner)
-        _check_names(f"extra.{owner}", arrays, tuple(shapes))
-        for name, words in shapes.items():
-            _check_array(f"extra.{owner}.{name}", arrays[name], words, sizes, whole=name in kept.whole)
-    _check_names("extra.ragged", outcome.ragged, tuple(kept.ragged))
-    for name, words in kept.ragged.items():
-        _check_ragged(f"extra.ragged.{name}", outcome.ragged[name], words, sizes, schema)
+        arrays, shapes = getattr(outcome, owner), getattr(expected, owner)
+        _check_names(f"extra.{owner}", arrays, shapes)
+        for name, shape in shapes.items():
+            _check_array(f"extra.{owner}.{name}", arrays[name], shape, sizes, whole=name in expected.whole)
+    _check_names("extra.ragged", outcome.ragged, expected.ragged)
+    for name, shape in expected.ragged.items():
+        _check_ragged(f"extra.ragged.{name}", outcome.ragged[name], shape, sizes, schema)
     _check_values(schema, outcome)
 
 
@@ -83,18 +76,18 @@ def _all_counts(outcome: Outcome) -> list[tuple[str, Counts]]:
     return [("counts", outcome.counts), *soft]
 
 
-def _check_names(owner: str, came: Mapping[str, object], expected: Words) -> None:
+def _check_names(owner: str, came: Mapping[str, object], expected: Collection[str]) -> None:
     if came.keys() != set(expected):
         told = f"{sorted(expected)}" if expected else "nothing"
         raise damaged(owner, f"holds {sorted(came)}, but this method keeps {told}")
 
 
 def _check_array(
-    name: str, array: NDArray[np.generic], words: Words, sizes: dict[str, int], *, whole: bool | None = None
+    name: str, array: NDArray[Any], shape: Shape, sizes: dict[str, int], *, whole: bool | None = None
 ) -> None:
-    if array.ndim != len(words):
-        raise damaged(name, f"has {array.ndim} dimensions, but {len(words)} are expected")
-    for word, came in zip(words, array.shape, strict=True):
+    if array.ndim != len(shape):
+        raise damaged(name, f"has {array.ndim} dimensions, but {len(shape)} are expected")
+    for word, came in zip(shape, array.shape, strict=True):
         expected = came if word == "any" else sizes.setdefault(word, came)
         if came != expected:
             raise damaged(name, f"has {came} {word}, but {expected} fit the other fields")
@@ -105,14 +98,14 @@ def _check_array(
 
 
 def _check_ragged(
-    name: str, arrays: tuple[NDArray[np.float64], ...], words: Words, sizes: dict[str, int], schema: Schema
+    name: str, arrays: tuple[FloatArray, ...], shape: Shape, sizes: dict[str, int], schema: Schema
 ) -> None:
-    if len(arrays) != sizes.setdefault(words[0], len(arrays)):
-        raise damaged(name, f"has {len(arrays)} arrays, but {sizes[words[0]]} fit the other fields")
+    if len(arrays) != sizes.setdefault(shape[0], len(arrays)):
+        raise damaged(name, f"has {len(arrays)} arrays, but {sizes[shape[0]]} fit the other fields")
     for at, array in enumerate(arrays):
-        own = {"categories": schema.axis.sizes[at]} if words[0] == "columns" else {}
-        _check_array(f"{name}[{at}]", array, words[1:], {**sizes, **own}, whole=False)
-        if 0 in array.shape and "any" in words:
+        own = {"categories": schema.axis.sizes[at]} if shape[0] == "columns" else {}
+        _check_array(f"{name}[{at}]", array, shape[1:], {**sizes, **own}, whole=False)
+        if 0 in array.shape and "any" in shape:
             raise damaged(f"{name}[{at}]", "is empty")
 
 
