@@ -55,14 +55,16 @@ def ends_to_end(tree: Tree) -> list[tuple[int, int]]:
     return tree.walk(ends[0] if tree.is_path else int(tree.order[0]))
 
 
-def edge_length(tree: Tree, one: int, other: int) -> float:
-    """Length of the edge between two neighbours."""
-    child = other if tree.parents[other] == one else one
-    return float(tree.lengths[child])
+def edges_to_read(tree: Tree) -> list[tuple[int, int, float]]:
+    """Edges as (vertex, vertex, length), in the order of ``ends_to_end``."""
+    return [
+        (before, vertex, float(tree.lengths[vertex if tree.parents[vertex] == before else before]))
+        for vertex, before in ends_to_end(tree)[1:]
+    ]
 
 
-def _edge(tree: Tree, one: int, other: int, longest: int) -> str:
-    length, longest_length = edge_length(tree, one, other), float(tree.lengths.max())
+def _edge(length: float, tree: Tree, longest: int) -> str:
+    longest_length = float(tree.lengths.max())
     scaled = length / longest_length * longest if longest_length > 0 else 0
     dashes = "─" * max(1, round(scaled))
     return f"{dashes}{decimals(length)}{dashes}"
@@ -70,8 +72,8 @@ def _edge(tree: Tree, one: int, other: int, longest: int) -> str:
 
 def _path_pieces(tree: Tree, names: Sequence[str], longest: int) -> list[str]:
     """The first name, then each edge with the name that it leads to."""
-    (first, _), *rest = ends_to_end(tree)
-    edges = [f" {_edge(tree, before, vertex, longest)} {names[vertex]}" for vertex, before in rest]
+    first, _ = ends_to_end(tree)[0]
+    edges = [f" {_edge(length, tree, longest)} {names[to]}" for _, to, length in edges_to_read(tree)]
     return [names[first], *edges]
 
 
@@ -87,18 +89,11 @@ def _wrapped(pieces: Sequence[str]) -> str:
 
 def _branches(tree: Tree, names: Sequence[str]) -> str:
     root = int(tree.order[0])
-    lines = [names[root]]
-    waiting = _children(tree, root, -1, "")
-    while waiting:
-        vertex, before, indent, last = waiting.pop()
-        edge = _edge(tree, before, vertex, WRAPPED_EDGE)
+    lines, indents = [names[root]], {root: ""}
+    for before, vertex, length in edges_to_read(tree):
+        # The way to the root joined first, so the last neighbour is a child.
+        indent, last = indents[before], vertex == tree.neighbours[before][-1]
         shown = indent if len(indent) <= DEEPEST_INDENT else f"⋯ {len(indent) // 2} deep "
-        lines.append(f"{shown}{'└' if last else '├'}{edge} {names[vertex]}")
-        waiting += _children(tree, vertex, before, indent + ("  " if last else "│ "))
+        lines.append(f"{shown}{'└' if last else '├'}{_edge(length, tree, WRAPPED_EDGE)} {names[vertex]}")
+        indents[vertex] = indent + ("  " if last else "│ ")
     return "\n".join(lines)
-
-
-def _children(tree: Tree, vertex: int, before: int, indent: str) -> list[tuple[int, int, str, bool]]:
-    """Neighbours away from ``before``, the last one first: a stack gives them back in order."""
-    near = [other for other in tree.neighbours[vertex] if other != before]
-    return [(other, vertex, indent, other == near[-1]) for other in reversed(near)]

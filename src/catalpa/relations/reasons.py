@@ -21,14 +21,8 @@ POINTS, TIMES = 0.1, 2.0  # how much more common: by so many of all rows, or so 
 MISSED, RARELY = 0.2, 0.25  # a category of that share elsewhere is missed, where it is so much rarer
 FAR = 0.5  # standard deviations between a mean and that of the rest
 TIGHT = 0.5  # of the spread elsewhere: numbers that lie so close together are told, wherever their mean is
-FIGURES = (
-    "means",
-    "elsewhere",
-    "sds",
-    "sds_elsewhere",
-    "shifts",
-    "bits",
-)  # of a profile, as a reason has them
+# Of a profile, as a reason has them.
+FIGURES = ("means", "elsewhere", "sds", "sds_elsewhere", "shifts", "bits")
 CHANCE = 6.63  # likelihood ratio that one comparison in a hundred exceeds where nothing differs
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from catalpa.errors import needing
-from catalpa.relations.drawing import draw, edge_length, ends_to_end
+from catalpa.relations.drawing import draw, edges_to_read, ends_to_end
 from catalpa.relations.names import category_names, decimals, percent, shortened
 from catalpa.relations.tree import Tree, line_tree, spanning_tree
 from catalpa.table.blocks import FloatArray
@@ -101,15 +101,20 @@ class Relation:
     @property
     def edges(self) -> list[tuple[Category, Category, float]]:
         """Edges of the tree as (category, category, length), in the order of ``order``."""
-        return [(self.categories[a], self.categories[b], length) for a, b, length in path_edges(self.tree)]
+        return [(self.categories[a], self.categories[b], length) for a, b, length in edges_to_read(self.tree)]
+
+    @property
+    def _named_edges(self) -> list[tuple[str, str, float]]:
+        """The same edges with the names of the categories."""
+        names = self.names
+        return [(names[a], names[b], length) for a, b, length in edges_to_read(self.tree)]
 
     def to_frame(self) -> pd.DataFrame:
         """Edges of the tree as a frame with the columns ``from``, ``to`` and ``length``."""
         import pandas as pd
 
-        names = self.names
-        rows = [(names[a], names[b], length) for a, b, length in path_edges(self.tree)]
-        return pd.DataFrame(rows, columns=["from", "to", "length"]).astype({"length": float})
+        frame = pd.DataFrame(self._named_edges, columns=["from", "to", "length"])
+        return frame.astype({"length": float})
 
     def distance_frame(self) -> pd.DataFrame:
         """Distances as a square frame with the categories' names on both sides."""
@@ -125,15 +130,12 @@ class Relation:
         """
         with needing("to_networkx needs the package networkx", "networkx"):
             import networkx as nx
-        names = self.names
         graph = nx.Graph(cluster=self.cluster, column=self.column)
-        for place, (name, category) in enumerate(zip(names, self.categories, strict=True)):
+        for place, (name, category) in enumerate(zip(self.names, self.categories, strict=True)):
             graph.add_node(name, category=category)
             if self.shares is not None:
                 graph.nodes[name]["share"] = float(self.shares[place])
-        graph.add_weighted_edges_from(
-            ((names[a], names[b], length) for a, b, length in path_edges(self.tree)), weight="length"
-        )
+        graph.add_weighted_edges_from(self._named_edges, weight="length")
         return graph
 
     def __str__(self) -> str:
@@ -154,20 +156,14 @@ class Relation:
         )
 
     def _repr_html_(self) -> str:
-        names = self.names
         rows = "".join(
-            f"<tr><td>{escape(names[a])}</td><td>{escape(names[b])}</td><td>{decimals(length)}</td></tr>"
-            for a, b, length in path_edges(self.tree)
+            f"<tr><td>{escape(one)}</td><td>{escape(other)}</td><td>{decimals(length)}</td></tr>"
+            for one, other, length in self._named_edges
         )
         return (
             f"<table><caption>{escape(self.column)} in cluster {self.cluster}</caption>"
             f"<thead><tr><th>from</th><th>to</th><th>length</th></tr></thead><tbody>{rows}</tbody></table>"
         )
-
-
-def path_edges(tree: Tree) -> list[tuple[int, int, float]]:
-    """Edges along the path, or depth first where the tree branches."""
-    return [(before, vertex, edge_length(tree, before, vertex)) for vertex, before in ends_to_end(tree)[1:]]
 
 
 def order_text(tree: Tree, names: Sequence[str]) -> str:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Protocol, SupportsIndex
 import numpy as np
 
 from catalpa.errors import ParameterError, UnknownCluster, UnknownColumn
+from catalpa.relations.drawing import edges_to_read
 from catalpa.relations.names import category_names, shortened
-from catalpa.relations.relation import Relation, order_text, path_edges
+from catalpa.relations.relation import Relation, order_text
 from catalpa.relations.tree import Tree, line_tree, spanning_tree
 from catalpa.table.blocks import Axis, FloatArray
 from catalpa.table.schema import Schema
@@ -184,7 +185,7 @@ class Relations:
             (cluster, column, names[a], names[b], length)
             for cluster in range(self.n_clusters)
             for place, (column, names) in enumerate(named)
-            for a, b, length in path_edges(self.geometry.tree(cluster, place))
+            for a, b, length in edges_to_read(self.geometry.tree(cluster, place))
         ]
         frame = pd.DataFrame(rows, columns=["cluster", "column", "from", "to", "length"])
         return frame.astype({"cluster": np.int64, "length": float})

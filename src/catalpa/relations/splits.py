@@ -99,20 +99,17 @@ class SplitTree:
                 waiting.append((int(self.yes[branch]), (*path, (branch, True))))
 
     def paths(self) -> Iterator[tuple[int, tuple[Step, ...]]]:
-        """Every leaf's cluster with the branches on the way to it, in the order of the clusters."""
-        for branch, path in self.walk():
-            if self.places[branch] < 0:
-                yield int(self.labels[branch]), path
+        """Every leaf with the branches on the way to it."""
+        return ((branch, path) for branch, path in self.walk() if self.places[branch] < 0)
 
     def rules(self) -> dict[str, list[Any]]:
         """Every cluster with the conditions that its rows meet, its rows, and the largest p-value."""
-        leaf_of = {int(label): branch for branch, label in enumerate(self.labels) if label >= 0}
         rules: dict[str, list[Any]] = {"cluster": [], "rule": [], "rows": [], "p_value": []}
-        for cluster, path in self.paths():
+        for leaf, path in self.paths():
             conditions = [self.condition(branch, holds) for branch, holds in path]
-            rules["cluster"].append(cluster)
+            rules["cluster"].append(int(self.labels[leaf]))
             rules["rule"].append(" and ".join(conditions) or "every row")
-            rules["rows"].append(float(self.rows[leaf_of[cluster]]))
+            rules["rows"].append(float(self.rows[leaf]))
             rules["p_value"].append(max((self.p_value(branch) for branch, _ in path), default=1.0))
         return rules
 
@@ -120,7 +117,8 @@ class SplitTree:
         """How many conditions of a cluster's rule a cell breaks: with each category, and with none."""
         axis = self.schema.axis
         table, holes = np.zeros((axis.length, self.n_leaves)), np.zeros((axis.n_columns, self.n_leaves))
-        for cluster, path in self.paths():
+        for leaf, path in self.paths():
+            cluster = self.labels[leaf]
             for branch, holds in path:
                 place = int(self.places[branch])
                 if holds:
