@@ -1,10 +1,10 @@
-"""What a fit found made readable: centres, profiles, history, balance, and a card for notebooks."""
+"""What a fit found made readable: profiles of numbers, reasons, balance, frames, a card for notebooks."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -12,15 +12,12 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from catalpa.estimator.fitted import Fitted, Outcome
-from catalpa.loop.history import Pass
 from catalpa.relations.names import amount, percent
 from catalpa.relations.numbers import NumberProfile, profile_numbers
-from catalpa.relations.profiles import profile_columns
 from catalpa.relations.reasons import Reason, reasons, rows_per_weight, sentence
 from catalpa.steps.counts import SQUARE_BITS
-from catalpa.table import decode
-from catalpa.table.blocks import TICK_BITS, Block, FloatArray
-from catalpa.table.schema import Column, Schema
+from catalpa.table.blocks import TICK_BITS, FloatArray
+from catalpa.table.schema import Schema
 
 EAGER = ("pandas", "polars", "pyarrow", "modin", "cudf")  # libraries whose frames can be made from columns
 LARGE_DIGITS = 15  # beyond 10**15 no number is told shorter; the largest could become infinite
@@ -29,63 +26,27 @@ IN_UNITS = ("means", "sds", "elsewhere", "sds_elsewhere")  # parts of a profile 
 LEAST_VARIANCE = 2.0**-SQUARE_BITS  # of a range: squares are no finer, so less is none
 
 
-def centers_frame(fitted: Fitted) -> Any:
-    """Centres in original values and types: a category per column, the mean of each number as a float."""
-    schema, outcome = fitted.schema, fitted.outcome
-    counts, backend = outcome.counts, _backend(schema.library)
-    own = np.where(counts.seen > 0, counts.means(), outcome.scores.means)
-    means = zip(schema.numeric, _rounded(schema.scaling.restore(own), schema).T, strict=True)
-    numbers = {
-        column.name: nw.new_series(column.name, values.tolist(), nw.Float64, backend=backend)
-        for column, values in means
-    }
-    block = Block(outcome.centers, np.zeros((outcome.k, 0)))
-    categories = replace(schema, columns=schema.categorical, library=backend, named=True)
-    decoded = nw.from_native(decode(block, categories), eager_only=True)
-    columns = {name: numbers[name] if name in numbers else decoded.get_column(name) for name in schema.names}
-    return nw.from_dict(columns).to_native()
-
-
-def _without_noise(mean: float, column: Column) -> float:
-    """A mean to the digits that are known of it, so that 353.1 is not told as 353.100001."""
-    tick = (column.high - column.low) * 2.0**-TICK_BITS
-    if not 0.0 < tick < math.inf:
-        return mean  # a column that does not vary is known exactly
-    return round(mean, max(-math.floor(math.log10(tick)) - 1, -LARGE_DIGITS))
-
-
-def profiles_frame(fitted: Fitted) -> Any:
-    """Tidy table of every category's share, and every number's mean, per cluster; in the user's weights."""
-    counts = fitted.outcome.counts
-    numbers = number_profile(fitted) if fitted.schema.numeric else None
-    by_category, sizes = fitted.in_weights(counts.by_category), fitted.in_weights(counts.sizes)
-    columns = profile_columns(by_category, sizes, fitted.schema, numbers)
-    columns["count"] = columns["count"].astype(sizes.dtype)  # rows stay whole where nothing was weighted
-    if fitted.names:
-        names = [fitted.names.get(cluster) for cluster in columns["cluster"].tolist()]
-        columns = {"cluster": columns.pop("cluster"), "name": names, **columns}
-    return frame_in(fitted.schema.library, columns)
-
-
 def number_profile(fitted: Fitted) -> NumberProfile:
     """Means and spreads of the numbers of every cluster, from the sums of the fit."""
-    counts = fitted.outcome.counts
+    counts, schema = fitted.outcome.counts, fitted.schema
     variances = counts.variances()
     variances = np.where(variances > LEAST_VARIANCE, variances, 0.0)
     seen, sizes = fitted.in_weights(counts.seen), fitted.in_weights(counts.sizes)
-    found = profile_numbers(seen, counts.means(), variances, sizes, fitted.schema)
-    rounded: dict[str, Any] = {name: _rounded(getattr(found, name), fitted.schema) for name in IN_UNITS}
-    quartiles = fitted.schema.scaling.restore(np.moveaxis(fitted.quartiles, 2, 0))
-    parts = [_rounded(part, fitted.schema) for part in quartiles]
-    return replace(found, **rounded, quartiles=np.stack(parts, axis=2))
+    found = profile_numbers(seen, counts.means(), variances, sizes, schema)
+    rounded: dict[str, Any] = {name: in_known_digits(getattr(found, name), schema) for name in IN_UNITS}
+    quartiles = schema.scaling.restore(np.moveaxis(fitted.quartiles, 2, 0))
+    return replace(found, **rounded, quartiles=np.moveaxis(in_known_digits(quartiles, schema), 0, 2))
 
 
-def _rounded(values: FloatArray, schema: Schema) -> FloatArray:  # (k, numeric)
-    """Every column to the digits that are known of it."""
-    columns = [
-        [_without_noise(value, column) for value in own.tolist()]
-        for own, column in zip(values.T, schema.numeric, strict=True)
-    ]
+def in_known_digits(values: FloatArray, schema: Schema) -> FloatArray:  # (..., numeric)
+    """Every column to the digits that are known of it, so that 353.1 is not told as 353.100001."""
+    columns = []
+    for column, own in zip(schema.numeric, np.moveaxis(values, -1, 0), strict=True):
+        tick, told = (column.high - column.low) * 2.0**-TICK_BITS, own.ravel().tolist()
+        if 0.0 < tick < math.inf:  # a column that does not vary is known exactly
+            digits = max(-math.floor(math.log10(tick)) - 1, -LARGE_DIGITS)
+            told = [round(value, digits) for value in told]
+        columns.append(told)
     return np.array(columns, dtype=np.float64).T.reshape(values.shape)
 
 
@@ -97,30 +58,11 @@ def reasons_of(fitted: Fitted, top: int = 3) -> list[list[Reason]]:
     return reasons(by_category, fitted.schema, number_profile(fitted), top=top, rows_per_weight=per_weight)
 
 
-def reasons_frame(fitted: Fitted, top: int = 3) -> Any:
-    """What sets each cluster apart as a tidy table, a row for every reason."""
-    names = ("kind", "column", "category", "share", "share_elsewhere", "mean", "mean_elsewhere", "shift")
-    lines = [
-        {"cluster": cluster, **dict.fromkeys(names), **reason.record()}
-        for cluster, found in enumerate(reasons_of(fitted, top))
-        for reason in found
-    ]
-    return frame_of_lines(fitted.schema.library, lines, ("cluster", *names, "bits", "text"))
-
-
 def weights_frame(schema: Schema, weights: FloatArray) -> Any:
     """One row per cluster, one column per column of the table; ``weights`` has categories first."""
     ordered = zip((*schema.categorical, *schema.numeric), weights.T, strict=True)
     columns = {column.name: own.tolist() for column, own in ordered}
     return frame_in(schema.library, {name: columns[name] for name in schema.names})
-
-
-def history_frame(fitted: Fitted) -> Any:
-    """One line per pass; after ``partial_fit`` one line per batch."""
-    lines = [asdict(event) for event in fitted.outcome.history]
-    if fitted.batches:
-        lines = [{"batch": at, **asdict(batch)} for at, batch in enumerate(fitted.batches, start=1)]
-    return frame_of_lines(fitted.schema.library, lines, lines[0] if lines else Pass.__dataclass_fields__)
 
 
 def balance(outcome: Outcome) -> dict[str, float]:
@@ -141,7 +83,7 @@ def balance(outcome: Outcome) -> dict[str, float]:
 def frame_in(library: str, columns: Mapping[str, Any]) -> Any:
     """A frame of these columns in ``library``; pandas where the table was no frame."""
     plain = {name: list(values) for name, values in columns.items()}
-    return nw.from_dict(plain, backend=_backend(library)).to_native()
+    return nw.from_dict(plain, backend=frame_library(library)).to_native()
 
 
 def frame_of_lines(library: str, lines: Sequence[Mapping[str, Any]], names: Iterable[str]) -> Any:
@@ -149,7 +91,8 @@ def frame_of_lines(library: str, lines: Sequence[Mapping[str, Any]], names: Iter
     return frame_in(library, {name: [line[name] for line in lines] for name in names})
 
 
-def _backend(library: str) -> Any:
+def frame_library(library: str) -> Any:
+    """The library that makes frames for a table of this one."""
     return library if library in EAGER else "pandas"
 
 

@@ -3,13 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from catalpa.estimator.attributes import centers_frame, frame_in, history_frame, profiles_frame, reasons_frame
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from catalpa.estimator.attributes import (
+    frame_in,
+    frame_library,
+    frame_of_lines,
+    in_known_digits,
+    number_profile,
+    reasons_of,
+)
 from catalpa.estimator.fitted import fitted_of
+from catalpa.loop.history import Pass
+from catalpa.relations.profiles import profile_columns
+from catalpa.table import decode
+from catalpa.table.blocks import Block
 
 if TYPE_CHECKING:
     from catalpa.report import Report
+
+# What a reason may tell; a category has no mean, and a number no share.
+OF_REASONS = ("kind", "column", "category", "share", "share_elsewhere", "mean", "mean_elsewhere", "shift")
 
 
 def lacking(**read_instead: str) -> Mapping[str, str]:
@@ -26,7 +44,19 @@ class ExplanationMixin:
     def cluster_centers_(self) -> Any:
         """One row per cluster in original values, in the table's own frame library."""
         self._check_meant("cluster_centers_")
-        return centers_frame(fitted_of(self))
+        fitted = fitted_of(self)
+        schema, outcome, library = fitted.schema, fitted.outcome, frame_library(fitted.schema.library)
+        own = np.where(outcome.counts.seen > 0, outcome.counts.means(), outcome.scores.means)
+        means = in_known_digits(schema.scaling.restore(own), schema)
+        columns = {
+            column.name: nw.new_series(column.name, values.tolist(), nw.Float64, backend=library)
+            for column, values in zip(schema.numeric, means.T, strict=True)
+        }
+        block = Block(outcome.centers, np.zeros((outcome.k, 0)))
+        categories = replace(schema, columns=schema.categorical, library=library, named=True)
+        decoded = nw.from_native(decode(block, categories), eager_only=True)
+        columns |= {name: decoded.get_column(name) for name in decoded.columns}
+        return nw.from_dict({name: columns[name] for name in schema.names}).to_native()
 
     @property
     def inertia_(self) -> float:
@@ -55,7 +85,16 @@ class ExplanationMixin:
         >>> numbers[["lower_quartile", "median", "upper_quartile", "missing"]].values.tolist()
         [[1.5, 2.5, 2.5, 0.0], [9.5, 9.5, 9.5, 0.5]]
         """
-        return profiles_frame(fitted_of(self))
+        fitted = fitted_of(self)
+        numbers = number_profile(fitted) if fitted.schema.numeric else None
+        counts = fitted.outcome.counts
+        by_category, sizes = fitted.in_weights(counts.by_category), fitted.in_weights(counts.sizes)
+        columns = profile_columns(by_category, sizes, fitted.schema, numbers)
+        columns["count"] = columns["count"].astype(sizes.dtype)  # rows stay whole where nothing was weighted
+        if fitted.names:
+            names = [fitted.names.get(cluster) for cluster in columns["cluster"].tolist()]
+            columns = {"cluster": columns.pop("cluster"), "name": names, **columns}
+        return frame_in(fitted.schema.library, columns)
 
     def reasons(self, top: int = 3) -> Any:
         """What sets each cluster apart from the rest, the most telling first.
@@ -72,7 +111,13 @@ class ExplanationMixin:
             ``share_elsewhere``, or ``mean``, ``mean_elsewhere`` and ``shift`` in standard deviations;
             ``bits``, and the reason as ``text``.
         """
-        return reasons_frame(fitted_of(self), top)
+        fitted = fitted_of(self)
+        lines = [
+            {"cluster": cluster, **dict.fromkeys(OF_REASONS), **reason.record()}
+            for cluster, found in enumerate(reasons_of(fitted, top))
+            for reason in found
+        ]
+        return frame_of_lines(fitted.schema.library, lines, ("cluster", *OF_REASONS, "bits", "text"))
 
     @property
     def history_(self) -> Any:
@@ -81,7 +126,11 @@ class ExplanationMixin:
         After ``partial_fit`` a line per batch: its rows, their mean cost in the clusters before it, the share
         of cells with new categories, and how far the clusters shifted.
         """
-        return history_frame(fitted_of(self))
+        fitted = fitted_of(self)
+        lines = [asdict(event) for event in fitted.outcome.history]
+        if fitted.batches:
+            lines = [{"batch": at, **asdict(batch)} for at, batch in enumerate(fitted.batches, start=1)]
+        return frame_of_lines(fitted.schema.library, lines, lines[0] if lines else Pass.__dataclass_fields__)
 
     def category_map(self, X: Any, *, axes: int = 2) -> Any:
         """Where every category stands on a map of all: which point to the same clusters and occur together.
