@@ -15,10 +15,10 @@ import numpy as np
 from catalpa.costs.soft.mixture import Mixture, Overall
 from catalpa.engines.local import LocalEngine, thread_count
 from catalpa.errors import LopsidedClustersWarning, NoStructureWarning
+from catalpa.estimator.attributes import lacking
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.by_number_of_clusters import MOST_CLUSTERS, Candidate, best_of_numbers, judged
 from catalpa.estimator.contents import ModelContents
-from catalpa.estimator.explained import lacking
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.incremental import Grown, faded, learn_batch, scores_on_wider, widened
 from catalpa.estimator.parameters import choice, either, positive, rules, whole

@@ -11,9 +11,9 @@ from catalpa.costs.separation import Agreement, WeightedModes
 from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import CatalpaError
+from catalpa.estimator.attributes import lacking
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.contents import ModelContents
-from catalpa.estimator.explained import lacking
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import choice, either, number, rules, whole
 from catalpa.estimator.problem import passes_in_weights, rows_in_memory

@@ -10,10 +10,9 @@ import numpy as np
 
 from catalpa.costs.significance import SplitTest
 from catalpa.engines.base import Engine
-from catalpa.estimator.attributes import frame_in
+from catalpa.estimator.attributes import frame_in, lacking
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.contents import ModelContents
-from catalpa.estimator.explained import lacking
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.parameters import between, choice, rules, whole
 from catalpa.loop.grow import GrownTree, grow

@@ -9,10 +9,9 @@ import numpy as np
 
 from catalpa.engines.base import Engine
 from catalpa.errors import CatalpaError
-from catalpa.estimator.attributes import weights_frame
+from catalpa.estimator.attributes import lacking, weights_frame
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.contents import ModelContents
-from catalpa.estimator.explained import lacking
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import begin, choice, either, number, rules, whole
 from catalpa.estimator.problem import passes_in_weights, rows_in_memory

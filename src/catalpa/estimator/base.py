@@ -19,10 +19,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine, opener_for
 from catalpa.errors import ColumnMismatch, ParameterError
-from catalpa.estimator.attributes import balance, card
+from catalpa.estimator.attributes import ExplanationMixin, balance, card
 from catalpa.estimator.checkpoint import CheckpointedEngine, checkpointed
 from catalpa.estimator.contents import ModelContents
-from catalpa.estimator.explained import ExplanationMixin
 from catalpa.estimator.export import ExportMixin
 from catalpa.estimator.fitted import Fitted, Outcome, warn_if_short
 from catalpa.estimator.naming import ClusterNamesMixin

@@ -11,8 +11,7 @@ from catalpa.estimator.base import Clusterer
 from catalpa.estimator.fitted import fitted_of
 from catalpa.plot.theme import INK, MUTED, alt, cluster_colour, dressed
 from catalpa.plot.view import View, cluster_titles, telling_names
-from catalpa.relations.names import percent, shortened
-from catalpa.relations.order import names_in_order
+from catalpa.relations.names import names_in_order, percent, shortened
 from catalpa.relations.relation import Relation
 from catalpa.relations.relations import Matrices, Relations
 from catalpa.table.blocks import FloatArray

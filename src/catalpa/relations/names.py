@@ -1,12 +1,19 @@
-"""What a category is called in drawings, sentences and exported tables."""
+"""What a category is called in drawings, sentences and exported tables, and in which order they are read."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
+
+from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.table.schema import Category, Column, Kind
+
 MISSING = "(missing)"
 BOTH_ENDS = 24  # letters from which the end of a name is kept too
+NUMBER = re.compile(r"\s*[+-]?\d+(\.\d+)?\s*")
 JOINERS = "\u200c\u200d"  # without width, but part of how letters and emoji are written
 
 
@@ -32,6 +39,56 @@ def category_names(categories: Sequence[object]) -> tuple[str, ...]:
 
 def _visible(name: str) -> str:
     return name if name.strip() else f'"{name}"'
+
+
+def own_order(column: Column) -> IntArray | None:
+    """Codes in the order that the categories have of themselves; None where they have none.
+
+    An ordered column keeps its declared order, and categories that are all numbers go from the smallest to
+    the largest. Missing cells come last.
+
+    Examples
+    --------
+    >>> from catalpa.table import infer
+    >>> schools = infer([["12"], ["9"], ["10"]], categorical_features=[0]).columns[0]
+    >>> [schools.categories[code] for code in own_order(schools)]
+    ['9', '10', '12']
+    >>> own_order(infer([["red"], ["blue"]]).columns[0]) is None
+    True
+    """
+    codes = np.arange(column.size)
+    if column.kind is Kind.ORDINAL:
+        return codes
+    numbers = [number for number in map(_number, column.known) if number is not None]
+    if len(numbers) < len(column.known) or not numbers:
+        return None
+    missing = [np.inf] * (column.size - len(numbers))
+    return np.argsort(np.array([*numbers, *missing]), kind="stable")
+
+
+def names_in_order(column: Column) -> list[str] | None:
+    """What the categories of a column are called, in the order that they have of themselves; None without.
+
+    Examples
+    --------
+    >>> from catalpa.table import infer
+    >>> names_in_order(infer([["12"], ["9"], ["10"]], categorical_features=[0]).columns[0])
+    ['9', '10', '12']
+    """
+    order, names = own_order(column), category_names(column.categories)
+    return None if order is None else [names[code] for code in order]
+
+
+def reading_order(column: Column, shares: FloatArray | IntArray) -> IntArray:
+    """Codes in the order in which people read them: their own order, else the commonest first."""
+    order = own_order(column)
+    return np.argsort(-np.asarray(shares), kind="stable") if order is None else order
+
+
+def _number(category: Category) -> float | None:
+    if isinstance(category, str):
+        return float(category) if NUMBER.fullmatch(category) else None
+    return None if isinstance(category, bool | None) else float(category)
 
 
 def shortened(name: str, width: int) -> str:

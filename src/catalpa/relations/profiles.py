@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catalpa.relations.names import category_names
+from catalpa.relations.names import category_names, reading_order
 from catalpa.relations.numbers import Amounts, NumberProfile, over
-from catalpa.relations.order import reading_order
 from catalpa.table.blocks import FloatArray
 from catalpa.table.schema import Column, Kind, Schema
 

@@ -15,8 +15,7 @@ from catalpa.plot.clarity import measure_clarity
 from catalpa.plot.relation_trees import relation_records
 from catalpa.plot.row_map import map_points
 from catalpa.plot.view import View
-from catalpa.relations.names import shortened
-from catalpa.relations.order import reading_order
+from catalpa.relations.names import reading_order, shortened
 from catalpa.relations.profiles import telling_columns
 from catalpa.relations.reasons import reasons, rows_per_weight, sentence
 from catalpa.report.beside import Beside

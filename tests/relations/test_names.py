@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from catalpa.relations.order import kept_order, reading_order
+from catalpa.relations.names import own_order, reading_order
 from catalpa.table.schema import Column, Dtype, Kind
 
 
@@ -28,7 +28,7 @@ def column(*categories, kind=Kind.NOMINAL):
     ],
 )
 def test_categories_keep_a_declared_order_or_that_of_numbers(asked, order):
-    found = kept_order(asked)
+    found = own_order(asked)
     assert (found if found is None else found.tolist()) == order
 
 
