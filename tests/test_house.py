@@ -63,7 +63,6 @@ TESTED_THROUGH = {
     ),
     "steps/test_core_equals_reference.py": ("it is what the core must equal", "steps: reference"),
     "steps/test_soft_core_equals_reference.py": ("it is what the core must equal", "steps/soft: reference"),
-    "table/test_changing_files.py": ("a file may change while it is read", "table/files: remembered"),
     "table/test_kinds.py": ("what is odd is said beside what is decided", "table: infer"),
     "table/test_roundtrip.py": ("a table goes in and comes out", "table: decode reading"),
     "table/test_sources.py": (

@@ -11,7 +11,7 @@ from typing import Any
 
 from catalpa.errors import TableError, UnsupportedTable
 from catalpa.table.cells import Cells, Coded, Family
-from catalpa.table.digest import Summary
+from catalpa.table.digest import FEW, Summary
 from catalpa.table.schema import Category, Column, Dtype, Origin, category_key
 
 MOST_ITEMS = 1000  # different items of the lists of a column; each becomes a column
@@ -26,8 +26,8 @@ PARTS = (*DATE_PARTS, HOLDS)
 _MOMENT = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[ T]([0-9]{2}):.*)?", re.DOTALL)
 
 
-def origins_of(summary: Summary) -> list[Origin]:
-    """What is made of a column of lists, or of many texts or moments; nothing if these are no dates.
+def origins_of(summary: Summary, *, listed: bool) -> list[Origin]:
+    """What is made of a column of lists or dates; nothing of others, few dates or dates listed as categories.
 
     Dates become year, month, weekday and hour, without those that are the same in all rows; columns of lists
     become one column per item.
@@ -41,7 +41,8 @@ def origins_of(summary: Summary) -> list[Origin]:
                 f"becomes a column; there can be 1 to {MOST_ITEMS}. Group the items, or drop the column."
             )
         return [Origin(summary.name, HOLDS, key[1]) for key in sorted(items)]
-    if any(_moment(text) is None for _, text in tally):
+    many = summary.family in (Family.MOMENT, Family.TEXT) and len(tally) > FEW
+    if listed or not many or any(_moment(text) is None for _, text in tally):
         return []
     parts = [Origin(summary.name, part) for part in DATE_PARTS]
     return [origin for origin in parts if len({_made(text, origin) for _, text in tally}) > 1]

@@ -140,21 +140,25 @@ def _summarize(name: str, cells: Cells, *, every_value: bool) -> Summary:
 
 def _tally(cells: Coded) -> Tally:
     tally: Tally = Counter()
-    for at, times in enumerate(cells.times().tolist()):
+    for value, times in zip(cells.values, cells.times().tolist(), strict=True):
         if times:
-            key = category_key(cells.values[at])
+            key = category_key(value)
             tally[key] = tally.get(key, 0) + times  # an Arrow dictionary may hold a value twice
     return tally
 
 
 @dataclass(frozen=True)
 class Digest:
-    """A summary of every column, and where the table came from."""
+    """A summary of every column, those that the user listed as categories, and where the table came from."""
 
-    names: tuple[str, ...]
-    named: bool
-    library: str
     summaries: tuple[Summary, ...]
+    listed: frozenset[str] | None  # None leaves the decision to the values
+    library: str
+    named: bool
+
+    @property
+    def names(self) -> list[str]:
+        return [summary.name for summary in self.summaries]
 
     @property
     def holed(self) -> frozenset[str]:
@@ -163,7 +167,7 @@ class Digest:
 
     def __add__(self, other: Digest) -> Digest:
         if other.names != self.names:
-            raise TableError(f"A batch has the columns {list(other.names)}, the first {list(self.names)}.")
+            raise TableError(f"A batch has the columns {other.names}, the first {self.names}.")
         pairs = zip(self.summaries, other.summaries, strict=True)
         return replace(self, summaries=tuple(one + another for one, another in pairs))
 
@@ -174,17 +178,17 @@ def digest(X: Any, settings: TableSettings) -> Digest:
     The settings say which values will be asked for when the schema is decided.
     """
     table = open_table(X)
-    listed = listed_columns(table.names, settings.categorical_features) or ()
+    listed = _listed_columns(table.names, settings.categorical_features)
     # Bins need all numbers, and a method without numbers takes each as a category.
     every_value = settings.bins is not None or settings.numbers == "refuse"
     summaries = [
-        _summarize(name, cells, every_value=every_value or name in listed)
+        _summarize(name, cells, every_value=every_value or name in (listed or ()))
         for name, cells in zip(table.names, table.columns, strict=True)
     ]
-    return Digest(table.names, table.named, table.library, tuple(summaries))
+    return Digest(tuple(summaries), listed, table.library, table.named)
 
 
-def listed_columns(names: tuple[str, ...], features: CategoricalFeatures) -> frozenset[str] | None:
+def _listed_columns(names: tuple[str, ...], features: CategoricalFeatures) -> frozenset[str] | None:
     """Names that ``categorical_features`` lists; None when it leaves the decision to the values."""
     if features is None:
         return None
@@ -253,27 +257,22 @@ def spelled_alike(summary: Summary) -> tuple[str, str] | None:
     """The first two categories of text that differ in capitals and spaces only."""
     if summary.family is not Family.TEXT or len(summary.tally or ()) > MAX_CATEGORIES:
         return None
-    plain = {str(text): " ".join(str(text).casefold().split()) for _, text in summary.tally or ()}
-    if len(set(plain.values())) == len(plain):
-        return None
     known: dict[str, str] = {}
-    pairs = ((known.setdefault(plain[text], text), text) for text in sorted(plain))
-    return next((first, text) for first, text in pairs if first != text)
+    texts = sorted(str(text) for _, text in summary.tally or ())
+    pairs = ((known.setdefault(" ".join(text.casefold().split()), text), text) for text in texts)
+    return next(((first, text) for first, text in pairs if first != text), None)
 
 
 def fractions_as_text(summary: Summary) -> dict[str, str]:
     """How a column of text writes numbers with fractions: an example for "," and for "."; none for words."""
     if summary.family is not Family.TEXT:
         return {}
-    fractions: dict[str, str] = {}
+    fractions: list[tuple[str, str]] = []
     for _, text in summary.tally or ():
         # A word, or a number that a dictionary declares as a category. The first one ends it.
         if not isinstance(text, str) or (number := _NUMBER.fullmatch(text)) is None:
             return {}
         # Codes are often read as "1.0": a whole number misses nothing as a category.
         if number[1] and number[1].strip(".0"):
-            fractions[text] = number[1][0]
-    examples: dict[str, str] = {}
-    for text in sorted(fractions):
-        examples.setdefault(fractions[text], text)
-    return examples
+            fractions.append((text, number[1][0]))
+    return {sign: text for text, sign in sorted(fractions, reverse=True)}  # the first text of each sign stays

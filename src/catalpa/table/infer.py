@@ -25,14 +25,12 @@ from catalpa.table.digest import (
     digest,
     fractions_as_text,
     is_nearly_unique,
-    listed_columns,
     spelled_alike,
     words_among_numbers,
 )
 from catalpa.table.intake import open_table
 from catalpa.table.schema import (
     CategoricalFeatures,
-    Category,
     Column,
     Kind,
     MissingPolicy,
@@ -41,7 +39,7 @@ from catalpa.table.schema import (
     TableSettings,
     category_key,
 )
-from catalpa.table.shape import interval_labels, numbers_at, quantile_edges, shaped
+from catalpa.table.shape import cut_at, numbers_at, quantile_edges, shaped
 
 
 def infer(
@@ -121,22 +119,18 @@ def schema_of(digested: Digest, settings: TableSettings) -> Schema:
     holes = {summary.name: summary.missing for summary in summaries if summary.missing}
     if settings.missing == "error" and holes:
         raise missing_values(holes)
-    rules = Rules(settings, listed_columns(digested.names, settings.categorical_features))
+    rules = Rules(settings, digested.listed)
     _check_fractions(summaries, rules)
     made = [rules.columns(summary) for summary in summaries]
     columns = tuple(column for own, _ in made for column in own)
-    _check_names(columns)
+    twice = [name for name, times in Counter(column.name for column in columns).items() if times > 1]
+    if twice:
+        raise TableError(f"The parts of a column would be called {twice}, as others are. Rename the columns.")
     own = [(columns[0], s) for (columns, _), s in zip(made, summaries, strict=True) if not columns[0].origin]
     for odd in _oddities(own):
         warnings.warn(odd, ColumnWarning, stacklevel=3)  # the line that called infer
     decisions = tuple(decision for _, said in made for decision in said)
     return Schema(columns, settings.missing, decisions, digested.library, digested.named)
-
-
-def _check_names(columns: tuple[Column, ...]) -> None:
-    twice = [name for name, times in Counter(column.name for column in columns).items() if times > 1]
-    if twice:
-        raise TableError(f"The parts of a column would be called {twice}, as others are. Rename the columns.")
 
 
 def missing_values(holes: dict[str, int]) -> MissingValues:
@@ -169,7 +163,7 @@ class Rules:
 
     def columns(self, summary: Summary) -> tuple[list[Column], list[str]]:
         """The column, or those that are made from it, and what has to be said."""
-        origins = origins_of(summary) if self._may_be_parted(summary) else []
+        origins = origins_of(summary, listed=summary.name in (self.listed or ()))
         if not origins:
             column, said = self.column(summary)
             return [column], said
@@ -190,22 +184,17 @@ class Rules:
         if self._few_whole_numbers(summary):
             said = [f"{_whole_numbers(summary)}: taken as categories"]
             return self._categorical(summary, Kind.NOMINAL), said + _said_of_constant(summary)
+        number = Column(summary.name, Kind.NUMERIC, summary.dtype, (), summary.low, summary.high)
         if self.settings.bins is not None:
-            return self._binned(summary, self.settings.bins)
+            binned = cut_at(_quantiles(summary, self.settings.bins), number, self._has_hole(summary))
+            return binned, [f"column {summary.name!r} holds numbers: cut into {len(binned.known)} intervals"]
         if self.settings.numbers == "refuse":
             said = [f"{_whole_numbers(summary)}: taken as categories, as this method knows no numbers"]
             return self._categorical(summary, Kind.NOMINAL), said
         said = _said_of_constant(summary)
         if self.settings.numbers != "shape" and self.listed is None and summary.whole:
             said = [f"column {summary.name!r} holds many different whole numbers: taken as a number", *said]
-        return Column(summary.name, Kind.NUMERIC, summary.dtype, (), summary.low, summary.high), said
-
-    def _may_be_parted(self, summary: Summary) -> bool:
-        """Whether a column holds lists, or so many texts or moments that they may be dates to be parted."""
-        if summary.family is Family.LISTS:
-            return True
-        many = summary.family in (Family.MOMENT, Family.TEXT) and len(summary.tally or ()) > FEW
-        return many and summary.name not in (self.listed or ())
+        return number, said
 
     def _few_whole_numbers(self, summary: Summary) -> bool:
         if self.listed is not None or not summary.whole or summary.tally is None:
@@ -215,35 +204,27 @@ class Rules:
         return different <= FEW and (different <= 2 or 2 * different <= summary.present)
 
     def _categorical(self, summary: Summary, kind: Kind) -> Column:
-        categories = _ordered_categories(summary)
-        same = summary.dtype.declared == categories  # then a model file need not hold them twice
+        declared, tally = summary.dtype.declared, summary.tally or Counter()
+        if summary.family is Family.ORDERED and declared is not None:
+            categories = declared  # also those that no row has: they are steps between the others
+        elif summary.family is Family.LISTED and declared is not None:
+            categories = tuple(value for value in declared if category_key(value) in tally)
+        else:
+            categories = tuple(key[1] for key in sorted(tally))  # codes do not depend on the order of rows
+        same = declared == categories  # then a model file need not hold them twice
         dtype = replace(summary.dtype, declared=None) if same else summary.dtype
-        return Column(summary.name, kind, dtype, categories + self._missing_category(summary))
+        hole = (None,) if self._has_hole(summary) else ()
+        return Column(summary.name, kind, dtype, (*categories, *hole))
 
-    def _missing_category(self, summary: Summary) -> tuple[Category, ...]:
-        return (None,) if summary.missing and self.settings.missing == "category" else ()
-
-    def _binned(self, summary: Summary, bins: int) -> tuple[Column, list[str]]:
-        tally = summary.tally or Counter()
-        values = np.array([key[1] for key in tally], dtype=np.float64)
-        edges = quantile_edges(values, np.array(list(tally.values()), dtype=np.int64), bins)
-        labels = interval_labels(summary.low, edges, summary.high)
-        categories = (*labels, *self._missing_category(summary))
-        column = Column(
-            summary.name, Kind.ORDINAL, summary.dtype, categories, summary.low, summary.high, edges
-        )
-        return column, [f"column {summary.name!r} holds numbers: cut into {len(labels)} intervals"]
+    def _has_hole(self, summary: Summary) -> bool:
+        """Whether the missing cells of a column are a category of their own."""
+        return summary.missing > 0 and self.settings.missing == "category"
 
 
-def _ordered_categories(summary: Summary) -> tuple[Category, ...]:
+def _quantiles(summary: Summary, bins: int) -> tuple[float, ...]:
     tally = summary.tally or Counter()
-    declared = summary.dtype.declared
-    # Ordered categories keep those that no row has: they are steps between the others.
-    if summary.family is Family.ORDERED and declared is not None:
-        return declared
-    if summary.family is Family.LISTED and declared is not None:
-        return tuple(value for value in declared if category_key(value) in tally)
-    return tuple(key[1] for key in sorted(tally))  # sorted, so that codes do not depend on the order of rows
+    values = np.array([key[1] for key in tally], dtype=np.float64)
+    return quantile_edges(values, np.array(list(tally.values()), dtype=np.int64), bins)
 
 
 def _whole_numbers(summary: Summary) -> str:

@@ -23,14 +23,10 @@ from catalpa.table.schema import Dtype, Schema
 
 @dataclass(frozen=True)
 class Header:
-    """What can be said of a table without reading its rows.
-
-    ``n_rows`` is None where they are not counted; ``records`` have their cells by name, in any order.
-    """
+    """The columns of a table; ``records`` have their cells by name, in any order."""
 
     names: tuple[str, ...]
     named: bool
-    n_rows: int | None = None
     records: bool = False
 
     @property
@@ -56,6 +52,16 @@ class Table:
 
     def __post_init__(self) -> None:
         check_text("A column is called", self.names)
+        if not self.names:
+            raise TableError(
+                f"The table has no columns: 0 feature(s) (shape=({self.n_rows}, 0)) while a minimum of 1 is "
+                "required."
+            )
+        if self.n_rows == 0:
+            raise TableError(
+                f"The table has no rows, only {len(self.names)} column{'s' if len(self.names) > 1 else ''}. "
+                "Was every row filtered out? At least one is needed."
+            )
 
     @cached_property
     def columns(self) -> tuple[Cells, ...]:
@@ -66,7 +72,7 @@ class Table:
 
     @property
     def header(self) -> Header:
-        return Header(self.names, self.named, self.n_rows, self.named and self.library == "dicts")
+        return Header(self.names, self.named, self.named and self.library == "dicts")
 
     def at(self, rows: IntArray) -> Table:
         """Some of the rows, as a table of their own."""
@@ -75,9 +81,10 @@ class Table:
 
     def arranged(self, schema: Schema) -> Table:
         """Records in the schema's order, a key that none has as missing cells; other tables as they are."""
-        # With keys that fit never saw they stay as they are, to be refused with their names.
-        if not (schema.named and self.header.records) or not set(self.names) <= set(schema.inputs):
+        if self.names == schema.inputs or not (schema.named and self.header.records):
             return self
+        if not set(self.names) <= set(schema.inputs):
+            return self  # to be refused, with the keys that fit never saw
         there = dict(zip(self.names, self.sources, strict=True))
         absent = _objects([None] * self.n_rows)
         return replace(self, names=schema.inputs, sources=[there.get(name, absent) for name in schema.inputs])
@@ -96,21 +103,6 @@ def open_table(X: Any) -> Table:
     """
     if isinstance(X, Table):
         return X
-    table = _open(X)
-    if not table.names:
-        raise TableError(
-            f"The table has no columns: 0 feature(s) (shape=({table.n_rows}, 0)) while a minimum of 1 is "
-            "required."
-        )
-    if table.n_rows == 0:
-        raise TableError(
-            f"The table has no rows, only {len(table.names)} column{'s' if len(table.names) > 1 else ''}. "
-            "Was every row filtered out? At least one is needed."
-        )
-    return table
-
-
-def _open(X: Any) -> Table:
     if isinstance(X, list | tuple):
         return _open_list(X)
     if hasattr(X, "tocsr") or type(X).__module__.startswith("scipy.sparse"):
@@ -156,7 +148,6 @@ def _open_frame(frame: nw.DataFrame[Any]) -> Table:
     library = str(frame.implementation)
     # narwhals names columns by text; pandas labels may be numbers, and then the table has no names.
     labels = list(native.columns) if library == "pandas" else frame.columns
-    names, named = _names(labels)
     if library == "pandas":
         # Three times as fast as iloc, which checks its key for every column.
         sources: list[Any] = [column for _, column in native.items()]
@@ -164,7 +155,7 @@ def _open_frame(frame: nw.DataFrame[Any]) -> Table:
         sources = native.get_columns()
     else:
         sources = list(frame.to_arrow().columns)
-    return Table(names, named, library, len(frame), sources)
+    return Table(*_names(labels), library, len(frame), sources)
 
 
 def _names(labels: Sequence[Any]) -> tuple[tuple[str, ...], bool]:
@@ -209,8 +200,7 @@ def _open_array(array: NDArray[Any]) -> Table:
         array = np.array(array.data, dtype=object)  # only objects can hold None beside numbers
         array[hidden] = None
     plain = np.asfortranarray(array)  # columns are read several times, so each shall lie together
-    names = tuple(f"x{at}" for at in range(plain.shape[1]))
-    return Table(names, False, "numpy", plain.shape[0], list(plain.T))
+    return Table(*_names(range(plain.shape[1])), "numpy", plain.shape[0], list(plain.T))
 
 
 def _open_list(rows: Sequence[Any]) -> Table:
@@ -227,15 +217,14 @@ def _open_list(rows: Sequence[Any]) -> Table:
             raise TableError(
                 f"Row {at} has {len(row)} cells, but row 0 has {len(rows[0])}. All rows need the same."
             )
-    names = tuple(f"x{at}" for at in range(len(rows[0])))
-    columns = [_objects([row[at] for row in rows]) for at in range(len(names))]
-    return Table(names, False, "list", len(rows), columns)
+    columns = [_objects([row[at] for row in rows]) for at in range(len(rows[0]))]
+    return Table(*_names(range(len(columns))), "list", len(rows), columns)
 
 
 def _open_dicts(rows: Sequence[dict[Any, Any]]) -> Table:
     keys = list(dict.fromkeys(key for row in rows for key in row))  # a set would lose their order
-    names, named = _names(keys)
-    return Table(names, named, "dicts", len(rows), [_objects([row.get(key) for row in rows]) for key in keys])
+    columns = [_objects([row.get(key) for row in rows]) for key in keys]
+    return Table(*_names(keys), "dicts", len(rows), columns)
 
 
 def _cells_at(column: Any, rows: IntArray) -> Any:

@@ -133,11 +133,15 @@ def _skew(known: _Known, half_median: float, half_spread: float) -> float:
 
 
 def _binned(column: Column, known: _Known, hole: bool, said: str) -> tuple[Column, str]:
-    edges = midrank_edges(known.values, known.times, BINS)
-    labels = interval_labels(column.low, edges, column.high)
-    categories = (*labels, *((None,) if hole else ()))
-    binned = replace(column, kind=Kind.ORDINAL, categories=categories, edges=edges)
-    return binned, f"{said}: cut into {len(labels)} ordered bin{'s' if len(labels) > 1 else ''}"
+    binned = cut_at(midrank_edges(known.values, known.times, BINS), column, hole)
+    bins = len(binned.known)
+    return binned, f"{said}: cut into {bins} ordered bin{'s' if bins > 1 else ''}"
+
+
+def cut_at(edges: tuple[float, ...], column: Column, hole: bool) -> Column:
+    """A numeric column cut into ordered intervals; with ``hole``, missing cells are a category besides."""
+    categories = (*interval_labels(column.low, edges, column.high), *((None,) if hole else ()))
+    return replace(column, kind=Kind.ORDINAL, categories=categories, edges=edges)
 
 
 def quantile_edges(values: FloatArray, times: IntArray, bins: int) -> tuple[float, ...]:

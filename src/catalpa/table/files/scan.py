@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import glob
+import os
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,13 +17,21 @@ import pyarrow.parquet as pq
 
 from catalpa.errors import ParameterError, TableError, UnsupportedTable
 from catalpa.table.files.delimited import missing_texts
-from catalpa.table.files.remembered import Remembered
-from catalpa.table.files.sources import chosen_columns, form_of, is_text, readable, sound, with_dictionaries
+from catalpa.table.files.sources import (
+    arrow_reader,
+    chosen_columns,
+    form_of,
+    parquet_file,
+    readable,
+    sound,
+    with_dictionaries,
+)
 from catalpa.table.files.text_scan import TextFiles
 
 CELL_BYTES = 256  # what a cell takes while its batch is read, decoded and encoded, copies included
 FEWEST_ROWS, MOST_ROWS = 1 << 10, 1 << 17  # of a batch; more than the most gains no speed
 IN_BATCHES = ("text", "parquet", "arrow")  # forms that can be read so
+TAIL_BYTES = 1 << 16  # holds the footer of a Parquet or Arrow file, or the last rows of a text
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
 
@@ -180,6 +190,49 @@ class Scan:
         return TextFiles(texts, self.delimiter, self.encoding, self.decimal, self.na)
 
 
+class Remembered:
+    """Files as they were when this was made.
+
+    A fit reads its files several times: for the schema, to encode the rows, for the labels of each. If rows
+    came or went in between, labels would belong to other rows, and nothing would look wrong.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._stamps = {path: _stamp(path) for path in paths}
+        self._rows: dict[Path, int] = {}
+
+    def check(self, path: Path) -> None:
+        """Refuse a file that is not the one it was."""
+        if _stamp(path) != self._stamps[path]:
+            raise TableError(
+                f"{path} changed while it was being read: its rows would get the labels of others. "
+                "Begin again when nothing writes to it, or on a copy."
+            )
+
+    def finished(self, path: Path, rows: int) -> None:
+        """Keep the number of rows of a complete reading; another number than before is refused."""
+        self.check(path)
+        if self._rows.setdefault(path, rows) != rows:
+            raise TableError(
+                f"{path} had {self._rows[path]} rows when it was first read, and has {rows} now. "
+                "Begin again on a copy."
+            )
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """What tells that a file is still the one that it was: its size, when it changed, its node, its tail."""
+    try:
+        with path.open("rb") as stream:
+            state = os.fstat(stream.fileno())
+            stream.seek(max(state.st_size - TAIL_BYTES, 0))
+            tail = zlib.crc32(stream.read(TAIL_BYTES))
+            # The node too: another file may have taken its name.
+            return state.st_size, state.st_mtime_ns, state.st_ino, tail
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise TableError(f"{path} cannot be read: {reason}.") from error
+
+
 def _found(source: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
     if not isinstance(source, str | Path):
         return tuple(path for one in source for path in _found(one))
@@ -219,14 +272,12 @@ def _arrow_schema(path: Path) -> pa.Schema:
         if _form(path) == "parquet":
             return pq.read_schema(path)
         with pa.OSFile(str(path)) as source:
-            return _reader(source).schema
+            return arrow_reader(source).schema
 
 
 def _parquet_tables(path: Path, names: Sequence[str], rows: int) -> Iterator[pa.Table]:
-    texts = [field.name for field in pq.read_schema(path) if is_text(field.type)]
     # Without pre_buffer and with a small buffer: otherwise whole row groups are held at once.
-    little = {"pre_buffer": False, "buffer_size": 1 << 20}
-    with pq.ParquetFile(path, read_dictionary=texts, page_checksum_verification=True, **little) as file:
+    with parquet_file(path, pre_buffer=False, buffer_size=1 << 20) as file:
         for batch in file.iter_batches(rows, columns=list(names), use_threads=False):
             yield sound(pa.Table.from_batches([batch]).select(list(names)))
 
@@ -234,15 +285,9 @@ def _parquet_tables(path: Path, names: Sequence[str], rows: int) -> Iterator[pa.
 def _arrow_tables(path: Path) -> Iterator[pa.Table]:
     # Read, not mapped: a mapped file that is cut by another program ends this one.
     with pa.OSFile(str(path)) as source:
-        reader = _reader(source)
+        reader = arrow_reader(source)
         if isinstance(reader, pa.ipc.RecordBatchStreamReader):
             yield from (sound(pa.Table.from_batches([batch])) for batch in reader)
             return
         for at in range(reader.num_record_batches):
             yield sound(pa.Table.from_batches([reader.get_batch(at)]))
-
-
-def _reader(source: pa.NativeFile) -> pa.ipc.RecordBatchStreamReader | pa.ipc.RecordBatchFileReader:
-    marked = source.read(6) == b"ARROW1"
-    source.seek(0)
-    return pa.ipc.open_file(source) if marked else pa.ipc.open_stream(source)

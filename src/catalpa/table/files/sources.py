@@ -124,16 +124,25 @@ def _recognized(name: str, content: bytes) -> tuple[str, bytes, str]:
 
 def _read_parquet(content: bytes, name: str) -> pa.Table:
     with readable(f"{name} cannot be read as Parquet"):
-        schema = pq.read_schema(io.BytesIO(content))
-        texts = [field.name for field in schema if is_text(field.type)]
-        file = pq.ParquetFile(io.BytesIO(content), read_dictionary=texts, page_checksum_verification=True)
-        return sound(file.read())
+        return sound(parquet_file(pa.BufferReader(content)).read())
+
+
+def parquet_file(source: Path | pa.NativeFile, **options: Any) -> pq.ParquetFile:
+    """A Parquet file whose text is read as dictionaries, and its pages against their checksums."""
+    texts = [field.name for field in pq.read_schema(source) if is_text(field.type)]
+    return pq.ParquetFile(source, read_dictionary=texts, page_checksum_verification=True, **options)
 
 
 def _read_arrow(content: bytes, name: str) -> pa.Table:
-    opened = pa.ipc.open_file if content.startswith(b"ARROW1") else pa.ipc.open_stream
     with readable(f"{name} cannot be read as Arrow"):
-        return sound(opened(content).read_all())
+        return sound(arrow_reader(pa.BufferReader(content)).read_all())
+
+
+def arrow_reader(source: pa.NativeFile) -> pa.ipc.RecordBatchStreamReader | pa.ipc.RecordBatchFileReader:
+    """A reader of an Arrow file or stream, whichever it is."""
+    marked = source.read(6) == b"ARROW1"
+    source.seek(0)
+    return pa.ipc.open_file(source) if marked else pa.ipc.open_stream(source)
 
 
 def _read_excel(content: bytes, name: str) -> pa.Table:
