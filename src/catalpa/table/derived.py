@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import date
 from typing import Any
 
 from catalpa.errors import TableError, UnsupportedTable
 from catalpa.table.cells import Cells, Coded, Family
-from catalpa.table.digest import FEW, Summary
-from catalpa.table.schema import Category, Column, Dtype, Origin, category_key
+from catalpa.table.digest import Summary
+from catalpa.table.schema import Category, Dtype, Origin, category_key
 
 MOST_ITEMS = 1000  # different items of the lists of a column; each becomes a column
 MONTHS = (
@@ -26,8 +26,8 @@ PARTS = (*DATE_PARTS, HOLDS)
 _MOMENT = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[ T]([0-9]{2}):.*)?", re.DOTALL)
 
 
-def origins_of(summary: Summary, *, listed: bool) -> list[Origin]:
-    """What is made of a column of lists or dates; nothing of others, few dates or dates listed as categories.
+def origins_of(summary: Summary) -> list[Origin]:
+    """What is made of a column of lists, or of texts or moments; nothing if these are no dates.
 
     Dates become year, month, weekday and hour, without those that are the same in all rows; columns of lists
     become one column per item.
@@ -41,8 +41,7 @@ def origins_of(summary: Summary, *, listed: bool) -> list[Origin]:
                 f"becomes a column; there can be 1 to {MOST_ITEMS}. Group the items, or drop the column."
             )
         return [Origin(summary.name, HOLDS, key[1]) for key in sorted(items)]
-    many = summary.family in (Family.MOMENT, Family.TEXT) and len(tally) > FEW
-    if listed or not many or any(_moment(text) is None for _, text in tally):
+    if any(_moment(text) is None for _, text in tally):
         return []
     parts = [Origin(summary.name, part) for part in DATE_PARTS]
     return [origin for origin in parts if len({_made(text, origin) for _, text in tally}) > 1]
@@ -82,12 +81,9 @@ def _in_order(tally: Counter[Any], part: str) -> tuple[Category, ...]:
     return tuple(key[1] for key in sorted(tally))
 
 
-def cells_of(column: Column, cells: Mapping[str, Cells]) -> Cells:
-    """The cells of a column, by the names of the table's: its own, or made from those of another one."""
-    origin = column.origin
-    if origin is None:
-        return cells[column.name]
-    coded = cells[origin.column].coded()
+def derived_cells(cells: Cells, origin: Origin) -> Coded:
+    """The cells of a column made from another one."""
+    coded = cells.coded()
     if (origin.part == HOLDS) != (coded.family is Family.LISTS) and coded.missing < len(coded):
         held = "lists" if origin.part == HOLDS else "dates"
         raise TableError(

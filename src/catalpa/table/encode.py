@@ -18,7 +18,7 @@ from catalpa.errors import (
 )
 from catalpa.table.blocks import IGNORED, UNSEEN, Block, IntArray, Rows, Scaling
 from catalpa.table.cells import Cells, Coded, Family, Numbers, cut, read_text
-from catalpa.table.derived import HOLDS, cells_of, unseen_items
+from catalpa.table.derived import HOLDS, derived_cells, unseen_items
 from catalpa.table.fused import Fused, Groups, kept_groups, plain_groups
 from catalpa.table.infer import missing_values
 from catalpa.table.intake import Table, open_table
@@ -135,15 +135,17 @@ def encode(X: Any, schema: Schema, *, handle_unknown: UnknownPolicy = "warn") ->
 
 def _encode(X: Any, schema: Schema, handle_unknown: UnknownPolicy, grouped: Grouped) -> Encoded:
     table = open_table(X).arranged(schema)
-    _check_columns(table, schema)
+    if table.names != schema.inputs:
+        _check_columns(table, schema)
     # By the schema's names: a table without names is matched by position.
     cells = dict(zip(schema.inputs, table.columns, strict=True))
     missing = {name: column.missing for name, column in cells.items() if column.missing}
     if missing and schema.missing == "error":
         raise missing_values(missing)
-    mapped = [_map(cells_of(column, cells), column, schema.missing) for column in schema.categorical]
+    mapped = [_map(cells, column, schema.missing) for column in schema.categorical]
     met = [one.unseen for one in mapped if one.unseen.cells] + _new_items(cells, schema)
-    _tell_unseen(met, handle_unknown)
+    if met and handle_unknown != "ignore":
+        _tell_unseen(met, handle_unknown)
     axis = schema.axis.with_holes if any(one.holes for one in mapped) else schema.axis
     numbers = np.empty((len(table), len(schema.numeric)))  # (n, numeric)
     for at, column in enumerate(schema.numeric):
@@ -172,7 +174,7 @@ def _check_columns(table: Table, schema: Schema) -> None:
         raise ColumnMismatch(
             f"X has {len(table.names)} features, but the schema was made from {len(schema.inputs)}."
         )
-    if not (table.named and schema.named) or table.names == schema.inputs:
+    if not (table.named and schema.named):
         return
     absent = [name for name in schema.inputs if name not in table.names]
     extra = [name for name in table.names if name not in schema.inputs]
@@ -186,8 +188,13 @@ def _check_columns(table: Table, schema: Schema) -> None:
     )
 
 
-def _map(cells: Cells, column: Column, missing: str) -> _Mapped:
-    coded = _in_bins(_as_numbers(cells, column), column) if column.binned else cells.coded()
+def _map(cells: dict[str, Cells], column: Column, missing: str) -> _Mapped:
+    if column.origin is not None:
+        coded = derived_cells(cells[column.origin.column], column.origin)
+    elif column.binned:
+        coded = _in_bins(_as_numbers(cells[column.name], column), column)
+    else:
+        coded = cells[column.name].coded()
     found = [column.code_of(value) for value in coded.values]
     places = [column.size + UNSEEN if code is None else code for code in found]
     absent = column.missing_code
@@ -266,8 +273,6 @@ def _in_bins(cells: Numbers, column: Column) -> Coded:
 
 
 def _tell_unseen(met: list[_Unseen], handle_unknown: str) -> None:
-    if handle_unknown == "ignore" or not met:
-        return
     told = "; ".join(
         f"{one.cells} cell{'s' if one.cells > 1 else ''} of column {one.column!r} "
         f"hold{'s' if one.cells == 1 else ''} {one.kind} that were not there at fit "

@@ -23,21 +23,20 @@ def few_rows(X: Any, schema: Schema) -> Rows | None:
     Taken are pandas and polars frames, lists of dicts, and rows without names where fit had none, with text,
     numbers, truth values and missing cells that all are known.
     """
-    cells = _cells(X, schema)
-    if not cells or any(column.origin is not None for column in schema.columns):
+    rows = _cells(X, schema)
+    if not rows or any(column.origin is not None for column in schema.columns):
         return None
-    found: dict[bool, list[list[Any]]] = {True: [], False: []}  # by whether a column is numeric
-    for column, own in zip(schema.columns, zip(*cells, strict=True), strict=True):
-        numeric = column.kind is Kind.NUMERIC
-        read = _known_number if numeric else _known_code
-        values = [read(cell, column, schema.missing) for cell in own]
-        if None in values:
+    codes: list[list[Any]] = []  # column by column, as are the numbers
+    numbers: list[list[Any]] = []
+    for column, cells in zip(schema.columns, zip(*rows, strict=True), strict=True):
+        known = [_known(cell, column, schema.missing) for cell in cells]
+        if None in known:
             return None
-        found[numeric].append(values)
-    coded = zip(found[False], schema.categorical, strict=True)
-    holes = any(max(codes) >= column.size for codes, column in coded)
-    axis = schema.axis.with_holes if holes else schema.axis
-    block = Block(_by_row(found[False], len(cells), axis.dtype), _by_row(found[True], len(cells), np.float64))
+        (numbers if column.kind is Kind.NUMERIC else codes).append(known)
+    axis = schema.axis
+    if any(max(own) >= size for own, size in zip(codes, axis.sizes, strict=True)):
+        axis = axis.with_holes
+    block = Block(_by_row(codes, len(rows), axis.dtype), _by_row(numbers, len(rows), np.float64))
     return Rows(axis, [schema.scaling.apply(block)])
 
 
@@ -65,27 +64,21 @@ def _listed(rows: list[Any], schema: Schema) -> list[Sequence[Any]] | None:
     return rows if plain and not schema.named else None
 
 
-def _known_code(cell: Any, column: Column, missing: str) -> int | None:
-    """Code of a cell that fit knew as it is; None for any other."""
+def _known(cell: Any, column: Column, missing: str) -> float | None:
+    """Code of a cell that fit knew as it is, or its number; None for any other, and for too large numbers."""
     kind = type(cell)
     if kind is str or kind is bool:
         key = ("text" if kind is str else "boolean", cell)
         return None if column.binned else column.codes.get(key)
     if cell is None or (kind is float and cell != cell):
-        if missing == "ignore":
-            return column.size + IGNORED
-        return None if missing == "error" else column.missing_code
+        if missing == "error":
+            return None
+        if column.kind is Kind.NUMERIC:
+            return math.nan
+        return column.size + IGNORED if missing == "ignore" else column.missing_code
     if (kind is not int and kind is not float) or not abs(cell) <= LARGEST_EXACT:
         return None
+    if column.kind is Kind.NUMERIC:
+        return float(cell)
     edges = column.edges
     return bisect_right(edges, cell) if edges is not None else column.codes.get(("number", cell))
-
-
-def _known_number(cell: Any, _column: Column, missing: str) -> float | None:
-    """A number as float64, nan where it is missing; None where it is none, or too large to be plain."""
-    kind = type(cell)
-    if cell is None or (kind is float and cell != cell):
-        return None if missing == "error" else math.nan
-    if (kind is not int and kind is not float) or not abs(cell) <= LARGEST_EXACT:
-        return None
-    return float(cell)

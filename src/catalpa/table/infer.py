@@ -163,7 +163,9 @@ class Rules:
 
     def columns(self, summary: Summary) -> tuple[list[Column], list[str]]:
         """The column, or those that are made from it, and what has to be said."""
-        origins = origins_of(summary, listed=summary.name in (self.listed or ()))
+        many = summary.family in (Family.MOMENT, Family.TEXT) and len(summary.tally or ()) > FEW
+        may_be_dates = many and summary.name not in (self.listed or ())
+        origins = origins_of(summary) if may_be_dates or summary.family is Family.LISTS else []
         if not origins:
             column, said = self.column(summary)
             return [column], said
