@@ -199,8 +199,8 @@ def test_a_critical_difference_diagram_names_every_method(tmp_path):
     save(critical_differences(found), [file])
     drawn = file.read_text("utf-8")
     # From the best rank down, as the bars that join methods suppose.
-    ranks = dict(zip(found.methods, found.friedman.average_ranks, strict=True))
-    downwards = [drawn.index(f">{name}</text>") for name in sorted(ranks, key=lambda name: ranks[name])]
+    best_first = sorted(found.ranks, key=lambda name: found.ranks[name])
+    downwards = [drawn.index(f">{name}</text>") for name in best_first]
     assert downwards == sorted(downwards)
 
 

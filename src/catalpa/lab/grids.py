@@ -91,13 +91,8 @@ def to_plain(grid: Grid) -> str:
     """
     marks = {0: "", 1: "*", 2: "'"}
     lines = [list(grid.head), *([cell.text + marks[cell.place] for cell in row] for row in grid.rows)]
-    widths = [max(len(line[at]) for line in lines) for at in range(len(grid.head))]
-    aligned = [
-        "  ".join(
-            [line[0].ljust(widths[0]), *(text.rjust(w) for text, w in zip(line[1:], widths[1:], strict=True))]
-        )
-        for line in lines
-    ]
+    first, *others = (max(map(len, column)) for column in zip(*lines, strict=True))
+    aligned = ["  ".join([name.ljust(first), *map(str.rjust, texts, others)]) for name, *texts in lines]
     return "\n".join([grid.title, *(line.rstrip() for line in aligned)])
 
 

@@ -11,8 +11,8 @@ import pandas as pd
 
 from catalpa.lab.grids import markdown, to_markdown
 from catalpa.lab.protocol import Protocol
-from catalpa.lab.published import MEASURES, contradictions, printed, printed_ranks, ranks_of, table_of
-from catalpa.lab.significance import Significance, significance
+from catalpa.lab.published import PRINTED_MEASURES, contradictions, printed, printed_ranks, ranks_of, table_of
+from catalpa.lab.significance import significance, tests_text
 from catalpa.lab.tables import LOPSIDED, PublishedTable, table
 
 NEAR = 0.03  # a mean this far from the print, or within its deviation, counts as reproduced
@@ -25,9 +25,7 @@ def page(results: pd.DataFrame, protocol: Protocol, figures: str = "") -> str:
     """
     # All of them once: several parts of the page ask for the same table.
     made = {
-        (number, measure): table(results, protocol, number, measure)
-        for number, measures in MEASURES.items()
-        for measure in measures
+        (number, measure): table(results, protocol, number, measure) for number, measure in PRINTED_MEASURES
     }
     accuracy, rand = made["2", "ACC"], made["2", "ARI"]
     template = Template(files("catalpa.lab").joinpath("results_template.md").read_text("utf-8"))
@@ -47,48 +45,24 @@ def page(results: pd.DataFrame, protocol: Protocol, figures: str = "") -> str:
     )
 
 
-def tests_text(found: Significance) -> str:
-    """The tests in words and one table."""
-    test = found.friedman
-    told = (
-        f"On {found.n_sets} data sets with a score of all {len(found.methods)} methods: Friedman's "
-        f"chi-square {test.chi_square:.2f} (p = {test.chi_square_p_value:.2g}), Iman and Davenport's F "
-        f"{test.f_statistic:.2f} (p = {test.f_p_value:.2g}). Critical differences of average ranks at 0.05: "
-        f"{found.nemenyi:.2f} between any two (Nemenyi), {found.bonferroni_dunn:.2f} from {found.control} "
-        "(Bonferroni-Dunn)."
-    )
-    ranks = dict(zip(found.methods, test.average_ranks, strict=True))
-    rows = [[found.control, f"{ranks[found.control]:.2f}", "", "", ""]]
-    for pair in found.against_control:
-        rank, p_values = ranks[pair.second], (f"{pair.p_value:.3g}", f"{pair.adjusted_p_value:.3g}")
-        rows.append([pair.second, f"{rank:.2f}", f"{rank - ranks[found.control]:+.2f}", *p_values])
-    head = ["method", "average rank", f"from {found.control}", "Wilcoxon p", "after Holm"]
-    return f"{told}\n\n{markdown(head, rows)}"
-
-
-def usual_control(scores: pd.DataFrame) -> str | None:
-    """The method that the paper is about, where it is among the columns."""
-    return "DISC" if "DISC" in scores.columns else None
-
-
 def _section(one: PublishedTable) -> Iterator[str]:
     yield f"## {one.title}"
-    grids = {
-        "Ours, mean ± deviation over seeds:": one.ours(),
-        "Printed:": one.printed(),
-        "Ours minus printed:": one.differences(),
+    captions = {
+        "ours": "Ours, mean ± deviation over seeds:",
+        "printed": "Printed:",
+        "ours minus printed": "Ours minus printed:",
     }
     if one.measure == "ACC":
-        grids["Clusters left of those asked for, mean over seeds:"] = one.clusters()
-        grids["From the worst seed to the best:"] = one.spread()
-    for what, grid in grids.items():
-        yield f"{what}\n\n{to_markdown(grid)}"
+        captions["clusters left of those asked for"] = "Clusters left of those asked for, mean over seeds:"
+        captions["from the worst seed to the best"] = "From the worst seed to the best:"
+    for view, caption in captions.items():
+        yield f"{caption}\n\n{to_markdown(one.grid(view))}"
     if one.number == "2":
-        scores = table_of(one.cells[one.cells["ranked"]]).dropna(axis=1, how="all")
+        scores = one.scores().dropna(axis=1, how="all")
         # Tests need two data sets on which every method has a score.
         if len(scores.dropna()) > 1:
             yield f"Tests on our means of {one.measure}:"
-            yield tests_text(significance(scores, one.measure, control=usual_control(scores)))
+            yield tests_text(significance(scores, one.measure))
 
 
 def _runs(results: pd.DataFrame) -> str:
@@ -173,7 +147,7 @@ def _where(cells: pd.DataFrame, text: Callable[[Any], str]) -> str:
 def _printed_ranks() -> str:
     """Average ranks recomputed from the printed means, beside the printed ranks."""
     rows = []
-    for number, measure in (("2", "ACC"), ("2", "ARI"), ("2", "CMP"), ("3", "ACC")):
+    for number, measure in PRINTED_MEASURES:
         there = printed_ranks(number, measure)
         again = ranks_of(table_of(printed(number, measure)), measure)
         for label in there.index:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pandas as pd
 
 from catalpa import metrics
 from catalpa.errors import ParameterError
+from catalpa.lab.grids import markdown
 from catalpa.lab.published import HIGHER_IS_BETTER
+
+USUAL_CONTROL = "DISC"  # the method that the paper is about
 
 
 @dataclass(frozen=True)
 class Significance:
-    """What the tests say about a table of scores."""
+    """What the tests say about a table of scores, at the level 0.05."""
 
-    methods: tuple[str, ...]
+    ranks: Mapping[str, float]  # average rank of every method
     n_sets: int  # data sets with a score of every method; the others are left out
     friedman: metrics.Friedman
     # nemenyi, bonferroni_dunn: critical differences of average ranks: every pair, and one method against the
@@ -27,14 +31,12 @@ class Significance:
     against_control: list[metrics.PairTest]
 
 
-def significance(
-    scores: pd.DataFrame, measure: str, *, control: str | None = None, alpha: float = 0.05
-) -> Significance:
+def significance(scores: pd.DataFrame, measure: str, control: str | None = None) -> Significance:
     """Test the methods of a table against each other.
 
     ``scores`` has data sets down and methods across; methods without any score, and then data sets with a
     gap, are left out. ``measure`` tells whether more is better. ``control`` is compared with the others; by
-    default it is the one with the best average rank.
+    default it is DISC, or where the table has none the method with the best average rank.
     """
     # Methods first: one that was never run would take every data set with it.
     complete = scores.dropna(axis=1, how="all").dropna().astype(float)
@@ -43,21 +45,38 @@ def significance(
             f"{complete.shape[0]} data sets have a score of each of {complete.shape[1]} methods. "
             "Tests need at least two of both: run more of the protocol first."
         )
+    found = metrics.friedman(complete, higher_is_better=HIGHER_IS_BETTER[measure])
     methods = tuple(map(str, complete.columns))
-    higher = HIGHER_IS_BETTER[measure]
-    found = metrics.friedman(complete, higher_is_better=higher)
-    design = len(methods), len(complete)
-    nemenyi = metrics.nemenyi_difference(*design, alpha)
+    ranks = dict(zip(methods, found.average_ranks, strict=True))
+    nemenyi = metrics.nemenyi_difference(len(methods), len(complete))
     # Equal ranks go by name, so that the same scores have the same control.
-    best = min(zip(found.average_ranks, methods, strict=True))[1]
-    chosen = best if control is None else control
+    best = min(methods, key=lambda name: (ranks[name], name))
+    chosen = control or (USUAL_CONTROL if USUAL_CONTROL in scores else best)
     return Significance(
-        methods,
+        ranks,
         len(complete),
         found,
         nemenyi,
-        metrics.bonferroni_dunn_difference(*design, alpha),
+        metrics.bonferroni_dunn_difference(len(methods), len(complete)),
         [tuple(methods[at] for at in group) for group in metrics.rank_groups(found.average_ranks, nemenyi)],
         chosen,
         metrics.wilcoxon_holm(complete, chosen),
     )
+
+
+def tests_text(found: Significance) -> str:
+    """The tests in words and one table."""
+    test, ranks = found.friedman, found.ranks
+    told = (
+        f"On {found.n_sets} data sets with a score of all {len(ranks)} methods: Friedman's "
+        f"chi-square {test.chi_square:.2f} (p = {test.chi_square_p_value:.2g}), Iman and Davenport's F "
+        f"{test.f_statistic:.2f} (p = {test.f_p_value:.2g}). Critical differences of average ranks at 0.05: "
+        f"{found.nemenyi:.2f} between any two (Nemenyi), {found.bonferroni_dunn:.2f} from {found.control} "
+        "(Bonferroni-Dunn)."
+    )
+    rows = [[found.control, f"{ranks[found.control]:.2f}", "", "", ""]]
+    for pair in found.against_control:
+        rank, p_values = ranks[pair.second], (f"{pair.p_value:.3g}", f"{pair.adjusted_p_value:.3g}")
+        rows.append([pair.second, f"{rank:.2f}", f"{rank - ranks[found.control]:+.2f}", *p_values])
+    head = ["method", "average rank", f"from {found.control}", "Wilcoxon p", "after Holm"]
+    return f"{told}\n\n{markdown(head, rows)}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -15,13 +15,25 @@ from catalpa.lab.grids import Cell, Grid
 from catalpa.lab.protocol import Protocol
 from catalpa.lab.published import HIGHER_IS_BETTER, printed, printed_ranks, ranks_of, table_of
 
-_Row = Mapping[Hashable, Any]  # a cell of the table, with all that is known of it
 LOPSIDED = 0.95  # a largest cluster with more of the rows than this leaves nothing to tell apart
 
 TITLES = {
     "2": "Table 2: categorical tables",
     "3": "Table 3: DISC and its reductions",
     "4": "Table 4: tables with numbers",
+}
+# What a table can show of each of its cells, by the title of what is shown.
+VIEWS: Mapping[str, Callable[[Any], str]] = {
+    "ours": lambda cell: _with_spread(cell.mean, cell.std),
+    "printed": lambda cell: _with_spread(cell.printed, cell.printed_std),
+    "ours minus printed": lambda cell: _known(cell.difference, "+.3f"),
+    "clusters left of those asked for": lambda cell: (
+        f"{_known(cell.clusters_left, '.1f')} / {cell.clusters_asked}" if cell.runs else "-"
+    ),
+    "share of the rows in the largest cluster": lambda cell: _known(cell.largest_share, ".2f"),
+    "from the worst seed to the best": lambda cell: (
+        f"{_known(cell.low, '.3f')} to {_known(cell.high, '.3f')}" if cell.runs else ""
+    ),
 }
 
 
@@ -42,82 +54,53 @@ class PublishedTable:
     def title(self) -> str:
         return f"{TITLES[self.number]}, {self.measure}"
 
+    def scores(self) -> pd.DataFrame:
+        """Our means of the ranked variants, data sets down and methods across."""
+        return table_of(self.cells[self.cells["ranked"]])
+
     def ranks(self) -> pd.DataFrame:
         """Average ranks by label: ours over the ranked variants, and printed."""
-        ranked = self.cells[self.cells["ranked"]]
-        complete = table_of(ranked).dropna(how="all").dropna(axis=1, how="all")
+        scores = self.scores()
+        complete = scores.dropna(how="all").dropna(axis=1, how="all")
         ours = ranks_of(complete, self.measure) if min(complete.shape) > 1 else pd.Series(dtype=float)
         there = printed_ranks(self.number, self.measure)
-        return pd.DataFrame({"ours": ours, "printed": there}).reindex(ranked["label"].unique())
-
-    def ours(self) -> Grid:
-        """Mean and deviation over seeds, with the average ranks of the ranked variants."""
-        return self._grid("ours", lambda row: _with_spread(row["mean"], row["std"]), ranked=True)
-
-    def printed(self) -> Grid:
-        """What was printed beside it."""
-        once = self._in_print().drop_duplicates(["dataset", "label"])
-        once = once.assign(column=once["label"], place=_places(once, "printed", self.measure))
-        shown = PublishedTable(self.number, self.measure, once)
-        return shown._grid(
-            "printed", lambda row: _with_spread(row["printed"], row["printed_std"]), ranked=True
-        )
-
-    def differences(self) -> Grid:
-        """Ours minus printed."""
-        beside = PublishedTable(self.number, self.measure, self._in_print())
-        return beside._grid("ours minus printed", lambda row: _known(row["difference"], "+.3f"))
-
-    def clusters(self) -> Grid:
-        """Mean number of clusters left, of those asked for."""
-
-        def left(row: _Row) -> str:
-            return f"{_known(row['clusters_left'], '.1f')} / {row['clusters_asked']}" if row["runs"] else "-"
-
-        return self._grid("clusters left of those asked for", left)
-
-    def shares(self) -> Grid:
-        """Mean share of the rows that the largest cluster holds."""
-        what = "share of the rows in the largest cluster"
-        return self._grid(what, lambda row: _known(row["largest_share"], ".2f"))
-
-    def spread(self) -> Grid:
-        """Least and greatest value over seeds."""
-
-        def ends(row: _Row) -> str:
-            return f"{_known(row['low'], '.3f')} to {_known(row['high'], '.3f')}" if row["runs"] else ""
-
-        return self._grid("from the worst seed to the best", ends)
+        return pd.DataFrame({"ours": ours, "printed": there}).reindex(scores.columns)
 
     def grids(self) -> list[Grid]:
         """Everything worth showing."""
-        ours = [self.ours(), self.printed(), self.differences()]
-        return [*ours, self.clusters(), self.shares(), self.spread()]
+        return [self.grid(view) for view in VIEWS]
 
-    def _in_print(self) -> pd.DataFrame:
-        """The cells of columns that the paper's table has; all of them where it has none."""
-        there = self.cells["label"].isin(printed(self.number, "ACC")["label"])
-        return self.cells[there] if there.any() else self.cells
-
-    def _grid(self, what: str, text: Callable[[_Row], str], *, ranked: bool = False) -> Grid:
-        ranks = self.ranks() if ranked else pd.DataFrame()
-        head = ["method", *self.cells["dataset"].unique(), *["average rank"] * bool(len(ranks))]
+    def grid(self, view: str) -> Grid:
+        """One of VIEWS, a line for every method; means with the places and average ranks of methods."""
+        shown = self._beside_print(once=view == "printed") if "printed" in view else self
+        marked = view in ("ours", "printed")
+        ranks = shown.ranks()[view] if marked else pd.Series(dtype=float)
         rows = []
-        for column, part in self.cells.groupby("column", sort=False):
-            records = part.to_dict("records")
-            cells = [Cell(text(row), int(row["place"]) if ranked else 0) for row in records]
+        for column, part in shown.cells.groupby("column", sort=False):
+            cells: list[Any] = list(part.itertuples())
+            line = [Cell(VIEWS[view](cell), cell.place if marked else 0) for cell in cells]
             if len(ranks):
                 # Once per label: at the variant that stands for it.
-                stands = what == "printed" or records[0]["ranked"]
-                rank = ranks[what].get(records[0]["label"], math.nan)
-                cells.append(Cell(_known(rank, ".2f") if stands else ""))
-            rows.append([Cell(str(column)), *cells])
-        if what == "ours" and self.measure == "ACC":
+                stands = view == "printed" or cells[0].ranked
+                rank = ranks.get(cells[0].label, math.nan)
+                line.append(Cell(_known(rank, ".2f") if stands else ""))
+            rows.append([Cell(str(column)), *line])
+        if view == "ours" and self.measure == "ACC":
             # Of the measures only accuracy rewards a single cluster.
             alone = self.cells.drop_duplicates("dataset")["one_cluster"]
             line = [Cell("all rows in one cluster"), *(Cell(_known(share, ".4f")) for share in alone)]
             rows.append(line + [Cell("")] * bool(len(ranks)))
-        return Grid(f"{self.title}: {what}", head, rows)
+        head = ["method", *shown.cells["dataset"].unique(), *["average rank"] * bool(len(ranks))]
+        return Grid(f"{self.title}: {view}", head, rows)
+
+    def _beside_print(self, *, once: bool) -> PublishedTable:
+        """The columns that the paper's table has, all where it has none; each label once, if so."""
+        there = self.cells["label"].isin(printed(self.number, "ACC")["label"])
+        cells = self.cells[there] if there.any() else self.cells
+        if once:
+            cells = cells.drop_duplicates(["dataset", "label"])
+            cells = cells.assign(column=cells["label"], place=_places(cells, "printed", self.measure))
+        return replace(self, cells=cells)
 
 
 def table(results: pd.DataFrame, protocol: Protocol, number: str, measure: str = "ACC") -> PublishedTable:

@@ -140,17 +140,14 @@ def significance_command(
         catalpa lab significance --measure ARI --chart ranks.svg
     """
     from catalpa.lab.journal import read_results
-    from catalpa.lab.page import tests_text, usual_control
     from catalpa.lab.protocol import read_protocol
-    from catalpa.lab.published import table_of
-    from catalpa.lab.significance import significance
+    from catalpa.lab.significance import significance, tests_text
     from catalpa.lab.tables import table
 
     check_free(chart, force=force)
     rows = read_results(results)
-    cells = table(rows, read_protocol(protocol).including(rows), "2", measure.upper()).cells
-    scores = table_of(cells[cells["ranked"]])
-    found = significance(scores, measure.upper(), control=control or usual_control(scores))
+    made = table(rows, read_protocol(protocol).including(rows), "2", measure.upper())
+    found = significance(made.scores(), made.measure, control)
     print(tests_text(found))
     if chart is not None:
         from catalpa.lab.figures.draw import critical_differences, save
@@ -287,8 +284,8 @@ def _show_beside_printed(terminal: Terminal, rows: Any, plan: Protocol, path: Pa
 
     made = table(rows, plan, "2")
     if not made.cells.empty:
-        for grid in (made.ours(), made.printed(), made.differences()):
-            terminal.show(to_plain(grid) + "\n")
+        for view in ("ours", "printed", "ours minus printed"):
+            terminal.show(to_plain(made.grid(view)) + "\n")
         terminal.say(f"More of it: catalpa lab table 2 --measure ARI --results {path}, and tables 3 and 4.")
 
 

@@ -110,7 +110,7 @@ def draw_embedding(frame: pd.DataFrame) -> Any:
 
 def critical_differences(found: Significance) -> Any:
     """Average ranks on a line; a bar joins methods that Nemenyi's test does not tell apart."""
-    ranks = dict(zip(found.methods, found.friedman.average_ranks, strict=True))
+    ranks = found.ranks
     order = sorted(ranks, key=lambda name: ranks[name])
     points = pd.DataFrame({"method": order, "rank": [ranks[name] for name in order]})
     beside = len(order) + 0.4  # the bars stand to the right of the worst rank there can be
