@@ -98,7 +98,7 @@ def normalized_mutual_information(target: ArrayLike, labels: ArrayLike) -> float
     >>> normalized_mutual_information(["cat", "cat", "dog", "dog"], [0, 1, 0, 1])
     0.0
     """
-    return float(normalized_mutual_info_score(*paired_codes(target, labels)))
+    return float(normalized_mutual_info_score(*paired_codes(target, labels), average_method="arithmetic"))
 
 
 @_of_rows
