@@ -27,11 +27,11 @@ def timed_before(protocol: Protocol, frame: pd.DataFrame) -> dict[str, pd.DataFr
     facts = ["against", "method", "rows", "columns"]
     stored = dict(iter(frame.groupby(facts, sort=False)))
     found = {}
-    for piece in seconds(protocol):
-        method, n, columns, *_, against = piece.name.split(", ")
+    for name in seconds(protocol):
+        method, n, columns, *_, against = name.split(", ")
         key = against, method, int(n.split()[0]), int(columns.split()[0])
         if key in stored:
-            found[piece.name] = stored[key]
+            found[name] = stored[key]
     return found
 
 

@@ -70,7 +70,7 @@ def test_methods_that_know_no_numbers_are_not_run_on_mixed_tables():
 
 def test_every_method_of_the_protocol_can_be_made():
     for entry in read_protocol().entries:
-        model = make(entry.method, entry.parameters, 3, 7)
+        model = make(entry, 3, 7)
         assert model.get_params().get("random_state", 7) == 7
         assert model.get_params().get("n_clusters", 3) == 3
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from catalpa.cluster.registry import METHODS, find_method
 from catalpa.errors import ParameterError
 from catalpa.lab.peers import PEERS, find_peer
+from catalpa.lab.protocol import Entry
 
 GROUP = "catalpa.methods"  # entry points of other packages
 
@@ -49,15 +51,9 @@ def method_name(name: str) -> str:
     return next((entry.name for entry in METHODS.values() if entry.estimator is found), name)
 
 
-def make(
-    name: str,
-    parameters: Mapping[str, Any],
-    n_clusters: int,
-    seed: int,
-    categorical_features: str | None = None,
-) -> Any:
-    """An estimator with these parameters, one thread, and the other settings where it takes them."""
-    model = _made(name, parameters)
+def make(entry: Entry, n_clusters: int, seed: int, categorical_features: str | None = None) -> Any:
+    """An estimator with the entry's settings, one thread, and the other settings where it takes them."""
+    model = _made(entry.method, entry.parameters)
     # SigDT and others find the number of clusters themselves and have no such setting.
     # One thread, because runs are spread over processes.
     wanted: dict[str, Any] = {"n_clusters": n_clusters, "random_state": seed, "n_jobs": 1}
@@ -66,6 +62,16 @@ def make(
     # Any class of scikit-learn's kind may come: it is asked what it takes, and not told more.
     takes = model.get_params(deep=False)
     return model.set_params(**{key: value for key, value in wanted.items() if key in takes})
+
+
+def fitted(
+    entry: Entry, frame: Any, n_clusters: int, seed: int, categorical_features: str | None = None
+) -> Any:
+    """An estimator made so, fitted to a table without its warnings."""
+    with warnings.catch_warnings():
+        # What a fit warns about is in the row of its run: clusters left, passes, the largest share.
+        warnings.simplefilter("ignore")
+        return make(entry, n_clusters, seed, categorical_features).fit(frame)
 
 
 def is_by_chance(name: str) -> bool:

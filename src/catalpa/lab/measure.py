@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import platform
 import time
-import warnings
 from functools import cache
 from typing import Any, Literal
 
@@ -17,7 +16,7 @@ import sklearn
 import catalpa
 from catalpa import metrics
 from catalpa.datasets import Dataset, load
-from catalpa.lab.estimators import make
+from catalpa.lab.estimators import fitted
 from catalpa.lab.protocol import MIXED, Entry, Job
 from catalpa.table import infer
 
@@ -52,10 +51,7 @@ def measured(
     own = frame.copy()  # a method may change its table, and the next one must not see that
     began = time.perf_counter()
     try:
-        with warnings.catch_warnings():
-            # What a fit warns about is in its row: clusters left, passes, the largest share.
-            warnings.simplefilter("ignore")
-            model = make(entry.method, entry.parameters, n_clusters, seed, categorical_features).fit(own)
+        model = fitted(entry, own, n_clusters, seed, categorical_features)
         seconds = time.perf_counter() - began
         # A method that finds the number of clusters itself left none of them empty.
         asked = n_clusters if "n_clusters" in model.get_params(deep=False) else 0

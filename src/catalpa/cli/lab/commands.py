@@ -179,7 +179,7 @@ def figure_command(
     import pandas as pd
 
     from catalpa.lab.figures.draw import FIGURES, save
-    from catalpa.lab.figures.pieces import collected, kept_pieces
+    from catalpa.lab.figures.experiments import collected, kept_pieces
     from catalpa.lab.protocol import read_protocol
     from catalpa.report.html import needs_packages
 

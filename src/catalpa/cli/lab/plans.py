@@ -49,7 +49,7 @@ def planned(
 def figures_planned(terminal: Terminal, protocol: Protocol, number: int, quick: bool) -> Protocol:
     """The protocol with a figure on the data sets that are on this computer; says what is left out."""
     from catalpa.datasets import list_datasets
-    from catalpa.lab.figures.draw import quick_settings
+    from catalpa.lab.figures.experiments import quick_settings
 
     known = list_datasets()
     # Quick means without a folder of data sets, and so the same everywhere.

@@ -12,7 +12,6 @@ import pandas as pd
 from catalpa.errors import OutputError
 from catalpa.files import told_as
 from catalpa.lab.figures import experiments
-from catalpa.lab.figures.pieces import Piece
 from catalpa.lab.protocol import Protocol
 from catalpa.lab.significance import Significance
 from catalpa.plot.theme import INK, MUTED, PALETTE, alt, dressed
@@ -25,7 +24,7 @@ DASHES = [[1, 0], [6, 3], [2, 2]]
 class Figure:
     """The pieces that a figure's data are made of, and how they are drawn."""
 
-    pieces: Callable[[Protocol], list[Piece]]
+    pieces: Callable[[Protocol], experiments.Pieces]
     draw: Callable[[pd.DataFrame], Any]
 
 
@@ -144,13 +143,6 @@ FIGURES: Mapping[int, Figure] = {
     3: Figure(experiments.seconds, draw_seconds),
     4: Figure(experiments.embedding, draw_embedding),
 }
-
-
-def quick_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of the figures made small: five draws, and two small sizes for each line."""
-    small = {"rows": [500, 1000], "columns": [10, 20], "rows_columns": 10, "columns_rows": 500}
-    relations, seconds = {**settings["relations"], "draws": 5}, {**settings["seconds"], **small}
-    return {**settings, "relations": relations, "seconds": seconds}
 
 
 def save(chart: Any, paths: Sequence[Path]) -> None:

@@ -1,42 +1,75 @@
-"""The data of the published figures."""
+"""The data of the published figures: measured piece by piece and kept, to go on after an interruption."""
 
 from __future__ import annotations
 
 import itertools
 import time
-import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from catalpa.datasets import load
 from catalpa.datasets.synthetic import make_categorical
-from catalpa.lab.estimators import make
-from catalpa.lab.figures.pieces import Piece
+from catalpa.lab.estimators import fitted
 from catalpa.lab.figures.random_relations import STRATEGIES, cluster_with
+from catalpa.lab.journal import append_line, whole_lines
 from catalpa.lab.protocol import Entry, Protocol
 from catalpa.metrics import adjusted_rand, clustering_accuracy
 from catalpa.relations.relations import Relations
 from catalpa.table import encode
 from catalpa.table.blocks import FloatArray
 
+# Rows that are measured in one go, by a name that tells them from all others of any settings of the figure.
+Pieces: TypeAlias = Mapping[str, Callable[[], pd.DataFrame]]
+
 # Enough for every method to load what it needs.
 WARM_UP_ROWS = 100
 PASS_COLUMNS = ["dataset", "variant", "number", "phase", "cost", "moved", "relearned", "clusters"]
 
 
-def random_relations(protocol: Protocol) -> list[Piece]:
+def kept_pieces(names: Collection[str], kept: Path) -> dict[str, pd.DataFrame]:
+    """Those of the pieces that an earlier run has left at ``kept``."""
+    # Pieces of other settings of the figure may lie in the same file.
+    lines = [line for line in whole_lines(kept) if line.get("piece") in names]
+    return {line["piece"]: pd.DataFrame(line["rows"]) for line in lines}
+
+
+def collected(pieces: Pieces, kept: Path, watch: Callable[[int, int], None] | None = None) -> pd.DataFrame:
+    """Rows of all pieces in their order; each is written to ``kept`` when it is measured.
+
+    Pieces that are there already are not measured again.
+    """
+    done = kept_pieces(pieces, kept)
+    missing = [name for name in pieces if name not in done]
+    for finished, name in enumerate(missing, start=1):
+        done[name] = pieces[name]()
+        # Before the next one is begun: an interruption costs one piece.
+        append_line(kept, {"piece": name, "rows": done[name].to_dict("records")})
+        if watch is not None:
+            watch(finished, len(missing))
+    return pd.concat([done[name] for name in pieces], ignore_index=True)
+
+
+def quick_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of the figures made small: five draws, and two small sizes for each line."""
+    small = {"rows": [500, 1000], "columns": [10, 20], "rows_columns": 10, "columns_rows": 500}
+    relations, seconds = {**settings["relations"], "draws": 5}, {**settings["seconds"], **small}
+    return {**settings, "relations": relations, "seconds": seconds}
+
+
+def random_relations(protocol: Protocol) -> Pieces:
     """Figure 1: k-modes with relations drawn at random, a row per data set, strategy and draw."""
     settings = protocol.figures["relations"]
     draws = settings["draws"]
-    return [
-        Piece(f"{name}, {strategy}, {draws} draws", partial(_drawn, name, strategy, draws))
+    return {
+        f"{name}, {strategy}, {draws} draws": partial(_drawn, name, strategy, draws)
         for name in settings["data"]
         for strategy in STRATEGIES
-    ]
+    }
 
 
 def _drawn(name: str, strategy: str, draws: int) -> pd.DataFrame:
@@ -49,38 +82,35 @@ def _drawn(name: str, strategy: str, draws: int) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def convergence(protocol: Protocol) -> list[Piece]:
+def convergence(protocol: Protocol) -> Pieces:
     """Figure 2: cost of every pass of DISC, in the reading of the equations and of the program."""
     data, seed = protocol.figures["convergence"]["data"], protocol.figures["convergence"]["seed"]
-    return [
-        Piece(f"{name}, {entry.variant}, seed {seed}", partial(_passes, name, entry, seed))
+    return {
+        f"{name}, {entry.variant}, seed {seed}": partial(_passes, name, entry, seed)
         for name, entry in itertools.product(data, protocol.entries)
         if entry.method == "disc" and entry.variant in ("equations", "program")
-    ]
+    }
 
 
 def _passes(name: str, entry: Entry, seed: int) -> pd.DataFrame:
     data = load(name)
-    model = make(entry.method, entry.parameters, data.n_clusters, seed)
-    history = _silently(model, data.frame).history_
+    history = fitted(entry, data.frame, data.n_clusters, seed).history_
     facts = {"dataset": name, "variant": entry.variant, "number": range(1, len(history) + 1)}
     return pd.DataFrame(history.assign(**facts), columns=PASS_COLUMNS)
 
 
-def seconds(protocol: Protocol) -> list[Piece]:
+def seconds(protocol: Protocol) -> Pieces:
     """Figure 3: seconds of a fit on planted clusters, against rows and against columns."""
     settings = protocol.figures["seconds"]
     sizes = [("rows", n, settings["rows_columns"]) for n in settings["rows"]]
     sizes += [("columns", settings["columns_rows"], columns) for columns in settings["columns"]]
     shape = settings["categories"], settings["clusters"]
-    return [
-        Piece(
-            f"{name}, {n} rows, {columns} columns, {shape[0]} categories, {shape[1]} clusters, {against}",
-            partial(_timed_fit, name, entry, against, (n, columns), shape),
-        )
-        for against, n, columns in sizes
-        for name, entry in _shown(protocol)
-    ]
+    pieces = {}
+    for (against, n, columns), (name, entry) in itertools.product(sizes, _shown(protocol)):
+        size = f"{n} rows, {columns} columns, {shape[0]} categories, {shape[1]} clusters"
+        measure = partial(_timed_fit, name, entry, against, (n, columns), shape)
+        pieces[f"{name}, {size}, {against}"] = measure
+    return pieces
 
 
 def _timed_fit(
@@ -91,10 +121,9 @@ def _timed_fit(
     taken, said = float("nan"), ""
     try:
         # What a method loads when it is first used is no part of its growth.
-        _silently(make(entry.method, entry.parameters, clusters, 0), planted.frame.head(WARM_UP_ROWS))
-        model = make(entry.method, entry.parameters, clusters, 0)
+        fitted(entry, planted.frame.head(WARM_UP_ROWS), clusters, 0)
         began = time.perf_counter()
-        _silently(model, planted.frame)
+        fitted(entry, planted.frame, clusters, 0)
         taken = time.perf_counter() - began
     except Exception as error:  # a method that cannot take a size leaves a gap in the figure
         said = f"{type(error).__name__}: {error}"
@@ -112,23 +141,23 @@ def slopes(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(found, columns=["against", "method", "slope"])
 
 
-def embedding(protocol: Protocol) -> list[Piece]:
+def embedding(protocol: Protocol) -> Pieces:
     """Figure 4: rows in the plane by t-SNE of the distances that methods learned."""
     settings = protocol.figures["embedding"]
     data, seed = settings["data"], settings["seed"]
-    return [
-        Piece(f"{data}, {name}, seed {seed}", partial(_placed, data, name, entry, seed))
+    return {
+        f"{data}, {name}, seed {seed}": partial(_placed, data, name, entry, seed)
         for name, entry in _shown(protocol)
         if entry.method in settings["methods"]
-    ]
+    }
 
 
 def _placed(dataset: str, name: str, entry: Entry, seed: int) -> pd.DataFrame:
     from sklearn.manifold import TSNE
 
     data = load(dataset)
-    model = make(entry.method, entry.parameters, data.n_clusters, seed)
-    distances = row_distances(_silently(model, data.frame), data.frame)
+    model = fitted(entry, data.frame, data.n_clusters, seed)
+    distances = row_distances(model, data.frame)
     tsne = TSNE(
         # Distances of rows are given; t-SNE can then start from random places only.
         metric="precomputed",
@@ -160,9 +189,3 @@ def _shown(protocol: Protocol) -> Sequence[tuple[str, Entry]]:
     """One variant of every method in Table 2."""
     # The ranked one, as in the table: a method is one line of a figure.
     return [(place.label, entry) for place, entry in protocol.shown_in("2") if place.ranked]
-
-
-def _silently(model: Any, frame: pd.DataFrame) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return model.fit(frame)

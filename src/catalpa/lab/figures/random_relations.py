@@ -9,28 +9,19 @@ from typing import Any
 import numpy as np
 
 from catalpa.cluster.kmodes import KModes
-from catalpa.costs.matching import Prototypes
-from catalpa.loop.settle import REFILLS, settle
+from catalpa.costs.matching import Matching, Prototypes
 from catalpa.steps.assign import label_rows
-from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores, fix
-from catalpa.table.blocks import Axis, FloatArray, IntArray
+from catalpa.table.blocks import FloatArray, IntArray
 
 Draw = Callable[[np.random.Generator, int, int], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnRelations:
+class DrawnRelations(Matching):
     """k-modes in which a cell costs its category's distance from the centre's, in the cluster's own terms."""
 
-    axis: Axis
-    matrices: tuple[FloatArray, ...]  # (k, categories, categories) each; one for each column
-
-    def start(self, counts: Counts) -> Prototypes:
-        return Prototypes.of(counts, self.axis)
-
-    def update(self, state: Prototypes, counts: Counts) -> Prototypes:
-        return state.moved(counts, self.axis)
+    matrices: tuple[FloatArray, ...] = ()  # (k, categories, categories) each; one for each column
 
     def scores(self, state: Prototypes) -> Scores:
         clusters = np.arange(len(state.centers))
@@ -59,10 +50,10 @@ def cluster_with(strategy: str, table: Any, n_clusters: int, seed: int) -> IntAr
     engine = problem.engine
     rng = np.random.default_rng(seed)
     drawn = tuple(STRATEGIES[strategy](rng, n_clusters, size) for size in problem.axis.sizes)
-    method = DrawnRelations(problem.axis, drawn)
+    method = DrawnRelations(problem.axis, matrices=drawn)
     # The start comes after the relations from the same numbers: one seed, one draw of both.
     begun = method.start(problem.seeds(rng))
-    rest = settle(engine, method, begun, max_iter=100, refill=REFILLS["reseed"])
+    rest = problem.settle(method, begun)
     return np.asarray(engine.answer(label_rows, fix(rest.scores, engine.axis)))
 
 
