@@ -48,7 +48,6 @@ TESTED_THROUGH = {
         "engines: base",
     ),
     "estimator/test_document.py": ("what is read is checked against it", "estimator: contents"),
-    "lab/test_outside.py": ("asked for by its public name", "lab: compare"),
     "metrics/test_external.py": ("codes are seen in the measures made from them", "metrics: codes"),
     "model/test_scorer.py": ("called after what users ask for", "model: scoring"),
     "model/test_sql.py": ("a query is run by databases", "model: sql_cells"),

@@ -1,7 +1,7 @@
 """The published tables and figures, run again, and honest baselines for any other table."""
 
-from catalpa.lab.compare import compare
 from catalpa.lab.journal import read_results
+from catalpa.lab.measure import compare
 from catalpa.lab.protocol import Entry, Job, Protocol, read_protocol
 from catalpa.lab.run import run
 

@@ -231,7 +231,7 @@ def compare_command(
 
         catalpa lab compare zoo.csv --target class -m grove,stepmix,mypackage.models:MyClusterer -o runs.csv
     """
-    from catalpa.lab.compare import MEASURES, compare, summary
+    from catalpa.lab.measure import MEASURES, compare, summary
     from catalpa.table import read_table
 
     destination.check()
