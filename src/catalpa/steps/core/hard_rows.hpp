@@ -7,15 +7,8 @@ struct Two {
     Eight first, second;
 };
 
-// Where keys are `exact` the second smallest is of no use, and what is made of it falls away.
-template <bool exact>
 CATALPA_TARGET inline Two merge(Two a, Two b) {
-    return {least(a.first, b.first), exact ? a.second : least(least(a.second, b.second), most(a.first, b.first))};
-}
-
-template <bool exact>
-CATALPA_TARGET inline Two with(Two a, Eight key) {
-    return {least(a.first, key), exact ? a.second : least(a.second, most(a.first, key))};
+    return {least(a.first, b.first), least(least(a.second, b.second), most(a.first, b.first))};
 }
 
 // Some rows' numbers in single precision.
@@ -40,20 +33,22 @@ CATALPA_TARGET inline void make_single(const double* numbers, std::size_t cells,
     out.beyond = beyond;
 }
 
+// As many rows of V vectors as leave their sums in registers together.
+template <int V>
+constexpr int AT_ONCE = V == 1 ? 8 : V == 2 ? 4 : 2;
+
 // What the numbers of eight rows add to their keys in V * 8 clusters, from `lane` on; and where keys begin.
 template <int V, bool curved, bool missing>
 CATALPA_TARGET inline void begin_keys(const Tables& t, std::size_t lane, const float* number, const std::int32_t* there,
                                       std::int32_t* out) {
-    constexpr int at_once = V == 1 ? 8 : V == 2 ? 4 : 2;
     const std::size_t numeric = t.numeric;
     const Eight whole = every(~t.index_mask);
 #pragma GCC unroll 4
-    for (int row = 0; row < 8; row += at_once) {
-        Singles sums[at_once][V];
-#pragma GCC unroll 8
-        for (int r = 0; r < at_once; ++r)
-#pragma GCC unroll 4
-            for (int v = 0; v < V; ++v) sums[r][v] = missing ? Singles{} : load(t.constants.data() + lane + 8 * v);
+    for (int row = 0; row < 8; row += AT_ONCE<V>) {
+        Singles sums[AT_ONCE<V>][V];
+        for_each_vector<AT_ONCE<V>, V>([&](int r, int v) CATALPA_INLINED {
+            sums[r][v] = missing ? Singles{} : load(t.constants.data() + lane + 8 * v);
+        });
         for (std::size_t column = 0; column < numeric; ++column) {
             const std::size_t first = column * t.lanes + lane;
 #pragma GCC unroll 4
@@ -63,7 +58,7 @@ CATALPA_TARGET inline void begin_keys(const Tables& t, std::size_t lane, const f
                 if constexpr (missing) constant = load(t.constant.data() + first + 8 * v);
                 if constexpr (curved) curve = load(t.curve.data() + first + 8 * v);
 #pragma GCC unroll 8
-                for (int r = 0; r < at_once; ++r) {
+                for (int r = 0; r < AT_ONCE<V>; ++r) {
                     const std::size_t cell = (row + r) * numeric + column;
                     const Singles x = every(number[cell]);
                     Singles term = slope;
@@ -74,70 +69,59 @@ CATALPA_TARGET inline void begin_keys(const Tables& t, std::size_t lane, const f
                 }
             }
         }
-#pragma GCC unroll 8
-        for (int r = 0; r < at_once; ++r)
-#pragma GCC unroll 4
-            for (int v = 0; v < V; ++v)
-                store(out + ((row + r) * V + v) * 8, load(t.base.data() + lane + 8 * v) + (rounded(sums[r][v]) & whole));
+        for_each_vector<AT_ONCE<V>, V>([&](int r, int v) CATALPA_INLINED {
+            store(out + ((row + r) * V + v) * 8, load(t.base.data() + lane + 8 * v) + (rounded(sums[r][v]) & whole));
+        });
     }
 }
 
 // Keys of eight rows in V * 8 clusters: sums of table entries on top of `begin`, whose low bits carry the cluster.
-template <class Code, int V, bool exact>
+template <class Code, int V>
 CATALPA_TARGET inline void two_smallest(const Code* codes, std::size_t groups, const std::size_t* offsets,
                                         const std::int32_t* table, const std::int32_t* begin, std::size_t stride,
                                         Two out[8]) {
-    // As many rows at once as leave their sums in registers.
-    constexpr int at_once = V == 1 ? 8 : V == 2 ? 4 : 2;
-    const Eight largest = load(LARGEST);
+    const Eight largest = every(LARGEST_KEY);
 #pragma GCC unroll 4
-    for (int row = 0; row < 8; row += at_once) {
-        Eight sums[at_once][V];
-#pragma GCC unroll 8
-        for (int r = 0; r < at_once; ++r)
-#pragma GCC unroll 4
-            for (int v = 0; v < V; ++v) sums[r][v] = load(begin + (row + r) * stride + 8 * v);
+    for (int row = 0; row < 8; row += AT_ONCE<V>) {
+        Eight sums[AT_ONCE<V>][V];
+        for_each_vector<AT_ONCE<V>, V>([&](int r, int v) CATALPA_INLINED { sums[r][v] = load(begin + (row + r) * stride + 8 * v); });
         const Code* own = codes + row * groups;
         for (std::size_t group = 0; group < groups; ++group) {
             const std::int32_t* entries = table + offsets[group] * (V * 8);
-#pragma GCC unroll 8
-            for (int r = 0; r < at_once; ++r) {
-                const std::int32_t* entry = entries + static_cast<std::size_t>(own[r * groups + group]) * (V * 8);
-#pragma GCC unroll 4
-                for (int v = 0; v < V; ++v) sums[r][v] = sums[r][v] + load(entry + 8 * v);
-            }
+            for_each_vector<AT_ONCE<V>, V>([&](int r, int v) CATALPA_INLINED {
+                sums[r][v] = sums[r][v] + load(entries + static_cast<std::size_t>(own[r * groups + group]) * (V * 8) + 8 * v);
+            });
         }
 #pragma GCC unroll 8
-        for (int r = 0; r < at_once; ++r) {
+        for (int r = 0; r < AT_ONCE<V>; ++r) {
             Two best = {sums[r][0], largest};
 #pragma GCC unroll 4
-            for (int v = 1; v < V; ++v) best = with<exact>(best, sums[r][v]);
+            for (int v = 1; v < V; ++v) best = {least(best.first, sums[r][v]), least(best.second, most(best.first, sums[r][v]))};
             out[row + r] = best;
         }
     }
 }
 
-template <bool exact>
 CATALPA_TARGET inline Two across(const Two rows[8]) {
     Two four[4], two[2];
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
         const Two &a = rows[2 * i], &b = rows[2 * i + 1];
-        four[i] = merge<exact>({front1(a.first, b.first), front1(a.second, b.second)},
+        four[i] = merge({front1(a.first, b.first), front1(a.second, b.second)},
                         {back1(a.first, b.first), back1(a.second, b.second)});
     }
 #pragma GCC unroll 2
     for (int i = 0; i < 2; ++i) {
         const Two &a = four[2 * i], &b = four[2 * i + 1];
-        two[i] = merge<exact>({front2(a.first, b.first), front2(a.second, b.second)},
+        two[i] = merge({front2(a.first, b.first), front2(a.second, b.second)},
                        {back2(a.first, b.first), back2(a.second, b.second)});
     }
-    return merge<exact>({front3(two[0].first, two[1].first), front3(two[0].second, two[1].second)},
+    return merge({front3(two[0].first, two[1].first), front3(two[0].second, two[1].second)},
                  {back3(two[0].first, two[1].first), back3(two[0].second, two[1].second)});
 }
 
 // One slab of clusters for `rows` rows (a multiple of 8), from `lane` on; later slabs add to what the first one found.
-template <class Code, int V, bool exact>
+template <class Code, int V, bool numeric>
 CATALPA_TARGET void scan_slab(const Tables& t, const Code* codes, std::size_t rows, std::size_t lane, const Cells32& cells,
                               Keys& keys) {
     const std::size_t groups = t.groups();
@@ -145,7 +129,7 @@ CATALPA_TARGET void scan_slab(const Tables& t, const Code* codes, std::size_t ro
     alignas(32) std::int32_t begins[8 * V * 8];
     for (std::size_t row = 0; row < rows; row += 8) {
         const std::int32_t* begin = t.base.data() + lane;
-        if (t.numeric) {
+        if constexpr (numeric) {
             const float* number = cells.number.data() + row * t.numeric;
             const std::int32_t* there = cells.there.data() + row * t.numeric;
             if (cells.missing)
@@ -157,23 +141,23 @@ CATALPA_TARGET void scan_slab(const Tables& t, const Code* codes, std::size_t ro
             begin = begins;
         }
         Two lanes[8];
-        two_smallest<Code, V, exact>(codes + row * groups, groups, t.offsets.data(), table, begin, t.numeric ? V * 8 : 0, lanes);
-        Two best = across<exact>(lanes);
-        if (lane > 0) best = merge<exact>(best, {load(keys.first + row), load(keys.second + row)});
+        two_smallest<Code, V>(codes + row * groups, groups, t.offsets.data(), table, begin, numeric ? V * 8 : 0, lanes);
+        Two best = across(lanes);
+        if (lane > 0) best = merge(best, {load(keys.first + row), load(keys.second + row)});
         store(keys.first + row, best.first);
-        if constexpr (!exact) store(keys.second + row, best.second);
+        store(keys.second + row, best.second);
     }
 }
 
 // The two smallest keys of each row over all clusters.
-template <class Code, bool exact>
+template <class Code, bool numeric>
 CATALPA_TARGET void scan(const Tables& tables, const Code* codes, std::size_t rows, const Cells32& cells, Keys& keys) {
     for (std::size_t lane = 0; lane < tables.lanes; lane += SLAB)
         switch (std::min(tables.lanes - lane, SLAB) / 8) {
-            case 1: scan_slab<Code, 1, exact>(tables, codes, rows, lane, cells, keys); break;
-            case 2: scan_slab<Code, 2, exact>(tables, codes, rows, lane, cells, keys); break;
-            case 3: scan_slab<Code, 3, exact>(tables, codes, rows, lane, cells, keys); break;
-            default: scan_slab<Code, 4, exact>(tables, codes, rows, lane, cells, keys);
+            case 1: scan_slab<Code, 1, numeric>(tables, codes, rows, lane, cells, keys); break;
+            case 2: scan_slab<Code, 2, numeric>(tables, codes, rows, lane, cells, keys); break;
+            case 3: scan_slab<Code, 3, numeric>(tables, codes, rows, lane, cells, keys); break;
+            default: scan_slab<Code, 4, numeric>(tables, codes, rows, lane, cells, keys);
         }
 }
 
@@ -286,13 +270,12 @@ CATALPA_TARGET void label_rows(const Tables& tables, const Code* codes, const do
     Keys& keys = scratch.keys;
     Cells32& cells = scratch.cells;
     const std::int32_t mask = tables.index_mask, margin = tables.margin;
-    if (margin < 0) {
+    if (numeric) {
+        make_single(numbers, rows * numeric, cells);
         scan<Code, true>(tables, codes, whole, cells, keys);
-        for (std::size_t row = 0; row < rows; ++row) labels[row] = static_cast<std::uint32_t>(keys.first[row] & mask);
-        return;
+    } else {
+        scan<Code, false>(tables, codes, whole, cells, keys);
     }
-    if (numeric) make_single(numbers, rows * numeric, cells);
-    scan<Code, false>(tables, codes, whole, cells, keys);
     std::size_t unsure = 0;
     for (std::size_t row = 0; row < rows; ++row) {
         labels[row] = static_cast<std::uint32_t>(keys.first[row] & mask);

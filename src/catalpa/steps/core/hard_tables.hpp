@@ -22,8 +22,6 @@ constexpr int FEW_BITS = 3;                 // their index, ...
 constexpr int MOST_SHORT = (1 << 12) - 1;   // ... and sums below it
 constexpr double FARTHEST_NUMBER = 2.0;     // rows with a number beyond are summed in full; scaled ones are at most 1
 constexpr std::int32_t LARGEST_KEY = std::numeric_limits<std::int32_t>::max();
-alignas(32) constexpr std::int32_t LARGEST[8] = {LARGEST_KEY, LARGEST_KEY, LARGEST_KEY, LARGEST_KEY,
-                                                 LARGEST_KEY, LARGEST_KEY, LARGEST_KEY, LARGEST_KEY};
 
 template <bool squared>
 inline double number_term(double number, double mean, double scale, double level) {
@@ -201,7 +199,7 @@ class Tables : public Groups {
         const std::int64_t units = exact ? tied : tied + lost + wrong;
         if (units >> (KEY_BITS - index_bits)) return false;
         index_mask = static_cast<std::int32_t>((1u << index_bits) - 1);
-        // With exact keys and no tolerance the smaller key is the answer: a margin below zero asks no second time.
+        // With exact keys and no tolerance the smallest key is the answer: no other one lies below it.
         margin = units == 0 ? -(index_mask + 1) : static_cast<std::int32_t>(units << index_bits);
         return true;
     }

@@ -392,4 +392,13 @@ CATALPA_INLINE void add_longs(std::uint64_t* to, Longs more) {
     std::memcpy(to, &sum, sizeof sum);
 }
 
+// Call `act` with every row and vector, unrolled, so that what it fills can stay in registers.
+template <int rows, int vectors, class Act>
+CATALPA_INLINE void for_each_vector(Act act) {
+#pragma GCC unroll 8
+    for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; ++v) act(r, v);
+}
+
 }  // namespace CATALPA_LEVEL

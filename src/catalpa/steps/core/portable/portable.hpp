@@ -27,10 +27,12 @@
 #endif
 
 #if CATALPA_PLAIN
+#define CATALPA_INLINED
 #define CATALPA_INLINE inline
 #include "plain_int128.hpp"
 #else
-#define CATALPA_INLINE CATALPA_TARGET __attribute__((always_inline)) inline
+#define CATALPA_INLINED CATALPA_TARGET __attribute__((always_inline))  // lambdas, whose words stand behind their arguments
+#define CATALPA_INLINE CATALPA_INLINED inline
 namespace catalpa {
 using Int128 = __int128;
 }
