@@ -50,7 +50,6 @@ TESTED_THROUGH = {
     "estimator/test_document.py": ("what is read is checked against it", "estimator: contents"),
     "metrics/test_external.py": ("codes are seen in the measures made from them", "metrics: codes"),
     "model/test_scorer.py": ("called after what users ask for", "model: scoring"),
-    "model/test_sql.py": ("a query is run by databases", "model: sql_cells"),
     "plot/test_charts.py": (
         "charts are drawn from fitted models",
         "plot: clarity fitting profiles",
