@@ -15,7 +15,6 @@ FOLDERS = sorted({path.parent for path in PACKAGE.rglob("*") if path.suffix in (
 # Modules that no test of their room is called after or imports: the test file that holds each, and why there.
 TESTED_THROUGH = {
     "cli/test_cluster.py": ("run as a user runs them", "cli: cluster_table inputs options"),
-    "cli/test_lab.py": ("run as a user runs them", "cli/lab: commands plans"),
     "cluster/test_cdcdr.py": (
         "held to its paper by the method",
         "costs: embedding graph; estimator: centroids",

@@ -20,7 +20,7 @@ from catalpa import __version__
 from catalpa.cli.choose_k import choose_k
 from catalpa.cli.cluster import cluster
 from catalpa.cli.demo import demo
-from catalpa.cli.lab.commands import lab
+from catalpa.cli.lab import lab
 from catalpa.cli.listings import datasets, methods
 from catalpa.cli.name import name
 from catalpa.cli.options import option_of, with_groups

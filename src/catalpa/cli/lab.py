@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from catalpa.cli.lab.plans import figures_planned, planned
 from catalpa.cli.options import Drop, Force, TablePath, TextFile, listed, with_groups
 from catalpa.cli.outputs import Destination, check_free, make_folder, write_text
 from catalpa.cli.terminal import Terminal, counted
@@ -66,7 +66,7 @@ def run_command(
     from catalpa.lab.run import run
 
     path = results or (QUICK if quick else RESULTS)
-    plan = planned(terminal, protocol, quick, methods, datasets, seeds)
+    plan = _planned(terminal, protocol, quick, methods, datasets, seeds)
     # Only what is planned now: failures of other methods stay as they were found.
     if retry_failed:
         ResultJournal(path).forget_failures({job.key for job in plan.jobs()})
@@ -100,13 +100,10 @@ def table_command(
         catalpa lab table 3 --format latex -o table3.tex
     """
     from catalpa.lab.grids import FORMATS
-    from catalpa.lab.journal import read_results
-    from catalpa.lab.protocol import read_protocol
     from catalpa.lab.tables import table
 
     destination.check()
-    rows = read_results(results)
-    made = table(rows, read_protocol(protocol).including(rows), number, measure.upper())
+    made = table(*_stored(results, protocol), number, measure.upper())
     if made.cells.empty:
         raise ParameterError(
             f"The protocol shows no method in Table {number}. A method is shown by a line such as "
@@ -139,14 +136,11 @@ def significance_command(
 
         catalpa lab significance --measure ARI --chart ranks.svg
     """
-    from catalpa.lab.journal import read_results
-    from catalpa.lab.protocol import read_protocol
     from catalpa.lab.significance import significance, tests_text
     from catalpa.lab.tables import table
 
     check_free(chart, force=force)
-    rows = read_results(results)
-    made = table(rows, read_protocol(protocol).including(rows), "2", measure.upper())
+    made = table(*_stored(results, protocol), "2", measure.upper())
     found = significance(made.scores(), made.measure, control)
     print(tests_text(found))
     if chart is not None:
@@ -192,7 +186,7 @@ def figure_command(
     make_folder(folder)
     if data is None:
         kept = stem.with_suffix(".jsonl")
-        pieces = figure.pieces(figures_planned(terminal, read_protocol(protocol), number, quick))
+        pieces = figure.pieces(_figure_planned(terminal, read_protocol(protocol), number, quick))
         before = len(kept_pieces(pieces, kept))
         if before:
             terminal.say(f"{before} of {len(pieces)} parts are in {kept}; delete it to measure them again.")
@@ -265,17 +259,74 @@ def page_command(
         catalpa lab page -o docs/inside/results.md --force
     """
     from catalpa.lab.figures.notes import figures_text
-    from catalpa.lab.journal import read_results
     from catalpa.lab.page import page
-    from catalpa.lab.protocol import read_protocol
 
     destination.check()
     beside = Path.cwd() if destination.output is None else destination.output.absolute().parent
     # As seen from the page, wherever it is written; Markdown has slashes on every system.
     link = Path(os.path.relpath(figures.absolute(), beside)).as_posix()
+    destination.write(page(*_stored(results, protocol), figures_text(figures, link)))
+
+
+def _planned(
+    terminal: Terminal,
+    path: Path | None,
+    quick: bool,
+    methods: list[str] | None,
+    datasets: list[str] | None,
+    seeds: int | None,
+) -> Protocol:
+    """The protocol as asked for, on the data sets that are on this computer; says what is left out."""
+    from catalpa.lab.estimators import is_by_chance, method_name
+    from catalpa.lab.protocol import read_protocol
+    from catalpa.lab.run import available
+
+    plan = read_protocol(path)
+    names = None if methods is None else [method_name(name) for name in listed(methods) or []]
+    for name in names or []:
+        # A method that the protocol lacks, of this or another package, joins with its defaults.
+        if name not in {entry.method for entry in plan.entries}:
+            plan = plan.with_method(name, chance=is_by_chance(name))
+    plan = plan.quick() if quick else plan
+    plan = plan.restricted(methods=names, datasets=listed(datasets), repeats=seeds)
+    plan, missing = available(plan)
+    if missing:
+        terminal.say(
+            f"left out, not on this computer: {', '.join(missing)}. Name a folder that holds them with "
+            "CATALPA_DATA, or fetch them with: catalpa datasets NAME"
+        )
+    if not plan.categorical:
+        raise ParameterError("None of the data sets is on this computer, so there is nothing to run.")
+    return plan
+
+
+def _figure_planned(terminal: Terminal, protocol: Protocol, number: int, quick: bool) -> Protocol:
+    """The protocol with a figure on the data sets that are on this computer; says what is left out."""
+    from catalpa.datasets import list_datasets
+    from catalpa.lab.figures.experiments import quick_settings
+
+    known = list_datasets()
+    # Quick means without a folder of data sets, and so the same everywhere.
+    here = list(known.loc[known["bundled" if quick else "available"], "alias"])
+    settings = quick_settings(protocol.figures) if quick else dict(protocol.figures)
+    # Figures 3 and 4 are made from planted clusters and from one bundled table.
+    name = {1: "relations", 2: "convergence"}.get(number)
+    if name is not None:
+        wanted = settings[name]["data"]
+        missing = [one for one in wanted if one not in here]
+        settings[name] = {**settings[name], "data": [one for one in wanted if one in here]}
+        if missing and not quick:
+            terminal.say(f"left out, not on this computer: {', '.join(missing)}")
+    return replace(protocol, figures=settings)
+
+
+def _stored(results: Path, protocol: Path | None) -> tuple[Any, Protocol]:
+    """The results that were kept, and the protocol with all methods that they are of."""
+    from catalpa.lab.journal import read_results
+    from catalpa.lab.protocol import read_protocol
+
     rows = read_results(results)
-    text = page(rows, read_protocol(protocol).including(rows), figures_text(figures, link))
-    destination.write(text)
+    return rows, read_protocol(protocol).including(rows)
 
 
 def _show_beside_printed(terminal: Terminal, rows: Any, plan: Protocol, path: Path) -> None:

@@ -1,1 +1,0 @@
-"""``catalpa lab``: the experiments of the paper, and comparisons of your own."""
