@@ -29,9 +29,7 @@ def choose_k(
     columns: options.Columns = None,
     drop: options.Drop = None,
     weight: options.Weight = None,
-    categorical: options.Categorical = None,
-    missing: options.MissingCells = options.Missing.CATEGORY,
-    bins: options.Bins = None,
+    cells: options.Cells,
     repeats: Annotated[int, typer.Option(min=0, help="Runs from which agreement is measured.")] = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same answer.")] = 0,
     jobs: options.Jobs = None,
@@ -55,15 +53,7 @@ def choose_k(
     from catalpa.cluster.choose_k import choose_k as choose
 
     entry = _method_to_try(method, least, most)
-    settings = {
-        "n_clusters": most,
-        "missing": missing.value,
-        "categorical_features": listed(categorical),
-        "bins": bins,
-        "n_jobs": jobs,
-        "random_state": seed,
-    }
-    model = new_model(entry, settings)
+    model = new_model(entry, {"n_clusters": most, **cells.settings, "n_jobs": jobs, "random_state": seed})
     check_page(report, force=force)
     with terminal.listening():
         given = take(Asked(table, csv, listed(columns), listed(drop), weight=weight))

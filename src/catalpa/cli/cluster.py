@@ -41,9 +41,7 @@ def cluster(
     id: options.Identifier = None,  # noqa: A002 - the option is called --id
     weight: options.Weight = None,
     against: options.Against = None,
-    categorical: options.Categorical = None,
-    missing: options.MissingCells = options.Missing.CATEGORY,
-    bins: options.Bins = None,
+    cells: options.Cells,
     n_init: Annotated[int | None, typer.Option(min=1, help="Starts; the best is kept.")] = None,
     seed: Annotated[
         int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same clusters.")
@@ -91,15 +89,7 @@ def cluster(
     # Before the work: a fit of an hour must not end in a file that may not be written.
     check_free(*(output and output / name for name in (LABELS, MODEL, PROFILES)), force=force)
     check_page(report, force=force)
-    settings = {
-        "n_clusters": k,
-        "missing": missing.value,
-        "categorical_features": listed(categorical),
-        "bins": bins,
-        "n_init": n_init,
-        "n_jobs": jobs,
-        "random_state": seed,
-    }
+    settings = {"n_clusters": k, **cells.settings, "n_init": n_init, "n_jobs": jobs, "random_state": seed}
     model = new_model(entry, settings)
     if proba:
         check_proba(entry.estimator)

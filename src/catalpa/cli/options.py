@@ -28,16 +28,6 @@ ModelFile = Annotated[Path, typer.Argument(help="model.json that catalpa cluster
 Method = Annotated[str, typer.Option("--method", "-m", help="See: catalpa methods.")]
 Columns = Annotated[list[str] | None, typer.Option(help="Use only these columns: a,b,c.")]
 Drop = Annotated[list[str] | None, typer.Option(help="Leave these columns out: a,b,c.")]
-Categorical = Annotated[
-    list[str] | None,
-    typer.Option(help="Exactly these columns hold categories: a,b,c. Decided by type if not given."),
-]
-MissingCells = Annotated[
-    Missing, typer.Option(help="Missing cells are a category, are left out of the sum, or are refused.")
-]
-Bins = Annotated[
-    int | None, typer.Option(min=2, help="Cut numbers into this many bins, for methods without numbers.")
-]
 Jobs = Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite files that are there.")]
@@ -112,6 +102,28 @@ class CsvFile(TextFile):
     @property
     def reading(self) -> dict[str, Any]:
         return {**super().reading, "decimal": self.decimal, "na": listed(self.na) or ()}
+
+
+@dataclass(frozen=True)
+class Cells:
+    """What a method takes the cells of a table for."""
+
+    categorical: Annotated[
+        list[str] | None,
+        typer.Option(help="Exactly these columns hold categories: a,b,c. Decided by type if not given."),
+    ] = None
+    missing: Annotated[
+        Missing, typer.Option(help="Missing cells are a category, are left out of the sum, or are refused.")
+    ] = Missing.CATEGORY
+    bins: Annotated[
+        int | None, typer.Option(min=2, help="Cut numbers into this many bins, for methods without numbers.")
+    ] = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The same for an estimator."""
+        columns = listed(self.categorical)
+        return {"missing": self.missing.value, "categorical_features": columns, "bins": self.bins}
 
 
 # Settings whose option is not their own name with dashes.

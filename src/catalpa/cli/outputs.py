@@ -151,7 +151,7 @@ def doubt_columns(model: Clusterer, rows: Any, labels: Any) -> dict[str, Any]:
     return {**shares, "border": pa.array(across, mask=across < 0), "outlier": outliers}
 
 
-def csv_text(frame: Any, *, quote_formulas: bool = False) -> str:
+def csv_text(frame: Any, *, header: bool = True, quote_formulas: bool = False) -> str:
     r"""A frame of any library as CSV, whole numbers with gaps kept whole; what is not a number is a gap.
 
     ``quote_formulas`` puts an apostrophe before names and texts that a spreadsheet would run as a formula.
@@ -176,7 +176,8 @@ def csv_text(frame: Any, *, quote_formulas: bool = False) -> str:
             numbers = pc.if_else(pc.is_nan(table.column(at)), pa.scalar(None, field.type), table.column(at))
             table = table.set_column(at, field, numbers)
     table = without_formulas(table) if quote_formulas else table
-    return str(table.to_pandas(types_mapper=pd.ArrowDtype).to_csv(index=False, lineterminator="\n"))
+    frame = table.to_pandas(types_mapper=pd.ArrowDtype)
+    return str(frame.to_csv(index=False, header=header, lineterminator="\n"))
 
 
 def without_formulas(table: pa.Table) -> pa.Table:
@@ -202,9 +203,5 @@ def csv_parts(tables: Iterable[pa.Table], *, quote_formulas: bool = False) -> It
     >>> list(csv_parts([pa.table({"a": [1]}), pa.table({"a": [2, 3]})]))
     ['a\n1\n', '2\n3\n']
     """
-    head = ""
-    for table in tables:
-        text = csv_text(table, quote_formulas=quote_formulas)
-        # Every piece brings the names of columns; only those of the first are wanted.
-        yield text.removeprefix(head)
-        head = head or csv_text(table.slice(0, 0), quote_formulas=quote_formulas)
+    for at, table in enumerate(tables):
+        yield csv_text(table, header=at == 0, quote_formulas=quote_formulas)
