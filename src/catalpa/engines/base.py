@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
@@ -15,7 +15,6 @@ Step = Callable[..., Result]  # step(block, *args) -> something that adds
 Sweep = Callable[..., tuple[Result, Any]]  # step(block, memory, *args) -> (something that adds, memory)
 
 
-@runtime_checkable
 class Engine(Protocol):
     """Runs a pure step on every block of a table and adds the results.
 

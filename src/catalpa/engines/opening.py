@@ -42,14 +42,10 @@ class Opener(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class InParts:
+class InParts(Opener):
     """The opener of a table whose rows are in parts elsewhere; a library says how to read and hold them."""
 
     table: Any
-
-    @property
-    def header(self) -> Header:
-        raise NotImplementedError
 
     def for_fit(self, settings: TableSettings, sample_weight: Any) -> Opened:
         """The table with its numbers shaped by some of its rows, where the settings say so."""
