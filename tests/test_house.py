@@ -56,7 +56,7 @@ TESTED_THROUGH = {
     "relations/test_relations.py": ("one relation is asked of all of them", "relations: relation"),
     "report/test_page.py": (
         "parts are looked at in the whole page",
-        "report: document passes rows",
+        "report: passes rows",
     ),
     "steps/test_core_equals_reference.py": ("it is what the core must equal", "steps: reference"),
     "steps/test_soft_core_equals_reference.py": ("it is what the core must equal", "steps/soft: reference"),

@@ -12,7 +12,8 @@ import pytest
 
 import catalpa
 from catalpa.errors import MissingDependency, OutputError
-from catalpa.report.html import needs_packages, script_json
+from catalpa.report.document import needs_packages
+from catalpa.report.reporting import script_json
 from catalpa.report.summary import telling_text
 
 ATTACK = "<script>window.hacked = true</script>"

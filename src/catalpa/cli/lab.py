@@ -175,7 +175,7 @@ def figure_command(
     from catalpa.lab.figures.draw import FIGURES, save
     from catalpa.lab.figures.experiments import collected, kept_pieces
     from catalpa.lab.protocol import read_protocol
-    from catalpa.report.html import needs_packages
+    from catalpa.report.document import needs_packages
 
     figure = FIGURES[number]
     stem = folder / f"figure{number}"

@@ -70,7 +70,7 @@ def report(
 
 def check_page(path: Path | None, *, force: bool) -> None:
     """Say before a fit, which may take minutes, that a page could not be written after it."""
-    from catalpa.report.html import needs_packages
+    from catalpa.report.document import needs_packages
 
     check_free(path, force=force)
     if path is not None:

@@ -198,7 +198,7 @@ class ExplanationMixin:
         Report('Zoo': 101 rows in 7 clusters; .save('report.html') writes the page)
         """
         fitted_of(self)  # a model that is not fitted is told before packages are looked for
-        from catalpa.report.document import report_of  # above this room, and its libraries are optional
+        from catalpa.report.reporting import report_of  # above this room, and its libraries are optional
 
         model: Any = self
         return report_of(model, X, sample_weight, against, id, title)

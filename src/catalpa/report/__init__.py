@@ -2,8 +2,8 @@
 
 from catalpa.estimator.base import Clusterer
 from catalpa.report.comparing import Comparison, compare
-from catalpa.report.document import Report
 from catalpa.report.drifting import Drift, drift
+from catalpa.report.reporting import Report
 
 report = Clusterer.report  # report(model, X), as model.report(X)
 

@@ -12,8 +12,7 @@ import numpy as np
 import catalpa
 from catalpa.plot.fitting import choosing_k, draw_agreement
 from catalpa.relations.crossing import Crossing
-from catalpa.report.document import Document
-from catalpa.report.html import needs_packages, plain_page
+from catalpa.report.document import Document, needs_packages
 from catalpa.table.blocks import FloatArray
 
 if TYPE_CHECKING:
@@ -44,13 +43,15 @@ TOP = 26  # above the clusters, for their number
 class ChoiceReport(Document):
     """Why a number of clusters was chosen."""
 
-    def _page(self) -> str:
+    template = "choice.html.jinja"
+
+    def _charts(self) -> dict[str, Any]:
         table = self.summary["table"]
         gains = {line["k"]: line["gain"] for line in table}
         charts = {"gain": choosing_k(gains, chosen=self.summary["k"], name="gain")}
         if any(line[name] is not None for line in table for name in ("halves", "restarts")):
             charts["agreement"] = draw_agreement(table)
-        return plain_page("choice.html.jinja", self.summary, charts)
+        return charts
 
     def __repr__(self) -> str:
         tried = [line["k"] for line in self.summary["table"]]

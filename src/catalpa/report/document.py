@@ -1,8 +1,9 @@
-"""The report of a fitted model: a dict, JSON, or a page."""
+"""What every page is: a dict, JSON, or one HTML file that asks no network for anything."""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,14 +11,14 @@ from html import escape
 from pathlib import Path
 from typing import Any, ClassVar
 
-from catalpa.errors import OutputError
-from catalpa.estimator.base import Clusterer
-from catalpa.estimator.fitted import fitted_of
+from catalpa.errors import OutputError, needing
 from catalpa.files import told_as, write_atomically
-from catalpa.plot.view import look
-from catalpa.report.beside import column_given, crossed, set_aside
-from catalpa.report.html import needs_packages, page, plain_page
-from catalpa.report.summary import summarise
+from catalpa.plot.theme import cluster_colour, dressed, needs_altair
+from catalpa.relations.names import amount, figure, percent, shortened
+
+NAME_WIDTH = 60  # longer names of columns and categories are cut; a title has them whole
+EXTRA = '"catalpa[report]"'
+ADDRESSES = 64 << 30  # bytes that the drawing program sets aside; with less it ends the whole process
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,13 +28,39 @@ class Document:
     template: ClassVar[str]
     summary: Mapping[str, Any]  # everything the page says, as plain values
 
-    def _page(self) -> str:
-        return plain_page(self.template, self.summary)
+    def _charts(self) -> Mapping[str, Any]:
+        """The charts of the page by name; those that would be empty are left out."""
+        return {}
+
+    def _content(self) -> Mapping[str, Any]:
+        """What the template asks for besides the summary, the charts and the words that all templates use."""
+        return {}
 
     @cached_property
     def html(self) -> str:
         """The page as text: one file that opens without a network."""
-        return self._page()
+        jinja2 = _jinja()
+        environment = jinja2.Environment(
+            loader=jinja2.PackageLoader("catalpa.report", "page"),
+            # Names come from the user's table: all are escaped. A name that the summary lacks is an error,
+            # not a blank.
+            autoescape=True,
+            undefined=jinja2.StrictUndefined,
+            keep_trailing_newline=True,
+        )
+        page = environment.get_template(self.template).render(
+            s=self.summary,
+            charts={name: _svg(chart) for name, chart in self._charts().items()},
+            file=lambda name: environment.loader.get_source(environment, name)[0],
+            colour=cluster_colour,
+            percent=percent,
+            amount=amount,
+            figure=figure,
+            short=lambda name: shortened(name, NAME_WIDTH),
+            many=lambda number, thing: f"{amount(number)} {thing}{'' if number == 1 else 's'}",
+            **self._content(),
+        )
+        return str(page)
 
     def to_json(self) -> str:
         """The summary as JSON."""
@@ -53,25 +80,38 @@ class Document:
         return f'<iframe {frame} title="Catalpa report" srcdoc="{escape(self.html)}"></iframe>'
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Report(Document):
-    """What a model found in a table."""
+def needs_packages() -> None:
+    """An error where packages of a page are missing, or where the system would end the program that draws."""
+    # Asked for before the work: what is missing should be told at once, not after minutes.
+    needs_altair()
+    _jinja()
+    _vl_convert()
+    if sys.platform == "win32":
+        return
+    import resource
 
-    def _page(self) -> str:
-        return page(self.summary)
-
-    def __repr__(self) -> str:
-        return (
-            f"Report({self.summary['title']!r}: {self.summary['table']['rows']:,} rows in "
-            f"{len(self.summary['clusters'])} clusters; .save('report.html') writes the page)"
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY and limit < ADDRESSES:
+        raise OutputError(
+            f"A page cannot be drawn here: the drawing program sets aside {ADDRESSES >> 30} GB of addresses "
+            f"(not of memory), and this program may have {limit / 2**30:.1f} GB. Lift the limit "
+            "(ulimit -v unlimited), or make the page on another machine: catalpa report."
         )
 
 
-def report_of(model: Clusterer, X: Any, sample_weight: Any, against: Any, names: Any, title: str) -> Report:
-    """Look at a table through a fitted model; see ``Clusterer.report``."""
-    needs_packages()
-    known, beside = set_aside(X, fitted_of(model).schema, names)
-    kept_out = column_given(X, against, "against")
-    view = look(model, known, sample_weight=sample_weight)
-    crossing = None if against is None else crossed(view.labels, view.k, kept_out, weights=view.weights)
-    return Report(summarise(view, title, beside) | {"against": crossing})
+def _svg(chart: Any) -> str:
+    spec = dressed(chart).properties(background="transparent").to_dict()
+    # Altair and vl-convert are released apart: the newest Vega-Lite that both know is used by default.
+    return str(_vl_convert().vegalite_to_svg(spec))
+
+
+def _jinja() -> Any:
+    with needing("A report needs Jinja2", EXTRA):
+        import jinja2
+    return jinja2
+
+
+def _vl_convert() -> Any:
+    with needing("A report needs vl-convert-python", EXTRA):
+        import vl_convert
+    return vl_convert
