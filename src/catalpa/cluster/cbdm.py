@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from catalpa.errors import ColumnWarning, ParameterError, UndefinedMetric
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.parameters import choice, number, rules
+from catalpa.estimator.parameters import IterationSettings, choice, number, rules
 from catalpa.loop.history import Pass
 from catalpa.loop.progress import report_pass
 from catalpa.loop.ward import ward_labels
@@ -30,8 +29,8 @@ from catalpa.table.schema import Schema
 MOST_DISTINCT = 10_000  # rows that Ward's clustering takes; the time grows with their square
 
 
-@dataclass(eq=False, repr=False)
-class CBDM(Clusterer):
+@dataclass(eq=False, repr=False, kw_only=True)
+class CBDM(IterationSettings, Clusterer):
     """Cluster categories by distances learned from their context (DILCA).
 
     Two categories of a column are close if the rows that hold them look alike in other columns: those
@@ -104,19 +103,12 @@ class CBDM(Clusterer):
     no rows: 2, 4, 5
     """
 
-    n_clusters: int = 8
-    _: KW_ONLY
     context: str = "RR"  # needs no threshold, and is what the authors' own package ships
     sigma: float = 1.0  # of the authors' later experiments
     clusterer: str = "kmodes"  # Ward's, of the publication, compares every two rows
     distance: str = "sum"
     centers: str = "mode"
-    init: Any = "random"
-    n_init: int = 10
-    max_iter: int = 100
-    empty_clusters: str = "reseed"
     bins: int | None = None
-    random_state: Any = None
 
     _numbers = "refuse"
     _rules = rules(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.centroids import BEGIN, settle_centroids
 from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.parameters import choice, either, rules, whole
+from catalpa.estimator.parameters import IterationSettings, choice, either, rules, whole
 from catalpa.loop.restarts import generators
 from catalpa.relations.relations import Relations
 from catalpa.steps.embed import join_vectors, mean_vectors
@@ -26,8 +26,8 @@ SAME_EIGENVALUE = 1e-8  # far above the rounding of the eigensolver, far below g
 METHODS = {"joint": JointVectors, "mean": MeanVectors}
 
 
-@dataclass(eq=False, repr=False)
-class CDCDR(Clusterer):
+@dataclass(eq=False, repr=False, kw_only=True)
+class CDCDR(IterationSettings, Clusterer):
     """Cluster rows after learning a vector for every category from the graph of all categories.
 
     The categories of all columns are the nodes of one graph; an edge says how much the rows of two
@@ -92,8 +92,6 @@ class CDCDR(Clusterer):
     (np.True_, np.False_)
     """
 
-    n_clusters: int = 8
-    _: KW_ONLY
     # The four that reproduce the authors' published numbers.
     similarity: str = "ochiai"
     embedding: str = "spectral"
@@ -101,10 +99,7 @@ class CDCDR(Clusterer):
     integration: str = "joint"
     init: Any = "k-means++"
     n_init: int = 1  # as the authors' program; tables of two clusters often have two different rests
-    max_iter: int = 100
-    empty_clusters: str = "reseed"
     bins: int | None = None
-    random_state: Any = None
 
     _numbers = "refuse"
     _rules = rules(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,12 +11,13 @@ from catalpa.costs.matching import Matching
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.fitted import Outcome
+from catalpa.estimator.parameters import IterationSettings
 from catalpa.loop.settle import Settled
 from catalpa.relations.relations import Relations
 
 
-@dataclass(eq=False, repr=False)
-class CoForest(Clusterer):
+@dataclass(eq=False, repr=False, kw_only=True)
+class CoForest(IterationSettings, Clusterer):
     """Cluster categories along trees that are learned together with the clusters.
 
     Two categories of a column are near when they spread over the clusters alike. The minimum spanning
@@ -67,15 +67,9 @@ class CoForest(Clusterer):
     5
     """
 
-    n_clusters: int = 8
-    _: KW_ONLY
-    init: Any = "random"
-    n_init: int = 10
     max_iter: int = 51  # both as in the authors' program
     max_rounds: int = 51
-    empty_clusters: str = "reseed"
     bins: int | None = None
-    random_state: Any = None
 
     _numbers = "refuse"
     _contents = ModelContents(ragged={"distances": ("columns", "categories", "categories")})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,15 +20,15 @@ from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.centroids import BEGIN, settle_centroids
 from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.parameters import choice, number, rules
+from catalpa.estimator.parameters import IterationSettings, choice, number, rules
 from catalpa.loop.restarts import generators
 from catalpa.relations.relations import Relations
 from catalpa.steps.embed import join_vectors
 from catalpa.table.blocks import FloatArray, IntArray
 
 
-@dataclass(eq=False, repr=False)
-class CURE(Clusterer):
+@dataclass(eq=False, repr=False, kw_only=True)
+class CURE(IterationSettings, Clusterer):
     """Cluster rows after learning a vector for every category from how categories couple.
 
     Categories are described by which others they occur with and by how frequent they are beside them;
@@ -92,17 +92,12 @@ class CURE(Clusterer):
     (np.True_, np.False_)
     """
 
-    n_clusters: int = 8
-    _: KW_ONLY
     alpha: float = 10  # this and beta as in the publication
     beta: float = 1e-10
     couplings: str = "program"  # the published results need it
     init: Any = "k-means++"
     n_init: int = 1
-    max_iter: int = 100
-    empty_clusters: str = "reseed"
     bins: int | None = None
-    random_state: Any = None
 
     _numbers = "refuse"
     _rules = rules(

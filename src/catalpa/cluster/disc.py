@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any
 
 import numpy as np
 
@@ -13,13 +12,13 @@ from catalpa.costs.matching import Matching
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.parameters import choice, either, number, rules
+from catalpa.estimator.parameters import IterationSettings, choice, either, number, rules
 from catalpa.loop.settle import Settled
 from catalpa.relations.relations import Relations
 
 
-@dataclass(eq=False, repr=False)
-class DISC(Clusterer):
+@dataclass(eq=False, repr=False, kw_only=True)
+class DISC(IterationSettings, Clusterer):
     """Cluster categories with relations that every cluster learns for itself, as published.
 
     In each cluster the categories of a column lie on a line, placed by their share in that cluster; the
@@ -86,18 +85,12 @@ class DISC(Clusterer):
     [2, 2]
     """
 
-    n_clusters: int = 8
-    _: KW_ONLY
     distance: str = "sum"  # this and the centres as printed; the program differs in both
     centers: str = "mode"
     relearn: bool = True
     gamma: float | None = None
-    init: Any = "random"
     n_init: int = 1  # the least cost of several is often that of a cluster which swallowed the others
-    max_iter: int = 100
     max_rounds: int = 50  # about the cap of the authors' program
-    empty_clusters: str = "reseed"
-    random_state: Any = None
     checkpoint: str | PathLike[str] | None = None
 
     _numbers = "keep"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from catalpa.estimator.attributes import weights_frame
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.fitted import Fitted, Outcome
-from catalpa.estimator.parameters import choice, rules, whole
+from catalpa.estimator.parameters import IterationSettings, choice, rules, whole
 from catalpa.loop.alternate import Before
 from catalpa.loop.history import Pass
 from catalpa.loop.settle import Settled
@@ -29,8 +29,8 @@ LAUNCH_PASSES = 51  # as in Het2Hom's program, like the small change of the cost
 SMALL_CHANGE = 0.001
 
 
-@dataclass(eq=False, repr=False)
-class HARR(Clusterer):
+@dataclass(eq=False, repr=False, kw_only=True)
+class HARR(IterationSettings, Clusterer):
     """Cluster nominal, ordered and numeric columns in one space with learned weights.
 
     The distance of two categories follows from what else their rows hold. A nominal column becomes an
@@ -94,18 +94,11 @@ class HARR(Clusterer):
     [1.0, 1.0]
     """
 
-    n_clusters: int = 8
-    _: KW_ONLY
     variant: str = "M"
     normalize: str = "auto"
     prototype: str = "medoid"  # nearer to the published results than the mode of Eq. 3
     n_bins: int = 5  # of Het2Hom's program; the article only says to discretise
-    init: Any = "random"
-    n_init: int = 10
-    max_iter: int = 100
     max_rounds: int = 100
-    empty_clusters: str = "reseed"
-    random_state: Any = None
 
     _uses_order = True
     _numbers = "keep"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -14,14 +14,14 @@ from catalpa.estimator.attributes import frame_of_lines
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.parameters import choice, rules
+from catalpa.estimator.parameters import IterationSettings, choice, rules
 from catalpa.loop.settle import Settled
 from catalpa.relations.names import category_names
 from catalpa.relations.relations import Relations
 
 
-@dataclass(eq=False, repr=False)
-class HDC(Clusterer):
+@dataclass(eq=False, repr=False, kw_only=True)
+class HDC(IterationSettings, Clusterer):
     """Cluster nominal and ordered categories with homogeneous distances and learned weights.
 
     Two categories are far apart when the rows that hold them differ in all columns. Ordered categories
@@ -80,17 +80,11 @@ class HDC(Clusterer):
     ('low', 'mid', 'high')
     """
 
-    n_clusters: int = 8
-    _: KW_ONLY
     weighting: str = "ndw"
     descriptor: str = "distribution"
-    init: Any = "random"
-    n_init: int = 10
     max_iter: int = 51  # both as in the authors' program
     max_rounds: int = 51
-    empty_clusters: str = "reseed"
     bins: int | None = None
-    random_state: Any = None
 
     _uses_order = True
     _numbers = "refuse"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -10,10 +10,11 @@ from catalpa.costs.matching import Matching
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.incremental import Grown, learn_batch
+from catalpa.estimator.parameters import IterationSettings
 
 
-@dataclass(eq=False, repr=False)
-class KModes(Clusterer):
+@dataclass(eq=False, repr=False, kw_only=True)
+class KModes(IterationSettings, Clusterer):
     """Cluster categories around their most frequent combination.
 
     k-means with the mean replaced by the most frequent category of each column and the squared
@@ -94,14 +95,7 @@ class KModes(Clusterer):
     1.0
     """
 
-    n_clusters: int = 8
-    _: KW_ONLY
-    init: Any = "random"
-    n_init: int = 10  # the result depends on the start, and a start is cheap
-    max_iter: int = 100  # the cost never rises, so it is a guard: fits rest after a few passes
-    empty_clusters: str = "reseed"
     bins: int | None = None
-    random_state: Any = None
     checkpoint: str | PathLike[str] | None = None
     decay: float = 1.0
 

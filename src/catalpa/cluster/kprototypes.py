@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from os import PathLike
-from typing import Any
 
 import numpy as np
 
@@ -14,15 +13,15 @@ from catalpa.errors import ColumnWarning, ParameterError
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.parameters import choice, either, number, rules
+from catalpa.estimator.parameters import IterationSettings, choice, either, number, rules
 from catalpa.steps.counts import count_all
 from catalpa.table.blocks import FloatArray
 
 DOMINATES = 100.0  # a column that spreads this many times as wide as another decides alone
 
 
-@dataclass(eq=False, repr=False)
-class KPrototypes(Clusterer):
+@dataclass(eq=False, repr=False, kw_only=True)
+class KPrototypes(IterationSettings, Clusterer):
     """Cluster mixed tables around means and most frequent categories.
 
     k-means on the numbers and k-modes on the categories share one partition: a row costs its squared
@@ -80,15 +79,8 @@ class KPrototypes(Clusterer):
     0.222
     """
 
-    n_clusters: int = 8
-    _: KW_ONLY
     gamma: float | None = None
     scale: str | None = "minmax"  # unscaled, the widest column decides alone
-    init: Any = "random"
-    n_init: int = 10
-    max_iter: int = 100
-    empty_clusters: str = "reseed"
-    random_state: Any = None
     checkpoint: str | PathLike[str] | None = None
 
     _numbers = "keep"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from math import inf
 from numbers import Integral, Real
 from os import PathLike
@@ -11,6 +11,22 @@ from typing import Any
 
 from catalpa.errors import ParameterError
 from catalpa.loop.first_rows import STARTS
+
+
+@dataclass(eq=False, repr=False)
+class IterationSettings:
+    """Settings of methods that move rows between clusters until nothing changes, from several starts.
+
+    :class:`KModes` documents them; a method whose paper asks for another default declares that one again.
+    """
+
+    n_clusters: int = 8
+    _: KW_ONLY
+    init: Any = "random"
+    n_init: int = 10  # the result depends on the start, and a start is cheap
+    max_iter: int = 100  # a guard: fits rest after a few passes
+    empty_clusters: str = "reseed"
+    random_state: Any = None
 
 
 @dataclass(frozen=True)
