@@ -2,6 +2,7 @@ r"""Tables of text for a terminal, Markdown and LaTeX, with the best and second 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -25,6 +26,11 @@ class Grid:
     title: str
     head: Sequence[str]
     rows: Sequence[Sequence[Cell]]
+
+
+def known(value: float, how: str) -> str:
+    """A number in this format, or a dash where there is none."""
+    return "-" if math.isnan(value) else format(value, how)
 
 
 def to_markdown(grid: Grid) -> str:

@@ -15,7 +15,6 @@ from catalpa.datasets import list_datasets
 from catalpa.errors import ParameterError
 
 CATEGORICAL, MIXED = "categorical", "mixed"
-_KEYS = {"method", "variant", "parameters", "shown", "chance"}
 
 
 @dataclass(frozen=True)
@@ -136,10 +135,12 @@ class Protocol:
         repeats: int | None = None,
     ) -> Protocol:
         """The part with these methods and data sets, and at most so many seeds; None keeps all."""
+        _check_planned(methods, [entry.method for entry in self.entries], "methods")
+        _check_planned(datasets, self.categorical, "datasets")
         return replace(
             self,
-            entries=_among(self.entries, methods, lambda entry: entry.method, "methods"),
-            categorical=_among(self.categorical, datasets, str, "datasets"),
+            entries=tuple(entry for entry in self.entries if methods is None or entry.method in methods),
+            categorical=tuple(name for name in self.categorical if datasets is None or name in datasets),
             mixed=tuple(name for name in self.mixed if datasets is None or name in datasets),
             repeats=self.repeats if repeats is None else min(repeats, self.repeats),
         )
@@ -229,9 +230,9 @@ def _entries(tables: Sequence[Mapping[str, Any]]) -> tuple[Entry, ...]:
 
 def _entry(table: Mapping[str, Any]) -> Entry:
     # A misspelt key would otherwise change nothing, in silence.
-    _check_keys(table, _KEYS, "A method")
+    _check_keys(table, Entry, "A method")
     for place in table.get("shown", ()):
-        _check_keys(place, {field.name for field in fields(PrintedPlace)}, "A place where a method is shown")
+        _check_keys(place, PrintedPlace, "A place where a method is shown")
         if not {"table", "label"} <= set(place):
             raise ParameterError(
                 f"The method {table['method']!r} in the protocol is shown at {dict(place)}, which lacks a "
@@ -246,7 +247,8 @@ def _entry(table: Mapping[str, Any]) -> Entry:
     )
 
 
-def _check_keys(table: Mapping[str, Any], allowed: set[str], what: str) -> None:
+def _check_keys(table: Mapping[str, Any], kind: type[Entry | PrintedPlace], what: str) -> None:
+    allowed = {field.name for field in fields(kind)}
     unknown = sorted(set(table) - allowed)
     if unknown:
         raise ParameterError(
@@ -255,13 +257,9 @@ def _check_keys(table: Mapping[str, Any], allowed: set[str], what: str) -> None:
         )
 
 
-def _among(all_of: tuple[Any, ...], wanted: Sequence[str] | None, name: Any, what: str) -> tuple[Any, ...]:
-    if wanted is None:
-        return all_of
-    names = [name(one) for one in all_of]
-    strangers = [one for one in wanted if one not in names]
-    if strangers:
+def _check_planned(wanted: Sequence[str] | None, names: Sequence[str], what: str) -> None:
+    unknown = [one for one in wanted or () if one not in names]
+    if unknown:
         raise ParameterError(
-            f"{what}={strangers} are not in the protocol. It has {', '.join(dict.fromkeys(names))}."
+            f"{what}={unknown} are not in the protocol. It has {', '.join(dict.fromkeys(names))}."
         )
-    return tuple(one for one in all_of if name(one) in wanted)

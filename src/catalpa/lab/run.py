@@ -112,15 +112,11 @@ def _beside(todo: Sequence[Job], data_home: str | None, jobs: int) -> Iterator[t
     """Runs in processes; when one of them dies, its jobs are run again, each alone."""
     waiting = iter(todo)
     suspects: list[Job] = []
-    while True:
-        lost = yield from _pooled(waiting, data_home, jobs)
+    while lost := (yield from _pooled(waiting, data_home, jobs)):
         suspects += lost
-        if not lost:
-            break
     # Any of the jobs under way may have killed the process: alone, each answers for itself.
     for job in suspects:
-        fallen = yield from _pooled(iter([job]), data_home, 1)
-        if fallen:
+        if (yield from _pooled(iter([job]), data_home, 1)):
             error = "ChildProcessError: the process of this run ended by itself, perhaps for want of memory"
             yield job, job.identity | {"error": error}
 

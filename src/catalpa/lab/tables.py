@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from catalpa.errors import ParameterError
-from catalpa.lab.grids import Cell, Grid
+from catalpa.lab.grids import Cell, Grid, known
 from catalpa.lab.protocol import Protocol
 from catalpa.lab.published import HIGHER_IS_BETTER, printed, printed_ranks, ranks_of, table_of
 
@@ -26,13 +26,13 @@ TITLES = {
 VIEWS: Mapping[str, Callable[[Any], str]] = {
     "ours": lambda cell: _with_spread(cell.mean, cell.std),
     "printed": lambda cell: _with_spread(cell.printed, cell.printed_std),
-    "ours minus printed": lambda cell: _known(cell.difference, "+.3f"),
+    "ours minus printed": lambda cell: known(cell.difference, "+.3f"),
     "clusters left of those asked for": lambda cell: (
-        f"{_known(cell.clusters_left, '.1f')} / {cell.clusters_asked}" if cell.runs else "-"
+        f"{known(cell.clusters_left, '.1f')} / {cell.clusters_asked}" if cell.runs else "-"
     ),
-    "share of the rows in the largest cluster": lambda cell: _known(cell.largest_share, ".2f"),
+    "share of the rows in the largest cluster": lambda cell: known(cell.largest_share, ".2f"),
     "from the worst seed to the best": lambda cell: (
-        f"{_known(cell.low, '.3f')} to {_known(cell.high, '.3f')}" if cell.runs else ""
+        f"{known(cell.low, '.3f')} to {known(cell.high, '.3f')}" if cell.runs else ""
     ),
 }
 
@@ -72,7 +72,7 @@ class PublishedTable:
 
     def grid(self, view: str) -> Grid:
         """One of VIEWS, a line for every method; means with the places and average ranks of methods."""
-        shown = self._beside_print(once=view == "printed") if "printed" in view else self
+        shown = replace(self, cells=self._cells_of(view))
         marked = view in ("ours", "printed")
         ranks = shown.ranks()[view] if marked else pd.Series(dtype=float)
         rows = []
@@ -83,24 +83,24 @@ class PublishedTable:
                 # Once per label: at the variant that stands for it.
                 stands = view == "printed" or cells[0].ranked
                 rank = ranks.get(cells[0].label, math.nan)
-                line.append(Cell(_known(rank, ".2f") if stands else ""))
+                line.append(Cell(known(rank, ".2f") if stands else ""))
             rows.append([Cell(str(column)), *line])
         if view == "ours" and self.measure == "ACC":
             # Of the measures only accuracy rewards a single cluster.
             alone = self.cells.drop_duplicates("dataset")["one_cluster"]
-            line = [Cell("all rows in one cluster"), *(Cell(_known(share, ".4f")) for share in alone)]
+            line = [Cell("all rows in one cluster"), *(Cell(known(share, ".4f")) for share in alone)]
             rows.append(line + [Cell("")] * bool(len(ranks)))
         head = ["method", *shown.cells["dataset"].unique(), *["average rank"] * bool(len(ranks))]
         return Grid(f"{self.title}: {view}", head, rows)
 
-    def _beside_print(self, *, once: bool) -> PublishedTable:
-        """The columns that the paper's table has, all where it has none; each label once, if so."""
+    def _cells_of(self, view: str) -> pd.DataFrame:
+        """Beside the print the columns that the paper's table has, if any; in print each label once."""
         there = self.cells["label"].isin(printed(self.number, "ACC")["label"])
-        cells = self.cells[there] if there.any() else self.cells
-        if once:
+        cells = self.cells[there] if "printed" in view and there.any() else self.cells
+        if view == "printed":
             cells = cells.drop_duplicates(["dataset", "label"])
             cells = cells.assign(column=cells["label"], place=_places(cells, "printed", self.measure))
-        return replace(self, cells=cells)
+        return cells
 
 
 def table(results: pd.DataFrame, protocol: Protocol, number: str, measure: str = "ACC") -> PublishedTable:
@@ -180,8 +180,4 @@ def _places(cells: pd.DataFrame, values: str, measure: str) -> pd.Series:
 
 
 def _with_spread(mean: float, std: float) -> str:
-    return _known(mean, ".4f") + ("" if math.isnan(mean) or math.isnan(std) else f"±{std:.2f}")
-
-
-def _known(value: float, how: str) -> str:
-    return "-" if math.isnan(value) else format(value, how)
+    return known(mean, ".4f") + ("" if math.isnan(mean) or math.isnan(std) else f"±{std:.2f}")

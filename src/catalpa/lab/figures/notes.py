@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from catalpa.lab.figures.experiments import slopes
-from catalpa.lab.grids import Cell, Grid, markdown, to_markdown
+from catalpa.lab.grids import Cell, Grid, known, markdown, to_markdown
 
 
 def figures_text(folder: Path, link: str) -> str:
@@ -74,7 +75,8 @@ def _seconds_note(frame: pd.DataFrame) -> str:
         cells = [str(method)]
         for against, size in sizes.items():
             at = frame[(frame["against"] == against) & (frame["method"] == method) & (frame[against] == size)]
-            cells += [_number(at["seconds"].min()), _number(growth.get((against, method)))]
+            slope = growth.get((against, method), math.nan)
+            cells += [known(at["seconds"].min(), ".2f"), known(slope, ".2f")]
         rows.append(cells)
     columns = [(f"seconds at {size:,} {against}", f"slope in {against}") for against, size in sizes.items()]
     head = ["method", *(name for pair in columns for name in pair)]
@@ -94,10 +96,6 @@ def _seconds_note(frame: pd.DataFrame) -> str:
             *(["\n".join(gaps)] if gaps else []),
         ]
     )
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None or pd.isna(value) else f"{value:.2f}"
 
 
 def _embedding_note(frame: pd.DataFrame) -> str:
