@@ -14,7 +14,7 @@ PACKAGE = ROOT / "src" / "catalpa"
 FOLDERS = sorted({path.parent for path in PACKAGE.rglob("*") if path.suffix in (".py", ".cpp")} - {PACKAGE})
 # Modules that no test of their room is called after or imports: the test file that holds each, and why there.
 TESTED_THROUGH = {
-    "cli/test_cluster.py": ("run as a user runs them", "cli: cluster_table inputs options"),
+    "cli/test_cluster.py": ("run as a user runs them", "cli: cluster_table options"),
     "cluster/test_cdcdr.py": (
         "held to its paper by the method",
         "costs: embedding graph; estimator: centroids",

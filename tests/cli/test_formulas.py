@@ -6,7 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from catalpa.cli.outputs import csv_text
+from catalpa.cli.tables import csv_text
 
 CELLS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "a=1", "", None, "'=1"]
 QUOTED = ["'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\t=1", "'\r=1", "a=1", "", None, "'=1"]

@@ -9,7 +9,6 @@ import typer
 
 from catalpa.cli import options
 from catalpa.cli.cluster import new_model
-from catalpa.cli.inputs import Asked, take
 from catalpa.cli.options import listed
 from catalpa.cli.outputs import write_text
 from catalpa.cli.report import check_page, title_of
@@ -50,11 +49,12 @@ def choose_k(
 
         catalpa choose-k survey.csv --method kmodes --drop name,street --json
     """
-    from catalpa.cluster.choose_k import choose_k as choose
-
     entry = _method_to_try(method, least, most)
     model = new_model(entry, {"n_clusters": most, **cells.settings, "n_jobs": jobs, "random_state": seed})
     check_page(report, force=force)
+    from catalpa.cli.tables import Asked, take
+    from catalpa.cluster.choose_k import choose_k as choose
+
     with terminal.listening():
         given = take(Asked(table, csv, listed(columns), listed(drop), weight=weight))
         with terminal.progress(model):

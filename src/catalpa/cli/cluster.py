@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from catalpa.cli import options
-from catalpa.cli.cluster_table import as_json, beside, describe, number_lines, show
-from catalpa.cli.inputs import Asked, take
 from catalpa.cli.options import identifier_of, listed, option_of
-from catalpa.cli.outputs import LABELS, MODEL, PROFILES, check_free, check_proba, write_results, write_text
+from catalpa.cli.outputs import LABELS, MODEL, PROFILES, check_free, check_proba, write_text
 from catalpa.cli.report import check_page, reported, title_of
 from catalpa.cli.terminal import JsonTerminal, Terminal
 from catalpa.errors import ParameterError
@@ -95,6 +93,10 @@ def cluster(
         check_proba(entry.estimator)
     if proba and output is None:
         raise ParameterError(f"--proba adds columns to {LABELS}. Name a folder for it with -o.")
+    # Only now: what is wrong with the options is told at once.
+    from catalpa.cli.cluster_table import as_json, beside, describe, number_lines, show
+    from catalpa.cli.tables import Asked, take, write_results
+
     with terminal.listening():
         asked = Asked(table, csv, listed(columns), listed(drop), identifier_of(id), weight, against)
         given = take(asked, stream=stream, memory=memory)

@@ -1,26 +1,33 @@
-"""A fitted model in a few lines: its clusters, what sets each apart, and a column beside them."""
+"""A fitted model in a few lines: its clusters, what sets each apart, and a column beside them.
+
+Commands import this module when they run, as ``tables``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
+from catalpa.cli.tables import Input
 from catalpa.cli.terminal import Terminal
-
-if TYPE_CHECKING:
-    from catalpa.cli.inputs import Input
-    from catalpa.estimator.base import Clusterer
+from catalpa.estimator.attributes import reasons_of
+from catalpa.estimator.base import Clusterer
+from catalpa.estimator.fitted import fitted_of
+from catalpa.plot.view import number_records
+from catalpa.relations.names import amount, figure, percent
+from catalpa.relations.reasons import sentence
+from catalpa.report.beside import crossed
+from catalpa.table.blocks import search_positions
 
 NUMBERS_SHOWN = CATEGORIES_SHOWN = 12  # --json has them all
 
 
 def describe(model: Clusterer, *, top: int = 3) -> list[dict[str, Any]]:
     """What is told of each cluster, in the order of numbers, with at most ``top`` reasons."""
-    from catalpa.estimator.attributes import reasons_of
-    from catalpa.estimator.fitted import fitted_of
-    from catalpa.relations.reasons import sentence
-
     sizes = model.cluster_sizes_
     return [
         {
@@ -42,12 +49,6 @@ def number_lines(
 
     ``tables`` hold the rows of the fit; with ``most`` so many of them are looked at, drawn at random.
     """
-    import numpy as np
-    import pyarrow as pa
-
-    from catalpa.plot.view import number_records
-    from catalpa.table.blocks import search_positions
-
     columns = [column.name for column in model.schema_.columns if column.binned or column.kind == "numeric"]
     if not columns:  # files are not read once more for the sake of no column
         return []
@@ -69,8 +70,6 @@ def show(
     crossing: Mapping[str, Any] | None = None,
 ) -> None:
     """Print the table of clusters, a line for every column of numbers, and the column beside them."""
-    from catalpa.relations.names import percent
-
     # The number, by which other tables tell the cluster, and the name.
     titles = [f"{one['cluster']} {one['name'] or ''}".strip() for one in clusters]
     rows = [
@@ -91,8 +90,6 @@ def show(
 
 def _told(one: Mapping[str, Any]) -> str:
     """One cluster's numbers in a few words."""
-    from catalpa.relations.names import figure, percent
-
     if one["mean"] is None:
         return f"{one['cluster']}: none"
     told = f"{one['cluster']}: {figure(one['mean'])} ± {figure(one['sd'])}"
@@ -105,15 +102,11 @@ def beside(model: Clusterer, given: Input, column: str | None) -> dict[str, Any]
     """The clusters crossed with the column that was named, if one was."""
     if column is None:
         return None
-    from catalpa.report.beside import crossed
-
     return crossed(model.labels_, model.n_clusters_, given.against, weights=given.weights, name=column)
 
 
 def _show_against(terminal: Terminal, found: Mapping[str, Any], names: Sequence[str]) -> None:
     """Print the table of a column and the clusters, and how far one tells the other."""
-    from catalpa.relations.names import amount, percent
-
     if found["kind"] == "numbers":
         means = ["" if mean is None else f"{mean:.4g}" for mean in found["means"]]
         terminal.table(("cluster", f"mean {found['column']}"), list(zip(names, means, strict=True)))

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from catalpa.cli.cluster import fitted
-from catalpa.cli.cluster_table import as_json, describe, show
 from catalpa.cli.options import Force
-from catalpa.cli.outputs import LABELS, MODEL, PROFILES, REPORT, check_free, write_results, write_text
+from catalpa.cli.outputs import LABELS, MODEL, PROFILES, REPORT, check_free, write_text
 from catalpa.cli.terminal import JsonTerminal, Terminal
 from catalpa.errors import MissingDependency
 
@@ -44,12 +43,13 @@ def demo(
 
         catalpa demo -o somewhere --force
     """
-    from catalpa.cluster.grove import Grove
-    from catalpa.datasets import load
-
     # The default folder belongs to the demo: a second run may replace what the first one wrote.
     planned = [output / name for name in (LABELS, MODEL, PROFILES, REPORT)]
     check_free(*planned, force=force or output == FOLDER)
+    from catalpa.cli.cluster_table import as_json, describe, show
+    from catalpa.cluster.grove import Grove
+    from catalpa.datasets import load
+
     zoo = load("zoo")
     with terminal.listening():
         published = runs_of_disc(zoo)
@@ -110,6 +110,8 @@ def most_telling_relation(model: DISC) -> Relation:
 
 
 def _written(terminal: Terminal, output: Path, model: Grove, zoo: Dataset) -> list[Path]:
+    from catalpa.cli.tables import write_results
+
     files = write_results(output, model)
     try:
         files.append(write_text(output / REPORT, model.report(zoo.frame, title=zoo.title).html))

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from catalpa.cli.options import AsJson
-from catalpa.cli.outputs import Destination, csv_text
+from catalpa.cli.outputs import Destination
 from catalpa.cli.terminal import JsonTerminal
 
 
@@ -65,6 +65,8 @@ def datasets(
         return
     # Before the data set is fetched, which may take minutes.
     destination.check()
+    from catalpa.cli.tables import csv_text
+
     found = load(name)
     # On standard error, so that the table itself can be piped into another program.
     terminal.say(f"{found.title}: {found.citation}")

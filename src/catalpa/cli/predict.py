@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from catalpa.cli import options, outputs
-from catalpa.cli.inputs import Asked, Input, take
 from catalpa.cli.options import identifier_of
 from catalpa.cli.terminal import JsonTerminal
 from catalpa.errors import ParameterError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from catalpa.estimator.base import Clusterer
 
 
 def predict(
@@ -50,11 +43,13 @@ def predict(
 
         catalpa predict out/model.json "new/*.parquet" --stream -o labels.csv
     """
-    from catalpa.cluster.registry import load
-
     if stream and terminal.json:
         raise ParameterError("--json holds all labels at once. Leave it out with --stream, or use -o.")
     outputs.check_free(output, force=force)
+    # Only now: what is wrong with the options is told at once.
+    from catalpa.cli.tables import Asked, csv_parts, predicted_labels, take
+    from catalpa.cluster.registry import load
+
     with terminal.listening():
         fitted = load(model)
         names = list(fitted.schema_.inputs)
@@ -64,11 +59,11 @@ def predict(
         given = take(Asked(table, csv, wanted), stream=stream, memory=memory)
         if proba:
             outputs.check_proba(type(fitted))
-        labelled: Iterable[pa.Table] = _labelled(fitted, given, named, proba=proba)
+        labels = predicted_labels(fitted, given, named, proba=proba)
         # As they come: labels of files larger than memory are written while rows are read.
-        labelled = list(labelled) if terminal.json else labelled
+        labelled = list(labels) if terminal.json else labels
         if output is not None or not terminal.json:
-            outputs.write_texts(output, outputs.csv_parts(labelled, quote_formulas=quote_formulas))
+            outputs.write_texts(output, csv_parts(labelled, quote_formulas=quote_formulas))
             terminal.wrote(output)
     if terminal.json:
         (table_of_labels,) = labelled  # one, since nothing is streamed
@@ -80,12 +75,3 @@ def predict(
             *shares, border, outlier = columns[-fitted.n_clusters_ - 2 :]
             told |= {"probabilities": list(zip(*shares, strict=True)), "borders": border, "outliers": outlier}
         terminal.show_json(told)
-
-
-def _labelled(fitted: Clusterer, given: Input, named: str | None, *, proba: bool) -> Iterator[pa.Table]:
-    """The labels of a table's rows behind their identifiers, table by table."""
-    for rows in given.tables():
-        known = rows.select(list(fitted.schema_.inputs))
-        labels = fitted.predict(known)
-        doubts = outputs.doubt_columns(fitted, known, labels) if proba else {}
-        yield outputs.label_columns(fitted, labels, None if named is None else rows.select([named]), doubts)

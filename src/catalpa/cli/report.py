@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from catalpa.cli import options
-from catalpa.cli.inputs import Asked, Input, take
 from catalpa.cli.options import identifier_of
 from catalpa.cli.outputs import REPORT, check_free, write_text
 from catalpa.cli.terminal import Terminal
 from catalpa.errors import ParameterError
 
 if TYPE_CHECKING:
+    from catalpa.cli.tables import Input
     from catalpa.estimator.base import Clusterer
     from catalpa.report import Report
 
@@ -47,10 +47,11 @@ def report(
 
         catalpa report out/model.json survey.csv --json | jq .clusters
     """
-    from catalpa.cluster.registry import load
-
     if not json:
         check_page(output, force=force)
+    from catalpa.cli.tables import Asked, take
+    from catalpa.cluster.registry import load
+
     with terminal.listening():
         fitted = load(model)
         names = list(fitted.schema_.inputs)

@@ -1,20 +1,34 @@
-"""The rows that a command works on: a table in memory, or files that are read in batches."""
+"""Tables that a command reads, and the tables of labels that it makes of them.
+
+Commands import this module when they run: it brings libraries that nobody waits for who asks for help.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from catalpa.cli.options import CsvFile
-from catalpa.cli.outputs import doubt_columns, label_columns
+from catalpa.cli.outputs import LABELS, MODEL, PROFILES, write_text, write_texts
 from catalpa.errors import ParameterError, UnknownColumn
+from catalpa.estimator.base import Clusterer
+from catalpa.estimator.fitted import fitted_of
+from catalpa.relations.doubt import border_by_probability
+from catalpa.table.blocks import FloatArray
+from catalpa.table.files.scan import scan
+from catalpa.table.files.sources import read_table
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from catalpa.estimator.base import Clusterer
-    from catalpa.table.blocks import FloatArray
+# How a cell begins that spreadsheets run; the last two, since some skip them before they look.
+FORMULA = r"^([=+\-@\t\r])"
 
 
 @dataclass(frozen=True)
@@ -100,8 +114,6 @@ def take(asked: Asked, *, stream: bool = False, memory: str | None = None) -> In
 
 
 def _whole(asked: Asked) -> Input:
-    from catalpa.table.files.sources import read_table
-
     rows = read_table(asked.path, **asked.reading)
     _check_there(asked.aside, rows.column_names)
     return Input(
@@ -120,9 +132,6 @@ def _series(name: str | None, rows: pa.Table) -> Any:
 
 def _weights(name: str, rows: pa.Table) -> FloatArray:
     """The column of weights as numbers; a missing one is refused at fit."""
-    import numpy as np
-    import pyarrow as pa
-
     try:
         return np.asarray(rows.column(name).cast(pa.float64()), dtype=np.float64)
     except pa.ArrowInvalid as error:
@@ -130,8 +139,6 @@ def _weights(name: str, rows: pa.Table) -> FloatArray:
 
 
 def _streamed(asked: Asked, memory: str) -> StreamedInput:
-    from catalpa.table.files.scan import scan
-
     for option in asked.aside.keys() - {"--id"}:
         raise ParameterError(f"{option} needs the rows in memory together. Leave out --stream.")
     files = scan(asked.path, **asked.reading, memory=memory)
@@ -149,3 +156,94 @@ def _check_there(aside: dict[str, str], names: Iterable[str]) -> None:
             raise UnknownColumn(
                 f"{option} names {name!r}, which is no column. The columns are {list(names)}."
             )
+
+
+def predicted_labels(model: Clusterer, given: Input, named: str | None, *, proba: bool) -> Iterator[pa.Table]:
+    """The labels of new rows behind their identifiers, table by table."""
+    for rows in given.tables():
+        known = rows.select(list(model.schema_.inputs))
+        labels = model.predict(known)
+        doubts = doubt_columns(model, known, labels) if proba else {}
+        yield label_columns(model, labels, None if named is None else rows.select([named]), doubts)
+
+
+def label_columns(
+    model: Clusterer, labels: Any, identifiers: Any = None, doubts: Mapping[str, Any] | None = None
+) -> pa.Table:
+    """The table of labels.csv: identifiers if there are any, ``cluster``, its name if it has one, doubts."""
+    cluster = pa.array(labels)
+    names = {"cluster_name": pa.array(model.cluster_names_).take(cluster)} if fitted_of(model).names else {}
+    made = pa.table({"cluster": cluster, **names, **(doubts or {})})
+    if identifiers is None:
+        return made
+    # A user may have called the identifier "cluster"; Arrow allows the name twice, and both are wanted.
+    head = [*identifiers.column_names, *made.column_names]
+    return pa.table([*identifiers.columns, *made.columns], head)
+
+
+def doubt_columns(model: Clusterer, rows: Any, labels: Any) -> dict[str, Any]:
+    """Probabilities of rows, the cluster across the border where a row is on one, and outlier scores."""
+    probabilities = np.asarray(model.predict_proba(rows))
+    across = border_by_probability(np.asarray(labels), probabilities)
+    shares = {f"probability_{cluster}": share for cluster, share in enumerate(probabilities.T.round(6))}
+    outliers = np.asarray(model.outlier_scores(rows)).round(3)
+    return {**shares, "border": pa.array(across, mask=across < 0), "outlier": outliers}
+
+
+def csv_text(frame: Any, *, header: bool = True, quote_formulas: bool = False) -> str:
+    r"""A frame of any library as CSV, whole numbers with gaps kept whole; what is not a number is a gap.
+
+    ``quote_formulas`` puts an apostrophe before names and texts that a spreadsheet would run as a formula.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> csv_text(pa.table({"a": [1, None], "b": [float("nan"), 0.5]}))
+    'a,b\n1,\n,0.5\n'
+    >>> csv_text(pa.table({"a": ["=1+1", "1-1"], "b": [-1, 1]}), quote_formulas=True)
+    "a,b\n'=1+1,-1\n1-1,1\n"
+    """
+    # Through Arrow types: pandas alone would write whole numbers with gaps as 1.0.
+    table = nw.from_native(frame).to_arrow()
+    for at, field in enumerate(table.schema):
+        if pa.types.is_floating(field.type):
+            numbers = pc.if_else(pc.is_nan(table.column(at)), pa.scalar(None, field.type), table.column(at))
+            table = table.set_column(at, field, numbers)
+    table = without_formulas(table) if quote_formulas else table
+    frame = table.to_pandas(types_mapper=pd.ArrowDtype)
+    return str(frame.to_csv(index=False, header=header, lineterminator="\n"))
+
+
+def without_formulas(table: pa.Table) -> pa.Table:
+    """The same table with an apostrophe before every name and text that begins like a formula."""
+    for at, field in enumerate(table.schema):
+        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+            texts = table.column(at).cast(pa.large_string())
+            quoted = pc.replace_substring_regex(texts, pattern=FORMULA, replacement=r"'\1")
+            table = table.set_column(at, pa.field(field.name, quoted.type), quoted)
+    return table.rename_columns([re.sub(FORMULA, r"'\1", name) for name in table.column_names])
+
+
+def csv_parts(tables: Iterable[pa.Table], *, quote_formulas: bool = False) -> Iterator[str]:
+    r"""Tables with the same columns as the text of one CSV file, piece by piece.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> list(csv_parts([pa.table({"a": [1]}), pa.table({"a": [2, 3]})]))
+    ['a\n1\n', '2\n3\n']
+    """
+    for at, table in enumerate(tables):
+        yield csv_text(table, header=at == 0, quote_formulas=quote_formulas)
+
+
+def write_results(
+    folder: Path, model: Clusterer, labels: Iterable[pa.Table] = (), *, quote_formulas: bool = False
+) -> list[Path]:
+    """Write labels (table by table; those of the fit if none are given), model and profiles; gives paths."""
+    tables = labels or [label_columns(model, model.labels_)]
+    write_texts(folder / LABELS, csv_parts(tables, quote_formulas=quote_formulas))
+    model.save(folder / MODEL)
+    write_text(folder / PROFILES, csv_text(model.profiles_, quote_formulas=quote_formulas))
+    return [folder / name for name in (LABELS, MODEL, PROFILES)]
