@@ -86,8 +86,12 @@ class CheckpointedEngine:
         self._passes += 1
         path, asked = self._folder / f"pass-{self._passes:06}.json", _fingerprint(args)
         if path.exists():
+            kept = _read(path)
+            if kept.get("asked") != asked:
+                way = f"took another way than this fit in pass {self._passes}"
+                raise CheckpointError(f"The checkpoint {str(self._folder)!r} {way}. {REMOVE}")
             self._played = (step, *args)
-            return self._kept(path, asked)
+            return _counts_from(kept)
         if self._played is not None:
             # The blocks must remember the pass before, which was not run here, to say which rows moved.
             self.inner.sweep(*self._played)
@@ -101,13 +105,6 @@ class CheckpointedEngine:
 
     def answer(self, step: Step[NDArray[Any]], *args: Any) -> Any:
         return self.inner.answer(step, *args)
-
-    def _kept(self, path: Path, asked: str) -> Counts | SharedCounts:
-        kept = _read(path)
-        if kept.get("asked") != asked:
-            way = f"took another way than this fit in pass {self._passes}"
-            raise CheckpointError(f"The checkpoint {str(self._folder)!r} {way}. {REMOVE}")
-        return _counts_from(kept)
 
     def finished(self) -> None:
         """Remove what was kept, as the fit has its result, and the folder if nothing else is in it."""
@@ -168,12 +165,11 @@ def _fingerprint(asked: Sequence[Any]) -> str:
     """The arguments of a pass in a few characters."""
     digest = hashlib.sha256()
     for one in asked:
-        for part in vars(one).items() if is_dataclass(one) else (("", one),):
-            if part[0] == "prepared":  # what a core made of the scores says nothing new
-                continue
-            array = isinstance(part[1], np.ndarray)
-            digest.update(repr((part[0], part[1].shape if array else part[1])).encode())
-            digest.update(part[1].tobytes() if array else b"")
+        for name, value in (vars(one) if is_dataclass(one) else {"": one}).items():
+            if isinstance(value, np.ndarray):
+                digest.update(repr((name, value.shape)).encode() + value.tobytes())
+            elif name != "prepared":  # what a core made of the scores says nothing new
+                digest.update(repr((name, value)).encode())
     return digest.hexdigest()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
@@ -108,7 +107,7 @@ def restored(document: Mapping[str, Any], kind: type[Clusterer]) -> Clusterer:
 
 def _fitted(document: Mapping[str, Any], schema: Schema) -> Fitted:
     fit = document["fit"]
-    units, rows = _number(fit, "fit", "units_per_weight"), value_of(fit, "fit", "rows", int)
+    units, rows = value_of(fit, "fit", "units_per_weight", float), value_of(fit, "fit", "rows", int)
     if units <= 0 or not 1 <= rows < 2**63:  # more are no numbers that anything here is divided by
         raise damaged("fit", f"has {rows!r:.20} rows and {units:g} units per weight; both are above 0")
     batches = _records(fit.get("batches", []), "fit.batches", Batch)
@@ -141,13 +140,13 @@ def _outcome(document: Mapping[str, Any]) -> Outcome:
         scores_from_json(document["scores"]),
         counts_from_json(document["counts"]),
         centers.astype(np.int64),
-        math.nan if fit.get("cost", 0) is None else _number(fit, "fit", "cost"),
+        math.nan if fit.get("cost", 0) is None else value_of(fit, "fit", "cost", float),
         _records(value_of(fit, "fit", "history", list), "fit.history", Pass),
         value_of(fit, "fit", "converged", bool),
         {name: array_from_json(entry, f"extra.learned.{name}") for name, entry in parts["learned"].items()},
         {name: array_from_json(entry, f"extra.shared.{name}") for name, entry in parts["shared"].items()},
         {
-            name: math.nan if value is None else _number(parts["facts"], "extra.facts", name)
+            name: math.nan if value is None else value_of(parts["facts"], "extra.facts", name, float)
             for name, value in parts["facts"].items()
         },
         {
@@ -171,16 +170,5 @@ def _records(entries: object, field: str, kind: type[Record]) -> tuple[Record, .
         owner = f"{field}[{at}]"
         if type(entry) is not dict or not entry.keys() <= types.keys():
             raise damaged(owner, f"is not an object with {', '.join(types)}")
-        values = {
-            name: _number(entry, owner, name) if own is float else value_of(entry, owner, name, own)
-            for name, own in types.items()
-        }
-        made.append(kind(**values))
+        made.append(kind(**{name: value_of(entry, owner, name, own) for name, own in types.items()}))
     return tuple(made)
-
-
-def _number(entry: Mapping[str, Any], owner: str, name: str) -> float:
-    value = value_of(entry, owner, name)
-    if type(value) not in (int, float) or not abs(value) <= sys.float_info.max:
-        raise damaged(f"{owner}.{name}", f"is {value!r:.60}, not a finite number")
-    return float(value)

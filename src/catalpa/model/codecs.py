@@ -19,6 +19,7 @@ DTYPES = (
 )
 NOT_FINITE = ("nan", "inf", "-inf")
 JSON_NAMES = {int: "a whole number", str: "text", bool: "true or false", dict: "an object", list: "a list"}
+JSON_NAMES |= {float: "a finite number"}
 LARGEST = int(np.finfo(np.float64).max)  # a larger whole number would raise where it is made a float
 Shape: TypeAlias = tuple[str, ...]  # the sizes of an array, in words
 OF_NUMBERS: Shape = ("clusters", "numbers")
@@ -142,11 +143,16 @@ def _fields(
 
 
 def value_of(entry: Mapping[str, Any], owner: str, name: str, kind: type | None = None) -> Any:
-    """The value of a field, of exactly this type: true is a whole number to Python, and none in a file."""
+    """The value of a field, of exactly this type: true is a whole number to Python, and none in a file.
+
+    A number that is a float may be written without a fraction, and is finite.
+    """
     if name not in entry:
         raise damaged(f"{owner}.{name}", "is missing")
     value = entry[name]
-    if kind is not None and type(value) is not kind:
+    if kind is float and type(value) in (int, float) and abs(value) <= LARGEST:
+        return float(value)
+    if kind is not None and (kind is float or type(value) is not kind):
         raise damaged(f"{owner}.{name}", f"is {value!r:.60}, not {JSON_NAMES[kind]}")
     return value
 

@@ -86,27 +86,22 @@ def map_categories(
 def _beside_column(
     spread: FloatArray, sizes: Amounts, schema: Schema, silent: slice | None = None
 ) -> FloatArray:
-    """How each category's rows spread over groups, beside all rows that have its column, (V, groups).
+    """How each category's rows spread over groups, less how all rows of its column do, (V, groups).
 
-    A column whose categories are the groups is silent about them.
+    In units in which rare groups count as much. A column whose categories are the groups is silent about
+    them.
     """
-    described = np.zeros_like(spread)
     overall = np.asarray(sizes, dtype=np.float64) / max(float(np.sum(sizes)), 1.0)
-    for part in schema.axis.slices():
-        if part != silent:
-            described[part] = _standing_out(spread[part], overall)
-    return described
-
-
-def _standing_out(spread: FloatArray, overall: FloatArray) -> FloatArray:
-    """Spread of each category less that of its column, in units in which rare groups count as much."""
-    column = spread.sum(axis=0)
-    rows = spread.sum(axis=1, keepdims=True)
-    apart = np.where(rows > 0, over(spread, rows) - over(column, column.sum()), 0.0)
     # The largest chi-square of a table grows with its groups less one; divided by that, every part of a
     # description can say as much as any other.
-    most = max(int((overall > 0).sum()) - 1, 1)
-    return over(apart, np.sqrt(overall * most))
+    unit = np.sqrt(overall * max(int((overall > 0).sum()) - 1, 1))
+    described = np.zeros_like(spread)
+    for part in schema.axis.slices():
+        if part != silent:
+            rows, column = spread[part].sum(axis=1, keepdims=True), spread[part].sum(axis=0)
+            apart = np.where(rows > 0, over(spread[part], rows) - over(column, column.sum()), 0.0)
+            described[part] = over(apart, unit)
+    return described
 
 
 def _axes(described_by: FloatArray, mass: FloatArray, axes: int) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -59,11 +59,10 @@ def profile_numbers(
     rest = total - weight
     overall = over((weight * means).sum(axis=0), total)
     others = over(total * overall - weight * means, rest)
-    within = (weight * variances).sum(axis=0)
-    spread = over(within + (weight * (means - overall) ** 2).sum(axis=0), total)
-    around = within - weight * variances + (weight * (means - overall) ** 2).sum(axis=0)
-    outside = over(around - weight * (means - overall) ** 2, rest) - (others - overall) ** 2
-    outside = np.maximum(outside, 0.0)
+    within, between = (weight * variances).sum(axis=0), weight * (means - overall) ** 2
+    spread = over(within + between.sum(axis=0), total)
+    around = within - weight * variances + between.sum(axis=0)
+    outside = np.maximum(over(around - between, rest) - (others - overall) ** 2, 0.0)
     deviation = np.sqrt(spread)
     shifts = over(means - others, deviation)
     there, elsewhere = weight > 0, rest > 0
