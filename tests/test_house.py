@@ -60,7 +60,6 @@ TESTED_THROUGH = {
     ),
     "steps/test_core_equals_reference.py": ("it is what the core must equal", "steps: reference"),
     "steps/test_soft_core_equals_reference.py": ("it is what the core must equal", "steps/soft: reference"),
-    "table/test_kinds.py": ("what is odd is said beside what is decided", "table: infer"),
     "table/test_roundtrip.py": ("a table goes in and comes out", "table: decode reading"),
     "table/test_sources.py": (
         "files are read whole and in batches",

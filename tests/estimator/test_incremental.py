@@ -18,7 +18,8 @@ import catalpa
 from catalpa import Grove, KModes, datasets
 from catalpa.errors import ColumnMismatch, MissingValues, ParameterError, UnseenCategories
 from catalpa.table import infer
-from catalpa.table.extend import extend, places_in
+from catalpa.table.infer import extend
+from catalpa.table.schema import places_in
 
 BOTH = pytest.mark.parametrize(
     "model",

@@ -15,7 +15,7 @@ from catalpa import KModes
 from catalpa.cluster.registry import METHODS
 from catalpa.errors import TableError, UnseenCategories, UnseenCategoryWarning, UnsupportedTable
 from catalpa.table import Kind, Schema, decode, encode, infer, infer_batches
-from catalpa.table.extend import extend
+from catalpa.table.infer import extend
 
 DAYS = [date(2023, 12, 18) + timedelta(days=at) for at in range(28)]
 

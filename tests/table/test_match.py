@@ -12,7 +12,7 @@ from catalpa import KModes, datasets
 from catalpa.errors import ColumnMismatch, TableError, UnseenCategories, UnseenCategoryWarning
 from catalpa.table import encode, infer
 from catalpa.table.cells import read_text
-from catalpa.table.extend import extend
+from catalpa.table.infer import extend
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from catalpa.engines.local import opener_for
 from catalpa.errors import ParameterError, TableError
 from catalpa.table import Kind, Schema, decode, encode, infer
 from catalpa.table.blocks import FARTHEST
-from catalpa.table.extend import extend
+from catalpa.table.infer import extend
 from catalpa.table.schema import TableSettings
 from catalpa.table.shape import shaped
 

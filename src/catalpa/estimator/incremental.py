@@ -21,9 +21,9 @@ from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores, fix
 from catalpa.table import encode, open_table
 from catalpa.table.blocks import Axis, IntArray, Rows
-from catalpa.table.extend import extend, places_in
+from catalpa.table.infer import extend
 from catalpa.table.intake import Table
-from catalpa.table.schema import Schema, UnknownPolicy
+from catalpa.table.schema import Schema, UnknownPolicy, places_in
 
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer

@@ -46,17 +46,17 @@ def category_key(value: Category) -> Key:
     return ("boolean", value) if isinstance(value, bool) else ("number", value)
 
 
-def whole(value: float) -> int | float:
+def int_if_whole(value: float) -> int | float:
     """A whole number as int, where a float holds every whole number exactly; others as they are."""
     return int(value) if abs(value) <= LARGEST_EXACT and value == int(value) else value
 
 
-def cut(text: str) -> str:
+def short(text: str) -> str:
     """A text as a line of a listing can hold it.
 
     Examples
     --------
-    >>> cut("red"), len(cut("very " * 12_000))
+    >>> short("red"), len(short("very " * 12_000))
     ('red', 60)
     """
     return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
@@ -75,7 +75,7 @@ def read_text(text: str) -> Category:
     if not (number := _NUMBER.fullmatch(text)):
         return text
     # Whole numbers as they are: a float would lose digits beyond 2**53.
-    return whole(float(text)) if number[2] or number[3] else int(text)
+    return int_if_whole(float(text)) if number[2] or number[3] else int(text)
 
 
 def check_text(says: str, texts: Iterable[object]) -> None:
@@ -191,7 +191,7 @@ class Numbers:
                 return Coded(self.family, self.dtype, range(low, high + 1), codes)
         plain = self.numbers + 0.0 if self.numbers.dtype.kind == "f" else self.numbers  # -0.0 becomes 0.0
         packed = pa.array(plain, mask=self.absent).dictionary_encode()
-        values = [whole(value) for value in packed.dictionary.to_pylist()]
+        values = [int_if_whole(value) for value in packed.dictionary.to_pylist()]
         return Coded(self.family, self.dtype, values, indices_of(packed))
 
 

@@ -44,7 +44,7 @@ def origins_of(summary: Summary) -> list[Origin]:
     if any(_moment(text) is None for _, text in tally):
         return []
     parts = [Origin(summary.name, part) for part in DATE_PARTS]
-    return [origin for origin in parts if len({_made(text, origin) for _, text in tally}) > 1]
+    return [origin for origin in parts if len({_derived_value(text, origin) for _, text in tally}) > 1]
 
 
 def told_of_parts(origins: list[Origin], different: int) -> str:
@@ -61,7 +61,7 @@ def derived_summary(summary: Summary, origin: Origin) -> Summary:
     """What the rows say about a column made from another one."""
     tally: Counter[Any] = Counter()
     for (_, value), times in (summary.tally or Counter()).items():
-        tally[category_key(_made(value, origin))] += times
+        tally[category_key(_derived_value(value, origin))] += times
     inner = {"year": "int64", "hour": "int64", HOLDS: "bool"}.get(origin.part, "string")
     return replace(
         summary,
@@ -90,7 +90,7 @@ def derived_cells(cells: Cells, origin: Origin) -> Coded:
             f"Column {origin.column!r} held {held} at fit and holds {coded.family.value} now. "
             "Convert it, or fit again."
         )
-    values = [_made(value, origin) for value in coded.values]
+    values = [_derived_value(value, origin) for value in coded.values]
     return Coded(Family.ORDERED, coded.dtype, values, coded.codes)
 
 
@@ -107,7 +107,7 @@ def unseen_items(cells: Cells, known: Collection[Category]) -> tuple[int, list[C
     return sum(times for times, _ in holding), [items[key] for key in sorted(items)[:3]]
 
 
-def _made(value: Any, origin: Origin) -> Category:
+def _derived_value(value: Any, origin: Origin) -> Category:
     if origin.part == HOLDS:
         return category_key(origin.item) in map(category_key, value)
     if (moment := _moment(value)) is None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
@@ -16,7 +17,16 @@ import numpy as np
 from catalpa.errors import ParameterError, TableError, UnknownColumn
 from catalpa.table.cells import Cells, Coded, Family, Numbers
 from catalpa.table.intake import open_table
-from catalpa.table.schema import CategoricalFeatures, Category, Dtype, Key, TableSettings, category_key
+from catalpa.table.schema import (
+    CategoricalFeatures,
+    Category,
+    Column,
+    Dtype,
+    Key,
+    Kind,
+    TableSettings,
+    category_key,
+)
 
 FEW = 20  # whole numbers with more different values than this are measured, not categories
 MAX_CATEGORIES = 1000  # a nominal column with more categories is warned about
@@ -229,7 +239,65 @@ def _one_listed(names: tuple[str, ...], item: Any) -> str:
     )
 
 
-def is_nearly_unique(summary: Summary) -> bool:
+def oddities(columns: Sequence[tuple[Column, Summary]]) -> Iterator[str]:
+    """Sentences on columns that say little or were taken in another way than meant, each with its cure."""
+    nominal, summaries = [(c, s) for c, s in columns if c.kind is Kind.NOMINAL], [s for _, s in columns]
+    wide = [f"{c.name!r} ({c.size})" for c, _ in nominal if c.size > MAX_CATEGORIES]
+    words = {s.name: found for s in summaries if (found := _words_among_numbers(s))}
+    written = {s.name: signs for s in summaries if (signs := fractions_as_text(s))}
+    if wide:
+        yield (
+            f"Very many categories (more than {MAX_CATEGORIES}) in: {', '.join(wide)}. "
+            "Group them or drop the columns."
+        )
+    if alike := [c.name for c, s in nominal if _is_nearly_unique(s) and c.name not in (*words, *written)]:
+        yield (
+            f"Every row, or nearly every one, is different in {alike}: names and free texts say nothing "
+            f"about clusters. {_how_to_drop(alike)}"
+        )
+    if counting := [s.name for s in summaries if _counts_rows(s)]:
+        yield (
+            f"The numbers in {counting} count the rows: identifiers say nothing about clusters. "
+            f"{_how_to_drop(counting)}"
+        )
+    yield from _odd_fractions(written)
+    if words:
+        told = "; ".join(f"{', '.join(map(repr, found))} in {name!r}" for name, found in words.items())
+        yield (
+            f"The texts are numbers except for {told}, and were taken as categories. If that stands "
+            "for a missing cell, say so: --na of the command or read_table(..., na=[...]); in a frame, "
+            "pandas.to_numeric(column, errors='coerce')."
+        )
+    if empty := [s.name for s in summaries if not s.present]:
+        yield f"All cells are missing in {empty}. Drop the columns."
+
+
+def _odd_fractions(written: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    if commas := [name for name, examples in written.items() if list(examples) == [","]]:
+        yield (
+            f"The texts in {commas} are numbers with decimal commas, and were taken as categories. Read them "
+            "as numbers: --decimal , or read_table(..., decimal=','); in a frame, replace ',' by '.' first."
+        )
+    if dots := [name for name, examples in written.items() if list(examples) == ["."]]:
+        yield (
+            f"The texts in {dots} are numbers with decimal dots, and were taken as categories. Read them as "
+            "numbers: without --decimal , or decimal=','; in a frame, pandas.to_numeric(column)."
+        )
+    for name, examples in written.items():
+        if len(examples) > 1:
+            yield (
+                f"Column {name!r} holds numbers with a decimal comma ({examples[',']!r}) and with a dot "
+                f"({examples['.']!r}), and was taken as categories. Write all of them one way, without a "
+                "sign between thousands."
+            )
+
+
+def _how_to_drop(names: Sequence[str]) -> str:
+    told = shlex.quote(",".join(names))
+    return f"Drop the columns: X.drop(columns={list(names)!r}), or --drop {told} of the command."
+
+
+def _is_nearly_unique(summary: Summary) -> bool:
     """Whether a column of text looks like names, free texts or identifiers."""
     # A date is no identifier, though every row may have its own.
     if summary.present < IDENTIFIER_ROWS or summary.family is Family.MOMENT or summary.is_number:
@@ -237,7 +305,7 @@ def is_nearly_unique(summary: Summary) -> bool:
     return len(summary.tally or ()) >= NEARLY_ALL * summary.present
 
 
-def counts_rows(summary: Summary) -> bool:
+def _counts_rows(summary: Summary) -> bool:
     """Whether whole numbers run from the smallest to the largest, one each row."""
     if not summary.is_number or not summary.whole or summary.missing or summary.n < IDENTIFIER_ROWS:
         return False
@@ -246,7 +314,7 @@ def counts_rows(summary: Summary) -> bool:
     return high - low + 1 == summary.n and summary.total == (low + high) * summary.n // 2
 
 
-def words_among_numbers(summary: Summary) -> list[str]:
+def _words_among_numbers(summary: Summary) -> list[str]:
     """The few words in a column of text that holds many numbers otherwise."""
     texts = [str(text) for _, text in summary.tally or ()] if summary.family is Family.TEXT else []
     words = [text for text in texts if not _NUMBER.fullmatch(text)]

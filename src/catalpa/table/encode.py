@@ -17,7 +17,7 @@ from catalpa.errors import (
     UnseenCategoryWarning,
 )
 from catalpa.table.blocks import IGNORED, UNSEEN, Block, IntArray, Rows, Scaling
-from catalpa.table.cells import Cells, Coded, Family, Numbers, cut, read_text
+from catalpa.table.cells import Cells, Coded, Family, Numbers, read_text, short
 from catalpa.table.derived import HOLDS, derived_cells, unseen_items
 from catalpa.table.fused import Fused, Groups, kept_groups, plain_groups
 from catalpa.table.infer import missing_values
@@ -239,7 +239,7 @@ def _told(types: set[str]) -> str:
 
 
 def _examples(values: Sequence[Category]) -> str:
-    return ", ".join(cut(repr(value)) for value in values[:3])
+    return ", ".join(short(repr(value)) for value in values[:3])
 
 
 def _as_numbers(cells: Cells, column: Column) -> Numbers:
@@ -276,7 +276,7 @@ def _tell_unseen(met: list[_Unseen], handle_unknown: str) -> None:
     told = "; ".join(
         f"{one.cells} cell{'s' if one.cells > 1 else ''} of column {one.column!r} "
         f"hold{'s' if one.cells == 1 else ''} {one.kind} that were not there at fit "
-        f"({', '.join('missing' if value is None else cut(repr(value)) for value in one.examples)})"
+        f"({', '.join('missing' if value is None else short(repr(value)) for value in one.examples)})"
         for one in met
     )
     if handle_unknown == "error":

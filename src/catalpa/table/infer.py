@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -18,15 +17,12 @@ from catalpa.table.cells import Family
 from catalpa.table.derived import derived_summary, origins_of, told_of_parts
 from catalpa.table.digest import (
     FEW,
-    MAX_CATEGORIES,
     Digest,
     Summary,
-    counts_rows,
     digest,
     fractions_as_text,
-    is_nearly_unique,
+    oddities,
     spelled_alike,
-    words_among_numbers,
 )
 from catalpa.table.intake import open_table
 from catalpa.table.schema import (
@@ -127,7 +123,7 @@ def schema_of(digested: Digest, settings: TableSettings) -> Schema:
     if twice:
         raise TableError(f"The parts of a column would be called {twice}, as others are. Rename the columns.")
     own = [(columns[0], s) for (columns, _), s in zip(made, summaries, strict=True) if not columns[0].origin]
-    for odd in _oddities(own):
+    for odd in oddities(own):
         warnings.warn(odd, ColumnWarning, stacklevel=3)  # the line that called infer
     decisions = tuple(decision for _, said in made for decision in said)
     return Schema(columns, settings.missing, decisions, digested.library, digested.named)
@@ -180,12 +176,12 @@ class Rules:
         """The column, and what has to be said about it."""
         if not summary.is_number:
             kind = Kind.ORDINAL if summary.family is Family.ORDERED else Kind.NOMINAL
-            return self._categorical(summary, kind), _said_of_others(summary)
+            return self._categorical(summary, kind), _remarks_on_categories(summary)
         if summary.name in (self.listed or ()):
             return self._categorical(summary, Kind.NOMINAL), []
         if self._few_whole_numbers(summary):
             said = [f"{_whole_numbers(summary)}: taken as categories"]
-            return self._categorical(summary, Kind.NOMINAL), said + _said_of_constant(summary)
+            return self._categorical(summary, Kind.NOMINAL), said + _remark_on_constant(summary)
         number = Column(summary.name, Kind.NUMERIC, summary.dtype, (), summary.low, summary.high)
         if self.settings.bins is not None:
             binned = cut_at(_quantiles(summary, self.settings.bins), number, self._has_hole(summary))
@@ -193,7 +189,7 @@ class Rules:
         if self.settings.numbers == "refuse":
             said = [f"{_whole_numbers(summary)}: taken as categories, as this method knows no numbers"]
             return self._categorical(summary, Kind.NOMINAL), said
-        said = _said_of_constant(summary)
+        said = _remark_on_constant(summary)
         if self.settings.numbers != "shape" and self.listed is None and summary.whole:
             said = [f"column {summary.name!r} holds many different whole numbers: taken as a number", *said]
         return number, said
@@ -233,12 +229,12 @@ def _whole_numbers(summary: Summary) -> str:
     return f"column {summary.name!r} holds {len(summary.tally or ())} different whole numbers"
 
 
-def _said_of_constant(summary: Summary) -> list[str]:
+def _remark_on_constant(summary: Summary) -> list[str]:
     one = (len(summary.tally) == 1) if summary.tally is not None else summary.low == summary.high
     return [f"column {summary.name!r} holds one value only: it separates no rows"] if one else []
 
 
-def _said_of_others(summary: Summary) -> list[str]:
+def _remarks_on_categories(summary: Summary) -> list[str]:
     if not summary.present:
         return [f"column {summary.name!r} holds missing cells only"]
     if summary.family is Family.MOMENT:
@@ -253,62 +249,37 @@ def _said_of_others(summary: Summary) -> list[str]:
             f"column {summary.name!r} holds {pair[0]!r} and {pair[1]!r}, which differ in capitals or spaces "
             "only: taken as two categories"
         ]
-    return [] if summary.missing else _said_of_constant(summary)
+    return [] if summary.missing else _remark_on_constant(summary)
 
 
-def _oddities(columns: Sequence[tuple[Column, Summary]]) -> Iterator[str]:
-    """Sentences on columns that say little or were taken in another way than meant, each with its cure."""
-    nominal, summaries = [(c, s) for c, s in columns if c.kind is Kind.NOMINAL], [s for _, s in columns]
-    wide = [f"{c.name!r} ({c.size})" for c, _ in nominal if c.size > MAX_CATEGORIES]
-    words = {s.name: found for s in summaries if (found := words_among_numbers(s))}
-    written = {s.name: signs for s in summaries if (signs := fractions_as_text(s))}
-    if wide:
-        yield (
-            f"Very many categories (more than {MAX_CATEGORIES}) in: {', '.join(wide)}. "
-            "Group them or drop the columns."
-        )
-    if alike := [c.name for c, s in nominal if is_nearly_unique(s) and c.name not in (*words, *written)]:
-        yield (
-            f"Every row, or nearly every one, is different in {alike}: names and free texts say nothing "
-            f"about clusters. {_how_to_drop(alike)}"
-        )
-    if counting := [s.name for s in summaries if counts_rows(s)]:
-        yield (
-            f"The numbers in {counting} count the rows: identifiers say nothing about clusters. "
-            f"{_how_to_drop(counting)}"
-        )
-    yield from _odd_fractions(written)
-    if words:
-        told = "; ".join(f"{', '.join(map(repr, found))} in {name!r}" for name, found in words.items())
-        yield (
-            f"The texts are numbers except for {told}, and were taken as categories. If that stands "
-            "for a missing cell, say so: --na of the command or read_table(..., na=[...]); in a frame, "
-            "pandas.to_numeric(column, errors='coerce')."
-        )
-    if empty := [s.name for s in summaries if not s.present]:
-        yield f"All cells are missing in {empty}. Drop the columns."
+def extend(schema: Schema, X: Any) -> Schema:
+    """The schema with the categories that a table has besides.
+
+    New categories come after those that were there, in their own order; that of missing cells stays last.
+    Bins and the ranges of numbers stay as they are.
+
+    Examples
+    --------
+    >>> from catalpa.table import infer
+    >>> extend(infer([["red"], ["blue"]]), [["green"], [None]]).columns[0].categories
+    ('blue', 'red', 'green', None)
+    """
+    # As if numbers were refused: whole numbers may be categories here, and all of them are asked for.
+    digested = digest(X, TableSettings(numbers="refuse"))
+    # By the schema's names: a table without names is matched by position.
+    summaries = dict(zip(schema.inputs, digested.summaries, strict=True))
+    columns = (
+        column if column.kind is Kind.NUMERIC else _extended(column, summaries, schema.missing)
+        for column in schema.columns
+    )
+    return replace(schema, columns=tuple(columns))
 
 
-def _odd_fractions(written: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
-    if commas := [name for name, examples in written.items() if list(examples) == [","]]:
-        yield (
-            f"The texts in {commas} are numbers with decimal commas, and were taken as categories. Read them "
-            "as numbers: --decimal , or read_table(..., decimal=','); in a frame, replace ',' by '.' first."
-        )
-    if dots := [name for name, examples in written.items() if list(examples) == ["."]]:
-        yield (
-            f"The texts in {dots} are numbers with decimal dots, and were taken as categories. Read them as "
-            "numbers: without --decimal , or decimal=','; in a frame, pandas.to_numeric(column)."
-        )
-    for name, examples in written.items():
-        if len(examples) > 1:
-            yield (
-                f"Column {name!r} holds numbers with a decimal comma ({examples[',']!r}) and with a dot "
-                f"({examples['.']!r}), and was taken as categories. Write all of them one way, without a "
-                "sign between thousands."
-            )
-
-
-def _how_to_drop(names: Sequence[str]) -> str:
-    told = shlex.quote(",".join(names))
-    return f"Drop the columns: X.drop(columns={list(names)!r}), or --drop {told} of the command."
+def _extended(column: Column, summaries: dict[str, Summary], missing: str) -> Column:
+    origin = column.origin
+    summary = summaries[column.name if origin is None else origin.column]
+    summary = summary if origin is None else derived_summary(summary, origin)
+    values = () if column.binned else (key[1] for key in sorted(summary.tally or ()))
+    fresh = (value for value in values if column.code_of(value) is None)
+    hole = column.missing_code is not None or (missing == "category" and summary.missing > 0)
+    return replace(column, categories=(*column.known, *fresh, *((None,) if hole else ())))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from catalpa.errors import TableError, UnsupportedTable
 from catalpa.table.blocks import IntArray
 from catalpa.table.cells import MISSING_CODE, Cells, Coded, Family, check_text
-from catalpa.table.reading import read_arrow, read_numpy, read_objects, strange_cells
+from catalpa.table.reading import read_arrow, read_numpy, read_objects, unsupported_cells
 from catalpa.table.schema import Dtype, Schema
 
 
@@ -285,7 +285,7 @@ def _read_pandas_category(name: str, series: Any) -> Coded:
     labels = index.astype(str) if inner.startswith(("interval", "period")) else index
     coded = read_column("pandas", name, labels.to_series()).coded()
     if coded.family is Family.LISTS:
-        raise strange_cells(name, f"a {type(index[0]).__name__} as a category")
+        raise unsupported_cells(name, f"a {type(index[0]).__name__} as a category")
     values = [coded.values[code] for code in coded.codes]
     dtype = Dtype("category", tuple(values), bool(series.cat.ordered), inner)
     family = Family.ORDERED if dtype.ordered else Family.TEXT
@@ -303,7 +303,7 @@ def _read_polars(name: str, series: Any) -> Cells:
     if kind.startswith(("List", "Array")):
         return read_arrow(name, series.to_arrow(), Dtype(kind))
     if series.dtype.is_nested():
-        raise strange_cells(name, f"values of type {kind}")
+        raise unsupported_cells(name, f"values of type {kind}")
     if kind in ("Object", "Int128", "UInt128"):  # Arrow takes none of them
         return read_objects(name, _objects(series.to_list()), Dtype(kind))
     return read_arrow(name, series.to_arrow(), Dtype(kind))

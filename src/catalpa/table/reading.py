@@ -26,7 +26,7 @@ from catalpa.table.cells import (
     category_key,
     check_text,
     indices_of,
-    whole,
+    int_if_whole,
 )
 from catalpa.table.schema import Dtype
 
@@ -66,7 +66,7 @@ def read_numpy(name: str, cells: NDArray[Any], dtype: Dtype) -> Cells:
     try:
         return read_arrow(name, pa.array(cells, from_pandas=True), dtype)
     except pa.ArrowException as error:
-        raise strange_cells(name, f"values of type {cells.dtype}") from error
+        raise unsupported_cells(name, f"values of type {cells.dtype}") from error
 
 
 def read_arrow(name: str, cells: Any, dtype: Dtype) -> Cells:
@@ -77,7 +77,7 @@ def read_arrow(name: str, cells: Any, dtype: Dtype) -> Cells:
         packed = _packed(name, array)
         values = packed.dictionary.to_pylist()
         return Coded(Family.TEXT, replace(dtype, inner=str(kind)), values, indices_of(packed))
-    _check_sound(name, array)
+    _validate(name, array)
     if pa.types.is_dictionary(kind):
         return _read_dictionary(name, array, dtype)
     dtype = replace(dtype, inner=str(kind))
@@ -95,29 +95,29 @@ def read_arrow(name: str, cells: Any, dtype: Dtype) -> Cells:
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         return _read_lists(name, array.to_pylist(), dtype)
     if pa.types.is_duration(kind) or pa.types.is_interval(kind) or pa.types.is_nested(kind):
-        raise strange_cells(name, f"values of type {kind}")
+        raise unsupported_cells(name, f"values of type {kind}")
     packed = array.dictionary_encode()
     family = Family.MOMENT if pa.types.is_temporal(kind) else Family.TEXT
     return Coded(family, dtype, _dictionary_values(name, packed.dictionary), indices_of(packed))
 
 
 def _packed(name: str, array: pa.Array) -> pa.DictionaryArray:
-    """Text as a dictionary, with what ``_check_sound`` looks for told from each different text once."""
+    """Text as a dictionary, with what ``_validate`` looks for told from each different text once."""
     width = np.int32 if pa.types.is_string(array.type) else np.int64
     places: NDArray[Any] = np.frombuffer(array.buffers()[1], dtype=width)
     ends = places[array.offset : array.offset + len(array) + 1]
     # Do texts lie one behind the other? That the last ends inside its bytes Arrow has looked at.
     if (ends[1:] < ends[:-1]).any():
-        _check_sound(name, array)
+        _validate(name, array)
     packed = array.dictionary_encode()
     try:
         packed.dictionary.validate(full=True)
     except pa.ArrowInvalid:
-        _check_sound(name, array)  # in which row it is
+        _validate(name, array)  # in which row it is
     return packed
 
 
-def _check_sound(name: str, array: pa.Array) -> None:
+def _validate(name: str, array: pa.Array) -> None:
     """Refuse places beyond a dictionary and bytes that are no text: nobody else looks for them."""
     try:
         if pa.types.is_dictionary(array.type) and _points_inside(array):
@@ -172,9 +172,9 @@ def _dictionary_values(name: str, dictionary: pa.Array) -> list[Category]:
     values: list[Any] = dictionary.to_pylist()
     for value in values:
         if value is not None and not isinstance(value, str | bool | int | float):
-            raise strange_cells(name, f"a {type(value).__name__}")
+            raise unsupported_cells(name, f"a {type(value).__name__}")
     if pa.types.is_floating(dictionary.type):
-        return [None if value is None or value != value else whole(value) for value in values]
+        return [None if value is None or value != value else int_if_whole(value) for value in values]
     return values
 
 
@@ -197,7 +197,7 @@ def _decoded(name: str, value: bytes | None) -> str | None:
         ) from error
 
 
-def strange_cells(name: str, what: str) -> UnsupportedTable:
+def unsupported_cells(name: str, what: str) -> UnsupportedTable:
     """The error for cells that are no categories, numbers or moments."""
     if "complex" in what:
         return UnsupportedTable(f"Complex data not supported: column {name!r} holds {what}.")
@@ -251,7 +251,7 @@ def _read_lists(name: str, cells: Any, dtype: Dtype) -> Coded:
     def items(cell: Any) -> Any:
         if type(cell).__name__ not in _LISTS:
             return None
-        keys = {category_key(value) for item in cell if (value := _plain(name, item)) is not None}
+        keys = {category_key(value) for item in cell if (value := _category(name, item)) is not None}
         return tuple(key[1] for key in sorted(keys))
 
     values, codes = _factorized(items(cell) for cell in cells)
@@ -259,7 +259,7 @@ def _read_lists(name: str, cells: Any, dtype: Dtype) -> Coded:
 
 
 def _read_mixed(name: str, cells: Any, dtype: Dtype) -> Coded:
-    plain = (_plain(name, cell) for cell in cells)
+    plain = (_category(name, cell) for cell in cells)
     keys, codes = _factorized(None if value is None else category_key(value) for value in plain)
     values = [key[1] for key in keys]
     check_text(f"Column {name!r} holds", values)
@@ -276,7 +276,7 @@ def _factorized(keys: Iterable[Any]) -> tuple[list[Any], IntArray]:
     return list(places), codes
 
 
-def _plain(name: str, cell: Any) -> Category:
+def _category(name: str, cell: Any) -> Category:
     """A cell of an object column as a category; None where it is missing."""
     kind: type = type(cell)
     group = _group(kind)
@@ -293,10 +293,10 @@ def _plain(name: str, cell: Any) -> Category:
     if isinstance(cell, bytes):
         return _decoded(name, cell)
     if group != "float" and not isinstance(cell, Decimal):
-        raise strange_cells(name, f"a {kind.__name__}")
+        raise unsupported_cells(name, f"a {kind.__name__}")
     number = np.nan if isinstance(cell, Decimal) and cell.is_nan() else float(cell)
     if number != number:  # nan
         return None
     if np.isinf(number):
         raise TableError(f"Input X contains infinity: column {name!r} holds infinite numbers. Replace them.")
-    return whole(number)
+    return int_if_whole(number)

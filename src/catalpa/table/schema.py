@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalpa.errors import ParameterError
-from catalpa.table.blocks import Axis, Scaling
-from catalpa.table.cells import Category, Dtype, Key, category_key, cut, read_text
+from catalpa.table.blocks import Axis, IntArray, Scaling
+from catalpa.table.cells import Category, Dtype, Key, category_key, read_text, short
 
 __all__ = ["Category", "Column", "Dtype", "Key", "Kind", "Origin", "Schema", "TableSettings", "category_key"]
 
@@ -176,8 +176,8 @@ class Column:
         if self.kind is Kind.NUMERIC:
             beyond = ", clipped beyond" if self.clipped else ""
             return f"{self.low:.6g} to {self.high:.6g}{beyond}"
-        shown = ", ".join("(missing)" if value is None else cut(str(value)) for value in self.categories[:5])
-        return f"{self.size} categories: {shown}" + (", ..." if self.size > 5 else "")
+        texts = ["(missing)" if value is None else short(str(value)) for value in self.categories[:5]]
+        return f"{self.size} categories: {', '.join(texts)}" + (", ..." if self.size > 5 else "")
 
 
 @dataclass(frozen=True, repr=False)
@@ -272,7 +272,7 @@ class Schema:
         return schema_from_dict(state)
 
     def __repr__(self) -> str:
-        names = [cut(name) for name in self.names]
+        names = [short(name) for name in self.names]
         name_width = max(map(len, names), default=0)
         lines = [f"Schema of {len(self.columns)} column{'s' if len(self.columns) != 1 else ''}"]
         lines += [
@@ -291,3 +291,15 @@ class Schema:
         said = "".join(f"<li>{escape(decision)}</li>" for decision in self.decisions)
         head = "<thead><tr><th>column</th><th>kind</th><th>holds</th></tr></thead>"
         return f"<table>{head}<tbody>{rows}</tbody></table>" + (f"<ul>{said}</ul>" if said else "")
+
+
+def places_in(schema: Schema, wider: Schema) -> IntArray:  # (V,)
+    """Where each place of the schema's axis is on the axis of a wider one."""
+    columns = zip(schema.categorical, wider.categorical, wider.axis.offsets, strict=False)
+    places = [
+        # The category of missing cells stays the last.
+        int(offset) + (other.size - 1 if value is None else other.codes[category_key(value)])
+        for column, other, offset in columns
+        for value in column.categories
+    ]
+    return np.array(places, dtype=np.int64)

@@ -41,7 +41,7 @@ def shaped(
       - column 'x0' holds 0 in 50% of the cells looked at: cut into 5 ordered bins
     """
     weights = np.ones(len(numbers), dtype=np.int64) if weights is None else weights
-    known = (_Known.of(numbers[:, at], weights) for at in range(numbers.shape[1]))
+    known = (_Distinct.of(numbers[:, at], weights) for at in range(numbers.shape[1]))
     made = dict(zip((column.name for column in schema.numeric), known, strict=True))
     columns, decisions = [], list(schema.decisions)
     for column in schema.columns:
@@ -67,14 +67,14 @@ def numbers_at(table: Table, schema: Schema, positions: IntArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class _Known:
+class _Distinct:
     """The different numbers of a column in ascending order, and how often each is there."""
 
     values: FloatArray  # (different,)
     times: IntArray  # (different,) int64
 
     @classmethod
-    def of(cls, numbers: FloatArray, weights: IntArray) -> _Known:
+    def of(cls, numbers: FloatArray, weights: IntArray) -> _Distinct:
         there = ~np.isnan(numbers) & (weights > 0)
         values, place = np.unique(numbers[there] + 0.0, return_inverse=True)  # -0.0 becomes 0.0
         times = np.zeros(len(values), dtype=np.int64)
@@ -100,7 +100,7 @@ class _Known:
         return math.fsum((self.times * terms).tolist()) / self.total
 
 
-def _shape(column: Column, known: _Known, hole: bool) -> tuple[Column, str]:
+def _shape(column: Column, known: _Distinct, hole: bool) -> tuple[Column, str]:
     """The column as its shape asks for it, and what is to be said of it."""
     if not known.total:
         return _binned(column, known, hole, "has no number in the rows looked at")
@@ -121,7 +121,7 @@ def _shape(column: Column, known: _Known, hole: bool) -> tuple[Column, str]:
     return clipped, f"is taken as a number, clipped to {low:.6g} and {high:.6g}"
 
 
-def _skew(known: _Known, half_median: float, half_spread: float) -> float:
+def _skew(known: _Distinct, half_median: float, half_spread: float) -> float:
     """Skewness of the clipped numbers; infinite where they are too close together to be told apart."""
     if not half_spread > 0:
         return math.inf
@@ -132,7 +132,7 @@ def _skew(known: _Known, half_median: float, half_spread: float) -> float:
     return known.mean_of(away * away * away) / (variance * math.sqrt(variance))
 
 
-def _binned(column: Column, known: _Known, hole: bool, said: str) -> tuple[Column, str]:
+def _binned(column: Column, known: _Distinct, hole: bool, said: str) -> tuple[Column, str]:
     binned = cut_at(midrank_edges(known.values, known.times, BINS), column, hole)
     bins = len(binned.known)
     return binned, f"{said}: cut into {bins} ordered bin{'s' if bins > 1 else ''}"

@@ -52,7 +52,7 @@ def read_delimited(
         refuse_binary(content, name)
     utf8 = in_utf8(content, name, encoding)
     sample = utf8[:SAMPLE_BYTES].decode("utf-8", "ignore")[:SAMPLE_CHARACTERS]  # the last one may be cut
-    chosen, names = begun(sample, name, delimiter, lambda: utf8.decode("utf-8"))
+    chosen, names = header_of(sample, name, delimiter, lambda: utf8.decode("utf-8"))
     table = _parse(utf8, name, chosen, names, na)
     if table.num_rows == 0:
         raise _no_rows(name)
@@ -77,12 +77,12 @@ def missing_texts(na: str | Sequence[object]) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def begun(begin: str, name: str, delimiter: str | None, whole: Callable[[], str]) -> tuple[str, list[str]]:
+def header_of(text: str, name: str, delimiter: str | None, whole: Callable[[], str]) -> tuple[str, list[str]]:
     """The delimiter of a text and the names of its columns, from its beginning if that is enough."""
-    if not begin.strip() and not whole().strip():
+    if not text.strip() and not whole().strip():
         raise TableError(f"{name} is empty. A table needs a line with the names of its columns, and rows.")
-    chosen = chosen_delimiter(begin[:SAMPLE_CHARACTERS], name, delimiter)
-    return chosen, _header_names(begin, name, chosen, whole)
+    chosen = chosen_delimiter(text[:SAMPLE_CHARACTERS], name, delimiter)
+    return chosen, _header_names(text, name, chosen, whole)
 
 
 def chosen_delimiter(sample: str, name: str, delimiter: str | None) -> str:
@@ -141,7 +141,7 @@ def refuse_same_names(names: list[str], name: str) -> None:
         raise TableError(f"{name} has several columns with the same name: {twice}. Rename them.")
 
 
-def as_text(
+def text_options(
     names: list[str], delimiter: str, na: Sequence[str], repeating: Collection[str] = ()
 ) -> tuple[arrow_csv.ParseOptions, arrow_csv.ConvertOptions]:
     """How Arrow cuts records into fields that stay text, of repeating columns as dictionaries.
@@ -165,7 +165,7 @@ def _parse(content: bytes, name: str, delimiter: str, names: list[str], na: Sequ
     begun = content.lstrip(b"\r\n")  # an empty line is no line of names
     try:
         repeating = _repeating(begun, names, delimiter)
-        parse, convert = as_text(names, delimiter, na, repeating)
+        parse, convert = text_options(names, delimiter, na, repeating)
         # Which fields are missing is told from the different ones, once all columns have few.
         convert.strings_can_be_null = len(repeating) < len(names)
         # To look for the ends of lines outside quotes takes a reading of its own, and fields are cut sooner
@@ -198,7 +198,7 @@ def _read(
 
 def _repeating(content: bytes, names: list[str], delimiter: str) -> set[str]:
     """Columns whose fields occur twice on average in the first rows: as dictionaries they are read sooner."""
-    parse, convert = as_text(names, delimiter, ())
+    parse, convert = text_options(names, delimiter, ())
     read = arrow_csv.ReadOptions(use_threads=False, block_size=LOOKED_AT_BYTES)
     try:
         with arrow_csv.open_csv(pa.BufferReader(content), read, parse, convert) as reader:

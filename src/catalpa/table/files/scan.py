@@ -23,7 +23,7 @@ from catalpa.table.files.sources import (
     form_of,
     parquet_file,
     readable,
-    sound,
+    validated,
     with_dictionaries,
 )
 from catalpa.table.files.text_scan import TextFiles
@@ -76,7 +76,7 @@ def scan(
     """
     kept = None if columns is None else tuple(columns)
     text = (delimiter, encoding, bytes_of(memory), decimal, missing_texts(na))
-    paths = _found(source)
+    paths = _paths_of(source)
     return Scan(paths, kept, tuple(drop or ()), *text)
 
 
@@ -233,9 +233,9 @@ def _stamp(path: Path) -> tuple[int, ...]:
         raise TableError(f"{path} cannot be read: {reason}.") from error
 
 
-def _found(source: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
+def _paths_of(source: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
     if not isinstance(source, str | Path):
-        return tuple(path for one in source for path in _found(one))
+        return tuple(path for one in source for path in _paths_of(one))
     if str(source) == "-":
         raise UnsupportedTable(
             "Standard input passes once, and rows that are not kept must be read several times. "
@@ -279,7 +279,7 @@ def _parquet_tables(path: Path, names: Sequence[str], rows: int) -> Iterator[pa.
     # Without pre_buffer and with a small buffer: otherwise whole row groups are held at once.
     with parquet_file(path, pre_buffer=False, buffer_size=1 << 20) as file:
         for batch in file.iter_batches(rows, columns=list(names), use_threads=False):
-            yield sound(pa.Table.from_batches([batch]).select(list(names)))
+            yield validated(pa.Table.from_batches([batch]).select(list(names)))
 
 
 def _arrow_tables(path: Path) -> Iterator[pa.Table]:
@@ -287,7 +287,7 @@ def _arrow_tables(path: Path) -> Iterator[pa.Table]:
     with pa.OSFile(str(path)) as source:
         reader = arrow_reader(source)
         if isinstance(reader, pa.ipc.RecordBatchStreamReader):
-            yield from (sound(pa.Table.from_batches([batch])) for batch in reader)
+            yield from (validated(pa.Table.from_batches([batch])) for batch in reader)
             return
         for at in range(reader.num_record_batches):
-            yield sound(pa.Table.from_batches([reader.get_batch(at)]))
+            yield validated(pa.Table.from_batches([reader.get_batch(at)]))

@@ -124,7 +124,7 @@ def _recognized(name: str, content: bytes) -> tuple[str, bytes, str]:
 
 def _read_parquet(content: bytes, name: str) -> pa.Table:
     with readable(f"{name} cannot be read as Parquet"):
-        return sound(parquet_file(pa.BufferReader(content)).read())
+        return validated(parquet_file(pa.BufferReader(content)).read())
 
 
 def parquet_file(source: Path | pa.NativeFile, **options: Any) -> pq.ParquetFile:
@@ -135,7 +135,7 @@ def parquet_file(source: Path | pa.NativeFile, **options: Any) -> pq.ParquetFile
 
 def _read_arrow(content: bytes, name: str) -> pa.Table:
     with readable(f"{name} cannot be read as Arrow"):
-        return sound(arrow_reader(pa.BufferReader(content)).read_all())
+        return validated(arrow_reader(pa.BufferReader(content)).read_all())
 
 
 def arrow_reader(source: pa.NativeFile) -> pa.ipc.RecordBatchStreamReader | pa.ipc.RecordBatchFileReader:
@@ -199,7 +199,7 @@ def chosen_columns(
     return kept
 
 
-def sound(table: pa.Table) -> pa.Table:
+def validated(table: pa.Table) -> pa.Table:
     """The table, if its bytes are what its types say; pa.ArrowInvalid where they are not."""
     # Arrow reads lengths, places in dictionaries and text from a file as they are, damaged or not.
     table.validate(full=True)

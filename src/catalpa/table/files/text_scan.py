@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from catalpa.errors import TableError
-from catalpa.table.files.delimited import as_text, begun, cast, looks_like_labels, number_text
+from catalpa.table.files.delimited import cast, header_of, looks_like_labels, number_text, text_options
 from catalpa.table.files.encodings import SAMPLE_BYTES, encoding_of
 
 BLOCK_BYTES = 1 << 22  # read at a time; no record may be longer
@@ -101,7 +101,7 @@ def _layout(path: Path, delimiter: str | None, encoding: str | None, na: tuple[s
     begin = _beginning(path)
     found = encoding_of(begin, str(path), encoding)
     text = begin.decode(found, errors="replace")
-    chosen, names = begun(text, str(path), delimiter, lambda: text)
+    chosen, names = header_of(text, str(path), delimiter, lambda: text)
     empty = len(text[: len(text) - len(text.lstrip("\r\n"))].splitlines())
     return Layout(names, chosen, found, empty, na)
 
@@ -140,7 +140,7 @@ def _examined(
 
 def _records(path: Path, layout: Layout) -> Iterator[pa.RecordBatch]:
     """Batches of the fields as text."""
-    parse, convert = as_text(layout.names, layout.delimiter, layout.na)
+    parse, convert = text_options(layout.names, layout.delimiter, layout.na)
     read = arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES)
     read.encoding, read.skip_rows = layout.encoding, layout.empty_lines
     try:
