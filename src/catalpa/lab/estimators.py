@@ -25,7 +25,7 @@ def find_estimator(name: str) -> type[Any]:
     if ":" in name:
         module, _, attribute = name.partition(":")
         cure = f'Name one of {", ".join(METHODS)}, or "package.module:Class" of an installed package.'
-        return _loaded(name, "", lambda: getattr(importlib.import_module(module), attribute), cure)
+        return _imported(name, "", lambda: getattr(importlib.import_module(module), attribute), cure)
     try:
         # First, so that no other package changes what the library's own names mean.
         return find_method(name).estimator
@@ -37,7 +37,7 @@ def find_estimator(name: str) -> type[Any]:
         for point in entry_points(group=GROUP):
             if point.name == name:
                 cure = "Install its package again, or name another method."
-                return _loaded(name, f"is the entry point {point.value!r}, which ", point.load, cure)
+                return _imported(name, f"is the entry point {point.value!r}, which ", point.load, cure)
         raise ParameterError(
             f"{error} Other programs have the names {', '.join(PEERS)}; any class of another package is "
             'named by its path, as in "package.module:Class".'
@@ -53,7 +53,7 @@ def method_name(name: str) -> str:
 
 def make(entry: Entry, n_clusters: int, seed: int, categorical_features: str | None = None) -> Any:
     """An estimator with the entry's settings, one thread, and the other settings where it takes them."""
-    model = _made(entry.method, entry.parameters)
+    model = _instance(entry.method, entry.parameters)
     # SigDT and others find the number of clusters themselves and have no such setting.
     # One thread, because runs are spread over processes.
     wanted: dict[str, Any] = {"n_clusters": n_clusters, "random_state": seed, "n_jobs": 1}
@@ -76,10 +76,10 @@ def fitted(
 
 def is_by_chance(name: str) -> bool:
     """Whether an estimator takes a seed."""
-    return "random_state" in _made(name, {}).get_params(deep=False)
+    return "random_state" in _instance(name, {}).get_params(deep=False)
 
 
-def _made(name: str, parameters: Mapping[str, Any]) -> Any:
+def _instance(name: str, parameters: Mapping[str, Any]) -> Any:
     try:
         return find_estimator(name)(**parameters)
     except TypeError as error:
@@ -89,7 +89,7 @@ def _made(name: str, parameters: Mapping[str, Any]) -> Any:
         ) from error
 
 
-def _loaded(name: str, what: str, load: Callable[[], Any], cure: str) -> type[Any]:
+def _imported(name: str, what: str, load: Callable[[], Any], cure: str) -> type[Any]:
     """A class of another package, if it is a clusterer and can be imported."""
     try:
         found = load()

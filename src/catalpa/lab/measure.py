@@ -154,7 +154,7 @@ def measured(
         categories = [column.name for column in columns]
         # The labels that an article's numbers were made of.
         labels = np.asarray(getattr(model, "published_labels_", model.labels_))
-        found = _judged(frame[categories], target, labels, asked)
+        found = _measures(frame[categories], target, labels, asked)
     except (Exception, SystemExit) as error:  # whatever a method does, the other runs go on
         return known | _failure(error) | {"seconds": time.perf_counter() - began}
     passes = _number(getattr(model, "n_iter_", None))
@@ -173,7 +173,7 @@ def _number(value: Any) -> float:
     return number if math.isfinite(number) else math.nan
 
 
-def _judged(categories: pd.DataFrame, target: pd.Series, labels: Any, asked: int) -> dict[str, Any]:
+def _measures(categories: pd.DataFrame, target: pd.Series, labels: Any, asked: int) -> dict[str, Any]:
     sizes = np.unique_counts(labels).counts
     k = max(asked, len(sizes))
     return {

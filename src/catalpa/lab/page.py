@@ -127,15 +127,15 @@ def _collapsed(accuracy: PublishedTable) -> str:
     cells = accuracy.cells
     # Means are shown to one digit; SigDT is not asked for a number, so it cannot lose clusters.
     lost = cells[(cells["clusters_left"] < cells["clusters_asked"] - 0.05) & (cells["label"] != "SigDT")]
-    return _where(lost, lambda row: f"{row.dataset} {row.clusters_left:.1f} of {row.clusters_asked}")
+    return _by_column(lost, lambda row: f"{row.dataset} {row.clusters_left:.1f} of {row.clusters_asked}")
 
 
 def _lopsided(accuracy: PublishedTable) -> str:
     found = accuracy.cells[accuracy.cells["lopsided"] > 0]
-    return _where(found, lambda row: f"{row.dataset} {row.lopsided} of {row.runs}")
+    return _by_column(found, lambda row: f"{row.dataset} {row.lopsided} of {row.runs}")
 
 
-def _where(cells: pd.DataFrame, text: Callable[[Any], str]) -> str:
+def _by_column(cells: pd.DataFrame, text: Callable[[Any], str]) -> str:
     """A line for every column of the table that has such cells."""
     lines = [
         f"- {column}: {', '.join(map(text, part.itertuples()))}"

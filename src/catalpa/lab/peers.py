@@ -65,7 +65,7 @@ class LeadingAxes(ClusterMixin, BaseEstimator):
         block = _encoded(X, self.categorical_features)
         # The centres of k clusters span k - 1 directions.
         wanted = min(self.n_clusters - 1, MOST_AXES) if self.n_axes is None else self.n_axes
-        points = _on_axes(block, max(wanted, 1), check_random_state(self.random_state))
+        points = _leading_coordinates(block, max(wanted, 1), check_random_state(self.random_state))
         model = KMeans(self.n_clusters, n_init=self.n_init, random_state=self.random_state)
         self.labels_ = model.fit_predict(points)
         self.inertia_ = model.inertia_
@@ -107,7 +107,7 @@ def _standardised(numbers: FloatArray) -> FloatArray:
     return np.asarray((numbers - np.nanmean(numbers, axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
-def _on_axes(block: Block, n_axes: int, rng: np.random.RandomState) -> FloatArray:  # (n, axes)
+def _leading_coordinates(block: Block, n_axes: int, rng: np.random.RandomState) -> FloatArray:  # (n, axes)
     """Coordinates of the rows on the leading axes of the centred table of indicators and numbers."""
     table = _indicators(block)
     middle = np.asarray(table.mean(axis=0)).ravel()

@@ -9,13 +9,13 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pandas as pd
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -26,6 +26,8 @@ from catalpa.errors import ParameterError
 from catalpa.lab.journal import ResultJournal
 from catalpa.lab.measure import run_job
 from catalpa.lab.protocol import Job, Protocol
+
+FinishedRun: TypeAlias = tuple[Job, dict[str, Any]]  # with its row
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def run(
         done = journal.done()
         todo = [job for job in planned if job.key not in done]
         here = ((job, run_job(job, data_home)) for job in todo)
-        finishing = here if jobs == 1 else _beside(todo, data_home, jobs)
+        finishing = here if jobs == 1 else _in_processes(todo, data_home, jobs)
         began, failed, through, left = time.monotonic(), 0, 0, sum(map(_cells, todo))
         for finished, (job, row) in enumerate(finishing, start=len(planned) - len(todo) + 1):
             journal.append(row)
@@ -108,28 +110,29 @@ def available(protocol: Protocol) -> tuple[Protocol, list[str]]:
     return replace(protocol, categorical=categorical, mixed=mixed), missing
 
 
-def _beside(todo: Sequence[Job], data_home: str | None, jobs: int) -> Iterator[tuple[Job, dict[str, Any]]]:
+def _in_processes(todo: Sequence[Job], data_home: str | None, jobs: int) -> Iterator[FinishedRun]:
     """Runs in processes; when one of them dies, its jobs are run again, each alone."""
     waiting = iter(todo)
     suspects: list[Job] = []
-    while lost := (yield from _pooled(waiting, data_home, jobs)):
+    while lost := (yield from _in_pool(waiting, data_home, jobs)):
         suspects += lost
     # Any of the jobs under way may have killed the process: alone, each answers for itself.
     for job in suspects:
-        if (yield from _pooled(iter([job]), data_home, 1)):
+        if (yield from _in_pool(iter([job]), data_home, 1)):
             error = "ChildProcessError: the process of this run ended by itself, perhaps for want of memory"
             yield job, job.identity | {"error": error}
 
 
-def _pooled(
+def _in_pool(
     waiting: Iterator[Job], data_home: str | None, jobs: int
-) -> Any:  # a generator of (job, row) that returns the jobs whose process died
+) -> Generator[FinishedRun, None, list[Job]]:
+    """Runs in one pool of processes; returns the jobs that were under way when one of these died."""
     under_way: dict[Future[dict[str, Any]], Job] = {}
     # A forked process would inherit the locks of threads that it does not have.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, context, initializer=_prepare) as pool, _ended_when_stopped():
+    with ProcessPoolExecutor(jobs, context, initializer=_prepare_worker) as pool, _processes_ended_on_error():
         while True:
-            with _deaf_to_interrupts():
+            with _interrupts_blocked():
                 # One job waits for every process: none is idle, and a death costs few of them.
                 for job in itertools.islice(waiting, 2 * jobs - len(under_way)):
                     under_way[pool.submit(run_job, job, data_home)] = job
@@ -144,7 +147,7 @@ def _pooled(
 
 
 @contextmanager
-def _ended_when_stopped() -> Iterator[None]:
+def _processes_ended_on_error() -> Iterator[None]:
     """On Ctrl-C, or when rows cannot be kept: end the processes, whose runs are begun again next time."""
     before = set(multiprocessing.active_children())
     try:
@@ -157,7 +160,7 @@ def _ended_when_stopped() -> Iterator[None]:
 
 
 @contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
+def _interrupts_blocked() -> Iterator[None]:
     """Processes started here leave Ctrl-C to the one that hands out work, which hears it a moment later."""
     if sys.platform == "win32":
         yield
@@ -170,7 +173,7 @@ def _deaf_to_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, usual)
 
 
-def _prepare() -> None:
+def _prepare_worker() -> None:
     """In a worker: one thread, and an end when the process that hands out work is killed."""
     # Several processes with as many threads as cores each would wait for each other.
     threadpool_limits(1)

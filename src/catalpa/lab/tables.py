@@ -118,7 +118,7 @@ def table(results: pd.DataFrame, protocol: Protocol, number: str, measure: str =
         )
     there = printed(number, measure).rename(columns={"mean": "printed", "std": "printed_std"})
     cells = (
-        _places_to_fill(protocol, number)
+        _empty_cells(protocol, number)
         .merge(_summary(results, measure), on=["method", "variant", "columns", "dataset"], how="left")
         .merge(there, on=["dataset", "label"], how="left")
         .drop(columns=["method", "columns"])
@@ -132,7 +132,7 @@ def table(results: pd.DataFrame, protocol: Protocol, number: str, measure: str =
     return PublishedTable(number, measure, cells.assign(one_cluster=cells["dataset"].map(alone)))
 
 
-def _places_to_fill(protocol: Protocol, number: str) -> pd.DataFrame:
+def _empty_cells(protocol: Protocol, number: str) -> pd.DataFrame:
     """Every cell of a table, columns as they are printed and those that are not printed after them."""
     order = {label: at for at, label in enumerate(printed(number, "ACC")["label"].unique())}
     # sorted is stable: variants of one label keep the order of the protocol.

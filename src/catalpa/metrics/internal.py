@@ -115,7 +115,7 @@ def categorical_silhouette(
     1.0
     """
     table = _read(frame, labels, numbers)
-    rows = _drawn_rows(table.clusters.size, sample_size, random_state)
+    rows = _sampled_rows(table.clusters.size, sample_size, random_state)
     return float(_silhouettes(table, rows).mean())
 
 
@@ -147,7 +147,7 @@ def categorical_silhouette_samples(
     return _silhouettes(table, np.arange(table.clusters.size))
 
 
-class _Measured(NamedTuple):
+class _Table(NamedTuple):
     """A table whose rows are compared."""
 
     clusters: Codes
@@ -156,7 +156,7 @@ class _Measured(NamedTuple):
     numbers: Floats  # (n, numeric), on [0, 1]
 
 
-def _read(frame: Any, labels: ArrayLike, numbers: ArrayLike | None) -> _Measured:
+def _read(frame: Any, labels: ArrayLike, numbers: ArrayLike | None) -> _Table:
     clusters, found = label_codes(labels, "labels")
     beside = np.zeros((clusters.size, 0)) if numbers is None else np.asarray(numbers, dtype=np.float64)
     if beside.ndim != 2 or len(beside) != clusters.size:
@@ -172,7 +172,7 @@ def _read(frame: Any, labels: ArrayLike, numbers: ArrayLike | None) -> _Measured
             f"The table has {n_rows} rows and labels has {clusters.size}. "
             "Both must describe the same rows in the same order."
         )
-    return _Measured(clusters, found, columns, _on_range(beside))
+    return _Table(clusters, found, columns, _over_range(beside))
 
 
 def _entropies(counts: NDArray[np.int64]) -> Floats:
@@ -182,7 +182,7 @@ def _entropies(counts: NDArray[np.int64]) -> Floats:
     return np.asarray(np.abs((shares * logs).sum(axis=1)), dtype=np.float64)
 
 
-def _drawn_rows(
+def _sampled_rows(
     n_rows: int, sample_size: int | None, random_state: int | np.random.Generator | None
 ) -> NDArray[np.int64]:
     if sample_size is not None and sample_size < 1:
@@ -196,7 +196,7 @@ def _drawn_rows(
     return np.sort(drawn)
 
 
-def _on_range(numbers: Floats) -> Floats:
+def _over_range(numbers: Floats) -> Floats:
     """Every column over its range; NaN stays."""
     known = np.isfinite(numbers)
     low = np.where(known, numbers, np.inf).min(axis=0, initial=np.inf)
@@ -206,7 +206,7 @@ def _on_range(numbers: Floats) -> Floats:
     return np.asarray(np.where(known, (numbers / 2 - start / 2) / half, np.nan))
 
 
-def _silhouettes(table: _Measured, rows: NDArray[np.int64]) -> Floats:
+def _silhouettes(table: _Table, rows: NDArray[np.int64]) -> Floats:
     if table.found < 2:
         raise ParameterError(
             "The silhouette compares clusters with each other, but labels names only one. "
@@ -224,12 +224,12 @@ def _silhouettes(table: _Measured, rows: NDArray[np.int64]) -> Floats:
             matches += by_category.T[codes[chunk]]
         differences = (sizes * len(table.columns) - matches).astype(np.float64)
         for column in table.numbers.T:
-            differences += _apart(column, clusters, found, chunk)
+            differences += _summed_distances(column, clusters, found, chunk)
         values[start : start + step] = _from_differences(differences, clusters[chunk], sizes)
     return values
 
 
-def _apart(numbers: Floats, clusters: Codes, found: int, rows: NDArray[np.int64]) -> Floats:
+def _summed_distances(numbers: Floats, clusters: Codes, found: int, rows: NDArray[np.int64]) -> Floats:
     """Summed distance of some rows' numbers to those of every cluster, (rows, clusters)."""
     asked = numbers[rows]
     apart = np.empty((rows.size, found))
