@@ -54,10 +54,6 @@ TESTED_THROUGH = {
         "plot: clarity fitting profiles",
     ),
     "relations/test_relations.py": ("one relation is asked of all of them", "relations: relation"),
-    "report/test_page.py": (
-        "parts are looked at in the whole page",
-        "report: passes rows",
-    ),
     "steps/test_core_equals_reference.py": ("it is what the core must equal", "steps: reference"),
     "steps/test_soft_core_equals_reference.py": ("it is what the core must equal", "steps/soft: reference"),
     "table/test_roundtrip.py": ("a table goes in and comes out", "table: decode reading"),

@@ -68,7 +68,8 @@ class Walk:
 
 
 def _is_ours(code: CodeType) -> bool:
-    inside = code.co_filename.startswith(str(HOUSE))
+    # Python only: Jinja compiles templates to functions that nobody wrote, under the template's name.
+    inside = code.co_filename.startswith(str(HOUSE)) and code.co_filename.endswith(".py")
     return inside and code.co_name not in SKIPPED and not code.co_name.startswith("__")
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import catalpa
 from catalpa.errors import ColumnMismatch, ParameterError
-from catalpa.report.beside import set_aside
+from catalpa.report.rows import set_aside
 
 
 @pytest.fixture(scope="module")

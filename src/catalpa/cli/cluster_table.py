@@ -20,7 +20,7 @@ from catalpa.estimator.fitted import fitted_of
 from catalpa.plot.view import number_records
 from catalpa.relations.names import amount, figure, percent
 from catalpa.relations.reasons import sentence
-from catalpa.report.beside import crossed
+from catalpa.report.comparing import crossed
 from catalpa.table.blocks import search_positions
 
 NUMBERS_SHOWN = CATEGORIES_SHOWN = 12  # --json has them all

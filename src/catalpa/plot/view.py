@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from catalpa.engines.local import weight_units
 from catalpa.errors import UnseenCategoryWarning
 from catalpa.estimator.base import Clusterer
-from catalpa.estimator.fitted import fitted_of
+from catalpa.estimator.fitted import Fitted, fitted_of
 from catalpa.relations.doubt import border_by_cost, border_by_probability
 from catalpa.relations.names import category_names, shortened
 from catalpa.relations.numbers import NumberProfile, profile_values, quantiles
@@ -80,6 +80,10 @@ class View:
     unseen: dict[str, int]
     missing: dict[str, int]
     is_fit_table: bool  # whether the rows are, as far as counts can tell, those that the model was fitted to
+
+    @property
+    def fitted(self) -> Fitted:
+        return fitted_of(self.model)
 
     @property
     def schema(self) -> Schema:

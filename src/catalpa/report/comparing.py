@@ -1,4 +1,4 @@
-"""Two clusterings of the same rows: who moved where, how far they agree, and what the movers are like."""
+"""Clusters beside other groups of the same rows: a second clustering as a page, or a column kept out."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from sklearn.base import ClusterMixin
 
 from catalpa.engines.local import checked_weights
 from catalpa.errors import ColumnWarning, ParameterError
+from catalpa.estimator.attributes import frame_in
 from catalpa.estimator.fitted import fitted_of
 from catalpa.estimator.naming import all_names
-from catalpa.metrics.codes import label_codes
 from catalpa.relations.crossing import Crossing, cross
-from catalpa.relations.numbers import profile_values
+from catalpa.relations.names import category_names
+from catalpa.relations.numbers import over, profile_values
 from catalpa.relations.reasons import reasons, rows_per_weight, sentence
 from catalpa.report.document import Document
+from catalpa.report.rows import one_per_row
 from catalpa.table import encode, infer
 from catalpa.table.blocks import FloatArray, IntArray
 
@@ -127,6 +129,9 @@ def _side(given: Any, X: Any, name: str) -> _Side:
         found = fitted_of(given)
         names = all_names(found.names, found.outcome.k)
         return _Side(np.asarray(given.predict(X)), names, type(given).__name__)
+    # Imported here: it takes a while, and models need no codes.
+    from catalpa.metrics.codes import label_codes
+
     codes, values = label_codes(given, f"the {name} clustering")[0], list(given)
     return _Side(codes, [str(values[at]) for at in np.unique(codes, return_index=True)[1]], "labels")
 
@@ -164,3 +169,48 @@ def _moves(
             means = profile_values(numbers[both], side, row_weights[both], 2, schema)
             record["differ"] = sentence(reasons(counts, schema, means, rows_per_weight=per_weight)[1])
     return told
+
+
+def crossed(
+    labels: IntArray, k: int, values: Any, *, weights: FloatArray | None = None, name: str | None = None
+) -> dict[str, Any]:
+    """Cross the clusters of rows with a column that was kept out, as plain values.
+
+    Categories give a table of counts with the adjusted Rand index and Cramer's V (less what chance gives);
+    numbers give their mean in every cluster and the part of their variance that lies between clusters. What
+    is missing is a category of its own, or no number. A column has its own name where none is given.
+    """
+    called = str(name or getattr(values, "name", None) or "the column kept out")
+    frame = frame_in("pandas", {called: one_per_row(values, "against", len(labels))})
+    schema = infer(frame)
+    block = encode(frame, schema).rows.blocks[0]
+    if schema.numeric:
+        return {"column": called, "kind": "numbers", **_means(labels, k, block.numbers[:, 0], weights)}
+    texts = category_names(schema.categorical[0].categories)
+    table = cross(labels, block.codes[:, 0].astype(np.int64), (k, len(texts)), weights)
+    return {
+        "column": called,
+        "kind": "categories",
+        "categories": list(texts),
+        "counts": table.counts.tolist(),
+        "adjusted_rand": table.adjusted_rand,
+        "association": table.association,
+    }
+
+
+def _means(labels: IntArray, k: int, numbers: FloatArray, weights: FloatArray | None) -> dict[str, Any]:
+    """Mean of a number in each cluster, None where none is there; eta squared as ``explained``."""
+    weighed = np.ones(len(labels)) if weights is None else weights
+    there = np.isfinite(numbers) & (weighed > 0)
+    of, own, weight = labels[there], numbers[there], weighed[there]
+    seen = np.bincount(of, weight, minlength=k)
+    sums = np.bincount(of, own * weight, minlength=k)
+    means = over(sums, seen)
+    overall = float(sums.sum() / seen.sum()) if seen.sum() else None
+    around = float((weight * (own - (overall or 0.0)) ** 2).sum())
+    between = float((seen * (means - (overall or 0.0)) ** 2).sum())
+    return {
+        "means": [float(mean) if rows else None for mean, rows in zip(means, seen, strict=True)],
+        "overall": overall,
+        "explained": min(between / around, 1.0) if around > 0 else 0.0,
+    }

@@ -1,13 +1,105 @@
-"""What only some methods learn, as plain values: relation trees, weights of columns, a tree of splits."""
+"""What comes from the fit, as plain values: passes, warnings, weights of columns, a tree of splits."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from numbers import Integral
 from typing import Any
 
 import narwhals.stable.v2 as nw
 
+from catalpa.estimator.fitted import Fitted
 from catalpa.plot.view import View
-from catalpa.relations.splits import SplitTree
+
+# The chart is 380 pixels wide: more passes than pixels show nothing more.
+MOST_PASSES = 400
+
+
+def fit_record(view: View) -> dict[str, Any]:
+    """Passes of the kept start, cost, and everything a reader should be warned of."""
+    outcome = view.fitted.outcome
+    passes = [asdict(event) for event in outcome.history]
+    return {
+        "passes": passes[-MOST_PASSES:],
+        "earlier_passes": max(len(passes) - MOST_PASSES, 0),
+        "cost": float(outcome.cost),
+        "converged": bool(outcome.converged),
+        "rows": int(view.fitted.rows),
+        "sizes": [float(size) for size in view.model.cluster_sizes_],
+        "same_table": view.is_fit_table,
+        "warnings": _warnings(view),
+        "notes": _notes(view),
+    }
+
+
+def _warnings(view: View) -> list[str]:
+    """What may make the clusters less than they seem."""
+    outcome, told = view.fitted.outcome, []
+    asked = getattr(view.model, "n_clusters", None)
+    if isinstance(asked, Integral) and outcome.k < int(asked):
+        told.append(f"{asked} clusters were asked for and {outcome.k} hold rows.")
+    if outcome.k == 1 and not isinstance(asked, Integral):
+        told.append(
+            "All rows are in one cluster: no way of telling rows apart was found that pays for itself."
+        )
+    if not getattr(view.model, "clusterable_", True):
+        told.append("Even the first split is no clearer than chance: the table may hold no clusters.")
+    if not outcome.converged:
+        told.append(
+            f"The fit stopped after {len(outcome.history)} passes before the clusters came to rest. "
+            f"{view.model._restless}"
+        )
+    empty = [str(cluster) for cluster in range(view.k) if not view.sizes[cluster]]
+    if empty:
+        told.append(f"No row of this table falls into cluster {', '.join(empty)}.")
+    largest = float(view.sizes.max() / view.sizes.sum())
+    if view.k > 1 and largest > 0.9:
+        told.append(
+            f"One cluster holds {100 * largest:.0f} % of the rows: the others may be no more than exceptions."
+        )
+    return told + [
+        f"{cells:,} {'cell' if cells == 1 else 'cells'} of {name} with categories that the model never saw."
+        for name, cells in view.unseen.items()
+    ]
+
+
+def _notes(view: View) -> list[str]:
+    """What a reader may want to know about rows, missing cells and columns."""
+    told = []
+    if not view.is_fit_table:
+        weighed = " or their weights (give sample_weight)" if _fit_was_weighted(view.fitted) else ""
+        told.append(
+            f"These rows are not exactly those of the fit ({view.fitted.rows:,} rows){weighed}: "
+            "clusters, shares and the map describe the rows given here, relations and passes come from fit."
+        )
+    if view.weights is not None:
+        told.append(
+            "Rows count by their weights in sizes, shares, means and reasons; the map and the silhouettes "
+            "show every row once."
+        )
+    if view.missing:
+        named = ", ".join(f"{name} ({cells:,})" for name, cells in list(view.missing.items())[:8])
+        more = f" and {len(view.missing) - 8} more columns" if len(view.missing) > 8 else ""
+        told.append(f"Missing cells: {named}{more}; {_missing_rule(view)}.")
+    return [*told, *view.schema.decisions]
+
+
+def _fit_was_weighted(fitted: Fitted) -> bool:
+    """Whether rows counted by weights at fit; batches that fade are counted in units for other reasons."""
+    weight = float(fitted.in_weights(fitted.outcome.counts.sizes).sum())
+    return not fitted.batches and (fitted.units_per_weight != 1.0 or weight != fitted.rows)
+
+
+def _missing_rule(view: View) -> str:
+    rules = {"ignore": "they add nothing to a row's cost", "error": "they are refused at fit"}
+    if view.schema.missing in rules:
+        return rules[view.schema.missing]
+    numbers = [column.name for column in view.schema.numeric if column.name in view.missing]
+    # No number stands for a missing one, whatever the policy.
+    left_out = f"in numbers ({', '.join(numbers[:8])}) they are left out"
+    if len(numbers) == len(view.missing):
+        return left_out
+    return "they count as a category of their own" + (f", {left_out}" if numbers else "")
 
 
 def weight_records(view: View) -> list[dict[str, Any]] | None:
@@ -33,7 +125,7 @@ def weight_records(view: View) -> list[dict[str, Any]] | None:
 def split_records(view: View) -> list[dict[str, Any]] | None:
     """Every branch of the tree, each before those below it; None where the method grows no tree."""
     tree = getattr(view.model, "tree_", None)
-    if not isinstance(tree, SplitTree):
+    if tree is None:
         return None
     rules = tree.rules()
     rule_of = dict(zip(rules["cluster"], rules["rule"], strict=True))

@@ -16,8 +16,9 @@ from catalpa.plot.row_map import draw_map
 from catalpa.plot.theme import cluster_colour, cluster_shape
 from catalpa.plot.view import look
 from catalpa.relations.names import percent
-from catalpa.report.beside import column_given, crossed, set_aside
+from catalpa.report.comparing import crossed
 from catalpa.report.document import Document, needs_packages
+from catalpa.report.rows import column_given, set_aside
 from catalpa.report.summary import summarise
 
 PALE = ("#E69F00", "#56B4E9", "#CC79A7", "#B8A90A")  # white numbers would be hard to read on these

@@ -1,16 +1,21 @@
-"""Rows worth a look, as plain values: typical, odd, between two clusters, or far from all of them."""
+"""Rows worth a look, as plain values: typical, odd, between two clusters or far from all; and their names."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
+from catalpa.errors import ParameterError
 from catalpa.plot.view import View
 from catalpa.relations.doubt import FAR_OUT
-from catalpa.report.beside import Beside
+from catalpa.relations.names import MISSING
 from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.table.schema import Schema
 
 # Three of each are read; a longer list is not.
 TYPICAL, ODD = 3, 3
@@ -18,6 +23,73 @@ COLUMNS_SHOWN = 8
 SURPRISING = 0.15  # a category with a smaller share in the cluster is marked
 PAIRS, ROWS_NAMED = 12, 5  # borders told, and rows named for each
 OUTLIERS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """Names of the rows, and columns that were not clustered."""
+
+    heading: str = "row"  # above the names; "row" where they are numbers from 0
+    names: Any = None  # one for each row; None where rows are told by their number
+    columns: Mapping[str, Any] = field(default_factory=dict)
+
+    def name(self, row: int) -> str:
+        """What a row is called."""
+        return str(row) if self.names is None else _text(self.names[row])
+
+    def cells(self, row: int) -> list[str]:
+        """Its cells in the columns that took no part."""
+        return [_text(column[row]) for column in self.columns.values()]
+
+
+def set_aside(X: Any, schema: Schema, id: Any = None) -> tuple[Any, Beside]:  # noqa: A002 - as users call it
+    """A table without the columns that fit did not have, and those columns.
+
+    ``id`` is the column that names the rows, or their names; the frame's own index if not given, where it has
+    one.
+    """
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    known, names, columns = X, None, {}
+    if isinstance(frame, nw.DataFrame) and schema.named:
+        lacks = [name for name in schema.inputs if name not in frame.columns]
+        # A table that lacks columns is refused by the model, in its own words.
+        extra = [] if lacks else [name for name in frame.columns if name not in schema.inputs]
+        known = frame.select(list(schema.inputs)).to_native() if extra else X
+        names = nw.maybe_get_index(frame)
+        columns = {name: frame.get_column(name) for name in extra if not (isinstance(id, str) and name == id)}
+    if id is None:
+        return known, Beside("row", names, columns)
+    given = column_given(X, id, "id")
+    heading = str(getattr(given, "name", None) or "row")
+    return known, Beside(heading, one_per_row(given, "id", len(X)), columns)
+
+
+def column_given(X: Any, given: Any, setting: str) -> Any:
+    """The column of the table that a setting names, or the values that it gives in its place."""
+    if not isinstance(given, str):
+        return given
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if given not in (there := list(getattr(frame, "columns", ()))):
+        raise ParameterError(
+            f"{setting} is {given!r}, which is no column of the table. Its columns are {there}."
+        )
+    return frame[given]
+
+
+def one_per_row(values: Any, setting: str, rows: int) -> list[Any]:
+    """The values of a column that was given, or an error that says how many there should be."""
+    listed = list(values.to_pylist() if hasattr(values, "to_pylist") else values)
+    if len(listed) != rows:
+        raise ParameterError(
+            f"{setting} has {len(listed):,} values, but the table has {rows:,} rows: give one per row."
+        )
+    return listed
+
+
+def _text(value: Any) -> str:
+    """A cell for reading; what is missing is said, whatever stands for it."""
+    missing = value is None or value != value or str(value) == "<NA>"
+    return MISSING if missing else str(value)
 
 
 def example_rows(view: View, cluster: int, columns: list[str], beside: Beside) -> dict[str, Any]:

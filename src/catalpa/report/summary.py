@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 import catalpa
-from catalpa.estimator.fitted import fitted_of
 from catalpa.estimator.parameters import WATCHING
 from catalpa.plot.category_map import category_points
 from catalpa.plot.clarity import measure_clarity
@@ -18,10 +17,8 @@ from catalpa.plot.view import View
 from catalpa.relations.names import reading_order, shortened
 from catalpa.relations.profiles import telling_columns
 from catalpa.relations.reasons import reasons, rows_per_weight, sentence
-from catalpa.report.beside import Beside
-from catalpa.report.learned import split_records, weight_records
-from catalpa.report.passes import fit_record
-from catalpa.report.rows import COLUMNS_SHOWN, border_records, example_rows, outlier_records
+from catalpa.report.learned import fit_record, split_records, weight_records
+from catalpa.report.rows import COLUMNS_SHOWN, Beside, border_records, example_rows, outlier_records
 
 # As many as a sentence bears.
 REASONS, MORE_REASONS = 3, 10  # told at once, and told on demand after them
@@ -123,7 +120,7 @@ def _clusters(
         clusters.append(
             {
                 "cluster": cluster,
-                "name": fitted_of(view.model).names.get(cluster),
+                "name": view.fitted.names.get(cluster),
                 "size": view.sizes[cluster].item(),
                 "share": float(view.sizes[cluster] / view.sizes.sum()),
                 "clarity": clarity[cluster],
