@@ -12,9 +12,8 @@ from catalpa.costs.context import CategoryDistances, ColumnContexts, learn_conte
 from catalpa.costs.cooccurrence import overall_shares
 from catalpa.costs.embedding import JointVectors, vectors_at
 from catalpa.errors import ColumnWarning, ParameterError, UndefinedMetric
-from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.contents import ModelContents
-from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import IterationSettings, choice, number, rules
 from catalpa.loop.history import Pass
 from catalpa.loop.progress import report_pass

@@ -12,10 +12,9 @@ from catalpa.costs.cooccurrence import in_use, overall_shares
 from catalpa.costs.embedding import JointVectors, MeanVectors, category_distances, vectors_at
 from catalpa.costs.graph import SIMILARITIES, factors, spectrum, unit_rows, value_graph
 from catalpa.errors import AmbiguousVectorsWarning
-from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.centroids import BEGIN, settle_centroids
 from catalpa.estimator.contents import ModelContents
-from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import IterationSettings, choice, either, rules, whole
 from catalpa.loop.restarts import generators
 from catalpa.relations.relations import Relations

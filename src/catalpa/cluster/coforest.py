@@ -8,9 +8,8 @@ import numpy as np
 
 from catalpa.costs.forest import Forest, OrderForest
 from catalpa.costs.matching import Matching
-from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.contents import ModelContents
-from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import IterationSettings
 from catalpa.loop.settle import Settled
 from catalpa.relations.relations import Relations

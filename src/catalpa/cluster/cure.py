@@ -16,10 +16,9 @@ from catalpa.costs.coupling import (
     principal_scores,
 )
 from catalpa.costs.embedding import JointVectors, category_distances, vectors_at
-from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.centroids import BEGIN, settle_centroids
 from catalpa.estimator.contents import ModelContents
-from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import IterationSettings, choice, number, rules
 from catalpa.loop.restarts import generators
 from catalpa.relations.relations import Relations

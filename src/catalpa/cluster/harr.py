@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -115,13 +116,8 @@ class HARR(IterationSettings, Clusterer):
 
     def _solve(self, problem: Problem) -> Outcome:
         space = self._space(problem)
-
-        def run(rng: np.random.Generator) -> Settled[Placed]:
-            if self.variant == "H2H":
-                return self._het2hom(problem, space, rng)
-            return self._weighted(problem, space, rng)
-
-        rest = problem.best(run)
+        run = self._het2hom if self.variant == "H2H" else self._weighted
+        rest = problem.best(lambda rng: run(problem, space, rng))
         return problem.outcome(
             rest,
             learned={"weights": column_weights(rest.state.weights, space)},
@@ -146,7 +142,6 @@ class HARR(IterationSettings, Clusterer):
 
     def _weighted(self, problem: Problem, space: Space, rng: np.random.Generator) -> Settled[Placed]:
         """HARR-V and HARR-M."""
-        engine = problem.engine
         n_axes = sum(space.n_axes) + len(problem.schema.numeric)
         learner = AxisWeights(
             problem.axis,
@@ -154,7 +149,7 @@ class HARR(IterationSettings, Clusterer):
             np.full(n_axes, 1.0 / max(n_axes, 1)),  # even weights until clusters tell otherwise
             by_modes=self.prototype == "mode",
             per_cluster=self.variant == "M",
-            deviations=lambda scores, means: _deviations(engine, scores, means),
+            deviations=partial(_deviations, problem.engine),
         )
         begun = problem.settle(learner, learner.start(problem.seeds(rng)))
         return problem.alternate(learner, begun.after, begun)

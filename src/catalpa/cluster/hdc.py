@@ -11,9 +11,8 @@ import numpy as np
 from catalpa.costs.cooccurrence import Contexts, overall_shares
 from catalpa.costs.homogeneous import Described, PairWeights, homogeneous_distances
 from catalpa.estimator.attributes import frame_of_lines
-from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.contents import ModelContents
-from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import IterationSettings, choice, rules
 from catalpa.loop.settle import Settled
 from catalpa.relations.names import category_names

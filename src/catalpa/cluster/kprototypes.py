@@ -10,9 +10,8 @@ import numpy as np
 
 from catalpa.costs.matching import Matching
 from catalpa.errors import ColumnWarning, ParameterError
-from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.contents import ModelContents
-from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import IterationSettings, choice, either, number, rules
 from catalpa.steps.counts import count_all
 from catalpa.table.blocks import FloatArray

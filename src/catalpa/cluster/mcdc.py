@@ -12,9 +12,8 @@ from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import CatalpaError
 from catalpa.estimator.attributes import lacking
-from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.contents import ModelContents
-from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import choice, either, number, rules, whole
 from catalpa.estimator.problem import passes_in_weights, rows_in_memory
 from catalpa.loop.online import LARGE, UNSURE, Granularities, coarsen, nearest_granules, weigh_columns

@@ -10,9 +10,8 @@ import numpy as np
 from catalpa.engines.base import Engine
 from catalpa.errors import CatalpaError
 from catalpa.estimator.attributes import lacking, weights_frame
-from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.contents import ModelContents
-from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.parameters import begin, choice, either, number, rules, whole
 from catalpa.estimator.problem import passes_in_weights, rows_in_memory
 from catalpa.loop.online import Visited, settle_online
