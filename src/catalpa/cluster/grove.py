@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.costs.soft.mixture import Mixture, Overall
+from catalpa.costs.soft.mixture import Mixture
 from catalpa.engines.local import LocalEngine, thread_count
-from catalpa.errors import LopsidedClustersWarning, NoStructureWarning
+from catalpa.errors import LopsidedClustersWarning
 from catalpa.estimator.attributes import lacking
 from catalpa.estimator.base import Clusterer, Problem
-from catalpa.estimator.by_number_of_clusters import MOST_CLUSTERS, Candidate, best_of_numbers, judged
+from catalpa.estimator.by_number_of_clusters import MOST_CLUSTERS, Candidate, outcome_by_evidence
 from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.incremental import Grown, faded, learn_batch, scores_on_wider, widened
@@ -29,19 +29,12 @@ from catalpa.loop.soft_refill import with_rows_in_each
 from catalpa.model.codecs import damaged
 from catalpa.relations.doubt import outlier_scores
 from catalpa.relations.relations import Relations
-from catalpa.steps.counts import WHOLE, Counts, SharedCounts, count_all, most_frequent
+from catalpa.steps.counts import WHOLE, SharedCounts, most_frequent
 from catalpa.steps.scores import fix
+from catalpa.steps.soft import share
 from catalpa.steps.soft.scores import soften
-from catalpa.steps.soft.share import (
-    density_quartiles,
-    foremost_shares,
-    log_mixture,
-    minus_logs,
-    posterior,
-    share_and_count,
-)
-from catalpa.table.blocks import Rows, collapse
-from catalpa.table.schema import Schema, TableSettings
+from catalpa.table.blocks import Rows
+from catalpa.table.schema import TableSettings
 
 # On tables of 100 000 rows, clusters sought on so many have the evidence of a search on all rows (within
 # .0004 nats per row) at a fraction of the time; 2000 rows were enough for at most five clusters.
@@ -163,10 +156,7 @@ class Grove(Clusterer):
 
     def _solve(self, problem: Problem) -> Outcome:
         if self._finds_k:
-            best, evidence = best_of_numbers(self._candidates(problem, problem.n_clusters))
-            if not judged(self._candidates, problem, evidence):
-                _warn_of_no_structure(best.k)
-            return best.finish()
+            return outcome_by_evidence(self._candidates, problem)
         search = self._search(problem)
         return _outcome(problem, search, search.best(problem.n_clusters))
 
@@ -179,22 +169,13 @@ class Grove(Clusterer):
                 yield Candidate(k, found.evidence, partial(_outcome, problem, search, found))
 
     def _search(self, problem: Problem) -> Search:
-        """Some rows in memory, sums over all, and what is to be tried."""
         engine = problem.engine
-        # Equal rows as one with their weight: tables of categories repeat themselves, and passes are many.
-        block, _ = collapse(problem.some_rows(problem.search_rows, problem.search_seed), engine.axis)
-        # Of all rows, however few the search sees: shares of the whole table are what clusters are drawn to.
-        totals, searched = engine.total(count_all, engine.axis), count_all(block, engine.axis)
-        spread = np.sqrt(searched.variances()[0])
-        # A column that does not vary is measured in its range.
-        spread = np.where(spread > 0, spread, 1.0)
-        return Search(
-            block,
-            engine.axis,
-            totals,
-            Overall.of(problem.schema, totals, searched.means()[0], spread),
-            problem.units_per_weight,
-            problem.search_seed,
+        return Search.of(
+            engine,
+            problem.schema,
+            problem.some_rows(problem.search_rows, problem.search_seed),
+            units_per_weight=problem.units_per_weight,
+            seed=problem.search_seed,
             # On one thread: runs of the search are made at once, and their rows are few.
             hold=lambda some: LocalEngine(Rows(engine.axis, [some])),
             threads=thread_count(self.n_jobs),
@@ -218,10 +199,10 @@ class Grove(Clusterer):
         assert past.soft is not None
         # Rows are shared out by the clusters before the batch: a batch must not vouch for itself.
         scores = scores_on_wider(past.scores, before.schema, schema)
-        found, _ = share_and_count(grown.rows.blocks[0], None, soften(scores, axis), False)
+        found, _ = share.share_and_count(grown.rows.blocks[0], None, soften(scores, axis), False)
         known = faded(widened(past.soft, before.schema, schema), self.decay)
         soft = known + found.folded(axis).counts
-        mixture, shared = _mixture(schema, past, soft), SharedCounts.of(soft)
+        mixture, shared = Mixture.of_fit(schema, soft, past.shared, past.facts), SharedCounts.of(soft)
         positions = mixture.log_shares(shared)
         return replace(
             past,
@@ -238,11 +219,10 @@ class Grove(Clusterer):
     def _balance(self, fitted: Fitted) -> dict[str, float]:
         soft = fitted.outcome.soft
         assert soft is not None
-        mixture = _mixture(fitted.schema, fitted.outcome, soft)
-        apart, whole = (mixture.by_kind(SharedCounts.of(counts)) for counts in (soft, soft.together()))
-        saved = [max(part - one, 0.0) for part, one in zip(apart, whole, strict=True)]
-        total = sum(saved) or 1.0  # nothing gained by either kind: shares of 0, not of nan
-        return {"categorical": saved[0] / total, "numeric": saved[1] / total}
+        mixture = Mixture.of_fit(fitted.schema, soft, fitted.outcome.shared, fitted.outcome.facts)
+        categorical, numeric = mixture.gain_by_kind(soft)
+        total = categorical + numeric or 1.0  # nothing gained by either kind: shares of 0, not of nan
+        return {"categorical": categorical / total, "numeric": numeric / total}
 
     def _check_read(self, fitted: Fitted) -> None:
         if fitted.outcome.soft is None:
@@ -277,7 +257,7 @@ class Grove(Clusterer):
         (5, 2)
         """
         engine, fixed = self._opened(X)
-        return engine.answer(posterior, fixed)
+        return engine.answer(share.posterior, fixed)
 
     def score_samples(self, X: Any) -> Any:
         """How typical every row is, (n,): log density under all clusters together; low for outliers.
@@ -292,7 +272,7 @@ class Grove(Clusterer):
         18
         """
         engine, fixed = self._opened(X)
-        return engine.answer(log_mixture, fixed)
+        return engine.answer(share.log_mixture, fixed)
 
     def outlier_scores(self, X: Any) -> Any:
         """How far every row lies below what was usual at fit, (n,).
@@ -314,12 +294,12 @@ class Grove(Clusterer):
     def transform(self, X: Any) -> Any:
         """Minus the log of each cluster's share times the row's probability in it, (n, k)."""
         engine, fixed = self._opened(X)
-        return engine.answer(minus_logs, fixed)
+        return engine.answer(share.minus_logs, fixed)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log density of the rows; higher is better."""
         engine, fixed = self._opened(X)
-        return float(engine.each(log_mixture, fixed).mean())
+        return float(engine.each(share.log_mixture, fixed).mean())
 
     @property
     def sizes_(self) -> str:
@@ -345,9 +325,9 @@ def _outcome(problem: Problem, search: Search, clusters: SoftClusters) -> Outcom
         counts = nearest_counts(engine, clusters)
     mixture, shared = clusters.mixture, clusters.shared
     positions, scores = mixture.log_shares(shared), mixture.scores(shared)
-    foremost = engine.total(foremost_shares, soften(scores, engine.axis))
+    foremost = engine.total(share.foremost_shares, soften(scores, engine.axis))
     # Of the search's rows, which are the same on every engine.
-    low, high = density_quartiles(search.block, fix(scores, search.axis))
+    low, high = share.density_quartiles(search.block, fix(scores, search.axis))
     return Outcome(
         scores=scores,
         counts=counts,
@@ -368,19 +348,3 @@ def _outcome(problem: Problem, search: Search, clusters: SoftClusters) -> Outcom
         },
         soft=shared.counts.times(1.0 / units),
     )
-
-
-def _warn_of_no_structure(k: int) -> None:
-    found = "all rows are in one cluster" if k == 1 else f"the {k} clusters found may be chance"
-    warnings.warn(
-        "Nothing speaks for clusters in this table: there is not clearly more evidence for several than "
-        f"for a single one; {found}.",
-        NoStructureWarning,
-        stacklevel=5,  # the line of the user that calls fit
-    )
-
-
-def _mixture(schema: Schema, outcome: Outcome, soft: Counts) -> Mixture:
-    """The mixture that made these counts by share."""
-    overall = Overall.of(schema, soft.together(), outcome.shared["middle"], outcome.shared["spread"])
-    return Mixture(overall, outcome.facts["prior"], bool(outcome.facts["free_sizes"]), float(WHOLE))

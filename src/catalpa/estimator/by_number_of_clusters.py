@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from catalpa.engines.local import LocalEngine
+from catalpa.errors import NoStructureWarning
 from catalpa.estimator.fitted import Outcome
 from catalpa.estimator.problem import Problem
 from catalpa.table.blocks import Rows
@@ -29,6 +31,20 @@ class Candidate:
 
 
 Candidates = Callable[[Problem, int], Iterator[Candidate]]
+
+
+def outcome_by_evidence(candidates: Candidates, problem: Problem) -> Outcome:
+    """The number of clusters that most evidence speaks for; a warning where that may be chance."""
+    best, evidence = best_of_numbers(candidates(problem, problem.n_clusters))
+    if not judged(candidates, problem, evidence):
+        found = "all rows are in one cluster" if best.k == 1 else f"the {best.k} clusters found may be chance"
+        warnings.warn(
+            "Nothing speaks for clusters in this table: there is not clearly more evidence for several than "
+            f"for a single one; {found}.",
+            NoStructureWarning,
+            stacklevel=5,  # the line of the user that calls fit
+        )
+    return best.finish()
 
 
 def best_of_numbers(candidates: Iterable[Candidate]) -> tuple[Candidate, dict[int, float]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,11 +19,12 @@ from catalpa.loop.progress import in_parts, report_pass, seeking, side_by_side
 from catalpa.loop.soft_starts import Starts
 from catalpa.steps import compiled
 from catalpa.steps.assign import count_nearest
-from catalpa.steps.counts import WHOLE, Counts, SharedCounts
+from catalpa.steps.counts import WHOLE, Counts, SharedCounts, count_all
 from catalpa.steps.scores import Scores, fix
 from catalpa.steps.soft.scores import check_shareable, soften
 from catalpa.steps.soft.share import PassReport, passes_by_core, share_and_count
-from catalpa.table.blocks import Axis, Block, IntArray
+from catalpa.table.blocks import Axis, Block, IntArray, collapse
+from catalpa.table.schema import Schema
 
 TIE = 1e-6  # relative difference of evidence up to which the earlier one stays
 PRIORS = (1.0, 2.5, 6.0)  # a: rows of the whole table that stand beside each category of a cluster
@@ -166,6 +167,19 @@ class Search:
     n_init: int = 1
     priors: Sequence[float] = PRIORS
     sizes: str = "auto"
+
+    @staticmethod
+    def of(engine: Engine, schema: Schema, rows: Block, **settings: Any) -> Search:
+        """A search on some rows of an engine's table."""
+        # Equal rows as one with their weight: tables of categories repeat themselves, and passes are many.
+        block, _ = collapse(rows, engine.axis)
+        # Of all rows, however few the search sees: shares of the whole table are what clusters are drawn to.
+        totals, searched = engine.total(count_all, engine.axis), count_all(block, engine.axis)
+        spread = np.sqrt(searched.variances()[0])
+        # A column that does not vary is measured in its range.
+        spread = np.where(spread > 0, spread, 1.0)
+        overall = Overall.of(schema, totals, searched.means()[0], spread)
+        return Search(block, engine.axis, totals, overall, **settings)
 
     @cached_property
     def engine(self) -> Engine:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from catalpa.costs.soft.mixture import Overall
+from catalpa.costs.soft.mixture import Mixture
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
 from catalpa.metrics import adjusted_rand
@@ -93,10 +93,10 @@ def criteria_of(problem: Problem, outcome: Outcome) -> dict[str, float]:
     """
     assert outcome.soft is not None
     engine, k = problem.engine, outcome.k
-    middle, spread = outcome.shared["middle"], outcome.shared["spread"]
-    overall = Overall.of(problem.schema, outcome.soft.together(), middle, spread)
-    free = np.maximum(overall.occurring - 1, 0).sum() + 2 * len(middle) + np.count_nonzero(overall.lacking)
-    parameters = int(k * free + (k - 1 if outcome.facts["free_sizes"] else 0))
+    mixture = Mixture.of_fit(problem.schema, outcome.soft, outcome.shared, outcome.facts)
+    of_categories = np.maximum(mixture.overall.occurring - 1, 0).sum()
+    of_numbers = 2 * len(mixture.overall.middle) + np.count_nonzero(mixture.overall.lacking)
+    parameters = int(k * (of_categories + of_numbers) + (k - 1 if mixture.released else 0))
     density, summed_doubt = engine.total(likelihood_and_doubt, fix(outcome.scores, engine.axis))
     # Costs leave the constant of the normal density out, since it is the same in every cluster.
     constant = 0.5 * math.log(2.0 * math.pi) * float(outcome.counts.seen.sum())

@@ -7,12 +7,13 @@ maximum a posteriori EM of a latent class model; the symbols are those of docs/m
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
 import numpy as np
 
-from catalpa.steps.counts import Counts, SharedCounts
+from catalpa.steps.counts import WHOLE, Counts, SharedCounts
 from catalpa.steps.scores import Scores
 from catalpa.steps.soft.scores import LN_TWO, Shrinkage, log, shrunk_costs
 from catalpa.table.blocks import Axis, FloatArray, IntArray
@@ -94,6 +95,14 @@ class Mixture:
     prior: float  # a: rows of the whole table that stand beside each category of a cluster
     released: bool  # whether sizes may win rows: t_j = ln[(n_j + 1/2) / (n + k/2)] instead of -ln k
     units: float  # units of the counts that make a weight of 1
+
+    @staticmethod
+    def of_fit(
+        schema: Schema, soft: Counts, shared: Mapping[str, FloatArray], facts: Mapping[str, float]
+    ) -> Mixture:
+        """The mixture that made the counts by share of a fit, from what it kept."""
+        overall = Overall.of(schema, soft.together(), shared["middle"], shared["spread"])
+        return Mixture(overall, facts["prior"], bool(facts["free_sizes"]), float(WHOLE))
 
     def scores(self, shared: SharedCounts) -> Scores:
         """The plain table: -ln p_jr(v), -t_j, and a normal density for every number."""
@@ -233,10 +242,11 @@ class Mixture:
         entropy = LN_TWO * (shared.log * 2.0**-20 + shared.gap * 2.0**-36) / weight
         return self._of_categories(sums) + self._of_numbers(sums) - self._of_sizes(sums) + entropy
 
-    def by_kind(self, shared: SharedCounts) -> tuple[float, float]:
-        """What categories and what numbers say for the clusters, given which rows are in them."""
-        sums = self.sums(shared)
-        return self._of_categories(sums), self._of_numbers(sums)
+    def gain_by_kind(self, soft: Counts) -> list[float]:
+        """Nats that categories, and that numbers, say for the clusters rather than for a single one."""
+        apart, whole = (self.sums(SharedCounts.of(counts)) for counts in (soft, soft.together()))
+        kinds = self._of_categories, self._of_numbers
+        return [max(of_kind(apart) - of_kind(whole), 0.0) for of_kind in kinds]
 
     def _of_categories(self, sums: Sums) -> float:
         overall = self.overall
