@@ -29,16 +29,13 @@ def category_names(categories: Sequence[object]) -> tuple[str, ...]:
     >>> category_names(["", "x"])
     ('""', 'x')
     """
-    names = [MISSING if category is None else _visible(str(category)) for category in categories]
+    names = [MISSING if category is None else str(category) for category in categories]
+    names = [name if name.strip() else f'"{name}"' for name in names]  # blanks are made visible
     times = Counter(names)
     return tuple(
         name if times[name] == 1 else f"{name} ({type(category).__name__})"
         for name, category in zip(names, categories, strict=True)
     )
-
-
-def _visible(name: str) -> str:
-    return name if name.strip() else f'"{name}"'
 
 
 def own_order(column: Column) -> IntArray | None:

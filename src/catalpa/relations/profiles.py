@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from catalpa.relations.names import category_names, reading_order
 from catalpa.relations.numbers import Amounts, NumberProfile, over
 from catalpa.table.blocks import FloatArray
 from catalpa.table.schema import Column, Kind, Schema
+
+LINE = ("column", "category", "count", "share", "share_overall", "lift")
+QUARTILES = ("lower_quartile", "median", "upper_quartile")
+NUMBER_LINE = ("mean", "sd", *QUARTILES, "mean_elsewhere", "shift", "missing")
 
 
 def profile_columns(
@@ -31,31 +35,21 @@ def profile_columns(
     """
     k = len(sizes)
     parts = list[dict[str, Any]]()  # one per column: arrays (k, lines of the column)
-    places, at_number = iter(schema.axis.slices()), 0
+    places, at_number = iter(schema.axis.slices()), count()
     for column in schema.columns:
         if column.kind is not Kind.NUMERIC:
             parts.append(_category_lines(column, np.asarray(by_category)[:, next(places)]))
         elif numbers is not None:
-            parts.append(_number_line(numbers, at_number))
-            at_number += 1
+            parts.append(_number_line(numbers, next(at_number)))
     width = sum(part["column"].shape[1] for part in parts)
     cluster = np.repeat(np.arange(k), width)
-    flat = {
-        name: np.concatenate([_told(part, name) for part in parts], axis=1).ravel() if parts else np.zeros(0)
-        for name in (LINE if numbers is None else (*LINE, *NUMBER_LINE))
-    }
+    flat = dict.fromkeys(LINE if numbers is None else (*LINE, *NUMBER_LINE), np.zeros(0))
+    for name in flat if parts else ():
+        # NaN where that belongs to columns of another kind.
+        told = [part.get(name, np.full(part["column"].shape, np.nan)) for part in parts]
+        flat[name] = np.concatenate(told, axis=1).ravel()
     texts = {name: flat.pop(name).tolist() for name in ("column", "category")}
     return {"cluster": cluster, "size": np.asarray(sizes)[cluster], **texts, **flat}
-
-
-LINE = ("column", "category", "count", "share", "share_overall", "lift")
-QUARTILES = ("lower_quartile", "median", "upper_quartile")
-NUMBER_LINE = ("mean", "sd", *QUARTILES, "mean_elsewhere", "shift", "missing")
-
-
-def _told(part: dict[str, Any], name: str) -> NDArray[Any]:
-    """What a column tells under this name; NaN where that belongs to columns of another kind."""
-    return part[name] if name in part else np.full(part["column"].shape, np.nan)
 
 
 def _category_lines(column: Column, counts: Amounts) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Protocol, SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 
@@ -18,18 +18,15 @@ from catalpa.relations.tree import Tree, line_tree, spanning_tree
 from catalpa.table.blocks import Axis, FloatArray
 from catalpa.table.schema import Schema
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-class Geometry(Protocol):
-    """Distances and trees of each column's categories in each cluster."""
-
-    def distances(self, cluster: int, column: int) -> FloatArray: ...  # (categories, categories)
-
-    def tree(self, cluster: int, column: int) -> Tree: ...
+SHOWN_COLUMNS = 12  # in the short forms of Relations
 
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Each cluster puts the categories of a column on a line."""
+    """Distances and trees of categories that each cluster puts on a line, column by column."""
 
     axis: Axis
     positions: FloatArray  # (k, V)
@@ -48,7 +45,7 @@ class Lines:
 
 @dataclass(frozen=True, eq=False)
 class Matrices:
-    """A matrix per column, the same in all clusters (o, o) or one for each (k, o, o)."""
+    """Distances and trees from a matrix per column, the same in all clusters (o, o) or one each (k, o, o)."""
 
     matrices: Sequence[FloatArray]
 
@@ -58,12 +55,6 @@ class Matrices:
 
     def tree(self, cluster: int, column: int) -> Tree:
         return spanning_tree(self.distances(cluster, column))
-
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-SHOWN_COLUMNS = 12  # in the short forms of Relations
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,7 +78,7 @@ class Relations:
     """
 
     schema: Schema
-    geometry: Geometry
+    geometry: Lines | Matrices
     n_clusters: int
     shares: FloatArray | None = None  # (k, V)
     unit: str = "distance"  # what lengths are measured in, for axes
