@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from catalpa.relations.names import decimals, shortened
-from catalpa.relations.tree import Tree
+from catalpa.relations.tree import Tree, edges_to_read, ends_to_end
 
 WIDTH = 100
 NAME_WIDTH = 24
@@ -42,25 +42,6 @@ def draw(tree: Tree, names: Sequence[str]) -> str:
         if sum(map(len, pieces)) <= WIDTH:
             return "".join(pieces)
     return _wrapped(_path_pieces(tree, short, WRAPPED_EDGE))
-
-
-def ends_to_end(tree: Tree) -> list[tuple[int, int]]:
-    """Vertices in an order to read them, each with the one it was reached from (-1 for the first).
-
-    Along a path from the end that joined first; depth first from the root where the tree branches.
-    """
-    if not len(tree):
-        return []
-    ends = [int(vertex) for vertex in tree.order if len(tree.neighbours[vertex]) <= 1]
-    return tree.walk(ends[0] if tree.is_path else int(tree.order[0]))
-
-
-def edges_to_read(tree: Tree) -> list[tuple[int, int, float]]:
-    """Edges as (vertex, vertex, length), in the order of ``ends_to_end``."""
-    return [
-        (before, vertex, float(tree.lengths[vertex if tree.parents[vertex] == before else before]))
-        for vertex, before in ends_to_end(tree)[1:]
-    ]
 
 
 def _edge(length: float, tree: Tree, longest: int) -> str:

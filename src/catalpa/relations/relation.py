@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from catalpa.errors import needing
-from catalpa.relations.drawing import draw, edges_to_read, ends_to_end
+from catalpa.relations.drawing import draw
 from catalpa.relations.names import category_names, decimals, percent, shortened
-from catalpa.relations.tree import Tree, line_tree, spanning_tree
+from catalpa.relations.tree import Tree, edges_to_read, ends_to_end, line_tree, spanning_tree
 from catalpa.table.blocks import FloatArray
 from catalpa.table.schema import Category
 

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, SupportsIndex
 import numpy as np
 
 from catalpa.errors import ParameterError, UnknownCluster, UnknownColumn
-from catalpa.relations.drawing import edges_to_read
 from catalpa.relations.names import category_names, shortened
 from catalpa.relations.relation import Relation, order_text
-from catalpa.relations.tree import Tree, line_tree, spanning_tree
+from catalpa.relations.tree import Tree, edges_to_read, line_tree, spanning_tree
 from catalpa.table.blocks import Axis, FloatArray
 from catalpa.table.schema import Schema
 

@@ -1,4 +1,4 @@
-"""Trees over the categories of a column: minimum spanning trees, paths, and lengths along them."""
+"""Trees over the categories of a column: minimum spanning trees, paths, and the order to read them in."""
 
 from __future__ import annotations
 
@@ -124,3 +124,22 @@ def line_tree(positions: FloatArray) -> Tree:
     parents[order[1:]] = order[:-1]
     lengths[order[1:]] = np.diff(positions[order])
     return Tree(order, parents, lengths)
+
+
+def ends_to_end(tree: Tree) -> list[tuple[int, int]]:
+    """Vertices in an order to read them, each with the one it was reached from (-1 for the first).
+
+    Along a path from the end that joined first; depth first from the root where the tree branches.
+    """
+    if not len(tree):
+        return []
+    ends = [int(vertex) for vertex in tree.order if len(tree.neighbours[vertex]) <= 1]
+    return tree.walk(ends[0] if tree.is_path else int(tree.order[0]))
+
+
+def edges_to_read(tree: Tree) -> list[tuple[int, int, float]]:
+    """Edges as (vertex, vertex, length), in the order of ``ends_to_end``."""
+    return [
+        (before, vertex, float(tree.lengths[vertex if tree.parents[vertex] == before else before]))
+        for vertex, before in ends_to_end(tree)[1:]
+    ]
