@@ -40,8 +40,7 @@ class ClusterRelations:
     number_weight: float = 1.0
 
     def start(self, counts: Counts) -> OnLines:
-        begun = Prototypes.of(counts, self.axis)
-        return OnLines(begun.centers, begun.means, counts.shares(self.axis))
+        return OnLines(**vars(Prototypes.of(counts, self.axis)), positions=counts.shares(self.axis))
 
     def relearn(self, state: Prototypes, counts: Counts) -> OnLines:
         last = state.positions if isinstance(state, OnLines) else at_centers(state.centers, self.axis)

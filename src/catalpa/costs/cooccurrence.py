@@ -97,14 +97,10 @@ class Contexts:
 
     def _pairwise(self, column: int, compare: Callable[[Any, Any], Any], of: NDArray[Any]) -> FloatArray:
         """What two categories of a column differ by, or have, summed over the categories of each context."""
-        part = list(self.axis.slices())[column]
-        filled = np.flatnonzero(np.asarray(self.axis.sizes) > 0)
-        size = part.stop - part.start
-        summed = np.zeros((size, size, self.axis.n_columns))
-        for place in range(size):
-            gaps = compare(of[part], of[part.start + place]).astype(np.float64)
-            summed[place][:, filled] = np.add.reduceat(gaps, self.axis.offsets[filled], axis=1)
-        return summed
+        start, stop = self.axis.offsets[column : column + 2]
+        pairs = (compare(of[start:stop], of[place]) for place in range(start, stop))
+        summed = [self.axis.by_column(values.astype(np.float64)) for values in pairs]
+        return np.array(summed).reshape(stop - start, stop - start, self.axis.n_columns)
 
 
 def _cumulated(shares: FloatArray, ranked: int) -> FloatArray:

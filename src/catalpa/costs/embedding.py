@@ -39,8 +39,8 @@ class JointVectors:
     overall: FloatArray
 
     def start(self, counts: Counts) -> Centroids:
-        begun = Prototypes.of(counts, self.axis)
-        return Centroids(begun.centers, begun.means, shares_or(self.overall, counts, self.axis))
+        shares = shares_or(self.overall, counts, self.axis)
+        return Centroids(**vars(Prototypes.of(counts, self.axis)), shares=shares)
 
     def update(self, state: Centroids, counts: Counts) -> Centroids:
         shares = shares_or(state.shares, counts, self.axis)
