@@ -10,6 +10,7 @@ import numpy as np
 
 from catalpa.costs.matching import Prototypes
 from catalpa.costs.reconstruction import Space
+from catalpa.relations.numbers import over
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
@@ -107,7 +108,9 @@ class AxisWeights(Reconstructed):
         if counts.k == 1:
             return state
         own, everyone = self._distances(state, counts)  # (k, axes + numeric)
-        inside = self._rows(counts)
+        # Weight of each cluster's rows that have the column of each axis, (k, axes + numeric).
+        rows = np.repeat(self.axis.by_column(counts.by_category), self.space.n_axes, axis=1)
+        inside = np.concatenate([rows, counts.seen], axis=1).astype(np.float64)
         outside = inside.sum(axis=0) - inside
         if not self.per_cluster:
             own, everyone, inside, outside = (
@@ -117,9 +120,9 @@ class AxisWeights(Reconstructed):
         apart = (everyone - own) / np.maximum(outside, 1)
         weights = apart / (spread + SMALLEST_SPREAD)
         total = weights.sum(axis=1, keepdims=True)
-        fresh = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
         kept = (total <= 0) | (counts.sizes[:, None] == 0) if self.per_cluster else total <= 0
-        return self._priced(replace(state, weights=np.where(kept, state.weights, fresh)), state)
+        learned = np.where(kept, state.weights, over(weights, total))
+        return self._priced(replace(state, weights=learned), state)
 
     def _distances(self, state: Placed, counts: Counts) -> tuple[FloatArray, FloatArray]:
         """Summed distances from each cluster's prototypes: of its own rows, and of all rows."""
@@ -133,11 +136,6 @@ class AxisWeights(Reconstructed):
             numeric = slice(len(self.even) - state.means.shape[1], None)
             own[:, numeric], everyone[:, numeric] = self.deviations(self.scores(state), state.means)
         return own, np.maximum(everyone, own)
-
-    def _rows(self, counts: Counts) -> FloatArray:  # (k, axes + numeric)
-        """Weight of each cluster's rows that have the column of each axis."""
-        rows = np.repeat(self.axis.by_column(counts.by_category), self.space.n_axes, axis=1)
-        return np.concatenate([rows, counts.seen], axis=1).astype(np.float64)
 
 
 def column_weights(weights: FloatArray, space: Space) -> FloatArray:  # (k, columns + numeric)

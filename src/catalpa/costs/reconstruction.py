@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from catalpa.costs.cooccurrence import Contexts
 from catalpa.errors import TableError
+from catalpa.relations.numbers import over
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Column
 
@@ -116,7 +117,7 @@ def _medians(
     order: IntArray, held: IntArray, total: IntArray
 ) -> tuple[IntArray, NDArray[np.bool_]]:  # (k, axes) each
     """The category on which the half of a cluster's cells is reached, and whether it is reached exactly."""
-    twice = _running_sums(np.take(2 * held, order, axis=1))[:, :-1]  # (k, v - 1, axes)
+    twice = np.cumsum(np.take(2 * held, order, axis=1), axis=1)[:, :-1]  # (k, v - 1, axes)
     below = np.add.reduce(twice < total[:, None, None], axis=1, dtype=np.intp)
     halved = (twice == total[:, None, None]).any(axis=1)
     return order[below, np.arange(order.shape[1])], halved
@@ -131,13 +132,6 @@ def _least_distant(places: FloatArray, order: IntArray, shares: FloatArray) -> I
     return np.asarray(np.where(least, order, len(order)).min(axis=0))
 
 
-def _running_sums(values: IntArray) -> IntArray:  # (k, v, axes)
-    """Sums along the second axis; a line of axes at a time, which NumPy's own cumsum does not do."""
-    for at in range(1, values.shape[1]):
-        values[:, at] += values[:, at - 1]
-    return values
-
-
 def unfold(contexts: Contexts, n_columns: int, *, to_unit: bool) -> Space:
     """Axes of the first ``n_columns`` columns; ``to_unit`` stretches each to the length 1.
 
@@ -150,7 +144,8 @@ def unfold(contexts: Contexts, n_columns: int, *, to_unit: bool) -> Space:
     coordinates = []
     for apart, ranked in zip(distances, contexts.ranks, strict=False):  # numbers have ranks too, behind
         places = _ordered_axes(apart[0, :ranked], len(apart)) if ranked else _pair_axes(apart)
-        coordinates.append(_stretched(places) if to_unit else places)
+        longest = places.max(axis=1, keepdims=True, initial=0.0)
+        coordinates.append(over(places, longest) if to_unit else places)
     return Space(tuple(distances), tuple(coordinates))
 
 
@@ -161,7 +156,7 @@ def _pair_axes(apart: FloatArray) -> FloatArray:  # (pairs, v)
     squares = apart * apart
     span = apart[lower, upper][:, None]
     projected = squares[lower] - squares[upper] + span * span
-    places = np.divide(projected, 2.0 * span, out=np.zeros_like(projected), where=span > 0)
+    places = over(projected, 2.0 * span)
     return np.asarray(places - places.min(axis=1, keepdims=True))
 
 
@@ -171,8 +166,3 @@ def _ordered_axes(line: FloatArray, size: int) -> FloatArray:  # (1 or 2, v)
     answered = np.concatenate([np.zeros(len(line)), np.ones(size - len(line))])
     middle = line.max(initial=0.0) / 2.0
     return np.stack([np.append(line, np.full(size - len(line), middle)), answered])
-
-
-def _stretched(places: FloatArray) -> FloatArray:
-    longest = places.max(axis=1, keepdims=True, initial=0.0)
-    return np.asarray(np.divide(places, longest, out=np.zeros_like(places), where=longest > 0))

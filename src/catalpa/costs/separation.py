@@ -75,7 +75,7 @@ def _of_numbers(means: FloatArray, spread: FloatArray, rows: FloatArray) -> Floa
 
 def _sample_variance(spread: FloatArray, rows: FloatArray) -> FloatArray:
     spread = np.where(spread > 1e-12, spread, 0.0)  # less is what rounding leaves of none
-    return np.divide(spread, rows - 1.0, out=np.zeros(len(rows)), where=rows > 1)
+    return over(spread, rows - 1.0)
 
 
 NOTHING = -1  # centre of an empty cluster, equal to nothing

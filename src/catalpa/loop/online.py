@@ -85,7 +85,6 @@ def settle_online(
     history: list[Pass] = []
     moved = len(rows)
     history.append(event())
-    moved = 1
     while moved and len(history) <= max_iter:
         if len(history) > 1:
             weights = weigh_columns(rows, inside, unsure)
