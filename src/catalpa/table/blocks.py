@@ -82,8 +82,8 @@ class Axis:
     @cached_property
     def category_places(self) -> IntArray:  # (base.length,)
         """Places of the true categories, in the order of the axis without holes."""
-        parts = [np.arange(part.start, part.stop) for part in self.slices()]
-        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+        places = np.arange(self.base.length)
+        return places + HOLES * self.base.column_of if self.holes else places
 
     def expand(self, table: FloatArray) -> FloatArray:
         """Give a table over categories (base length, k) its hole places: 0, and the farthest category."""
@@ -91,10 +91,10 @@ class Axis:
             return table
         wide = np.zeros((self.length, table.shape[1]))
         wide[self.category_places] = table
-        for part, plain in zip(self.slices(), self.base.slices(), strict=True):
-            if plain.stop > plain.start:
-                # Never nearer than a category that is known to be far.
-                wide[part.stop + UNSEEN] = table[plain].max(axis=0)
+        if len(self.filled):
+            unseen = self.offsets[self.filled + 1] - HOLES + UNSEEN
+            # Never nearer than a category that is known to be far.
+            wide[unseen] = np.maximum.reduceat(table, self.base.offsets[self.filled])
         return wide
 
     def by_column(self, cells: NDArray[Any]) -> NDArray[Any]:  # (k, length) -> (k, columns)

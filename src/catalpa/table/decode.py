@@ -135,15 +135,10 @@ def _to_polars(columns: list[_Restored]) -> Any:
 
 
 def _to_arrow(column: _Restored) -> pa.Array:
-    if column.dtype.name.startswith("dictionary:"):
-        return _to_dictionary(column)
     kind = arrow_type(column.dtype.inner) or pa.string()
-    return _arrow_values(column.values, kind)
-
-
-def _to_dictionary(column: _Restored) -> pa.Array:
-    inner = arrow_type(column.dtype.inner) or pa.string()
-    dictionary = _arrow_values(np.array(column.declared, dtype=object), inner)
+    if not column.dtype.name.startswith("dictionary:"):
+        return _arrow_values(column.values, kind)
+    dictionary = _arrow_values(np.array(column.declared, dtype=object), kind)
     indices = pa.array(column.places, type=arrow_type(column.dtype.name.removeprefix("dictionary:")))
     return pa.DictionaryArray.from_arrays(indices, dictionary, ordered=column.dtype.ordered)
 

@@ -252,8 +252,7 @@ def _with_holes(column: pa.ChunkedArray, missing: pa.Array) -> pa.ChunkedArray:
     holes = pc.is_in(words, value_set=missing)
     if not pc.any(holes).as_py():
         return column
-    kept = pc.invert(holes)
-    left = words.filter(kept)
+    left = words.filter(pc.invert(holes))
     places = pc.index_in(words, value_set=left)  # null for the words that are none
     parts = [pa.DictionaryArray.from_arrays(places.take(part.indices), left) for part in column.chunks]
     return pa.chunked_array(parts)
