@@ -117,6 +117,13 @@ def test_unseen_categories_are_counted_in_one_warning():
     assert encoded.rows.blocks[0].codes.tolist() == [[3, 1], [3, 3], [3, 0], [1, 1]]
 
 
+def test_unseen_categories_are_named_in_the_order_of_the_rows():
+    earlier = pl.Series(["newer", "new"], dtype=pl.Categorical)  # polars numbers all that a program holds
+    later = pl.DataFrame({"a": earlier.reverse()})
+    with pytest.warns(UnseenCategoryWarning, match="'new', 'newer'"):
+        encode(later, infer([{"a": "x"}]))
+
+
 def test_unseen_categories_can_be_ignored_or_refused(recwarn):
     schema = infer([["a"], ["b"]])
     assert codes([["c"]], schema, handle_unknown="ignore") == [2 + UNSEEN]

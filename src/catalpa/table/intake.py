@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from catalpa.errors import TableError, UnsupportedTable
 from catalpa.table.blocks import IntArray
-from catalpa.table.cells import MISSING_CODE, Cells, Coded, Family, check_text
+from catalpa.table.cells import Cells, Coded, Family, check_text
 from catalpa.table.reading import read_arrow, read_numpy, read_objects, unsupported_cells
 from catalpa.table.schema import Dtype, Schema
 
@@ -295,34 +295,13 @@ def _read_pandas_category(name: str, series: Any) -> Coded:
 def _read_polars(name: str, series: Any) -> Cells:
     kind = str(series.dtype)
     if kind.startswith("Enum"):
-        values = tuple(series.dtype.categories.to_list())
+        dtype = Dtype("Enum", tuple(series.dtype.categories.to_list()))
         # An Enum lists its categories in an order that means nothing: nominal, but kept for the codes.
-        return Coded(Family.LISTED, Dtype("Enum", values), values, _physical_codes(series))
-    if kind.startswith("Categorical"):
-        return _read_polars_categorical(name, series)
-    if kind.startswith(("List", "Array")):
-        return read_arrow(name, series.to_arrow(), Dtype(kind))
-    if series.dtype.is_nested():
-        raise unsupported_cells(name, f"values of type {kind}")
+        return replace(read_arrow(name, series.to_arrow(), dtype), family=Family.LISTED)
     if kind in ("Object", "Int128", "UInt128"):  # Arrow takes none of them
         return read_objects(name, _objects(series.to_list()), Dtype(kind))
+    if kind.startswith("Categorical"):  # an older polars tells behind it how they are sorted
+        kind = "Categorical"
+    elif series.dtype.is_nested() and not kind.startswith(("List", "Array")):
+        raise unsupported_cells(name, f"values of type {kind}")
     return read_arrow(name, series.to_arrow(), Dtype(kind))
-
-
-def _read_polars_categorical(name: str, series: Any) -> Cells:
-    occurring = series.unique().drop_nulls()
-    places = np.asarray(occurring.to_physical().to_numpy())
-    # All categoricals of a session share their codes, so they may be far apart; then Arrow packs them.
-    if places.max(initial=0) > 4 * len(places) + 1024:
-        return read_arrow(name, series.to_arrow(), Dtype("Categorical"))
-    values = [""] * (int(places.max(initial=0)) + 1)
-    for place, value in zip(places.tolist(), occurring.cast(str).to_list(), strict=True):
-        values[place] = value
-    return Coded(Family.TEXT, Dtype("Categorical"), values, _physical_codes(series))
-
-
-def _physical_codes(series: Any) -> IntArray:
-    codes = series.to_physical()
-    if not series.null_count():
-        return np.asarray(codes.to_numpy())
-    return np.asarray(codes.to_arrow().cast(pa.int64()).fill_null(MISSING_CODE))
