@@ -65,12 +65,12 @@ class Encoding:
         The codes of many rows are kept fused.
         """
         encoded = _encode(X, self.schema, self.settings.handle_unknown, kept_groups)
-        told = list(encoded.unknown)
+        unknown = list(encoded.unknown)
         # Few rows may all be new; and who ignores new categories was asked already.
-        if told and len(encoded.rows) >= ENOUGH_ROWS and self.settings.handle_unknown == "warn":
+        if unknown and len(encoded.rows) >= ENOUGH_ROWS and self.settings.handle_unknown == "warn":
             raise UnseenCategories(
-                f"No cell of {told} holds a category that was there at fit. Give the columns the values that "
-                "fit saw, fit again, or set handle_unknown='ignore'."
+                f"No cell of {unknown} holds a category that was there at fit. Give the columns the values "
+                "that fit saw, fit again, or set handle_unknown='ignore'."
             )
         return encoded.rows.map(self.scaling.apply)
 
@@ -143,9 +143,9 @@ def _encode(X: Any, schema: Schema, handle_unknown: UnknownPolicy, grouped: Grou
     if missing and schema.missing == "error":
         raise missing_values(missing)
     mapped = [_map(cells, column, schema.missing) for column in schema.categorical]
-    met = [one.unseen for one in mapped if one.unseen.cells] + _new_items(cells, schema)
-    if met and handle_unknown != "ignore":
-        _tell_unseen(met, handle_unknown)
+    unseen = [one.unseen for one in mapped if one.unseen.cells] + _new_items(cells, schema)
+    if unseen and handle_unknown != "ignore":
+        _tell_unseen(unseen, handle_unknown)
     axis = schema.axis.with_holes if any(one.holes for one in mapped) else schema.axis
     numbers = np.empty((len(table), len(schema.numeric)))  # (n, numeric)
     for at, column in enumerate(schema.numeric):
@@ -153,10 +153,9 @@ def _encode(X: Any, schema: Schema, handle_unknown: UnknownPolicy, grouped: Grou
     groups = grouped(axis.widths, len(table))
     fused = Fused.room(axis.widths, groups, len(table), axis.dtype)
     held = fused.written([one.lookup for one in mapped], [one.codes for one in mapped])
+    rows = Rows(axis, [Block(held, numbers)])
     unknown = tuple(one.unseen.column for one in mapped if one.unknown)
-    return Encoded(
-        Rows(axis, [Block(held, numbers)]), {one.column: one.cells for one in met}, missing, unknown
-    )
+    return Encoded(rows, {one.column: one.cells for one in unseen}, missing, unknown)
 
 
 def _new_items(cells: dict[str, Cells], schema: Schema) -> list[_Unseen]:
@@ -228,8 +227,8 @@ def _refuse_other_type(came: Sequence[Category], column: Column) -> None:
     if not known or types & known:
         return  # new categories beside the old ones: handle_unknown says what becomes of them
     raise TableError(
-        f"Nothing in column {column.name!r} is known: it holds {_told(types)} now ({_examples(came)}) and "
-        f"held {_told(known)} at fit ({_examples(column.known)}). Convert the column, or fit again."
+        f"Nothing in column {column.name!r} is known: it holds {_told(types)} now ({_listed(came[:3])}) and "
+        f"held {_told(known)} at fit ({_listed(column.known[:3])}). Convert the column, or fit again."
     )
 
 
@@ -238,46 +237,44 @@ def _told(types: set[str]) -> str:
     return " and ".join(sorted(words.get(name, name) for name in types))
 
 
-def _examples(values: Sequence[Category]) -> str:
-    return ", ".join(short(repr(value)) for value in values[:3])
+def _listed(values: Sequence[Category]) -> str:
+    return ", ".join("missing" if value is None else short(repr(value)) for value in values)
 
 
 def _as_numbers(cells: Cells, column: Column) -> Numbers:
     """The cells of a column that held numbers at fit; text is taken if all of it says numbers."""
     if isinstance(cells, Numbers):
         return cells
-    numbers = [_number(value) for value in cells.values]
-    times = cells.times()
-    if any(number is None and times[at] for at, number in enumerate(numbers)):
+    # One entry more, which code -1 of a missing cell reads.
+    numbers = np.array([*map(_number, cells.values), np.nan])
+    if np.isnan(numbers[:-1][cells.times() > 0]).any():
         raise TableError(
             f"Column {column.name!r} held numbers at fit and holds {cells.family.value} now. "
             "Convert it to numbers (a file with decimal commas needs --decimal , here too), or fit again."
         )
-    # One entry more, which code -1 of a missing cell reads.
-    lookup = np.array([0.0 if number is None else number for number in numbers] + [0.0])
     codes = cells.codes.astype(np.int64)
-    return Numbers(Family.FLOAT, cells.dtype, lookup[codes], codes < 0 if cells.missing else None)
+    return Numbers(Family.FLOAT, cells.dtype, numbers[codes], codes < 0 if cells.missing else None)
 
 
-def _number(value: Category) -> float | None:
+def _number(value: Category) -> float:
+    """The number that a category says, nan if it says none."""
     said = read_text(value) if isinstance(value, str) else value
-    return None if said is None or isinstance(said, bool | str) else float(said)
+    return float(said) if isinstance(said, int | float) and not isinstance(said, bool) else np.nan
 
 
 def _in_bins(cells: Numbers, column: Column) -> Coded:
     codes = np.searchsorted(np.asarray(column.edges), cells.numbers, side="right").astype(np.int64)
     if cells.absent is not None:
         codes[cells.absent] = -1
-    labels = [label for label in column.categories if label is not None]
-    return Coded(Family.ORDERED, column.dtype, labels, codes)
+    return Coded(Family.ORDERED, column.dtype, column.known, codes)
 
 
-def _tell_unseen(met: list[_Unseen], handle_unknown: str) -> None:
+def _tell_unseen(unseen: list[_Unseen], handle_unknown: str) -> None:
     told = "; ".join(
         f"{one.cells} cell{'s' if one.cells > 1 else ''} of column {one.column!r} "
         f"hold{'s' if one.cells == 1 else ''} {one.kind} that were not there at fit "
-        f"({', '.join('missing' if value is None else short(repr(value)) for value in one.examples)})"
-        for one in met
+        f"({_listed(one.examples)})"
+        for one in unseen
     )
     if handle_unknown == "error":
         raise UnseenCategories(f"{told}. Fit with them, or set handle_unknown='warn' or 'ignore'.")
@@ -285,5 +282,5 @@ def _tell_unseen(met: list[_Unseen], handle_unknown: str) -> None:
         "categories": "they count as far as the farthest category",
         "items": "such items are left out",
     }
-    taken = [rule for kind, rule in rules.items() if any(one.kind == kind for one in met)]
+    taken = [rule for kind, rule in rules.items() if any(one.kind == kind for one in unseen)]
     warnings.warn(f"{told}; {', and '.join(taken)}.", UnseenCategoryWarning, stacklevel=4)
