@@ -19,11 +19,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from catalpa.datasets.registry import Facts, Recipe, Variant, table_path
+from catalpa.datasets.registry import UCI, Facts, Recipe, Variant, table_path
 from catalpa.errors import DatasetError
 from catalpa.files import write_atomically
-
-UCI = "https://archive.ics.uci.edu/"
 
 _MISSING = "?"  # as UCI writes it
 _TIMEOUT_SECONDS = 60.0  # without an answer; a download that goes on may take longer

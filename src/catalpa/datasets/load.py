@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from catalpa.datasets.fetch import UCI, cache_folder, check, fetch
-from catalpa.datasets.registry import Facts, Variant, facts_of, registry, table_path
+from catalpa.datasets.fetch import cache_folder, check, fetch
+from catalpa.datasets.registry import UCI, Facts, Variant, facts_of, registry, table_path
 from catalpa.errors import DatasetError
 
 COUNTED = ("name", "alias", "title", "rows", "columns", "clusters")  # facts that a list of data sets shows

@@ -13,6 +13,7 @@ from typing import Literal
 from catalpa.errors import ParameterError
 
 Variant = Literal["paper", "mixed"]
+UCI = "https://archive.ics.uci.edu/"
 
 _FOLDERS: Mapping[str, str] = {"paper": "paper", "mixed": "paper_mixed"}
 
@@ -54,7 +55,7 @@ class Facts:
 
     @property
     def page(self) -> str:
-        return f"https://archive.ics.uci.edu/dataset/{self.uci_id}"
+        return f"{UCI}dataset/{self.uci_id}"
 
 
 @cache

@@ -67,7 +67,7 @@ def make(entry: Entry, n_clusters: int, seed: int, categorical_features: str | N
 def fitted(
     entry: Entry, frame: Any, n_clusters: int, seed: int, categorical_features: str | None = None
 ) -> Any:
-    """An estimator made so, fitted to a table without its warnings."""
+    """An estimator as :func:`make` gives it, fitted to a table without a warning."""
     with warnings.catch_warnings():
         # What a fit warns about is in the row of its run: clusters left, passes, the largest share.
         warnings.simplefilter("ignore")

@@ -13,6 +13,7 @@ import pandas as pd
 
 from catalpa.datasets import list_datasets
 from catalpa.errors import ParameterError
+from catalpa.lab.journal import KEY
 
 CATEGORICAL, MIXED = "categorical", "mixed"
 
@@ -75,7 +76,7 @@ class Job:
     @property
     def identity(self) -> dict[str, Any]:
         """The key by the names of the columns that hold it in the results."""
-        return dict(zip(("method", "variant", "dataset", "columns", "seed"), self.key, strict=True))
+        return dict(zip(KEY, self.key, strict=True))
 
 
 @dataclass(frozen=True)
