@@ -59,6 +59,10 @@ inline bool is_integer(nb::dlpack::dtype type, nb::dlpack::dtype_code code) {
 
 inline bool is_unsigned(nb::dlpack::dtype type) { return is_integer(type, nb::dlpack::dtype_code::UInt); }
 
+inline void check_codes(const AnyCodes& codes) {
+    require(is_unsigned(codes.dtype()), "Codes are unsigned integers of 8, 16 or 32 bits.");
+}
+
 inline void check_numbers(const Numbers& numbers, std::size_t rows, std::size_t columns) {
     require(has_shape(numbers, rows, columns), "numbers must be rows by numeric columns.");
 }
@@ -67,12 +71,17 @@ inline void check_weights(const Ints& weights, std::size_t rows) {
     require(weights.size() == 0 || weights.size() == rows, "weights must have one entry per row.");
 }
 
-// Whether columns lie one behind the other: the first place of each, and the end.
-inline void check_columns(const Ints& starts, std::size_t places) {
-    require(starts.size() > 0 && starts.data()[0] == 0 && starts.data()[starts.size() - 1] == static_cast<std::int64_t>(places),
-            "starts must lead from 0 to the number of places.");
-    for (std::size_t column = 1; column < starts.size(); ++column)
-        require(starts.data()[column - 1] <= starts.data()[column], "starts must not fall.");
+// Whether columns lie one behind the other: the first place of each, and the end, which is given back.
+inline std::size_t check_columns(const Ints& starts, std::size_t columns) {
+    require(starts.size() == columns + 1, "starts must have one entry per column, and the end.");
+    require(starts.data()[0] == 0, "starts must lead from 0 to the number of places.");
+    for (std::size_t column = 0; column < columns; ++column)
+        require(starts.data()[column] <= starts.data()[column + 1], "starts must not fall.");
+    return static_cast<std::size_t>(starts.data()[columns]);
+}
+
+inline void check_columns(const Ints& starts, std::size_t columns, std::size_t places) {
+    require(check_columns(starts, columns) == places, "starts must lead from 0 to the number of places.");
 }
 
 // Wrapping arithmetic, as NumPy has it; plain overflow would be undefined.
@@ -85,13 +94,14 @@ inline nb::tuple halves(Int128 sum) {
     return nb::make_tuple(static_cast<std::int64_t>(sum >> 64), static_cast<std::uint64_t>(sum));
 }
 
-// Call `act` with typed pointers for the three widths that codes and labels come in.
-template <class Act>
-auto with_type(std::size_t itemsize, const void* data, Act act) {
+// Call `act` with a typed pointer for the three widths that codes and labels come in, to constants where `Data` is one.
+template <class Data, class Act>
+auto with_type(std::size_t itemsize, Data* data, Act act) {
+    constexpr bool constant = std::is_const_v<Data>;
     switch (itemsize) {
-        case 1: return act(static_cast<const std::uint8_t*>(data));
-        case 2: return act(static_cast<const std::uint16_t*>(data));
-        default: return act(static_cast<const std::uint32_t*>(data));
+        case 1: return act(static_cast<std::conditional_t<constant, const std::uint8_t, std::uint8_t>*>(data));
+        case 2: return act(static_cast<std::conditional_t<constant, const std::uint16_t, std::uint16_t>*>(data));
+        default: return act(static_cast<std::conditional_t<constant, const std::uint32_t, std::uint32_t>*>(data));
     }
 }
 
@@ -122,10 +132,8 @@ inline void check_level(const std::string& level) {
 void bind_hard(nb::module_& module);
 void bind_soft(nb::module_& module);
 void bind_in_order(nb::module_& module);
-void bind_logarithm(nb::module_& module);
 void bind_away(nb::module_& module);
-void bind_count(nb::module_& module);
 void bind_costs(nb::module_& module);
-void bind_modes(nb::module_& module);
+void bind_counts(nb::module_& module);
 
 }  // namespace catalpa

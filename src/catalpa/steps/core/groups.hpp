@@ -48,36 +48,74 @@ class Groups {
     std::size_t groups() const { return starts.size() - 1; }
     std::size_t places() const { return offsets.back(); }
     std::size_t width(std::size_t group) const { return offsets[group + 1] - offsets[group]; }
+    std::size_t widest() const {
+        std::size_t most = 0;
+        for (std::size_t group = 0; group < groups(); ++group) most = std::max(most, width(group));
+        return most;
+    }
     bool same_as(const Groups& other) const {
         return widths == other.widths && members == other.members && starts == other.starts;
     }
 
-    // The sums of a group's places (width, lanes), added to those of its columns (length, lanes): by the code of the
-    // last column, and, over its codes, to a group without it, which is what `left` is for.
-    template <class Sum>
-    void add_to_columns(std::size_t group, std::size_t lanes, std::vector<Sum>& left, Sum* by_place) const {
-        std::size_t places = width(group);
-        for (std::size_t at = starts[group + 1]; at-- > starts[group] && places > 0;) {
-            const std::size_t column = members[at], begin = begin_of[column];
-            places /= widths[column];
-            const Sum* from = left.data();
-            for (std::size_t place = 0; place < places; ++place) {
-                Sum* rest = left.data() + place * lanes;
-                for (std::size_t code = 0; code < widths[column]; ++code, from += lanes) {
-                    Sum* to = by_place + (begin + code) * lanes;
-                    for (std::size_t j = 0; j < lanes; ++j) {
-                        const Sum own = from[j];
-                        to[j] += own;
-                        rest[j] = code == 0 ? own : rest[j] + own;
+    // Rows of `from` (length, lanes) added up per fused place, (places, lanes). A group's table grows column by column,
+    // from its end, within the place it has in `out`; the last column turns fastest, as in `Fused`.
+    template <class Entry>
+    void fuse(const Entry* from, std::size_t lanes, Entry* out) const {
+        std::vector<Entry> own(lanes);
+        for (std::size_t group = 0; group < groups(); ++group) {
+            Entry* first = out + offsets[group] * lanes;
+            std::size_t so_far = width(group) > 0;
+            std::fill_n(first, so_far * lanes, Entry{0});
+            for (std::size_t at = starts[group]; at < starts[group + 1]; ++at) {
+                const std::size_t column = members[at];
+                const Entry* entries = from + begin_of[column] * lanes;
+                for (std::size_t left = so_far; left-- > 0;) {
+                    std::copy_n(first + left * lanes, lanes, own.begin());
+                    for (std::size_t code = widths[column]; code-- > 0;)
+                        add(own.data(), entries + code * lanes, lanes, first + (left * widths[column] + code) * lanes);
+                }
+                so_far *= widths[column];
+            }
+        }
+    }
+
+    // Sums of fused places, (places, lanes), which `sum` gives by their index, added up by place of the columns, (length,
+    // lanes): by the code of a group's last column, and, over its codes, to a group without it, which is what is left.
+    template <class Sum, class Of>
+    std::vector<Sum> by_column(std::size_t lanes, Of sum) const {
+        std::vector<Sum> out(length() * lanes), left(widest() * lanes);
+        for (std::size_t group = 0; group < groups(); ++group) {
+            std::size_t places = width(group);
+            const std::size_t first = offsets[group] * lanes;
+            for (std::size_t i = 0; i < places * lanes; ++i) left[i] = sum(first + i);
+            for (std::size_t at = starts[group + 1]; at-- > starts[group] && places > 0;) {
+                const std::size_t column = members[at], begin = begin_of[column];
+                places /= widths[column];
+                const Sum* from = left.data();
+                for (std::size_t place = 0; place < places; ++place) {
+                    Sum* rest = left.data() + place * lanes;
+                    for (std::size_t code = 0; code < widths[column]; ++code, from += lanes) {
+                        Sum* to = out.data() + (begin + code) * lanes;
+                        for (std::size_t j = 0; j < lanes; ++j) {
+                            const Sum own = from[j];
+                            to[j] += own;
+                            rest[j] = code == 0 ? own : rest[j] + own;
+                        }
                     }
                 }
             }
         }
+        return out;
     }
 
    private:
     // Fused codes are 32-bit numbers, the largest of which means that a cell is absent.
     static constexpr std::int64_t MOST_PLACES = ABSENT - 1;
+
+    template <class Entry>
+    static void add(const Entry* __restrict a, const Entry* __restrict b, std::size_t lanes, Entry* __restrict sum) {
+        for (std::size_t j = 0; j < lanes; ++j) sum[j] = static_cast<Entry>(a[j] + b[j]);
+    }
 
     void lay_out() {
         offsets.assign(1, 0);
@@ -129,15 +167,12 @@ class Fused {
     // `inside` says whether every code lay below its column's width; where one did not, the rest means nothing.
     Fused(const AnyCodes& codes, const Groups& groups_in, bool& inside)
         : groups(groups_in), rows(codes.shape(0)), itemsize(narrowest()) {
-        require(is_unsigned(codes.dtype()), "Codes are unsigned integers of at most 32 bits.");
+        check_codes(codes);
         require(codes.shape(1) == groups.columns(), "Codes must have one column per width.");
         // Kernels take eight rows at a time, so there are rows of zeros behind the last one.
         data_.resize((rows + 7) / 8 * 8 * groups.groups() * itemsize);
         inside = with_type(codes, [&](auto* from) {
-            return with_type(itemsize, data_.data(), [&](auto* to) {
-                using To = std::remove_const_t<std::remove_pointer_t<decltype(to)>>;
-                return fuse(from, const_cast<To*>(to));
-            });
+            return with_type(itemsize, static_cast<void*>(data_.data()), [&](auto* to) { return fuse(from, to); });
         });
     }
 
@@ -162,11 +197,7 @@ class Fused {
     std::vector<std::uint8_t> data_;            // (rows rounded up to 8, groups), unless they are
     AnyCodes kept_;                             // here
 
-    std::size_t narrowest() const {
-        std::size_t widest = 1;
-        for (std::size_t group = 0; group < groups.groups(); ++group) widest = std::max(widest, groups.width(group));
-        return widest <= 1 << 8 ? 1 : widest <= 1 << 16 ? 2 : 4;
-    }
+    std::size_t narrowest() const { return groups.widest() <= 1 << 8 ? 1 : groups.widest() <= 1 << 16 ? 2 : 4; }
 
     template <class Code>
     bool all_inside(const Code* codes, std::size_t all_rows) const {
@@ -205,5 +236,68 @@ class Fused {
         return inside;
     }
 };
+
+// Numbers (k, columns) as (columns, lanes), zero where there is no cluster.
+inline Aligned<double> transposed(const Numbers& by_cluster, std::size_t lanes) {
+    const std::size_t k = by_cluster.shape(0), columns = by_cluster.shape(1);
+    auto out = Aligned<double>::cleared(columns * lanes);
+    for (std::size_t j = 0; j < k; ++j)
+        for (std::size_t column = 0; column < columns; ++column)
+            out[column * lanes + j] = by_cluster.data()[j * columns + column];
+    return out;
+}
+
+// Whether the parts of a cost table fit each other and the columns.
+template <class Entry>
+void check_costs(const Groups& columns, const Matrix<const Entry>& table, const Vector<const Entry>& anchor,
+                 const Numbers& means, const Numbers& scale, const Numbers& level) {
+    const std::size_t k = table.shape(1), numeric = means.shape(1);
+    require(table.shape(0) == columns.length(), "table must have one row per place of the columns.");
+    require(anchor.size() == k, "anchor must have one entry per cluster.");
+    for (const Numbers* each : {&means, &scale, &level})
+        require(has_shape(*each, k, numeric), "means, scale and level must be clusters by numeric columns.");
+}
+
+// Where sums go, as Counts has them: clusters first.
+struct Results {
+    Cells by_category;
+    Vector<std::int64_t> sizes;
+    Cells sums, squares, seen;
+
+    void check(const Groups& columns, std::size_t k, std::size_t numeric) const {
+        require(has_shape(by_category, k, columns.length()), "by_category must be clusters by places.");
+        require(sizes.size() == k, "sizes must have one entry per cluster.");
+        for (const Cells* cells : {&sums, &squares, &seen})
+            require(has_shape(*cells, k, numeric), "sums, squares and seen must be clusters by numeric columns.");
+    }
+
+    void clear() const {
+        std::fill_n(sizes.data(), sizes.size(), 0);
+        for (const Cells* cells : {&by_category, &sums, &squares, &seen}) std::fill_n(cells->data(), cells->size(), 0);
+    }
+
+    // What all rows cost whose entries (length, lanes) and anchors are these.
+    template <class Entry>
+    Int128 cost(const Entry* entries, const Entry* anchors, std::size_t lanes) const {
+        const std::size_t length = by_category.shape(1);
+        Int128 sum = 0;
+        for (std::size_t j = 0; j < sizes.size(); ++j) {
+            sum += static_cast<Int128>(sizes.data()[j]) * anchors[j];
+            const std::int64_t* counts = by_category.data() + j * length;
+            for (std::size_t place = 0; place < length; ++place)
+                sum += static_cast<Int128>(counts[place]) * entries[place * lanes + j];
+        }
+        return sum;
+    }
+};
+
+// Add numbers (columns, lanes) to those of every cluster, (k, columns).
+template <class Number>
+void add_by_cluster(const std::vector<Number>& from, std::size_t lanes, const Cells& to) {
+    const std::size_t columns = to.shape(1);
+    for (std::size_t j = 0; j < to.shape(0); ++j)
+        for (std::size_t column = 0; column < columns; ++column)
+            to.data()[j * columns + column] += static_cast<std::int64_t>(from[column * lanes + j]);
+}
 
 }  // namespace catalpa

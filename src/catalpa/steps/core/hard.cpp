@@ -64,10 +64,8 @@ void label(const Tables& tables, const Fused& codes, const Numbers& numbers, con
     Scratch scratch(tables);
     with_type(codes.itemsize, codes.data(), [&](auto* code) {
         with_type(labels, [&](auto* out) {
-            using Label = std::remove_const_t<std::remove_pointer_t<decltype(out)>>;
             for (std::size_t row = 0; row < codes.rows; row += ROWS_AT_ONCE)
-                label_some(level, tables, code, numbers.data(), row, std::min(ROWS_AT_ONCE, codes.rows - row), scratch,
-                           const_cast<Label*>(out));
+                label_some(level, tables, code, numbers.data(), row, std::min(ROWS_AT_ONCE, codes.rows - row), scratch, out);
         });
     });
 }
@@ -104,7 +102,7 @@ struct Tally {
     const Tables& tables;
     std::vector<std::size_t> begins;  // (groups,) first sum of each group
     std::vector<Sum> by_place;        // (places, k)
-    std::vector<std::int64_t> sizes, sums, squares, seen;
+    std::vector<std::int64_t> sizes, sums, squares, seen;  // (k,) and (numeric, k)
 
     explicit Tally(const Tables& t)
         : tables(t), by_place(t.places() * t.k), sizes(t.k), sums(t.k * t.numeric), squares(sums.size()),
@@ -154,7 +152,7 @@ struct Tally {
         if (begins.empty()) sizes[cluster] += weight;
         for (std::size_t column = 0; column < tables.numeric; ++column) {
             if (numbers[column] != numbers[column]) continue;
-            const std::size_t cell = cluster * tables.numeric + column;
+            const std::size_t cell = column * tables.k + cluster;
             const std::int64_t whole = in_ticks(numbers[column]);
             sums[cell] += times(whole, weight);
             squares[cell] += times(times(whole, whole) >> (2 * TICK_BITS - SQUARE_BITS), weight);
@@ -162,58 +160,16 @@ struct Tally {
         }
     }
 
-    // Every row has one place of the first group, so that its sums are the sizes.
-    void add_sizes() {
-        if (begins.empty()) return;
-        for (std::size_t place = 0; place < tables.width(0); ++place)
-            for (std::size_t j = 0; j < tables.k; ++j) sizes[j] += by_place[place * tables.k + j];
-    }
-
-    // Sums by place of the columns, (length, k).
-    std::vector<Sum> by_category() const {
+    void add_to(const Results& into) {
         const std::size_t k = tables.k;
-        std::vector<Sum> out(tables.length() * k), left;
-        for (std::size_t group = 0; group < tables.groups(); ++group) {
-            left.assign(by_place.begin() + tables.offsets[group] * k, by_place.begin() + tables.offsets[group + 1] * k);
-            tables.add_to_columns(group, k, left, out.data());
-        }
-        return out;
-    }
-};
-
-// Where sums go, as Counts has them: clusters first.
-struct Results {
-    Cells by_category;
-    Vector<std::int64_t> sizes;
-    Cells sums, squares, seen;
-
-    void check(const Tables& tables) const {
-        require(has_shape(by_category, tables.k, tables.length()), "by_category must be clusters by places.");
-        require(sizes.size() == tables.k, "sizes must have one entry per cluster.");
-        for (const Cells* cells : {&sums, &squares, &seen})
-            require(has_shape(*cells, tables.k, tables.numeric),
-                    "sums, squares and seen must be clusters by numeric columns.");
-    }
-
-    void clear() const {
-        std::fill_n(sizes.data(), sizes.size(), 0);
-        for (const Cells* cells : {&by_category, &sums, &squares, &seen}) std::fill_n(cells->data(), cells->size(), 0);
-    }
-
-    template <class Sum>
-    void add(const Tally<Sum>& tally) const {
-        const std::size_t k = tally.tables.k, length = tally.tables.length();
-        const std::vector<Sum> by_place = tally.by_category();
-        for (std::size_t j = 0; j < k; ++j) {
-            sizes.data()[j] += tally.sizes[j];
-            for (std::size_t place = 0; place < length; ++place)
-                by_category.data()[j * length + place] += by_place[place * k + j];
-        }
-        for (std::size_t i = 0; i < tally.sums.size(); ++i) {
-            sums.data()[i] += tally.sums[i];
-            squares.data()[i] += tally.squares[i];
-            seen.data()[i] += tally.seen[i];
-        }
+        // Every row has one place of the first group, so that its sums are the sizes.
+        for (std::size_t place = 0; !begins.empty() && place < tables.width(0); ++place)
+            for (std::size_t j = 0; j < k; ++j) sizes[j] += by_place[place * k + j];
+        add_by_cluster(tables.by_column<Sum>(k, [from = by_place.data()](std::size_t i) { return from[i]; }), k, into.by_category);
+        for (std::size_t j = 0; j < k; ++j) into.sizes.data()[j] += sizes[j];
+        add_by_cluster(sums, k, into.sums);
+        add_by_cluster(squares, k, into.squares);
+        add_by_cluster(seen, k, into.seen);
     }
 };
 
@@ -239,7 +195,7 @@ struct Pass {
         check_new_labels(tables, labels, codes.rows);
         require(before.size() == 0 || (before.size() == codes.rows && before.dtype() == labels.dtype() && all_below(before, tables.k)),
                 "The labels before must be like the new ones.");
-        into.check(tables);
+        into.check(tables, tables.k, tables.numeric);
         check_level(level);
     }
 
@@ -249,11 +205,10 @@ struct Pass {
     std::size_t run() const {
         return with_type(codes.itemsize, codes.data(), [&](auto* code) {
             return with_type(labels, [&](auto* out) {
-                using Label = std::remove_const_t<std::remove_pointer_t<decltype(out)>>;
                 // In as few bits as hold the rows.
                 if (weight == nullptr && codes.rows <= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
-                    return label_and_count<std::int32_t>(code, const_cast<Label*>(out));
-                return label_and_count<std::int64_t>(code, const_cast<Label*>(out));
+                    return label_and_count<std::int32_t>(code, out);
+                return label_and_count<std::int64_t>(code, out);
             });
         });
     }
@@ -262,7 +217,7 @@ struct Pass {
     Int128 cost() const {
         Int128 sum = 0;
         const bool plain = present.size() == 0 && !tables.root;
-        if (plain) sum = cost_by_counts();
+        if (plain) sum = into.cost(tables.plain.data(), tables.anchor.data(), tables.k);
         if (plain && tables.numeric == 0) return sum;
         if (!plain) tables.widen();
         const std::int64_t* cells = present.size() ? present.data() : nullptr;
@@ -300,9 +255,8 @@ struct Pass {
                 move(tally, code, old, out, listed, count);
             }
         }
-        tally.add_sizes();
         if (afresh) into.clear();
-        into.add(tally);
+        tally.add_to(into);
         return moved;
     }
 
@@ -321,17 +275,6 @@ struct Pass {
             tally.add_beside(numbers_of(row), old[row], -weight_of(row));
             tally.add_beside(numbers_of(row), label[row], weight_of(row));
         }
-    }
-
-    Int128 cost_by_counts() const {
-        Int128 sum = 0;
-        for (std::size_t j = 0; j < tables.k; ++j) {
-            sum += static_cast<Int128>(into.sizes.data()[j]) * tables.anchor[j];
-            const std::int64_t* counts = into.by_category.data() + j * tables.length();
-            for (std::size_t place = 0; place < tables.length(); ++place)
-                sum += static_cast<Int128>(counts[place]) * tables.plain[place * tables.k + j];
-        }
-        return sum;
     }
 
     const double* numbers_of(std::size_t row) const { return numbers.data() + row * tables.numeric; }

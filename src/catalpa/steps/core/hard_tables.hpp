@@ -70,7 +70,7 @@ class Tables : public Groups {
     std::vector<std::uint8_t> byte_base, byte_index;  // and of (32,), where sums begin and the clusters' numbers
     std::vector<float> constant, slope, curve;  // (numeric, lanes) of what a number adds to a key: a polynomial in it
     std::vector<float> constants;               // (lanes,) its constants added up, for rows that lack no number
-    std::vector<double> means, scale, level;    // (numeric, k)
+    Aligned<double> means, scale, level;        // (numeric, k)
     std::vector<double> own_means, own_scale, own_level;  // (k, numeric) the same as they came
     std::int64_t tie;
     std::int32_t index_mask = 0, margin = 0;
@@ -83,17 +83,14 @@ class Tables : public Groups {
            int power, bool root_in, int shift, std::int64_t tie_in, double limit_in)
         : Groups(column_widths, group_members, group_starts), k(table.shape(1)), numeric(means_in.shape(1)), lanes((k + 7) / 8 * 8),
           anchor(anchors.data(), anchors.data() + anchors.size()), plain(table.data(), table.data() + table.size()),
-          means(transposed(means_in)), scale(transposed(scale_in)), level(transposed(level_in)),
+          means(transposed(means_in, k)), scale(transposed(scale_in, k)), level(transposed(level_in, k)),
           own_means(means_in.data(), means_in.data() + means_in.size()),
           own_scale(scale_in.data(), scale_in.data() + scale_in.size()),
           own_level(level_in.data(), level_in.data() + level_in.size()), tie(tie_in), squared(power == 2),
           root(root_in), limit(limit_in), up(std::ldexp(1.0, shift)), down(std::ldexp(1.0, -shift)) {
         // A label takes at most 31 bits.
         require(k >= 1 && k <= std::numeric_limits<std::int32_t>::max(), "A table must have at least one cluster.");
-        require(table.shape(0) == length(), "table must have one row per place of the columns.");
-        require(anchor.size() == k, "anchor must have one entry per cluster.");
-        for (const Numbers* each : {&means_in, &scale_in, &level_in})
-            require(has_shape(*each, k, numeric), "means, scale and level must be clusters by numeric columns.");
+        check_costs(*this, table, anchors, means_in, scale_in, level_in);
         require(tie >= 0, "tie must not be below zero.");
         if (numeric == 0 && places() > 0 && k <= MOST_BYTE_CLUSTERS && fill_whole()) return;
         widen();
@@ -113,43 +110,7 @@ class Tables : public Groups {
     }
 
    private:
-    static std::vector<double> transposed(const Numbers& by_cluster) {
-        const std::size_t rows = by_cluster.shape(0), columns = by_cluster.shape(1);
-        std::vector<double> out(rows * columns);
-        for (std::size_t j = 0; j < rows; ++j)
-            for (std::size_t column = 0; column < columns; ++column)
-                out[column * rows + j] = by_cluster.data()[j * columns + column];
-        return out;
-    }
-
     mutable std::once_flag widened;
-
-    // Rows of `from` (length, lanes) added up per fused place, (places, lanes). A group's table grows column by column,
-    // from its end, within the place it has in `out`; the last column turns fastest, as in `Fused`.
-    template <class Entry>
-    void fuse(const Entry* from, std::size_t all, Entry* out) const {
-        std::vector<Entry> own(all);
-        for (std::size_t group = 0; group < groups(); ++group) {
-            Entry* first = out + offsets[group] * all;
-            std::size_t places = width(group) > 0;
-            std::fill_n(first, places * all, Entry{0});
-            for (std::size_t at = starts[group]; at < starts[group + 1]; ++at) {
-                const std::size_t column = members[at];
-                const Entry* entries = from + begin_of[column] * all;
-                for (std::size_t left = places; left-- > 0;) {
-                    std::copy_n(first + left * all, all, own.begin());
-                    for (std::size_t code = widths[column]; code-- > 0;)
-                        add(own.data(), entries + code * all, all, first + (left * widths[column] + code) * all);
-                }
-                places *= widths[column];
-            }
-        }
-    }
-
-    template <class Entry>
-    static void add(const Entry* __restrict a, const Entry* __restrict b, std::size_t all, Entry* __restrict sum) {
-        for (std::size_t j = 0; j < all; ++j) sum[j] = static_cast<Entry>(a[j] + b[j]);
-    }
 
     // Entries above the smallest one of their row. Subtracting what all clusters share changes no comparison between
     // them, and leaves more bits.

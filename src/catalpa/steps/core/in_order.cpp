@@ -61,10 +61,7 @@ struct Table {
     Ints weights;                        // (n,)
 
     void check() const {
-        require(starts.size() == columns() + 1 && starts.data()[0] == 0, "starts must begin the columns, from 0.");
-        for (std::size_t c = 0; c < columns(); ++c)
-            require(starts.data()[c] <= starts.data()[c + 1], "starts must come in order.");
-        require(length() < ABSENT, "All columns must have fewer than 2 ** 32 - 1 places.");
+        require(check_columns(starts, columns()) < ABSENT, "All columns must have fewer than 2 ** 32 - 1 places.");
         require(ticks.shape(0) == rows() && has_shape(seen, rows(), numeric()), "ticks and seen must be rows by numeric columns.");
         require(weights.size() == rows(), "weights must have one entry per row.");
         for (std::size_t row = 0; row < rows(); ++row)

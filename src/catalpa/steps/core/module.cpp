@@ -22,9 +22,7 @@ NB_MODULE(_core, module) {
     catalpa::bind_hard(module);
     catalpa::bind_soft(module);
     catalpa::bind_in_order(module);
-    catalpa::bind_logarithm(module);
     catalpa::bind_away(module);
-    catalpa::bind_count(module);
     catalpa::bind_costs(module);
-    catalpa::bind_modes(module);
+    catalpa::bind_counts(module);
 }

@@ -12,64 +12,12 @@ namespace {
 // Sums by place of the columns, (length, lanes).
 std::vector<std::uint64_t> by_column(const SoftSums& sums) {
     const SoftTables& t = sums.tables;
-    std::vector<std::uint64_t> out(t.length() * t.lanes), left;
-    for (std::size_t group = 0; group < t.groups(); ++group) {
-        const std::size_t begin = t.offsets[group] * t.lanes, end = t.offsets[group + 1] * t.lanes;
-        left.assign(sums.narrow.data() + begin, sums.narrow.data() + end);
-        if (sums.wide.size())
-            for (std::size_t i = begin; i < end; ++i) left[i - begin] += sums.wide[i];
-        if (sums.owned.owners.size())
-            for (std::size_t i = begin; i < end; ++i)
-                left[i - begin] += std::uint64_t{sums.owned.counts[i]} << SHARE_BITS;
-        t.add_to_columns(group, t.lanes, left, out.data());
-    }
-    return out;
+    const std::uint32_t *narrow = sums.narrow.data(), *owned = sums.owned.owners.empty() ? nullptr : sums.owned.counts.data();
+    const std::uint64_t* wide = sums.wide.data();
+    return t.by_column<std::uint64_t>(t.lanes, [=](std::size_t i) {
+        return narrow[i] + (wide ? wide[i] : 0) + (owned ? std::uint64_t{owned[i]} << SHARE_BITS : 0);
+    });
 }
-
-// Where sums go, as Counts has them: clusters first.
-struct Results {
-    Cells by_category;
-    Vector<std::int64_t> sizes;
-    Cells sums, squares, seen;
-    Vector<std::int64_t> led;
-
-    void check(const SoftTables& t) const {
-        require(has_shape(by_category, t.k, t.length()), "by_category must be clusters by places.");
-        require(sizes.size() == t.k && led.size() == t.k, "sizes and led must have one entry per cluster.");
-        for (const Cells* cells : {&sums, &squares, &seen})
-            require(has_shape(*cells, t.k, t.numeric), "sums, squares and seen must be clusters by numeric columns.");
-    }
-
-    void publish(const SoftSums& from) const {
-        const SoftTables& t = from.tables;
-        const std::vector<std::uint64_t> places = by_column(from);
-        for (std::size_t j = 0; j < t.k; ++j) {
-            std::int64_t* to = by_category.data() + j * t.length();
-            for (std::size_t place = 0; place < t.length(); ++place)
-                to[place] = static_cast<std::int64_t>(places[place * t.lanes + j]);
-            sizes.data()[j] = static_cast<std::int64_t>(from.size_of(j));
-            led.data()[j] = from.led_by(j);
-            for (std::size_t column = 0; column < t.numeric; ++column) {
-                sums.data()[j * t.numeric + column] = from.sums[column * t.lanes + j];
-                squares.data()[j * t.numeric + column] = from.squares[column * t.lanes + j];
-                seen.data()[j * t.numeric + column] = from.seen[column * t.lanes + j];
-            }
-        }
-    }
-
-    // Sum of share times gap where a row's cost is the sum of its entries: far clusters have no share, so
-    // it does not matter that their gap is cut.
-    Int128 behind(const SoftTables& t, Int128 cost) const {
-        Int128 total = -cost * WHOLE;
-        for (std::size_t j = 0; j < t.k; ++j) {
-            total += static_cast<Int128>(sizes.data()[j]) * t.anchor[j];
-            const std::int64_t* counts = by_category.data() + j * t.length();
-            for (std::size_t place = 0; place < t.length(); ++place)
-                total += static_cast<Int128>(counts[place]) * t.plain[place * t.lanes + j];
-        }
-        return total;
-    }
-};
 
 // Summed weight, none of them below zero.
 std::uint64_t summed(const Ints& weights) {
@@ -113,8 +61,9 @@ nb::tuple share(const SoftTables& t, const Fused& codes, const Numbers& numbers,
                 const Cells& by_category, const Vector<std::int64_t>& sizes, const Cells& sums_in, const Cells& squares,
                 const Cells& seen, const Vector<std::int64_t>& led) {
     const std::size_t rows = leaders.size();
-    const Results results{by_category, sizes, sums_in, squares, seen, led};
-    results.check(t);
+    const Results results{by_category, sizes, sums_in, squares, seen};
+    results.check(t, t.k, t.numeric);
+    require(led.size() == t.k, "led must have one entry per cluster.");
     codes.check(t);
     require(rows == codes.rows, "leaders must have one entry per row.");
     require(is_unsigned(leaders.dtype()) && leaders.itemsize() <= 2, "leaders are unsigned integers of 8 or 16 bits.");
@@ -136,9 +85,20 @@ nb::tuple share(const SoftTables& t, const Fused& codes, const Numbers& numbers,
                                          leaders.data(), leaders.itemsize());
         owned = owned_before;
         const SoftSums sums = shared_out(t, block, owned, level);
-        results.publish(sums);
-        std::tie(cost, log, change, moved) = std::tie(sums.cost, sums.log, sums.change, sums.moved);
-        behind = (t.two || t.numeric ? sums.behind : results.behind(t, sums.cost)) * (Int128{1} << t.coarser);
+        results.clear();
+        add_by_cluster(by_column(sums), t.lanes, by_category);
+        add_by_cluster(sums.sums, t.lanes, sums_in);
+        add_by_cluster(sums.squares, t.lanes, squares);
+        add_by_cluster(sums.seen, t.lanes, seen);
+        for (std::size_t j = 0; j < t.k; ++j) {
+            sizes.data()[j] = static_cast<std::int64_t>(sums.size_of(j));
+            led.data()[j] = sums.led_by(j);
+        }
+        std::tie(cost, log, behind, change, moved) = std::tie(sums.cost, sums.log, sums.behind, sums.change, sums.moved);
+        // Where a row's cost is the sum of its entries: far clusters have no share, so it does not matter that their gap
+        // is cut.
+        if (!t.two && t.numeric == 0) behind = results.cost(t.plain.data(), t.anchor.data(), t.lanes) + -cost * WHOLE;
+        behind = behind * (Int128{1} << t.coarser);
     }
     return nb::make_tuple(halves(cost), halves(log), halves(behind), halves(change), moved);
 }
@@ -197,9 +157,8 @@ class SoftPasses {
     nb::tuple counted(const Cells& by_category, const Vector<std::int64_t>& sizes_in, const Vector<std::int64_t>& led_in) const {
         require(has_shape(by_category, t.k, t.length()), "by_category must be clusters by places.");
         require(sizes_in.size() == t.k && led_in.size() == t.k, "sizes and led must have one entry per cluster.");
-        for (std::size_t j = 0; j < t.k; ++j)
-            for (std::size_t place = 0; place < t.length(); ++place)
-                by_category.data()[j * t.length() + place] = static_cast<std::int64_t>(counts[place * t.lanes + j]);
+        std::fill_n(by_category.data(), by_category.size(), 0);
+        add_by_cluster(counts, t.lanes, by_category);
         std::copy_n(sizes.data(), t.k, sizes_in.data());
         std::copy_n(led.data(), t.k, led_in.data());
         return nb::make_tuple(halves(log), halves(behind));

@@ -79,10 +79,7 @@ class SoftTables : public Groups {
         : SoftTables(Groups(widths_in, members_in, starts_in), table_in.shape(1), means_in.shape(1), anchor_rise_in.size() > 0,
                      coarser_in) {
         require(coarser >= 0 && coarser <= 16, "Costs may be coarser by 0 to 16 bits.");
-        require(anchor_in.size() == k, "anchor must have one entry per cluster.");
-        require(table_in.shape(0) == length(), "table must have one row per place of the columns.");
-        for (const Numbers* numbers : {&means_in, &scale_in, &level_in})
-            require(has_shape(*numbers, k, numeric), "means, scale and level must be clusters by numeric columns.");
+        check_costs(*this, table_in, anchor_in, means_in, scale_in, level_in);
         require(!two || (anchor_rise_in.size() == k && has_shape(rise_in, length(), k)),
                 "The second table must have the shape of the first.");
         std::copy_n(anchor_in.data(), k, anchor.data());
@@ -92,15 +89,15 @@ class SoftTables : public Groups {
             if (two) std::copy_n(rise_in.data() + place * k, k, plain_rise.data() + place * lanes);
         }
         fuse();
-        means = transposed(means_in);
-        scale = transposed(scale_in);
-        level = transposed(level_in);
+        means = transposed(means_in, lanes);
+        scale = transposed(scale_in, lanes);
+        level = transposed(level_in, lanes);
     }
 
     // Make the fused tables of the plain ones.
     void fuse() {
-        fuse(plain, table);
-        if (two) fuse(plain_rise, rise);
+        Groups::fuse(plain.data(), lanes, table.data());
+        if (two) Groups::fuse(plain_rise.data(), lanes, rise.data());
     }
 
     std::size_t rows_inside(std::size_t rows) const { return rows - std::min(rows, (lanes - 1) / k); }
@@ -116,40 +113,6 @@ class SoftTables : public Groups {
         return out;
     }
 
-    // A group's table grows column by column, from its end so that it can grow where it is; the last
-    // column turns fastest, as in `Fused`.
-    void fuse(const Aligned<std::int32_t>& by_place, Aligned<std::int32_t>& out) const {
-        for (std::size_t group = 0; group < groups(); ++group) {
-            if (width(group) == 0) continue;
-            std::int32_t* grown = out.data() + offsets[group] * lanes;
-            std::size_t at = starts[group], so_far = widths[members[at]];
-            std::copy_n(by_place.data() + begin_of[members[at]] * lanes, so_far * lanes, grown);
-            while (++at < starts[group + 1]) {
-                const std::int32_t* added = by_place.data() + begin_of[members[at]] * lanes;
-                const std::size_t own = widths[members[at]];
-                for (std::size_t left = so_far; left-- > 0;)
-                    for (std::size_t right = own; right-- > 0;)
-                        add_lanes(grown + left * lanes, added + right * lanes, grown + (left * own + right) * lanes);
-                so_far *= own;
-            }
-        }
-    }
-
-    void add_lanes(const std::int32_t* a, const std::int32_t* b, std::int32_t* out) const {
-        for (std::size_t lane = 0; lane < lanes; lane += 8) {
-            std::int32_t eight[8];
-            for (std::size_t j = 0; j < 8; ++j) eight[j] = a[lane + j] + b[lane + j];
-            std::memcpy(out + lane, eight, sizeof eight);
-        }
-    }
-
-    Aligned<double> transposed(const Numbers& by_cluster) const {
-        auto out = Aligned<double>::cleared(numeric * lanes);
-        for (std::size_t j = 0; j < k; ++j)
-            for (std::size_t column = 0; column < numeric; ++column)
-                out[column * lanes + j] = by_cluster.data()[j * numeric + column];
-        return out;
-    }
 };
 
 // What the shares of clusters are drawn towards from one pass to the next, and how costs are rounded.

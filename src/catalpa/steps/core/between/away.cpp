@@ -1,4 +1,4 @@
-// Squared distances of all rows from some, in whole numbers: the compiled twin of away.py.
+// Squared distances of all rows from some, in whole numbers: the compiled twin of what loop/soft_starts.py has.
 
 #include "../arrays.hpp"
 
@@ -61,7 +61,7 @@ void points_away(const Numbers& points, const Ints& from, double drop, const Cel
 
 void cells_away(const AnyCodes& codes, const Numbers& numbers, const Ints& from, const Cells& into,
                 const std::string& level) {
-    require(is_unsigned(codes.dtype()), "Codes are unsigned integers of 8, 16 or 32 bits.");
+    check_codes(codes);
     require(numbers.shape(1) == codes.shape(1), "numbers must be numeric columns by rows.");
     check(from, into, codes.shape(1), level);
     with_type(codes, [&](auto* code) {

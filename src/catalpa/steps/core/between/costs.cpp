@@ -1,4 +1,4 @@
-// From counts by share to the integers of the next soft pass: the compiled twin of soft/tables.py.
+// Logarithms, and from counts by share to the integers of the next soft pass: compiled twins of what soft/scores.py has.
 
 #include <optional>
 
@@ -34,6 +34,13 @@ struct Rounding {
 
 namespace {
 
+void logarithm(const Vector<const double>& from, const Vector<double>& to, const std::string& level) {
+    require(to.size() == from.size(), "There must be as many logarithms as numbers.");
+    check_level(level);
+    nb::gil_scoped_release unlocked;
+    CATALPA_AT_LEVEL(level, logarithms, from.data(), to.data(), from.size());
+}
+
 // Minus logarithms of shrunk shares, (k, places), and of the sizes, (k,); behind them, where `costs` has room for as many
 // again, those of clusters that one row has left.
 void shrunk_costs(const Matrix<const std::int64_t>& counts, const Ints& sizes, const Ints& starts,
@@ -41,8 +48,7 @@ void shrunk_costs(const Matrix<const std::int64_t>& counts, const Ints& sizes, c
                   const Matrix<double>& costs, const Vector<double>& anchors, const std::string& level) {
     const std::size_t k = counts.shape(0), places = counts.shape(1), columns = masses.size();
     require(sizes.size() == k, "sizes must have one entry per cluster.");
-    require(starts.size() == columns + 1, "starts must have one entry per column, and the end.");
-    check_columns(starts, places);
+    check_columns(starts, columns, places);
     require(prior.size() == places, "prior must have one entry per place.");
     require(units > 0.0, "units must be above 0.");
     require(has_shape(costs, k, places) || has_shape(costs, 2 * k, places),
@@ -130,6 +136,7 @@ std::optional<std::int64_t> round_costs(const Numbers& costs, const Numbers& aft
 }  // namespace
 
 void catalpa::bind_costs(nb::module_& module) {
+    module.def("logarithm", &logarithm);
     module.def("shrunk_costs", &shrunk_costs);
     module.def("round_costs", &round_costs);
 }

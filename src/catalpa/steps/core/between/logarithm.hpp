@@ -1,4 +1,4 @@
-// A logarithm from the four basic operations, in the reference's order: soft/logarithms.py says why.
+// A logarithm from the four basic operations, in the reference's order: soft/scores.py says why.
 
 #pragma once
 
