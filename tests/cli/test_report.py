@@ -68,7 +68,7 @@ def test_the_demo_works_without_the_packages_and_says_what_is_missing(run, tmp_p
 @pytest.mark.parametrize("package", ["altair", "jinja2", "vl_convert"])
 def test_a_page_without_its_packages_is_said_before_the_fit(run, fruit, monkeypatch, package):
     monkeypatch.setitem(__import__("sys").modules, package, None)
-    monkeypatch.setattr("catalpa.cli.tables.take", None)  # would fail if it were called
+    monkeypatch.setattr("catalpa.cli.tables.open_input", None)  # would fail if it were called
     ended = run("cluster", fruit, "-k", "2", "--report", "page.html")
     assert ended.code == 1
     assert 'pip install "catalpa[report]"' in " ".join(ended.err.split())

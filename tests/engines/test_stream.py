@@ -502,7 +502,7 @@ def test_a_shelf_gives_back_what_was_put_and_writes_shared_arrays_once() -> None
 
 
 def test_an_array_file_gives_rows_that_may_be_changed_and_stay_as_written() -> None:
-    file = ArrayFile(Folder(), "rows", (2,), np.dtype(np.uint8))
+    file = ArrayFile(Folder(), "rows", np.zeros((0, 2), dtype=np.uint8))
     file.append(np.array([[1, 2], [3, 4]]))
     file.append(np.array([[5, 6]]))
     rows = file.read(1, 3)

@@ -52,11 +52,11 @@ def choose_k(
     entry = _method_to_try(method, least, most)
     model = new_model(entry, {"n_clusters": most, **cells.settings, "n_jobs": jobs, "random_state": seed})
     check_page(report, force=force)
-    from catalpa.cli.tables import Asked, take
+    from catalpa.cli.tables import TableSource, open_input
     from catalpa.cluster.choose_k import choose_k as choose
 
     with terminal.listening():
-        given = take(Asked(table, csv, listed(columns), listed(drop), weight=weight))
+        given = open_input(TableSource(table, csv, listed(columns), listed(drop), weight=weight))
         with terminal.progress(model):
             choice = choose(
                 given.rows,

@@ -95,11 +95,11 @@ def cluster(
         raise ParameterError(f"--proba adds columns to {LABELS}. Name a folder for it with -o.")
     # Only now: what is wrong with the options is told at once.
     from catalpa.cli.cluster_table import as_json, beside, describe, number_lines, show
-    from catalpa.cli.tables import Asked, take, write_results
+    from catalpa.cli.tables import TableSource, open_input, write_results
 
     with terminal.listening():
-        asked = Asked(table, csv, listed(columns), listed(drop), identifier_of(id), weight, against)
-        given = take(asked, stream=stream, memory=memory)
+        source = TableSource(table, csv, listed(columns), listed(drop), identifier_of(id), weight, against)
+        given = open_input(source, stream=stream, memory=memory)
         fitted(terminal, model, given.rows, given.weights)
         model.name_clusters(model.suggest_names() if suggested_names else {})
         lines, crossing = describe(model, top=reasons), beside(model, given, against)

@@ -9,7 +9,7 @@ import signal
 import sys
 import textwrap
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Annotated, Any, NoReturn
 
@@ -45,8 +45,6 @@ ENDS: Mapping[type[BaseException], tuple[int, str]] = {
     Terminated: (TERMINATED, "Stopped by the system. No half-written file is left."),
     MemoryError: (FAILED, "Error: There is not enough memory for this. --stream reads files in batches."),
 }
-
-
 LACK_OF_MEMORY = re.compile(
     "cannot allocate memory|failed to map segment|launch worker thread|can't start new thread|bad_alloc", re.I
 )
@@ -57,12 +55,12 @@ class Guarded(TyperGroup):
 
     def make_context(self, *arguments: Any, **more: Any) -> Any:
         """Read what was typed; --help and --version print here."""
-        with _ended_well(lambda: False):
+        with _ended_well(debug=False):
             return super().make_context(*arguments, **more)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the subcommand."""
-        with _ended_well(lambda: ctx.params["debug"]):
+        with _ended_well(debug=ctx.params["debug"]):
             result = super().invoke(ctx)
             # Here, where a full disk or a closed pipe can still be told; Python's own flush at exit would
             # show a traceback.
@@ -71,7 +69,7 @@ class Guarded(TyperGroup):
 
 
 @contextmanager
-def _ended_well(debug: Callable[[], bool]) -> Iterator[None]:
+def _ended_well(*, debug: bool) -> Iterator[None]:
     """Make an exit code and a paragraph of whatever ends the block; with a traceback if asked for."""
     try:
         yield
@@ -80,7 +78,7 @@ def _ended_well(debug: Callable[[], bool]) -> Iterator[None]:
         _forget_output()  # the reader has what it wanted
         raise typer.Exit(FAILED) from None
     except CatalpaError as error:
-        if debug():
+        if debug:
             traceback.print_exc()
         _complain(f"Error: {error} {_in_options(str(error))}")
         # Not what was typed is wrong, but what is there: scripts can tell these apart by the code.
@@ -98,7 +96,7 @@ def _ended_well(debug: Callable[[], bool]) -> Iterator[None]:
         code, said = next(
             (told for kind, told in ENDS.items() if isinstance(end, kind)), (FAILED, _unexpected(end))
         )
-        if debug() and isinstance(end, Exception):
+        if debug and isinstance(end, Exception):
             traceback.print_exc()
         _complain(said)
         raise typer.Exit(code) from None

@@ -47,7 +47,7 @@ def predict(
         raise ParameterError("--json holds all labels at once. Leave it out with --stream, or use -o.")
     outputs.check_free(output, force=force)
     # Only now: what is wrong with the options is told at once.
-    from catalpa.cli.tables import Asked, csv_parts, predicted_labels, take
+    from catalpa.cli.tables import TableSource, csv_parts, open_input, predicted_labels
     from catalpa.cluster.registry import load
 
     with terminal.listening():
@@ -56,7 +56,7 @@ def predict(
         # Other columns of a wide file are not even read.
         named = identifier_of(id)
         wanted = names if named is None or named in names else [*names, named]
-        given = take(Asked(table, csv, wanted), stream=stream, memory=memory)
+        given = open_input(TableSource(table, csv, wanted), stream=stream, memory=memory)
         if proba:
             outputs.check_proba(type(fitted))
         labels = predicted_labels(fitted, given, named, proba=proba)

@@ -49,7 +49,7 @@ def report(
     """
     if not json:
         check_page(output, force=force)
-    from catalpa.cli.tables import Asked, take
+    from catalpa.cli.tables import TableSource, open_input
     from catalpa.cluster.registry import load
 
     with terminal.listening():
@@ -60,7 +60,7 @@ def report(
             if name in names:
                 raise ParameterError(f"{option} names {name!r}, which was clustered. Name another column.")
         # Columns that the model does not know are not read.
-        given = take(Asked(table, csv, names, None, named, weight, against))
+        given = open_input(TableSource(table, csv, names, None, named, weight, against))
         found = reported(fitted, given, title or title_of(table))
         if json:
             sys.stdout.write(found.to_json() + "\n")

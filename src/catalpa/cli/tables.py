@@ -32,7 +32,7 @@ FORMULA = r"^([=+\-@\t\r])"
 
 
 @dataclass(frozen=True)
-class Asked:
+class TableSource:
     """Which table the user named, how to read it, and which of its columns."""
 
     path: str
@@ -105,23 +105,23 @@ class StreamedInput(Input):
             yield from ((batch.num_rows, batch) for batch in self.identifiers.batches())
 
 
-def take(asked: Asked, *, stream: bool = False, memory: str | None = None) -> Input:
+def open_input(source: TableSource, *, stream: bool = False, memory: str | None = None) -> Input:
     """The rows that the user named, in memory or to be read in batches."""
     if memory is not None and not stream:
         raise ParameterError("--memory goes with --stream: without it all rows are in memory together.")
     # The default of catalpa.scan.
-    return _streamed(asked, memory or "500MB") if stream else _whole(asked)
+    return _streamed(source, memory or "500MB") if stream else _whole(source)
 
 
-def _whole(asked: Asked) -> Input:
-    rows = read_table(asked.path, **asked.reading)
-    _check_there(asked.aside, rows.column_names)
+def _whole(source: TableSource) -> Input:
+    rows = read_table(source.path, **source.reading)
+    _check_there(source.aside, rows.column_names)
     return Input(
-        rows.drop_columns(list(set(asked.aside.values()))),
-        None if asked.id is None else rows.select([asked.id]),
-        _series(asked.id, rows),
-        None if asked.weight is None else _weights(asked.weight, rows),
-        _series(asked.against, rows),
+        rows.drop_columns(list(set(source.aside.values()))),
+        None if source.id is None else rows.select([source.id]),
+        _series(source.id, rows),
+        None if source.weight is None else _weights(source.weight, rows),
+        _series(source.against, rows),
     )
 
 
@@ -138,16 +138,16 @@ def _weights(name: str, rows: pa.Table) -> FloatArray:
         raise ParameterError(f"--weight names {name!r}, which holds more than numbers ({error}).") from error
 
 
-def _streamed(asked: Asked, memory: str) -> StreamedInput:
-    for option in asked.aside.keys() - {"--id"}:
+def _streamed(source: TableSource, memory: str) -> StreamedInput:
+    for option in source.aside.keys() - {"--id"}:
         raise ParameterError(f"{option} needs the rows in memory together. Leave out --stream.")
-    files = scan(asked.path, **asked.reading, memory=memory)
-    if asked.id is None:
+    files = scan(source.path, **source.reading, memory=memory)
+    if source.id is None:
         return StreamedInput(files)
-    _check_there(asked.aside, files.names)
+    _check_there(source.aside, files.names)
     # Two scans of the same files: identifiers would otherwise be read in every pass of the fit.
-    kept = tuple(name for name in files.names if name != asked.id)
-    return StreamedInput(files.only(kept), files.only((asked.id,)))
+    kept = tuple(name for name in files.names if name != source.id)
+    return StreamedInput(files.only(kept), files.only((source.id,)))
 
 
 def _check_there(aside: dict[str, str], names: Iterable[str]) -> None:

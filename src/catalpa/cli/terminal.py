@@ -36,7 +36,7 @@ class Terminal:
     ] = False
     warnings: list[str] = field(default_factory=list, init=False)
 
-    def say(self, text: str = "") -> None:
+    def say(self, text: str) -> None:
         """A line for the person, on standard error."""
         if not self.quiet:
             # Words in brackets, such as catalpa[report], are text and no style.

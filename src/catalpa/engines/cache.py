@@ -66,11 +66,10 @@ def _remove(folder: Path, lock: BaseFileLock | None) -> None:
 class ArrayFile:
     """Rows of one array, appended to a file and mapped when they are read."""
 
-    def __init__(self, folder: Folder, name: str, width: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    def __init__(self, folder: Folder, name: str, like: NDArray[Any]) -> None:
         self.folder = folder
         self.path = folder.path / name
-        self.width = width
-        self.dtype = dtype
+        self.width, self.dtype = like.shape[1:], like.dtype
         self.n_rows = 0
         with _room():
             self.path.touch()
@@ -98,8 +97,8 @@ class BlockFiles:
     def __init__(self, folder: Folder, rows_per_block: int, first: Block) -> None:
         self.folder = folder
         self.rows_per_block = rows_per_block
-        self._codes = ArrayFile(folder, "codes", first.codes.shape[1:], first.codes.dtype)
-        self._numbers = ArrayFile(folder, "numbers", first.numbers.shape[1:], first.numbers.dtype)
+        self._codes = ArrayFile(folder, "codes", first.codes)
+        self._numbers = ArrayFile(folder, "numbers", first.numbers)
 
     @property
     def n_rows(self) -> int:

@@ -56,7 +56,7 @@ class StreamEngine:
         parts = self._visit(lambda at: step(self._blocks[at], *args))
         first = next(parts)
         # A folder of its own: the answer may outlive this engine and its rows.
-        file = ArrayFile(Folder(), "answer", first.shape[1:], first.dtype)
+        file = ArrayFile(Folder(), "answer", first)
         for part in chain([first], parts):
             file.append(part)
         return file.read(0, file.n_rows)

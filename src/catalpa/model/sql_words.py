@@ -58,13 +58,9 @@ class Words:
 
     def category(self, value: Category) -> str:
         """A literal for a category that is not the missing one."""
-        if isinstance(value, str):
-            if "\0" in value:
-                raise SqlError(f"The category {value!r} holds the character NUL, which no SQL text can hold.")
-            return exp.Literal.string(value).sql(self.dialect)
-        if isinstance(value, bool):
-            return exp.Boolean(this=value).sql(self.dialect)
-        return self.double(value) if isinstance(value, float) else str(value)
+        if isinstance(value, str) and "\0" in value:
+            raise SqlError(f"The category {value!r} holds the character NUL, which no SQL text can hold.")
+        return self.double(value) if isinstance(value, float) else exp.convert(value).sql(self.dialect)
 
     def double(self, value: float) -> str:
         """Exactly this number: databases differ in how they round decimals, not in powers of two."""
