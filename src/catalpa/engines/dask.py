@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property, reduce
 from operator import add
@@ -51,20 +51,18 @@ class InDask(InParts):
         )
 
     def digested(self, settings: TableSettings) -> Digest:
-        held = _held(settings)
-        parts = [_later(_digested)(part, held) for part in _parts(self.table)]
-        summed: Digest | None = _sum(parts).compute()
+        summed: Digest | None = _sum(_tasks(_digested, _parts(self.table), settings)).compute()
         if summed is None:
             raise TableError("The dask table has no rows: at least one is needed.")
         return summed
 
     def held(self, encoding: Encoding, names: tuple[str, ...]) -> DaskEngine:
         """The rows kept by Dask."""
-        X, axis, wanted, held = self.table, encoding.schema.axis, encoding.schema.inputs, _held(encoding)
+        X, axis, wanted = self.table, encoding.schema.axis, encoding.schema.inputs
         if wanted != names:
             X = X[list(wanted)] if isinstance(X, dd.DataFrame) else X[:, [names.index(one) for one in wanted]]
-        read = dask.persist(*(_later(_encoded)(part, held) for part in _parts(X)))
-        facts = dask.compute(*(_later(_facts)(block, held) for block in read))
+        read = dask.persist(*_tasks(_encoded, _parts(X), encoding))
+        facts = dask.compute(*_tasks(_facts, read, encoding))
         lengths = [length for length, _ in facts]
         starts = np.cumsum([0, *lengths[:-1]]).tolist()
         axis = axis.with_holes if any(holes for _, holes in facts) else axis
@@ -76,8 +74,7 @@ class InDask(InParts):
         return DaskEngine(self.table, encoding, axis, dask.persist(*placed), sum(lengths))
 
     def for_predict(self, encoding: Encoding) -> DaskEngine:
-        held = _held(encoding)
-        blocks = [_later(_encoded)(part, held) for part in _parts(self.table)]
+        blocks = _tasks(_encoded, _parts(self.table), encoding)
         return DaskEngine(self.table, encoding, encoding.schema.axis.with_holes, blocks)
 
 
@@ -99,8 +96,7 @@ class DaskEngine(HeldInParts):
         return int(sum(dask.compute(*(_later(len)(block) for block in self.blocks))))
 
     def total(self, step: Step[Result], *args: Any) -> Result:
-        held = _held(step, args)
-        summed: Result = _sum([_later(_run)(block, held) for block in self.blocks]).compute()
+        summed: Result = _sum(_tasks(_run, self.blocks, step, args)).compute()
         return summed
 
     def sweep(self, step: Sweep[Result], *args: Any) -> Result:
@@ -136,23 +132,21 @@ class DaskEngine(HeldInParts):
         return [{"workers": workers, "allow_other_workers": True} if workers else {} for workers in found]
 
     def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
-        held = _held(step, args)
-        return np.concatenate(dask.compute(*(_later(_run)(block, held) for block in self.blocks)))
+        return np.concatenate(dask.compute(*_tasks(_run, self.blocks, step, args)))
 
     def answer(self, step: Step[NDArray[Any]], *args: Any) -> Any:
         """A dask Series, or an array where the table is one or the results have several columns; lazy."""
         none = self.answer_of_no_rows(step, args)
-        held = _held(self.encoding, self.axis.dtype.str, step, args)
-        parts = _parts(self.table)
+        held, parts = (self.encoding, self.axis.dtype.str, step, args), _parts(self.table)
         if none.ndim == 1 and isinstance(self.table, dd.DataFrame):
-            series = [_later(_answered_series)(part, held) for part in parts]
+            series = _tasks(_answered_series, parts, *held)
             divisions = self.table.divisions if self.table.known_divisions else None
             meta = ("cluster", none.dtype)
             return dd.from_delayed(series, meta=meta, divisions=divisions, verify_meta=False)
         lengths = self.table.chunks[0] if isinstance(self.table, da.Array) else [math.nan] * len(parts)
         arrays = [
-            da.from_delayed(_later(_answered)(part, held), (length, *none.shape[1:]), dtype=none.dtype)
-            for part, length in zip(parts, lengths, strict=True)
+            da.from_delayed(part, (length, *none.shape[1:]), dtype=none.dtype)
+            for part, length in zip(_tasks(_answered, parts, *held), lengths, strict=True)
         ]
         return da.concatenate(arrays)
 
@@ -165,6 +159,12 @@ def _later(work: Callable[..., Any]) -> Any:
 def _held(*things: Any) -> Delayed:
     """Things as one task, so that they travel once, workers pass them on, and none is lost with a worker."""
     return _later(pickle.loads)(pickle.dumps(things, protocol=5))
+
+
+def _tasks(work: Callable[..., Any], things: Iterable[Delayed], *held: Any) -> list[Delayed]:
+    """One task per thing: work on it, with what is held."""
+    packed = _held(*held)
+    return [_later(work)(thing, packed) for thing in things]
 
 
 def _parts(X: Any) -> list[Delayed]:
