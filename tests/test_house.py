@@ -15,6 +15,7 @@ FOLDERS = sorted({path.parent for path in PACKAGE.rglob("*") if path.suffix in (
 # Modules that no test of their room is called after or imports: the test file that holds each, and why there.
 TESTED_THROUGH = {
     "cli/test_cluster.py": ("run as a user runs them", "cli: cluster_table options"),
+    "cli/test_ends.py": ("a file that cannot be written ends a command", "cli: outputs"),
     "cluster/test_cdcdr.py": (
         "held to its paper by the method",
         "costs: embedding graph; estimator: centroids",

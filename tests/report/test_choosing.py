@@ -69,7 +69,7 @@ def test_a_table_without_structure_is_called_so():
 
 def test_clusters_keep_their_colour_and_a_new_one_gets_its_own():
     before, after = np.array([0] * 6 + [1] * 4), np.array([1] * 6 + [0] * 3 + [2])
-    drawn = alluvial([2, 3], [cross(before, after, (2, 3))])
+    drawn = alluvial([cross(before, after, (2, 3))])
     assert [one["strand"] for one in drawn["columns"][1]["clusters"]] == [1, 0, 2]
     assert [(one["source"], one["target"], one["rows"]) for one in drawn["ribbons"]] == [
         (0, 1, 6.0),
@@ -79,8 +79,7 @@ def test_clusters_keep_their_colour_and_a_new_one_gets_its_own():
 
 
 def test_boxes_stand_below_each_other_and_fill_the_picture(choice):
-    ks = [line["k"] for line in choice.records]
-    drawn = alluvial(ks, choice.crossings)
+    drawn = alluvial(choice.crossings)
     for column in drawn["columns"]:
         boxes = sorted((one["y"], one["y"] + one["height"]) for one in column["clusters"])
         assert boxes[0][0] == TOP

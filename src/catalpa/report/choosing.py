@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -66,7 +66,6 @@ def report_choice(choice: KChoice, *, title: str = "How many clusters?") -> Choi
     needs_packages()
     table = choice.records
     has_likelihood = "bic" in table[0]
-    ks = [record["k"] for record in table]
     return ChoiceReport(
         {
             "title": title,
@@ -77,86 +76,75 @@ def report_choice(choice: KChoice, *, title: str = "How many clusters?") -> Choi
             "rule": BY_EVIDENCE if has_likelihood else BY_SILHOUETTE,
             "criteria": FORMULAS if has_likelihood else NO_LIKELIHOOD.format(method=choice.method),
             "table": table,
-            "splits": [
-                _split(fewer, more, crossing)
-                for (fewer, more), crossing in zip(itertools.pairwise(ks), choice.crossings, strict=True)
-            ],
-            "alluvial": alluvial(ks, choice.crossings) if choice.crossings else None,
+            "splits": [_split(crossing) for crossing in choice.crossings],
+            "alluvial": alluvial(choice.crossings) if choice.crossings else None,
         }
     )
 
 
-def _split(fewer: int, more: int, crossing: Crossing) -> dict[str, Any]:
+def _split(crossing: Crossing) -> dict[str, Any]:
     """Where the rows of new clusters come from."""
-    old = set(crossing.partners.values())
-    return {
-        "fewer": fewer,
-        "more": more,
-        "staying": crossing.staying,
-        "new": [
-            {
-                "cluster": cluster,
-                "rows": float(crossing.counts[:, cluster].sum()),
-                "from": [
-                    {"cluster": int(source), "rows": float(crossing.counts[source, cluster])}
-                    for source in (-crossing.counts[:, cluster]).argsort(kind="stable")
-                    if crossing.counts[source, cluster] > 0
-                ],
-            }
-            for cluster in range(more)
-            if cluster not in old
-        ],
-    }
+    fewer, more = crossing.counts.shape
+    new = []
+    for cluster in sorted(set(range(more)) - set(crossing.partners.values())):
+        rows = crossing.counts[:, cluster]
+        sources = [
+            {"cluster": int(source), "rows": float(rows[source])}
+            for source in (-rows).argsort(kind="stable")
+            if rows[source] > 0
+        ]
+        new.append({"cluster": cluster, "rows": float(rows.sum()), "from": sources})
+    return {"fewer": fewer, "more": more, "staying": crossing.staying, "new": new}
 
 
-@dataclass(frozen=True, eq=False)
-class Stage:
+class Stage(NamedTuple):
     """The clusters of one number: where each begins, from the top, and which colour it keeps."""
 
-    k: int
-    x: int
     sizes: FloatArray  # (k,)
     tops: FloatArray  # (k,)
     strands: list[int]  # (k,)
 
 
-def alluvial(ks: Sequence[int], crossings: Sequence[Crossing]) -> dict[str, Any]:
+def alluvial(crossings: Sequence[Crossing]) -> dict[str, Any]:
     """The picture as plain values: clusters as boxes, and the rows that go from one to another as ribbons.
 
     A cluster keeps the colour of the one that most of its rows come from; the new one gets a new colour.
     """
     rows = max(float(crossings[0].counts.sum()), 1.0)
-    scale = (HEIGHT - GAP * (max(ks) - 1)) / rows
+    most = max(max(crossing.counts.shape) for crossing in crossings)
+    scale = (HEIGHT - GAP * (most - 1)) / rows
     sizes = crossings[0].counts.sum(axis=1)
-    first = Stage(ks[0], 0, sizes, _stacked(sizes, np.arange(ks[0]), scale), list(range(ks[0])))
-    columns, ribbons = [first], []
-    for k, crossing in zip(ks[1:], crossings, strict=True):
-        columns.append(_next_column(columns[-1], k, crossing, scale))
-        ribbons += _ribbons(columns[-2], columns[-1], crossing.counts, scale)
+    order = np.arange(len(sizes))
+    stages = [Stage(sizes, _stacked(sizes, order, scale), order.tolist())]
+    ribbons: list[dict[str, Any]] = []
+    for at, crossing in enumerate(crossings):
+        stages.append(_next_stage(stages[-1], crossing, scale))
+        ribbons += _ribbons(STEP * at + NODE, stages[-2], stages[-1], crossing.counts, scale)
+    columns = [
+        {"k": len(stage.sizes), "x": STEP * at, "clusters": _boxes(stage, scale)}
+        for at, stage in enumerate(stages)
+    ]
     return {
-        "width": STEP * (len(ks) - 1) + NODE,
+        "width": STEP * len(crossings) + NODE,
         "height": TOP + HEIGHT,
         "node": NODE,
         "top": TOP,
-        "columns": [
-            {
-                "k": column.k,
-                "x": column.x,
-                "clusters": [
-                    {
-                        "cluster": cluster,
-                        "rows": float(column.sizes[cluster]),
-                        "y": round(float(column.tops[cluster]), 1),
-                        "height": round(float(column.sizes[cluster] * scale), 1),
-                        "strand": column.strands[cluster],
-                    }
-                    for cluster in range(column.k)
-                ],
-            }
-            for column in columns
-        ],
+        "columns": columns,
         "ribbons": ribbons,
     }
+
+
+def _boxes(stage: Stage, scale: float) -> list[dict[str, Any]]:
+    return [
+        {
+            "cluster": cluster,
+            "rows": float(size),
+            "y": round(float(top), 1),
+            "height": round(float(size * scale), 1),
+            "strand": strand,
+        }
+        for cluster, (size, top, strand) in enumerate(zip(*stage, strict=True))
+    ]
 
 
 def _stacked(sizes: FloatArray, order: Any, scale: float) -> FloatArray:
@@ -167,7 +155,7 @@ def _stacked(sizes: FloatArray, order: Any, scale: float) -> FloatArray:
     return tops
 
 
-def _next_column(before: Stage, k: int, crossing: Crossing, scale: float) -> Stage:
+def _next_stage(before: Stage, crossing: Crossing, scale: float) -> Stage:
     sizes = crossing.counts.sum(axis=0)
     middles = before.tops + before.sizes * scale / 2
     # Beside where its rows come from, so that ribbons cross as little as possible.
@@ -175,35 +163,32 @@ def _next_column(before: Stage, k: int, crossing: Crossing, scale: float) -> Sta
     order = np.argsort(drawn_to, kind="stable")
     inherited = {target: before.strands[source] for source, target in crossing.partners.items()}
     new = itertools.count(max(before.strands) + 1)
-    strands = [inherited[at] if at in inherited else next(new) for at in range(k)]
-    return Stage(k, before.x + STEP, sizes, _stacked(sizes, order, scale), strands)
+    strands = [inherited[at] if at in inherited else next(new) for at in range(len(sizes))]
+    return Stage(sizes, _stacked(sizes, order, scale), strands)
 
 
-def _ribbons(left: Stage, right: Stage, counts: FloatArray, scale: float) -> list[dict[str, Any]]:
+def _ribbons(
+    x: int, left: Stage, right: Stage, counts: FloatArray, scale: float
+) -> Iterator[dict[str, Any]]:
     """Rows that two clusters share, in the order in which their ribbons leave and arrive."""
     leaving, arriving = left.tops.copy(), right.tops.copy()
-    x, end = left.x + NODE, right.x
+    end = x + STEP - NODE
     middle = (x + end) / 2
-    drawn = []
-    for source in np.argsort(left.tops, kind="stable"):
-        for target in np.argsort(right.tops, kind="stable"):
-            rows = float(counts[source, target])
-            if not rows:
-                continue
-            begin, arrive, wide = float(leaving[source]), float(arriving[target]), rows * scale
-            leaving[source] += wide
-            arriving[target] += wide
-            drawn.append(
-                {
-                    "fewer": left.k,
-                    "more": right.k,
-                    "source": int(source),
-                    "target": int(target),
-                    "rows": rows,
-                    "strand": left.strands[source],
-                    "path": f"M{x},{begin:.1f}C{middle},{begin:.1f} {middle},{arrive:.1f} {end},{arrive:.1f}"
-                    f"v{wide:.1f}C{middle},{arrive + wide:.1f} {middle},{begin + wide:.1f} "
-                    f"{x},{begin + wide:.1f}Z",
-                }
-            )
-    return drawn
+    orders = (np.argsort(stage.tops, kind="stable") for stage in (left, right))
+    for source, target in itertools.product(*orders):
+        rows = float(counts[source, target])
+        if not rows:
+            continue
+        begin, arrive, wide = float(leaving[source]), float(arriving[target]), rows * scale
+        leaving[source] += wide
+        arriving[target] += wide
+        yield {
+            "fewer": len(left.sizes),
+            "more": len(right.sizes),
+            "source": int(source),
+            "target": int(target),
+            "rows": rows,
+            "strand": left.strands[source],
+            "path": f"M{x},{begin:.1f}C{middle},{begin:.1f} {middle},{arrive:.1f} {end},{arrive:.1f}"
+            f"v{wide:.1f}C{middle},{arrive + wide:.1f} {middle},{begin + wide:.1f} {x},{begin + wide:.1f}Z",
+        }

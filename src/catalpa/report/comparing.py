@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -92,27 +91,26 @@ def compare(
     >>> compare(["a", "a", "b", "b", "b"], [0, 0, 0, 1, 1])
     Comparison(5 rows: 80% stay together, adjusted Rand 0.17; .save('comparison.html') writes the page)
     """
-    sides = _side(first, X, "first"), _side(second, X, "second")
-    rows, others = (len(side.labels) for side in sides)
-    if rows != others:
+    one, other = _side(first, X, "first"), _side(second, X, "second")
+    rows = len(one.labels)
+    if rows != len(other.labels):
         raise ParameterError(
-            f"The first clustering has {rows:,} rows and the second {others:,}: "
+            f"The first clustering has {rows:,} rows and the second {len(other.labels):,}: "
             "both must be of the same rows, in the same order."
         )
-    groups = len(sides[0].clusters), len(sides[1].clusters)
     weights = None if sample_weight is None else checked_weights(sample_weight, rows)
-    crossing = cross(sides[0].labels, sides[1].labels, groups, weights)
-    moves, partners = _moves(crossing, sides, X, weights), crossing.partners
+    crossing = cross(one.labels, other.labels, (len(one.clusters), len(other.clusters)), weights)
+    moves, partners = _moves(crossing, one.labels, other.labels, X, weights), crossing.partners
     summary = {
         "title": title,
         "rows": rows,
-        "first": {"by": sides[0].by, "clusters": sides[0].clusters},
-        "second": {"by": sides[1].by, "clusters": sides[1].clusters},
+        "first": {"by": one.by, "clusters": one.clusters},
+        "second": {"by": other.by, "clusters": other.clusters},
         "adjusted_rand": crossing.adjusted_rand,
         "association": crossing.association,
         "staying": crossing.staying,
         "counts": crossing.counts.tolist(),
-        "partners": [partners.get(at) for at in range(groups[0])],
+        "partners": [partners.get(at) for at in range(len(one.clusters))],
         "moves": moves,
         "left_out": len(crossing.moves) - len(moves),
     }
@@ -137,7 +135,7 @@ def _side(given: Any, X: Any, name: str) -> _Side:
 
 
 def _moves(
-    crossing: Crossing, sides: Sequence[_Side], X: Any, weights: FloatArray | None
+    crossing: Crossing, first: IntArray, second: IntArray, X: Any, weights: FloatArray | None
 ) -> list[dict[str, Any]]:
     """The largest flows; with the table, how their rows differ from those that stayed behind."""
     told = [asdict(flow) | {"differ": None} for flow in crossing.moves[:MOVES_TOLD]]
@@ -147,27 +145,21 @@ def _moves(
         warnings.simplefilter("ignore", ColumnWarning)  # told at fit, where columns can still be dropped
         schema = infer(X)
     rows = encode(X, schema, handle_unknown="ignore").rows
-    codes, numbers = (
-        np.concatenate([getattr(block, kind) for block in rows]) for kind in ("codes", "numbers")
-    )
-    first, second = sides
-    row_weights = np.ones(len(codes)) if weights is None else weights
-    per_weight = rows_per_weight(len(codes), float(row_weights.sum()))
+    block, axis = rows.blocks[0], rows.axis
+    row_weights = np.ones(len(block)) if weights is None else weights
+    per_weight = rows_per_weight(len(block), float(row_weights.sum()))
     for record, flow in zip(told, crossing.moves, strict=False):
-        gone = (first.labels == flow.source) & (second.labels == flow.target)
-        stayed = (first.labels == flow.source) & (second.labels == crossing.partners.get(flow.source, -1))
+        gone = (first == flow.source) & (second == flow.target)
+        stayed = (first == flow.source) & (second == crossing.partners.get(flow.source, -1))
         if min(gone.sum(), stayed.sum()) >= ROWS_TO_DESCRIBE:
             both = gone | stayed
-            side = gone[both].astype(np.int64)
-            columns = zip(codes[both].T, rows.axis.widths, rows.axis.sizes, strict=True)
-            crossed = (
-                # The hole of a column lies behind its categories and is cut off.
-                cross(side, held, (2, width), row_weights[both]).counts[:, :size]
-                for held, width, size in columns
-            )
-            counts = np.concatenate([np.zeros((2, 0)), *crossed], axis=1)
-            means = profile_values(numbers[both], side, row_weights[both], 2, schema)
-            record["differ"] = sentence(reasons(counts, schema, means, rows_per_weight=per_weight)[1])
+            side, weight = gone[both].astype(np.int64), row_weights[both]
+            places = (block.codes[both] + axis.offsets[:-1]).ravel()
+            sides_of_cells, weights_of_cells = (np.repeat(of, axis.n_columns) for of in (side, weight))
+            counts = cross(sides_of_cells, places, (2, axis.length), weights_of_cells).counts
+            means = profile_values(block.numbers[both], side, weight, 2, schema)
+            by_category = counts[:, axis.category_places]
+            record["differ"] = sentence(reasons(by_category, schema, means, rows_per_weight=per_weight)[1])
     return told
 
 

@@ -10,9 +10,7 @@ from scipy import stats
 
 from catalpa.estimator.attributes import number_profile
 from catalpa.estimator.base import Clusterer
-from catalpa.estimator.fitted import Fitted, fitted_of
 from catalpa.plot.view import View, look
-from catalpa.relations.names import category_names
 from catalpa.relations.reasons import rows_per_weight
 from catalpa.report.document import Document
 from catalpa.table.blocks import FloatArray
@@ -75,9 +73,8 @@ def drift(model: Clusterer, X: Any, *, sample_weight: Any = None, title: str = "
     >>> catalpa.drift(model, zoo).changed
     []
     """
-    found = fitted_of(model)
     view = look(model, X, sample_weight=sample_weight)
-    columns = _categories(found, view) + _numbers(found, view)
+    columns = _categories(view) + _numbers(view)
     for one in columns:
         chance, worth = one.pop("chance"), one.pop("worth")
         one["changed"] = bool(chance * len(columns) < RARE_BY_CHANCE and worth)
@@ -85,9 +82,9 @@ def drift(model: Clusterer, X: Any, *, sample_weight: Any = None, title: str = "
         {
             "title": title,
             "method": type(model).__name__,
-            "rows_at_fit": found.rows,
+            "rows_at_fit": view.fitted.rows,
             "rows": len(view.labels),
-            "clusters": _clusters(found, view),
+            "clusters": _clusters(view),
             "columns": sorted(columns, key=lambda one: -one["distance"]),
             "unseen": view.unseen,
             "certainty": _certainty(model, X, view.weights),
@@ -95,8 +92,8 @@ def drift(model: Clusterer, X: Any, *, sample_weight: Any = None, title: str = "
     )
 
 
-def _clusters(found: Fitted, view: View) -> list[dict[str, Any]]:
-    then, sizes = _in_rows(found, view, found.in_weights(found.outcome.counts.sizes), view.sizes)
+def _clusters(view: View) -> list[dict[str, Any]]:
+    then, sizes = _in_rows(view, view.fitted.in_weights(view.fitted.outcome.counts.sizes), view.sizes)
     records = []
     for cluster, (before, now) in enumerate(zip(then, sizes, strict=True)):
         chance = _chance(np.array([[before, then.sum() - before], [now, sizes.sum() - now]])) * len(then)
@@ -104,7 +101,7 @@ def _clusters(found: Fitted, view: View) -> list[dict[str, Any]]:
         records.append(
             {
                 "cluster": cluster,
-                "name": found.names.get(cluster),
+                "name": view.fitted.names.get(cluster),
                 "share_at_fit": float(share),
                 "share": float(new),
                 "changed": bool(chance < RARE_BY_CHANCE and abs(new - share) >= WORTH_TELLING),
@@ -113,15 +110,15 @@ def _clusters(found: Fitted, view: View) -> list[dict[str, Any]]:
     return records
 
 
-def _categories(found: Fitted, view: View) -> list[dict[str, Any]]:
+def _categories(view: View) -> list[dict[str, Any]]:
     """For each column the part of the rows that would have to hold another category to undo the change."""
-    by_category = found.in_weights(found.outcome.counts.by_category)
-    then, now = _in_rows(found, view, by_category.sum(axis=0), view.by_category.sum(axis=0))
+    at_fit = view.fitted.in_weights(view.fitted.outcome.counts.by_category)
+    then, now = _in_rows(view, at_fit.sum(axis=0), view.by_category.sum(axis=0))
     records = []
-    for column, part in zip(found.schema.categorical, found.schema.axis.slices(), strict=True):
-        if not column.categories:  # every cell was left out: nothing can have changed
+    slices = view.schema.axis.slices()
+    for column, names, part in zip(view.schema.categorical, view.names, slices, strict=True):
+        if not names:  # every cell was left out: nothing can have changed
             continue
-        names = category_names(column.categories)
         before, after = (counts[part] / max(counts[part].sum(), 1e-300) for counts in (then, now))
         moved = after - before
         distance = float(np.abs(moved).sum() / 2)
@@ -143,10 +140,10 @@ def _categories(found: Fitted, view: View) -> list[dict[str, Any]]:
     return records
 
 
-def _numbers(found: Fitted, view: View) -> list[dict[str, Any]]:
+def _numbers(view: View) -> list[dict[str, Any]]:
     """For each number the shift of its mean in standard deviations of the fit."""
-    before, after = number_profile(found), view.numbers
-    then, now = _in_rows(found, view, before.seen.sum(axis=0), after.seen.sum(axis=0))
+    before, after = number_profile(view.fitted), view.numbers
+    then, now = _in_rows(view, before.seen.sum(axis=0), after.seen.sum(axis=0))
     records = []
     for at, column in enumerate(before.columns):
         mean, new, sd = float(before.overall[at]), float(after.overall[at]), float(before.spread[at])
@@ -168,10 +165,10 @@ def _numbers(found: Fitted, view: View) -> list[dict[str, Any]]:
     return records
 
 
-def _in_rows(found: Fitted, view: View, then: Any, now: Any) -> tuple[FloatArray, FloatArray]:
+def _in_rows(view: View, then: Any, now: Any) -> tuple[FloatArray, FloatArray]:
     """Weights at fit and now counted in rows, where they add up to fewer: chance is a matter of rows."""
-    total = float(found.in_weights(found.outcome.counts.sizes).sum())
-    per_weight = rows_per_weight(found.rows, total)
+    total = float(view.fitted.in_weights(view.fitted.outcome.counts.sizes).sum())
+    per_weight = rows_per_weight(view.fitted.rows, total)
     per_weight_now = rows_per_weight(len(view.labels), float(view.sizes.sum()))
     return np.multiply(then, per_weight), np.multiply(now, per_weight_now)
 

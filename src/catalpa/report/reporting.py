@@ -22,20 +22,6 @@ from catalpa.report.rows import column_given, set_aside
 from catalpa.report.summary import summarise
 
 PALE = ("#E69F00", "#56B4E9", "#CC79A7", "#B8A90A")  # white numbers would be hard to read on these
-PARTS = (
-    ("clusters", "Clusters"),
-    ("apart", "What sets them apart"),
-    ("splits", "Splits"),
-    ("columns", "Columns"),
-    ("weights", "Weights"),
-    ("relations", "Relations"),
-    ("against", "Kept out"),
-    ("categories", "Categories"),
-    ("map", "Map"),
-    ("rows", "Rows"),
-    ("fit", "Fit"),
-    ("reuse", "Reuse"),
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,10 +44,7 @@ class Report(Document):
 
     def _content(self) -> dict[str, Any]:
         summary, clusters = self.summary, self.summary["clusters"]
-        sizes = [one["size"] for one in clusters]
         trees = summary["relations"] if summary["relations"] and summary["relations"]["columns"] else None
-        may_lack = {name: summary[name] for name in ("weights", "splits", "against", "categories")}
-        may_lack["relations"] = trees
         looks = {
             "colours": [cluster_colour(one["cluster"]) for one in clusters],
             "chips": [_chip(one["cluster"]) for one in clusters],
@@ -77,9 +60,7 @@ class Report(Document):
         return {
             **looks,
             "data": script_json(data),
-            "parts": [part for part in PARTS if may_lack.get(part[0], True)],
-            "sizes": sizes,
-            "by_size": sorted(range(len(sizes)), key=lambda cluster: -sizes[cluster]),
+            "trees": trees,
             # Bars are drawn in parts of the largest; above 0, because they are divided by it.
             "most_weight": max([1e-12, *(max(one["weights"]) for one in summary["weights"] or ())]),
             "most_bits": max([1e-12, *(one["bits"] for one in summary["columns"])]),

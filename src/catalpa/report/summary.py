@@ -15,6 +15,7 @@ from catalpa.plot.relation_trees import relation_records
 from catalpa.plot.row_map import map_points
 from catalpa.plot.view import View
 from catalpa.relations.names import reading_order, shortened
+from catalpa.relations.numbers import over
 from catalpa.relations.profiles import telling_columns
 from catalpa.relations.reasons import reasons, rows_per_weight, sentence
 from catalpa.report.learned import fit_record, split_records, weight_records
@@ -140,12 +141,12 @@ def _profile(view: View, names: list[str]) -> list[dict[str, Any]]:
     slices = view.schema.axis.slices()
     for column, texts, part in zip(view.schema.categorical, view.names, slices, strict=True):
         counts = view.by_category[:, part]
-        common = np.argsort(-counts.sum(axis=0), kind="stable")[:MOST_CATEGORIES]
-        order = reading_order(column, counts.sum(axis=0))
-        kept = order[np.isin(order, common) & (counts.sum(axis=0)[order] > 0)]
-        totals = counts.sum(axis=1, keepdims=True)
-        shares = counts / np.where(totals > 0, totals, 1)  # (k, categories)
-        overall = counts.sum(axis=0) / (counts.sum() or 1)
+        totals = counts.sum(axis=0)
+        common = np.argsort(-totals, kind="stable")[:MOST_CATEGORIES]
+        order = reading_order(column, totals)
+        kept = order[np.isin(order, common) & (totals[order] > 0)]
+        shares = over(counts, counts.sum(axis=1, keepdims=True))  # (k, categories)
+        overall = over(totals, counts.sum())
         records.append(
             {
                 "column": column.name,
@@ -157,7 +158,7 @@ def _profile(view: View, names: list[str]) -> list[dict[str, Any]]:
                     }
                     for at in kept
                 ],
-                "left_out": int((counts.sum(axis=0) > 0).sum()) - len(kept),
+                "left_out": int((totals > 0).sum()) - len(kept),
             }
         )
     return sorted(records, key=lambda record: place[record["column"]])
