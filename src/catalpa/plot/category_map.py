@@ -94,15 +94,15 @@ def category_points(view: View) -> dict[str, Any]:
 
 def draw_categories(record: Mapping[str, Any], width: int = 640, height: int = 520) -> Any:
     """Chart of points from :func:`category_points`."""
-    frame = _frame(record, width, height)
-    clusters, taken = _titled(record, frame)
-    points = _named(record["points"], frame, taken)
+    canvas = _canvas(record, width, height)
+    clusters = _titled(record, canvas)
+    points = _named(record["points"], canvas)
     titles = [
         f"axis {at + 1}: {share:.0%} of the differences" for at, share in enumerate(record["explained"])
     ]
     quiet = {"labels": False, "ticks": False, "grid": False, "domain": False}
-    x = alt.X("x:Q", scale=alt.Scale(domain=frame.x, nice=False), axis=alt.Axis(title=titles[0], **quiet))
-    y = alt.Y("y:Q", scale=alt.Scale(domain=frame.y, nice=False), axis=alt.Axis(title=titles[1], **quiet))
+    x = alt.X("x:Q", scale=alt.Scale(domain=canvas.x, nice=False), axis=alt.Axis(title=titles[0], **quiet))
+    y = alt.Y("y:Q", scale=alt.Scale(domain=canvas.y, nice=False), axis=alt.Axis(title=titles[1], **quiet))
     centre = alt.Chart(alt.Data(values=[{"x": 0, "y": 0}])).mark_rule(color=MUTED, opacity=0.25)
     cross = centre.encode(x="x:Q"), centre.encode(y="y:Q")
     layers = *cross, *_dots(points, x, y), *_squares(clusters, x, y)
@@ -156,73 +156,74 @@ class _Line(NamedTuple):
     right: float
     middle: float
 
-    def is_free(self, taken: Sequence[_Line]) -> bool:
-        """Whether it covers none of the others."""
-        return all(
-            self.left > other.right or self.right < other.left or abs(self.middle - other.middle) > LINE
-            for other in taken
-        )
+    def is_clear_of(self, other: _Line) -> bool:
+        return self.left > other.right or self.right < other.left or abs(self.middle - other.middle) > LINE
 
 
-class _Frame(NamedTuple):
-    """What the edges of a drawing stand for, and how many pixels there are between them."""
+class _Canvas(NamedTuple):
+    """What the edges of a drawing stand for, the pixels between them, and what is drawn there already."""
 
     x: list[float]
     y: list[float]
     width: int
     height: int
+    taken: list[_Line]
 
     def pixel(self, x: float, y: float) -> tuple[float, float]:
         across = (x - self.x[0]) / (self.x[1] - self.x[0]) * self.width
         return across, (y - self.y[0]) / (self.y[1] - self.y[0]) * self.height
 
+    def write(self, lines: Mapping[str, _Line], own: _Line | None = None) -> str:
+        """Take the first of some places for a name that covers nothing but its own square, if one does."""
+        others = [line for line in self.taken if line != own]
+        for side, line in lines.items():
+            if all(line.is_clear_of(other) for other in others):
+                self.taken.append(line)
+                return side
+        return ""
 
-def _frame(record: Mapping[str, Any], width: int, height: int) -> _Frame:
-    places = np.array([(one["x"], one["y"]) for one in record["points"]] + record["clusters"]).reshape(-1, 2)
-    places = np.concatenate([places, np.zeros((1, 2))])
+
+def _canvas(record: Mapping[str, Any], width: int, height: int) -> _Canvas:
+    places = np.array([(one["x"], one["y"]) for one in record["points"]] + record["clusters"] + [(0.0, 0.0)])
     low, high = places.min(axis=0), places.max(axis=0)
     span = np.where(high > low, high - low, 1.0)
     edge = span * MARGIN / (np.array([width, height]) - 2 * MARGIN)
     (left, below), (right, above) = (low - edge).tolist(), (high + edge).tolist()
-    return _Frame([left, right], [below, above], width, height)
+    return _Canvas([left, right], [below, above], width, height, [])
 
 
-def _titled(record: Mapping[str, Any], frame: _Frame) -> tuple[list[dict[str, Any]], list[_Line]]:
-    """Clusters with their names and the side on which one finds room, and the lines that are taken then."""
-    squares = [frame.pixel(x, y) for x, y in record["clusters"]]
-    taken = [_Line(x - SQUARE / 2, x + SQUARE / 2, y) for x, y in squares]
+def _titled(record: Mapping[str, Any], canvas: _Canvas) -> list[dict[str, Any]]:
+    """Clusters with their names and the side on which one finds room; all squares are drawn before."""
+    middles = [canvas.pixel(x, y) for x, y in record["clusters"]]
+    squares = [_Line(x - SQUARE / 2, x + SQUARE / 2, y) for x, y in middles]
+    canvas.taken.extend(squares)
     titled = []
-    for at, ((x, y), title) in enumerate(zip(squares, record["titles"], strict=True)):
+    for at, ((x, y), title) in enumerate(zip(middles, record["titles"], strict=True)):
         name, half = "" if title == str(at) else title, LETTER * len(title) / 2
         # A name that covers another says neither; the number is there in any case.
         lines = {side: _Line(x - half, x + half, y + up) for side, up in ABOVE.items() if name}
-        side = _side(lines, taken, [line for line in taken if line != taken[at]])
+        side = canvas.write(lines, own=squares[at])
         across, up = record["clusters"][at]
         colour = cluster_colour(at)
         titled.append({"x": across, "y": up, "cluster": at, "colour": colour, "name": name, "side": side})
-    return titled, taken
+    return titled
 
 
-def _named(points: Sequence[Mapping[str, Any]], frame: _Frame, taken: list[_Line]) -> list[dict[str, Any]]:
+def _named(points: Sequence[Mapping[str, Any]], canvas: _Canvas) -> list[dict[str, Any]]:
     """Points with names, and the side on which one finds room: no name covers another that tells more."""
-    taken = list(taken)
     named = []
     for point in sorted(points, key=lambda one: -one["part"]):
         name = f"{shortened(point['column'], NAME_WIDTH)} = {shortened(point['category'], NAME_WIDTH)}"
-        (x, y), long = frame.pixel(point["x"], point["y"]), LETTER * len(name)
+        (x, y), long = canvas.pixel(point["x"], point["y"]), LETTER * len(name)
         # "left" is where the text begins: a name to the right of its point is tried first.
         tried = {"left": x + 9, "right": x - 9 - long}
-        lines = {side: _Line(left, left + long, y) for side, left in tried.items()}
-        lines = {side: one for side, one in lines.items() if one.left >= 0 and one.right <= frame.width}
-        named.append({**point, "name": name, "side": _side(lines, taken, taken)})
+        lines = {
+            side: _Line(left, left + long, y)
+            for side, left in tried.items()
+            if left >= 0 and left + long <= canvas.width
+        }
+        named.append({**point, "name": name, "side": canvas.write(lines)})
     return named
-
-
-def _side(lines: Mapping[str, _Line], taken: list[_Line], others: Sequence[_Line]) -> str:
-    """The first of some places for a name that covers none of the others; it is taken then."""
-    side = next((side for side, line in lines.items() if line.is_free(others)), "")
-    taken += [lines[side]] if side else []
-    return side
 
 
 def _together(sample: Sample, places: int) -> FloatArray:  # (V, V)

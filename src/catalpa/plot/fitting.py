@@ -4,23 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Protocol
+from typing import Any
 
 from catalpa.errors import ParameterError
 from catalpa.estimator.base import Clusterer
 from catalpa.estimator.fitted import fitted_of
 from catalpa.plot.theme import INK, PALETTE, alt, dressed
-
-
-class Gains(Protocol):
-    """A choice of k, as ``catalpa.choose_k`` makes it."""
-
-    # A protocol, because choose_k knows every method, and every method knows the report that draws here.
-    @property
-    def k(self) -> int: ...
-
-    @property
-    def gains(self) -> Mapping[int, float]: ...
 
 
 def cost_per_pass(model: Clusterer, *, width: int = 420, height: int = 220) -> Any:
@@ -70,9 +59,7 @@ def draw_passes(passes: Sequence[Mapping[str, Any]], width: int = 420, height: i
     return alt.layer(line, dots).properties(width=width, height=height)
 
 
-def choosing_k(
-    scores: Gains | Mapping[int, float], *, chosen: int | None = None, name: str = "score", width: int = 420
-) -> Any:
+def choosing_k(scores: Any, *, chosen: int | None = None, name: str = "score", width: int = 420) -> Any:
     """A score for every number of clusters that was tried, with the chosen one marked.
 
     Parameters

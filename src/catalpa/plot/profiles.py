@@ -51,12 +51,8 @@ def profile_map(model: Clusterer, columns: Sequence[str] | None = None) -> Any:
         raise UnknownColumn(f"columns names {unknown}; the columns are {told + ranked}.")
     asked = list(columns or told[:COLUMNS_SHOWN] + ranked[:COLUMNS_SHOWN])
     shown = [name for name in asked if name in told]
-    titles = cluster_titles(model)
-    cells = _cells(profile_columns(counts.by_category, counts.sizes, fitted.schema), shown, titles)
-    parts = [
-        _part(name, [cell for cell in cells if cell["column"] == name], first=at == 0)
-        for at, name in enumerate(shown)
-    ]
+    titles, profile = cluster_titles(model), profile_columns(counts.by_category, counts.sizes, fitted.schema)
+    parts = [_part(name, _shares(profile, name, titles), first=at == 0) for at, name in enumerate(shown)]
     means = [cell for name in asked if name in ranked for cell in _means(numbers, name, titles)]
     # One scale of colour, or a column of even shares would look as sharp as any.
     drawn = [alt.vconcat(*parts, spacing=8).resolve_scale(color="shared")] if parts else []
@@ -83,7 +79,7 @@ def _means(numbers: NumberProfile, name: str, titles: list[str | int]) -> list[d
 
 def _number_part(cells: list[dict[str, Any]], *, first: bool) -> Any:
     """Numbers as lines of tiles; they carry the clusters where no categories stand above them."""
-    base = _grid(cells, "column:N", _side_axis(None), first=first)
+    base = _grid(cells, "column:N", None, first=first)
     furthest = max(1.0, *(abs(cell["shift"]) for cell in cells))
     scale = alt.Scale(domain=[-furthest, furthest], scheme="purpleorange", reverse=True)
     colour = alt.Color("shift:Q", scale=scale, legend=alt.Legend(title="sd from the rest"))
@@ -100,51 +96,43 @@ def _tiles(base: Any, colour: Any, tooltip: list[Any], text: str, *, dark: str) 
     return alt.layer(tiles, texts).properties(width=alt.Step(TILE), height=alt.Step(20))
 
 
-def _grid(cells: list[dict[str, Any]], rows: str, side: Any, *, first: bool) -> Any:
-    """Tiles of clusters across; only the first part carries what these are called."""
+def _grid(cells: list[dict[str, Any]], lines: str, title: str | None, *, first: bool) -> Any:
+    """Clusters across and lines below each other; only the first part says what the clusters are called."""
     angle = -40 if any(isinstance(cell["cluster"], str) for cell in cells) else 0  # names need room
     top = alt.Axis(orient="top", labelAngle=angle, labels=first, title="cluster" if first else None, **QUIET)
-    return alt.Chart(alt.Data(values=cells)).encode(
-        x=alt.X("cluster:O", sort=None, axis=top), y=alt.Y(rows, sort=None, axis=side)
-    )
-
-
-def _side_axis(column: str | None) -> Any:
-    """A fixed extent: the tiles of all columns stand below each other, however long their names are."""
     placed = {"titleAngle": 0, "titleAlign": "right", "titleAnchor": "start", "titleX": -128}
-    extent = {"titleFontWeight": 600, "minExtent": 120, "maxExtent": 120}
-    return alt.Axis(title=None if column is None else shortened(column, 24), **placed, **extent, **QUIET)
+    # A fixed extent: the tiles of all columns stand below each other, however long their names are.
+    side = alt.Axis(title=title, titleFontWeight=600, minExtent=120, maxExtent=120, **placed, **QUIET)
+    return alt.Chart(alt.Data(values=cells)).encode(
+        x=alt.X("cluster:O", sort=None, axis=top), y=alt.Y(lines, sort=None, axis=side)
+    )
 
 
 def _part(column: str, cells: list[dict[str, Any]], *, first: bool) -> Any:
     """The categories of one column; only the first part carries the clusters' numbers."""
-    base = _grid(cells, "category:N", _side_axis(column), first=first)
+    base = _grid(cells, "category:N", shortened(column, 24), first=first)
     scale, legend = alt.Scale(domain=[0, 1], scheme="blues"), alt.Legend(title="share", format="%")
     colour = alt.Color("share:Q", scale=scale, legend=legend)
     told = ["column:N", "category:N", "cluster:O", alt.Tooltip("share:Q", format=".1%"), "lift:N"]
     return _tiles(base, colour, told, "percent:N", dark="datum.share > 0.55")
 
 
-def _cells(profile: Any, shown: list[str], titles: list[str | int]) -> list[dict[str, Any]]:
-    """Cells of the map; the rarest categories of a wide column are left out."""
-    names = zip(profile["column"], profile["category"], strict=True)
-    overall = {name: float(share) for name, share in zip(names, profile["share_overall"], strict=True)}
-    kept = set[tuple[str, str]]()
-    for column in shown:
-        of_column = [name for name in overall if name[0] == column]
-        kept.update(sorted(of_column, key=lambda name: -overall[name])[:CATEGORIES_SHOWN])
-    keys = ("column", "category", "cluster", "share", "lift")
+def _shares(profile: dict[str, Any], column: str, titles: list[str | int]) -> list[dict[str, Any]]:
+    """The shares of one column's categories in every cluster; the rarest of a wide column are left out."""
+    lines = [at for at, name in enumerate(profile["column"]) if name == column]
+    overall = {profile["category"][at]: float(profile["share_overall"][at]) for at in lines}
+    kept = sorted(overall, key=lambda category: -overall[category])[:CATEGORIES_SHOWN]
     return [
         {
             "column": column,
-            "category": shortened(category, 28),
-            "cluster": titles[cluster],
+            "category": shortened(profile["category"][at], 28),
+            "cluster": titles[profile["cluster"][at]],
             "share": float(share),
             "percent": percent(float(share)).replace(" %", "") if share else "",
             "lift": "" if np.isnan(lift) else f"{lift:.2f}",
         }
-        for column, category, cluster, share, lift in zip(*(profile[key] for key in keys), strict=True)
-        if (column, category) in kept
+        for at, share, lift in zip(lines, profile["share"][lines], profile["lift"][lines], strict=True)
+        if profile["category"][at] in kept
     ]
 
 

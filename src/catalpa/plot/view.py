@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -121,13 +121,8 @@ def look(model: Clusterer, X: Any, *, sample_weight: Any = None, random_state: i
     units, per_weight = (None, 1.0) if sample_weight is None else weight_units(sample_weight, n)
     weights = None if units is None else units / per_weight
 
-    block = Block(codes, np.zeros((n, 0)), units)
-
-    def count(labels: IntArray) -> Counts:
-        return Counts.of(block, labels, k, encoded.rows.axis)
-
-    labels, is_fit_table = _labels(model, X, n, count)
-    counts = count(labels)
+    labels, counts = _labelled(model, X, Block(codes, np.zeros((n, 0)), units), encoded.rows.axis)
+    is_fit_table = np.array_equal(counts.by_category, fitted_of(model).outcome.counts.by_category)
     by_category, sizes = counts.by_category, counts.sizes
     if per_weight != 1.0:
         by_category, sizes = by_category / per_weight, sizes / per_weight
@@ -216,15 +211,16 @@ def telling_names(model: Clusterer) -> list[str]:
     return [found.column for found in telling_columns(counts.by_category, counts.sizes, model.schema_)]
 
 
-def _labels(model: Clusterer, X: Any, n: int, count: Callable[[IntArray], Counts]) -> tuple[IntArray, bool]:
-    """Labels of the fit where they belong to these rows, else predicted ones."""
-    fitted = getattr(model, "labels_", None)
-    at_fit = fitted_of(model).outcome.counts.by_category
+def _labelled(model: Clusterer, X: Any, block: Block, axis: Axis) -> tuple[IntArray, Counts]:
+    """Labels of the fit where they belong to these rows, else predicted ones, and what they count."""
+    k, labels = int(model.n_clusters_), getattr(model, "labels_", None)
     # Those of the fit are there already; to predict is another pass over the rows.
-    if fitted is not None and len(fitted) == n and np.array_equal(count(fitted).by_category, at_fit):
-        return np.asarray(fitted), True
+    if labels is not None and len(labels) == len(block):
+        counts = Counts.of(block, labels, k, axis)
+        if np.array_equal(counts.by_category, fitted_of(model).outcome.counts.by_category):
+            return np.asarray(labels), counts
     predicted = np.asarray(model.predict(X))
-    return predicted, np.array_equal(count(predicted).by_category, at_fit)
+    return predicted, Counts.of(block, predicted, k, axis)
 
 
 def _draw(model: Clusterer, X: Any, table: Sequence[Any], axis: Axis, random_state: int) -> Sample:

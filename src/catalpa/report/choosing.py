@@ -167,9 +167,7 @@ def _next_stage(before: Stage, crossing: Crossing, scale: float) -> Stage:
     return Stage(sizes, _stacked(sizes, order, scale), strands)
 
 
-def _ribbons(
-    x: int, left: Stage, right: Stage, counts: FloatArray, scale: float
-) -> Iterator[dict[str, Any]]:
+def _ribbons(x: int, left: Stage, right: Stage, counts: FloatArray, scale: float) -> Iterator[dict[str, Any]]:
     """Rows that two clusters share, in the order in which their ribbons leave and arrive."""
     leaving, arriving = left.tops.copy(), right.tops.copy()
     end = x + STEP - NODE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClusterMixin
@@ -25,14 +25,6 @@ from catalpa.table.blocks import FloatArray, IntArray
 
 MOVES_TOLD = 12  # flows in the page; the table beside them has all
 ROWS_TO_DESCRIBE = 5  # fewer movers than that have accidents, not properties
-
-
-class _Side(NamedTuple):
-    """One clustering: cluster of every row, names of the clusters, and who made them."""
-
-    labels: IntArray
-    clusters: list[str]
-    by: str
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -91,34 +83,35 @@ def compare(
     >>> compare(["a", "a", "b", "b", "b"], [0, 0, 0, 1, 1])
     Comparison(5 rows: 80% stay together, adjusted Rand 0.17; .save('comparison.html') writes the page)
     """
-    one, other = _side(first, X, "first"), _side(second, X, "second")
-    rows = len(one.labels)
-    if rows != len(other.labels):
+    labels, made = _clustering(first, X, "first")
+    others, made_too = _clustering(second, X, "second")
+    rows, groups = len(labels), (len(made["clusters"]), len(made_too["clusters"]))
+    if rows != len(others):
         raise ParameterError(
-            f"The first clustering has {rows:,} rows and the second {len(other.labels):,}: "
+            f"The first clustering has {rows:,} rows and the second {len(others):,}: "
             "both must be of the same rows, in the same order."
         )
     weights = None if sample_weight is None else checked_weights(sample_weight, rows)
-    crossing = cross(one.labels, other.labels, (len(one.clusters), len(other.clusters)), weights)
-    moves, partners = _moves(crossing, one.labels, other.labels, X, weights), crossing.partners
+    crossing = cross(labels, others, groups, weights)
+    moves, partners = _moves(crossing, labels, others, X, weights), crossing.partners
     summary = {
         "title": title,
         "rows": rows,
-        "first": {"by": one.by, "clusters": one.clusters},
-        "second": {"by": other.by, "clusters": other.clusters},
+        "first": made,
+        "second": made_too,
         "adjusted_rand": crossing.adjusted_rand,
         "association": crossing.association,
         "staying": crossing.staying,
         "counts": crossing.counts.tolist(),
-        "partners": [partners.get(at) for at in range(len(one.clusters))],
+        "partners": [partners.get(at) for at in range(groups[0])],
         "moves": moves,
         "left_out": len(crossing.moves) - len(moves),
     }
     return Comparison(summary, crossing)
 
 
-def _side(given: Any, X: Any, name: str) -> _Side:
-    """A clustering that was given, as codes from 0."""
+def _clustering(given: Any, X: Any, name: str) -> tuple[IntArray, dict[str, Any]]:
+    """The cluster of every row from 0, and who made the clusters and what they are called."""
     if isinstance(given, ClusterMixin):
         if X is None:
             raise ParameterError(
@@ -126,12 +119,13 @@ def _side(given: Any, X: Any, name: str) -> _Side:
             )
         found = fitted_of(given)
         names = all_names(found.names, found.outcome.k)
-        return _Side(np.asarray(given.predict(X)), names, type(given).__name__)
+        return np.asarray(given.predict(X)), {"by": type(given).__name__, "clusters": names}
     # Imported here: it takes a while, and models need no codes.
     from catalpa.metrics.codes import label_codes
 
     codes, values = label_codes(given, f"the {name} clustering")[0], list(given)
-    return _Side(codes, [str(values[at]) for at in np.unique(codes, return_index=True)[1]], "labels")
+    names = [str(values[at]) for at in np.unique(codes, return_index=True)[1]]
+    return codes, {"by": "labels", "clusters": names}
 
 
 def _moves(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -174,22 +173,21 @@ def border_records(view: View, beside: Beside) -> dict[str, Any]:
     """
     sample, borders = view.sample, view.sample.borders
     between = np.flatnonzero(borders >= 0)
-    pairs: Counter[tuple[int, int]] = Counter()
-    examples: dict[tuple[int, int], list[str]] = {}
-    for at in between.tolist():
-        own, other = int(sample.labels[at]), int(borders[at])
-        pair = (min(own, other), max(own, other))
-        pairs[pair] += 1
-        named = examples.setdefault(pair, [])
-        if len(named) < ROWS_NAMED:
-            named.append(beside.name(int(sample.rows[at])))
-    told = sorted(pairs.items(), key=lambda one: (-one[1], one[0]))
+    pairs: dict[tuple[int, int], list[int]] = {}
+    for own, other, row in zip(sample.labels[between], borders[between], sample.rows[between], strict=True):
+        pairs.setdefault((int(min(own, other)), int(max(own, other))), []).append(int(row))
+    told = sorted(pairs.items(), key=lambda one: (-len(one[1]), one[0]))
     return {
         "by": "cost" if sample.probabilities is None else "probability",
         "rows": len(between),
         "share": len(between) / max(len(borders), 1),
         "pairs": [
-            {"clusters": list(pair), "rows": rows, "examples": examples[pair]} for pair, rows in told[:PAIRS]
+            {
+                "clusters": list(pair),
+                "rows": len(rows),
+                "examples": [beside.name(row) for row in rows[:ROWS_NAMED]],
+            }
+            for pair, rows in told[:PAIRS]
         ],
         "left_out": max(len(told) - PAIRS, 0),
     }
