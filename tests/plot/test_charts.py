@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import catalpa
 from catalpa import plot
@@ -116,6 +117,11 @@ def test_trees_say_how_many_rare_categories_are_left_out():
     model = catalpa.DISC(1, random_state=0).fit(frame)
     title = plot.relation_tree(model, 0, "letter").to_dict()["title"]
     assert title["subtitle"] == ["20 rarer categories not shown"]
+
+
+def test_a_model_that_is_not_fitted_is_called_so_before_its_relations_are_missed():
+    with pytest.raises(NotFittedError):
+        plot.relation_tree(catalpa.Grove(2), 0, "legs")
 
 
 def test_a_method_without_relations_says_so(kmodes):

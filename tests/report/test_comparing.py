@@ -52,6 +52,13 @@ def test_weights_count_as_rows() -> None:
     assert found.crossing.counts.tolist() == [[3.0, 1.0], [0.0, 0.5]]
 
 
+def test_large_weights_are_written_out_on_the_page() -> None:
+    html = catalpa.compare([0, 0, 1], [0, 1, 1], sample_weight=[23456.75, 12345.75, 0.5]).html
+    assert "23,457" in html
+    assert "12,346" in html
+    assert "e+04" not in html
+
+
 def test_those_who_moved_are_described_by_their_weights() -> None:
     # Of those that moved half are blue by number, and nearly all by weight.
     table = pd.DataFrame({"colour": ["red"] * 20 + ["blue"] * 10 + ["red"] * 10 + ["green"] * 8})

@@ -95,8 +95,7 @@ def relation_grid(
     >>> zoo = catalpa.datasets.load("zoo").frame
     >>> chart = relation_grid(catalpa.Grove(4, random_state=0).fit(zoo), ["legs", "tail"])
     """
-    k = fitted_of(model).outcome.k  # before relations are asked for: an unfitted model has none either
-    shown = range(k) if clusters is None else clusters
+    shown = range(fitted_of(model).outcome.k) if clusters is None else clusters
     rows = [
         alt.hconcat(*_charts(model, column, shown, width), spacing=18)
         for column in (telling_names(model)[:4] if columns is None else columns)
@@ -106,6 +105,7 @@ def relation_grid(
 
 def _charts(model: Clusterer, name: str, clusters: Sequence[int], width: int) -> list[Any]:
     """A chart of a column for each cluster, all to one scale."""
+    fitted_of(model)  # before relations are asked for: a model that is not fitted has none either
     relations = relations_of(model)
     if relations is None:
         raise ParameterError(
