@@ -140,6 +140,8 @@ def test_equal_rows_are_one_cluster_at_every_granularity():
     model = MCDC(None).fit([["a", "b"]] * 9)
     assert model.granularities_ == [1]
     assert model.labels_.tolist() == [0] * 9
+    # Nothing sets the one cluster apart, so its columns weigh nothing.
+    assert model._fitted.outcome.ragged["granules"][0].tolist() == [[0.0], [0.0]]
 
 
 def test_rows_that_all_differ_still_get_labels():

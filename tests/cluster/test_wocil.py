@@ -17,6 +17,7 @@ from catalpa import WOCIL, load
 from catalpa.costs.separation import difference, separating_weights
 from catalpa.datasets import load as load_data
 from catalpa.errors import ParameterError, UnseenCategoryWarning, UnsupportedTable
+from catalpa.loop.online import weigh_columns
 from catalpa.metrics import adjusted_rand, clustering_accuracy
 from catalpa.steps.in_order.oriented import oriented_rows
 from catalpa.steps.in_order.visits import OrderedRows, Rivalry, compete, join, visit
@@ -77,6 +78,14 @@ def test_similarities_of_the_worked_example():
     similar = (weights * rows.counts(model.labels_, 2).shares(rows.axis))[:, rows.places].sum(axis=2).T
     assert similar[0].round(6).tolist() == [0.863775, 0]
     assert similar[4].round(6).tolist() == [0.136225, 0.790772]
+
+
+def test_a_cluster_that_no_column_sets_apart_weighs_its_columns_as_it_is_told():
+    rows = in_order([[0, 0], [1, 1], [0, 0], [1, 1]])
+    inside = look_within(rows, np.array([0, 0, 1, 1]), 2)
+    assert weigh_columns(rows, inside, 0.5).tolist() == [[0.5, 0.5], [0.5, 0.5]]
+    apart = look_within(rows, np.array([0, 1, 0, 1]), 2)
+    assert weigh_columns(rows, apart, 0.25).tolist() == [[0.5, 0.5], [0.5, 0.5]]
 
 
 def test_rows_that_never_move_leave_the_weights_equal():
