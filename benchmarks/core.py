@@ -20,10 +20,9 @@ from rich.console import Console
 from rich.table import Table
 
 from catalpa.steps import compiled
-from catalpa.steps.assign import Memory, assign_and_count
+from catalpa.steps.assign import Memory, assign_and_count, share_and_count
 from catalpa.steps.scores import FixedScores, Scores, fix
 from catalpa.steps.soft.scores import FixedShares, soften
-from catalpa.steps.soft.share import share_and_count
 from catalpa.table.blocks import Axis, Block, IntArray
 
 CATEGORIES = 5

@@ -24,9 +24,9 @@ from catalpa.datasets import make_categorical
 from catalpa.engines.local import LocalEngine
 from catalpa.loop.first_rows import random_rows
 from catalpa.loop.settle import as_counts, reseed_empty, settle
+from catalpa.steps.assign import share_and_count
 from catalpa.steps.scores import Scores
 from catalpa.steps.soft.scores import soften
-from catalpa.steps.soft.share import share_and_count
 from catalpa.table.blocks import Axis, Block, Rows
 from timing import marginal
 

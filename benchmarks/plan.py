@@ -21,9 +21,9 @@ import distributed
 import numpy as np
 import pyarrow as pa
 
+from catalpa.steps.assign import SharedMemory, share_and_count
 from catalpa.steps.scores import Scores
 from catalpa.steps.soft.scores import FixedShares, soften
-from catalpa.steps.soft.share import SharedMemory, share_and_count
 from catalpa.table import encode, infer
 from catalpa.table.blocks import Axis, Block
 

@@ -14,10 +14,10 @@ from scipy.special import gammaln, logsumexp
 from catalpa.costs.soft.mixture import Mixture, Overall
 from catalpa.engines.local import LocalEngine
 from catalpa.loop.soft import EnginePasses, SoftClusters, go_on, iterate
+from catalpa.steps.assign import share_and_count
 from catalpa.steps.counts import WHOLE, Counts, SharedCounts
 from catalpa.steps.soft.reference import shares
 from catalpa.steps.soft.scores import soften
-from catalpa.steps.soft.share import share_and_count
 from catalpa.table.blocks import Axis, Block, Rows
 
 # Eight rows, 000 and 112 twice.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from catalpa.steps.scores import Scores, fix
-from catalpa.steps.soft.share import density_quartiles
+from catalpa.steps.scores import Scores, density_quartiles, fix
 from catalpa.table.blocks import Axis, Block
 
 

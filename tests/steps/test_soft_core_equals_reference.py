@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from catalpa.steps.assign import SharedMemory, share_and_count
 from catalpa.steps.counts import WHOLE, SharedCounts
 from catalpa.steps.scores import Scores
 from catalpa.steps.soft.scores import FixedShares, soften
-from catalpa.steps.soft.share import SharedMemory, share_and_count
 from catalpa.table.blocks import Axis, Block
 
 CLUSTERS = (1, 2, 3, 5, 8, 9, 20, 32, 33, 100, 500, 1447)

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from catalpa.errors import ParameterError
+from catalpa.steps.assign import share_and_count
 from catalpa.steps.counts import WHOLE
 from catalpa.steps.scores import Scores
 from catalpa.steps.soft import reference as soft_reference
 from catalpa.steps.soft.scores import LN_TWO, MOST_CLUSTERS, FixedShares, soften
-from catalpa.steps.soft.share import share_and_count
 from catalpa.table.blocks import Axis, Block
 
 EMPTY = Axis(())

@@ -9,8 +9,8 @@ from catalpa.costs.soft.mixture import Mixture, Overall
 from catalpa.engines.local import LocalEngine
 from catalpa.loop.soft import EnginePasses, RowsOfRun
 from catalpa.steps import compiled
+from catalpa.steps.assign import CorePasses
 from catalpa.steps.counts import WHOLE, Counts, SharedCounts, count_all
-from catalpa.steps.soft.share import CorePasses
 from catalpa.table.blocks import Axis, Block, Rows
 
 pytest.importorskip("catalpa.steps._core")

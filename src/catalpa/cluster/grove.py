@@ -29,9 +29,9 @@ from catalpa.loop.soft_refill import with_rows_in_each
 from catalpa.model.codecs import damaged
 from catalpa.relations.doubt import outlier_scores
 from catalpa.relations.relations import Relations
+from catalpa.steps.assign import foremost_shares, share_and_count
 from catalpa.steps.counts import WHOLE, SharedCounts, most_frequent
-from catalpa.steps.scores import fix
-from catalpa.steps.soft import share
+from catalpa.steps.scores import density_quartiles, fix, log_mixture, minus_logs, posterior
 from catalpa.steps.soft.scores import soften
 from catalpa.table.blocks import Rows
 from catalpa.table.schema import TableSettings
@@ -199,7 +199,7 @@ class Grove(Clusterer):
         assert past.soft is not None
         # Rows are shared out by the clusters before the batch: a batch must not vouch for itself.
         scores = scores_on_wider(past.scores, before.schema, schema)
-        found, _ = share.share_and_count(grown.rows.blocks[0], None, soften(scores, axis), False)
+        found, _ = share_and_count(grown.rows.blocks[0], None, soften(scores, axis), False)
         known = faded(widened(past.soft, before.schema, schema), self.decay)
         soft = known + found.folded(axis).counts
         mixture, shared = Mixture.of_fit(schema, soft, past.shared, past.facts), SharedCounts.of(soft)
@@ -257,7 +257,7 @@ class Grove(Clusterer):
         (5, 2)
         """
         engine, fixed = self._opened(X)
-        return engine.answer(share.posterior, fixed)
+        return engine.answer(posterior, fixed)
 
     def score_samples(self, X: Any) -> Any:
         """How typical every row is, (n,): log density under all clusters together; low for outliers.
@@ -272,7 +272,7 @@ class Grove(Clusterer):
         18
         """
         engine, fixed = self._opened(X)
-        return engine.answer(share.log_mixture, fixed)
+        return engine.answer(log_mixture, fixed)
 
     def outlier_scores(self, X: Any) -> Any:
         """How far every row lies below what was usual at fit, (n,).
@@ -294,12 +294,12 @@ class Grove(Clusterer):
     def transform(self, X: Any) -> Any:
         """Minus the log of each cluster's share times the row's probability in it, (n, k)."""
         engine, fixed = self._opened(X)
-        return engine.answer(share.minus_logs, fixed)
+        return engine.answer(minus_logs, fixed)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log density of the rows; higher is better."""
         engine, fixed = self._opened(X)
-        return float(engine.each(share.log_mixture, fixed).mean())
+        return float(engine.each(log_mixture, fixed).mean())
 
     @property
     def sizes_(self) -> str:
@@ -325,9 +325,9 @@ def _outcome(problem: Problem, search: Search, clusters: SoftClusters) -> Outcom
         counts = nearest_counts(engine, clusters)
     mixture, shared = clusters.mixture, clusters.shared
     positions, scores = mixture.log_shares(shared), mixture.scores(shared)
-    foremost = engine.total(share.foremost_shares, soften(scores, engine.axis))
+    foremost = engine.total(foremost_shares, soften(scores, engine.axis))
     # Of the search's rows, which are the same on every engine.
-    low, high = share.density_quartiles(search.block, fix(scores, search.axis))
+    low, high = density_quartiles(search.block, fix(scores, search.axis))
     return Outcome(
         scores=scores,
         counts=counts,

@@ -18,11 +18,10 @@ from catalpa.loop.history import Pass
 from catalpa.loop.progress import in_parts, report_pass, seeking, side_by_side
 from catalpa.loop.soft_starts import Starts
 from catalpa.steps import compiled
-from catalpa.steps.assign import count_nearest
+from catalpa.steps.assign import PassReport, count_nearest, passes_by_core, share_and_count
 from catalpa.steps.counts import WHOLE, Counts, SharedCounts, count_all
 from catalpa.steps.scores import Scores, fix
 from catalpa.steps.soft.scores import check_shareable, soften
-from catalpa.steps.soft.share import PassReport, passes_by_core, share_and_count
 from catalpa.table.blocks import Axis, Block, IntArray, collapse
 from catalpa.table.schema import Schema
 

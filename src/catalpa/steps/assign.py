@@ -1,19 +1,30 @@
-"""The steps that engines run on every block: give rows to clusters, count, label, measure."""
+"""The steps that engines run on every block: give rows to clusters, or share them out, and count.
+
+A hard pass gives every row its nearest cluster; in a soft one it counts in every cluster by its share.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from catalpa.steps import compiled, reference
 from catalpa.steps.compiled import _core
-from catalpa.steps.counts import Counts
-from catalpa.steps.scores import FixedScores, distances
+from catalpa.steps.counts import Counts, SharedCounts
+from catalpa.steps.scores import ROWS_AT_ONCE, FixedScores, distances
+from catalpa.steps.soft import reference as soft_reference
+from catalpa.steps.soft.scores import FINEST, ROOM, FixedShares, Shrinkage, log_likelihood
 from catalpa.table.blocks import Block, FloatArray, IntArray, ticks
 from catalpa.table.fused import code_dtype
+
+NO_SHARES = np.zeros((0, 0), dtype=np.int32)
+NO_CLUSTERS = np.zeros(0, dtype=np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +42,10 @@ def assign_and_count(block: Block, memory: Memory | None, fixed: FixedScores) ->
     Returns the block's full counts, whose ``moved`` says how many rows changed cluster since
     ``memory`` (all of them without one), and the block's new memory.
     """
-    memory = _still_true(memory or Memory(), fixed)
+    memory = _still_assigned(memory or Memory(), fixed)
     level = compiled.core_level()
     if level is not None:
-        return _compiled_pass(block, memory, fixed, level)
+        return _assigned_by_core(block, memory, fixed, level)
     labels, costs = _reference_rows(block, fixed)
     moved = len(block) if memory.labels is None else int((labels != memory.labels).sum())
     counts = replace(reference.count(block, labels, fixed, costs), moved=moved)
@@ -46,7 +57,7 @@ def count_nearest(block: Block, fixed: FixedScores) -> Counts:
     return assign_and_count(block, None, fixed)[0]
 
 
-def _still_true(memory: Memory, fixed: FixedScores) -> Memory:
+def _still_assigned(memory: Memory, fixed: FixedScores) -> Memory:
     """What of a memory holds for these scores, whose axis or number of clusters may be new."""
     packed = memory.packed if memory.packed is not None and memory.packed.axis == fixed.axis else None
     if memory.counts is not None and memory.counts.by_category.shape != (fixed.k, fixed.axis.length):
@@ -54,7 +65,7 @@ def _still_true(memory: Memory, fixed: FixedScores) -> Memory:
     return memory if packed is memory.packed else replace(memory, packed=packed)
 
 
-def _compiled_pass(block: Block, memory: Memory, fixed: FixedScores, level: str) -> tuple[Counts, Memory]:
+def _assigned_by_core(block: Block, memory: Memory, fixed: FixedScores, level: str) -> tuple[Counts, Memory]:
     """Labels and counts by the core, from those of the pass before if there was one."""
     packed = memory.packed or compiled.pack(block, fixed.axis, fixed.k)
     labels = np.empty(len(block), dtype=code_dtype(fixed.k))
@@ -97,7 +108,7 @@ def least_costs(block: Block, fixed: FixedScores) -> IntArray:  # (n,) int64
     """Cost of every row in the cluster where it costs least, in quanta, before any rescaling or root."""
     level = compiled.core_level()
     if level is None:
-        parts = block.cut(reference.ROWS_AT_ONCE)
+        parts = block.cut(ROWS_AT_ONCE)
         return np.concatenate([distances(part, fixed).min(axis=1) for part in parts])
     return _by_core(_core.least_sums, block, fixed, level, np.int64)
 
@@ -113,16 +124,14 @@ def _by_core(
 
 def measure_rows(block: Block, fixed: FixedScores) -> FloatArray:  # (n, k)
     """Cost of every row in every cluster, as a real number."""
-    parts = [
-        reference.row_costs(part, fixed, distances(part, fixed)) for part in block.cut(reference.ROWS_AT_ONCE)
-    ]
+    parts = [reference.row_costs(part, fixed, distances(part, fixed)) for part in block.cut(ROWS_AT_ONCE)]
     return np.asarray(np.concatenate(parts) * fixed.quantum)
 
 
 def _reference_rows(block: Block, fixed: FixedScores) -> tuple[IntArray, IntArray]:
     """Labels and reported costs of a block, a stretch of rows at a time."""
     labels, costs = [], []
-    for part in block.cut(reference.ROWS_AT_ONCE):
+    for part in block.cut(ROWS_AT_ONCE):
         total = distances(part, fixed)
         chosen = reference.nearest(total, fixed.tie)
         own = total[np.arange(len(part)), chosen]
@@ -146,3 +155,187 @@ def summed_deviations(block: Block, fixed: FixedScores, means: FloatArray) -> In
         summed[0, cluster] = away[labels == cluster].sum(axis=0)
         summed[1, cluster] = away.sum(axis=0)
     return summed
+
+
+@dataclass(frozen=True, eq=False)
+class SharedMemory:
+    """What a block remembers between soft passes."""
+
+    leaders: IntArray | None = None  # (n,)
+    shares: IntArray | None = None  # (n, k) int32, where the change of the shares is asked for
+    packed: compiled.Packed | None = None  # what the core prepared of the block's codes
+    owned: _core.Owned | None = None  # rows that one cluster has whole, counted
+
+
+def share_and_count(
+    block: Block, memory: SharedMemory | None, fixed: FixedShares, keep: bool
+) -> tuple[SharedCounts, SharedMemory]:
+    """Share every row out between the clusters and count by share.
+
+    With ``keep`` the shares are remembered, and the next pass says how much they changed; an array of rows
+    times clusters, so only for rows that are few.
+    """
+    memory = _still_shared(memory or SharedMemory(), fixed)
+    level = compiled.core_level()
+    if level is None:
+        return _shared_by_reference(block, memory, fixed, keep)
+    return _shared_by_core(block, memory, fixed, keep, level)
+
+
+def _still_shared(memory: SharedMemory, fixed: FixedShares) -> SharedMemory:
+    """What of a memory holds for these costs, whose axis or number of clusters may be new."""
+    packed = memory.packed if memory.packed is not None and memory.packed.axis == fixed.axis else None
+    if memory.shares is not None and memory.shares.shape[1] != fixed.k:
+        return SharedMemory(packed=packed)
+    return SharedMemory(memory.leaders, memory.shares, packed, memory.owned)
+
+
+def _shared_by_core(
+    block: Block, memory: SharedMemory, fixed: FixedShares, keep: bool, level: str
+) -> tuple[SharedCounts, SharedMemory]:
+    """Sums by the core, as ``reference.count`` gives them."""
+    packed = memory.packed or compiled.pack(block, fixed.axis, fixed.k)
+    shares = np.empty((len(block), fixed.k), dtype=np.int32) if keep else None
+    foremost = np.empty(len(block), dtype=code_dtype(fixed.k + 1))
+    into = Counts.none(fixed.k, fixed.axis.length, fixed.n_numeric)
+    led, owned = np.empty(fixed.k, dtype=np.int64), _core.Owned()
+    *sums, moved = _core.share(
+        _soft_tables(packed, fixed),
+        packed.fused,
+        compiled.core_numbers(block),
+        compiled.core_weights(block),
+        NO_SHARES if memory.shares is None else memory.shares,
+        level,
+        _alike(memory.leaders, foremost),
+        foremost,
+        NO_SHARES if shares is None else shares,
+        memory.owned or _core.Owned(),
+        owned,
+        *into.arrays,
+        led,
+    )
+    cost, log, gap, change = map(compiled.whole, sums)
+    counted = SharedCounts(Counts.made_of(into.arrays, cost, moved), log, gap, led, change)
+    return counted, SharedMemory(foremost, shares, packed, owned)
+
+
+def _alike(leaders: IntArray | None, foremost: IntArray) -> IntArray:
+    """Former leaders in the type of the new ones; the largest number they can hold is no cluster."""
+    if leaders is None:
+        return foremost[:0]
+    if leaders.dtype == foremost.dtype:
+        return leaders
+    return np.minimum(leaders, np.iinfo(foremost.dtype).max).astype(foremost.dtype)
+
+
+def _soft_tables(packed: compiled.Packed, fixed: FixedShares) -> _core.SoftTables:
+    table_rise = NO_SHARES if fixed.table_rise is None else fixed.table_rise
+    anchor_rise = NO_CLUSTERS if fixed.anchor_rise is None else fixed.anchor_rise
+    return compiled.prepared(_core.SoftTables, packed, fixed, table_rise, anchor_rise, fixed.coarser)
+
+
+def _shared_by_reference(
+    block: Block, memory: SharedMemory, fixed: FixedShares, keep: bool
+) -> tuple[SharedCounts, SharedMemory]:
+    found, leaders, shares, at = [], [], [], 0
+    for part in block.cut(ROWS_AT_ONCE):
+        own = slice(at, at + len(part))
+        counted, leader, share = soft_reference.count(
+            part,
+            fixed,
+            None if memory.leaders is None else memory.leaders[own],
+            None if memory.shares is None else memory.shares[own],
+        )
+        found.append(counted)
+        leaders.append(leader)
+        shares.append(share)
+        at += len(part)
+    kept = np.concatenate(shares) if keep else None
+    return reduce(add, found), SharedMemory(np.concatenate(leaders), kept)
+
+
+class PassReport(NamedTuple):
+    """What is told of a pass."""
+
+    log_likelihood: float
+    moved: int  # rows whose foremost cluster changed
+    clusters: int  # that are foremost in some row
+    change: int  # sum of weight times the absolute changes of the shares; nothing at the first pass
+
+
+class CorePasses:
+    """Passes with two tables over categories alone, one after the other, in the core.
+
+    A table made in Python, sent out and counted takes longer than a pass over a thousand rows. Here only what
+    is told of a pass comes back; ``loop.soft`` makes the same passes on any engine, and says what they mean.
+    """
+
+    def __init__(self, made: _core.SoftPasses, k: int, length: int) -> None:
+        self._made, self._k = made, k
+        self._least: FloatArray = np.empty(length)
+        # What all clusters have of every place, and of all rows: the same in every pass.
+        self._held: tuple[FloatArray, float] | None = None
+
+    def next(self) -> PassReport:
+        """One more pass."""
+        cost, log, change, moved, clusters, lowest = self._made.next(self._least)
+        if self._held is None:
+            counts = self.shared.counts
+            self._held = counts.by_category.sum(axis=0).astype(np.float64), float(counts.sizes.sum())
+        places, rows = self._held
+        taken_out = float(places @ self._least) + rows * lowest
+        return PassReport(
+            log_likelihood(compiled.whole(log), compiled.whole(cost), taken_out),
+            moved,
+            clusters,
+            compiled.whole(change),
+        )
+
+    @property
+    def shared(self) -> SharedCounts:
+        """What the last pass counted."""
+        counts, led = Counts.none(self._k, len(self._least), 0), np.empty(self._k, dtype=np.int64)
+        log, gap = self._made.counted(counts.by_category, counts.sizes, led)
+        return SharedCounts(counts, compiled.whole(log), compiled.whole(gap), led, 0)
+
+
+def passes_by_core(
+    block: Block,
+    packed: compiled.Packed,
+    shared: SharedCounts,
+    shrinkage: Shrinkage,
+    units: float,
+    released: bool,
+) -> CorePasses | None:
+    """Passes from some counts; None where costs may not fit, or weigh too much to be counted in this way.
+
+    ``units`` of the counts make one row; with ``released`` large clusters win rows by being large.
+    """
+    level = compiled.core_level()
+    if level is None:
+        return None
+    counts = shared.counts
+    made = _core.soft_passes(
+        packed.fused,
+        compiled.core_weights(block),
+        np.ascontiguousarray(counts.by_category),
+        counts.sizes,
+        shrinkage.cells,
+        shrinkage.columns,
+        units,
+        released,
+        FINEST,
+        ROOM,
+        level,
+    )
+    return None if made is None else CorePasses(made, counts.k, packed.axis.length)
+
+
+def foremost_shares(block: Block, fixed: FixedShares) -> IntArray:  # (1,) int64
+    """Sum of weight times the largest share of every row, in ``2 ** -20``."""
+    total = 0
+    for part in block.cut(ROWS_AT_ONCE):
+        _, memory = share_and_count(part, None, fixed, True)
+        assert memory.shares is not None
+        total += int((memory.shares.max(axis=1, initial=0).astype(np.int64) * part.row_weights).sum())
+    return np.array([total])

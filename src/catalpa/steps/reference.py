@@ -11,7 +11,6 @@ from catalpa.steps.counts import SQUARE_BITS, Counts
 from catalpa.steps.scores import FixedScores
 from catalpa.table.blocks import TICK_BITS, Block, IntArray, ticks
 
-ROWS_AT_ONCE = 1 << 14
 LIMB_BITS = 20  # sums of 64-bit costs are taken in limbs of 20 bits, so that they cannot overflow
 
 

@@ -1,4 +1,7 @@
-"""The cost table that an engine sends out, in real numbers and in the integers that decide labels."""
+"""The cost table that an engine sends out, in real numbers and in the integers that decide labels.
+
+And what rows cost by it: as integers, and as probabilities where costs are minus logarithms of them.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,8 @@ from catalpa.table.fused import Groups
 FINEST_SHIFT = 40  # distances are kept to 2**-40 ...
 LARGEST = float(np.finfo(np.float64).max)
 ROOM_BITS = 58  # ... or coarser, so that a row's sum, times the columns (a rescaled cost), stays below 2**60
+LEAST_LOG = -745.0  # below it exp is 0
+ROWS_AT_ONCE = 1 << 14  # of which NumPy makes arrays of rows times clusters
 
 _ARRAYS = attrgetter("table", "anchor", "means", "scale", "level")  # what costs are made of
 
@@ -179,6 +184,53 @@ def number_costs(numbers: FloatArray, fixed: FixedTable, power: int = 2) -> Floa
         term = fixed.scale[None, :, column] * (away * away if power == 2 else away)
         costs += np.where(np.isnan(away), 0.0, fixed.level[None, :, column] + term)
     return costs
+
+
+def minus_logs(block: Block, fixed: FixedScores) -> FloatArray:  # (n, k)
+    """Minus the log of each cluster's share times the row's probability; a left-out cell adds nothing."""
+    parts = [distances(part, fixed) for part in block.cut(ROWS_AT_ONCE)]
+    return np.asarray(np.concatenate(parts) * fixed.quantum)
+
+
+def posterior(block: Block, fixed: FixedScores) -> FloatArray:  # (n, k)
+    """Probability of every cluster given the row."""
+    joint = -minus_logs(block, fixed)
+    return np.asarray(np.exp(joint - _log_sum(joint)[:, None]))
+
+
+def log_mixture(block: Block, fixed: FixedScores) -> FloatArray:  # (n,)
+    """Log density of every row under all clusters together."""
+    return _log_sum(-minus_logs(block, fixed))
+
+
+def density_quartiles(block: Block, fixed: FixedScores) -> tuple[float, float]:
+    """Lower and upper quartile of the rows' log densities, by weight.
+
+    The smallest that a quarter, and three quarters, of the weight do not exceed.
+    """
+    densities = log_mixture(block, fixed)
+    order = np.argsort(densities, kind="stable")
+    below = np.cumsum(block.row_weights[order])
+    low, high = densities[order[np.searchsorted(below, below[-1] * np.array([0.25, 0.75]))]]
+    return float(low), float(high)
+
+
+def likelihood_and_doubt(block: Block, fixed: FixedScores) -> FloatArray:  # (2,)
+    """Sums over the rows, by weight: log density, and the entropy of the clusters given the row, in nats."""
+    sums = np.zeros(2)
+    for part in block.cut(ROWS_AT_ONCE):
+        joint = -minus_logs(part, fixed)
+        density = _log_sum(joint)
+        logs = joint - density[:, None]
+        # A cluster of no probability adds no doubt, but 0 times minus infinity would be nan.
+        doubt = -(np.exp(logs) * np.maximum(logs, LEAST_LOG)).sum(axis=1)
+        sums += part.row_weights @ np.stack([density, doubt], axis=1)
+    return sums
+
+
+def _log_sum(logs: FloatArray) -> FloatArray:  # (n,)
+    highest = logs.max(axis=1)
+    return np.asarray(highest + np.log(np.exp(logs - highest[:, None]).sum(axis=1)))
 
 
 def _room(columns: int) -> int:

@@ -14,8 +14,7 @@ from catalpa.costs.soft.mixture import Mixture
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.fitted import Outcome
 from catalpa.metrics import adjusted_rand
-from catalpa.steps.scores import fix
-from catalpa.steps.soft.share import likelihood_and_doubt
+from catalpa.steps.scores import fix, likelihood_and_doubt
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.intake import Table
 

@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from catalpa.steps import reference
 from catalpa.steps.counts import Counts
 from catalpa.steps.in_order.visits import ABSENT, TICK, OrderedRows
-from catalpa.steps.scores import FixedScores, distances
+from catalpa.steps.scores import ROWS_AT_ONCE, FixedScores, distances
 from catalpa.table.blocks import Block, FloatArray, IntArray
 
 
@@ -68,7 +67,7 @@ def dissimilarities(block: Block, fixed: FixedScores, weights: FloatArray) -> Fl
     none = fixed.means[:, :0]
     bare = replace(fixed, means=none, scale=none, level=none)
     categories = replace(block, numbers=block.numbers[:, :0])
-    parts = [distances(part, bare) for part in categories.cut(reference.ROWS_AT_ONCE)]
+    parts = [distances(part, bare) for part in categories.cut(ROWS_AT_ONCE)]
     costs = np.concatenate(parts) * fixed.quantum
     for column in range(fixed.n_numeric):
         away = block.numbers[:, column, None] - fixed.means[None, :, column]
