@@ -96,7 +96,7 @@ def test_a_program_that_the_system_ends_leaves_no_file_and_no_folder(program, tm
 
 
 def test_too_little_memory_is_said(run, fruit, monkeypatch):
-    monkeypatch.setattr("catalpa.table.files.sources.read_table", raises(MemoryError))
+    monkeypatch.setattr("catalpa.cli.tables.read_table", raises(MemoryError))
     done = run("cluster", fruit, "-k", 2)
     assert done.code == 1
     assert "not enough memory" in done.err
@@ -183,7 +183,7 @@ def test_an_error_that_nobody_can_be_told_keeps_its_exit_code():
     ],
 )
 def test_a_library_that_lacks_memory_is_no_mistake_of_the_program(run, fruit, monkeypatch, error):
-    monkeypatch.setattr("catalpa.table.files.sources.read_table", raises(error))
+    monkeypatch.setattr("catalpa.cli.tables.read_table", raises(error))
     done = run("cluster", fruit, "-k", 2)
     assert done.code == 1
     assert done.err.startswith("Error: There is not enough memory for this.")

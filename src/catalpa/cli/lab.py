@@ -35,8 +35,6 @@ Datasets = Annotated[list[str] | None, typer.Option("--datasets", "-d", help="On
 RESULTS = Path("results/protocol.parquet")
 QUICK = Path("results/quick.parquet")
 FIGURES = Path("results/figures")
-
-
 Format = StrEnum("Format", ["PLAIN", "MARKDOWN", "LATEX", "CSV"])
 
 
@@ -62,8 +60,10 @@ def run_command(
 
         CATALPA_DATA=~/data catalpa lab run --jobs 2
     """
+    from catalpa.lab.grids import to_plain
     from catalpa.lab.journal import ResultJournal
     from catalpa.lab.run import run
+    from catalpa.lab.tables import table
 
     path = results or (QUICK if quick else RESULTS)
     plan = _planned(terminal, protocol, quick, methods, datasets, seeds)
@@ -75,9 +75,15 @@ def run_command(
     failed = rows[rows["error"] != ""]
     terminal.say(f"{len(rows)} runs in {path}, {len(failed)} of them without a result.")
     for (method, error), part in failed.groupby(["method", "error"]):
-        names = ", ".join(dict.fromkeys(part["dataset"]))
-        terminal.say(f"  {method} on {names} ({len(part)}): {_shortened(str(error))}")
-    _show_beside_printed(terminal, rows, plan, path)
+        names, text = ", ".join(dict.fromkeys(part["dataset"])), str(error)
+        # Two lines of a terminal; the results hold it whole.
+        text = text if len(text) <= 160 else f"{text[:157]}..."
+        terminal.say(f"  {method} on {names} ({len(part)}): {text}")
+    made = table(rows, plan, "2")
+    if not made.cells.empty:
+        for view in ("ours", "printed", "ours minus printed"):
+            terminal.show(to_plain(made.grid(view)) + "\n")
+        terminal.say(f"More of it: catalpa lab table 2 --measure ARI --results {path}, and tables 3 and 4.")
 
 
 @lab.command("table")
@@ -112,8 +118,7 @@ def table_command(
     if format is Format.CSV:
         text = made.cells.to_csv(index=False, lineterminator="\n")
     else:
-        parts = [FORMATS[format.value](grid) for grid in made.grids()]
-        text = "\n\n".join(parts) + "\n"
+        text = "\n\n".join(map(FORMATS[format.value], made.grids())) + "\n"
     destination.write(text)
 
 
@@ -329,17 +334,6 @@ def _stored(results: Path, protocol: Path | None) -> tuple[Any, Protocol]:
     return rows, read_protocol(protocol).including(rows)
 
 
-def _show_beside_printed(terminal: Terminal, rows: Any, plan: Protocol, path: Path) -> None:
-    from catalpa.lab.grids import to_plain
-    from catalpa.lab.tables import table
-
-    made = table(rows, plan, "2")
-    if not made.cells.empty:
-        for view in ("ours", "printed", "ours minus printed"):
-            terminal.show(to_plain(made.grid(view)) + "\n")
-        terminal.say(f"More of it: catalpa lab table 2 --measure ARI --results {path}, and tables 3 and 4.")
-
-
 def _summary_lines(table: Any, measures: list[str]) -> tuple[list[str], list[list[str]]]:
     head = ["method", *measures, "clusters left", "largest share", "seconds", "runs"]
     rows = []
@@ -350,8 +344,3 @@ def _summary_lines(table: Any, measures: list[str]) -> tuple[list[str], list[lis
         known = ["-" if text.startswith("nan") else text for text in texts]
         rows.append([str(name), *known, f"{line['seconds']:.2f}", f"{line['runs'] - line['failed']:.0f}"])
     return head, rows
-
-
-def _shortened(text: str) -> str:
-    # Two lines of a terminal; the results hold it whole.
-    return text if len(text) <= 160 else f"{text[:157]}..."
