@@ -33,7 +33,7 @@ TESTED_THROUGH = {
     "cluster/test_mcdc.py": ("held to its paper by the method", "steps/in_order: oriented"),
     "cluster/test_scikit_learn.py": (
         "what all methods share is tested on each of them",
-        "estimator: export fitted problem",
+        "estimator: export problem",
     ),
     "cluster/test_sigdt.py": (
         "held to its paper by the method",

@@ -11,8 +11,8 @@ from sklearn.base import clone
 from catalpa.cluster.registry import find_method, model_from
 from catalpa.errors import ParameterError, UnknownColumn, needing
 from catalpa.estimator.base import Clusterer
-from catalpa.estimator.document import model_document, plain_parameters
-from catalpa.estimator.parameters import WATCHING
+from catalpa.estimator.document import model_document
+from catalpa.estimator.parameters import WATCHING, plain_parameters
 from catalpa.model.file import from_model_text, model_text
 
 with needing("Stages of a Spark pipeline need pyspark", "'catalpa[spark]'"):

@@ -16,7 +16,7 @@ from catalpa.cli.tables import Input
 from catalpa.cli.terminal import Terminal
 from catalpa.estimator.attributes import reasons_of
 from catalpa.estimator.base import Clusterer
-from catalpa.estimator.fitted import fitted_of
+from catalpa.estimator.problem import fitted_of
 from catalpa.plot.view import number_records
 from catalpa.relations.names import amount, figure, percent
 from catalpa.relations.reasons import sentence

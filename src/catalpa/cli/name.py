@@ -33,7 +33,7 @@ def name(
         catalpa name out/model.json --suggested
     """
     from catalpa.cluster.registry import load
-    from catalpa.estimator.fitted import fitted_of
+    from catalpa.estimator.problem import fitted_of
     from catalpa.relations.names import amount
 
     fitted = load(model)

@@ -21,7 +21,7 @@ from catalpa.cli.options import CsvFile
 from catalpa.cli.outputs import LABELS, MODEL, PROFILES, write_text, write_texts
 from catalpa.errors import ParameterError, UnknownColumn
 from catalpa.estimator.base import Clusterer
-from catalpa.estimator.fitted import fitted_of
+from catalpa.estimator.problem import fitted_of
 from catalpa.relations.doubt import border_by_probability
 from catalpa.table.blocks import FloatArray
 from catalpa.table.files.scan import scan

@@ -15,8 +15,8 @@ from catalpa.engines.base import Engine
 from catalpa.estimator.attributes import weights_frame
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.contents import ModelContents
-from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.parameters import IterationSettings, choice, rules, whole
+from catalpa.estimator.problem import Fitted, Outcome
 from catalpa.loop.alternate import Before
 from catalpa.loop.history import Pass
 from catalpa.loop.settle import Settled

@@ -8,9 +8,9 @@ from typing import Any
 
 from catalpa.costs.matching import Matching
 from catalpa.estimator.base import Clusterer, Problem
-from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.incremental import Grown, learn_batch
 from catalpa.estimator.parameters import IterationSettings
+from catalpa.estimator.problem import Fitted, Outcome
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -13,8 +13,8 @@ from catalpa.engines.base import Engine
 from catalpa.estimator.attributes import frame_in, lacking
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.contents import ModelContents
-from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.parameters import between, choice, rules, whole
+from catalpa.estimator.problem import Fitted, Outcome
 from catalpa.loop.grow import GrownTree, grow
 from catalpa.model.codecs import damaged
 from catalpa.relations.splits import SplitTree

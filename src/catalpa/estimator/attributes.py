@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from catalpa.estimator.fitted import Fitted, Outcome, fitted_of
+from catalpa.estimator.problem import Fitted, Outcome, fitted_of
 from catalpa.loop.history import Pass
 from catalpa.relations.names import amount, percent
 from catalpa.relations.numbers import NumberProfile, profile_numbers

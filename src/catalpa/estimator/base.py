@@ -23,10 +23,9 @@ from catalpa.estimator.attributes import ExplanationMixin, balance, card
 from catalpa.estimator.checkpoint import CheckpointedEngine, checkpointed
 from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.export import ExportMixin
-from catalpa.estimator.fitted import Fitted, Outcome, warn_if_short
 from catalpa.estimator.naming import ClusterNamesMixin
 from catalpa.estimator.parameters import Rule, check_parameters
-from catalpa.estimator.problem import Problem, rows_in_memory
+from catalpa.estimator.problem import Fitted, Outcome, Problem, rows_in_memory, warn_if_short
 from catalpa.loop.progress import Tell, watched
 from catalpa.relations.numbers import quantiles
 from catalpa.steps.assign import label_rows, measure_rows

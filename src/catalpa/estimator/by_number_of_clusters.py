@@ -10,8 +10,7 @@ import numpy as np
 
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import NoStructureWarning
-from catalpa.estimator.fitted import Outcome
-from catalpa.estimator.problem import Problem
+from catalpa.estimator.problem import Outcome, Problem
 from catalpa.table.blocks import Rows
 
 MOST_CLUSTERS = 20  # that n_clusters="auto" looks at

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 import catalpa
 from catalpa.engines.base import Engine, Step, Sweep
 from catalpa.errors import CheckpointError, ParameterError
-from catalpa.estimator.document import plain_parameters
+from catalpa.estimator.parameters import plain_parameters
 from catalpa.files import write_atomically
 from catalpa.model.codecs import counts_from_json, counts_to_json
 from catalpa.steps.counts import Counts, SharedCounts

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catalpa.estimator.fitted import Fitted, Outcome
+from catalpa.estimator.problem import Fitted, Outcome
 from catalpa.model.codecs import COUNTS_SHAPES, SCORES_SHAPES, Shape, damaged
 from catalpa.steps.counts import Counts
 from catalpa.table.blocks import FARTHEST, FloatArray

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -13,9 +12,9 @@ import numpy as np
 import catalpa
 from catalpa.errors import ModelFileError, ParameterError, TableError
 from catalpa.estimator.contents import check_contents
-from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.naming import named
-from catalpa.estimator.parameters import WATCHING, check_parameters
+from catalpa.estimator.parameters import check_parameters, plain_parameters
+from catalpa.estimator.problem import Fitted, Outcome
 from catalpa.loop.history import Batch, Pass
 from catalpa.model.codecs import (
     array_from_json,
@@ -71,21 +70,6 @@ def model_document(model: Any) -> dict[str, Any]:
 def _known(number: float) -> float | None:
     """A number for a file; None where it is not known, which is nan here."""
     return None if math.isnan(number) else number
-
-
-def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings that JSON can hold; the others (a table of centres, a generator) only matter at fit."""
-    plain = {}
-    for name, value in parameters.items():
-        if name in WATCHING:
-            continue
-        value = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
-        try:  # by trying: what JSON holds inside lists and dictionaries is for JSON to say
-            json.dumps(value)
-        except (TypeError, ValueError):
-            continue
-        plain[name] = value
-    return plain
 
 
 def restored(document: Mapping[str, Any], kind: type[Clusterer]) -> Clusterer:

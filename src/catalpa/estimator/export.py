@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from catalpa.errors import CatalpaError, OnnxError, SqlError, needing
 from catalpa.estimator.document import model_document
-from catalpa.estimator.fitted import Fitted
+from catalpa.estimator.problem import Fitted
 from catalpa.model.file import write
 from catalpa.model.scoring import Scorer, Scoring
 

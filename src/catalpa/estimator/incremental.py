@@ -12,8 +12,8 @@ import numpy as np
 
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import ParameterError
-from catalpa.estimator.fitted import Fitted, Outcome
 from catalpa.estimator.parameters import check_parameters
+from catalpa.estimator.problem import Fitted, Outcome
 from catalpa.loop.history import Batch, Pass
 from catalpa.loop.progress import report_pass
 from catalpa.steps.assign import label_rows, measure_rows

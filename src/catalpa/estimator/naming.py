@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from catalpa.errors import ParameterError
 from catalpa.estimator.attributes import reasons_of
-from catalpa.estimator.fitted import Fitted, fitted_of
+from catalpa.estimator.problem import Fitted, fitted_of
 from catalpa.relations.names import category_names, figure, shortened
 from catalpa.relations.reasons import NumberReason, Reason
 

@@ -1,13 +1,16 @@
-"""What each setting of an estimator may be, declared once and checked at fit."""
+"""What each setting of an estimator may be, declared once and checked at fit; and settings as JSON."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from math import inf
 from numbers import Integral, Real
 from os import PathLike
 from typing import Any
+
+import numpy as np
 
 from catalpa.errors import ParameterError
 from catalpa.loop.first_rows import STARTS
@@ -137,3 +140,18 @@ def check_parameters(estimator: str, values: Mapping[str, Any], own: Mapping[str
 def _shown(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."  # a table given as a word would fill the screen
+
+
+def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings that JSON can hold; the others (a table of centres, a generator) only matter at fit."""
+    plain = {}
+    for name, value in parameters.items():
+        if name in WATCHING:
+            continue
+        value = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+        try:  # by trying: what JSON holds inside lists and dictionaries is for JSON to say
+            json.dumps(value)
+        except (TypeError, ValueError):
+            continue
+        plain[name] = value
+    return plain

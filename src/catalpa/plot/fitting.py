@@ -8,7 +8,7 @@ from typing import Any
 
 from catalpa.errors import ParameterError
 from catalpa.estimator.base import Clusterer
-from catalpa.estimator.fitted import fitted_of
+from catalpa.estimator.problem import fitted_of
 from catalpa.plot.theme import INK, PALETTE, alt, dressed
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from catalpa.errors import ParameterError, UnknownColumn
 from catalpa.estimator.attributes import number_profile
 from catalpa.estimator.base import Clusterer
-from catalpa.estimator.fitted import fitted_of
+from catalpa.estimator.problem import fitted_of
 from catalpa.plot.theme import INK, alt, cluster_colour, dressed
 from catalpa.plot.view import cluster_titles, look, telling_names
 from catalpa.relations.names import figure, percent, shortened

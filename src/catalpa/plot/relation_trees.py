@@ -8,7 +8,7 @@ from typing import Any
 
 from catalpa.errors import ParameterError
 from catalpa.estimator.base import Clusterer
-from catalpa.estimator.fitted import fitted_of
+from catalpa.estimator.problem import fitted_of
 from catalpa.plot.theme import INK, MUTED, alt, cluster_colour, dressed
 from catalpa.plot.view import View, cluster_titles, telling_names
 from catalpa.relations.names import names_in_order, percent, shortened

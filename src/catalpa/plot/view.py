@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from catalpa.engines.local import weight_units
 from catalpa.errors import UnseenCategoryWarning
 from catalpa.estimator.base import Clusterer
-from catalpa.estimator.fitted import Fitted, fitted_of
+from catalpa.estimator.problem import Fitted, fitted_of
 from catalpa.relations.doubt import border_by_cost, border_by_probability
 from catalpa.relations.names import category_names, shortened
 from catalpa.relations.numbers import NumberProfile, profile_values, quantiles

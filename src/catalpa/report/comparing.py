@@ -12,8 +12,8 @@ from sklearn.base import ClusterMixin
 from catalpa.engines.local import checked_weights
 from catalpa.errors import ColumnWarning, ParameterError
 from catalpa.estimator.attributes import frame_in
-from catalpa.estimator.fitted import fitted_of
 from catalpa.estimator.naming import all_names
+from catalpa.estimator.problem import fitted_of
 from catalpa.relations.crossing import Crossing, cross
 from catalpa.relations.names import category_names
 from catalpa.relations.numbers import over, profile_values

@@ -8,7 +8,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from catalpa.estimator.fitted import Fitted
+from catalpa.estimator.problem import Fitted
 from catalpa.plot.view import View
 
 # The chart is 380 pixels wide: more passes than pixels show nothing more.

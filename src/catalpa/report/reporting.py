@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from catalpa.estimator.base import Clusterer
-from catalpa.estimator.fitted import fitted_of
+from catalpa.estimator.problem import fitted_of
 from catalpa.plot.category_map import draw_categories
 from catalpa.plot.clarity import draw_clarity
 from catalpa.plot.fitting import draw_passes
