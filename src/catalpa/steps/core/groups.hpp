@@ -246,6 +246,7 @@ inline Aligned<double> transposed(const Numbers& by_cluster, std::size_t lanes) 
             out[column * lanes + j] = by_cluster.data()[j * columns + column];
     return out;
 }
+inline Aligned<double> transposed(const Numbers& by_cluster) { return transposed(by_cluster, by_cluster.shape(0)); }
 
 // Whether the parts of a cost table fit each other and the columns.
 template <class Entry>

@@ -83,7 +83,7 @@ class Tables : public Groups {
            int power, bool root_in, int shift, std::int64_t tie_in, double limit_in)
         : Groups(column_widths, group_members, group_starts), k(table.shape(1)), numeric(means_in.shape(1)), lanes((k + 7) / 8 * 8),
           anchor(anchors.data(), anchors.data() + anchors.size()), plain(table.data(), table.data() + table.size()),
-          means(transposed(means_in, k)), scale(transposed(scale_in, k)), level(transposed(level_in, k)),
+          means(transposed(means_in)), scale(transposed(scale_in)), level(transposed(level_in)),
           own_means(means_in.data(), means_in.data() + means_in.size()),
           own_scale(scale_in.data(), scale_in.data() + scale_in.size()),
           own_level(level_in.data(), level_in.data() + level_in.size()), tie(tie_in), squared(power == 2),
