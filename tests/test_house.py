@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
+from statistics import median
 
 import pytest
 from tools.house import comments, files_per_folder, modules, table
@@ -159,6 +162,21 @@ def unfolded(text: str) -> str:
 
 def test_no_folder_is_a_heap():
     assert max(files_per_folder(modules()).values()) <= 16
+
+
+def test_modules_are_neither_crumbs_nor_heaps_and_give_reasons():
+    found = modules()
+    sizes = [module.lines for module in found]
+    assert max(sizes) <= 400
+    assert median(sizes) >= 110
+    assert 100 * sum(module.comments for module in found) / sum(sizes) >= 3.5
+
+
+def test_a_default_fit_enters_at_most_25_files():
+    # In a process of its own: what is remembered from earlier fits is not entered again.
+    asked = [sys.executable, str(ROOT / "tools" / "walk.py"), "grove.fit", "--rooms"]
+    told = subprocess.run(asked, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    assert int(re.search(r"(\d+) files", told)[1]) <= 25
 
 
 def test_a_comment_is_counted_where_it_gives_a_reason():
