@@ -2,37 +2,83 @@
 
 namespace CATALPA_LEVEL {
 
+template <class Number>
+CATALPA_INLINE Number least(Number a, Number b) { return a < b ? a : b; }
+template <class Number>
+CATALPA_INLINE Number most(Number a, Number b) { return a < b ? b : a; }
+
+// Numbers that take two registers.
+template <class Half>
+struct Pair {
+    Half low, high;
+};
+template <class Half>
+CATALPA_INLINE Pair<Half> operator+(Pair<Half> a, Pair<Half> b) { return {a.low + b.low, a.high + b.high}; }
+template <class Half>
+CATALPA_INLINE Pair<Half> operator-(Pair<Half> a, Pair<Half> b) { return {a.low - b.low, a.high - b.high}; }
+template <class Half>
+CATALPA_INLINE Pair<Half> operator*(Pair<Half> a, Pair<Half> b) { return {a.low * b.low, a.high * b.high}; }
+template <class Half>
+CATALPA_INLINE Pair<Half> operator/(Pair<Half> a, Pair<Half> b) { return {a.low / b.low, a.high / b.high}; }
+template <class Half>
+CATALPA_INLINE Pair<Half> operator&(Pair<Half> a, Pair<Half> b) { return {a.low & b.low, a.high & b.high}; }
+template <class Half>
+CATALPA_INLINE Pair<Half> operator|(Pair<Half> a, Pair<Half> b) { return {a.low | b.low, a.high | b.high}; }
+template <class Half>
+CATALPA_INLINE Pair<Half> operator<<(Pair<Half> a, int by) { return {a.low << by, a.high << by}; }
+template <class Half>
+CATALPA_INLINE Pair<Half> operator>>(Pair<Half> a, int by) { return {a.low >> by, a.high >> by}; }
+template <class Half>
+CATALPA_INLINE Pair<Half> least(Pair<Half> a, Pair<Half> b) { return {least(a.low, b.low), least(a.high, b.high)}; }
+template <class Half>
+CATALPA_INLINE Pair<Half> most(Pair<Half> a, Pair<Half> b) { return {most(a.low, b.low), most(a.high, b.high)}; }
+
 #if CATALPA_PLAIN || !CATALPA_WIDE
 
-// Eight numbers of a kind that registers are not asked for by name: compilers find them in plain loops.
-template <class Number>
+// Numbers of a kind that registers are not asked for by name: compilers find them in plain loops. Registers add modulo
+// 2 ** 32; numbers with a sign would not be sure to.
+template <class Number, int n = 8>
 struct Lanes {
-    Number lane[8];
+    Number at[n];
 };
-template <class Number, class Act>
-inline Lanes<Number> each_of(Act act) {
-    Lanes<Number> out;
-    for (int i = 0; i < 8; ++i) out.lane[i] = act(i);
-    return out;
+inline std::uint32_t modular(std::int32_t x) { return static_cast<std::uint32_t>(x); }
+template <class Number>
+inline Number modular(Number x) { return x; }
+
+template <class Number, int n>
+inline Lanes<Number, n> operator+(Lanes<Number, n> a, Lanes<Number, n> b) {
+    for (int i = 0; i < n; ++i) a.at[i] = static_cast<Number>(modular(a.at[i]) + modular(b.at[i]));
+    return a;
+}
+template <class Number, int n>
+inline Lanes<Number, n> operator-(Lanes<Number, n> a, Lanes<Number, n> b) {
+    for (int i = 0; i < n; ++i) a.at[i] = static_cast<Number>(modular(a.at[i]) - modular(b.at[i]));
+    return a;
+}
+template <class Number, int n>
+inline Lanes<Number, n> operator*(Lanes<Number, n> a, Lanes<Number, n> b) {
+    for (int i = 0; i < n; ++i) a.at[i] = static_cast<Number>(modular(a.at[i]) * modular(b.at[i]));
+    return a;
+}
+template <class Number, int n>
+inline Lanes<Number, n> least(Lanes<Number, n> a, Lanes<Number, n> b) {
+    for (int i = 0; i < n; ++i) a.at[i] = least(a.at[i], b.at[i]);
+    return a;
 }
 template <class Number>
-inline Lanes<Number> operator+(Lanes<Number> a, Lanes<Number> b) {
-    return each_of<Number>([&](int i) { return a.lane[i] + b.lane[i]; });
-}
-template <class Number>
-inline Lanes<Number> operator-(Lanes<Number> a, Lanes<Number> b) {
-    return each_of<Number>([&](int i) { return a.lane[i] - b.lane[i]; });
-}
-template <class Number>
-inline Lanes<Number> operator*(Lanes<Number> a, Lanes<Number> b) {
-    return each_of<Number>([&](int i) { return a.lane[i] * b.lane[i]; });
-}
-template <class Number>
-inline Lanes<Number> operator/(Lanes<Number> a, Lanes<Number> b) {
-    return each_of<Number>([&](int i) { return a.lane[i] / b.lane[i]; });
+inline Lanes<Number> operator>>(Lanes<Number> a, int by) {
+    for (int i = 0; i < 8; ++i) a.at[i] = a.at[i] >> by;
+    return a;
 }
 
 #endif
+
+template <class Vector, class Number>
+CATALPA_INLINE Vector loaded(const Number* from) {
+    Vector lanes;
+    std::memcpy(&lanes, from, sizeof lanes);
+    return lanes;
+}
 
 #if CATALPA_PLAIN
 
@@ -43,9 +89,6 @@ inline Lanes<Number> operator/(Lanes<Number> a, Lanes<Number> b) {
 typedef std::int32_t Eight __attribute__((vector_size(32)));
 typedef float Singles __attribute__((vector_size(32)));
 typedef std::uint64_t Longs __attribute__((vector_size(32)));
-
-CATALPA_TARGET inline Eight least(Eight a, Eight b) { return a < b ? a : b; }
-CATALPA_TARGET inline Eight most(Eight a, Eight b) { return a < b ? b : a; }
 
 // Each pair of functions lays the lanes of two vectors side by side; after three such steps with a
 // minimum in between, lane r holds the minimum over all lanes of row r.
@@ -87,31 +130,21 @@ CATALPA_INLINE Eight widened(const std::uint32_t* from) {
     return reinterpret_cast<Eight>(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
 }
 
-// Sums of products without sign, in two vectors of four: of the even lanes, and of the odd ones.
-struct Products {
-    __m256i even, odd;
-};
-CATALPA_INLINE Products no_products() { return {_mm256_setzero_si256(), _mm256_setzero_si256()}; }
+// Sums of products without sign: of the even lanes, and of the odd ones.
+using Products = Pair<Longs>;
+CATALPA_INLINE Longs times_even(__m256i a, __m256i b) { return reinterpret_cast<Longs>(_mm256_mul_epu32(a, b)); }
 CATALPA_INLINE Products with_product(Products sum, Eight a, Eight b) {
     const __m256i x = reinterpret_cast<__m256i>(a), y = reinterpret_cast<__m256i>(b);
-    return {_mm256_add_epi64(sum.even, _mm256_mul_epu32(x, y)),
-            _mm256_add_epi64(sum.odd, _mm256_mul_epu32(_mm256_srli_epi64(x, 32), _mm256_srli_epi64(y, 32)))};
-}
-CATALPA_INLINE Products product(Eight a, Eight b) { return with_product(no_products(), a, b); }
-CATALPA_INLINE Products operator+(Products a, Products b) {
-    return {_mm256_add_epi64(a.even, b.even), _mm256_add_epi64(a.odd, b.odd)};
+    return {sum.low + times_even(x, y), sum.high + times_even(_mm256_srli_epi64(x, 32), _mm256_srli_epi64(y, 32))};
 }
 // Products of less than 32 bits by a number.
 CATALPA_INLINE Products operator*(Products a, std::uint32_t by) {
     const __m256i times = _mm256_set1_epi32(static_cast<std::int32_t>(by));
-    return {_mm256_mul_epu32(a.even, times), _mm256_mul_epu32(a.odd, times)};
-}
-template <int by>
-CATALPA_INLINE Products shifted_down(Products a) {
-    return {_mm256_srli_epi64(a.even, by), _mm256_srli_epi64(a.odd, by)};
+    return {times_even(reinterpret_cast<__m256i>(a.low), times), times_even(reinterpret_cast<__m256i>(a.high), times)};
 }
 CATALPA_INLINE void store(std::int64_t* to, Products sum) {
-    const __m256i low = _mm256_unpacklo_epi64(sum.even, sum.odd), high = _mm256_unpackhi_epi64(sum.even, sum.odd);
+    const __m256i even = reinterpret_cast<__m256i>(sum.low), odd = reinterpret_cast<__m256i>(sum.high);
+    const __m256i low = _mm256_unpacklo_epi64(even, odd), high = _mm256_unpackhi_epi64(even, odd);
     const __m256i front = _mm256_permute2x128_si256(low, high, 0x20), back = _mm256_permute2x128_si256(low, high, 0x31);
     std::memcpy(to, &front, sizeof front);
     std::memcpy(to + 4, &back, sizeof back);
@@ -126,24 +159,16 @@ CATALPA_INLINE __m128i smallest_of(Bytes sums, Bytes index) {
     return _mm_min_epi16(_mm256_castsi256_si128(least), _mm256_extracti128_si256(least, 1));
 }
 
-// Eight numbers of double precision.
-struct Doubles {
-    __m256d low, high;
-};
-CATALPA_INLINE Doubles operator+(Doubles a, Doubles b) { return {a.low + b.low, a.high + b.high}; }
-CATALPA_INLINE Doubles operator-(Doubles a, Doubles b) { return {a.low - b.low, a.high - b.high}; }
-CATALPA_INLINE Doubles operator*(Doubles a, Doubles b) { return {a.low * b.low, a.high * b.high}; }
-CATALPA_INLINE Doubles least(Doubles a, Doubles b) { return {_mm256_min_pd(a.low, b.low), _mm256_min_pd(a.high, b.high)}; }
+// Four numbers of double precision, and eight.
+typedef double FourDoubles __attribute__((vector_size(32)));
+using Doubles = Pair<FourDoubles>;
+CATALPA_INLINE FourDoubles least(FourDoubles a, FourDoubles b) { return _mm256_min_pd(a, b); }
 CATALPA_INLINE Doubles every(double x) { return {_mm256_set1_pd(x), _mm256_set1_pd(x)}; }
 CATALPA_INLINE Doubles load(const double* from) { return {_mm256_loadu_pd(from), _mm256_loadu_pd(from + 4)}; }
 // To the nearest integers, the even ones of two, which take 32 bits.
 CATALPA_INLINE Eight rounded(Doubles a) {
-    const __m128i low = _mm256_cvtpd_epi32(a.low), high = _mm256_cvtpd_epi32(a.high);
-    return reinterpret_cast<Eight>(_mm256_set_m128i(high, low));
+    return reinterpret_cast<Eight>(_mm256_set_m128i(_mm256_cvtpd_epi32(a.high), _mm256_cvtpd_epi32(a.low)));
 }
-
-// Four of them.
-typedef __m256d FourDoubles;
 CATALPA_INLINE FourDoubles load_four(const double* from) { return _mm256_loadu_pd(from); }
 CATALPA_INLINE FourDoubles magnitude(FourDoubles a) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a); }
 CATALPA_INLINE FourDoubles zero_unless(FourDoubles number, FourDoubles a) {  // where the first is no number
@@ -159,7 +184,7 @@ CATALPA_INLINE FourDoubles sum_of_columns(FourDoubles begin, const FourDoubles r
 }
 // Their products with `by`, none above `limit` before, as whole numbers.
 CATALPA_INLINE void store_rounded(std::int64_t* to, FourDoubles a, double limit, double by) {
-    const FourDoubles whole = _mm256_min_pd(_mm256_set1_pd(limit), a) * _mm256_set1_pd(by);
+    const FourDoubles whole = least(_mm256_set1_pd(limit), a) * _mm256_set1_pd(by);
     double rounded[4];
     _mm256_storeu_pd(rounded, _mm256_round_pd(whole, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
     for (int i = 0; i < 4; ++i) to[i] = static_cast<std::int64_t>(rounded[i]);
@@ -172,36 +197,15 @@ typedef float FourSingles __attribute__((vector_size(16)));
 typedef std::uint8_t EightBytes __attribute__((vector_size(8)));
 typedef std::int16_t EightShorts __attribute__((vector_size(16)));
 typedef std::uint64_t Longs __attribute__((vector_size(16)));
-struct Eight {
-    Four low, high;
-};
-struct Singles {
-    FourSingles low, high;
-};
-struct Bytes {
-    EightBytes part[4];
-};
+using Eight = Pair<Four>;
+using Singles = Pair<FourSingles>;
+using Bytes = Pair<Pair<EightBytes>>;
 
-inline Four least(Four a, Four b) { return a < b ? a : b; }
-inline Four most(Four a, Four b) { return a < b ? b : a; }
 inline Four front1(Four a, Four b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
 inline Four back1(Four a, Four b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
 inline Four front2(Four a, Four b) { return __builtin_shufflevector(a, b, 0, 1, 4, 5); }
 inline Four back2(Four a, Four b) { return __builtin_shufflevector(a, b, 2, 3, 6, 7); }
 
-inline Eight operator+(Eight a, Eight b) { return {a.low + b.low, a.high + b.high}; }
-inline Eight operator-(Eight a, Eight b) { return {a.low - b.low, a.high - b.high}; }
-inline Eight operator*(Eight a, Eight b) { return {a.low * b.low, a.high * b.high}; }
-inline Eight operator&(Eight a, Eight b) { return {a.low & b.low, a.high & b.high}; }
-inline Eight operator|(Eight a, Eight b) { return {a.low | b.low, a.high | b.high}; }
-inline Eight operator<<(Eight a, int by) { return {a.low << by, a.high << by}; }
-inline Eight operator>>(Eight a, int by) { return {a.low >> by, a.high >> by}; }
-inline Singles operator+(Singles a, Singles b) { return {a.low + b.low, a.high + b.high}; }
-inline Singles operator-(Singles a, Singles b) { return {a.low - b.low, a.high - b.high}; }
-inline Singles operator*(Singles a, Singles b) { return {a.low * b.low, a.high * b.high}; }
-inline Singles operator/(Singles a, Singles b) { return {a.low / b.low, a.high / b.high}; }
-inline Eight least(Eight a, Eight b) { return {least(a.low, b.low), least(a.high, b.high)}; }
-inline Eight most(Eight a, Eight b) { return {most(a.low, b.low), most(a.high, b.high)}; }
 inline Eight front1(Eight a, Eight b) { return {front1(a.low, b.low), front1(a.high, b.high)}; }
 inline Eight back1(Eight a, Eight b) { return {back1(a.low, b.low), back1(a.high, b.high)}; }
 inline Eight front2(Eight a, Eight b) { return {front2(a.low, b.low), front2(a.high, b.high)}; }
@@ -243,102 +247,69 @@ inline unsigned lanes_of(Four mask) {
 #endif
 }
 inline unsigned lanes_of(Eight mask) { return lanes_of(mask.low) | lanes_of(mask.high) << 4; }
-inline Eight shifted_up(Eight a, int by) { return a << by; }
+inline std::uint32_t lane(Eight a, int i) { return static_cast<std::uint32_t>((i < 4 ? a.low : a.high)[i % 4]); }
 
-inline Bytes operator+(Bytes a, Bytes b) {
-    for (int i = 0; i < 4; ++i) a.part[i] += b.part[i];
-    return a;
+inline EightShorts with_index(EightBytes sum, EightBytes index) {
+    return __builtin_convertvector(sum, EightShorts) << 8 | __builtin_convertvector(index, EightShorts);
+}
+inline EightShorts smallest_of(Pair<EightBytes> sums, Pair<EightBytes> index) {
+    return least(with_index(sums.low, index.low), with_index(sums.high, index.high));
 }
 inline EightShorts smallest_of(Bytes sums, Bytes index) {
-    EightShorts out = {};
-    for (int i = 0; i < 4; ++i) {
-        const EightShorts own = __builtin_convertvector(sums.part[i], EightShorts) << 8 |
-                                __builtin_convertvector(index.part[i], EightShorts);
-        out = i == 0 || own < out ? own : out;
-    }
-    return out;
-}
-
-template <class Code>
-inline Eight widened(const Code* from) {
-    std::uint32_t lanes[8];
-    for (int i = 0; i < 8; ++i) lanes[i] = from[i];
-    Eight out;
-    std::memcpy(&out, lanes, sizeof out);
-    return out;
-}
-
-// Sums of products without sign, lane by lane.
-struct Products {
-    std::uint64_t lane[8];
-};
-inline Products no_products() { return {}; }
-inline Products with_product(Products sum, Eight a, Eight b) {
-    for (int i = 0; i < 4; ++i) {
-        sum.lane[i] += std::uint64_t{static_cast<std::uint32_t>(a.low[i])} * static_cast<std::uint32_t>(b.low[i]);
-        sum.lane[i + 4] += std::uint64_t{static_cast<std::uint32_t>(a.high[i])} * static_cast<std::uint32_t>(b.high[i]);
-    }
-    return sum;
+    return least(smallest_of(sums.low, index.low), smallest_of(sums.high, index.high));
 }
 
 #endif
 
 #if CATALPA_PLAIN || !CATALPA_WIDE
 
-// Products, and numbers of double precision, lane by lane.
-inline Products product(Eight a, Eight b) { return with_product(no_products(), a, b); }
-inline Products operator+(Products a, Products b) {
-    for (int i = 0; i < 8; ++i) a.lane[i] += b.lane[i];
-    return a;
+// What is done lane by lane on either path.
+inline Eight shifted_up(Eight a, int by) { return a << by; }
+template <class Code>
+inline Eight widened(const Code* from) {
+    std::uint32_t lanes[8];
+    for (int i = 0; i < 8; ++i) lanes[i] = from[i];
+    return loaded<Eight>(lanes);
+}
+
+using Products = Lanes<std::uint64_t>;
+inline Products with_product(Products sum, Eight a, Eight b) {
+    for (int i = 0; i < 8; ++i) sum.at[i] += std::uint64_t{lane(a, i)} * lane(b, i);
+    return sum;
 }
 inline Products operator*(Products a, std::uint32_t by) {
-    for (int i = 0; i < 8; ++i) a.lane[i] *= by;
-    return a;
-}
-template <int by>
-inline Products shifted_down(Products a) {
-    for (int i = 0; i < 8; ++i) a.lane[i] >>= by;
+    for (int i = 0; i < 8; ++i) a.at[i] *= by;
     return a;
 }
 inline void store(std::int64_t* to, Products sum) { std::memcpy(to, &sum, sizeof sum); }
 
 using Doubles = Lanes<double>;
-inline Doubles least(Doubles a, Doubles b) {
-    return each_of<double>([&](int i) { return a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i]; });
-}
-inline Doubles every(double x) {
-    return each_of<double>([&](int) { return x; });
-}
+inline Doubles every(double x) { return {x, x, x, x, x, x, x, x}; }
 inline Doubles load(const double* from) {
-    return each_of<double>([&](int i) { return from[i]; });
+    Doubles out;
+    for (int i = 0; i < 8; ++i) out.at[i] = from[i];
+    return out;
 }
 inline Eight rounded(Doubles a) {
     constexpr double magic = 6755399441055744.0;  // 1.5 * 2 ** 52: the sum's low bits are the rounded number
-    std::int32_t lanes[8];
+    std::uint32_t lanes[8];
     for (int i = 0; i < 8; ++i) {
-        const double shifted = a.lane[i] + magic;
+        const double shifted = a.at[i] + magic;
         std::uint64_t form;
         std::memcpy(&form, &shifted, sizeof form);
-        lanes[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(form));
+        lanes[i] = static_cast<std::uint32_t>(form);
     }
-    Eight out;
-    std::memcpy(&out, lanes, sizeof out);
-    return out;
+    return loaded<Eight>(lanes);
 }
 
 #endif
 
-CATALPA_TARGET inline Eight load(const std::int32_t* from) {
-    Eight lanes;
-    std::memcpy(&lanes, from, sizeof lanes);
-    return lanes;
-}
+CATALPA_INLINE Products product(Eight a, Eight b) { return with_product(Products{}, a, b); }
 
 #if !CATALPA_PLAIN
 
 // Eight 16-bit numbers, and the smallest of each of eight times eight.
 typedef std::int16_t Shorts __attribute__((vector_size(16)));
-CATALPA_INLINE Shorts least(Shorts a, Shorts b) { return a < b ? a : b; }
 CATALPA_INLINE Shorts shorts(Shorts a) { return a; }
 #if CATALPA_WIDE
 CATALPA_INLINE Shorts shorts(__m128i a) { return reinterpret_cast<Shorts>(a); }
@@ -359,38 +330,19 @@ CATALPA_INLINE Shorts smallest_of_each(const Shorts rows[8]) {
 
 #endif
 
-CATALPA_INLINE Bytes load(const std::uint8_t* from) {
-    Bytes lanes;
-    std::memcpy(&lanes, from, sizeof lanes);
-    return lanes;
+CATALPA_INLINE Eight load(const std::int32_t* from) { return loaded<Eight>(from); }
+CATALPA_INLINE Singles load(const float* from) { return loaded<Singles>(from); }
+CATALPA_INLINE Bytes load(const std::uint8_t* from) { return loaded<Bytes>(from); }
+CATALPA_INLINE Shorts load(const std::int16_t* from) { return loaded<Shorts>(from); }
+CATALPA_INLINE void store(std::int32_t* to, Eight lanes) { std::memcpy(to, &lanes, sizeof lanes); }
+// Add as many numbers as fill whole registers to those at `to`.
+CATALPA_INLINE void add_longs(const std::uint64_t* from, std::size_t lanes, std::uint64_t* to) {
+    for (std::size_t j = 0; j < lanes; j += sizeof(Longs) / sizeof *to) {
+        const Longs sum = loaded<Longs>(to + j) + loaded<Longs>(from + j);
+        std::memcpy(to + j, &sum, sizeof sum);
+    }
 }
-
-CATALPA_INLINE Shorts load(const std::int16_t* from) {
-    Shorts lanes;
-    std::memcpy(&lanes, from, sizeof lanes);
-    return lanes;
-}
-
 CATALPA_INLINE void store(std::int16_t* to, Shorts lanes) { std::memcpy(to, &lanes, sizeof lanes); }
-
-CATALPA_INLINE Singles load(const float* from) {
-    Singles lanes;
-    std::memcpy(&lanes, from, sizeof lanes);
-    return lanes;
-}
-
-CATALPA_TARGET inline void store(std::int32_t* to, Eight lanes) { std::memcpy(to, &lanes, sizeof lanes); }
-
-CATALPA_INLINE Longs load_longs(const std::uint64_t* from) {
-    Longs lanes;
-    std::memcpy(&lanes, from, sizeof lanes);
-    return lanes;
-}
-
-CATALPA_INLINE void add_longs(std::uint64_t* to, Longs more) {
-    const Longs sum = load_longs(to) + more;
-    std::memcpy(to, &sum, sizeof sum);
-}
 
 // Call `act` with every row and vector, unrolled, so that what it fills can stay in registers.
 template <int rows, int vectors, class Act>

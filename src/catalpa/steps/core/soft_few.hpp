@@ -117,7 +117,7 @@ CATALPA_TARGET void few_shares(Chunk& chunk) {
             given = given + share[j];
         }
         const Eight rest = every(WHOLE) - given;
-        Products sum = no_products();
+        Products sum = Products{};
 #pragma GCC unroll 8
         for (int j = 0; j < K; ++j) {
             share[j] = share[j] + (equal(leader, every(j)) & rest);

@@ -175,13 +175,13 @@ struct SharesOf {
 // Add to `to` the sum over rows of (share * number >> drop) * weight, in eight clusters; numbers are `step` apart.
 template <int drop>
 CATALPA_INLINE void add_products(SharesOf shares, const std::int32_t* numbers, std::size_t step, std::int64_t* to) {
-    Products sum = no_products();
+    Products sum = Products{};
     if (shares.weights == nullptr)
         for (std::size_t row = 0; row < shares.rows; ++row)
-            sum = sum + shifted_down<drop>(product(load(shares.first + row * shares.stride), every(numbers[row * step])));
+            sum = sum + (product(load(shares.first + row * shares.stride), every(numbers[row * step])) >> drop);
     else
         for (std::size_t row = 0; row < shares.rows; ++row)
-            sum = sum + shifted_down<drop>(product(load(shares.first + row * shares.stride), every(numbers[row * step]))) *
+            sum = sum + (product(load(shares.first + row * shares.stride), every(numbers[row * step])) >> drop) *
                             static_cast<std::uint32_t>(shares.weights[row]);
     std::int64_t more[8];
     store(more, sum);

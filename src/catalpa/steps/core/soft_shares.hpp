@@ -243,7 +243,7 @@ CATALPA_TARGET void find_behind(const SoftTables& t, Chunk& chunk, std::size_t r
         const Eight low = every(chunk.low[row]);
         const std::int32_t* cost = chunk.cost.data() + row * t.lanes;
         const std::size_t end = first_vector<V>(chunk, row + 1);
-        Products sum = no_products();
+        Products sum = Products{};
         for (std::size_t vector = first_vector<V>(chunk, row); vector < end; ++vector)
             sum = with_product(sum, load(chunk.share.data() + 8 * vector), load(cost + lane_of<V>(chunk, vector)) - low);
         std::int64_t lanes[8];

@@ -267,25 +267,14 @@ CATALPA_INLINE void weigh_heavy(const std::int32_t* share, std::uint64_t weight,
 template <int V>
 CATALPA_TARGET void count_heavy(const SoftTables& t, const std::int64_t* weights, Run run, Chunk& chunk,
                                 SoftSums& sums) {
-    constexpr std::size_t size = sizeof(Longs) / 8;
-    const std::size_t lanes = V ? V * 8 : t.lanes, groups = t.groups(), at_once = V ? V * 8 : 8;
+    const std::size_t lanes = V ? V * 8 : t.lanes, groups = t.groups();
     sums.make_wide();
     std::uint64_t *own = chunk.heavy.data(), *counts = sums.wide.data();
     for (std::size_t row = run.begin; row < run.end; ++row) {
         weigh_heavy(spread_out<V>(t, chunk, row), weights ? static_cast<std::uint64_t>(weights[row]) : 1, lanes, own);
+        add_longs(own, lanes, sums.sizes.data());
         const std::uint32_t* places = chunk.places.data() + row * groups;
-        for (std::size_t lane = 0; lane < lanes; lane += at_once) {
-            Longs more[(V ? V : 1) * 8 / size];
-#pragma GCC unroll 16
-            for (std::size_t i = 0; i < at_once; i += size) {
-                more[i / size] = load_longs(own + lane + i);
-                add_longs(sums.sizes.data() + lane + i, more[i / size]);
-            }
-            for (std::size_t group = 0; group < groups; ++group)
-#pragma GCC unroll 16
-                for (std::size_t i = 0; i < at_once; i += size)
-                    add_longs(counts + places[group] + lane + i, more[i / size]);
-        }
+        for (std::size_t group = 0; group < groups; ++group) add_longs(own, lanes, counts + places[group]);
     }
 }
 
