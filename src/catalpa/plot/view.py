@@ -83,6 +83,7 @@ class View:
 
     @property
     def fitted(self) -> Fitted:
+        """All that the model keeps of its fit."""
         return fitted_of(self.model)
 
     @property
