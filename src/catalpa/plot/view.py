@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted
 
 from catalpa.engines.local import weight_units
 from catalpa.errors import UnseenCategoryWarning
@@ -67,6 +66,7 @@ class View:
     """What charts and pages need of a model and a table."""
 
     model: Clusterer
+    fitted: Fitted  # all that the model keeps of its fit
     labels: IntArray  # (n,); cluster of every row: those of the fit if this is its table, else predicted
     weights: FloatArray | None  # (n,); of the rows; None where each counts once
     # by_category, sizes (k, V), (k,): weight of the rows of this table per cluster and category, and per
@@ -82,13 +82,8 @@ class View:
     is_fit_table: bool  # whether the rows are, as far as counts can tell, those that the model was fitted to
 
     @property
-    def fitted(self) -> Fitted:
-        """All that the model keeps of its fit."""
-        return fitted_of(self.model)
-
-    @property
     def schema(self) -> Schema:
-        return self.model.schema_
+        return self.fitted.schema
 
     @property
     def k(self) -> int:
@@ -112,8 +107,8 @@ class View:
 
 def look(model: Clusterer, X: Any, *, sample_weight: Any = None, random_state: int = 0) -> View:
     """Look at a table through a fitted model."""
-    check_is_fitted(model)
-    schema = model.schema_
+    fitted = fitted_of(model)
+    schema = fitted.schema
     # A table of another day may hold new categories; they are counted and told, not refused.
     encoded = encode(X, schema, handle_unknown="ignore")
     codes, numbers = encoded.rows.blocks[0].codes, encoded.rows.blocks[0].numbers
@@ -123,13 +118,14 @@ def look(model: Clusterer, X: Any, *, sample_weight: Any = None, random_state: i
     weights = None if units is None else units / per_weight
 
     labels, counts = _labelled(model, X, Block(codes, np.zeros((n, 0)), units), encoded.rows.axis)
-    is_fit_table = np.array_equal(counts.by_category, fitted_of(model).outcome.counts.by_category)
+    is_fit_table = np.array_equal(counts.by_category, fitted.outcome.counts.by_category)
     by_category, sizes = counts.by_category, counts.sizes
     if per_weight != 1.0:
         by_category, sizes = by_category / per_weight, sizes / per_weight
     rows = codes, numbers, labels, np.ones(n) if weights is None else weights
     return View(
         model,
+        fitted,
         labels,
         weights,
         by_category,
