@@ -462,8 +462,9 @@ def test_auto_finds_planted_clusters(k):
 
 def test_auto_says_that_shuffled_columns_have_no_structure():
     frame = shuffled(make_categorical(400, columns=8, clusters=3, noise=0.3, seed=0).frame)
-    with pytest.warns(NoStructureWarning, match="all rows are in one cluster"):
+    with pytest.warns(NoStructureWarning, match="all rows are in one cluster") as caught:
         model = Grove("auto", n_init=1, random_state=0).fit(frame)
+    assert caught[0].filename == __file__
     assert model.n_clusters_ == 1
     assert set(model.labels_.tolist()) == {0}
 

@@ -204,8 +204,11 @@ def test_numbers_that_never_vary_leave_the_categories_their_weight():
 def test_a_column_that_decides_alone_is_named_when_numbers_are_not_scaled():
     frame = mixed(5)
     frame["y1"] *= 1e4
-    with pytest.warns(ColumnWarning, match=r"'y1' spreads \d+ times as wide as 'y0'.*scale='minmax'"):
+    with pytest.warns(
+        ColumnWarning, match=r"'y1' spreads \d+ times as wide as 'y0'.*scale='minmax'"
+    ) as caught:
         KPrototypes(2, scale=None, n_init=1, random_state=0).fit(frame)
+    assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error", ColumnWarning)
         KPrototypes(2, scale="minmax", n_init=1, random_state=0).fit(frame)

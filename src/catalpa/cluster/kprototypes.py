@@ -127,5 +127,5 @@ def _warn_if_one_dominates(names: list[str], spreads: FloatArray) -> None:
             f"Column {names[widest]!r} spreads {spreads[widest] / spreads[narrowest]:.0f} times as wide as "
             f"{names[narrowest]!r} and decides almost alone. Use scale='minmax' or 'zscore'.",
             ColumnWarning,
-            stacklevel=4,  # the line of the user that calls fit
+            stacklevel=5,  # the line of the user that calls fit
         )

@@ -41,7 +41,7 @@ def outcome_by_evidence(candidates: Candidates, problem: Problem) -> Outcome:
             "Nothing speaks for clusters in this table: there is not clearly more evidence for several than "
             f"for a single one; {found}.",
             NoStructureWarning,
-            stacklevel=5,  # the line of the user that calls fit
+            stacklevel=4,  # the line of the user that calls fit
         )
     return best.finish()
 
