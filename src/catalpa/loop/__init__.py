@@ -1,1 +1,1 @@
-"""The iteration, once: starts, settling, relearning, restarts."""
+"""The iteration, once: starts, settling, relearning, soft passes, restarts."""

@@ -1,1 +1,1 @@
-"""A fitted model as a file (JSON in and out, no pickle) or as an SQL query."""
+"""A fitted model as a file (JSON in and out, no pickle), as an SQL query or as an ONNX graph."""

@@ -1,1 +1,1 @@
-"""The soft pass: rows count in every cluster by their share."""
+"""Scores and reference of soft passes, in which rows count in every cluster by their share."""
