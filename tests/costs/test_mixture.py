@@ -29,7 +29,7 @@ HALVES = np.array([0, 0, 0, 1, 1, 1])
 
 
 def mixture_of(
-    block: Block, axis: Axis, prior: float, *, released: bool = False, ordered: Sequence[int] = ()
+    block: Block, axis: Axis, prior: float, *, free_sizes: bool = False, ordered: Sequence[int] = ()
 ) -> Mixture:
     whole = Counts.of(block, np.zeros(len(block), dtype=np.int64), 1, axis)
     nothing = np.zeros(0)
@@ -41,7 +41,7 @@ def mixture_of(
         nothing,
         nothing,
     )
-    return Mixture(overall, prior, released, float(WHOLE))
+    return Mixture(overall, prior, free_sizes, float(WHOLE))
 
 
 def leaning(share: float = 0.9) -> SharedCounts:
@@ -166,7 +166,7 @@ def log_posterior(block: Block, axis: Axis, mixture: Mixture, shared: SharedCoun
     mass = mixture.prior * overall.occurring[axis.column_of]
     drawn = float((mass * overall.shares * mixture.log_shares(shared)).sum())
     k = len(sums.sizes)
-    sizes = 0.5 * np.log((sums.sizes + 0.5) / (sums.total + k / 2)).sum() if mixture.released else 0.0
+    sizes = 0.5 * np.log((sums.sizes + 0.5) / (sums.total + k / 2)).sum() if mixture.free_sizes else 0.0
     return likelihood + drawn + float(sizes)
 
 
@@ -184,9 +184,9 @@ PRIORS = st.sampled_from([0.3, 1.0, 2.5, 6.0])
 
 
 @given(tables(), PRIORS, st.integers(1, 4), st.booleans())
-def test_plain_passes_never_lower_the_log_posterior(drawn, prior, k, released):
+def test_plain_passes_never_lower_the_log_posterior(drawn, prior, k, free_sizes):
     block, axis, rng = drawn
-    mixture = mixture_of(block, axis, prior, released=released)
+    mixture = mixture_of(block, axis, prior, free_sizes=free_sizes)
     labels = rng.integers(0, k, len(block))
     shared = SharedCounts.leaning(Counts.of(block, labels, k, axis), 0.9)
     engine = LocalEngine(Rows(axis, [block]))
@@ -201,7 +201,7 @@ def test_plain_passes_never_lower_the_log_posterior(drawn, prior, k, released):
 
 
 def written_out(
-    block: Block, axis: Axis, prior: float, labels: Sequence[int], k: int, released: bool
+    block: Block, axis: Axis, prior: float, labels: Sequence[int], k: int, free_sizes: bool
 ) -> float:
     """Log probability of a table and of its rows' clusters, Dirichlet integrals row by row."""
     total = 0.0
@@ -215,7 +215,7 @@ def written_out(
             total += gammaln(mass) - gammaln(mass + len(own))
             total += sum(gammaln(drawn[code] + own.count(code)) - gammaln(drawn[code]) for code in held)
     sizes = [list(labels).count(cluster) for cluster in range(k)]
-    if not released:
+    if not free_sizes:
         return total - len(block) * np.log(k)
     return (
         total
@@ -226,12 +226,12 @@ def written_out(
 
 
 @given(tables(most_rows=6), PRIORS, st.booleans())
-def test_evidence_is_a_lower_bound_of_the_probability_of_the_table(drawn, prior, released):
+def test_evidence_is_a_lower_bound_of_the_probability_of_the_table(drawn, prior, free_sizes):
     block, axis, rng = drawn
     block = Block(block.codes, block.numbers)
     every = itertools.product(range(2), repeat=len(block))
-    exact = logsumexp([written_out(block, axis, prior, labels, 2, released) for labels in every])
-    mixture = mixture_of(block, axis, prior, released=released)
+    exact = logsumexp([written_out(block, axis, prior, labels, 2, free_sizes) for labels in every])
+    mixture = mixture_of(block, axis, prior, free_sizes=free_sizes)
     labels = rng.integers(0, 2, len(block))
     shared = SharedCounts.leaning(Counts.of(block, labels, 2, axis), 0.9)
     for _ in range(4):
@@ -240,13 +240,13 @@ def test_evidence_is_a_lower_bound_of_the_probability_of_the_table(drawn, prior,
 
 
 @given(tables(), PRIORS, st.integers(1, 3), st.booleans())
-def test_evidence_for_hard_clusters_is_the_probability_written_out(drawn, prior, k, released):
+def test_evidence_for_hard_clusters_is_the_probability_written_out(drawn, prior, k, free_sizes):
     block, axis, rng = drawn
     block = Block(block.codes, block.numbers)
     labels = rng.integers(0, k, len(block))
     hard = SharedCounts.leaning(Counts.of(block, labels, k, axis), 1.0)
-    found = mixture_of(block, axis, prior, released=released).evidence(hard)
-    assert found == pytest.approx(written_out(block, axis, prior, labels, k, released), abs=1e-8)
+    found = mixture_of(block, axis, prior, free_sizes=free_sizes).evidence(hard)
+    assert found == pytest.approx(written_out(block, axis, prior, labels, k, free_sizes), abs=1e-8)
 
 
 @given(tables(), PRIORS)

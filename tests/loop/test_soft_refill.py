@@ -27,9 +27,9 @@ def search_of(table) -> Search:
     return Search(block, rows.axis, whole, overall, 1.0, 0, lambda own: LocalEngine(Rows(rows.axis, [own])))
 
 
-def all_alike(search: Search, k: int, *, released: bool = False) -> SoftClusters:
+def all_alike(search: Search, k: int, *, free_sizes: bool = False) -> SoftClusters:
     """k clusters that share every row evenly, so that the first is nearest to all."""
-    mixture = search.mixture(1.0, released=released)
+    mixture = search.mixture(1.0, free_sizes=free_sizes)
     whole = Counts.of(search.block, np.zeros(len(search.block), dtype=np.int64), k, search.axis)
     return go_on(search.engine, SoftClusters(mixture, SharedCounts.leaning(whole, 0.0), 0.0), 1)
 
@@ -61,12 +61,12 @@ def test_a_moved_row_is_wholly_in_its_cluster_and_adds_no_entropy():
 
 
 @given(st.integers(0, 2**31), st.integers(2, 5), st.booleans())
-def test_no_cluster_stays_empty_while_rows_differ(seed, k, released):
+def test_no_cluster_stays_empty_while_rows_differ(seed, k, free_sizes):
     rng = np.random.default_rng(seed)
     search = search_of(rng.choice(list("abcd"), size=(25, 3)).astype(object))
     if len(search.block) <= k:
         return
-    filled = with_moved_rows(search, all_alike(search, k, released=released))
+    filled = with_moved_rows(search, all_alike(search, k, free_sizes=free_sizes))
     assert set(labels_of(search, filled)) == set(range(k))
 
 

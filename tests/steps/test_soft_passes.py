@@ -17,7 +17,7 @@ pytest.importorskip("catalpa.steps._core")
 SIZES = (3, 2, 7, 4, 12)
 
 
-def begun(k: int, *, n: int = 150, weights=None, released: bool = False, sizes=SIZES):
+def begun(k: int, *, n: int = 150, weights=None, free_sizes: bool = False, sizes=SIZES):
     """A mixture, rows in memory, and counts to begin from."""
     rng, axis = np.random.default_rng(k), Axis(tuple(sizes))
     planted = rng.integers(k, size=n)
@@ -27,21 +27,21 @@ def begun(k: int, *, n: int = 150, weights=None, released: bool = False, sizes=S
     whole, none = count_all(block, axis), np.zeros(0)
     overall = Overall(axis, whole.shares(axis)[0], (0,) * len(sizes), none, none, none)
     start = SharedCounts.leaning(Counts.of(block, rng.integers(k, size=n), k, axis), 0.9)
-    mixture = Mixture(overall, 2.5, released, float(WHOLE))
+    mixture = Mixture(overall, 2.5, free_sizes, float(WHOLE))
     held = RowsOfRun(block, LocalEngine(Rows(axis, [block])), compiled.pack(block, axis, k))
     return mixture, held, start
 
 
-@pytest.mark.parametrize("released", [False, True])
+@pytest.mark.parametrize("free_sizes", [False, True])
 @pytest.mark.parametrize("k", [1, 2, 5, 8, 9, 20, 32, 33, 70])
 @pytest.mark.parametrize("weighed", ["not", "lightly", "heavily"])
-def test_passes_in_the_core_are_those_of_an_engine(k, weighed, released, core, levels):
+def test_passes_in_the_core_are_those_of_an_engine(k, weighed, free_sizes, core, levels):
     weights = {
         "not": None,
         "lightly": np.arange(150) % 5 + 1,
         "heavily": (np.arange(150) % 7 + 1) * 2_000_000,
     }[weighed]
-    mixture, held, start = begun(k, weights=weights, released=released)
+    mixture, held, start = begun(k, weights=weights, free_sizes=free_sizes)
     for level in levels:
         with core(level):
             ours = held.passes(mixture, start)

@@ -139,7 +139,7 @@ class Grove(Clusterer):
         open_facts=("evidence", "gain", "certainty"),
     )
 
-    def _searched(self, settings: TableSettings, random_state: np.random.RandomState) -> TableSettings:
+    def _with_search(self, settings: TableSettings, random_state: np.random.RandomState) -> TableSettings:
         k = MOST_CLUSTERS if self._finds_k else int(self.n_clusters)
         # The rows are drawn by whoever reads the table, here or on other computers, so a number is handed on.
         seed = int(random_state.randint(np.iinfo(np.int32).max))
@@ -176,7 +176,7 @@ class Grove(Clusterer):
             units_per_weight=problem.units_per_weight,
             seed=problem.search_seed,
             # On one thread: runs of the search are made at once, and their rows are few.
-            hold=lambda some: LocalEngine(Rows(engine.axis, [some])),
+            open_engine=lambda some: LocalEngine(Rows(engine.axis, [some])),
             threads=thread_count(self.n_jobs),
             n_init=self.n_init,
             priors=PRIORS if isinstance(self.prior, str) else (float(self.prior),),
@@ -338,7 +338,7 @@ def _outcome(problem: Problem, search: Search, clusters: SoftClusters) -> Outcom
         shared={"middle": mixture.overall.middle, "spread": mixture.overall.spread},
         facts={
             "prior": mixture.prior,
-            "free_sizes": float(mixture.released),
+            "free_sizes": float(mixture.free_sizes),
             "evidence": clusters.evidence,
             "gain": (clusters.evidence - search.evidence_of_one) / problem.in_weights(rows),
             "certainty": int(foremost[0]) / (WHOLE * rows),  # mean probability of the rows' own clusters

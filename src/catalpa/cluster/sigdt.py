@@ -135,8 +135,8 @@ class SigDT(Clusterer):
         if not _tree(fitted).is_sound(fitted.outcome.k) or not len(fitted.outcome.shared["clusterable"]):
             raise damaged("extra.shared", "holds branches that are no tree with a leaf for every cluster")
 
-    def _fixed(self, axis: Axis) -> FixedScores:
-        return super()._fixed(axis).with_hole_costs(self.tree_.broken()[1])
+    def _new_fixed_scores(self, axis: Axis) -> FixedScores:
+        return super()._new_fixed_scores(axis).with_hole_costs(self.tree_.broken()[1])
 
     @property
     def tree_(self) -> SplitTree:

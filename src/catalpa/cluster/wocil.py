@@ -169,8 +169,8 @@ class WOCIL(Clusterer):
         """Weight of every column in every cluster, in the table's own frame library."""
         return weights_frame(self.schema_, self._fitted.outcome.learned["weights"])
 
-    def _fixed(self, axis: Axis) -> FixedScores:
-        return super()._fixed(axis).with_hole_costs(self._fitted.outcome.learned["weights"].T)
+    def _new_fixed_scores(self, axis: Axis) -> FixedScores:
+        return super()._new_fixed_scores(axis).with_hole_costs(self._fitted.outcome.learned["weights"].T)
 
     def _check_sum(self, refused: type[CatalpaError]) -> None:
         if self.schema_.numeric:
@@ -186,7 +186,7 @@ class WOCIL(Clusterer):
 
     def _label(self, engine: Engine) -> Any:
         """The most similar cluster of every row."""
-        fixed = self._decisive(engine.axis)
+        fixed = self._fixed_scores(engine.axis)
         if not fixed.n_numeric:  # then similarity is a sum over a table, which the core looks up
             return engine.answer(label_rows, fixed)
         return engine.answer(_most_similar, fixed, self._fitted.outcome.learned["weights"])

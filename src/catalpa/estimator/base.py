@@ -115,7 +115,7 @@ class Clusterer(
 
     def _label(self, engine: Engine) -> Any:
         """The clusters of an engine's rows: what ``fit`` and ``predict`` both say."""
-        return engine.answer(label_rows, self._decisive(engine.axis))
+        return engine.answer(label_rows, self._fixed_scores(engine.axis))
 
     def _labelled(self, engine: Engine, found: IntArray | None) -> Any:
         """Labels as ``predict`` gives them; where a method found others on its way, counts follow these."""
@@ -157,7 +157,7 @@ class Clusterer(
         opener = opener_for(X)
         # Drawn from before the table is read: which rows a search sees must not depend on the engine.
         random_state = check_random_state(getattr(self, "random_state", None))
-        settings = self._searched(self._table_settings(), random_state)
+        settings = self._with_search(self._table_settings(), random_state)
         opened = opener.for_fit(settings, sample_weight)
         validate_data(self, opener.header.sample, skip_check_array=True)
         given: dict[str, Any] = {name: getattr(self, name) for name in LOOP_SETTINGS if hasattr(self, name)}
@@ -186,8 +186,8 @@ class Clusterer(
         )
         return replace(schema, decisions=(*schema.decisions, told))
 
-    def _searched(self, settings: TableSettings, _random_state: np.random.RandomState) -> TableSettings:
-        """The settings with the rows that a search looks at; by default none is made on some rows only."""
+    def _with_search(self, settings: TableSettings, _random_state: np.random.RandomState) -> TableSettings:
+        """The settings with how many rows a search draws, and by which seed; by default all rows are used."""
         return settings
 
     def _solve(self, problem: Problem) -> Outcome:
@@ -270,16 +270,16 @@ class Clusterer(
 
     def _opened(self, X: Any) -> tuple[Engine, FixedScores]:
         engine = self._engine(X)
-        return engine, self._decisive(engine.axis)
+        return engine, self._fixed_scores(engine.axis)
 
-    def _decisive(self, axis: Axis) -> FixedScores:
+    def _fixed_scores(self, axis: Axis) -> FixedScores:
         """The integers that decide labels, made once for an axis with holes and once for one without."""
         kept = self._fitted.fixed
         if axis.holes not in kept:
-            kept[axis.holes] = self._fixed(axis)
+            kept[axis.holes] = self._new_fixed_scores(axis)
         return kept[axis.holes]
 
-    def _fixed(self, axis: Axis) -> FixedScores:
+    def _new_fixed_scores(self, axis: Axis) -> FixedScores:
         """The integers that decide labels, with the costs of holes where the axis has places for them."""
         return fix(self._fitted.outcome.scores, axis)
 

@@ -22,7 +22,7 @@ SMALL, TIMES_CHANCE = 1000, 2.0  # rows below which clusters must gain this much
 
 @dataclass(frozen=True)
 class Candidate:
-    """The clustering with k clusters that most speaks for; ``finish`` makes it the outcome of a fit."""
+    """The clustering with k clusters and most evidence; ``finish`` makes it the outcome of a fit."""
 
     k: int
     evidence: float

@@ -22,7 +22,7 @@ class ExportMixin:
     """The methods that take a fitted estimator out of the program that fitted it."""
 
     _fitted: Fitted
-    _decisive: Any
+    _fixed_scores: Any
     handle_unknown: Any
     cluster_names_: Any
 
@@ -112,7 +112,7 @@ class ExportMixin:
         check_is_fitted(self)
         self._check_sum(refused)
         schema = self._fitted.schema
-        return Scoring(schema, self._decisive(schema.axis.with_holes), self.handle_unknown)
+        return Scoring(schema, self._fixed_scores(schema.axis.with_holes), self.handle_unknown)
 
     def _check_sum(self, refused: type[CatalpaError]) -> None:
         """Raise this where the labels of ``predict`` are no sum over columns that other programs can take."""

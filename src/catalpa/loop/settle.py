@@ -39,10 +39,10 @@ def reseed_empty(engine: Engine, fixed: FixedScores, counts: Counts) -> Counts:
     found = engine.total(farthest_rows, fixed, len(empty))
     seeds = as_counts(found, engine.axis)
     usable = min(len(empty), int((found.keys > fixed.tie).sum()))
-    return _put(counts, seeds, empty[:usable])
+    return _with_seeds(counts, seeds, empty[:usable])
 
 
-def _put(counts: Counts, seeds: Counts, clusters: np.ndarray) -> Counts:
+def _with_seeds(counts: Counts, seeds: Counts, clusters: np.ndarray) -> Counts:
     changed = counts.map(np.copy)
     for whole, fresh in zip(changed.arrays, seeds.arrays, strict=True):
         whole[clusters] = fresh[: len(clusters)]

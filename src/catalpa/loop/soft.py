@@ -42,10 +42,10 @@ class SoftClusters:
     shared: SharedCounts
     evidence: float
     history: tuple[Pass, ...] = ()
-    complete: bool = True  # False where, by the table of these counts, some cluster is foremost in no row
+    complete: bool = True  # False where, by the table of these counts, some cluster has most of no row
 
     def better_than(self, other: SoftClusters) -> bool:
-        """Whether more speaks for these; all clusters foremost somewhere comes first."""
+        """Whether there is more evidence for these; clusters that all have most of some row come first."""
         if self.complete != other.complete:
             return self.complete
         return self.evidence > other.evidence + TIE * abs(other.evidence)
@@ -146,7 +146,7 @@ class RowsOfRun:
         """Passes with two tables, in the core where costs are shrunk shares of categories alone."""
         made: Passes | None = None
         if self.packed is not None and mixture.simple:
-            drawn = mixture.shrinkage, mixture.units, mixture.released
+            drawn = mixture.shrinkage, mixture.units, mixture.free_sizes
             made = passes_by_core(self.block, self.packed, start, *drawn)
         return made or EnginePasses(self.engine, mixture.both_scores, start, True)
 
@@ -161,7 +161,7 @@ class Search:
     overall: Overall  # of the whole table
     units_per_weight: float
     seed: int
-    hold: Callable[[Block], Engine]  # gives an engine that holds some rows in memory
+    open_engine: Callable[[Block], Engine]  # gives an engine that holds some rows in memory
     threads: int = 1
     n_init: int = 1
     priors: Sequence[float] = PRIORS
@@ -182,11 +182,11 @@ class Search:
 
     @cached_property
     def engine(self) -> Engine:
-        return self.hold(self.block)
+        return self.open_engine(self.block)
 
     @cached_property
     def starts(self) -> Starts:
-        return Starts(self.block, self.axis, self.overall, self.hold)
+        return Starts(self.block, self.axis, self.overall, self.open_engine)
 
     @cached_property
     def evidence_of_one(self) -> float:
@@ -194,18 +194,18 @@ class Search:
         whole = SharedCounts.leaning(self.totals, 1.0)
         return max(self.mixture(prior).evidence(whole) for prior in self.priors)
 
-    def mixture(self, prior: float, *, released: bool = False) -> Mixture:
-        return Mixture(self.overall, prior, released, WHOLE * self.units_per_weight)
+    def mixture(self, prior: float, *, free_sizes: bool = False) -> Mixture:
+        return Mixture(self.overall, prior, free_sizes, WHOLE * self.units_per_weight)
 
     def best(self, k: int) -> SoftClusters:
-        """The clustering into k clusters that most speaks for."""
+        """The clustering into k clusters with most evidence."""
         seeking(k)
         check_shareable(min(k, len(self.block)))  # before starts are sought, which takes long for so many
         if len(self.block) <= k:  # nothing to search for
             return self.each_row_its_own(self.block.row_weights)
         # A stream of its own for every k: the clusters of k must not depend on which others were tried.
         rng = np.random.default_rng([self.seed, k])
-        begun = [self._begun(number, k, rng) for number in range(self.n_init)]
+        begun = [self._start(number, k, rng) for number in range(self.n_init)]
         rows = self._rows_of_runs(k)
         n_runs = len(self.priors) * len(begun) + (0 if self.sizes == "equal" else len(begun) + 1)
         with in_parts(n_runs, len(rows)) as begin:
@@ -217,7 +217,7 @@ class Search:
             if self.sizes == "equal":
                 return best
             # With sizes set free: from the best clusters so far, and from the starts under the best prior.
-            mixture, limits = replace(best.mixture, released=True), (FREE_PASSES, FREE_CHANGE)
+            mixture, limits = replace(best.mixture, free_sizes=True), (FREE_PASSES, FREE_CHANGE)
             onward = partial(_run, mixture, best.shared, *limits, before=best.history)
             free = run_all([onward, *(partial(_run, mixture, start, *limits) for start in begun)])
             return _best_of([best, *free] if self.sizes == "auto" else free)
@@ -227,17 +227,17 @@ class Search:
         n = len(self.block)
         counts = Counts.of(replace(self.block, weights=weights), np.arange(n), n, self.axis)
         shared = SharedCounts.leaning(counts, 1.0)
-        mixture = self.mixture(self.priors[0], released=self.sizes == "free")
+        mixture = self.mixture(self.priors[0], free_sizes=self.sizes == "free")
         return SoftClusters(mixture, shared, mixture.evidence(shared))
 
-    def _begun(self, number: int, k: int, rng: np.random.Generator) -> SharedCounts:
+    def _start(self, number: int, k: int, rng: np.random.Generator) -> SharedCounts:
         start = self.starts.around_far_rows if number else self.starts.along_axes
         return SharedCounts.leaning(start(k, rng), OWN_SHARE)
 
     def _rows_of_runs(self, k: int) -> list[RowsOfRun]:
         """One for every run of k clusters that is made at once."""
         at_once = self.threads if len(self.block) * k >= LEAST_AT_ONCE else 1
-        engines = [self.engine, *(self.hold(self.block) for _ in range(at_once - 1))]
+        engines = [self.engine, *(self.open_engine(self.block) for _ in range(at_once - 1))]
         in_core = compiled.available() and not self.axis.holes and not len(self.overall.middle)
         packed = compiled.pack(self.block, self.axis, k) if in_core else None
         return [RowsOfRun(self.block, engine, packed) for engine in engines]
@@ -259,5 +259,5 @@ def _run(
 
 
 def _best_of(found: Sequence[SoftClusters]) -> SoftClusters:
-    """The one that most speaks for, the first of equals."""
+    """The one with most evidence, the first of equals."""
     return reduce(lambda one, other: other if other.better_than(one) else one, found)

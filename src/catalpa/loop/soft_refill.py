@@ -42,7 +42,7 @@ def with_moved_rows(search: Search, clusters: SoftClusters) -> SoftClusters:
     that is moved is the one whose share in the empty cluster comes nearest to that in its own. Sizes no
     longer win rows.
     """
-    mixture, shared = replace(clusters.mixture, released=False), clusters.shared
+    mixture, shared = replace(clusters.mixture, free_sizes=False), clusters.shared
     block, k = search.block, shared.counts.k
     free, rows = np.ones(len(block), dtype=bool), np.arange(len(block))
     while True:

@@ -36,7 +36,7 @@ class Starts:
     block: Block  # the rows of the search, distinct, with their weights
     axis: Axis
     overall: Overall
-    hold: Callable[[Block], Engine]  # gives an engine that holds some rows in memory
+    open_engine: Callable[[Block], Engine]  # gives an engine that holds some rows in memory
 
     @cached_property
     def weights(self) -> IntArray:
@@ -52,7 +52,7 @@ class Starts:
 
     @cached_property
     def engine(self) -> Engine:
-        return self.hold(self.light)
+        return self.open_engine(self.light)
 
     @cached_property
     def numbers(self) -> FloatArray:  # (n, numeric)

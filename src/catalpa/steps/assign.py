@@ -42,7 +42,7 @@ def assign_and_count(block: Block, memory: Memory | None, fixed: FixedScores) ->
     Returns the block's full counts, whose ``moved`` says how many rows changed cluster since
     ``memory`` (all of them without one), and the block's new memory.
     """
-    memory = _still_assigned(memory or Memory(), fixed)
+    memory = _valid_memory(memory or Memory(), fixed)
     level = compiled.core_level()
     if level is not None:
         return _assigned_by_core(block, memory, fixed, level)
@@ -57,7 +57,7 @@ def count_nearest(block: Block, fixed: FixedScores) -> Counts:
     return assign_and_count(block, None, fixed)[0]
 
 
-def _still_assigned(memory: Memory, fixed: FixedScores) -> Memory:
+def _valid_memory(memory: Memory, fixed: FixedScores) -> Memory:
     """What of a memory holds for these scores, whose axis or number of clusters may be new."""
     packed = memory.packed if memory.packed is not None and memory.packed.axis == fixed.axis else None
     if memory.counts is not None and memory.counts.by_category.shape != (fixed.k, fixed.axis.length):
@@ -175,14 +175,14 @@ def share_and_count(
     With ``keep`` the shares are remembered, and the next pass says how much they changed; an array of rows
     times clusters, so only for rows that are few.
     """
-    memory = _still_shared(memory or SharedMemory(), fixed)
+    memory = _valid_shared_memory(memory or SharedMemory(), fixed)
     level = compiled.core_level()
     if level is None:
         return _shared_by_reference(block, memory, fixed, keep)
     return _shared_by_core(block, memory, fixed, keep, level)
 
 
-def _still_shared(memory: SharedMemory, fixed: FixedShares) -> SharedMemory:
+def _valid_shared_memory(memory: SharedMemory, fixed: FixedShares) -> SharedMemory:
     """What of a memory holds for these costs, whose axis or number of clusters may be new."""
     packed = memory.packed if memory.packed is not None and memory.packed.axis == fixed.axis else None
     if memory.shares is not None and memory.shares.shape[1] != fixed.k:
@@ -206,7 +206,7 @@ def _shared_by_core(
         compiled.core_weights(block),
         NO_SHARES if memory.shares is None else memory.shares,
         level,
-        _alike(memory.leaders, foremost),
+        _as_dtype_of(memory.leaders, foremost),
         foremost,
         NO_SHARES if shares is None else shares,
         memory.owned or _core.Owned(),
@@ -219,7 +219,7 @@ def _shared_by_core(
     return counted, SharedMemory(foremost, shares, packed, owned)
 
 
-def _alike(leaders: IntArray | None, foremost: IntArray) -> IntArray:
+def _as_dtype_of(leaders: IntArray | None, foremost: IntArray) -> IntArray:
     """Former leaders in the type of the new ones; the largest number they can hold is no cluster."""
     if leaders is None:
         return foremost[:0]
@@ -305,11 +305,11 @@ def passes_by_core(
     shared: SharedCounts,
     shrinkage: Shrinkage,
     units: float,
-    released: bool,
+    free_sizes: bool,
 ) -> CorePasses | None:
     """Passes from some counts; None where costs may not fit, or weigh too much to be counted in this way.
 
-    ``units`` of the counts make one row; with ``released`` large clusters win rows by being large.
+    ``units`` of the counts make one row; with ``free_sizes`` large clusters win rows by being large.
     """
     level = compiled.core_level()
     if level is None:
@@ -323,7 +323,7 @@ def passes_by_core(
         shrinkage.cells,
         shrinkage.columns,
         units,
-        released,
+        free_sizes,
         FINEST,
         ROOM,
         level,

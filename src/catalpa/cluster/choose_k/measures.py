@@ -95,7 +95,7 @@ def criteria_of(problem: Problem, outcome: Outcome) -> dict[str, float]:
     mixture = Mixture.of_fit(problem.schema, outcome.soft, outcome.shared, outcome.facts)
     of_categories = np.maximum(mixture.overall.occurring - 1, 0).sum()
     of_numbers = 2 * len(mixture.overall.middle) + np.count_nonzero(mixture.overall.lacking)
-    parameters = int(k * (of_categories + of_numbers) + (k - 1 if mixture.released else 0))
+    parameters = int(k * (of_categories + of_numbers) + (k - 1 if mixture.free_sizes else 0))
     density, summed_doubt = engine.total(likelihood_and_doubt, fix(outcome.scores, engine.axis))
     # Costs leave the constant of the normal density out, since it is the same in every cluster.
     constant = 0.5 * math.log(2.0 * math.pi) * float(outcome.counts.seen.sum())

@@ -93,7 +93,7 @@ class Mixture:
 
     overall: Overall
     prior: float  # a: rows of the whole table that stand beside each category of a cluster
-    released: bool  # whether sizes may win rows: t_j = ln[(n_j + 1/2) / (n + k/2)] instead of -ln k
+    free_sizes: bool  # whether sizes may win rows: t_j = ln[(n_j + 1/2) / (n + k/2)] instead of -ln k
     units: float  # units of the counts that make a weight of 1
 
     @staticmethod
@@ -168,7 +168,7 @@ class Mixture:
             of_column, absent = costs[:, :, part], self.overall.shares[part] == 0
             of_column[:, :, absent] = 0.0
             of_column[:, :, absent] = of_column.max(axis=2, keepdims=True)
-        return costs, anchors if self.released else np.full(anchors.shape, _log_of(counts.k))
+        return costs, anchors if self.free_sizes else np.full(anchors.shape, _log_of(counts.k))
 
     @property
     def simple(self) -> bool:
@@ -283,7 +283,7 @@ class Mixture:
     def _of_sizes(self, sums: Sums) -> float:
         """Z: what it takes to say which cluster every row is in."""
         k = len(sums.sizes)
-        if not self.released:
+        if not self.free_sizes:
             return sums.total * _log_of(k)
         half = np.array(0.5)
         whole = log_gamma(np.array(sums.total + k / 2.0)) - log_gamma(np.array(k / 2.0))
