@@ -16,12 +16,12 @@ from catalpa.costs.soft.mixture import Mixture
 from catalpa.engines.local import LocalEngine, thread_count
 from catalpa.errors import LopsidedClustersWarning
 from catalpa.estimator.attributes import lacking
-from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.by_number_of_clusters import MOST_CLUSTERS, Candidate, outcome_by_evidence
 from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.incremental import Grown, faded, learn_batch, scores_on_wider, widened
 from catalpa.estimator.parameters import choice, either, positive, rules, whole
-from catalpa.estimator.problem import Fitted, Outcome, passes_in_weights
+from catalpa.estimator.problem import Fitted, passes_in_weights
 from catalpa.loop.progress import in_parts
 from catalpa.loop.soft import PRIORS, Search, SoftClusters, nearest_counts, on_all_rows
 from catalpa.loop.soft_refill import with_rows_in_each

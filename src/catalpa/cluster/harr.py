@@ -13,10 +13,10 @@ from catalpa.costs.cooccurrence import Contexts
 from catalpa.costs.reconstruction import Space, check_sizes, unfold
 from catalpa.engines.base import Engine
 from catalpa.estimator.attributes import weights_frame
-from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.parameters import IterationSettings, choice, rules, whole
-from catalpa.estimator.problem import Fitted, Outcome
+from catalpa.estimator.problem import Fitted
 from catalpa.loop.alternate import Before
 from catalpa.loop.history import Pass
 from catalpa.loop.settle import Settled

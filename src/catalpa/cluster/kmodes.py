@@ -7,10 +7,10 @@ from os import PathLike
 from typing import Any
 
 from catalpa.costs.matching import Matching
-from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.incremental import Grown, learn_batch
 from catalpa.estimator.parameters import IterationSettings
-from catalpa.estimator.problem import Fitted, Outcome
+from catalpa.estimator.problem import Fitted
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

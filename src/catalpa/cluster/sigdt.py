@@ -11,10 +11,10 @@ import numpy as np
 from catalpa.costs.significance import SplitTest
 from catalpa.engines.base import Engine
 from catalpa.estimator.attributes import frame_in, lacking
-from catalpa.estimator.base import Clusterer, Problem
+from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.parameters import between, choice, rules, whole
-from catalpa.estimator.problem import Fitted, Outcome
+from catalpa.estimator.problem import Fitted
 from catalpa.loop.grow import GrownTree, grow
 from catalpa.model.codecs import damaged
 from catalpa.relations.splits import SplitTree

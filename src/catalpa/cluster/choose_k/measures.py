@@ -11,8 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from catalpa.costs.soft.mixture import Mixture
-from catalpa.estimator.base import Clusterer, Problem
-from catalpa.estimator.problem import Outcome
+from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.metrics import adjusted_rand
 from catalpa.steps.scores import fix, likelihood_and_doubt
 from catalpa.table.blocks import FloatArray, IntArray
