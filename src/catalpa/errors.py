@@ -35,6 +35,34 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+__all__ = [
+    "AmbiguousVectorsWarning",
+    "CatalpaError",
+    "CatalpaWarning",
+    "CheckpointError",
+    "ColumnMismatch",
+    "ColumnWarning",
+    "DatasetError",
+    "LopsidedClustersWarning",
+    "MissingDependency",
+    "MissingValues",
+    "ModelFileError",
+    "NoStructureWarning",
+    "NumericColumns",
+    "OnnxError",
+    "OutputError",
+    "ParameterError",
+    "SlowCoreWarning",
+    "SqlError",
+    "TableError",
+    "UndefinedMetric",
+    "UnknownCluster",
+    "UnknownColumn",
+    "UnseenCategories",
+    "UnseenCategoryWarning",
+    "UnsupportedTable",
+]
+
 
 # Most are a ValueError or TypeError too, as scikit-learn's own: code that catches these goes on working.
 class CatalpaError(Exception):
@@ -144,10 +172,3 @@ class UnseenCategoryWarning(CatalpaWarning):
 
 class SlowCoreWarning(CatalpaWarning):
     """The compiled core is not available; the NumPy reference is used."""
-
-
-__all__ = [
-    name
-    for name, kind in list(vars().items())
-    if isinstance(kind, type) and issubclass(kind, CatalpaError | CatalpaWarning)
-]

@@ -126,7 +126,7 @@ class CBDM(IterationSettings, Clusterer):
     def _solve(self, problem: Problem) -> Outcome:
         axis = problem.axis
         # All that is learned comes from pairs of categories: one pass, and no row is seen again.
-        together = problem.together()
+        together = problem.cooccurrences()
         least_share = float(self.sigma) if self.context == "M" else None
         contexts = learn_contexts(together, axis, least_share=least_share)
         _check_defined(contexts, problem.schema, together)

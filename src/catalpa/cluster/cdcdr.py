@@ -114,7 +114,7 @@ class CDCDR(IterationSettings, Clusterer):
 
     def _solve(self, problem: Problem) -> Outcome:
         axis = problem.axis
-        together = problem.together()
+        together = problem.cooccurrences()
         overall = overall_shares(together, axis)
         # A column of one category is joined to everything: it tells no rows apart, but shifts all degrees.
         places, among, own_axis = in_use(together, axis, fewest=2)

@@ -112,7 +112,7 @@ class CURE(IterationSettings, Clusterer):
 
     def _solve(self, problem: Problem) -> Outcome:
         axis = problem.axis
-        together = problem.together()
+        together = problem.cooccurrences()
         rng = generators(problem.random_state, 1)[0]  # groups are found once, for all starts alike
         places, among, own_axis = in_use(together, axis)
         groups = category_groups(among, own_axis, couplings=self.couplings, alpha=self.alpha, rng=rng)

@@ -23,7 +23,7 @@ from catalpa.estimator.incremental import Grown, faded, learn_batch, scores_on_w
 from catalpa.estimator.parameters import choice, either, positive, rules, whole
 from catalpa.estimator.problem import Fitted, passes_in_weights
 from catalpa.loop.progress import in_parts
-from catalpa.loop.soft import PRIORS, Search, SoftClusters, nearest_counts, on_all_rows
+from catalpa.loop.soft import PRIORS, Search, SoftClusters, nearest_counts, on_all_rows, searched_rows
 from catalpa.loop.soft_refill import with_rows_in_each
 from catalpa.model.codecs import damaged
 from catalpa.relations.doubt import outlier_scores
@@ -169,10 +169,9 @@ class Grove(Clusterer):
 
     def _search(self, problem: Problem) -> Search:
         engine = problem.engine
-        return Search.of(
-            engine,
-            problem.schema,
-            problem.some_rows(problem.search_rows, problem.search_seed),
+        rows = problem.some_rows(problem.search_rows, problem.search_seed)
+        return Search(
+            *searched_rows(engine, problem.schema, rows),
             units_per_weight=problem.units_per_weight,
             seed=problem.search_seed,
             # On one thread: runs of the search are made at once, and their rows are few.

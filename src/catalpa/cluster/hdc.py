@@ -94,7 +94,7 @@ class HDC(IterationSettings, Clusterer):
 
     def _solve(self, problem: Problem) -> Outcome:
         # The distances follow from pairs of categories alone, and are learned once; weights change.
-        together = problem.together()
+        together = problem.cooccurrences()
         ranks = tuple(column.ranked for column in problem.schema.categorical)
         contexts = Contexts.of(together, problem.axis, ranks)
         overall = overall_shares(together, problem.axis)

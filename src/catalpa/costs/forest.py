@@ -60,5 +60,5 @@ class OrderForest:
         return Scores.of(mean_distances(state.trees, state.shares, self.axis) / edges[:, None])
 
     def _shares(self, last: FloatArray, counts: Counts) -> FloatArray:
-        shares = shares_or(counts.together().shares(self.axis)[0], counts, self.axis)
+        shares = shares_or(counts.as_one_cluster().shares(self.axis)[0], counts, self.axis)
         return np.where(counts.sizes[:, None] > 0, shares, last)

@@ -111,7 +111,7 @@ class Problem:
         """A sum over rows in the user's weights: they are counted in whole units, so that sums are exact."""
         return units / self.units_per_weight
 
-    def together(self) -> IntArray:  # (V, V)
+    def cooccurrences(self) -> IntArray:  # (V, V)
         """Weight of the rows that hold both of two categories: all that some methods learn from."""
         self.check_pairs()
         return self.engine.total(cooccurrences, self.engine.axis)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -151,6 +151,18 @@ class RowsOfRun:
         return made or EnginePasses(self.engine, mixture.both_scores, start, True)
 
 
+def searched_rows(engine: Engine, schema: Schema, rows: Block) -> tuple[Block, Axis, Counts, Overall]:
+    """Some rows of an engine's table as a search needs them, and what all of its rows say."""
+    # Equal rows as one with their weight: tables of categories repeat themselves, and passes are many.
+    block, _ = collapse(rows, engine.axis)
+    # Of all rows, however few the search sees: shares of the whole table are what clusters are drawn to.
+    totals, searched = engine.total(count_all, engine.axis), count_all(block, engine.axis)
+    spread = np.sqrt(searched.variances()[0])
+    # A column that does not vary is measured in its range.
+    spread = np.where(spread > 0, spread, 1.0)
+    return block, engine.axis, totals, Overall.of(schema, totals, searched.means()[0], spread)
+
+
 @dataclass(frozen=True, eq=False)
 class Search:
     """The rows of the search in memory, distinct and weighed, and what is tried on them."""
@@ -166,19 +178,6 @@ class Search:
     n_init: int = 1
     priors: Sequence[float] = PRIORS
     sizes: str = "auto"
-
-    @staticmethod
-    def of(engine: Engine, schema: Schema, rows: Block, **settings: Any) -> Search:
-        """A search on some rows of an engine's table."""
-        # Equal rows as one with their weight: tables of categories repeat themselves, and passes are many.
-        block, _ = collapse(rows, engine.axis)
-        # Of all rows, however few the search sees: shares of the whole table are what clusters are drawn to.
-        totals, searched = engine.total(count_all, engine.axis), count_all(block, engine.axis)
-        spread = np.sqrt(searched.variances()[0])
-        # A column that does not vary is measured in its range.
-        spread = np.where(spread > 0, spread, 1.0)
-        overall = Overall.of(schema, totals, searched.means()[0], spread)
-        return Search(block, engine.axis, totals, overall, **settings)
 
     @cached_property
     def engine(self) -> Engine:

@@ -147,7 +147,7 @@ class Counts:
         """The counts of some clusters."""
         return self.map(lambda part: part[clusters])
 
-    def together(self) -> Counts:
+    def as_one_cluster(self) -> Counts:
         """Counts of one cluster that holds the rows of all."""
         return self.map(lambda part: part.sum(axis=0, keepdims=True))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -237,7 +237,7 @@ def read_objects(name: str, cells: NDArray[Any], dtype: Dtype) -> Cells:
     return _read_mixed(name, cells, dtype)
 
 
-@cache
+@lru_cache(256)  # bounded, since it keeps the classes of users' cells alive
 def _group(kind: type) -> str:
     for group, kinds in _GROUPS.items():
         if issubclass(kind, kinds):

@@ -101,7 +101,7 @@ class Mixture:
         schema: Schema, soft: Counts, shared: Mapping[str, FloatArray], facts: Mapping[str, float]
     ) -> Mixture:
         """The mixture that made the counts by share of a fit, from what it kept."""
-        overall = Overall.of(schema, soft.together(), shared["middle"], shared["spread"])
+        overall = Overall.of(schema, soft.as_one_cluster(), shared["middle"], shared["spread"])
         return Mixture(overall, facts["prior"], bool(facts["free_sizes"]), float(WHOLE))
 
     def scores(self, shared: SharedCounts) -> Scores:
@@ -244,7 +244,7 @@ class Mixture:
 
     def gain_by_kind(self, soft: Counts) -> list[float]:
         """Nats that categories, and that numbers, say for the clusters rather than for a single one."""
-        apart, whole = (self.sums(SharedCounts.of(counts)) for counts in (soft, soft.together()))
+        apart, whole = (self.sums(SharedCounts.of(counts)) for counts in (soft, soft.as_one_cluster()))
         kinds = self._of_categories, self._of_numbers
         return [max(of_kind(apart) - of_kind(whole), 0.0) for of_kind in kinds]
 
