@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import re
 
 import pytest
 
@@ -52,6 +53,12 @@ def test_a_value_that_cannot_be_is_named(state, field, value):
     holder[last] = value
     with pytest.raises(TableError, match=r"cannot be read: (columns|missing|decisions|library|named)"):
         Schema.from_dict(changed)
+
+
+@pytest.mark.parametrize("value", [5, None, [], ["columns"], "columns", True, 1.5])
+def test_what_is_no_dictionary_is_refused(value):
+    with pytest.raises(TableError, match=re.escape(f"cannot be read: it is {value!r}, not a dictionary")):
+        Schema.from_dict(value)
 
 
 def test_declared_categories_are_read_like_others(state):

@@ -35,6 +35,8 @@ def _column_state(column: Column) -> dict[str, Any]:
 
 def schema_from_dict(state: Mapping[str, Any]) -> Schema:
     """The schema that ``schema_to_dict`` described."""
+    if not isinstance(state, Mapping):
+        raise _unreadable("it", f"{state!r:.60}, not a dictionary")
     of = partial(_of_type, state, "")
     columns = tuple(_column(one, f"columns[{at}]") for at, one in enumerate(of("columns", list, tuple)))
     names = [column.name for column in columns]
