@@ -182,6 +182,12 @@ def test_the_best_method_is_the_control_unless_another_is_named():
     assert significance(table_of(printed("2", "ACC")), "ACC").control == "DISC"
 
 
+def test_a_usual_control_without_any_score_leaves_the_place_to_the_best():
+    scores = table_of(printed("2", "ACC"))
+    best = significance(scores.drop(columns="DISC"), "ACC").control
+    assert significance(scores.assign(DISC=np.nan), "ACC").control == best != "DISC"
+
+
 def test_tests_need_two_complete_data_sets():
     scores = table_of(printed("2", "ACC")).head(1)
     with pytest.raises(ParameterError, match="run more of the protocol"):

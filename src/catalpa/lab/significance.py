@@ -36,7 +36,7 @@ def significance(scores: pd.DataFrame, measure: str, control: str | None = None)
 
     ``scores`` has data sets down and methods across; methods without any score, and then data sets with a
     gap, are left out. ``measure`` tells whether more is better. ``control`` is compared with the others; by
-    default it is DISC, or where the table has none the method with the best average rank.
+    default it is DISC, or where that has no score the method with the best average rank.
     """
     # Methods first: one that was never run would take every data set with it.
     complete = scores.dropna(axis=1, how="all").dropna().astype(float)
@@ -51,7 +51,7 @@ def significance(scores: pd.DataFrame, measure: str, control: str | None = None)
     nemenyi = metrics.nemenyi_difference(len(methods), len(complete))
     # Equal ranks go by name, so that the same scores have the same control.
     best = min(methods, key=lambda name: (ranks[name], name))
-    chosen = control or (USUAL_CONTROL if USUAL_CONTROL in scores else best)
+    chosen = control or (USUAL_CONTROL if USUAL_CONTROL in methods else best)
     return Significance(
         ranks,
         len(complete),
