@@ -140,7 +140,7 @@ def _outcome(document: Mapping[str, Any]) -> Outcome:
             )
             for name in parts["ragged"]
         },
-        soft=None if soft is None else counts_from_json(soft),
+        soft=None if soft is None else counts_from_json(soft, "soft_counts"),
     )
 
 

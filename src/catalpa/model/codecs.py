@@ -122,10 +122,10 @@ def counts_to_json(counts: Counts) -> dict[str, Any]:
     return {**arrays, "cost": int(counts.cost), "moved": int(counts.moved)}
 
 
-def counts_from_json(entry: Mapping[str, Any]) -> Counts:
-    """The counts that ``counts_to_json`` described."""
+def counts_from_json(entry: Mapping[str, Any], field: str = "counts") -> Counts:
+    """The counts that ``counts_to_json`` described; ``field`` names them in errors."""
     # That the shapes belong together is seen with the other parts of a model, or told by a checksum.
-    return Counts(**_fields(entry, "counts", COUNTS_SHAPES, "int64", {"cost": int, "moved": int}))
+    return Counts(**_fields(entry, field, COUNTS_SHAPES, "int64", {"cost": int, "moved": int}))
 
 
 def _fields(
