@@ -54,6 +54,22 @@ def test_a_change_that_keeps_size_time_and_end_is_told_by_the_rows(tmp_path):
         list(files.batches())
 
 
+@pytest.mark.parametrize("change", [b"\xff\xfe", b"xy"])
+def test_a_text_that_becomes_none_or_other_than_numbers_while_it_is_read_is_refused(
+    tmp_path, monkeypatch, change
+):
+    monkeypatch.setattr("catalpa.table.files.text_scan.BLOCK_BYTES", 1 << 12)
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"a,b\n" + b"11,x\n" * 100_000)
+    batches = catalpa.scan(path).batches()
+    next(batches)
+    with path.open("r+b") as stream:
+        stream.seek(4 + 5 * 90_000)
+        stream.write(change)
+    with pytest.raises(TableError, match="changed while it was being read"):
+        list(batches)
+
+
 def test_a_file_that_went_is_said(tmp_path):
     ROWS.to_csv(tmp_path / "rows.csv", index=False)
     files = catalpa.scan(tmp_path / "rows.csv")

@@ -155,7 +155,10 @@ class Scan:
 
     def _tables(self, path: Path) -> Iterator[pa.Table]:
         if _form(path) == "text":
-            yield from self._text.tables(path, self.names)
+            try:
+                yield from self._text.tables(path, self.names)
+            except (UnicodeError, pa.ArrowInvalid) as error:  # in the first reading nothing was amiss
+                raise _changed(path) from error
             return
         with readable(f"{path} cannot be read"):
             if _form(path) == "parquet":
@@ -204,10 +207,7 @@ class Remembered:
     def check(self, path: Path) -> None:
         """Refuse a file that is not the one it was."""
         if _stamp(path) != self._stamps[path]:
-            raise TableError(
-                f"{path} changed while it was being read: its rows would get the labels of others. "
-                "Begin again when nothing writes to it, or on a copy."
-            )
+            raise _changed(path)
 
     def finished(self, path: Path, rows: int) -> None:
         """Keep the number of rows of a complete reading; another number than before is refused."""
@@ -217,6 +217,13 @@ class Remembered:
                 f"{path} had {self._rows[path]} rows when it was first read, and has {rows} now. "
                 "Begin again on a copy."
             )
+
+
+def _changed(path: Path) -> TableError:
+    return TableError(
+        f"{path} changed while it was being read: its rows would get the labels of others. "
+        "Begin again when nothing writes to it, or on a copy."
+    )
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
