@@ -117,6 +117,16 @@ def test_text_that_is_no_utf8_is_refused(tmp_path, read, name):
         read(path)
 
 
+@pytest.mark.parametrize("read", [read_table, read_in_batches, lambda path: catalpa.scan(path).names])
+@pytest.mark.parametrize("name", ["rows.parquet", "rows.arrow"])
+def test_a_name_of_a_column_that_is_no_utf8_is_refused(tmp_path, read, name):
+    path = tmp_path / name
+    WRITERS[name](pd.DataFrame({"colour": ["red", "black", "green", "red"]}), path)
+    path.write_bytes(path.read_bytes().replace(b"colour", b"col\xffur"))
+    with pytest.raises(TableError, match=rf"{name} cannot be read.*: it is damaged"):
+        read(path)
+
+
 @pytest.mark.parametrize("read", [read_table, read_in_batches])
 def test_a_compressed_text_that_was_cut_is_refused(tmp_path, read):
     path = tmp_path / "rows.csv.gz"

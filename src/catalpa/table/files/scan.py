@@ -21,6 +21,7 @@ from catalpa.table.files.sources import (
     arrow_reader,
     chosen_columns,
     form_of,
+    names_in,
     parquet_file,
     readable,
     validated,
@@ -168,7 +169,7 @@ class Scan:
 
     def _columns_of(self, path: Path) -> list[str]:
         self._remembered.check(path)  # from the first look at any of the files on
-        return self._text.names(path) if _form(path) == "text" else list(_arrow_schema(path).names)
+        return self._text.names(path) if _form(path) == "text" else names_in(_arrow_schema(path), str(path))
 
     def _check_columns(self, path: Path) -> None:
         """Refuse a file that lacks a column, or has one that the user neither chose nor dropped."""

@@ -67,7 +67,7 @@ def read_table(
         table = read_delimited(content, name, delimiter, encoding, decimal, missing_texts(na))
     else:
         table = _READERS[form](content, name)
-    chosen = chosen_columns(table.column_names, name, columns, drop)
+    chosen = chosen_columns(names_in(table.schema, name), name, columns, drop)
     return with_dictionaries(table.select(chosen))
 
 
@@ -168,7 +168,7 @@ def _cells(cells: list[Any]) -> pa.Array:
 
 
 @contextmanager
-def readable(what: str, faults: Any = (pa.ArrowException, OSError)) -> Iterator[None]:
+def readable(what: str, faults: Any = (pa.ArrowException, OSError, UnicodeDecodeError)) -> Iterator[None]:
     """Say in words that a file is not what it should be, where Arrow or the system says so in theirs."""
     try:
         yield
@@ -181,6 +181,13 @@ _READERS: dict[str, Callable[[bytes, str], pa.Table]] = {
     "arrow": _read_arrow,
     "excel": _read_excel,
 }
+
+
+def names_in(schema: pa.Schema, source: str) -> list[str]:
+    """The names of the columns that a source has."""
+    # Arrow takes their bytes from a file as they are, text or not.
+    with readable(f"{source} cannot be read"):
+        return list(schema.names)
 
 
 def chosen_columns(
