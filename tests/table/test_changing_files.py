@@ -128,6 +128,19 @@ def test_a_name_of_a_column_that_is_no_utf8_is_refused(tmp_path, read, name):
 
 
 @pytest.mark.parametrize("read", [read_table, read_in_batches])
+@pytest.mark.parametrize("name", ["rows.parquet", "rows.arrow"])
+def test_columns_of_the_same_name_are_refused(tmp_path, read, name):
+    path, rows = tmp_path / name, pa.table([["x", "y"], ["p", "q"], [1, 2]], names=["a", "b", "a"])
+    if name == "rows.parquet":
+        pq.write_table(rows, path)
+    else:
+        with pa.ipc.new_file(path, rows.schema) as file:
+            file.write_table(rows)
+    with pytest.raises(TableError, match=rf"{name} has several columns with the same name: \['a'\]"):
+        read(path)
+
+
+@pytest.mark.parametrize("read", [read_table, read_in_batches])
 def test_a_compressed_text_that_was_cut_is_refused(tmp_path, read):
     path = tmp_path / "rows.csv.gz"
     rows = b"".join(b"%s,y\n" % os.urandom(4).hex().encode() for _ in range(20_000))

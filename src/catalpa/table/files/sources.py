@@ -184,10 +184,12 @@ _READERS: dict[str, Callable[[bytes, str], pa.Table]] = {
 
 
 def names_in(schema: pa.Schema, source: str) -> list[str]:
-    """The names of the columns that a source has."""
+    """The names of the columns that a source has, each once."""
     # Arrow takes their bytes from a file as they are, text or not.
     with readable(f"{source} cannot be read"):
-        return list(schema.names)
+        names = list(schema.names)
+    refuse_same_names(names, source)
+    return names
 
 
 def chosen_columns(
