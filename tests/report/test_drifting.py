@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -111,3 +113,17 @@ def test_a_column_whose_cells_are_all_left_out_has_not_changed() -> None:
     with pytest.warns(catalpa.errors.ColumnWarning):
         model = catalpa.KModes(2, random_state=0, missing="ignore").fit(frame)
     assert [one["column"] for one in catalpa.drift(model, frame).summary["columns"]] == ["a"]
+
+
+def test_clusters_have_the_chips_of_the_report() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({name: rng.choice(list("abcdef"), 300) for name in ("one", "two", "three")})
+    model = catalpa.KModes(10, n_init=1, random_state=0).fit(table)
+    drifted, reported = (
+        re.findall(r'<span class="(chip[^"]*)" style="--c: (#\w+)">(\d)</span>', page)
+        for page in (catalpa.drift(model, table).html, model.report(table).html)
+    )
+    assert [int(cluster) for _, _, cluster in drifted] == list(range(10))
+    assert set(drifted) <= set(reported)
+    assert drifted[1] == ("chip dark-ink", "#E69F00", "1")
+    assert drifted[8][0] == "chip square"

@@ -13,10 +13,11 @@ from typing import Any, ClassVar
 
 from catalpa.errors import OutputError, needing
 from catalpa.files import told_as, write_atomically
-from catalpa.plot.theme import cluster_colour, dressed, needs_altair
+from catalpa.plot.theme import cluster_colour, cluster_shape, dressed, needs_altair
 from catalpa.relations.names import amount, figure, percent, shortened
 
 NAME_WIDTH = 60  # longer names of columns and categories are cut; a title has them whole
+PALE = ("#E69F00", "#56B4E9", "#CC79A7", "#B8A90A")  # white numbers would be hard to read on these
 EXTRA = '"catalpa[report]"'
 ADDRESSES = 64 << 30  # bytes that the drawing program sets aside; with less it ends the whole process
 
@@ -53,6 +54,7 @@ class Document:
             charts={name: _svg(chart) for name, chart in self._charts().items()},
             file=lambda name: environment.loader.get_source(environment, name)[0],
             colour=cluster_colour,
+            chip_class=chip_class,
             percent=percent,
             amount=amount,
             figure=figure,
@@ -78,6 +80,12 @@ class Document:
         # In a frame of its own, so that the notebook's style and the page's leave each other alone.
         frame = 'style="width: 100%; height: 720px; border: 1px solid #8884; border-radius: 8px"'
         return f'<iframe {frame} title="Catalpa report" srcdoc="{escape(self.html)}"></iframe>'
+
+
+def chip_class(cluster: int) -> str:
+    """Class names of a cluster's round number."""
+    colour, shape = cluster_colour(cluster), cluster_shape(cluster)
+    return " ".join(["chip", *["dark-ink"] * (colour in PALE), *[shape] * (shape != "circle")])
 
 
 def needs_packages() -> None:

@@ -13,15 +13,13 @@ from catalpa.plot.category_map import draw_categories
 from catalpa.plot.clarity import draw_clarity
 from catalpa.plot.fitting import draw_passes
 from catalpa.plot.row_map import draw_map
-from catalpa.plot.theme import cluster_colour, cluster_shape
+from catalpa.plot.theme import cluster_colour
 from catalpa.plot.view import look
 from catalpa.relations.names import percent
 from catalpa.report.comparing import crossed
-from catalpa.report.document import Document, needs_packages
+from catalpa.report.document import Document, chip_class, needs_packages
 from catalpa.report.rows import column_given, set_aside
 from catalpa.report.summary import summarise
-
-PALE = ("#E69F00", "#56B4E9", "#CC79A7", "#B8A90A")  # white numbers would be hard to read on these
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,7 +45,7 @@ class Report(Document):
         trees = summary["relations"] if summary["relations"] and summary["relations"]["columns"] else None
         looks = {
             "colours": [cluster_colour(one["cluster"]) for one in clusters],
-            "chips": [_chip(one["cluster"]) for one in clusters],
+            "chips": [chip_class(one["cluster"]) for one in clusters],
         }
         # What the script needs: the trees, colours, and the cluster of every point of the map.
         data = {
@@ -84,12 +82,6 @@ def report_of(model: Clusterer, X: Any, sample_weight: Any, against: Any, names:
     view = look(model, known, sample_weight=sample_weight)
     crossing = None if against is None else crossed(view.labels, view.k, kept_out, weights=view.weights)
     return Report(summarise(view, title, beside) | {"against": crossing})
-
-
-def _chip(cluster: int) -> str:
-    """Class names of a cluster's round number."""
-    colour, shape = cluster_colour(cluster), cluster_shape(cluster)
-    return " ".join(["chip", *["dark-ink"] * (colour in PALE), *[shape] * (shape != "circle")])
 
 
 def _first_tree(relations: Mapping[str, Any]) -> int:
