@@ -127,3 +127,15 @@ def test_clusters_have_the_chips_of_the_report() -> None:
     assert set(drifted) <= set(reported)
     assert drifted[1] == ("chip dark-ink", "#E69F00", "1")
     assert drifted[8][0] == "chip square"
+
+
+def test_tables_that_scroll_can_be_reached_by_keys(model: catalpa.Grove) -> None:
+    table = made(200, 1)
+    pages = (
+        catalpa.drift(model, table).html,
+        catalpa.compare(model.predict(table), catalpa.Grove(3, random_state=0).fit(table), table).html,
+    )
+    for page, boxes in zip(pages, (1, 2), strict=True):
+        assert page.count('<div class="scroll"') == boxes
+        named = re.findall(r'<div class="scroll" tabindex="0" role="region" aria-label="([^"]+)">', page)
+        assert len(set(named)) == boxes
