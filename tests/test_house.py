@@ -63,7 +63,7 @@ TESTED_THROUGH = {
     "table/test_roundtrip.py": ("a table goes in and comes out", "table: decode reading"),
     "table/test_sources.py": (
         "files are read whole and in batches",
-        "table/files: delimited encodings text_scan",
+        "table/files: delimited encodings",
     ),
 }
 
