@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from catalpa.errors import ParameterError
 from catalpa.estimator.base import Clusterer
 from catalpa.estimator.problem import fitted_of
 from catalpa.plot.theme import INK, PALETTE, alt, dressed
-
-if TYPE_CHECKING:
-    from catalpa.cluster.choose_k import KChoice
 
 
 def cost_per_pass(model: Clusterer, *, width: int = 420, height: int = 220) -> Any:
@@ -62,9 +59,7 @@ def draw_passes(passes: Sequence[Mapping[str, Any]], width: int = 420, height: i
     return alt.layer(line, dots).properties(width=width, height=height)
 
 
-def choosing_k(
-    scores: KChoice | Mapping[int, float], *, chosen: int | None = None, name: str = "score", width: int = 420
-) -> Any:
+def choosing_k(scores: Any, *, chosen: int | None = None, name: str = "score", width: int = 420) -> Any:
     """A score for every number of clusters that was tried, with the chosen one marked.
 
     Parameters
