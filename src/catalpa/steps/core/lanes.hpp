@@ -194,12 +194,13 @@ CATALPA_INLINE void store_rounded(std::int64_t* to, FourDoubles a, double limit,
 
 typedef std::int32_t Four __attribute__((vector_size(16)));
 typedef float FourSingles __attribute__((vector_size(16)));
-typedef std::uint8_t EightBytes __attribute__((vector_size(8)));
+typedef std::uint8_t SixteenBytes __attribute__((vector_size(16)));
 typedef std::int16_t EightShorts __attribute__((vector_size(16)));
+typedef std::uint16_t EightWords __attribute__((vector_size(16)));
 typedef std::uint64_t Longs __attribute__((vector_size(16)));
 using Eight = Pair<Four>;
 using Singles = Pair<FourSingles>;
-using Bytes = Pair<Pair<EightBytes>>;
+using Bytes = Pair<SixteenBytes>;
 
 inline Four front1(Four a, Four b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
 inline Four back1(Four a, Four b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
@@ -249,11 +250,11 @@ inline unsigned lanes_of(Four mask) {
 inline unsigned lanes_of(Eight mask) { return lanes_of(mask.low) | lanes_of(mask.high) << 4; }
 inline std::uint32_t lane(Eight a, int i) { return static_cast<std::uint32_t>((i < 4 ? a.low : a.high)[i % 4]); }
 
-inline EightShorts with_index(EightBytes sum, EightBytes index) {
-    return __builtin_convertvector(sum, EightShorts) << 8 | __builtin_convertvector(index, EightShorts);
-}
-inline EightShorts smallest_of(Pair<EightBytes> sums, Pair<EightBytes> index) {
-    return least(with_index(sums.low, index.low), with_index(sums.high, index.high));
+// Bytes in the low and in the high half of 16 bits, each with its index below it; either order of bytes in memory will do.
+inline EightShorts smallest_of(SixteenBytes sums, SixteenBytes index) {
+    const auto high = reinterpret_cast<EightWords>(sums), low = reinterpret_cast<EightWords>(index);
+    const EightWords of_low = high << 8 | (low & 0xFF), of_high = (high & 0xFF00) | low >> 8;
+    return least(reinterpret_cast<EightShorts>(of_low), reinterpret_cast<EightShorts>(of_high));
 }
 inline EightShorts smallest_of(Bytes sums, Bytes index) {
     return least(smallest_of(sums.low, index.low), smallest_of(sums.high, index.high));
