@@ -7,7 +7,7 @@ struct Two {
     Eight first, second;
 };
 
-CATALPA_TARGET inline Two merge(Two a, Two b) {
+CATALPA_INLINE Two merge(Two a, Two b) {
     return {least(a.first, b.first), least(least(a.second, b.second), most(a.first, b.first))};
 }
 
@@ -102,7 +102,8 @@ CATALPA_TARGET inline void two_smallest(const Code* codes, std::size_t groups, c
     }
 }
 
-CATALPA_TARGET inline Two across(const Two rows[8]) {
+// A call of it would go through memory and take a tenth of a pass.
+CATALPA_INLINE Two across(const Two rows[8]) {
     Two four[4], two[2];
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i) {
