@@ -248,7 +248,7 @@ inline unsigned lanes_of(Four mask) {
 #endif
 }
 inline unsigned lanes_of(Eight mask) { return lanes_of(mask.low) | lanes_of(mask.high) << 4; }
-inline std::uint32_t lane(Eight a, int i) { return static_cast<std::uint32_t>((i < 4 ? a.low : a.high)[i % 4]); }
+inline std::uint32_t lane(Eight a, int i) { return static_cast<std::uint32_t>(i < 4 ? a.low[i] : a.high[i - 4]); }
 
 // Bytes in the low and in the high half of 16 bits, each with its index below it; either order of bytes in memory will do.
 inline EightShorts smallest_of(SixteenBytes sums, SixteenBytes index) {
