@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -25,6 +27,22 @@ TWO_HALVES = [0, 0, 0, 1, 1, 1]
 def halves(labels):
     """The labels with the first row's cluster called 0."""
     return [int(label != labels[0]) for label in labels]
+
+
+WITHOUT_PAGES = """
+import sys
+for name in ("altair", "jinja2", "vl_convert"):
+    sys.modules[name] = None  # as if it were not installed
+from catalpa.__main__ import main
+sys.exit(main())
+"""
+
+
+def test_clusters_are_told_where_packages_of_pages_are_not_installed(fruit):
+    asked = [sys.executable, "-c", WITHOUT_PAGES, "cluster", str(fruit), "-k", "2", "--against", "person"]
+    ended = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith("cluster\tsize\tshare\twhat sets it apart")
 
 
 def test_a_table_of_clusters_is_printed_and_nothing_is_written_without_an_output(run, fruit, tmp_path):
