@@ -20,7 +20,7 @@ ROUNDS = 20  # draws of k rows each before the table is searched for distinct ro
 
 def random_rows(engine: Engine, k: int, rng: np.random.Generator) -> FoundRows:
     """k distinct rows drawn uniformly (by weight); all distinct rows if there are fewer."""
-    before, total = _line(engine)
+    before, total = _block_starts(engine)
     drawn = np.zeros(0, dtype=np.int64)
     for _ in range(ROUNDS):
         drawn = np.concatenate([drawn, rng.integers(total, size=k)])
@@ -30,7 +30,7 @@ def random_rows(engine: Engine, k: int, rng: np.random.Generator) -> FoundRows:
     return _completed(engine, found, k)
 
 
-def _line(engine: Engine, away: Away | None = None) -> tuple[dict[int, int], int]:
+def _block_starts(engine: Engine, away: Away | None = None) -> tuple[dict[int, int], int]:
     """Where each block begins on the line of ``pick_rows``, by its first row, and how long the line is."""
     blocks = engine.each(block_length, away)
     ends = np.cumsum(blocks[:, 1])
@@ -116,7 +116,7 @@ def plusplus_rows(
     chosen = random_rows(engine, 1, rng)
     while len(chosen) < k:
         away = away_from(chosen)
-        before, total = _line(engine, away)
+        before, total = _block_starts(engine, away)
         if total <= 0:
             break
         drawn = engine.total(pick_rows, before, rng.integers(total, size=1), away)
