@@ -83,3 +83,11 @@ def test_a_model_gives_the_map_as_a_frame():
     assert frame[["contribution0", "contribution1"]].sum().tolist() == pytest.approx([1.0, 1.0])
     drawn = category_points(look(model, table))["points"]
     assert [point["x"] for point in drawn] == pytest.approx(frame["x0"].tolist(), abs=1e-4)
+
+
+def test_rows_without_any_known_category_give_an_empty_map() -> None:
+    table = pd.DataFrame({"a": list("xxyyxy"), "b": list("uvuvuv")})
+    model = catalpa.KModes(2, missing="ignore", handle_unknown="ignore", random_state=0).fit(table)
+    unseen = pd.DataFrame({"a": ["p", "p"], "b": ["q", "r"]})
+    assert len(model.category_map(unseen)) == 0
+    category_map(model, unseen).to_json()

@@ -110,9 +110,10 @@ def _axes(described_by: FloatArray, mass: FloatArray, axes: int) -> tuple[FloatA
     left, strength, _ = np.linalg.svd(weighed, full_matrices=False)
     kept = min(axes, int((strength > 1e-9 * max(strength[0], 1e-300)).sum())) if len(strength) else 0
     left, strength = left[:, :kept], strength[:kept]
-    # An axis has no direction of its own: the category that makes most of it stands on the right.
-    most = np.abs(left).round(9).argmax(axis=0)
-    left = left * np.where(left[most, np.arange(kept)] < 0, -1.0, 1.0)
+    if kept:  # no axis where no row has any category
+        # An axis has no direction of its own: the category that makes most of it stands on the right.
+        most = np.abs(left).round(9).argmax(axis=0)
+        left = left * np.where(left[most, np.arange(kept)] < 0, -1.0, 1.0)
     lacking = (0, axes - kept)  # axes along which nothing differs
     left, strength = np.pad(left, ((0, 0), lacking)), np.pad(strength, lacking)
     return left * strength / np.sqrt(mass)[:, None], strength**2, left**2
