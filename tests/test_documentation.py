@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
-from tools.house import modules
 from tools.write_outputs import renewed
 
 from catalpa.cluster.registry import METHODS
@@ -54,10 +51,6 @@ def test_what_a_page_says_is_held_against_what_its_code_prints(tmp_path):
     assert renewed(page) == page.read_text().replace("2", "1").replace("4", "3")
 
 
-def _lines(text):
-    return [line.rstrip() for line in text.strip().splitlines()]
-
-
 def test_the_page_on_choosing_a_method_has_every_method():
     page = (ROOT / "docs" / "guides" / "choosing-a-method.md").read_text(encoding="utf-8")
     linked = set(re.findall(r"`(\w+) </methods/(\w+)>`", page)) - {("numbers", "grove")}
@@ -83,35 +76,6 @@ def test_the_architecture_page_draws_the_layers_that_are_checked():
 def test_the_architecture_page_describes_every_room_and_no_other():
     described = re.findall(r"^\| `(\w+)` \|", ARCHITECTURE.read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(described) == sorted(rooms())
-
-
-@pytest.mark.parametrize("walk", ["kmodes.fit", "grove.fit"])
-def test_the_architecture_page_shows_the_walks_as_they_are(walk):
-    # In a process of its own: what is remembered from earlier fits is not entered again.
-    asked = [sys.executable, str(ROOT / "tools" / "walk.py"), walk, "--rooms"]
-    walked = subprocess.run(asked, capture_output=True, text=True, check=True, cwd=ROOT)
-    assert _lines(walked.stdout) in [_lines(block) for block in code_blocks(ARCHITECTURE, "text")]
-
-
-def test_the_architecture_page_tells_how_far_one_walks_and_how_large_the_house_is():
-    text = ARCHITECTURE.read_text(encoding="utf-8")
-    walked = subprocess.run(
-        [sys.executable, str(ROOT / "tools" / "walk.py")],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-    )
-    now = {name: figures for name, *figures in (line.split() for line in walked.stdout.splitlines()[1:])}
-    told = re.findall(r"^\| `([\w.()]+)` \| [\d /]+ \| (\d+) / (\d+) / (\d+) \|$", text, re.MULTILINE)
-    assert len(told) == 6
-    # Ceilings, with a twentieth to spare: not every small change shall ask for a new page.
-    for name, *figures in told:
-        assert all(int(one) <= 1.05 * int(most) for one, most in zip(now[name], figures, strict=True)), name
-    ((lines, files),) = re.findall(r"([\d ]+)\slines in (\d+) modules", text)
-    house = modules()
-    assert sum(module.lines for module in house) <= 1.01 * int(lines.replace(" ", ""))
-    assert len(house) <= int(files)
 
 
 def test_every_module_that_the_architecture_page_names_is_there():
