@@ -8,6 +8,7 @@ import os
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
 
 import catalpa
+from catalpa.steps import compiled
 
 # Derandomised by default, so that a red run is red for everyone; "search" looks for new counterexamples.
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=50)
@@ -94,3 +96,25 @@ def frame_library(request: pytest.FixtureRequest) -> MakeTable:
     """Make a table of one frame library from a dict of columns."""
     library = pytest.importorskip(request.param)
     return library.table if request.param == "pyarrow" else library.DataFrame
+
+
+@contextmanager
+def chosen(name: str) -> Iterator[None]:
+    held = os.environ.get(compiled.CHOICE, "")
+    os.environ[compiled.CHOICE] = name
+    try:
+        yield
+    finally:
+        os.environ[compiled.CHOICE] = held
+
+
+@pytest.fixture(scope="session")
+def core() -> Callable[[str], AbstractContextManager[None]]:
+    """Run passes with the named core, "numpy" or an instruction set: ``with core("numpy"): ...``."""
+    return chosen
+
+
+@pytest.fixture(scope="session")
+def levels() -> list[str]:
+    """Every instruction set that the compiled core can use here."""
+    return pytest.importorskip("catalpa.steps._core").levels()

@@ -562,8 +562,8 @@ def test_the_history_is_that_of_the_kept_clusters():
 
 
 def test_a_table_larger_than_its_search_ends_with_passes_over_all_rows(monkeypatch):
-    monkeypatch.setattr("catalpa.cluster.grove.SEARCH_ROWS", 200)
-    monkeypatch.setattr("catalpa.cluster.grove.ROWS_PER_CLUSTER", 1)
+    monkeypatch.setattr("catalpa.cluster.grove.estimator.SEARCH_ROWS", 200)
+    monkeypatch.setattr("catalpa.cluster.grove.estimator.ROWS_PER_CLUSTER", 1)
     made = make_categorical(1500, columns=8, clusters=3, noise=0.3, seed=0)
     model = Grove(3, random_state=0).fit(made.frame)
     assert model.history_["phase"].tolist()[-5:] == ["all rows"] * 5
@@ -656,3 +656,22 @@ def test_fractional_weights_leave_numbers_what_they_are():
     plain, weighted = quietly(quick(3), frame), quietly(quick(3), frame, sample_weight=weights)
     assert np.array_equal(weighted.labels_, plain.labels_)
     assert weighted.evidence_ == pytest.approx(plain.evidence_, rel=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("table", ["categories", "ordered", "numbers"])
+def test_evidence_is_the_same_float_with_and_without_the_core(table, seed, core):
+    made = make_categorical(350 + 50 * seed, clusters=3, seed=seed)
+    frame = made.frame
+    if table == "ordered":
+        frame = frame.apply(lambda column: pd.Categorical(column, ordered=True))
+    if table == "numbers":
+        rng = np.random.default_rng(seed)
+        frame = frame.iloc[:, :5].assign(x=rng.normal(size=len(frame)) + made.clusters)
+        frame.loc[::7, "x"] = np.nan
+    found = []
+    for name in ("", "numpy"):
+        with core(name):
+            model = Grove(3, random_state=0).fit(frame)
+        found.append((model.evidence_, model.cost_, model.gain_, model.labels_.tolist()))
+    assert found[0] == found[1]

@@ -86,8 +86,8 @@ def test_an_interrupted_fit_continues_with_the_same_result(name: str, rows: pd.D
 def test_grove_continues_in_its_passes_over_all_rows(
     passes: int, categories: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("catalpa.cluster.grove.SEARCH_ROWS", 100)
-    monkeypatch.setattr("catalpa.cluster.grove.ROWS_PER_CLUSTER", 1)
+    monkeypatch.setattr("catalpa.cluster.grove.estimator.SEARCH_ROWS", 100)
+    monkeypatch.setattr("catalpa.cluster.grove.estimator.ROWS_PER_CLUSTER", 1)
     stopped_after(passes, made(SETTINGS["Grove"]), categories, phase="all rows")
     assert len(list(Path("kept").glob("pass-*.json"))) == passes
     continues(SETTINGS["Grove"], categories)

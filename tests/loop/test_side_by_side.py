@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-import catalpa.loop.soft
+import catalpa.cluster.grove.fit
 from catalpa import Grove
 from catalpa.datasets import load
 from catalpa.loop.history import Pass
@@ -83,7 +83,7 @@ def test_an_error_of_a_run_is_raised_and_stops_the_others():
 def test_a_search_at_once_finds_what_one_after_the_other_does(sizes, monkeypatch):
     frame = load("votes").frame
     one = Grove(4, n_init=3, sizes=sizes, random_state=2).fit(frame)
-    monkeypatch.setattr(catalpa.loop.soft, "LEAST_AT_ONCE", 1)
+    monkeypatch.setattr(catalpa.cluster.grove.fit, "LEAST_AT_ONCE", 1)
     starts: list[tuple[int, int]] = []
     told = {"callback": lambda one: starts.append((one.start, one.starts))}
     two = Grove(4, n_init=3, sizes=sizes, random_state=2, n_jobs=2, **told).fit(frame)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaln
 
-from catalpa.costs.soft.mixture import log_gamma
+from catalpa.cluster.grove.special import log_gamma
 from catalpa.steps.soft.scores import log
 
 

@@ -266,8 +266,8 @@ class PassReport(NamedTuple):
 class CorePasses:
     """Passes with two tables over categories alone, one after the other, in the core.
 
-    A table made in Python, sent out and counted takes longer than a pass over a thousand rows. Here only what
-    is told of a pass comes back; ``loop.soft`` makes the same passes on any engine, and says what they mean.
+    A table made in Python, sent out and counted takes longer than a pass over a thousand rows. Here only the
+    report of a pass comes back; ``cluster.grove.em`` makes the same passes on any engine, as their meaning.
     """
 
     def __init__(self, made: _core.SoftPasses, k: int, length: int) -> None:

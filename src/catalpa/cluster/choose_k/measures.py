@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from catalpa.costs.soft.mixture import Mixture
+from catalpa.cluster.grove.mixture import Mixture
 from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.metrics import adjusted_rand
 from catalpa.steps.scores import fix, likelihood_and_doubt
@@ -92,8 +92,8 @@ def criteria_of(problem: Problem, outcome: Outcome) -> dict[str, float]:
     assert outcome.soft is not None
     engine, k = problem.engine, outcome.k
     mixture = Mixture.of_fit(problem.schema, outcome.soft, outcome.shared, outcome.facts)
-    of_categories = np.maximum(mixture.overall.occurring - 1, 0).sum()
-    of_numbers = 2 * len(mixture.overall.middle) + np.count_nonzero(mixture.overall.lacking)
+    of_categories = np.maximum(mixture.categorical.occurring - 1, 0).sum()
+    of_numbers = 2 * len(mixture.marginals.middle) + np.count_nonzero(mixture.marginals.missing)
     parameters = int(k * (of_categories + of_numbers) + (k - 1 if mixture.free_sizes else 0))
     density, summed_doubt = engine.total(likelihood_and_doubt, fix(outcome.scores, engine.axis))
     # Costs leave the constant of the normal density out, since it is the same in every cluster.

@@ -1,4 +1,4 @@
-// Squared distances of all rows from some, in whole numbers: the compiled twin of what loop/soft_starts.py has.
+// Squared distances of all rows from some, in whole numbers: the compiled twin of what cluster/grove/starts.py has.
 
 #include "../arrays.hpp"
 

@@ -1,4 +1,4 @@
-"""Hard clusters that soft passes begin from: along the leading axes of the table, and around far rows."""
+"""Starts of EM, as hard clusters: spectral (k-means on multiple correspondence analysis), and k-means++."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from functools import cached_property, partial
 import numpy as np
 from scipy.sparse import csr_array
 
-from catalpa.costs.soft.mixture import Overall
-from catalpa.costs.soft.spectral import Features, Products, RowPoints, SparseRows, coordinates
+from catalpa.cluster.grove.mixture import Marginals
+from catalpa.cluster.grove.spectral import Features, Products, RowPoints, SparseRows, coordinates
 from catalpa.engines.base import Engine
 from catalpa.loop.settle import reseed_empty, settle
 from catalpa.steps import compiled
@@ -35,7 +35,7 @@ class Starts:
 
     block: Block  # the rows of the search, distinct, with their weights
     axis: Axis
-    overall: Overall
+    marginals: Marginals
     open_engine: Callable[[Block], Engine]  # gives an engine that holds some rows in memory
 
     @cached_property
@@ -57,23 +57,23 @@ class Starts:
     @cached_property
     def numbers(self) -> FloatArray:  # (n, numeric)
         """Standardised numbers on a grid; 0 where missing."""
-        standard = (self.block.numbers - self.overall.middle) / self.overall.spread
+        standard = (self.block.numbers - self.marginals.middle) / self.marginals.spread
         return np.asarray(np.rint(np.nan_to_num(standard, nan=0.0) * 2.0**NUMBER_BITS) * 2.0**-NUMBER_BITS)
 
-    def around_far_rows(self, k: int, rng: np.random.Generator) -> Counts:
-        """Every row with the nearest of k rows, in the number of differing cells."""
+    def plus_plus(self, k: int, rng: np.random.Generator) -> Counts:
+        """k-means++ in Hamming distance: every row with the nearest of k rows."""
         codes = np.ascontiguousarray(self.block.codes.T)
         numbers = np.ascontiguousarray(self.numbers.T)
         _, nearest = far_rows(partial(cells_away, codes, numbers), self.weights, k, rng)
         return Counts.of(self.block, nearest, k, self.axis)
 
-    def along_axes(self, k: int, rng: np.random.Generator) -> Counts:
+    def spectral(self, k: int, rng: np.random.Generator) -> Counts:
         """k-means on the rows' coordinates of multiple correspondence analysis, the best of ten runs."""
         points = self._points(k)
         placed = points.points(self.block, self.axis)
         largest = float(np.abs(placed).max(initial=0.0))
         if not placed.shape[1] or largest == 0.0:
-            return self.around_far_rows(k, rng)
+            return self.plus_plus(k, rng)
         whole = np.rint(placed * 2.0 ** (17 - int(np.frexp(largest)[1])))
         lengths = (whole * whole).sum(axis=1)
         drop = 2.0 ** -max(int(np.frexp(4.0 * float(lengths.max()))[1]) - DISTANCE_BITS, 0)
@@ -83,7 +83,7 @@ class Starts:
         for _ in range(RUNS):
             chosen, _ = far_rows(away, self.weights, k, rng)
             if len(chosen) < k:  # rows that differ may lie in one place on so few axes
-                return self.around_far_rows(k, rng)
+                return self.plus_plus(k, rng)
             rest = settle(
                 self.engine, points, placed[chosen], max_iter=MAX_ITER, refill=reseed_empty, phase="start"
             )
@@ -103,8 +103,8 @@ class Starts:
         placed = coordinates(features, max(min(k - 1, MOST_AXES, most), 0))
         vectors = np.zeros((self.axis.base.length, placed.shape[1]))
         vectors[places] = placed[: len(places)]
-        overall = self.overall
-        return RowPoints(self.axis, vectors, placed[len(places) :], overall.middle, overall.spread)
+        marginals = self.marginals
+        return RowPoints(self.axis, vectors, placed[len(places) :], marginals.middle, marginals.spread)
 
     @cached_property
     def _features(self) -> tuple[IntArray, Features, int]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from catalpa.costs.soft.mixture import Mixture, Overall
+from catalpa.cluster.grove.em import EnginePasses, SearchRows
+from catalpa.cluster.grove.mixture import Marginals, Mixture
 from catalpa.engines.local import LocalEngine
-from catalpa.loop.soft import EnginePasses, RowsOfRun
 from catalpa.steps import compiled
 from catalpa.steps.assign import CorePasses
 from catalpa.steps.counts import WHOLE, Counts, SharedCounts, count_all
@@ -25,10 +25,10 @@ def begun(k: int, *, n: int = 150, weights=None, free_sizes: bool = False, sizes
     codes[: max(sizes)] = np.arange(max(sizes))[:, None] % sizes  # so that every category occurs
     block = Block(codes.astype(np.uint8), np.zeros((n, 0)), weights)
     whole, none = count_all(block, axis), np.zeros(0)
-    overall = Overall(axis, whole.shares(axis)[0], (0,) * len(sizes), none, none, none)
+    marginals = Marginals(axis, whole.shares(axis)[0], (0,) * len(sizes), none, none, none)
     start = SharedCounts.leaning(Counts.of(block, rng.integers(k, size=n), k, axis), 0.9)
-    mixture = Mixture(overall, 2.5, free_sizes, float(WHOLE))
-    held = RowsOfRun(block, LocalEngine(Rows(axis, [block])), compiled.pack(block, axis, k))
+    mixture = Mixture(marginals, 2.5, free_sizes, float(WHOLE))
+    held = SearchRows(block, LocalEngine(Rows(axis, [block])), compiled.pack(block, axis, k))
     return mixture, held, start
 
 
@@ -66,11 +66,11 @@ def test_costs_that_may_not_fit_32_bits_are_left_to_the_engine():
 
 def test_ordered_columns_and_absent_categories_are_left_to_the_engine():
     mixture, held, start = begun(2)
-    overall = mixture.overall
-    absent = overall.shares.copy()
+    marginals = mixture.marginals
+    absent = marginals.shares.copy()
     absent[1] = 0.0
     for other in (
-        Overall(overall.axis, overall.shares, (3, 0, 0, 0, 0), *(np.zeros(0),) * 3),
-        Overall(overall.axis, absent, overall.ordered, *(np.zeros(0),) * 3),
+        Marginals(marginals.axis, marginals.shares, (3, 0, 0, 0, 0), *(np.zeros(0),) * 3),
+        Marginals(marginals.axis, absent, marginals.ordered, *(np.zeros(0),) * 3),
     ):
         assert isinstance(held.passes(Mixture(other, 1.0, False, float(WHOLE)), start), EnginePasses)

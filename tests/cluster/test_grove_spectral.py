@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.linalg import subspace_angles
 from scipy.sparse import csr_array
 
-from catalpa.costs.soft import spectral
-from catalpa.costs.soft.spectral import Products, SparseRows, coordinates
+from catalpa.cluster.grove import spectral
+from catalpa.cluster.grove.spectral import Products, SparseRows, coordinates
 from catalpa.datasets import make_categorical
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.cluster import kmeans_plusplus
 
-from catalpa.loop.soft_starts import far_rows
+from catalpa.cluster.grove.starts import far_rows
 
 LINE = np.array([0, 1, 3, 10])
 

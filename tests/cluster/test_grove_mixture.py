@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaln, logsumexp
 
-from catalpa.costs.soft.mixture import Mixture, Overall
+from catalpa.cluster.grove.em import EnginePasses, MixtureFit, iterate, plain_passes
+from catalpa.cluster.grove.mixture import Marginals, Mixture
 from catalpa.engines.local import LocalEngine
-from catalpa.loop.soft import EnginePasses, SoftClusters, go_on, iterate
 from catalpa.steps.assign import share_and_count
 from catalpa.steps.counts import WHOLE, Counts, SharedCounts
 from catalpa.steps.soft.reference import shares
@@ -33,7 +33,7 @@ def mixture_of(
 ) -> Mixture:
     whole = Counts.of(block, np.zeros(len(block), dtype=np.int64), 1, axis)
     nothing = np.zeros(0)
-    overall = Overall(
+    marginals = Marginals(
         axis,
         whole.shares(axis)[0],
         tuple(ordered) or (0,) * axis.n_columns,
@@ -41,7 +41,7 @@ def mixture_of(
         nothing,
         nothing,
     )
-    return Mixture(overall, prior, free_sizes, float(WHOLE))
+    return Mixture(marginals, prior, free_sizes, float(WHOLE))
 
 
 def leaning(share: float = 0.9) -> SharedCounts:
@@ -132,8 +132,8 @@ class TestTheWorkedExample:
 def test_shares_of_an_ordered_column_lean_on_their_neighbours():
     # Two columns of a table of a hundred rows; the cluster has ten.
     axis = Axis((5,))
-    overall = Overall(axis, np.array([0.1, 0.2, 0.4, 0.2, 0.1]), (5,), *[np.zeros(0)] * 3)
-    mixture = Mixture(overall, 1.0, False, float(WHOLE))  # A = 1 x 5 categories
+    marginals = Marginals(axis, np.array([0.1, 0.2, 0.4, 0.2, 0.1]), (5,), *[np.zeros(0)] * 3)
+    mixture = Mixture(marginals, 1.0, False, float(WHOLE))  # A = 1 x 5 categories
     codes = np.repeat([1, 2, 3], [6, 3, 1]).astype(np.uint8)[:, None]
     counts = Counts.of(Block(codes, np.zeros((10, 0))), np.zeros(10, dtype=np.int64), 1, axis)
     shares_of = np.exp(mixture.log_shares(SharedCounts.leaning(counts, 1.0)))[0]
@@ -162,11 +162,10 @@ def log_posterior(block: Block, axis: Axis, mixture: Mixture, shared: SharedCoun
     """L: what plain passes raise, of the tables that these counts give."""
     fixed = soften(mixture.scores(shared), axis)
     likelihood = fixed.log_likelihood(share_and_count(block, None, fixed, False)[0])
-    overall, sums = mixture.overall, mixture.sums(shared)
-    mass = mixture.prior * overall.occurring[axis.column_of]
-    drawn = float((mass * overall.shares * mixture.log_shares(shared)).sum())
-    k = len(sums.sizes)
-    sizes = 0.5 * np.log((sums.sizes + 0.5) / (sums.total + k / 2)).sum() if mixture.free_sizes else 0.0
+    sizes_of = shared.counts.sizes / mixture.units
+    drawn = float((mixture.categorical.pseudo_counts * mixture.log_shares(shared)).sum())
+    k = len(sizes_of)
+    sizes = 0.5 * np.log((sizes_of + 0.5) / (sizes_of.sum() + k / 2)).sum() if mixture.free_sizes else 0.0
     return likelihood + drawn + float(sizes)
 
 
@@ -192,12 +191,12 @@ def test_plain_passes_never_lower_the_log_posterior(drawn, prior, k, free_sizes)
     engine = LocalEngine(Rows(axis, [block]))
     before = -np.inf
     # Costs are rounded to 2**-17 bits per cell, logarithms to 4e-6 bits per row.
-    slack = mixture.sums(shared).total * (axis.n_columns + 2) * 1e-5
+    slack = float(shared.counts.sizes.sum()) / WHOLE * (axis.n_columns + 2) * 1e-5
     for _ in range(12):
         now = log_posterior(block, axis, mixture, shared)
         assert now >= before - slack
         before = now
-        shared = go_on(engine, SoftClusters(mixture, shared, now), 1).shared
+        shared = plain_passes(engine, MixtureFit(mixture, shared, now), 1).shared
 
 
 def written_out(
@@ -255,7 +254,7 @@ def test_the_shares_of_every_column_add_up_to_one(drawn, prior):
     mixture = mixture_of(block, axis, prior)
     counts = Counts.of(block, rng.integers(0, 3, len(block)), 3, axis)
     probabilities = np.exp(mixture.log_shares(SharedCounts.leaning(counts, 0.9)))
-    there = mixture.overall.shares > 0
+    there = mixture.marginals.shares > 0
     for part in axis.slices():
         np.testing.assert_allclose(probabilities[:, part][:, there[part]].sum(axis=1), 1.0)
 
@@ -264,4 +263,4 @@ def test_a_cluster_without_rows_has_the_shares_of_the_table():
     mixture = mixture_of(BLOCK, AXIS, 1.0)
     counts = Counts.of(BLOCK, np.zeros(6, dtype=np.int64), 2, AXIS)
     probabilities = np.exp(mixture.log_shares(SharedCounts.leaning(counts, 1.0)))
-    np.testing.assert_allclose(probabilities[1], mixture.overall.shares)
+    np.testing.assert_allclose(probabilities[1], mixture.marginals.shares)

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 
-from catalpa.costs.soft.mixture import Overall
+from catalpa.cluster.grove.mixture import Marginals
+from catalpa.cluster.grove.starts import Starts
 from catalpa.datasets import load, make_categorical
 from catalpa.engines.local import LocalEngine
-from catalpa.loop.soft_starts import Starts
 from catalpa.steps.counts import Counts
 from catalpa.table import encode, infer
 from catalpa.table.blocks import Block, Rows, collapse
@@ -30,7 +30,7 @@ def starts_of(table, weights=None) -> Starts:
     return Starts(
         block,
         rows.axis,
-        Overall.of(schema, whole, np.zeros(0), np.zeros(0)),
+        Marginals.of(schema, whole, np.zeros(0), np.zeros(0)),
         lambda own: LocalEngine(Rows(rows.axis, [own])),
     )
 
@@ -48,7 +48,7 @@ def test_clusters_along_the_axes_are_as_tight_as_those_of_scikit_learn(name, k):
     starts = starts_of(load(name).frame)
     placed = starts._points(k).points(starts.block, starts.axis)
     peer = KMeans(k, n_init=10, random_state=0).fit(placed, sample_weight=starts.weights)
-    ours = min(inertia(starts, k, starts.along_axes(k, np.random.default_rng(seed))) for seed in range(2))
+    ours = min(inertia(starts, k, starts.spectral(k, np.random.default_rng(seed))) for seed in range(2))
     assert ours <= 1.02 * peer.inertia_
 
 
@@ -56,14 +56,14 @@ def test_clusters_along_the_axes_are_as_tight_as_those_of_scikit_learn(name, k):
 def test_planted_clusters_are_found_along_the_axes(k):
     made = make_categorical(400, columns=10, clusters=k, noise=0.2, seed=k)
     starts = starts_of(made.frame)
-    counts = starts.along_axes(k, np.random.default_rng(0))
+    counts = starts.spectral(k, np.random.default_rng(0))
     sizes = np.bincount(made.clusters, minlength=k)
     assert sorted(counts.sizes.tolist()) == pytest.approx(sorted(sizes.tolist()), abs=8)
 
 
 def test_far_rows_are_far_in_the_number_of_cells_that_differ():
     starts = starts_of([["a", "x", "u"], ["a", "x", "v"], ["b", "y", "v"]])
-    found = starts.around_far_rows(2, np.random.default_rng(0))
+    found = starts.plus_plus(2, np.random.default_rng(0))
     assert found.sizes.sum() == 3
     assert found.sizes.min() == 1
 
@@ -74,7 +74,7 @@ def test_every_start_holds_all_rows_in_as_many_clusters_as_were_asked_for(seed, 
     table = rng.choice(list("abc"), size=(20, 3)).astype(object)
     weights = rng.integers(1, 5, 20)
     starts = starts_of(table, weights)
-    for begin in (starts.along_axes, starts.around_far_rows):
+    for begin in (starts.spectral, starts.plus_plus):
         counts = begin(k, np.random.default_rng(seed))
         assert counts.k == k
         assert counts.sizes.sum() == weights.sum()
@@ -88,7 +88,7 @@ def test_the_weights_of_heavy_rows_come_back_after_the_start(seed):
     light, heavy = (starts_of(table, np.full(15, weight)) for weight in (1, 2**30))
     assert heavy.weights.sum() <= 2**28 + len(heavy.block)
     for one, total in ((light, 15), (heavy, 15 * 2**30)):
-        assert one.along_axes(3, np.random.default_rng(0)).sizes.sum() == pytest.approx(total)
+        assert one.spectral(3, np.random.default_rng(0)).sizes.sum() == pytest.approx(total)
 
 
 def test_rows_that_weigh_one_each_go_without_weights_and_begin_alike():
@@ -98,7 +98,7 @@ def test_rows_that_weigh_one_each_go_without_weights_and_begin_alike():
     assert starts.light is starts.block
     weighed = replace(starts, block=replace(starts.block, weights=np.ones(16, dtype=np.int64)))
     assert weighed.light.weights is not None
-    for begin in (Starts.along_axes, Starts.around_far_rows):
+    for begin in (Starts.spectral, Starts.plus_plus):
         one, other = (begin(each, 3, np.random.default_rng(0)) for each in (starts, weighed))
         for mine, theirs in zip(one.arrays, other.arrays, strict=True):
             assert np.array_equal(mine, theirs)
@@ -107,31 +107,31 @@ def test_rows_that_weigh_one_each_go_without_weights_and_begin_alike():
 def test_columns_that_do_not_vary_take_no_part():
     frame = load("zoo").frame.astype(str)
     plain, wider = starts_of(frame), starts_of(frame.assign(same="always"))
-    one, other = (each.along_axes(7, np.random.default_rng(0)).sizes.tolist() for each in (plain, wider))
+    one, other = (each.spectral(7, np.random.default_rng(0)).sizes.tolist() for each in (plain, wider))
     assert one == other
 
 
-def test_a_table_without_axes_begins_around_far_rows():
+def test_a_table_without_axes_begins_plus_plus():
     starts = starts_of([["a"]] * 3)
-    assert starts.along_axes(1, np.random.default_rng(0)).sizes.tolist() == [3]
+    assert starts.spectral(1, np.random.default_rng(0)).sizes.tolist() == [3]
 
 
 def test_rows_in_one_place_on_the_axes_still_begin_in_as_many_clusters_as_were_asked_for():
     starts = starts_of([["a", "x"], ["a", "y"], ["b", "x"], ["b", "y"]])
     for seed in range(5):
-        assert (starts.along_axes(3, np.random.default_rng(seed)).sizes > 0).all()
-        assert starts.along_axes(3, np.random.default_rng(seed)).k == 3
+        assert (starts.spectral(3, np.random.default_rng(seed)).sizes > 0).all()
+        assert starts.spectral(3, np.random.default_rng(seed)).k == 3
 
 
 def test_one_column_is_cut_by_its_categories():
     starts = starts_of([["a"]] * 5 + [["b"]] * 3 + [["c"]] * 2)
-    assert sorted(starts.along_axes(3, np.random.default_rng(0)).sizes.tolist()) == [2, 3, 5]
-    assert sorted(starts.around_far_rows(3, np.random.default_rng(0)).sizes.tolist()) == [2, 3, 5]
+    assert sorted(starts.spectral(3, np.random.default_rng(0)).sizes.tolist()) == [2, 3, 5]
+    assert sorted(starts.plus_plus(3, np.random.default_rng(0)).sizes.tolist()) == [2, 3, 5]
 
 
 def test_both_starts_find_clear_clusters():
     made = make_categorical(200, columns=12, clusters=2, noise=0.05, seed=0)
     starts = starts_of(made.frame)
     truth = np.bincount(made.clusters).tolist()
-    for begin in (starts.along_axes, starts.around_far_rows):
+    for begin in (starts.spectral, starts.plus_plus):
         assert sorted(begin(2, np.random.default_rng(1)).sizes.tolist()) == sorted(truth)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from catalpa.loop.soft_starts import cells_away, points_away
+from catalpa.cluster.grove.starts import cells_away, points_away
 
 
 def everywhere(levels, core, distances, *arguments):

@@ -12,7 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.costs.soft.mixture import Mixture
+from catalpa.cluster.grove.em import MixtureFit
+from catalpa.cluster.grove.fit import PRIORS, Search
+from catalpa.cluster.grove.mixture import Mixture
+from catalpa.cluster.grove.rows import SearchTable
 from catalpa.engines.local import LocalEngine, thread_count
 from catalpa.errors import LopsidedClustersWarning
 from catalpa.estimator.attributes import lacking
@@ -23,8 +26,6 @@ from catalpa.estimator.incremental import Grown, faded, learn_batch, scores_on_w
 from catalpa.estimator.parameters import choice, either, positive, rules, whole
 from catalpa.estimator.problem import Fitted, passes_in_weights
 from catalpa.loop.progress import in_parts
-from catalpa.loop.soft import PRIORS, Search, SoftClusters, nearest_counts, on_all_rows, searched_rows
-from catalpa.loop.soft_refill import with_rows_in_each
 from catalpa.model.codecs import damaged
 from catalpa.relations.doubt import outlier_scores
 from catalpa.relations.relations import Relations
@@ -163,15 +164,15 @@ class Grove(Clusterer):
         """Clusterings with 1, 2, ... clusters, with the evidence for them, on the rows of the search."""
         search = self._search(problem)
         with in_parts(None):  # how many are tried is seen on the way
-            for k in range(1, min(most, len(search.block)) + 1):
-                found = search.best(k)
-                yield Candidate(k, found.evidence, partial(_outcome, problem, search, found))
+            for k in range(1, min(most, len(search.table.block)) + 1):
+                fit = search.best(k)
+                yield Candidate(k, fit.evidence, partial(_outcome, problem, search, fit))
 
     def _search(self, problem: Problem) -> Search:
         engine = problem.engine
         rows = problem.some_rows(problem.search_rows, problem.search_seed)
         return Search(
-            *searched_rows(engine, problem.schema, rows),
+            SearchTable.of(engine, problem.schema, rows),
             units_per_weight=problem.units_per_weight,
             seed=problem.search_seed,
             # On one thread: runs of the search are made at once, and their rows are few.
@@ -312,35 +313,30 @@ class Grove(Clusterer):
         return replace(lines, unit=UNIT)
 
 
-def _outcome(problem: Problem, search: Search, clusters: SoftClusters) -> Outcome:
-    """A clustering of the search's rows as the outcome of a fit of all rows."""
-    engine, units, rows = problem.engine, problem.units_per_weight, int(search.totals.sizes[0])
-    if rows > int(search.block.row_weights.sum()):  # the search saw some only
-        clusters = on_all_rows(engine, clusters)
-    counts = nearest_counts(engine, clusters)
-    if not counts.sizes.all():
-        clusters = with_rows_in_each(search, engine, clusters, counts.sizes)
-        counts = nearest_counts(engine, clusters)
-    mixture, shared = clusters.mixture, clusters.shared
+def _outcome(problem: Problem, search: Search, fit: MixtureFit) -> Outcome:
+    """A fit of the search's rows as the outcome of a fit of all rows."""
+    engine, units, table = problem.engine, problem.units_per_weight, search.table
+    fit, counts = search.finish(engine, fit)
+    mixture, shared, rows = fit.mixture, fit.shared, int(table.totals.sizes[0])
     positions, scores = mixture.log_shares(shared), mixture.scores(shared)
-    foremost = engine.total(foremost_shares, soften(scores, engine.axis))
+    most_probable = engine.total(foremost_shares, soften(scores, engine.axis))
     # Of the search's rows, which are the same on every engine.
-    low, high = density_quartiles(search.block, fix(scores, search.axis))
+    low, high = density_quartiles(table.block, fix(scores, table.axis))
     return Outcome(
         scores=scores,
         counts=counts,
-        centers=most_frequent(positions, search.overall.axis),
-        cost=-clusters.evidence,
-        history=passes_in_weights(clusters.history, units),
+        centers=most_frequent(positions, mixture.marginals.axis),
+        cost=-fit.evidence,
+        history=passes_in_weights(fit.history, units),
         converged=True,  # the number of passes is part of the method
         learned={"positions": positions},
-        shared={"middle": mixture.overall.middle, "spread": mixture.overall.spread},
+        shared={"middle": mixture.marginals.middle, "spread": mixture.marginals.spread},
         facts={
             "prior": mixture.prior,
             "free_sizes": float(mixture.free_sizes),
-            "evidence": clusters.evidence,
-            "gain": (clusters.evidence - search.evidence_of_one) / problem.in_weights(rows),
-            "certainty": int(foremost[0]) / (WHOLE * rows),  # mean probability of the rows' own clusters
+            "evidence": fit.evidence,
+            "gain": (fit.evidence - search.evidence_of_one) / problem.in_weights(rows),
+            "certainty": int(most_probable[0]) / (WHOLE * rows),
             "density_low": low,
             "density_high": high,
         },

@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalpa.costs.soft.mixture import Overall
+from catalpa.cluster.grove.em import MixtureFit, plain_passes
+from catalpa.cluster.grove.fit import Search
+from catalpa.cluster.grove.mixture import Marginals
+from catalpa.cluster.grove.refill import with_moved_rows
+from catalpa.cluster.grove.rows import SearchTable
 from catalpa.engines.local import LocalEngine
-from catalpa.loop.soft import Search, SoftClusters, go_on
-from catalpa.loop.soft_refill import with_moved_rows
 from catalpa.steps.assign import label_rows
 from catalpa.steps.counts import WHOLE, Counts, SharedCounts
 from catalpa.steps.scores import fix
@@ -23,27 +25,30 @@ def search_of(table) -> Search:
     rows = encode(table, schema).rows
     block = collapse(rows.blocks[0], rows.axis)[0]
     whole = Counts.of(block, np.zeros(len(block), dtype=np.int64), 1, rows.axis)
-    overall = Overall.of(schema, whole, np.zeros(0), np.zeros(0))
-    return Search(block, rows.axis, whole, overall, 1.0, 0, lambda own: LocalEngine(Rows(rows.axis, [own])))
+    marginals = Marginals.of(schema, whole, np.zeros(0), np.zeros(0))
+    table = SearchTable(block, rows.axis, whole, marginals)
+    return Search(table, 1.0, 0, lambda own: LocalEngine(Rows(rows.axis, [own])))
 
 
-def all_alike(search: Search, k: int, *, free_sizes: bool = False) -> SoftClusters:
+def all_alike(search: Search, k: int, *, free_sizes: bool = False) -> MixtureFit:
     """k clusters that share every row evenly, so that the first is nearest to all."""
     mixture = search.mixture(1.0, free_sizes=free_sizes)
-    whole = Counts.of(search.block, np.zeros(len(search.block), dtype=np.int64), k, search.axis)
-    return go_on(search.engine, SoftClusters(mixture, SharedCounts.leaning(whole, 0.0), 0.0), 1)
+    whole = Counts.of(
+        search.table.block, np.zeros(len(search.table.block), dtype=np.int64), k, search.table.axis
+    )
+    return plain_passes(search._engine, MixtureFit(mixture, SharedCounts.leaning(whole, 0.0), 0.0), 1)
 
 
-def labels_of(search: Search, found: SoftClusters) -> np.ndarray:
+def labels_of(search: Search, found: MixtureFit) -> np.ndarray:
     scores = found.mixture.scores(found.shared)
-    return label_rows(search.block, fix(scores, search.axis))
+    return label_rows(search.table.block, fix(scores, search.table.axis))
 
 
 def test_clusters_that_are_all_alike_are_told_apart_by_one_row_each():
     search = search_of([["a", "x"], ["a", "y"], ["b", "x"], ["b", "y"], ["c", "x"]])
     found = all_alike(search, 3)
     assert set(labels_of(search, found)) == {0}
-    filled = with_moved_rows(search, found)
+    filled = with_moved_rows(search.table, found)
     assert set(labels_of(search, filled)) == {0, 1, 2}
     counts = filled.shared.counts
     assert counts.sizes.sum() == 5 * WHOLE
@@ -53,7 +58,7 @@ def test_clusters_that_are_all_alike_are_told_apart_by_one_row_each():
 def test_a_moved_row_is_wholly_in_its_cluster_and_adds_no_entropy():
     search = search_of([["a", "x"], ["b", "y"], ["c", "z"]])
     found = all_alike(search, 2)
-    before, after = found.shared, with_moved_rows(search, found).shared
+    before, after = found.shared, with_moved_rows(search.table, found).shared
     # One row of three, shared by halves before: a bit of entropy less.
     assert before.log / WHOLE == pytest.approx(3.0, abs=1e-4)
     assert (before.log - after.log) / WHOLE == pytest.approx(1.0, abs=1e-4)
@@ -64,13 +69,13 @@ def test_a_moved_row_is_wholly_in_its_cluster_and_adds_no_entropy():
 def test_no_cluster_stays_empty_while_rows_differ(seed, k, free_sizes):
     rng = np.random.default_rng(seed)
     search = search_of(rng.choice(list("abcd"), size=(25, 3)).astype(object))
-    if len(search.block) <= k:
+    if len(search.table.block) <= k:
         return
-    filled = with_moved_rows(search, all_alike(search, k, free_sizes=free_sizes))
+    filled = with_moved_rows(search.table, all_alike(search, k, free_sizes=free_sizes))
     assert set(labels_of(search, filled)) == set(range(k))
 
 
 def test_without_rows_to_move_it_ends():
     search = search_of([["a", "x"], ["b", "y"]])
-    filled = with_moved_rows(search, all_alike(search, 3))
+    filled = with_moved_rows(search.table, all_alike(search, 3))
     assert len(set(labels_of(search, filled))) == 2

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalpa.costs.soft.spectral import RowPoints
+from catalpa.cluster.grove.spectral import RowPoints
 from catalpa.steps.counts import Counts
 from catalpa.steps.scores import distances, fix
 from catalpa.table.blocks import Axis, Block

@@ -1,0 +1,82 @@
+"""Columns of numbers: a normal distribution per cluster, with a weak prior around the whole table's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from catalpa.cluster.grove.special import LOG_TWO_PI, log_gamma, total
+from catalpa.steps.counts import Counts
+from catalpa.steps.soft.scores import log
+from catalpa.table.blocks import FloatArray
+
+BLUR = 0.1  # f: a number is known up to a tenth of its column's variance
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Soft sums of the known, standardised numbers of every cluster, all (k, numeric)."""
+
+    rows: FloatArray  # N_j
+    totals: FloatArray  # S_j
+    squares: FloatArray  # Q_j
+
+
+@dataclass(frozen=True, eq=False)
+class NormalColumns:
+    """All numeric columns."""
+
+    # middle, spread (numeric,): mean and standard deviation in the whole table, on the scale of the blocks.
+    middle: FloatArray
+    spread: FloatArray
+    prior: float  # kappa; nu is twice as much
+    units: float  # of the counts that make a weight of 1
+
+    def __len__(self) -> int:
+        return len(self.middle)
+
+    def moments(self, counts: Counts) -> Moments:
+        """Sums of the standardised numbers."""
+        rows = counts.seen / self.units
+        if not len(self):
+            return Moments(rows, rows, rows)
+        # Sums and squares are in 2**-10 of the units' own 2**-20, and on the scale of the blocks.
+        totals, squares = (part * 2.0**-10 / self.units for part in (counts.sums, counts.squares))
+        middle, spread = self.middle, self.spread
+        around = squares - 2.0 * middle * totals + rows * (middle * middle)
+        around = np.maximum(around / (spread * spread), 0.0)
+        return Moments(rows, (totals - rows * middle) / spread, around)
+
+    def update(self, moments: Moments) -> tuple[FloatArray, FloatArray]:
+        """mean_j and var_j of the standardised numbers, (k, numeric)."""
+        means = moments.totals / (self.prior + moments.rows)
+        return means, self._scatter(moments) / (2.0 * self.prior + moments.rows)
+
+    def costs(self, moments: Moments) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Means, scales and levels of the costs of numbers on the scale of the blocks, (k, numeric)."""
+        means, variances = self.update(moments)
+        level = BLUR / (2.0 * variances) + 0.5 * log(variances)
+        scale = 1.0 / (2.0 * variances * (self.spread * self.spread))
+        return self.middle + means * self.spread, scale, level
+
+    def evidence(self, moments: Moments) -> float:
+        """Log marginal likelihood of the numbers."""
+        if not moments.rows.size:
+            return 0.0
+        kappa = np.array(self.prior)
+        freedom, rows, scatter = 2.0 * kappa, moments.rows, self._scatter(moments)
+        after = freedom + rows
+        return total(
+            0.5 * log(kappa / (kappa + rows))
+            + log_gamma(after / 2.0)
+            - log_gamma(freedom / 2.0)
+            + freedom / 2.0 * log(freedom / 2.0)
+            - after / 2.0 * log(scatter / 2.0)
+            - rows / 2.0 * LOG_TWO_PI
+        )
+
+    def _scatter(self, moments: Moments) -> FloatArray:
+        """B = nu + f N + Q - S^2 / (kappa + N)."""
+        off = moments.squares - moments.totals * moments.totals / (self.prior + moments.rows)
+        return 2.0 * self.prior + BLUR * moments.rows + np.maximum(off, 0.0)

@@ -1,0 +1,140 @@
+"""EM over rows: costs go out, soft counts come back, until the responsibilities hardly change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from catalpa.cluster.grove.mixture import Mixture
+from catalpa.engines.base import Engine
+from catalpa.loop.history import Pass
+from catalpa.loop.progress import report_pass
+from catalpa.steps import compiled
+from catalpa.steps.assign import PassReport, count_nearest, passes_by_core, share_and_count
+from catalpa.steps.counts import Counts, SharedCounts
+from catalpa.steps.scores import Scores, fix
+from catalpa.steps.soft.scores import soften
+from catalpa.table.blocks import Block
+
+TIE = 1e-6  # relative difference of evidence up to which the earlier fit is kept
+ALL_ROWS_PASSES = 5
+
+
+@dataclass(frozen=True, eq=False)
+class MixtureFit:
+    """A mixture, the soft counts of its last pass, and its evidence."""
+
+    mixture: Mixture
+    shared: SharedCounts
+    evidence: float
+    history: tuple[Pass, ...] = ()
+    complete: bool = True  # False if some cluster is the most probable one of no row
+
+    def better_than(self, other: MixtureFit) -> bool:
+        """True if this fit has more evidence; a fit without empty clusters is better than one with some."""
+        if self.complete != other.complete:
+            return self.complete
+        return self.evidence > other.evidence + TIE * abs(other.evidence)
+
+
+class Passes(Protocol):
+    """Soft passes, one after the other."""
+
+    @property
+    def shared(self) -> SharedCounts:
+        """Soft counts of the last pass."""
+
+    def next(self) -> PassReport:
+        """Run one more pass."""
+
+
+@dataclass(eq=False)
+class EnginePasses:
+    """Passes of an engine: a cost table goes out, counts come back."""
+
+    engine: Engine
+    # Costs of the next pass: one table, or a second, leave-one-out one.
+    tables: Callable[[SharedCounts], Sequence[Scores]]
+    shared: SharedCounts
+    keep: bool  # whether the responsibilities are kept, to measure how much they change
+
+    def next(self) -> PassReport:
+        first, *second = self.tables(self.shared)
+        fixed = soften(first, self.engine.axis, *second)
+        wide = self.engine.sweep(share_and_count, fixed, self.keep)
+        self.shared = wide.folded(self.engine.axis)
+        clusters = int(np.count_nonzero(wide.led))
+        return PassReport(fixed.log_likelihood(wide), wide.counts.moved, clusters, wide.change)
+
+
+@dataclass(frozen=True, eq=False)
+class SearchRows:
+    """The rows of the search for one run at a time, since an engine keeps the responsibilities of one run."""
+
+    block: Block
+    engine: Engine
+    packed: compiled.Packed | None  # for passes that stay in the core
+
+    def passes(self, mixture: Mixture, start: SharedCounts) -> Passes:
+        """Passes with leave-one-out costs, in the core if it can make the costs of all columns."""
+        passes: Passes | None = None
+        if self.packed is not None and mixture.simple:
+            prior = mixture.categorical.shrinkage, mixture.units, mixture.free_sizes
+            passes = passes_by_core(self.block, self.packed, start, *prior)
+        return passes or EnginePasses(self.engine, mixture.both_scores, start, True)
+
+
+def iterate(
+    passes: Passes,
+    mixture: Mixture,
+    n_rows: int,
+    most: int,
+    tolerance: float = 0.0,
+    *,
+    phase: str = "search",
+    before: tuple[Pass, ...] = (),
+) -> MixtureFit:
+    """At most ``most`` passes, fewer if the responsibilities change by less than ``tolerance``.
+
+    ``tolerance`` is the mean over rows of the summed absolute changes. ``before`` are the passes that led
+    here; they come first in the history.
+    """
+    history = list(before)
+    for number in range(most):
+        report = passes.next()
+        moved = report.moved if number else n_rows
+        event = Pass(phase, -report.log_likelihood, moved, False, report.clusters)
+        history.append(report_pass(event, number + 1, most))
+        if number == 0:  # the responsibilities before it may be those of another run
+            enough = tolerance * float(passes.shared.counts.sizes.sum())
+        elif report.change < enough:
+            break
+    shared = passes.shared
+    return MixtureFit(mixture, shared, mixture.evidence(shared), tuple(history))
+
+
+def plain_passes(
+    engine: Engine, fit: MixtureFit, most: int, *, sharper: float = 1.0, phase: str = "search"
+) -> MixtureFit:
+    """EM without leave-one-out over an engine's rows; ``sharper`` multiplies all costs."""
+    mixture = fit.mixture
+
+    def tables(shared: SharedCounts) -> Sequence[Scores]:
+        return (mixture.scores(shared).times(sharper),)
+
+    passes = EnginePasses(engine, tables, fit.shared, keep=False)
+    return iterate(passes, mixture, engine.n_rows, most, phase=phase, before=fit.history)
+
+
+def on_all_rows(engine: Engine, fit: MixtureFit) -> MixtureFit:
+    """Fit of the whole table, from that of a sample of it."""
+    return plain_passes(engine, fit, ALL_ROWS_PASSES, phase="all rows")
+
+
+def hard_counts(engine: Engine, fit: MixtureFit) -> Counts:
+    """Counts of an engine's rows, each in its most probable cluster."""
+    fixed = fix(fit.mixture.scores(fit.shared), engine.axis)
+    return engine.total(count_nearest, fixed).folded(engine.axis)

@@ -1,1 +1,0 @@
-"""The costs of clusters that rows share, and where such clusters begin."""
