@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -61,6 +62,8 @@ class RefuseHeavyImports:
 
 
 def refuse_processes(event: str, arguments: tuple[Any, ...]) -> None:
-    """Audit hook: refuse to start another Python."""
-    if event == "subprocess.Popen" and sys.executable in (arguments[0], *list(arguments[1])[:1]):
+    """Audit hook: refuse to start another Python while a test runs."""
+    if event != "subprocess.Popen" or "PYTEST_CURRENT_TEST" not in os.environ:
+        return
+    if sys.executable in (arguments[0], *list(arguments[1])[:1]):
         raise TooMuchForQuick("A quick test starts Python: mark it with pytest.mark.process.")
