@@ -26,7 +26,8 @@ from catalpa.loop.progress import in_parts
 from catalpa.loop.soft import PRIORS, Search, SoftClusters, nearest_counts, on_all_rows, searched_rows
 from catalpa.loop.soft_refill import with_rows_in_each
 from catalpa.model.codecs import damaged
-from catalpa.relations.doubt import outlier_scores
+from catalpa.model.scoring import DensityScale
+from catalpa.relations.doubt import density_spread, outlier_scores
 from catalpa.relations.relations import Relations
 from catalpa.steps.assign import foremost_shares, share_and_count
 from catalpa.steps.counts import WHOLE, SharedCounts, most_frequent
@@ -288,6 +289,9 @@ class Grove(Clusterer):
         (array([0.]), array([ True]))
         """
         return outlier_scores(self.score_samples(X), self.density_low_, self.density_high_)
+
+    def _density_scale(self) -> DensityScale:
+        return DensityScale(self.density_low_, density_spread(self.density_low_, self.density_high_))
 
     def transform(self, X: Any) -> Any:
         """Minus the log of each cluster's share times the row's probability in it, (n, k)."""

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from catalpa.errors import CatalpaError, OnnxError, SqlError, needing
 from catalpa.estimator.document import model_document
 from catalpa.estimator.problem import Fitted
 from catalpa.model.file import write
-from catalpa.model.scoring import Scorer, Scoring
+from catalpa.model.onnx_inputs import onnx_feed
+from catalpa.model.scoring import DensityScale, Scorer, Scoring, no_probabilities
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -78,17 +80,21 @@ class ExportMixin:
         names = self.cluster_names_ if self._fitted.names else None
         return sql_query(scoring, dialect=dialect, table=table, keep=keep, label=label, names=names)
 
-    def to_onnx(self, *, missing_text: str = "") -> ModelProto:
+    def to_onnx(self, *, missing_text: str = "", probabilities: bool = False) -> ModelProto:
         """An ONNX graph that gives rows the labels of ``predict``, in any program with an ONNX runtime.
 
-        It has an input per column of the table, (rows, 1): strings for texts, 64-bit integers or Booleans for
-        such categories, doubles for numbers and for categories with fractions or gaps, where NaN is a missing
-        cell. Its output ``label`` is -1 where ``predict`` refuses a row.
+        It has an input per column of the table, (rows, 1): strings for text, doubles for everything else.
+        ``missing_text`` is a missing value among strings, NaN among doubles. :meth:`onnx_inputs` makes the
+        arrays for a table. The output ``label``, (rows,), is -1 where ``predict`` refuses a row.
 
         Parameters
         ----------
         missing_text : str, default=""
-            What stands for a missing cell in a column of texts.
+            What stands for a missing value in a column of text.
+        probabilities : bool, default=False
+            Add the outputs ``probabilities``, (rows, k), as in ``predict_proba``; ``certainty``, (rows,), the
+            largest of them; and ``outlier_score``, (rows,), as in ``outlier_scores``. All are NaN where
+            ``predict`` refuses a row. For methods that have probabilities, such as Grove.
 
         Returns
         -------
@@ -103,16 +109,60 @@ class ExportMixin:
         ['x0', 'x1']
         """
         scoring = self._scoring(OnnxError)
+        if probabilities:
+            self._check_soft()
         with needing("to_onnx needs onnx", '"catalpa[onnx]"'):
             from catalpa.model.onnx import onnx_model
-        method, names = type(self).__name__, self.cluster_names_
-        return onnx_model(scoring, missing_text=missing_text, method=method, names=names)
+        return onnx_model(
+            scoring,
+            missing_text=missing_text,
+            probabilities=probabilities,
+            method=type(self).__name__,
+            names=self.cluster_names_,
+        )
+
+    def onnx_inputs(self, X: Any, *, missing_text: str = "") -> dict[str, NDArray[Any]]:
+        """The rows of a table as the graph of ``to_onnx`` takes them: an array (rows, 1) per input.
+
+        It takes every table that ``predict`` takes and whose columns have inputs. Cells are given as the
+        category that ``predict`` sees in them: "2" becomes 2 where fit saw numbers. A category that fit never
+        saw is replaced by a value that is no category.
+
+        Parameters
+        ----------
+        X : table
+            With the columns of fit.
+        missing_text : str, default=""
+            As in ``to_onnx``.
+
+        Returns
+        -------
+        dict of arrays
+            For ``InferenceSession.run(None, ...)`` of onnxruntime.
+
+        Examples
+        --------
+        >>> from catalpa import KModes
+        >>> model = KModes(2, random_state=0).fit([["red", 1], ["red", 1], ["blue", 2]])
+        >>> {name: cells.tolist() for name, cells in model.onnx_inputs([["red", 1], [None, 2]]).items()}
+        {'x0': [['red'], ['']], 'x1': [[1.0], [2.0]]}
+        """
+        return onnx_feed(self._scoring(OnnxError), X, missing_text)
 
     def _scoring(self, refused: type[CatalpaError]) -> Scoring:
         check_is_fitted(self)
         self._check_sum(refused)
         schema = self._fitted.schema
-        return Scoring(schema, self._fixed_scores(schema.axis.with_holes), self.handle_unknown)
+        fixed = self._fixed_scores(schema.axis.with_holes)
+        return Scoring(schema, fixed, self.handle_unknown, self._density_scale())
+
+    def _density_scale(self) -> DensityScale | None:
+        """Scale of the outlier scores; None for methods without probabilities."""
+        return None
+
+    def _check_soft(self) -> None:
+        if self._density_scale() is None:
+            raise no_probabilities(type(self).__name__, "leave out probabilities=True")
 
     def _check_sum(self, refused: type[CatalpaError]) -> None:
         """Raise this where the labels of ``predict`` are no sum over columns that other programs can take."""

@@ -14,6 +14,14 @@ from catalpa.table.blocks import IGNORED, UNSEEN, IntArray
 from catalpa.table.schema import Column, Schema, category_key
 
 
+@dataclass(frozen=True)
+class DensityScale:
+    """Scale of outlier scores: a row scores by how far its log density is below ``low``, over ``spread``."""
+
+    low: float
+    spread: float
+
+
 @dataclass(frozen=True, eq=False)
 class Scoring:
     """What decides the labels of a fitted model."""
@@ -21,6 +29,7 @@ class Scoring:
     schema: Schema
     fixed: FixedScores  # on the schema's axis with holes
     handle_unknown: str
+    density_scale: DensityScale | None = None  # None for methods without probabilities
 
     @property
     def derived(self) -> list[str]:
@@ -59,6 +68,14 @@ def types_of(column: Column, refused: type[CatalpaError], holder: str) -> set[st
             "values of one type. Convert it to text and fit again."
         )
     return types
+
+
+def no_probabilities(method: str, instead: str) -> ParameterError:
+    """The error for probabilities of a method that has none."""
+    return ParameterError(
+        f"{method} assigns every row to one cluster and has no membership probabilities. Fit Grove, or "
+        f"{instead}."
+    )
 
 
 def holds_moments(column: Column) -> bool:
@@ -106,10 +123,7 @@ class Scorer:
     def predict_proba(self, rows: Any) -> Any:
         """Probability of every cluster for every row, (n, k); of methods that know any, such as Grove."""
         if not hasattr(self._model, "predict_proba"):
-            raise ParameterError(
-                f"{type(self._model).__name__} knows no probabilities: it gives every row to one cluster. "
-                "Use Grove, or predict."
-            )
+            raise no_probabilities(type(self._model).__name__, "use predict")
         return self._model.predict_proba(rows)
 
     def __repr__(self) -> str:
