@@ -15,6 +15,7 @@ from catalpa.estimator.problem import Fitted
 from catalpa.model.file import write
 from catalpa.model.onnx_inputs import onnx_feed
 from catalpa.model.scoring import DensityScale, Scorer, Scoring, no_probabilities
+from catalpa.model.sql import sql_query
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -54,31 +55,49 @@ class ExportMixin:
         table: str | Sequence[str] = "rows",
         keep: Sequence[str] | None = None,
         label: str = "cluster",
+        probabilities: bool = False,
     ) -> str:
         """One SQL query that gives the rows of a database table the labels of ``predict``.
 
-        A row that ``predict`` refuses, for a missing cell or an unseen category, gets no label: NULL.
+        A row that ``predict`` refuses, for a missing value or an unseen category, gets no label: NULL.
 
         Parameters
         ----------
-        dialect : str, default="duckdb"
-            "duckdb", "postgres", "sqlite", or another that sqlglot knows.
+        dialect : {"duckdb", "postgres", "sqlite"}, default="duckdb"
         table : str or sequence of str, default="rows"
             Name of the table, or the parts of a qualified name such as ``("sales", "rows")``.
         keep : sequence of str, optional
             Columns to select beside the label, such as a key; the columns of fit if not given.
         label : str, default="cluster"
             Name of the column of labels; where clusters have names, ``<label>_name`` follows it.
+        probabilities : bool, default=False
+            Add the columns ``probability_0``, ``probability_1``, ... as in ``predict_proba``, ``certainty``,
+            the largest of them, and ``outlier_score`` as in ``outlier_scores``. For methods that have
+            probabilities, such as Grove.
 
         Returns
         -------
         str
+
+        Examples
+        --------
+        >>> from catalpa import KModes
+        >>> model = KModes(2, random_state=0).fit([["red", 1], ["red", 1], ["blue", 2]])
+        >>> print(model.to_sql(dialect="sqlite", table="shirts").splitlines()[-1])
+        FROM catalpa_smallest
         """
         scoring = self._scoring(SqlError)
-        from catalpa.model.sql import sql_query  # needs sqlglot, which is optional
-
-        names = self.cluster_names_ if self._fitted.names else None
-        return sql_query(scoring, dialect=dialect, table=table, keep=keep, label=label, names=names)
+        if probabilities:
+            self._check_soft()
+        return sql_query(
+            scoring,
+            dialect=dialect,
+            table=table,
+            keep=keep,
+            label=label,
+            names=self.cluster_names_ if self._fitted.names else None,
+            probabilities=probabilities,
+        )
 
     def to_onnx(self, *, missing_text: str = "", probabilities: bool = False) -> ModelProto:
         """An ONNX graph that gives rows the labels of ``predict``, in any program with an ONNX runtime.
