@@ -725,6 +725,8 @@ def test_what_names_no_columns_and_no_table_is_refused(small):
         small.to_sql(keep="key")
     with pytest.raises(ParameterError, match="table has no parts"):
         small.to_sql(table=())
+    with pytest.raises(ParameterError, match=r"have to be texts, not \[5, None\]"):
+        small.to_sql(keep=[5], label=None)
 
 
 @pytest.mark.parametrize("dialect", ["latin", "bigquery", 5])

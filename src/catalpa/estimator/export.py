@@ -14,7 +14,7 @@ from catalpa.estimator.document import model_document
 from catalpa.estimator.problem import Fitted
 from catalpa.model.file import write
 from catalpa.model.onnx_inputs import onnx_feed
-from catalpa.model.scoring import DensityScale, Scorer, Scoring, no_probabilities
+from catalpa.model.scoring import DensityScale, KeysPolicy, Scorer, Scoring, no_probabilities
 from catalpa.model.sql import sql_query
 
 if TYPE_CHECKING:
@@ -29,13 +29,21 @@ class ExportMixin:
     handle_unknown: Any
     cluster_names_: Any
 
-    def scorer(self) -> Scorer:
-        """The fitted model made ready for a service that asks row by row.
+    def scorer(self, *, unknown_keys: KeysPolicy = "error", missing_keys: KeysPolicy = "error") -> Scorer:
+        """A scorer for services that ask row by row.
+
+        Parameters
+        ----------
+        unknown_keys : {"error", "ignore"}, default="error"
+            A key of a row that is no column of fit: an error that names it, or ignored.
+        missing_keys : {"error", "ignore"}, default="error"
+            A column that a row has no key for: an error that names it, or a missing value, which
+            ``missing=`` then decides about.
 
         Returns
         -------
         Scorer
-            ``predict_one(row)`` gives the cluster of one row, a dict or a list of cells: the answer of
+            ``predict_one(row)`` returns the cluster of one row, a dict or a list of cells: the label of
             ``predict``, without the time that a frame of one row takes. A later fit leaves it as it is.
 
         Examples
@@ -44,9 +52,12 @@ class ExportMixin:
         >>> model = KModes(2, random_state=0).fit([{"colour": "red"}, {"colour": "blue"}])
         >>> model.scorer().predict_one({"colour": "red"}) == int(model.labels_[0])
         True
+        >>> scorer = model.scorer(unknown_keys="ignore")
+        >>> scorer.predict_one({"colour": "red", "id": 7}) == int(model.labels_[0])
+        True
         """
         check_is_fitted(self)
-        return Scorer(self)
+        return Scorer(self, unknown_keys, missing_keys)
 
     def to_sql(
         self,

@@ -44,6 +44,10 @@ def sql_query(
             "database writes in its own way. Make columns of these parts in the table and fit again."
         )
     kept = tuple(scoring.schema.names if keep is None else keep)
+    path = (table,) if isinstance(table, str) else tuple(table)
+    odd = [name for name in (*kept, *path, label) if not isinstance(name, str)]
+    if odd:
+        raise ParameterError(f"Names in keep, table and label have to be texts, not {odd}.")
     made = [label] if names is None else [label, f"{label}_name"]
     if probabilities:
         made += [*(f"probability_{cluster}" for cluster in range(scoring.fixed.k)), *SCORES]
@@ -53,7 +57,6 @@ def sql_query(
             f"The query would have two columns of one name: keep is {list(kept)}, the query adds {made}. "
             "Databases do not distinguish upper and lower case; name other columns in keep, or another label."
         )
-    path = (table,) if isinstance(table, str) else tuple(table)
     if not path:
         raise ParameterError("table has no parts; it has to be a name, or the parts of one.")
     words = Words(str(dialect).lower(), _free_prefix(path[-1]))
@@ -188,8 +191,10 @@ class _Query:
         return f"WITH {', '.join(parts)}\n{_select(selected, own(source), '')}"
 
     def _part(self, name: str, expressions: Sequence[str], source: str) -> str:
-        # PostgreSQL would otherwise write each part into the next, and work out a number once per mention.
-        made = "AS MATERIALIZED" if self.words.dialect == "postgres" else "AS"
+        # These would otherwise write each part into the next, and work out a number once per mention. SQLite
+        # knows the word since 3.35, as it knows EXP; labels alone are for older ones too.
+        apart = self.words.dialect == "postgres" or (self.words.dialect == "sqlite" and self.probabilities)
+        made = "AS MATERIALIZED" if apart else "AS"
         return f"{self.words.own(name)} {made} (\n{_select(expressions, source, '  ')}\n)"
 
     @property
