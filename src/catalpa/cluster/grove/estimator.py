@@ -27,7 +27,8 @@ from catalpa.estimator.parameters import choice, either, positive, rules, whole
 from catalpa.estimator.problem import Fitted, passes_in_weights
 from catalpa.loop.progress import in_parts
 from catalpa.model.codecs import damaged
-from catalpa.relations.doubt import outlier_scores
+from catalpa.model.scoring import DensityScale
+from catalpa.relations.doubt import density_spread, outlier_scores
 from catalpa.relations.relations import Relations
 from catalpa.steps.assign import foremost_shares, share_and_count
 from catalpa.steps.counts import WHOLE, SharedCounts, most_frequent
@@ -289,6 +290,9 @@ class Grove(Clusterer):
         (array([0.]), array([ True]))
         """
         return outlier_scores(self.score_samples(X), self.density_low_, self.density_high_)
+
+    def _density_scale(self) -> DensityScale:
+        return DensityScale(self.density_low_, density_spread(self.density_low_, self.density_high_))
 
     def transform(self, X: Any) -> Any:
         """Minus the log of each cluster's share times the row's probability in it, (n, k)."""
