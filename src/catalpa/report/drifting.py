@@ -21,7 +21,9 @@ from catalpa.report.table_counts import NewTable, TableCounts, mean_at_fit, read
 from catalpa.table.blocks import FloatArray
 
 ALPHA = 0.01  # family-wise error rate over all clusters, or over all columns
-MIN_CHANGE = 0.02  # share of the rows: in very large tables smaller differences are significant, not important
+MIN_CHANGE = (
+    0.02  # share of the rows: in very large tables smaller differences are significant, not important
+)
 MIN_SHIFT = 0.2  # standard deviations of the fit: a small effect by Cohen's convention
 EXPECTED = 5.0  # rows; categories with a smaller expected count are pooled, as the chi-square test requires
 NEW = "(new)"  # all categories together that fit never saw
@@ -135,16 +137,16 @@ def drift(
     A cluster or a column has changed if the difference is both significant and large enough.
 
     - The share of a cluster is compared by a chi-square test; it must differ by ``min_change``.
-    - The categories of a column are compared by a chi-square test in which missing values and categories never
-      seen at fit count as two further categories; categories with an expected count below 5 are pooled. The
-      share of rows whose category would have to change (total variation distance) must be at least
-      ``min_change``.
-    - The mean of a number is compared by Student's t test and must move by ``min_shift`` standard deviations of
-      the fit; the share of its missing values by a chi-square test, and must differ by ``min_change``.
+    - The categories of a column are compared by a chi-square test in which missing values and categories
+      never seen at fit count as two further categories; categories with an expected count below 5 are
+      pooled. The share of rows whose category would have to change (total variation distance) must be at
+      least ``min_change``.
+    - The mean of a number is compared by Student's t test and must move by ``min_shift`` standard deviations
+      of the fit; the share of its missing values by a chi-square test, and must differ by ``min_change``.
 
     The tests are corrected for their number (Bonferroni): among clusters, among columns, and among columns
-    within clusters, ``alpha`` is the probability of reporting any change if there is none. A column that is not
-    in the table, or that cannot be read as at fit, has changed.
+    within clusters, ``alpha`` is the probability of reporting any change if there is none. A column that is
+    not in the table, or that cannot be read as at fit, has changed.
 
     Parameters
     ----------
@@ -175,7 +177,7 @@ def drift(
     >>> model = catalpa.Grove(4, random_state=0).fit(zoo)
     >>> catalpa.drift(model, zoo).changed
     []
-    >>> new = zoo.copy()
+    >>> new = zoo.astype({"legs": str})
     >>> new.loc[::4, "legs"] = "100"
     >>> found = catalpa.drift(model, new)
     >>> found.changed, found.summary["unseen"]
@@ -223,7 +225,7 @@ def _with_table(record: dict[str, Any], table: NewTable) -> dict[str, Any]:
     """A column's record with what only its cells tell."""
     source, cells = record.pop("source"), table.counts.rows
     problem = table.problems.get(source)
-    own = {"absent": source in table.absent, "problem": problem}
+    own: dict[str, Any] = {"absent": source in table.absent, "problem": problem}
     if record["kind"] == "categories":
         examples = table.examples.get(record["column"], [])
         own["new"] = [{"category": one["category"], "share": one["cells"] / cells} for one in examples]
@@ -290,6 +292,9 @@ class _Comparison:
                     "unseen": share,
                     "p_value": p_value,
                     "changed": self._changed([(p_value, share, self.thresholds.min_change)]),
+                    "absent": False,
+                    "problem": None,
+                    "new": [],
                 }
             )
         return records
@@ -353,7 +358,7 @@ class _Comparison:
                 means, variances, restored, sds = (
                     np.array([side[part][cluster, at] for side in values]) for part in range(4)
                 )
-                record = {"column": column.name, "kind": "numbers", "source": column.name}
+                record: dict[str, Any] = {"column": column.name, "kind": "numbers", "source": column.name}
                 record |= self._number_record(seen, sizes, means, variances, float(deviation[at]), tests)
                 for name, told in (("mean", restored), ("sd", sds)):
                     record |= {
@@ -435,13 +440,13 @@ def chi_square(counts: FloatArray) -> float:
 def t_test(rows: FloatArray, means: FloatArray, variances: FloatArray) -> float:
     """Two-sided p-value of Student's t test from the sizes, means and variances (over n) of two samples.
 
-    The variance is pooled: without a change both samples have the same, and a handful of equal new numbers says
-    little about theirs.
+    The variance is pooled: without a change both samples have the same, and a handful of equal new numbers
+    says little about theirs.
 
     Examples
     --------
     >>> round(t_test(np.array([4, 4]), np.array([2.5, 4.5]), np.array([1.25, 1.25])), 4)
-    0.0710
+    0.071
     """
     freedom = float(rows.sum()) - 2.0
     if freedom <= 0 or not rows.all():

@@ -106,7 +106,9 @@ class NewTable:
     # Per column: cells with a category that fit never saw, and cells without a value.
     unseen: dict[str, int]
     missing: dict[str, int]
-    examples: dict[str, list[dict[str, Any]]]  # new categories of a column and their cells, most frequent first
+    examples: dict[
+        str, list[dict[str, Any]]
+    ]  # new categories of a column and their cells, most frequent first
     items: dict[str, int]  # cells of columns of lists that hold new items
     absent: list[str]  # columns of the fit that the table does not have
     extra: list[str]  # columns of the table that fit did not have
@@ -148,22 +150,21 @@ def _count(
     k, axis, scaling = fitted.outcome.k, cells.axis, fitted.schema.scaling
     values = None if units is None else units[:, None]
     by_place = summed_by_place(cells.codes, labels, k, axis, values).reshape(k, -1) / per_weight
-    weights = np.ones(len(labels)) if units is None else units / per_weight
+    weights = np.ones(len(labels)) if units is None else np.asarray(units / per_weight)
     unit = (cells.numbers / 2 - scaling.low / 2) / scaling.half_span
     unit = np.clip(unit, np.where(scaling.clipped, 0.0, -FARTHEST), np.where(scaling.clipped, 1.0, FARTHEST))
     off, present = np.nan_to_num(unit - mean_at_fit(fitted)), ~np.isnan(unit)
-    sums = [
-        np.stack([np.bincount(labels, weights * one, k) for one in part.T], axis=1)
-        if part.shape[1]
-        else np.zeros((k, 0))
+    seen, sums, squares = (
+        np.array([np.bincount(labels, weights * one, k) for one in part.T], dtype=np.float64).reshape(-1, k).T
         for part in (present, off, off * off)
-    ]
-    return TableCounts(axis, len(labels), np.bincount(labels, weights, k), by_place, *sums)
+    )
+    sizes = np.asarray(np.bincount(labels, weights, k), dtype=np.float64)
+    return TableCounts(axis, len(labels), sizes, by_place, seen, sums, squares)
 
 
 @dataclass(eq=False)
 class _Reading:
-    """Cells of a table in the codes of a schema, column by column: one bad column does not spoil the others."""
+    """Cells of a table in the codes of a schema, column by column: a bad one does not spoil the others."""
 
     axis: Axis
     codes: IntArray  # (n, columns); missing cells without a category of their own are at the place IGNORED
@@ -242,8 +243,8 @@ def _sources(table: Table, schema: Schema) -> dict[str, Table]:
     if not (table.named and schema.named):
         if len(names) != len(schema.inputs):
             raise ColumnMismatch(
-                f"X has {len(names)} columns, but the model was fitted to {len(schema.inputs)}. Without names, "
-                "columns are matched by their position: give as many, or a table with names."
+                f"X has {len(names)} columns, but the model was fitted to {len(schema.inputs)}. Without "
+                "names, columns are matched by their position: give as many, or a table with names."
             )
         names = schema.inputs
     there = {name: at for at, name in enumerate(names)}
