@@ -3,31 +3,34 @@
     make mutants                              # 200 random mutants of costs, loop, table and relations
     python tools/mutants.py --sample 50 --seed 3 --jobs 2
     python tools/mutants.py src/catalpa/relations/reasons.py --sample 0   # all mutants of one file
-    python tools/mutants.py --again           # only those that survived, after tests were added
+    python tools/mutants.py --again --tests tests/table/test_limits.py    # survivors, against new tests
 
 A mutant changes one comparison, number, sign, ``and``/``or``, ``not``, ``min``/``max`` or return value. It is
-run against the nearest tests: those that execute the changed line, first of the same room, the quickest first,
-until they add up to ``--budget`` seconds. Which test executes which line is recorded once per test file. Nothing
-on disk is changed: each mutant is a forked process in which one module is compiled from the mutated source, so
-mutations are not seen by tests that start other processes.
+run against the nearest tests: those that execute the changed line, first those of the same room, the quickest
+first, until they add up to ``--budget`` seconds. Which test executes which line is recorded once per test
+file. Nothing on disk is changed: each mutant is a forked process in which one module is compiled from the
+mutated source, so tests that start other processes do not see it.
 
 Records and results are kept in ``build/mutants``; a run that was interrupted continues where it stopped. What
-survives is printed and written to ``build/mutants/survivors.txt``. A survivor is a question, not a fault: some
-mutants mean the same as the code (a cache of another size, ``<`` instead of ``<=`` on distances that never tie).
+survives is printed and written to ``build/mutants/survivors.txt``. A survivor is a question, not a fault:
+some mutants mean the same as the code (a cache of another size, ``<`` for ``<=`` on numbers that never tie).
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import hashlib
 import importlib
 import importlib.abc
+import importlib.machinery
 import importlib.util
 import json
 import os
 import random
 import re
+import resource
 import signal
 import sys
 import time
@@ -55,8 +58,8 @@ LEFT_OUT = {
     "tests/cluster/test_published_results.py",
     "tests/cluster/test_scikit_learn.py",
 }
-# Imported once, before forking. Not polars, whose threads do not survive a
-# fork, nor plugins of pytest, which it must import itself.
+# Imported once, before forking. Not polars, whose threads do not survive a fork, nor plugins of pytest, which
+# it must import itself.
 WARM = ("numpy", "pandas", "pyarrow", "scipy.stats", "scipy.sparse", "sklearn", "narwhals")
 
 COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -82,7 +85,9 @@ OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
 EXTREMES = {"min": "max", "minimum": "maximum", "argmin": "argmax", "amin": "amax", "any": "all"}
 EXTREMES |= {after: before for before, after in EXTREMES.items()}
 # Keywords that say how something is computed, not what.
-BROKEN = 70  # exit code of a process in which the tool itself failed
+# Exit codes of a process that failed itself, and of one that used up its time.
+BROKEN, TIMED_OUT = 70, 71
+PATIENCE = 20  # times the limit of processor time, after which a process that only waits is stopped too
 SETTINGS = {"strict", "copy", "optimize", "stacklevel", "maxsize"}
 NUMBERS = {"int", "float", "FloatArray", "IntArray"}
 
@@ -126,10 +131,11 @@ class Record:
     lines: dict[str, list[int]] = field(default_factory=dict)
 
 
-Change = tuple[ast.AST, str, Callable[[], ast.AST], str]  # node, where it stands, its replacement, scope
+Change = tuple[ast.AST, Callable[[], ast.AST], str]  # node, its replacement, and its scope
 
 
 def main() -> None:
+    """Make mutants, run them, and list those that survive."""
     options = read_options()
     os.chdir(ROOT)
     STORE.mkdir(parents=True, exist_ok=True)
@@ -140,20 +146,24 @@ def main() -> None:
     if options.again:
         mutants = [one for one in mutants if one.key in results and results[one.key].outcome != "killed"]
         results = {key: result for key, result in results.items() if result.outcome == "killed"}
-    records = recorded(test_files(), options.jobs)
+    records = recorded(options.tests or test_files(), options.jobs)
     run_all([one for one in mutants if one.key not in results], records, options)
     summarize(mutants, kept_results())
 
 
 def read_options() -> argparse.Namespace:
+    """Options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("targets", nargs="*", default=TARGETS, help="files or folders to mutate")
     parser.add_argument("--sample", type=int, default=200, help="number of random mutants; 0 takes all")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--budget", type=float, default=15.0, help="seconds of tests per mutant")
-    parser.add_argument("--limit", type=float, default=120.0, help="seconds after which a mutant is stopped")
+    parser.add_argument("--limit", type=int, default=60, help="seconds of processor time of a mutant")
     parser.add_argument("--jobs", type=int, default=1, help="mutants at the same time")
     parser.add_argument("--again", action="store_true", help="run again what was not killed")
+    parser.add_argument(
+        "--tests", nargs="*", help="test files to run, for instance new ones; all if not given"
+    )
     return parser.parse_args()
 
 
@@ -161,13 +171,15 @@ def read_options() -> argparse.Namespace:
 
 
 def sampled(options: argparse.Namespace) -> list[Mutant]:
+    """A random sample of the mutants of all targets."""
     mutants = [mutant for path in python_files(options.targets) for mutant in mutants_of(path)]
     if not options.sample or options.sample >= len(mutants):
         return mutants
-    return random.Random(options.seed).sample(mutants, options.sample)  # noqa: S311 - not a secret
+    return random.Random(options.seed).sample(mutants, options.sample)
 
 
 def python_files(targets: Sequence[str]) -> list[str]:
+    """Python files of files and folders, as paths from the root."""
     files: set[Path] = set()
     for target in targets:
         path = (ROOT / target).resolve()
@@ -178,10 +190,11 @@ def python_files(targets: Sequence[str]) -> list[str]:
 
 
 def mutants_of(path: str) -> list[Mutant]:
+    """All mutants of a file."""
     source = (ROOT / path).read_text(encoding="utf-8")
     digest = hashlib.sha256(source.encode()).hexdigest()[:12]
     found = []
-    for at, (node, _, replacement, scope) in enumerate(changes(ast.parse(source))):
+    for at, (node, replacement, scope) in enumerate(changes(ast.parse(source))):
         before, after = ast.unparse(node), ast.unparse(replacement())
         found.append(Mutant(path, digest, at, node.lineno, scope, before, after))  # type: ignore[attr-defined]
     return found
@@ -190,7 +203,7 @@ def mutants_of(path: str) -> list[Mutant]:
 def mutated(mutant: Mutant) -> ast.Module:
     """The module with the mutant's change."""
     tree = ast.parse((ROOT / mutant.path).read_text(encoding="utf-8"))
-    for at, (node, _, replacement, _) in enumerate(changes(tree)):
+    for at, (node, replacement, _) in enumerate(changes(tree)):
         if at == mutant.at:
             changed = _Replace(node, replacement()).visit(tree)
             return ast.fix_missing_locations(changed)
@@ -219,7 +232,7 @@ def _changes(node: ast.AST, scope: str, returns: str | None) -> Iterator[Change]
     elif isinstance(node, ast.ClassDef):
         scope = node.name
     for replacement in _replacements(node, returns):
-        yield node, type(node).__name__, replacement, scope
+        yield node, replacement, scope
     for child in _children(node):
         yield from _changes(child, scope, returns)
 
@@ -242,10 +255,7 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
 
 def _replacements(node: ast.AST, returns: str | None) -> Iterator[Callable[[], ast.AST]]:
     if isinstance(node, ast.Compare):
-        for at, operator in enumerate(node.ops):
-            if type(operator) in COMPARISONS:
-                ops = [*node.ops[:at], COMPARISONS[type(operator)](), *node.ops[at + 1 :]]
-                yield lambda ops=ops: ast.Compare(node.left, ops, node.comparators)
+        yield from _other_comparisons(node)
     elif isinstance(node, ast.BinOp) and type(node.op) in OPERATORS and not _has_text(node):
         yield lambda: ast.BinOp(node.left, OPERATORS[type(node.op)](), node.right)
     elif isinstance(node, ast.BoolOp):
@@ -257,10 +267,15 @@ def _replacements(node: ast.AST, returns: str | None) -> Iterator[Callable[[], a
         yield lambda: ast.Constant(_other_number(node.value))
     elif isinstance(node, ast.Name | ast.Attribute) and _called(node) in EXTREMES:
         yield lambda: _renamed(node, EXTREMES[_called(node)])
-    elif isinstance(node, ast.Return) and node.value is not None:
-        value = _other_result(node.value, returns)
-        if value is not None:
-            yield lambda: ast.Return(value)
+    elif isinstance(node, ast.Return) and (value := _other_result(node.value, returns)) is not None:
+        yield lambda: ast.Return(value)
+
+
+def _other_comparisons(node: ast.Compare) -> Iterator[Callable[[], ast.AST]]:
+    for at, operator in enumerate(node.ops):
+        if type(operator) in COMPARISONS:
+            ops = [*node.ops[:at], COMPARISONS[type(operator)](), *node.ops[at + 1 :]]
+            yield lambda ops=ops: ast.Compare(node.left, ops, node.comparators)
 
 
 def _has_text(node: ast.BinOp) -> bool:
@@ -286,7 +301,9 @@ def _other_number(value: bool | int | float) -> bool | int | float:
     return value + 1 if isinstance(value, int) or value == 0 else value * 1.25
 
 
-def _other_result(value: ast.expr, returns: str | None) -> ast.expr | None:
+def _other_result(value: ast.expr | None, returns: str | None) -> ast.expr | None:
+    if value is None:
+        return None
     if returns == "bool":
         return ast.UnaryOp(ast.Not(), value)
     if returns in NUMBERS:
@@ -299,6 +316,7 @@ def _other_result(value: ast.expr, returns: str | None) -> ast.expr | None:
 
 
 def test_files() -> list[str]:
+    """Test files that mutants are run against."""
     files = [str(path.relative_to(ROOT)) for folder in TESTS for path in (ROOT / folder).rglob("test_*.py")]
     return sorted(set(files) - LEFT_OUT)
 
@@ -307,7 +325,7 @@ def recorded(files: Sequence[str], jobs: int) -> dict[str, Record]:
     """Records of every test, made for the files that changed since they were last recorded."""
     missing = [file for file in files if not _record_path(file).exists()]
     waiting = [(file, lambda file=file: _record(file)) for file in missing]
-    for at, (file, code, seconds, error) in enumerate(in_processes(waiting, jobs, limit=1800.0), 1):
+    for at, (file, code, seconds, error) in enumerate(in_processes(waiting, jobs, limit=1800), 1):
         if code != 0:
             raise SystemExit(f"{file} could not be recorded: {error or 'stopped after half an hour'}")
         print(f"recorded {at} of {len(missing)}: {file} ({seconds:.0f} s)", flush=True)
@@ -339,12 +357,12 @@ def _record(file: str) -> int:
             for test in tests:
                 if test in records:
                     records[test].lines.setdefault(name, []).append(line)
-    path = _record_path(file)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for old in path.parent.glob(f"{path.name.split('.json')[0].rsplit('.', 1)[0]}.*.json"):
+    target = _record_path(file)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    for old in target.parent.glob(f"{target.stem.rsplit('.', 1)[0]}.*.json"):  # of an earlier version
         old.unlink()
     text = json.dumps({test: asdict(record) for test, record in records.items()})
-    path.write_text(text, encoding="utf-8")
+    target.write_text(text, encoding="utf-8")
     return 0
 
 
@@ -372,6 +390,7 @@ class _Recorder:
 
 
 def run_tests(files: Sequence[str], plugins: list[object], *options: str) -> int:
+    """Exit code of pytest."""
     return int(pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *options, *files], plugins))
 
 
@@ -379,6 +398,7 @@ def run_tests(files: Sequence[str], plugins: list[object], *options: str) -> int
 
 
 def run_all(mutants: Sequence[Mutant], records: dict[str, Record], options: argparse.Namespace) -> None:
+    """Run mutants against their nearest tests and keep the results."""
     by_line = tests_by_line(records)
     waiting, tests_of = [], {}
     for mutant in mutants:
@@ -392,11 +412,12 @@ def run_all(mutants: Sequence[Mutant], records: dict[str, Record], options: argp
     for key, code, seconds, by in in_processes(waiting, options.jobs, options.limit):
         if code in {5, BROKEN}:  # no test was collected, or none could be run
             raise SystemExit(f"{named[key]} could not be run: {by or 'no test was collected'}")
-        outcome = {0: "survived", None: "timeout"}.get(code, "killed")
+        outcome = {0: "survived", None: "timeout", TIMED_OUT: "timeout"}.get(code, "killed")
         keep(Result(key, outcome, len(tests_of[key]), by, round(seconds, 1)), named[key])
 
 
 def tests_by_line(records: dict[str, Record]) -> dict[tuple[str, int], set[str]]:
+    """Tests that execute each line."""
     found: dict[tuple[str, int], set[str]] = defaultdict(set)
     for test, record in records.items():
         for path, lines in record.lines.items():
@@ -418,7 +439,8 @@ def nearest(
         own = 0 if name in file else 1 if file.startswith(f"tests/{room}/") else 2
         return own, records[test].seconds
 
-    chosen, total = [], 0.0
+    chosen: list[str] = []
+    total = 0.0
     for test in sorted(tests, key=distance):
         if not chosen or total + records[test].seconds <= budget:
             chosen.append(test)
@@ -449,11 +471,13 @@ def places(mutant: Mutant) -> list[tuple[str, int]]:
 
 
 def source_line(mutant: Mutant) -> str:
+    """The line of a mutant."""
     return (ROOT / mutant.path).read_text(encoding="utf-8").splitlines()[mutant.line - 1]
 
 
 @cache
 def uses_of(names: frozenset[str]) -> list[tuple[str, int]]:
+    """Lines of the package that mention one of some names."""
     if not names:
         return []
     pattern = re.compile(r"\b(" + "|".join(map(re.escape, sorted(names))) + r")\b")
@@ -466,9 +490,19 @@ def uses_of(names: frozenset[str]) -> list[tuple[str, int]]:
 
 
 def run_mutant(mutant: Mutant, tests: Sequence[str]) -> int:
+    """Run the tests of the nearest files first: few mutants need others, and to import these takes time."""
     sys.meta_path.insert(0, _Finder(mutant))
     files = list(dict.fromkeys(test.split("::")[0] for test in tests))
-    return run_tests(files, [_Chosen(tests)], "-x", "--tb=no")
+    code = 0
+    for start, end in ((0, 2), (2, 8), (8, len(files))):
+        some = files[start:end]
+        if not some or code:
+            break
+        pid = os.fork()
+        if not pid:
+            os._exit(run_tests(some, [_Chosen(tests)], "-x", "--tb=no"))
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    return TIMED_OUT if code == -signal.SIGXCPU else abs(code)
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -481,7 +515,9 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self.name = ".".join(parts[:-1] if self.package else parts)
         self.file = str(ROOT / mutant.path)
 
-    def find_spec(self, fullname: str, _path: object, _target: object = None) -> object:
+    def find_spec(
+        self, fullname: str, _path: object, _target: object = None
+    ) -> importlib.machinery.ModuleSpec | None:
         if fullname != self.name:
             return None
         where = [str(Path(self.file).parent)] if self.package else None
@@ -493,7 +529,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return None
 
     def exec_module(self, module: ModuleType) -> None:
-        exec(compile(mutated(self.mutant), self.file, "exec"), module.__dict__)  # noqa: S102
+        exec(compile(mutated(self.mutant), self.file, "exec"), module.__dict__)
 
 
 class _Chosen:
@@ -525,21 +561,24 @@ def _report(test: str) -> None:
 
 
 def in_processes(
-    waiting: Sequence[tuple[str, Callable[[], int]]], jobs: int, limit: float
+    waiting: Sequence[tuple[str, Callable[[], int]]], jobs: int, limit: int
 ) -> Iterator[tuple[str, int | None, float, str]]:
-    """Run each in a forked process; give its key, its exit code (None after the limit), seconds and report."""
+    """Run each in a forked process; give its key, its exit code (None if stopped), seconds and report.
+
+    The limit is of processor time: seconds of the clock say little on a machine with other work.
+    """
     queue = list(reversed(waiting))
     running: dict[int, tuple[str, float, int]] = {}
     try:
         while queue or running:
             while queue and len(running) < jobs:
                 key, work = queue.pop()
-                pid, pipe = _fork(work)
+                pid, pipe = _fork(work, limit)
                 running[pid] = key, time.monotonic(), pipe
             for pid, (key, began, pipe) in list(running.items()):
                 ended, status = os.waitpid(pid, os.WNOHANG)
                 seconds = time.monotonic() - began
-                if not ended and seconds <= limit:
+                if not ended and seconds <= PATIENCE * limit:
                     continue
                 _kill_group(pid)  # the process itself after its limit, and whatever it has left behind
                 if not ended:
@@ -554,8 +593,8 @@ def in_processes(
             _kill_group(pid)
 
 
-def _fork(work: Callable[[], int]) -> tuple[int, int]:
-    global _REPORT  # noqa: PLW0603 - set in the forked process only
+def _fork(work: Callable[[], int], limit: int) -> tuple[int, int]:
+    global _REPORT  # set in the forked process only
     reading, writing = os.pipe()
     sys.stdout.flush()
     if pid := os.fork():
@@ -564,12 +603,13 @@ def _fork(work: Callable[[], int]) -> tuple[int, int]:
     code = BROKEN
     try:
         os.setsid()
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
         _REPORT = writing
         nowhere = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(nowhere, stream)
         code = work()
-    except BaseException as error:  # noqa: BLE001 - whatever it is, the parent reports it
+    except BaseException as error:  # whatever it is, the parent reports it
         code = BROKEN
         _report(f"{type(error).__name__}: {error}")
     finally:
@@ -577,16 +617,15 @@ def _fork(work: Callable[[], int]) -> tuple[int, int]:
 
 
 def _kill_group(pid: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 # Results
 
 
 def keep(result: Result, mutant: Mutant) -> None:
+    """Append a result to the file of results, and print it."""
     with (STORE / "results.jsonl").open("a", encoding="utf-8") as file:
         file.write(json.dumps(asdict(result) | {"mutant": str(mutant)}) + "\n")
     print(f"{result.outcome:>9}  {result.seconds:5.1f} s  {mutant}", flush=True)
@@ -609,6 +648,7 @@ def kept_results() -> dict[str, Result]:
 
 
 def summarize(mutants: Sequence[Mutant], results: dict[str, Result]) -> None:
+    """Write and print the survivors."""
     done = [(mutant, results[mutant.key]) for mutant in mutants if mutant.key in results]
     counts = Counter(result.outcome for _, result in done)
     lines = [

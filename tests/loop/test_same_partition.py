@@ -1,4 +1,4 @@
-"""When two passes gave the same clusters: all that is counted has to agree, whatever the clusters are called."""
+"""When two passes gave the same clusters: all counts agree, whatever the clusters are called."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from tests.oracle import grove, grove_numbers
 
 import catalpa
 
-# So many columns tell the two kinds of rows apart that every row is wholly in its cluster: what a cluster counts
-# is known without a single pass.
+# So many columns tell the two kinds of rows apart that every row is wholly in its cluster: what a cluster
+# counts is known without a single pass.
 SURE_COLUMNS = 12
 
 
@@ -56,6 +56,27 @@ def test_costs_and_evidence_of_sure_clusters(prior: float, sizes: str, missing: 
     expected = -np.array([scores.of(row) for row in table.rows])
     np.testing.assert_allclose(model.transform(frame), expected, atol=1e-4)
     assert model.evidence_ == pytest.approx(grove.evidence(table, shares, prior, mode), abs=1e-2)
+
+
+def test_the_balance_is_the_gain_of_each_kind_of_column() -> None:
+    frame = mixed_table(150, 3, (0.3, 0.1), questions=3)
+    model = catalpa.Grove(2, prior=1.0, sizes="equal", random_state=0).fit(frame)
+    table = oracle_table(frame)
+    apart = grove.count(table, hard_shares(model.labels_, 2))
+    together = grove.count(table, [[1.0]] * len(table.rows))
+
+    def evidence(counts: grove.Counts, number: bool) -> float:
+        return sum(
+            grove.number_evidence(held, 1.0) if number else grove.category_evidence(column, held, 1.0)
+            for own in counts.cells
+            for column, held in zip(table.columns, own, strict=True)
+            if (column.kind == "number") == number
+        )
+
+    gains = [evidence(apart, number) - evidence(together, number) for number in (False, True)]
+    assert min(gains) > 0
+    assert model.balance_["categorical"] == pytest.approx(gains[0] / sum(gains), abs=1e-3)
+    assert model.balance_["numeric"] == pytest.approx(gains[1] / sum(gains), abs=1e-3)
 
 
 @pytest.mark.parametrize(("rows", "counts"), [(100, True), (101, False)])

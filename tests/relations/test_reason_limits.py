@@ -1,4 +1,4 @@
-"""The limits that the documentation gives for a reason: a value that just reaches each, and one that does not."""
+"""The limits that the documentation gives for reasons: a value that reaches each, and one that does not."""
 
 from __future__ import annotations
 
