@@ -5,6 +5,7 @@
 # make data-test  the tests that need data sets which are not bundled: CATALPA_DATA=folder
 # make nocore install with the compiler hidden and fit on the NumPy reference
 # make fuzz   look for inputs that break it: MINUTES=30
+# make mutants  change the code in small places and list what no test notices: SAMPLE=200 SEED=0
 # make sanitize  the core and its tests under the sanitizers of the compiler
 # make compilers  the core and its tests with Clang, and without vectors and 128-bit integers
 # make floors  the lowest versions that are declared, exactly
@@ -24,11 +25,13 @@ ADD := $(PIP) install --no-compile
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST_ARGS ?= -n 2 --dist worksteal -q
 MINUTES ?= 30
+SAMPLE ?= 200
+SEED ?= 0
 # The core is compiled while packages are fetched, and types are checked beside layers and the first tests.
 MAKEFLAGS += -j2 --no-print-directory
 BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/catalpa/steps/core/*.cpp src/catalpa/steps/core/*.hpp src/catalpa/steps/core/*/*.cpp src/catalpa/steps/core/*/*.hpp)
 
-.PHONY: install demo quick test style types types-windows layers quick-suite suite data-test fuzz sanitize compilers floors nocore release-check docs bench bench-check changelog clean
+.PHONY: install demo quick test style types types-windows layers quick-suite suite data-test fuzz mutants sanitize compilers floors nocore release-check docs bench bench-check changelog clean
 
 install: $(VENV)/core $(VENV)/packages-test-docs
 
@@ -68,6 +71,11 @@ layers: $(VENV)/installed-test
 
 fuzz: $(VENV)/installed-test
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
+
+mutants: export OMP_NUM_THREADS = 1
+mutants: export OPENBLAS_NUM_THREADS = 1
+mutants: $(VENV)/installed-test
+	$(BIN)/python tools/mutants.py --sample $(SAMPLE) --seed $(SEED) --jobs 2
 
 sanitize: $(VENV)/installed-test
 	$(PIP) install nanobind

@@ -286,6 +286,8 @@ class Clusterer(
     def _engine(self, X: Any) -> Engine:
         """The rows of a table with the columns of fit, encoded."""
         check_is_fitted(self)
+        if isinstance(X, LocalEngine):  # rows that were encoded before
+            return X
         schema = self._fitted.schema
         if (few := few_rows(X, schema)) is not None:
             return LocalEngine(few)
