@@ -107,7 +107,7 @@ class _LabelGraph:
             numbers = self.op("Cast", flags, to=TensorProto.INT64)
             places = {int(bool(value)): at for at, value in enumerate(column.known)}
             codes = self._looked_up(column, numbers, "keys_int64s", places)
-        elif _without_gaps(column, "int") and all(isinstance(one, int) for one in column.known):
+        elif _without_gaps(column, "int") and all(_is_int64(one) for one in column.known):
             # One of doubles may meet fractions and gaps later.
             cells = self.column(column.name, TensorProto.INT64)
             codes = self._looked_up(column, cells, "keys_int64s", _places(column))
@@ -206,6 +206,10 @@ def _places(column: Column) -> dict[Any, int]:
 def _without_gaps(column: Column, kind: str) -> bool:
     """Whether the column is of this type and had no missing cell: an input of it then holds any cell."""
     return column.dtype.name.lower().lstrip("u").startswith(kind) and column.missing_code is None
+
+
+def _is_int64(value: object) -> bool:
+    return isinstance(value, int) and -(2**63) <= value < 2**63
 
 
 def _doubles(column: Column) -> list[list[float]]:
