@@ -34,7 +34,6 @@ from catalpa.table.cells import Coded, Dtype
         (np.ones((2, 2)) * 1j, UnsupportedTable, "Complex data not supported"),
         (np.array([[1j]], dtype=object), UnsupportedTable, "Complex data not supported"),
         (np.zeros(2, dtype=[("a", int)]), UnsupportedTable, "structured"),
-        (pl.DataFrame({"a": [1]}).lazy(), UnsupportedTable, r"\.collect\(\)"),
         ([{1}, {2}], UnsupportedTable, "Row 0 is a set"),
         ([["a"], {"a": 1}], UnsupportedTable, "Row 1 is a dict"),
         ([["a"], ["a", "b"]], TableError, "Row 1 has 2 cells, but row 0 has 1"),

@@ -50,7 +50,9 @@ def _cells(X: Any, schema: Schema) -> Sequence[Sequence[Any]] | None:
     if isinstance(X, list):
         return _listed(X, schema) if 0 < len(X) <= FEW_ROWS else None
     library = type(X).__module__.partition(".")[0]
-    if library not in ("pandas", "polars") or getattr(X, "ndim", 2) != 2 or not hasattr(X, "columns"):
+    if library not in ("pandas", "polars") or type(X).__name__ == "LazyFrame":
+        return None  # to ask a lazy frame for its columns is work
+    if getattr(X, "ndim", 2) != 2 or not hasattr(X, "columns"):
         return None
     if not schema.named or not 0 < len(X) <= FEW_ROWS or list(X.columns) != list(schema.inputs):
         return None

@@ -120,10 +120,7 @@ def open_table(X: Any) -> Table:
     if isinstance(frame, nw.DataFrame):
         return _open_frame(frame)
     if isinstance(frame, nw.LazyFrame):
-        raise UnsupportedTable(
-            f"The table is lazy ({type(X).__name__}): its rows are not there yet. "
-            "Collect it first, for instance with .collect()."
-        )
+        return _open_frame(_collected(frame))
     if isinstance(frame, nw.Series):
         raise _one_dimensional(X)
     if hasattr(X, "__arrow_c_stream__") or isinstance(X, pa.RecordBatch):
@@ -134,6 +131,21 @@ def open_table(X: Any) -> Table:
         f"A {type(X).__name__} is not a table. Give a pandas or polars frame, an Arrow table, "
         "a two-dimensional array or a list of rows."
     )
+
+
+def _collected(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
+    """The rows of a query in memory; tables on a cluster are refused."""
+    library = str(frame.implementation)
+    if library in ("dask", "pyspark", "pyspark[connect]"):
+        load = ".compute()" if library == "dask" else ".toArrow()"
+        raise UnsupportedTable(
+            f"The rows are on a cluster ({library}), and are needed in memory here. Give the table to fit or "
+            f"predict, which read it where it is, or load it first with {load}."
+        )
+    try:
+        return frame.collect()
+    except Exception as error:  # every library has errors of its own
+        raise TableError(f"The query of {library} failed: {error}") from error
 
 
 def _one_dimensional(X: Any) -> UnsupportedTable:
