@@ -1,4 +1,4 @@
-"""Queries of polars and DuckDB that have not been run: run once, streamed, with the labels of the collected table."""
+"""Lazy queries of polars and DuckDB are run once and streamed, with the labels of the collected table."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def frame() -> pl.DataFrame:
             "colour": np.where(noise, "grey", np.array(["red", "green", "blue"])[group]).tolist(),
             "size": pl.Series(np.array(SIZES.categories)[group].tolist(), dtype=SIZES),
             "kind": pl.Series(np.array(["a", "b", "c"])[group].tolist(), dtype=pl.Categorical),
-            "price": pl.Series([None if skip else Decimal(int(at)) / 4 for at, skip in zip(group, noise)]),
+            "price": pl.Series(
+                [None if skip else Decimal(int(at)) / 4 for at, skip in zip(group, noise, strict=True)]
+            ),
             "day": [dt.date(2024, 1, 1 + int(at)) for at in group],
             "weight": rng.normal(group, 0.3).tolist(),
             "code": (group + 1).tolist(),
@@ -64,7 +66,7 @@ def test_a_lazy_frame_gets_the_labels_of_the_collected_one(method, frame):
     np.testing.assert_array_equal(model.transform(lazy), model.transform(frame))
 
 
-def test_a_relation_gets_the_labels_of_its_table(frame, relation):
+def test_a_relation_gets_the_labels_of_its_table(relation):
     table = relation.to_arrow_table() if hasattr(relation, "to_arrow_table") else relation.arrow()
     model = catalpa.Grove(3, random_state=0).fit(table)
     streamed = catalpa.Grove(3, random_state=0).fit(relation)
