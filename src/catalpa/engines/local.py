@@ -22,6 +22,7 @@ from catalpa.errors import ParameterError
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows, search_positions
 from catalpa.table.digest import digest
 from catalpa.table.encode import Encoding
+from catalpa.table.files.queries import query_of
 from catalpa.table.infer import schema_of
 from catalpa.table.intake import Header, Table, open_table
 from catalpa.table.schema import Schema, TableSettings
@@ -186,6 +187,10 @@ def opener_for(X: Any) -> Opener:
         from catalpa.engines.spark import InSpark
 
         return InSpark(X)
+    if (query := query_of(X)) is not None:
+        from catalpa.engines.stream import InFiles, QueryRows
+
+        return InFiles(QueryRows(query))
     return InMemory(open_table(X))
 
 

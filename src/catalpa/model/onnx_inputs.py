@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from catalpa.errors import OnnxError
 from catalpa.model.scoring import Scoring, holds_moments, types_of
 from catalpa.table.blocks import UNSEEN
-from catalpa.table.cells import LARGEST_EXACT
+from catalpa.table.cell_types import LARGEST_EXACT
 from catalpa.table.encode import encode
 from catalpa.table.schema import Category, Column, Kind, Schema
 

@@ -17,7 +17,8 @@ from catalpa.errors import (
     UnseenCategoryWarning,
 )
 from catalpa.table.blocks import IGNORED, UNSEEN, Block, IntArray, Rows, Scaling
-from catalpa.table.cells import Cells, Coded, Family, Numbers, read_text, short
+from catalpa.table.cell_types import Family, read_text
+from catalpa.table.cells import Cells, Coded, Numbers, short
 from catalpa.table.derived import HOLDS, derived_cells, unseen_items
 from catalpa.table.fused import Fused, Groups, kept_groups, plain_groups
 from catalpa.table.infer import missing_values

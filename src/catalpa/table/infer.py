@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from catalpa.errors import ColumnWarning, MissingValues, NumericColumns, TableError
-from catalpa.table.cells import Family
+from catalpa.table.cell_types import Family
 from catalpa.table.derived import derived_summary, origins_of, told_of_parts
 from catalpa.table.digest import (
     FEW,
