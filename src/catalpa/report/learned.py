@@ -107,11 +107,13 @@ def weight_records(view: View) -> list[dict[str, Any]] | None:
 
     None where the method weighs no columns: it has no ``weights_``, or these weigh something else.
     """
+    # HDC weighs pairs of categories: a frame of them grows with the square of the categories.
+    if "weights" in view.fitted.outcome.ragged:
+        return None
     found = getattr(view.model, "weights_", None)
     if found is None:
         return None
     frame = nw.from_native(found)
-    # HDC's weights are those of pairs of categories.
     if frame.columns != list(view.schema.names) or len(frame) != view.k:
         return None
     columns = frame.to_dict(as_series=False)
