@@ -42,7 +42,7 @@ class DISC(IterationSettings, Clusterer):
         Relearn until the clusters repeat. False learns once, the paper's DISC-I.
     gamma : float or None, default=None
         Weight of the numeric part. None balances it so that over the whole table a numeric column sets two
-        random rows as far apart, on average, as a categorical one; the paper uses 1.
+        random rows as far apart, on average, as a categorical one. The paper does not state its weight.
     init : {"random", "huang", "cao"} or table, default="random"
         Rows to start from: distinct random rows as in the paper, Huang's or Cao's choice, or a table of
         centres in original values with the columns of ``X``.
