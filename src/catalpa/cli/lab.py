@@ -17,6 +17,7 @@ from catalpa.errors import ParameterError
 
 if TYPE_CHECKING:
     from catalpa.lab.protocol import Protocol
+    from catalpa.lab.published_table import AsPublished as AsPublishedTable
 
 lab = typer.Typer(
     help="Run the published experiments again, and compare methods on a table of your own.",
@@ -32,7 +33,12 @@ ProtocolFile = Annotated[
 ]
 Methods = Annotated[list[str] | None, typer.Option("--methods", "-m", help=f"Only these: {NAMED}.")]
 Datasets = Annotated[list[str] | None, typer.Option("--datasets", "-d", help="Only these: ZO,CV.")]
+AsPublished = Annotated[
+    bool,
+    typer.Option("--as-published", help="From the starts of the printed runs, where they are known."),
+]
 RESULTS = Path("results/protocol.parquet")
+PUBLISHED = Path("results/as_published.parquet")
 QUICK = Path("results/quick.parquet")
 FIGURES = Path("results/figures")
 Format = StrEnum("Format", ["PLAIN", "MARKDOWN", "LATEX", "CSV"])
@@ -43,6 +49,7 @@ Format = StrEnum("Format", ["PLAIN", "MARKDOWN", "LATEX", "CSV"])
 def run_command(
     *,
     quick: Annotated[bool, typer.Option("--quick", help="Bundled data sets and five seeds only.")] = False,
+    as_published: AsPublished = False,
     results: Annotated[Path | None, typer.Option(help="The .parquet file to keep results in.")] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes.")] = 1,
     methods: Methods = None,
@@ -59,14 +66,17 @@ def run_command(
         catalpa lab run --quick
 
         CATALPA_DATA=~/data catalpa lab run --jobs 2
+
+        catalpa lab run --as-published
     """
     from catalpa.lab.grids import to_plain
     from catalpa.lab.journal import ResultJournal
     from catalpa.lab.run import run
     from catalpa.lab.tables import table
 
-    path = results or (QUICK if quick else RESULTS)
-    plan = _planned(terminal, protocol, quick, methods, datasets, seeds)
+    path = results or (PUBLISHED if as_published else QUICK if quick else RESULTS)
+    whole = _protocol(protocol, listed(methods), as_published=as_published)
+    plan = _planned(terminal, whole, quick, methods, datasets, seeds)
     # Only what is planned now: failures of other methods stay as they were found.
     if retry_failed:
         ResultJournal(path).forget_failures({job.key for job in plan.jobs()})
@@ -79,6 +89,13 @@ def run_command(
         # Two lines of a terminal; the results hold it whole.
         text = text if len(text) <= 160 else f"{text[:157]}..."
         terminal.say(f"  {method} on {names} ({len(part)}): {text}")
+    if as_published:
+        from catalpa.lab.published_table import as_published_table
+
+        for grid in as_published_table(rows, None, plan, "2").grids():
+            terminal.show(to_plain(grid) + "\n")
+        terminal.say("More of it: catalpa lab table 2 --as-published --measure ARI, and table 3.")
+        return
     made = table(rows, plan, "2")
     if not made.cells.empty:
         for view in ("ours", "printed", "ours minus printed"):
@@ -92,7 +109,9 @@ def table_command(
     number: Annotated[str, typer.Argument(help="2, 3 or 4.")],
     *,
     measure: Annotated[str, typer.Option(help="ACC, ARI, NMI, AMI or CMP.")] = "ACC",
+    as_published: AsPublished = False,
     results: Results = RESULTS,
+    published: Annotated[Path, typer.Option(help="Results of runs as published.")] = PUBLISHED,
     protocol: ProtocolFile = None,
     format: Annotated[Format, typer.Option(help="How to write it.")] = Format.PLAIN,  # noqa: A002
     destination: Destination,
@@ -104,12 +123,18 @@ def table_command(
         catalpa lab table 2 --measure ARI
 
         catalpa lab table 3 --format latex -o table3.tex
+
+        catalpa lab table 2 --as-published
     """
     from catalpa.lab.grids import FORMATS
-    from catalpa.lab.tables import table
+    from catalpa.lab.tables import PublishedTable, table
 
     destination.check()
-    made = table(*_stored(results, protocol), number, measure.upper())
+    made: AsPublishedTable | PublishedTable
+    if as_published:
+        made = _as_published(published, results, protocol, number, measure.upper())
+    else:
+        made = table(*_stored(results, protocol), number, measure.upper())
     if made.cells.empty:
         raise ParameterError(
             f"The protocol shows no method in Table {number}. A method is shown by a line such as "
@@ -178,7 +203,7 @@ def figure_command(
     import pandas as pd
 
     from catalpa.lab.figures.draw import FIGURES, save
-    from catalpa.lab.figures.experiments import collected, kept_pieces
+    from catalpa.lab.figures.pieces import collected, kept_pieces
     from catalpa.lab.protocol import read_protocol
     from catalpa.report.document import needs_packages
 
@@ -273,25 +298,45 @@ def page_command(
     destination.write(page(*_stored(results, protocol), figures_text(figures, link)))
 
 
+def _as_published(
+    published: Path, results: Path, protocol: Path | None, number: str, measure: str
+) -> AsPublishedTable:
+    """Stored runs from the published starts, beside those from unpicked seeds where there are any."""
+    from catalpa.lab.journal import read_results
+    from catalpa.lab.protocol import read_protocol
+    from catalpa.lab.published_table import as_published_table
+
+    unpicked = read_results(results) if results.exists() else None
+    return as_published_table(read_results(published), unpicked, read_protocol(protocol), number, measure)
+
+
+def _protocol(path: Path | None, methods: list[str] | None, *, as_published: bool) -> Protocol:
+    """The protocol, or its published part, with methods that it lacks at their defaults."""
+    from catalpa.lab.estimators import is_by_chance, method_name
+    from catalpa.lab.protocol import read_protocol
+
+    plan = read_protocol(path)
+    if as_published:
+        return plan.published()
+    for name in map(method_name, methods or []):
+        if name not in {entry.method for entry in plan.entries}:
+            plan = plan.with_method(name, chance=is_by_chance(name))
+    return plan
+
+
 def _planned(
     terminal: Terminal,
-    path: Path | None,
+    plan: Protocol,
     quick: bool,
     methods: list[str] | None,
     datasets: list[str] | None,
     seeds: int | None,
 ) -> Protocol:
     """The protocol as asked for, on the data sets that are on this computer; says what is left out."""
-    from catalpa.lab.estimators import is_by_chance, method_name
-    from catalpa.lab.protocol import read_protocol
+    from catalpa.lab.estimators import method_name
     from catalpa.lab.run import available
 
-    plan = read_protocol(path)
     names = None if methods is None else [method_name(name) for name in listed(methods) or []]
-    for name in names or []:
-        # A method that the protocol lacks, of this or another package, joins with its defaults.
-        if name not in {entry.method for entry in plan.entries}:
-            plan = plan.with_method(name, chance=is_by_chance(name))
     plan = plan.quick() if quick else plan
     plan = plan.restricted(methods=names, datasets=listed(datasets), repeats=seeds)
     plan, missing = available(plan)

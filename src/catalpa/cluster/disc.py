@@ -8,7 +8,7 @@ from os import PathLike
 import numpy as np
 
 from catalpa.costs.conditional import ClusterRelations, OnLines
-from catalpa.costs.matching import Matching
+from catalpa.costs.matching import Matching, Prototypes
 from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.parameters import IterationSettings, choice, either, number, rules
@@ -42,7 +42,7 @@ class DISC(IterationSettings, Clusterer):
         Relearn until the clusters repeat. False learns once, the paper's DISC-I.
     gamma : float or None, default=None
         Weight of the numeric part. None balances it so that over the whole table a numeric column sets two
-        random rows as far apart, on average, as a categorical one; the paper uses 1.
+        random rows as far apart, on average, as a categorical one. The paper does not state its weight.
     init : {"random", "huang", "cao"} or table, default="random"
         Rows to start from: distinct random rows as in the paper, Huang's or Cao's choice, or a table of
         centres in original values with the columns of ``X``.
@@ -116,11 +116,7 @@ class DISC(IterationSettings, Clusterer):
 
         def run(rng: np.random.Generator) -> Settled[OnLines]:
             begun = problem.settle(begin, begin.start(problem.seeds(rng)), phase="start")
-            lines = learner.relearn(begun.after, begun.filled)
-            if self.relearn:
-                return problem.alternate(learner, lines, begun)
-            once = problem.settle(learner, lines, relearned=True)
-            return replace(once, history=begun.history + once.history)
+            return relearned(problem, learner, begun, relearn=self.relearn)
 
         rest = problem.best(run)
         learned = {"positions": rest.state.positions}
@@ -132,3 +128,14 @@ class DISC(IterationSettings, Clusterer):
         found = self._fitted
         lines = Relations.on_lines(found.schema, found.outcome.learned["positions"], shares=found.shares)
         return replace(lines, unit="difference of shares")
+
+
+def relearned(
+    problem: Problem, learner: ClusterRelations, begun: Settled[Prototypes], *, relearn: bool
+) -> Settled[OnLines]:
+    """Algorithm 1 from where k-modes came to rest: settle and relearn until the clusters repeat, or once."""
+    lines = learner.relearn(begun.after, begun.filled)
+    if relearn:
+        return problem.alternate(learner, lines, begun)
+    once = problem.settle(learner, lines, relearned=True)
+    return replace(once, history=begun.history + once.history)

@@ -12,6 +12,7 @@ import pandas as pd
 from catalpa.errors import OutputError
 from catalpa.files import told_as
 from catalpa.lab.figures import experiments
+from catalpa.lab.figures.pieces import Pieces
 from catalpa.lab.protocol import Protocol
 from catalpa.lab.significance import Significance
 from catalpa.plot.theme import INK, MUTED, PALETTE, alt, dressed
@@ -24,7 +25,7 @@ DASHES = [[1, 0], [6, 3], [2, 2]]
 class Figure:
     """The pieces that a figure's data are made of, and how they are drawn."""
 
-    pieces: Callable[[Protocol], experiments.Pieces]
+    pieces: Callable[[Protocol], Pieces]
     draw: Callable[[pd.DataFrame], Any]
 
 

@@ -1,13 +1,12 @@
-"""The data of the published figures: measured piece by piece and kept, to go on after an interruption."""
+"""The data of the published figures, measured piece by piece."""
 
 from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,43 +14,17 @@ import pandas as pd
 from catalpa.datasets import load
 from catalpa.datasets.synthetic import make_categorical
 from catalpa.lab.estimators import fitted
+from catalpa.lab.figures.pieces import Pieces
 from catalpa.lab.figures.random_relations import STRATEGIES, cluster_with
-from catalpa.lab.journal import append_line, whole_lines
 from catalpa.lab.protocol import Entry, Protocol
 from catalpa.metrics import adjusted_rand, clustering_accuracy
 from catalpa.relations.relations import Relations
 from catalpa.table import encode
 from catalpa.table.blocks import FloatArray
 
-# Rows that are measured in one go, by a name that tells them from all others of any settings of the figure.
-Pieces: TypeAlias = Mapping[str, Callable[[], pd.DataFrame]]
-
 # Enough for every method to load what it needs.
 WARM_UP_ROWS = 100
 PASS_COLUMNS = ["dataset", "variant", "number", "phase", "cost", "moved", "relearned", "clusters"]
-
-
-def kept_pieces(names: Collection[str], kept: Path) -> dict[str, pd.DataFrame]:
-    """Those of the pieces that an earlier run has left at ``kept``."""
-    # Pieces of other settings of the figure may lie in the same file.
-    lines = [line for line in whole_lines(kept) if line.get("piece") in names]
-    return {line["piece"]: pd.DataFrame(line["rows"]) for line in lines}
-
-
-def collected(pieces: Pieces, kept: Path, watch: Callable[[int, int], None] | None = None) -> pd.DataFrame:
-    """Rows of all pieces in their order; each is written to ``kept`` when it is measured.
-
-    Pieces that are there already are not measured again.
-    """
-    done = kept_pieces(pieces, kept)
-    missing = [name for name in pieces if name not in done]
-    for finished, name in enumerate(missing, start=1):
-        done[name] = pieces[name]()
-        # Before the next one is begun: an interruption costs one piece.
-        append_line(kept, {"piece": name, "rows": done[name].to_dict("records")})
-        if watch is not None:
-            watch(finished, len(missing))
-    return pd.concat([done[name] for name in pieces], ignore_index=True)
 
 
 def quick_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
