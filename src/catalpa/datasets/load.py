@@ -153,12 +153,13 @@ def _find(facts: Facts, variant: Variant, data_home: str | os.PathLike[str] | No
     bundled = Path(str(files("catalpa.datasets"))) / "files" / f"{facts.name}.csv"
     # The bundled files have no numeric columns.
     candidates = [bundled] if variant == "paper" else []
-    for folder in _folders(data_home):
+    for folder in data_folders(data_home):
         candidates += [folder / relative, folder / f"{relative}.gz"]
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _folders(data_home: str | os.PathLike[str] | None) -> Iterator[Path]:
+def data_folders(data_home: str | os.PathLike[str] | None) -> Iterator[Path]:
+    """Folders that are searched for data sets: `data_home`, that of ``CATALPA_DATA``, and the cache."""
     named = {"data_home": data_home, "CATALPA_DATA": os.environ.get("CATALPA_DATA")}
     for origin, folder in named.items():
         if not folder:

@@ -80,6 +80,19 @@ class Job:
 
 
 @dataclass(frozen=True)
+class PublishedRuns:
+    """Starts of the printed runs."""
+
+    runs: int  # of every method on every data set, all from one stream of draws
+    seeds: Mapping[str, int] = field(hash=False)  # of MATLAB's old generator, by data set
+    counterparts: Mapping[str, int] = field(default_factory=dict, hash=False)  # where other methods differ
+
+    def counterpart_seed(self, dataset: str) -> int:
+        """Seed of the methods that DISC is compared with."""
+        return self.counterparts.get(dataset, self.seeds[dataset])
+
+
+@dataclass(frozen=True)
 class Protocol:
     """Experiments as data.
 
@@ -100,6 +113,7 @@ class Protocol:
     quick_repeats: int
     fewer: Mapping[str, int] = field(hash=False)
     figures: Mapping[str, Any] = field(hash=False)
+    as_published: PublishedRuns | None = None  # how the printed runs were started, where that is known
 
     def seeds_on(self, dataset: str) -> int:
         """How many seeds a method that depends on chance gets on a data set."""
@@ -198,6 +212,7 @@ def read_protocol(path: str | Path | None = None) -> Protocol:
             quick_repeats=int(document["seeds"].get("quick", 5)),
             fewer=document["seeds"].get("fewer", {}),
             figures=document.get("figures", {}),
+            as_published=_published_runs(document.get("as_published")),
         )
     except OSError as error:
         raise ParameterError(f"The protocol {name!r} cannot be read: {error.strerror}.") from error
@@ -208,6 +223,13 @@ def read_protocol(path: str | Path | None = None) -> Protocol:
             f"The protocol {name!r} lacks {error}. It needs [seeds] repeats, [data] categorical and "
             "[[methods]] with method and variant."
         ) from error
+
+
+def _published_runs(table: Mapping[str, Any] | None) -> PublishedRuns | None:
+    if table is None:
+        return None
+    _check_keys(table, PublishedRuns, "The part as_published")
+    return PublishedRuns(int(table["runs"]), table["seeds"], table.get("counterparts", {}))
 
 
 def _names(found: Any, key: str) -> tuple[str, ...]:
@@ -248,7 +270,9 @@ def _entry(table: Mapping[str, Any]) -> Entry:
     )
 
 
-def _check_keys(table: Mapping[str, Any], kind: type[Entry | PrintedPlace], what: str) -> None:
+def _check_keys(
+    table: Mapping[str, Any], kind: type[Entry | PrintedPlace | PublishedRuns], what: str
+) -> None:
     allowed = {field.name for field in fields(kind)}
     unknown = sorted(set(table) - allowed)
     if unknown:
