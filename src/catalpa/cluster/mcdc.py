@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
@@ -167,7 +168,8 @@ class MCDC(Clusterer):
         fixed = self._coarsened(rows, None) if self.granular_init == "oi" else None
 
         def run(rng: np.random.Generator) -> _Run:
-            return self._aggregated(problem, rows, fixed or self._coarsened(rows, rng), rng)
+            stages = fixed or self._coarsened(rows, rng)
+            return self._aggregated(problem, rows, stages, lambda table, k: self._came_rows(table, k, rng))
 
         best = best_of(self.n_init if by_chance else 1, problem.random_state, run)
         # Not in the outcome: it is as long as the table, like labels_, and no part of a model file.
@@ -189,16 +191,22 @@ class MCDC(Clusterer):
             max_iter=self.max_iter,
         )
 
+    def _came_rows(self, table: OrderedRows, k: int, rng: np.random.Generator) -> IntArray:
+        return oriented_rows_as_published(table, k) if self.came_init == "oi" else _drawn(table, k, rng)
+
     def _aggregated(
-        self, problem: Problem, rows: OrderedRows, stages: Granularities, rng: np.random.Generator
+        self,
+        problem: Problem,
+        rows: OrderedRows,
+        stages: Granularities,
+        start: Callable[[OrderedRows, int], IntArray],
     ) -> _Run:
-        """The second stage (CAME): clusters of rows whose labels agree."""
+        """The second stage (CAME): clusters of rows whose labels agree, from the rows of ``start``."""
         table = _stacked(stages, rows)
         # A last partition of one cluster says only that the competition is over.
         coarsest = [level.k for level in stages.levels if level.k > 1][-1:]
         k = self.n_clusters or (coarsest[0] if coarsest else 1)
-        by_oi = self.came_init == "oi"
-        seeds = oriented_rows_as_published(table, k) if by_oi else _drawn(table, k, rng)
+        seeds = start(table, k)
         engine, method = LocalEngine(Rows(table.axis, [table.block])), Agreement(table.axis)
         agreeing = replace(problem, engine=engine, max_rounds=self.max_iter)
         begun = agreeing.settle(method, method.start(table.seeds(seeds)), phase="agree")
