@@ -89,7 +89,6 @@ PUBLIC = {
     ],
     "catalpa.spark": ["CatalpaEstimator", "CatalpaModel"],
     "catalpa.errors": [
-        "AmbiguousVectorsWarning",
         "CatalpaError",
         "CatalpaWarning",
         "CheckpointError",

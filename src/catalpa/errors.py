@@ -22,7 +22,6 @@
     └── MissingDependency (ImportError)     an optional package is needed
 
     CatalpaWarning (UserWarning)
-    ├── AmbiguousVectorsWarning             vectors of categories that may differ between computers
     ├── ColumnWarning                       a column looks like an identifier, or is very wide
     ├── LopsidedClustersWarning             one big cluster, and crumbs
     ├── NoStructureWarning                  no number of clusters describes the table better than one
@@ -36,7 +35,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 __all__ = [
-    "AmbiguousVectorsWarning",
     "CatalpaError",
     "CatalpaWarning",
     "CheckpointError",
@@ -148,10 +146,6 @@ def needing(need: str, package: str) -> Iterator[None]:
 
 class CatalpaWarning(UserWarning):
     """Base of every warning that Catalpa gives."""
-
-
-class AmbiguousVectorsWarning(CatalpaWarning):
-    """The vectors learned for categories may differ between computers."""
 
 
 class ColumnWarning(CatalpaWarning):

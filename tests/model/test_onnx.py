@@ -102,6 +102,17 @@ def test_every_sum_of_table_entries_is_labelled_alike(method, missing):
         assert run(model, rows).tolist() == quietly(model, "predict", rows).tolist()
 
 
+def test_ngs_measure_is_labelled_alike(tmp_path):
+    frame = mixed()[CATEGORIES]
+    settings = {"categorical_features": CATEGORIES, "dissimilarity": "ng", "random_state": 0}
+    model = quietly(catalpa.KModes(3, **settings), "fit", frame)
+    assert run(model, frame).tolist() == model.labels_.tolist()
+    model.save(tmp_path / "model.json")
+    again = catalpa.load(tmp_path / "model.json")
+    assert again.dissimilarity == "ng"
+    assert again.predict(frame).tolist() == model.labels_.tolist()
+
+
 @pytest.mark.parametrize("method", [catalpa.Grove, catalpa.DISC, catalpa.KPrototypes, catalpa.HARR])
 def test_numbers_are_scaled_and_rounded_alike(method):
     frame = mixed()

@@ -329,6 +329,7 @@ def test_a_query_without_levels_does_not_speak_of_them():
         catalpa.Grove(7, n_init=1, random_state=0),
         catalpa.DISC(7, random_state=0),
         catalpa.KModes(7, random_state=0),
+        catalpa.KModes(7, dissimilarity="ng", random_state=0),
         catalpa.HDC(4, random_state=0),
         catalpa.CURE(4, random_state=0),
         catalpa.SigDT(),

@@ -40,6 +40,7 @@ AsPublished = Annotated[
 RESULTS = Path("results/protocol.parquet")
 PUBLISHED = Path("results/as_published.parquet")
 QUICK = Path("results/quick.parquet")
+COUNTERPARTS = Path("results/counterparts.csv")
 FIGURES = Path("results/figures")
 Format = StrEnum("Format", ["PLAIN", "MARKDOWN", "LATEX", "CSV"])
 
@@ -178,6 +179,59 @@ def significance_command(
 
         make_folder(chart.absolute().parent)
         save(critical_differences(found), [chart])
+
+
+@lab.command("counterparts")
+@with_groups
+def counterparts_command(
+    *,
+    measure: Annotated[str, typer.Option(help="ACC, ARI or CMP.")] = "ACC",
+    runs: Annotated[Path, typer.Option(help="The .csv file that runs are kept in.")] = COUNTERPARTS,
+    methods: Annotated[
+        list[str] | None, typer.Option("--methods", "-m", help="Only these columns: KMD,HDC.")
+    ] = None,
+    datasets: Datasets = None,
+    stored: Annotated[bool, typer.Option("--stored", help="Print what is stored, run nothing.")] = False,
+    format: Annotated[Format, typer.Option(help="How to write it.")] = Format.PLAIN,  # noqa: A002
+    terminal: Terminal,
+) -> None:
+    """Print the counterparts' columns from the printed runs' starts, and all methods from the same rows.
+
+    Started again, it continues. For example:
+
+        catalpa lab counterparts --datasets ZO,CV --runs counterparts.csv
+
+        catalpa lab counterparts --stored --measure CMP
+    """
+    from catalpa.lab.counterparts import (
+        MEASURES,
+        printed_grid,
+        read_counterparts,
+        run_counterparts,
+        same_rows_grid,
+        scores,
+    )
+    from catalpa.lab.grids import FORMATS
+    from catalpa.lab.significance import significance, tests_text
+
+    name = measure.upper()
+    if name not in MEASURES:
+        raise ParameterError(f"measure is {measure!r}; the printed columns have {', '.join(MEASURES)}.")
+    if stored:
+        rows = read_counterparts(runs)
+    else:
+        plan = _planned(terminal, None, False, None, datasets, None)
+        make_folder(runs.absolute().parent)
+        with terminal.runs() as watch:
+            rows = run_counterparts(plan, runs, labels=listed(methods), watch=counted(watch))
+    if format is Format.CSV:
+        terminal.show(rows.to_csv(index=False, lineterminator="\n"))
+        return
+    for grid in (printed_grid(rows, name), same_rows_grid(rows, name)):
+        terminal.show(FORMATS[format.value](grid) + "\n")
+    complete = scores(rows, name).dropna(axis=1, how="all").dropna()
+    if min(complete.shape) > 1:
+        terminal.show(tests_text(significance(scores(rows, name), name)) + "\n")
 
 
 @lab.command("figure")
