@@ -212,6 +212,7 @@ def counterparts_command(
         scores,
     )
     from catalpa.lab.grids import FORMATS
+    from catalpa.lab.protocol import read_protocol
     from catalpa.lab.significance import significance, tests_text
 
     name = measure.upper()
@@ -220,7 +221,7 @@ def counterparts_command(
     if stored:
         rows = read_counterparts(runs)
     else:
-        plan = _planned(terminal, None, False, None, datasets, None)
+        plan = _planned(terminal, read_protocol(), False, None, datasets, None)
         make_folder(runs.absolute().parent)
         with terminal.runs() as watch:
             rows = run_counterparts(plan, runs, labels=listed(methods), watch=counted(watch))

@@ -119,7 +119,7 @@ def _runs(
     job: CounterpartJob, table: CodedTable, classes: IntArray, k: int, published: PublishedRuns
 ) -> pd.DataFrame:
     """One line per run; a method that is not defined on the table has lines without measures."""
-    seed = published.counterpart_seed(job.dataset)
+    seed = published.counterparts.get(job.dataset, published.seeds[job.dataset])
     if job.start == "printed":
         reading, starts = PRINTED[job.label], printed_starts(job.label, table, k, seed, published.runs)
     else:

@@ -45,7 +45,8 @@ def sql_query(
         )
     kept = tuple(scoring.schema.names if keep is None else keep)
     path = (table,) if isinstance(table, str) else tuple(table)
-    odd = [name for name in (*kept, *path, label) if not isinstance(name, str)]
+    named: tuple[object, ...] = (*kept, *path, label)
+    odd = [name for name in named if not isinstance(name, str)]
     if odd:
         raise ParameterError(f"Names in keep, table and label have to be texts, not {odd}.")
     made = [label] if names is None else [label, f"{label}_name"]
