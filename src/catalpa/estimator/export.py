@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from catalpa.errors import CatalpaError, OnnxError, SqlError, needing
 from catalpa.estimator.document import model_document
+from catalpa.estimator.parameters import check_parameters, choice, either, rules, text, texts
 from catalpa.estimator.problem import Fitted
 from catalpa.model.file import write
 from catalpa.model.scoring import Scorer, Scoring
@@ -72,6 +73,16 @@ class ExportMixin:
         -------
         str
         """
+        check_parameters(
+            "to_sql",
+            {"dialect": dialect, "table": table, "keep": keep, "label": label},
+            rules(
+                dialect=text(),
+                table=either(text(), texts()),
+                keep=either(choice(None), texts()),
+                label=text(),
+            ),
+        )
         scoring = self._scoring(SqlError)
         from catalpa.model.sql import sql_query  # needs sqlglot, which is optional
 
@@ -102,6 +113,7 @@ class ExportMixin:
         >>> [column.name for column in model.to_onnx().graph.input]
         ['x0', 'x1']
         """
+        check_parameters("to_onnx", {"missing_text": missing_text}, rules(missing_text=text()))
         scoring = self._scoring(OnnxError)
         with needing("to_onnx needs onnx", '"catalpa[onnx]"'):
             from catalpa.model.onnx import onnx_model
