@@ -68,6 +68,8 @@ class WOCIL(Clusterer):
     published_labels_ : array (n,) of int32
         Where the last visit of the article's algorithm left the rows.
     n_clusters_ : int
+    balance_ : dict
+        Share of the final cost that comes from categories and from numbers, of a table with both.
     weights_ : frame of the table's library
         Weight of every column in every cluster; each row sums to 1.
     cost_ : float

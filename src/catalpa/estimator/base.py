@@ -243,7 +243,8 @@ class Clusterer(
         self.cost_ = outcome.cost
         self.cluster_sizes_ = fitted.in_weights(outcome.counts.sizes)
         for name, value in outcome.facts.items():
-            setattr(self, f"{name}_", value)
+            if name not in self._contents.private_facts:
+                setattr(self, f"{name}_", value)
         if schema.numeric and schema.categorical:
             self.balance_ = self._balance(fitted)
 

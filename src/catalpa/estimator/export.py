@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from catalpa.errors import CatalpaError, OnnxError, SqlError, needing
 from catalpa.estimator.document import model_document
+from catalpa.estimator.parameters import check_parameters, choice, either, rules, text, texts
 from catalpa.estimator.problem import Fitted
 from catalpa.model.file import write
 from catalpa.model.onnx_inputs import onnx_feed
@@ -97,6 +98,16 @@ class ExportMixin:
         >>> print(model.to_sql(dialect="sqlite", table="shirts").splitlines()[-1])
         FROM catalpa_smallest
         """
+        check_parameters(
+            "to_sql",
+            {"dialect": dialect, "table": table, "keep": keep, "label": label},
+            rules(
+                dialect=text(),
+                table=either(text(), texts()),
+                keep=either(choice(None), texts()),
+                label=text(),
+            ),
+        )
         scoring = self._scoring(SqlError)
         if probabilities:
             self._check_soft()
@@ -138,6 +149,7 @@ class ExportMixin:
         >>> [column.name for column in model.to_onnx().graph.input]
         ['x0', 'x1']
         """
+        check_parameters("to_onnx", {"missing_text": missing_text}, rules(missing_text=text()))
         scoring = self._scoring(OnnxError)
         if probabilities:
             self._check_soft()

@@ -139,6 +139,7 @@ class Grove(Clusterer):
         shared={"middle": ("numbers",), "spread": ("numbers",)},
         facts=("prior", "free_sizes", "density_low", "density_high"),
         open_facts=("evidence", "gain", "certainty"),
+        private_facts=("free_sizes",),  # read as ``sizes_``
     )
 
     def _with_search(self, settings: TableSettings, random_state: np.random.RandomState) -> TableSettings:

@@ -247,6 +247,8 @@ def _stamp(path: Path) -> tuple[int, ...]:
 
 def _paths_of(source: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
     if not isinstance(source, str | Path):
+        if not isinstance(source, Sequence):
+            raise UnsupportedTable(f"{source!r} is not the path of a file, or a list of such paths.")
         return tuple(path for one in source for path in _paths_of(one))
     if str(source) == "-":
         raise UnsupportedTable(
