@@ -283,9 +283,8 @@ def test_large_costs_and_near_ties_are_decided_alike(k, spread):
 def test_many_clusters_with_numbers_are_labelled_alike(k):
     rng = np.random.default_rng(k)
     group = rng.integers(0, k, 1500)
-    frame = pd.DataFrame(
-        {"a": (group + rng.integers(0, 2, 1500)).astype(str), "n": group * 3 + rng.normal(size=1500)}
-    )
+    numbers = {f"n{at}": rng.normal(rng.normal(size=k)[group], 1.0) for at in range(4)}
+    frame = pd.DataFrame({"a": (group + rng.integers(0, 5, 1500)).astype(str), **numbers})
     model = quietly(catalpa.Grove(k, random_state=0), "fit", frame)
     assert run(model, frame).tolist() == model.labels_.tolist()
 
@@ -371,6 +370,9 @@ def test_inputs_take_what_predict_takes():
     assert given["code"][:, 0].tolist() == ["1", "(unseen)", "-", "(unseen)"]
     assert given["level"][:2, 0].tolist() == [2.0, 3.0]
     assert session.run(None, given)[0].tolist() == quietly(model, "predict", records).tolist()
+    # What stands for an unseen category is not what stands for a missing value.
+    given = model.onnx_inputs(records, missing_text="(unseen)")
+    assert given["code"][:, 0].tolist() == ["1", "(unseen)_", "(unseen)", "(unseen)_"]
     with pytest.raises(ColumnMismatch, match="missing: \\['level'\\]"):
         model.onnx_inputs(frame[["code"]])
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -45,8 +46,8 @@ def sql_query(
         )
     kept = tuple(scoring.schema.names if keep is None else keep)
     path = (table,) if isinstance(table, str) else tuple(table)
-    named: tuple[object, ...] = (*kept, *path, label)
-    odd = [name for name in named if not isinstance(name, str)]
+    given: tuple[Any, ...] = (*kept, *path, label)
+    odd = [name for name in given if not isinstance(name, str)]
     if odd:
         raise ParameterError(f"Names in keep, table and label have to be texts, not {odd}.")
     made = [label] if names is None else [label, f"{label}_name"]
