@@ -28,7 +28,6 @@ import importlib.machinery
 import importlib.util
 import json
 import os
-import random
 import re
 import resource
 import signal
@@ -171,11 +170,21 @@ def read_options() -> argparse.Namespace:
 
 
 def sampled(options: argparse.Namespace) -> list[Mutant]:
-    """A random sample of the mutants of all targets."""
+    """A random sample of the mutants of all targets.
+
+    Each mutant has its own random place, so that a sample stays what it is when other lines change.
+    """
     mutants = [mutant for path in python_files(options.targets) for mutant in mutants_of(path)]
-    if not options.sample or options.sample >= len(mutants):
+    if not options.sample:
         return mutants
-    return random.Random(options.seed).sample(mutants, options.sample)
+    times: Counter[str] = Counter()
+    places = {}
+    for mutant in mutants:
+        identity = f"{mutant.path} {mutant.scope} {mutant.before} {mutant.after}"
+        times[identity] += 1
+        text = f"{options.seed} {identity} {times[identity]}"
+        places[mutant.key] = hashlib.sha256(text.encode()).digest()
+    return sorted(mutants, key=lambda mutant: places[mutant.key])[: options.sample]
 
 
 def python_files(targets: Sequence[str]) -> list[str]:

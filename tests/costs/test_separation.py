@@ -57,3 +57,13 @@ def test_categories_differ_by_the_root_of_half_the_squared_differences_of_shares
 def test_gaps_are_summed_over_all_others(values: list[int]) -> None:
     expected = [sum(abs(value - other) for other in values) for value in values]
     assert _summed_gaps(np.array(values, dtype=np.float64)).tolist() == expected
+
+
+def test_a_row_alone_differs_from_rows_that_vary_and_from_nothing_without_others() -> None:
+    numbers = np.array([[0.25], [0.5], [0.75]])
+    block = Block(np.zeros((3, 1), dtype=np.uint8), numbers)
+    apart = Counts.of(block, np.array([0, 1, 1]), 2, AXIS)
+    spread = np.array([[0.0], [0.03125]])
+    assert difference(apart, spread, AXIS)[:, 1].tolist() == [1.0, 1.0]
+    alone = Counts.of(block, np.array([1, 1, 1]), 2, AXIS)
+    assert difference(alone, np.array([[0.0], [0.125]]), AXIS)[:, 1].tolist() == [0.0, 0.0]

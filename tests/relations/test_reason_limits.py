@@ -39,6 +39,11 @@ def test_all_rows_of_a_smaller_cluster(rows: int, counts: bool) -> None:
     assert told([rows, 4 - rows], [10, 1000]) == ["c00"] * counts
 
 
+def test_a_cluster_of_one_row_has_reasons() -> None:
+    assert told([1, 0], [0, 1000]) == ["c00"]
+    assert told([0, 0], [0, 1000]) == []
+
+
 @pytest.mark.parametrize(("rows", "counts"), [(600, True), (599, False)])
 def test_ten_in_a_hundred_rows_more(rows: int, counts: bool) -> None:
     assert told([rows, 1000 - rows], [500, 500]) == ["c00"] * counts

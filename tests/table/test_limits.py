@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import catalpa
-from catalpa.table import encode, infer
+from catalpa.table import encode, infer, infer_batches
 from catalpa.table.blocks import Axis, Block, collapse
 from catalpa.table.schema import Kind
 
@@ -52,6 +52,16 @@ def test_numbers_that_count_rows_are_identifiers_however_many_digits_they_have(f
     with warnings.catch_warnings():
         warnings.simplefilter("error", catalpa.errors.ColumnWarning)
         catalpa.Grove(2, random_state=0).fit(gap)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int64", "uint64"])
+def test_numbers_that_count_rows_are_identifiers_in_every_type(dtype: str) -> None:
+    lowest = -100 if dtype.startswith("int") else 100
+    frame = beside(list(range(lowest, lowest + 120))).astype({"c": dtype})
+    with pytest.warns(catalpa.errors.ColumnWarning, match="count the rows"):
+        infer(frame)
+    with pytest.warns(catalpa.errors.ColumnWarning, match="count the rows"):
+        infer_batches([frame[::2], frame[1::2]])
 
 
 def test_identifiers_of_sixteen_digits_stay_apart() -> None:

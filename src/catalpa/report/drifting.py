@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -117,7 +118,7 @@ class Thresholds:
     def __post_init__(self) -> None:
         for name, most in (("alpha", 1.0), ("min_change", 1.0), ("min_shift", math.inf)):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+            if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= most:
                 limits = "a number of at least 0" if most == math.inf else "a number from 0 to 1"
                 raise ParameterError(f"{name} is {value!r}; it must be {limits}.")
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from catalpa.errors import ParameterError, TableError, UnknownColumn
-from catalpa.table.cell_types import NUMBER_FAMILIES, Family, joined_family
+from catalpa.table.cell_types import LARGEST_EXACT, NUMBER_FAMILIES, Family, joined_family
 from catalpa.table.cells import Cells, Coded, Numbers, one_order
 from catalpa.table.intake import open_table
 from catalpa.table.schema import (
@@ -123,9 +123,10 @@ def _summarize(name: str, cells: Cells, *, every_value: bool) -> Summary:
     wanted = every_value or (whole and len(np.unique(present[:LOOKED_AT])) <= FEW)
     tally = _tally(cells.coded()) if wanted else None
     low, high = float(present.min()), float(present.max())
-    # Only where it can be told exactly, and can matter: identifiers are far from 2**31.
-    exact = cells.family is Family.INTEGER and max(-low, high) < 2**31
-    total = int(present.sum(dtype=np.int64)) if exact else 0
+    # Only if it is exact: ends as floats, and a sum of 64 bits, taken from the lowest number on.
+    exact = cells.family is Family.INTEGER and max(-low, high) <= LARGEST_EXACT and high - low < 2**31
+    first = int(low) if exact else 0
+    total = int((present.astype(np.int64) - first).sum()) + first * len(present) if exact else 0
     return replace(summary, tally=tally, whole=whole, low=low, high=high, total=total)
 
 
