@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from catalpa.costs.cooccurrence import in_use, overall_shares
 from catalpa.costs.embedding import JointVectors, MeanVectors, category_distances, vectors_at
 from catalpa.costs.graph import SIMILARITIES, factors, spectrum, unit_rows, value_graph
-from catalpa.errors import AmbiguousVectorsWarning
+from catalpa.errors import AmbiguousVectorsWarning, warn_user
 from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.centroids import BEGIN, settle_centroids
 from catalpa.estimator.contents import ModelContents
@@ -175,10 +174,9 @@ class CDCDR(IterationSettings, Clusterer):
 
 
 def _warn_ambiguous(length: int) -> None:
-    warnings.warn(
+    warn_user(
         f"The graph of categories has equal eigenvalues at places {length} and {length + 1}, and only the "
         "first is taken: its vector, and with it the clusters, may differ between computers. This happens "
         "where columns are independent. Change n_components to take both or neither.",
         AmbiguousVectorsWarning,
-        stacklevel=5,  # the line of the user that calls fit
     )
