@@ -31,8 +31,11 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 __all__ = [
     "CatalpaError",
@@ -142,6 +145,31 @@ def needing(need: str, package: str) -> Iterator[None]:
         yield
     except ImportError as error:
         raise MissingDependency(f"{need}. Install it with: pip install {package}") from error
+
+
+# Packages whose lines are never the user's: what calls us, and what stands between two of our own calls.
+_NOT_THE_USER = frozenset(("catalpa", "sklearn", "joblib")) | sys.stdlib_module_names
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the line of the user: the innermost one outside Catalpa, scikit-learn and Python itself."""
+    caller = sys._getframe(1)
+    frame: FrameType | None = caller
+    while frame is not None and _package_of(frame) in _NOT_THE_USER:
+        frame = frame.f_back
+    place = caller if frame is None else frame  # a thread of ours has no line of the user
+    warnings.warn_explicit(
+        message,
+        category,
+        filename=place.f_code.co_filename,
+        lineno=place.f_lineno,
+        module=str(place.f_globals.get("__name__", "<unknown>")),
+        registry=place.f_globals.setdefault("__warningregistry__", {}),
+    )
+
+
+def _package_of(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 class CatalpaWarning(UserWarning):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from os import PathLike
 
 import numpy as np
 
 from catalpa.costs.matching import DISSIMILARITIES, Matching, Prototypes
-from catalpa.errors import ColumnWarning, ParameterError
+from catalpa.errors import ColumnWarning, ParameterError, warn_user
 from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.parameters import IterationSettings, choice, either, number, rules
@@ -160,9 +159,8 @@ def _warn_if_one_dominates(names: list[str], spreads: FloatArray) -> None:
         return
     widest, narrowest = (varied[pick(spreads[varied])] for pick in (np.argmax, np.argmin))
     if spreads[widest] > DOMINATES * spreads[narrowest]:
-        warnings.warn(
+        warn_user(
             f"Column {names[widest]!r} spreads {spreads[widest] / spreads[narrowest]:.0f} times as wide as "
             f"{names[narrowest]!r} and decides almost alone. Use scale='minmax' or 'zscore'.",
             ColumnWarning,
-            stacklevel=5,  # the line of the user that calls fit
         )

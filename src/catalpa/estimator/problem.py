@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
@@ -17,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from catalpa.costs.method import Learner, Method, State
 from catalpa.engines.base import Engine
 from catalpa.engines.local import EXACT_UNITS, SAME_WEIGHT, LocalEngine
-from catalpa.errors import ParameterError, TableError, UnsupportedTable
+from catalpa.errors import ParameterError, TableError, UnsupportedTable, warn_user
 from catalpa.estimator.checkpoint import CheckpointedEngine
 from catalpa.loop.alternate import Enough, alternate, clusters_repeat
 from catalpa.loop.first_rows import STARTS
@@ -378,4 +377,4 @@ def warn_if_short(asked: Any, outcome: Outcome, advice: str) -> None:
         said = f"Stopped after {len(outcome.history)} passes before the clusters came to rest. {advice}"
     else:
         return
-    warnings.warn(said, ConvergenceWarning, stacklevel=3)
+    warn_user(said, ConvergenceWarning)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
@@ -17,7 +16,7 @@ from catalpa.cluster.grove.fit import PRIORS, Search
 from catalpa.cluster.grove.mixture import Mixture
 from catalpa.cluster.grove.rows import SearchTable
 from catalpa.engines.local import LocalEngine, thread_count
-from catalpa.errors import LopsidedClustersWarning
+from catalpa.errors import LopsidedClustersWarning, warn_user
 from catalpa.estimator.attributes import lacking
 from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.by_number_of_clusters import MOST_CLUSTERS, Candidate, outcome_by_evidence
@@ -237,12 +236,11 @@ class Grove(Clusterer):
     def _warn_if_odd(self) -> None:
         largest, total = self.cluster_sizes_.max(), self.cluster_sizes_.sum()
         if self.n_clusters_ > 1 and largest > BIG * total:
-            warnings.warn(
+            warn_user(
                 f"One cluster holds {largest:,.0f} of {total:,.0f} rows: this table shows little structure "
                 f"at {self.n_clusters_} clusters (gain_ is {self.gain_:.3g} nats per row). catalpa.choose_k "
                 "says which number the evidence speaks for; sizes='equal' makes sizes more equal.",
                 LopsidedClustersWarning,
-                stacklevel=3,
             )
 
     def predict_proba(self, X: Any) -> Any:
