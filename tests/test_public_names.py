@@ -96,6 +96,7 @@ PUBLIC = {
         "ColumnMismatch",
         "ColumnWarning",
         "DatasetError",
+        "EngineStopped",
         "LopsidedClustersWarning",
         "MissingDependency",
         "MissingValues",

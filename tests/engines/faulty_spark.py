@@ -23,7 +23,6 @@ from pyspark.sql import SparkSession, functions
 from catalpa import Grove, KModes
 from catalpa.errors import EngineStopped
 
-warnings.simplefilter("ignore")
 ROWS = 21_000  # more than Grove's search looks at, so that it visits all rows in Spark too
 PARTS, LONG_ROWS = 8, 400_000
 METHODS = {
@@ -126,6 +125,7 @@ def sentence(table: Any, method: str, act: Any) -> str:
 
 
 def main() -> None:
+    warnings.simplefilter("ignore")
     os.environ["PYSPARK_PYTHON"] = sys.executable
     frame, results = planted(), dict[str, Any]()
     spark = session("local-cluster[2,1,1024]")
@@ -141,7 +141,7 @@ def main() -> None:
     gateway = spark.sparkContext._gateway.proc
     kill = lambda: os.kill(gateway.pid, signal.SIGKILL)  # noqa: E731
     results["killed driver, kmodes"] = sentence(in_spark(spark, frame), "kmodes", kill)
-    print(json.dumps(results))
+    sys.stdout.write(f"{json.dumps(results)}\n")
     sys.stdout.flush()
     os._exit(0)  # what Spark does at the end of Python it would ask of a process that is gone
 

@@ -15,7 +15,7 @@ import pytest
 pytestmark = [pytest.mark.process, pytest.mark.spark]
 
 PROGRAM = Path(__file__).with_name("faulty_spark.py")
-DRIVER_GROWTH = 150 << 20  # bytes that the driver may grow by during a fit of a table of 600 MB
+DRIVER_GROWTH = 60 << 20  # bytes that the driver may grow by during a fit of a table of 600 MB
 METHODS = ["kmodes", "grove"]
 
 
