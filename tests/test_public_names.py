@@ -95,6 +95,7 @@ PUBLIC = {
         "ColumnMismatch",
         "ColumnWarning",
         "DatasetError",
+        "EngineStopped",
         "LopsidedClustersWarning",
         "MissingDependency",
         "MissingValues",

@@ -19,6 +19,7 @@
     ├── OnnxError (ValueError)              a model that no ONNX graph can express
     ├── DatasetError (OSError)              a data set that is not here and cannot be fetched
     ├── OutputError (OSError)               a file that cannot, or must not, be written
+    ├── EngineStopped (RuntimeError)        a Dask cluster or Spark session that stopped during the work
     └── MissingDependency (ImportError)     an optional package is needed
 
     CatalpaWarning (UserWarning)
@@ -44,6 +45,7 @@ __all__ = [
     "ColumnMismatch",
     "ColumnWarning",
     "DatasetError",
+    "EngineStopped",
     "LopsidedClustersWarning",
     "MissingDependency",
     "MissingValues",
@@ -132,6 +134,10 @@ class DatasetError(CatalpaError, OSError):
 
 class OutputError(CatalpaError, OSError):
     """A file that cannot be written, or must not be overwritten."""
+
+
+class EngineStopped(CatalpaError, RuntimeError):
+    """A Dask cluster or Spark session stopped while Catalpa worked on its table."""
 
 
 class MissingDependency(CatalpaError, ImportError):
