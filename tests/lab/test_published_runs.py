@@ -138,7 +138,8 @@ def by_the_program(rows, k, start):
         learned_from = labels
 
 
-@pytest.mark.parametrize("seed", range(12))
+# Seeds 16, 17, 19 hang on the percentages, 32, 52, 121 on when the program stops.
+@pytest.mark.parametrize("seed", [0, 1, 16, 17, 19, 32, 52, 121])
 def test_the_laboratorys_reading_is_the_programs_arithmetic(seed):
     rng = np.random.default_rng(seed)
     rows = rng.integers(0, [2, 3, 4, 3], size=(40, 4))

@@ -16,6 +16,8 @@ from catalpa.cli.terminal import Terminal, counted
 from catalpa.errors import ParameterError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from catalpa.lab.protocol import Protocol
     from catalpa.lab.published_table import AsPublished as AsPublishedTable
 
@@ -42,6 +44,7 @@ PUBLISHED = Path("results/as_published.parquet")
 QUICK = Path("results/quick.parquet")
 COUNTERPARTS = Path("results/counterparts.csv")
 FIGURES = Path("results/figures")
+CLAIMS = Path("results/claims.csv")
 Format = StrEnum("Format", ["PLAIN", "MARKDOWN", "LATEX", "CSV"])
 
 
@@ -238,7 +241,7 @@ def counterparts_command(
 @lab.command("figure")
 @with_groups
 def figure_command(
-    number: Annotated[int, typer.Argument(min=1, max=4, help="1, 2, 3 or 4.")],
+    number: Annotated[int, typer.Argument(min=1, max=5, help="1 to 4, or 5: the means over many seeds.")],
     *,
     folder: Annotated[Path, typer.Option("--output", "-o", help="Folder for CSV, SVG and PNG.")] = FIGURES,
     data: Annotated[Path | None, typer.Option(help="Draw from this CSV instead of running again.")] = None,
@@ -255,8 +258,6 @@ def figure_command(
 
         catalpa lab figure 3 --data figures/figure3.csv -o figures/ --force
     """
-    import pandas as pd
-
     from catalpa.lab.figures.draw import FIGURES, save
     from catalpa.lab.figures.pieces import collected, kept_pieces
     from catalpa.lab.protocol import read_protocol
@@ -266,24 +267,57 @@ def figure_command(
     stem = folder / f"figure{number}"
     files = [stem.with_suffix(suffix) for suffix in (".csv", ".svg", ".png")]
     # Data that are drawn from may lie where they would be written; they stay.
-    check_free(*(file for file in files if file != data), force=force)
+    if data is not None and data.absolute() == files[0].absolute():
+        del files[0]
+    check_free(*files, force=force)
     needs_packages()
     make_folder(folder)
     if data is None:
         kept = stem.with_suffix(".jsonl")
-        pieces = figure.pieces(_figure_planned(terminal, read_protocol(protocol), number, quick))
+        pieces = figure.pieces(_here(terminal, read_protocol(protocol), figure.name, quick))
         before = len(kept_pieces(pieces, kept))
         if before:
             terminal.say(f"{before} of {len(pieces)} parts are in {kept}; delete it to measure them again.")
         with terminal.listening(), terminal.runs() as watch:
             frame = collected(pieces, kept, counted(watch))
-        write_text(files[0], frame.to_csv(index=False, lineterminator="\n"))
-        # The data are whole in the CSV file now.
-        kept.unlink(missing_ok=True)
     else:
-        frame = pd.read_csv(data)
-    save(figure.draw(frame), files[1:])
+        frame = _figure_data(data)
+    if files[0].suffix == ".csv":
+        write_text(files[0], frame.to_csv(index=False, lineterminator="\n"))
+    if data is None:
+        kept.unlink(missing_ok=True)  # the data are whole in the CSV file now
+    save(figure.draw(frame), [file for file in files if file.suffix != ".csv"])
     terminal.wrote(*files)
+
+
+@lab.command("claims")
+@with_groups
+def claims_command(
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The CSV file to write.")] = CLAIMS,
+    protocol: ProtocolFile = None,
+    force: Force = False,
+    terminal: Terminal,
+) -> None:
+    """Count what the theorems of the paper claim: rises of the objective, stops, pairs at distance 0.
+
+    Started again, it continues. For example:
+
+        CATALPA_DATA=~/data catalpa lab claims
+    """
+    from catalpa.lab.claims import claims
+    from catalpa.lab.figures.pieces import collected
+    from catalpa.lab.protocol import read_protocol
+
+    check_free(output, force=force)
+    make_folder(output.absolute().parent)
+    kept = output.with_suffix(".jsonl")
+    pieces = claims(_here(terminal, read_protocol(protocol), "claims", quick=False))
+    with terminal.runs() as watch:
+        frame = collected(pieces, kept, counted(watch))
+    write_text(output, frame.to_csv(index=False, lineterminator="\n"))
+    kept.unlink(missing_ok=True)
+    terminal.wrote(output)
 
 
 @lab.command("compare")
@@ -405,8 +439,17 @@ def _planned(
     return plan
 
 
-def _figure_planned(terminal: Terminal, protocol: Protocol, number: int, quick: bool) -> Protocol:
-    """The protocol with a figure on the data sets that are on this computer; says what is left out."""
+def _figure_data(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    try:
+        return pd.read_csv(path)
+    except (OSError, ValueError) as error:  # those of pandas' reader are ValueErrors
+        raise ParameterError(f"{str(path)!r} cannot be read as the CSV file of a figure: {error}") from error
+
+
+def _here(terminal: Terminal, protocol: Protocol, name: str, quick: bool) -> Protocol:
+    """The protocol with what ``name`` measures on data sets of this computer; prints what is left out."""
     from catalpa.datasets import list_datasets
     from catalpa.lab.figures.experiments import quick_settings
 
@@ -414,10 +457,9 @@ def _figure_planned(terminal: Terminal, protocol: Protocol, number: int, quick: 
     # Quick means without a folder of data sets, and so the same everywhere.
     here = list(known.loc[known["bundled" if quick else "available"], "alias"])
     settings = quick_settings(protocol.figures) if quick else dict(protocol.figures)
+    wanted = settings[name].get("data", [])
     # Figures 3 and 4 are made from planted clusters and from one bundled table.
-    name = {1: "relations", 2: "convergence"}.get(number)
-    if name is not None:
-        wanted = settings[name]["data"]
+    if isinstance(wanted, list):
         missing = [one for one in wanted if one not in here]
         settings[name] = {**settings[name], "data": [one for one in wanted if one in here]}
         if missing and not quick:

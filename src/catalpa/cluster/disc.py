@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from os import PathLike
+from typing import Any
 
 import numpy as np
 
-from catalpa.costs.conditional import ClusterRelations, OnLines
+from catalpa.costs.conditional import ClusterRelations, OnLines, tree_lengths
 from catalpa.costs.matching import Matching, Prototypes
+from catalpa.estimator.attributes import frame_in
 from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.parameters import IterationSettings, choice, either, number, rules
@@ -61,6 +63,9 @@ class DISC(IterationSettings, Clusterer):
     labels_ : array (n,) of int32
     relations_ : Relations
         For a cluster and a column: the line of categories, edge lengths, distances, a drawing.
+    weights_ : frame of the table's library
+        Weight of every categorical column in every cluster: the length of its tree, over the sum of the
+        lengths of all trees of the cluster (Remark 2 of the paper). Each row sums to 1.
     cluster_centers_ : frame of the table's library, one row per cluster, in original values
     cost_ : float
         Summed distance of the rows to their centres.
@@ -128,6 +133,22 @@ class DISC(IterationSettings, Clusterer):
         found = self._fitted
         lines = Relations.on_lines(found.schema, found.outcome.learned["positions"], shares=found.shares)
         return replace(lines, unit="difference of shares")
+
+    @property
+    def weights_(self) -> Any:
+        """Weight of every categorical column in every cluster, from its trees; rows sum to 1.
+
+        A tree is as long as the most common category of the column in the cluster is more common than the
+        least common one. That is the most that a cell can cost, and so what the column weighs (Remark 2).
+        Columns weigh the same in a cluster whose trees all have length 0.
+        """
+        columns = self.schema_.categorical
+        lengths = tree_lengths(self._fitted.outcome.learned["positions"], self.schema_.axis)
+        totals = lengths.sum(axis=1, keepdims=True)
+        even = np.full(lengths.shape, 1.0 / max(len(columns), 1))
+        weights = np.divide(lengths, totals, out=even, where=totals > 0)
+        lines = {column.name: own.tolist() for column, own in zip(columns, weights.T, strict=True)}
+        return frame_in(self.schema_.library, lines)
 
 
 def relearned(
