@@ -19,6 +19,7 @@ from catalpa.datasets import Dataset
 from catalpa.datasets.load import data_folders
 from catalpa.datasets.registry import facts_of
 from catalpa.errors import DatasetError, ParameterError
+from catalpa.lab.protocol import PublishedStart
 from catalpa.table.blocks import IntArray
 
 MODULUS = 2**31 - 1
@@ -109,6 +110,25 @@ def randperm_rows(generator: Matlab4Generator, n: int, k: int) -> IntArray:  # (
         chosen.append(positions[at])
         positions[at] = positions[n - 1 - drawn]
     return np.array(chosen, dtype=np.int64)
+
+
+def published_starts(start: PublishedStart, table: pd.DataFrame, k: int) -> list[IntArray]:
+    """Positions of the k rows that each run starts from, in the order of the runs.
+
+    ``table`` is that of :func:`coded`.
+
+    Examples
+    --------
+    >>> from catalpa.datasets import load
+    >>> from catalpa.lab import read_protocol
+    >>> start = read_protocol().as_published.start("distinct", "CV")
+    >>> published_starts(start, coded(load("CV")), 2)[0].tolist()
+    [223, 200]
+    """
+    generator, rows = Matlab4Generator(start.seed), codes_of(table)
+    if start.kind == "distinct":
+        return [distinct_rows(generator, rows, k) for _ in range(start.runs)]
+    return [randperm_rows(generator, len(rows), k) for _ in range(start.runs)]
 
 
 def category_order(name: str, data_home: str | None = None) -> CategoryOrder:
