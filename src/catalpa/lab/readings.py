@@ -20,6 +20,7 @@ from catalpa.costs.cooccurrence import Contexts, conditional_shares, symmetric_u
 from catalpa.costs.homogeneous import homogeneous_distances
 from catalpa.lab.as_published import Matlab4Generator, codes_of, distinct_rows, randperm_rows
 from catalpa.lab.estimators import find_estimator
+from catalpa.lab.published_disc import PublishedDISC
 from catalpa.lab.readings_in_order import Granules, similarity_clusters
 from catalpa.relations.tree import spanning_tree
 from catalpa.steps.counts import cooccurrences
@@ -228,9 +229,8 @@ def harr(table: CodedTable, rows: IntArray) -> Labels:
 
 
 def disc(table: CodedTable, rows: IntArray) -> Labels:
-    """DISC in the reading of its program, without the rounding of ``tabulate``."""
-    settings = {"distance": "euclidean", "centers": "nearest", "empty_clusters": "keep"}
-    return _labels_of("disc", table, rows, **settings)
+    """DISC as its program runs it, rounding included."""
+    return PublishedDISC(len(rows), init=table.frame.iloc[rows]).fit(table.frame).labels_
 
 
 def _labels_of(method: str, table: CodedTable, rows: IntArray, **settings: Any) -> Labels:
