@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -135,3 +136,31 @@ def test_both_starts_find_clear_clusters():
     truth = np.bincount(made.clusters).tolist()
     for begin in (starts.spectral, starts.plus_plus):
         assert sorted(begin(2, np.random.default_rng(1)).sizes.tolist()) == sorted(truth)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_axes_of_a_mixed_table_are_those_of_its_categories_and_standardised_numbers(seed):
+    rng = np.random.default_rng(seed)
+    kind = rng.integers(0, 3, 200)
+    colour = np.where(rng.random(200) < 0.8, kind, rng.integers(0, 3, 200))
+    shape = np.where(rng.random(200) < 0.7, kind > 0, rng.random(200) < 0.5).astype(int)
+    number = np.rint((kind + rng.normal(0, 0.7, 200)) * 64) / 64
+    table = pd.DataFrame({"colour": colour.astype(str), "shape": shape.astype(str), "number": number})
+    schema = infer(table)
+    block = schema.scaling.apply(encode(table, schema).rows.blocks[0])
+    whole = Counts.of(block, np.zeros(200, dtype=np.int64), 1, schema.axis)
+    overall = Overall.of(schema, whole, whole.means()[0], np.sqrt(whole.variances()[0]))
+    starts = Starts(block, schema.axis, overall, lambda own: LocalEngine(Rows(schema.axis, [own])))
+    placed = starts._points(3).points(block, schema.axis)
+
+    ones = np.hstack([np.eye(3)[colour], np.eye(2)[shape]])
+    features = np.hstack(
+        [ones / np.sqrt(ones.mean(axis=0)), (number - number.mean())[:, None] / number.std()]
+    )
+    features = (features - features.mean(axis=0)) / np.sqrt(3)  # three columns count alike
+    axes = np.linalg.svd(features, full_matrices=False)[2][:2]
+    np.testing.assert_allclose(distances_of(placed), distances_of(features @ axes.T), atol=0.02)
+
+
+def distances_of(points):
+    return np.sqrt(((points[:, None] - points[None]) ** 2).sum(axis=2))

@@ -186,3 +186,11 @@ def test_heavy_rows_are_more_than_one_row():
     rows = [["a", "x"], ["b", "y"], ["c", "z"]]
     model = MCDC(None, k_init=3).fit(rows, sample_weight=[5, 5, 5])
     assert model.cluster_sizes_.sum() == 15
+
+
+def test_levels_are_counted_from_one_in_the_history():
+    model = MCDC(3, random_state=0).fit(load_data("zoo").frame)
+    phases = [phase for phase in model.history_["phase"] if phase.startswith("level")]
+    levels = list(dict.fromkeys(phases))
+    assert len(levels) >= 1
+    assert levels == [f"level {at + 1}" for at in range(len(levels))]

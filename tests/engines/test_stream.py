@@ -392,6 +392,8 @@ def test_a_batch_never_holds_more_rows_than_memory_allows(tmp_path: Path) -> Non
 
 def test_sizes_are_read_as_people_write_them() -> None:
     assert [bytes_of(size) for size in (7, "7", "2kb", "1.5 MiB")] == [7, 7, 2000, 1_572_864]
+    assert [bytes_of(f"1{unit}") for unit in ("KiB", "MiB", "GiB")] == [1024, 1024**2, 1024**3]
+    assert [bytes_of(f"1{unit}") for unit in ("B", "KB", "MB", "GB")] == [1, 10**3, 10**6, 10**9]
 
 
 @pytest.mark.parametrize("size", ["much", "5 parsecs", 0, -1, True, "", None])

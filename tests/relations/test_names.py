@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from catalpa.relations.names import own_order, reading_order
+from catalpa.relations.names import own_order, percent, reading_order
 from catalpa.table.schema import Column, Dtype, Kind
 
 
@@ -35,3 +35,11 @@ def test_categories_keep_a_declared_order_or_that_of_numbers(asked, order):
 def test_without_an_order_the_commonest_come_first():
     assert reading_order(column("a", "b", "c"), np.array([1, 5, 3])).tolist() == [1, 2, 0]
     assert reading_order(column("1", "2", "3"), np.array([1, 5, 3])).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0, "0 %"), (0.0099, "<1 %"), (0.01, "1 %"), (0.99, "99 %"), (0.9901, ">99 %"), (1, "100 %")],
+)
+def test_a_rare_share_is_not_none_and_a_common_one_not_all(share: float, text: str) -> None:
+    assert percent(share) == text

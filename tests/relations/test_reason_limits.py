@@ -109,9 +109,26 @@ def test_half_a_standard_deviation_from_the_rest(apart: float, counts: bool) -> 
     assert number_told([apart - 1, apart + 1] * 500, [-1.0, 1.0] * 500) == counts
 
 
-@pytest.mark.parametrize(("spread_inside", "counts"), [(0.499, True), (0.501, False)])
+@pytest.mark.parametrize(("spread_inside", "counts"), [(1.499, True), (1.501, False)])
 def test_half_the_spread_of_the_rest(spread_inside: float, counts: bool) -> None:
-    assert number_told([-spread_inside, spread_inside] * 500, [-1.0, 1.0] * 500) == counts
+    assert number_told([-spread_inside, spread_inside] * 500, [-3.0, 3.0] * 500) == counts
+
+
+def test_a_likelihood_ratio_of_numbers_that_exceeds_chance() -> None:
+    found = []
+    for rows in range(6, 80, 4):
+        inside, outside = [-0.3, 1.7] * (rows // 2), [-1.0, 1.0] * (rows // 2)
+        # Two normal distributions against one; both halves have the variance 1.
+        ratio = 2 * rows * np.log(np.var([*inside, *outside]))
+        assert number_told(inside, outside) == (ratio >= 6.63)
+        found.append(ratio >= 6.63)
+    assert {*found} == {True, False}
+
+
+@pytest.mark.parametrize(("missing", "counts"), [(0, True), (1, False)])
+def test_all_rows_of_a_smaller_cluster_have_the_number(missing: int, counts: bool) -> None:
+    inside = [9.0, 9.5, 10.0][: 3 - missing] + [np.nan] * missing
+    assert number_told(inside, [-1.0, 1.0] * 500) == counts
 
 
 @pytest.mark.parametrize(("rows", "counts"), [(5, True), (4, False)])
