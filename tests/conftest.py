@@ -26,6 +26,8 @@ settings.register_profile("ci", deadline=None, derandomize=True, max_examples=50
 settings.register_profile(
     "search", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow]
 )
+# Property tests of a quick run look at a few cases.
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=5)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 # Tests that run through the whole package, and would call every line covered that they come across. Tracing
@@ -54,6 +56,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Hold a quick run to its promise: a test that needs more fails, instead of taking its time."""
     if config.getoption("--quick"):
+        settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
         sys.meta_path.insert(0, kinds.RefuseHeavyImports())
         sys.addaudithook(kinds.refuse_processes)
 

@@ -24,7 +24,33 @@ BY_PLACE: Mapping[str, str] = {
     "tests/engines/test_spark.py": "spark",
     "tests/model/test_mlflow.py": "mlflow",
     "tests/model/test_skops.py": "slow",  # it imports all of scikit-learn, and with it Dask
+    "tests/engines/test_shapes.py::test_the_columns_of_a_dask_array_are_shaped": "dask",
     "tests/fuzz/test_fuzzers.py::test_every_case_is_used_or_refused_with_a_sentence[engines": "dask",
+    # They start Python.
+    "tests/cli/test_cluster.py::test_clusters_are_told_where_packages_of_pages_are_not_installed": "process",
+    "tests/cli/test_ends.py::test_an_error_that_nobody_can_be_told_keeps_its_exit_code": "process",
+    "tests/cli/test_ends.py::test_help_on_a_full_disk_is_a_sentence_too": "process",
+    "tests/cli/test_listings.py::test_help_and_version_do_not_wait_for_heavy_libraries": "process",
+    "tests/cluster/test_adding_a_method.py": "process",
+    "tests/engines/test_stream.py::test_a_full_disk_is_told_with_the_place_and_leaves_no_folder": "process",
+    "tests/engines/test_stream.py::test_ctrl_c_in_the_middle_of_a_fit_leaves_no_folder": "process",
+    "tests/engines/test_stream.py::test_what_a_killed_program_left_is_removed_by_the_next": "process",
+    "tests/estimator/test_checkpoint.py::test_a_killed_fit_continues_with_the_same_result": "process",
+    "tests/test_public_names.py::test_a_method_imports_no": "process",
+    "tests/test_public_names.py::test_importing_catalpa_imports_no_heavy_library": "process",
+    # They take seconds: the code of pages, other programs, whole protocols, every method on many tables.
+    "tests/cli/test_lab.py": "slow",
+    "tests/cluster/test_kmodes.py::test_mean_cost_is_not_worse_than_that_of_the_kmodes_package": "slow",
+    "tests/cluster/test_one_meaning.py": "slow",
+    "tests/cluster/test_properties.py": "slow",
+    "tests/cluster/test_scikit_learn.py": "slow",
+    "tests/engines/test_same_everywhere.py": "slow",
+    "tests/fuzz/": "slow",
+    "tests/lab/": "slow",
+    "tests/oracle/": "slow",
+    "tests/properties/": "slow",
+    "tests/test_documentation.py": "slow",
+    "tests/test_quality_page.py": "slow",
 }
 # And a test with a parameter that is the name of an engine, or one of its modules.
 MODULES: Mapping[str, tuple[str, ...]] = {
@@ -46,6 +72,7 @@ def marks_of(item: pytest.Item) -> Iterator[str]:
             yield mark
     parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
     texts = {value for value in parameters if isinstance(value, str)}
+    texts |= set(item.callspec.id.split("-")) if hasattr(item, "callspec") else set()
     yield from (engine for engine, modules in MODULES.items() if texts & {engine, *modules})
 
 

@@ -42,6 +42,7 @@ def test_every_folder_of_tests_belongs_to_a_room_or_says_what_else_it_holds():
         "browser",
         "fuzz",
         "golden",
+        "offline",
         "oracle",
         "properties",
     }  # no rooms: pages, odd inputs ...

@@ -78,6 +78,8 @@ class CBDM(IterationSettings, Clusterer):
         The centres of k-modes; the most frequent categories otherwise.
     cost_ : float
         Summed distance to the centres; summed squared distance to the means for Ward and embedding.
+    n_clusters_ : int
+        Number of clusters found; fewer than asked for if some were lost.
     n_iter_, history_, cluster_sizes_, profiles_, schema_
         As in :class:`KModes`.
 

@@ -72,6 +72,8 @@ class CDCDR(IterationSettings, Clusterer):
         not depend on the clusters.
     cluster_centers_ : frame of the table's library
         The most frequent category of each column, one row per cluster.
+    n_clusters_ : int
+        Number of clusters found; fewer than asked for if some were lost.
     n_iter_, history_, cluster_sizes_, profiles_, schema_
         As in :class:`KModes`.
 

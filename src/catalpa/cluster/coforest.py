@@ -47,7 +47,7 @@ class CoForest(IterationSettings, Clusterer):
         For a column (the same in all clusters): its tree, edge lengths, distances, a drawing.
     cluster_centers_ : frame
         The most frequent category of each column, one row per cluster.
-    cost_, n_iter_, history_, cluster_sizes_, profiles_, schema_
+    cost_, n_clusters_, n_iter_, history_, cluster_sizes_, profiles_, schema_
         As in :class:`KModes`.
 
     References

@@ -71,6 +71,8 @@ class CURE(IterationSettings, Clusterer):
         Summed squared distance of the rows to their cluster's centroid.
     cluster_centers_ : frame of the table's library
         The most frequent category of each column, one row per cluster.
+    n_clusters_ : int
+        Number of clusters found; fewer than asked for if some were lost.
     n_iter_, history_, cluster_sizes_, profiles_, schema_
         As in :class:`KModes`.
 

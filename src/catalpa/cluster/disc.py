@@ -73,7 +73,7 @@ class DISC(IterationSettings, Clusterer):
         The weight of the numeric part that was used.
     balance_ : dict
         Shares of categories and of numbers in the final cost; for tables that have both.
-    n_iter_, history_, cluster_sizes_, profiles_, schema_
+    n_clusters_, n_iter_, history_, cluster_sizes_, profiles_, schema_
         As in :class:`KModes`.
 
     References

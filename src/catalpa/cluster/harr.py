@@ -72,7 +72,7 @@ class HARR(IterationSettings, Clusterer):
         Distances of the categories of every column before any weight, the same in all clusters.
     cluster_centers_ : frame
         The most frequent category of each column and the mean of each number, one row per cluster.
-    cost_, n_iter_, history_, cluster_sizes_, profiles_, schema_
+    cost_, n_clusters_, n_iter_, history_, cluster_sizes_, profiles_, schema_
         As in :class:`KModes`.
     balance_ : dict
         Share of the final cost that comes from categories and from numbers.

@@ -57,7 +57,7 @@ class HDC(IterationSettings, Clusterer):
         Distance and weight of every two categories of a column; weights have the mean 1.
     cluster_centers_ : frame
         The most frequent category of each column, one row per cluster.
-    cost_, n_iter_, history_, cluster_sizes_, profiles_, schema_
+    cost_, n_clusters_, n_iter_, history_, cluster_sizes_, profiles_, schema_
         As in :class:`KModes`.
 
     References

@@ -71,6 +71,8 @@ class KModes(IterationSettings, Clusterer):
     cluster_centers_ : frame of the table's library, one row per cluster, in original values
     cost_ : float
         Cells that differ from their centre, or the sum of Ng's dissimilarities; also read as ``inertia_``.
+    n_clusters_ : int
+        Number of clusters found; fewer than asked for if some were lost.
     n_iter_ : int
         Passes of the kept start.
     history_ : frame

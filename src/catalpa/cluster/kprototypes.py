@@ -64,7 +64,7 @@ class KPrototypes(IterationSettings, Clusterer):
         The cost of a differing category that was used.
     balance_ : dict
         Share of the final cost that comes from categories and from numbers.
-    n_iter_, history_, cluster_sizes_, profiles_, schema_
+    n_clusters_, n_iter_, history_, cluster_sizes_, profiles_, schema_
         As in :class:`KModes`.
 
     References

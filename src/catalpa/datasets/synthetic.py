@@ -198,7 +198,9 @@ def _stream(seed: int, position: int) -> np.random.Generator:
 
 
 def _is_count(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        return False
+    return int(value) >= 1
 
 
 def _check(name: str, value: object, holds: bool, needed: str) -> None:

@@ -59,9 +59,7 @@ def compactness(frame: Any, labels: ArrayLike, n_clusters: int | None = None) ->
     0.25
     """
     clusters, found, columns, _ = _read(frame, labels, None)
-    if n_clusters is not None and not isinstance(n_clusters, Integral):
-        raise ParameterError(f"n_clusters={n_clusters!r}, but it must be a whole number, or None.")
-    k = found if n_clusters is None else int(n_clusters)
+    k = found if n_clusters is None else _whole(n_clusters, "n_clusters")
     # An average over fewer clusters than there are could exceed 1.
     if k < found:
         raise ParameterError(
@@ -185,12 +183,18 @@ def _entropies(counts: NDArray[np.int64]) -> Floats:
     return np.asarray(np.abs((shares * logs).sum(axis=1)), dtype=np.float64)
 
 
+def _whole(value: object, name: str) -> int:
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise ParameterError(f"{name}={value!r}, but it must be a whole number, or None.")
+    return int(value)
+
+
 def _sampled_rows(
     n_rows: int, sample_size: int | None, random_state: int | np.random.Generator | None
 ) -> NDArray[np.int64]:
-    if sample_size is not None and not (isinstance(sample_size, Integral) and sample_size >= 1):
+    if sample_size is not None and _whole(sample_size, "sample_size") < 1:
         raise ParameterError(
-            f"sample_size={sample_size!r}, but it must be a whole number of at least 1. None takes every row."
+            f"sample_size={sample_size}, but at least one row is needed. None takes every row."
         )
     if sample_size is None or sample_size >= n_rows:
         return np.arange(n_rows)

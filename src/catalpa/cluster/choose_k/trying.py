@@ -133,7 +133,7 @@ def _model(method: str | Clusterer, state: np.random.RandomState) -> Clusterer:
     return model
 
 
-def _checked(k_range: Iterable[int], n_rows: int) -> list[int]:
+def _checked(k_range: Any, n_rows: int) -> list[int]:
     given = list(k_range) if isinstance(k_range, Iterable) else [k_range]
     if not all(whole(1).allows(k) for k in given):
         raise ParameterError(f"k_range holds {given}; give whole numbers of at least 1.")

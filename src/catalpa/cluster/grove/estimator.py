@@ -96,6 +96,8 @@ class Grove(Clusterer):
         The most probable category, and the mean of each number.
     cost_ : float
         Minus the evidence.
+    n_clusters_ : int
+        Number of clusters found; fewer than asked for if some were lost.
     n_iter_ : int
         Passes that led to the kept clusters.
     history_ : frame

@@ -1,0 +1,134 @@
+"""An argument of a wrong type or value gives a sentence that names it, wherever it is given."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import catalpa
+from catalpa import datasets, metrics
+from catalpa.cluster.registry import METHODS
+from catalpa.errors import CatalpaError, ParameterError
+
+ZOO = datasets.load("zoo").frame.iloc[:40]
+# Slips of every kind: another type, out of range, no number, several values.
+SLIPS = ["x", -1, 1.5, float("nan"), b"x", object(), {}, (1, 2), np.array([1, 2])]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return catalpa.Grove(3, random_state=0).fit(ZOO)
+
+
+def shown(value: object) -> str:
+    return str(value) if isinstance(value, str | int) else type(value).__name__
+
+
+@pytest.mark.parametrize("slip", ["a", -1, 1.5, 2**32, True, np.random.default_rng(0)], ids=shown)
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "sigdt"])
+def test_a_seed_is_a_whole_number_or_a_state(method, slip):
+    with pytest.raises(ParameterError, match=r"random_state of .* is None, a whole number from 0"):
+        METHODS[method].estimator(2, random_state=slip).fit(ZOO)
+
+
+def test_seeds_that_numpy_takes_are_taken():
+    for seed in (None, 0, 2**32 - 1, np.int64(3), np.random.RandomState(0), np.random):
+        catalpa.KModes(2, n_init=1, random_state=seed).fit(ZOO)
+
+
+@pytest.mark.parametrize("slip", [*SLIPS, 0, None, True], ids=shown)
+def test_numbers_of_reasons_and_axes_are_at_least_one(model, slip):
+    with pytest.raises(ParameterError, match="top of reasons is a whole number of at least 1"):
+        model.reasons(slip)
+    with pytest.raises(ParameterError, match="axes of category_map is a whole number of at least 1"):
+        model.category_map(ZOO, axes=slip)
+
+
+@pytest.mark.parametrize("slip", [5, None, b"x", 1.5, []], ids=shown)
+def test_a_model_is_saved_at_and_loaded_from_a_path(model, slip):
+    with pytest.raises(ParameterError, match="path is the name of a file"):
+        catalpa.load(slip)
+    with pytest.raises(ParameterError, match="path is the name of a file"):
+        model.save(slip)
+
+
+@pytest.mark.parametrize("slip", SLIPS[1:], ids=shown)
+def test_what_sql_and_onnx_are_told_is_text(model, slip):
+    for setting in ("dialect", "table", "keep", "label"):
+        with pytest.raises(ParameterError, match=f"{setting} of to_sql is"):
+            model.to_sql(**{setting: slip})
+    with pytest.raises(ParameterError, match="missing_text of to_onnx is text"):
+        model.to_onnx(missing_text=slip)
+
+
+def test_columns_to_keep_are_a_list_and_not_one_text(model):
+    with pytest.raises(ParameterError, match="keep of to_sql is None or a list of texts"):
+        model.to_sql(keep="hair")
+
+
+@pytest.mark.parametrize("setting", ["against", "id"])
+def test_what_stands_beside_rows_is_a_column_or_a_value_for_each(model, setting):
+    pytest.importorskip("altair")
+    with pytest.raises(ParameterError, match=f"{setting} is -1; give the name of a column"):
+        model.report(ZOO, **{setting: -1})
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *({"k_range": slip} for slip in ("x", 3.5, [2.5], [0, 2], [])),
+        *({"method": slip} for slip in (-1, [])),
+        *({"repeats": slip} for slip in ("x", -1)),
+        {"random_state": "a"},
+    ],
+    ids=str,
+)
+def test_settings_of_choose_k_are_looked_at_before_the_work(settings):
+    with pytest.raises(ParameterError, match=next(iter(settings))):
+        catalpa.choose_k(ZOO, **{"k_range": range(1, 3), **settings})
+
+
+LABELS = [0, 0, 1, 1]
+FOUR = [["a"], ["a"], ["b"], ["b"]]
+CALLS = {
+    "datasets.make_categorical n": lambda slip: datasets.make_categorical(slip),
+    "datasets.iter_categorical n": lambda slip: datasets.iter_categorical(slip),
+    "datasets.iter_categorical block_rows": lambda slip: datasets.iter_categorical(5, block_rows=slip),
+    "datasets.load variant": lambda slip: datasets.load("zoo", variant=slip),
+    "datasets.load data_home": lambda slip: datasets.load("soybean", data_home=slip),
+    "datasets.list_datasets data_home": lambda slip: datasets.list_datasets(data_home=slip),
+    "scan source": lambda slip: catalpa.scan(slip),
+    "compactness n_clusters": lambda slip: metrics.compactness(FOUR, LABELS, n_clusters=slip),
+    "silhouette numbers": lambda slip: metrics.categorical_silhouette(FOUR, LABELS, numbers=slip),
+    "silhouette sample_size": lambda slip: metrics.categorical_silhouette(FOUR, LABELS, sample_size=slip),
+    "average_ranks scores": lambda slip: metrics.average_ranks(slip),
+    "friedman scores": lambda slip: metrics.friedman(slip),
+    "wilcoxon_holm scores": lambda slip: metrics.wilcoxon_holm(slip),
+    "holm p_values": lambda slip: metrics.holm(slip),
+}
+
+
+@pytest.mark.parametrize("slip", SLIPS, ids=shown)
+@pytest.mark.parametrize("call", CALLS)
+def test_functions_refuse_slips_with_an_error_of_ours(call, slip):
+    with pytest.raises(CatalpaError):
+        CALLS[call](slip)
+
+
+# Of scikit-learn, where every reader looks for them.
+STANDARD = {"feature_names_in_", "n_features_in_"}
+
+
+@pytest.mark.parametrize("entry", METHODS.values(), ids=lambda entry: entry.name)
+def test_every_attribute_of_a_fitted_model_is_documented(entry):
+    taken = entry.estimator._get_param_names()
+    settings = {name: value for name, value in {"n_clusters": 3, "random_state": 0}.items() if name in taken}
+    table = ZOO.assign(number=np.arange(40) / 7) if entry.mixed else ZOO
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = entry.estimator(**settings).fit(table)
+    public = {name for name in vars(fitted) if name.endswith("_") and not name.startswith("_")}
+    documented = entry.estimator.__doc__.partition("Attributes\n")[2]
+    assert {name for name in public - STANDARD if name not in documented} == set()
