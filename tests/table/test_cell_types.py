@@ -79,7 +79,7 @@ def meaning_of_bytes(cell: bytes) -> tuple[Any, ...]:
 
 def meaning_of_number(cell: Any) -> tuple[Any, ...]:
     if isinstance(cell, int | np.integer):
-        return ("number", int(cell)) if abs(int(cell)) < 2**1024 - 2**970 else REFUSED
+        return ("number", int(cell)) if abs(int(cell)) <= 2**1024 - 2**971 else REFUSED
     if isinstance(cell, Decimal) and cell.is_snan():
         return MISSING
     number = float(cell)
@@ -184,7 +184,9 @@ def words_of(kind: pa.DataType) -> pa.DataType:
 
 
 TEXTS = st.sampled_from(["", " ", "red", "1", "1.0", "007", "True", "nan", "1e999", "-inf", "é", "9" * 5000])
-BIG = st.sampled_from([2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1, 2**64, -(2**63) - 1, 10**30, 10**308])
+BIG = st.sampled_from(
+    [2**1024 - 2**971, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1, 2**64, -(2**63) - 1, 10**30, 10**308]
+)
 FLOATS = st.sampled_from([0.0, -0.0, 0.5, 1e16, 2.0**60, 1e-320, 1.7e308, math.nan]) | st.floats(
     allow_infinity=False
 )
@@ -218,7 +220,7 @@ TYPES: dict[str, tuple[st.SearchStrategy[Any], list[Callable[[Sequence[Any]], An
     "integers": (st.integers(-(2**31), 2**31) | st.integers(0, 3), [*arrow(pa.int64()), *polars(pl.Int64)]),
     "large integers": (st.integers(0, 2**64 - 1) | st.sampled_from([2**63, 2**64 - 1]), WIDE),
     "huge integers": (BIG | st.integers(-(2**70), 2**70), polars(pl.Int128)),
-    "beyond floats": (st.sampled_from([10**400, -(10**5000)]), []),
+    "beyond floats": (st.sampled_from([10**400, -(10**5000), 2**1024 - 2**971 + 1]), []),
     "floats": (
         FLOATS,
         [

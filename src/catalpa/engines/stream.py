@@ -101,8 +101,10 @@ class Batches(Protocol):
 class QueryRows:
     """The rows of a query, run once into a temporary folder when they are first asked for."""
 
-    def __init__(self, query: Query, names: Sequence[str] | None = None, run: _Run | None = None) -> None:
-        self._run = run or _Run(query)
+    def __init__(
+        self, query: Query, names: Sequence[str] | None = None, run: _QueryFile | None = None
+    ) -> None:
+        self._run = run or _QueryFile(query)
         self.names = tuple(query.names() if names is None else names)
         self.rows_per_batch = rows_within(QUERY_MEMORY, max(len(self.names), 1))
 
@@ -113,7 +115,7 @@ class QueryRows:
         return self._run.query.read(self._run.file(self.rows_per_batch), self.names, self.rows_per_batch)
 
 
-class _Run:
+class _QueryFile:
     """A query, and the file with its rows once it was run."""
 
     def __init__(self, query: Query) -> None:

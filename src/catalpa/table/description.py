@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from functools import partial
@@ -13,6 +14,7 @@ from catalpa.errors import TableError
 from catalpa.table.derived import HOLDS, PARTS
 from catalpa.table.schema import Category, Column, Dtype, Kind, Origin, Schema, category_key
 
+LARGEST = sys.float_info.max  # number that may be a category
 MISSING = ("category", "ignore", "error")
 
 
@@ -105,12 +107,18 @@ def _dtype(state: dict[str, Any], owner: str) -> Dtype:
 def _categories(values: Any, owner: str) -> tuple[Category, ...]:
     """Categories of which no two are the same; only the last may be that of missing cells."""
     for at, value in enumerate(values):
-        plain = type(value) in (str, bool, int) or (type(value) is float and math.isfinite(value))
+        finite = type(value) in (int, float) and abs(value) <= LARGEST
+        plain = type(value) in (str, bool) or finite
         if not plain and not (value is None and at == len(values) - 1):
-            raise _unreadable(f"{owner}[{at}]", repr(value))
+            raise _unreadable(f"{owner}[{at}]", _shown(value))
     if len({category_key(value) for value in values}) < len(values):
         raise _unreadable(owner, "twice the same")
     return tuple(values)
+
+
+def _shown(value: object) -> str:
+    # Python writes no whole number of more than 4 300 digits.
+    return "a number beyond the largest float" if type(value) is int else repr(value)
 
 
 def _edges(values: Sequence[object], owner: str) -> tuple[float, ...]:
