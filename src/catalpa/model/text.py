@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from catalpa.errors import ModelFileError
 
 INDENT = "  "
+NUMBERS = frozenset((int, float))
 
 
 def to_text(document: Mapping[str, Any]) -> str:
@@ -50,12 +51,26 @@ def _pieces(value: object, field: str, indent: str) -> Iterator[str]:
             (f"{_scalar(key, field)}: ", part, f"{field}.{key}".lstrip(".")) for key, part in value.items()
         )
         yield from _lines("{", "}", list(parts), indent)
+    elif isinstance(value, list) and NUMBERS.issuperset(map(type, value)):
+        yield _numbers(value, field)
     elif isinstance(value, (list, tuple)) and any(isinstance(part, (Mapping, list, tuple)) for part in value):
         yield from _lines("[", "]", [("", part, f"{field}[{at}]") for at, part in enumerate(value)], indent)
     elif isinstance(value, (list, tuple)):
-        yield f"[{', '.join(_scalar(part, f'{field}[{at}]') for at, part in enumerate(value))}]"
+        yield _scalars(value, field)
     else:
         yield _scalar(value, field)
+
+
+def _numbers(value: list[Any], field: str) -> str:
+    """Plain numbers at once, since most of a file are tables of them."""
+    try:
+        return json.dumps(value, allow_nan=False)
+    except ValueError:  # one that is not finite, which is named
+        return _scalars(value, field)
+
+
+def _scalars(value: Sequence[object], field: str) -> str:
+    return f"[{', '.join(_scalar(part, f'{field}[{at}]') for at, part in enumerate(value))}]"
 
 
 def _lines(opening: str, closing: str, parts: list[tuple[str, object, str]], indent: str) -> Iterator[str]:

@@ -87,8 +87,12 @@ def report_of(model: Clusterer, X: Any, sample_weight: Any, against: Any, names:
 
 
 def _first_tree(relations: Mapping[str, Any]) -> int:
-    """The column to begin with: the most telling one that has more than two categories, if any has."""
-    return next((at for at, tree in enumerate(relations["trees"][0]) if len(tree["rows"]) > 2), 0)
+    """The column to begin with: the most telling one with more than two categories, all of them drawn."""
+    trees = relations["trees"][0]
+    wide = [at for at, tree in enumerate(trees) if len(tree["rows"]) > 2]
+    # A column of names or numbers of rows has too many categories to read, however much they tell.
+    whole = [at for at in wide if not trees[at]["left_out"]]
+    return next(iter([*whole, *wide]), 0)
 
 
 def _along(values: Sequence[float], column: Mapping[str, Any]) -> list[float]:

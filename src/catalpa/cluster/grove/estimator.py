@@ -136,7 +136,6 @@ class Grove(Clusterer):
         sizes=choice("auto", "equal", "free"),
     )
     _contents = ModelContents(
-        learned={"positions": ("clusters", "places")},
         shared={"middle": ("numbers",), "spread": ("numbers",)},
         facts=("prior", "free_sizes", "density_low", "density_high"),
         open_facts=("evidence", "gain", "certainty"),
@@ -213,7 +212,6 @@ class Grove(Clusterer):
             centers=most_frequent(positions, schema.axis),
             cost=math.nan,  # evidence needs the entropy of all rows, and those before are gone
             history=(),
-            learned={"positions": positions},
             facts={**past.facts, "evidence": math.nan, "gain": math.nan, "certainty": math.nan},
             soft=soft,
         )
@@ -314,7 +312,8 @@ class Grove(Clusterer):
     def relations_(self) -> Relations:
         """What every cluster learned about the categories of every column."""
         found = self._fitted
-        lines = Relations.on_lines(found.schema, found.outcome.learned["positions"], shares=found.shares)
+        # Log shares, which are minus the costs: a model file keeps them once.
+        lines = Relations.on_lines(found.schema, -found.outcome.scores.table.T, shares=found.shares)
         return replace(lines, unit=UNIT)
 
 
@@ -334,7 +333,6 @@ def _outcome(problem: Problem, search: Search, fit: MixtureFit) -> Outcome:
         cost=-fit.evidence,
         history=passes_in_weights(fit.history, units),
         converged=True,  # the number of passes is part of the method
-        learned={"positions": positions},
         shared={"middle": mixture.marginals.middle, "spread": mixture.marginals.spread},
         facts={
             "prior": mixture.prior,

@@ -28,6 +28,7 @@ MOST_CLUSTERS = 1447  # up to here the rounded shares of a row cannot add up to 
 ROOM = 0.99 * LARGEST_SUM / FINEST  # nats that a row's cost may surely reach, rounding and all
 NUMBER_CAP = 2.0**30  # of the numeric part; LARGEST_SUM keeps true costs below it
 HALF_ROOT = 0.7071067811865476
+DOT_PART = 8192  # OpenBLAS takes threads above 10,000, and they wait for each other on a busy machine
 TERMS = 10  # of the series below: the next is under 2**-54 of the sum
 
 
@@ -176,11 +177,18 @@ class FixedShares(FixedTable):
         ``shared`` came back from a pass with these costs, over all places of the axis.
         """
         counts = shared.counts
-        taken_out = float(counts.by_category.sum(axis=0) @ self.least.astype(np.float64))
+        taken_out = _dot(counts.by_category.sum(axis=0).astype(np.float64), self.least.astype(np.float64))
         taken_out += float(counts.sizes.sum()) * self.anchor_least
         if self.n_numeric:
             taken_out += float(counts.seen.sum(axis=0) @ self.level_least.astype(np.float64))
         return log_likelihood(shared.log, counts.cost, taken_out, self.coarser)
+
+
+def _dot(one: FloatArray, other: FloatArray) -> float:
+    """Dot product in parts that BLAS takes on one thread: the sum does not depend on how many there are."""
+    return sum(
+        float(one[at : at + DOT_PART] @ other[at : at + DOT_PART]) for at in range(0, len(one), DOT_PART)
+    )
 
 
 def log_likelihood(log: int, cost: int, taken_out: float, coarser: int = 0) -> float:
