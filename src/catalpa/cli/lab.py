@@ -223,7 +223,7 @@ def counterparts_command(
     if stored:
         rows = read_counterparts(runs)
     else:
-        plan = _planned(terminal, None, False, None, datasets, None)
+        plan = _planned(terminal, _protocol(None, None, as_published=False), False, None, datasets, None)
         make_folder(runs.absolute().parent)
         with terminal.runs() as watch:
             rows = run_counterparts(plan, runs, labels=listed(methods), watch=counted(watch))

@@ -21,7 +21,7 @@ from catalpa.lab.as_published import category_order, coded
 from catalpa.lab.grids import Cell, Grid, known
 from catalpa.lab.protocol import Protocol, PublishedRuns
 from catalpa.lab.published import HIGHER_IS_BETTER, printed, ranks_of
-from catalpa.lab.readings import FROM_ROWS, PRINTED, CodedTable, printed_starts, same_starts
+from catalpa.lab.readings import FROM_ROWS, PRINTED, TWICE, CodedTable, printed_starts, same_starts
 from catalpa.table.blocks import IntArray
 
 MEASURES = ("ACC", "ARI", "CMP")
@@ -87,11 +87,33 @@ def run_counterparts(
         if (job.start, job.label, job.dataset) not in done:
             if job.dataset not in tables:
                 tables = {job.dataset: _opened(job.dataset, data_home)}  # one table at a time is in memory
-            rows = pd.concat([rows, _runs(job, *tables[job.dataset], published)], ignore_index=True)
+            known = _same_as_printed(rows, job)
+            lines = _runs(job, *tables[job.dataset], published) if known is None else known
+            rows = pd.concat([rows, lines], ignore_index=True)
             write_atomically(path, rows.to_csv(index=False, lineterminator="\n").encode())
         if watch is not None:
             watch(at, len(jobs))
-    return rows
+    ordered = _in_order(rows)
+    if not ordered.equals(rows):
+        write_atomically(path, ordered.to_csv(index=False, lineterminator="\n").encode())
+    return ordered
+
+
+def _in_order(rows: pd.DataFrame) -> pd.DataFrame:
+    """Lines by data set, start, column and run, so that the same runs are the same file."""
+    place = {label: at for at, label in enumerate(FROM_ROWS)}
+    order = (
+        rows.assign(label=rows["label"].map(place)).sort_values(["dataset", "start", "label", "run"]).index
+    )
+    return rows.loc[order].reset_index(drop=True)
+
+
+def _same_as_printed(rows: pd.DataFrame, job: CounterpartJob) -> pd.DataFrame | None:
+    """The printed runs of a method that were started from the same rows, if they are there."""
+    if job.start != "same" or job.label not in PRINTED or job.label in TWICE:
+        return None
+    printed_runs = rows[(rows[KEY[:3]] == ["printed", job.label, job.dataset]).all(axis=1)]
+    return None if printed_runs.empty else printed_runs.assign(start="same")
 
 
 def read_counterparts(path: Path) -> pd.DataFrame:
@@ -119,7 +141,7 @@ def _runs(
     job: CounterpartJob, table: CodedTable, classes: IntArray, k: int, published: PublishedRuns
 ) -> pd.DataFrame:
     """One line per run; a method that is not defined on the table has lines without measures."""
-    seed = published.counterpart_seed(job.dataset)
+    seed = published.counterparts.get(job.dataset, published.seeds[job.dataset])
     if job.start == "printed":
         reading, starts = PRINTED[job.label], printed_starts(job.label, table, k, seed, published.runs)
     else:
