@@ -27,7 +27,7 @@ from catalpa.table.blocks import IntArray
 MEASURES = ("ACC", "ARI", "CMP")
 KEY = ["start", "label", "dataset", "run"]
 DIGITS = 6  # of stored measures
-HALF_DIGIT = 0.5e-4 + 1e-9  # of a printed number, and what rounding leaves
+HALF_DIGIT = 0.5e-4 + 0.5e-6  # of a printed number, and what the rounding of stored measures leaves
 
 
 @dataclass(frozen=True)
@@ -192,6 +192,13 @@ def scores(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
     return wide.reindex(index=list(rows["dataset"].unique()), columns=methods)
 
 
+def printed_scores(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """Printed means of the same data sets and methods."""
+    ours = scores(rows, measure)
+    theirs = printed("2", measure).pivot(index="dataset", columns="label", values="mean")
+    return theirs.reindex(index=ours.index, columns=ours.columns)
+
+
 def printed_grid(rows: pd.DataFrame, measure: str) -> Grid:
     """The printed columns again: ours, and the difference from the print where there is one."""
     table = cells(rows, "printed", measure)
@@ -214,14 +221,12 @@ def _cell(line: pd.Series) -> str:
     if pd.isna(line["printed"]):
         return "-" if pd.isna(line["mean"]) else f"{line['mean']:.4f} (-)"
     apart = line["mean"] - line["printed"]
-    return f"{line['mean']:.4f}" + ("" if abs(apart) <= HALF_DIGIT else f" ({apart:+.4f})")
+    return f"{line['printed']:.4f}" if abs(apart) <= HALF_DIGIT else f"{line['mean']:.4f} ({apart:+.4f})"
 
 
 def same_rows_grid(rows: pd.DataFrame, measure: str) -> Grid:
     """All methods from the same rows with their ranks, above the printed ranks of the same data sets."""
-    ours = scores(rows, measure)
-    theirs = printed("2", measure).pivot(index="dataset", columns="label", values="mean")
-    theirs = theirs.reindex(index=ours.index, columns=ours.columns)
+    ours, theirs = scores(rows, measure), printed_scores(rows, measure)
     lines = [[str(name), *(known(value, ".4f") for value in line)] for name, line in ours.iterrows()]
     for name, table in (("average rank", ours), ("average rank, printed", theirs)):
         lines.append([name, *(f"{rank:.2f}" for rank in ranks_of(table, measure))])
