@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,17 +17,20 @@ import catalpa
 from catalpa.lab import read_protocol
 from catalpa.lab.figures.draw import FIGURES, critical_differences, save
 from catalpa.lab.figures.experiments import (
-    collected,
-    kept_pieces,
+    discrimination,
     quick_settings,
     row_distances,
     seconds,
     slopes,
 )
+from catalpa.lab.figures.pieces import collected, kept_pieces
 from catalpa.lab.figures.random_relations import STRATEGIES, cluster_with
+from catalpa.lab.figures.seeds import ranks_of_seeds
 from catalpa.lab.published import printed, table_of
 from catalpa.lab.significance import significance
 from catalpa.metrics import adjusted_rand
+
+STORED = Path(__file__).parents[2] / "results" / "figures"
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +41,7 @@ def protocol():
     settings["convergence"] = {"data": ["ZO"], "seed": 0}
     settings["embedding"] = {**settings["embedding"], "data": "ZO", "methods": ["coforest"]}
     settings["seconds"] = {**settings["seconds"], "rows": [50, 100], "columns": [4, 6]}
+    settings["seeds"] = {"data": ["ZO"], "seeds": 2}
     return replace(
         whole.restricted(methods=["kmodes", "coforest", "disc", "sigdt", "grove"]), figures=settings
     )
@@ -74,10 +81,17 @@ def test_hamming_relations_are_plain_k_modes():
 
 def test_the_first_figure_has_a_row_per_draw(measured):
     frame = measured(1)
-    assert len(frame) == 4 * 2
+    assert len(frame) == 5 * 2
+    assert set(frame["k"]) == {7}
     row = frame[frame["strategy"] == "Customized"].iloc[1]
     zoo = catalpa.datasets.load("zoo")
     labels = cluster_with("Customized", zoo.frame, 7, 1)
+    assert row["ARI"] == adjusted_rand(zoo.target, labels)
+    row = frame[frame["strategy"] == "DISC"].iloc[1]
+    reading = {"distance": "euclidean", "centers": "nearest", "empty_clusters": "keep"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        labels = catalpa.DISC(7, random_state=1, **reading).fit(zoo.frame).labels_
     assert row["ARI"] == adjusted_rand(zoo.target, labels)
 
 
@@ -148,7 +162,7 @@ def test_pieces_of_other_settings_and_torn_lines_are_passed_over(tmp_path):
 def test_pieces_have_names_of_their_own_that_change_with_the_settings(number, protocol):
     names, others = FIGURES[number].pieces(protocol), FIGURES[number].pieces(read_protocol())
     # As many as are measured: two pieces of one name would be one.
-    assert len(names) == {1: 4, 2: 2, 3: 20, 4: 1}[number]
+    assert len(names) == {1: 5, 2: 2, 3: 20, 4: 1, 5: 1}[number]
     assert set(names).isdisjoint(others) or number == 2  # zoo alone differs there
 
 
@@ -189,6 +203,57 @@ def test_the_fourth_figure_places_every_row(measured):
     assert len(frame) == 101
     assert set(frame["method"]) == {"CoForest"}
     assert np.isfinite(frame[["x", "y"]]).all(axis=None)
+
+
+def test_classes_far_from_each_other_are_told_apart_by_neighbours():
+    places = np.array([0.0, 1.0, 10.0, 11.0, 12.5])
+    apart = np.abs(places[:, None] - places)
+    classes = np.array(["a", "a", "b", "b", "b"])
+    assert discrimination(apart, classes)["neighbour"] == 1.0
+    assert discrimination(apart, classes[[0, 2, 1, 3, 4]])["neighbour"] < 1.0
+    # Two nearest rows, one of them of the class: half a hit for the row in the middle.
+    line = np.abs(np.subtract.outer([0.0, 1.0, 2.0], [0.0, 1.0, 2.0]))
+    assert discrimination(line, np.array(["a", "a", "b"]))["neighbour"] == pytest.approx(1.5 / 3)
+
+
+def test_the_fifth_figure_has_the_means_of_every_seed_and_of_the_scripts(measured):
+    frame = measured(5)
+    assert sorted(set(frame["seed"])) == [1, 2, 267]
+    disc = frame[(frame["seed"] == 267) & (frame["method"] == "DISC")].iloc[0]
+    # What Table 2 prints for ZO.
+    assert (round(disc["ACC"], 4), round(disc["ARI"], 4)) == (0.805, 0.7736)
+
+
+def test_ranks_of_seeds_count_better_seeds_and_ties():
+    means = {1: 0.7, 2: 0.9, 5: 0.8, 3: 0.8}
+    rows = [{"dataset": "ZO", "method": "DISC", "seed": seed, "ACC": mean} for seed, mean in means.items()]
+    (place,) = ranks_of_seeds(pd.DataFrame(rows), {"ZO": 5}).to_dict("records")
+    assert (place["rank"], place["tied"], place["seeds"]) == (2, 2, 4)
+    assert (place["mean"], place["low"], place["high"]) == (pytest.approx(0.8), 0.7, 0.9)
+    assert place["printed"] == 0.805
+
+
+def what_is_drawn(svg):
+    """Texts and marks of a drawing with the values they stand for; where they lie depends on fonts."""
+    return sorted(re.findall(r'aria-label="([^"]*)"', svg)), sorted(re.findall(r">([^<>]+)</text>", svg))
+
+
+@pytest.mark.parametrize("number", FIGURES)
+def test_stored_drawings_are_what_their_data_draw(number, tmp_path):
+    drawn = tmp_path / "figure.svg"
+    save(FIGURES[number].draw(pd.read_csv(STORED / f"figure{number}.csv")), [drawn])
+    stored = (STORED / f"figure{number}.svg").read_text("utf-8")
+    assert what_is_drawn(drawn.read_text("utf-8")) == what_is_drawn(stored)
+
+
+def test_the_cost_of_the_start_is_not_on_the_axis_of_the_objective(measured, tmp_path):
+    frame = measured(2)
+    drawn = tmp_path / "figure.svg"
+    save(FIGURES[2].draw(frame), [drawn])
+    starts = frame[frame["phase"] == "start"]["cost"]
+    marks = " ".join(what_is_drawn(drawn.read_text("utf-8"))[0])
+    assert len(starts)
+    assert not any(f"objective z: {cost:g};" in marks for cost in starts)
 
 
 @pytest.mark.parametrize("number", FIGURES)

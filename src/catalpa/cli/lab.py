@@ -374,7 +374,9 @@ def compare_command(
 def page_command(
     *,
     results: Results = RESULTS,
+    published: Annotated[Path, typer.Option(help="Results of runs as published.")] = PUBLISHED,
     figures: Annotated[Path, typer.Option(help="Folder with the data and drawings of figures.")] = FIGURES,
+    claims: Annotated[Path, typer.Option(help="Counts of what the theorems claim.")] = CLAIMS,
     protocol: ProtocolFile = None,
     destination: Destination,
 ) -> None:
@@ -384,14 +386,21 @@ def page_command(
 
         catalpa lab page -o docs/inside/results.md --force
     """
-    from catalpa.lab.figures.notes import figures_text
+    from catalpa.lab.figures.notes import figures_text, stored_figures
+    from catalpa.lab.journal import read_results
     from catalpa.lab.page import page
+    from catalpa.lab.verdicts import Stored
 
     destination.check()
     beside = Path.cwd() if destination.output is None else destination.output.absolute().parent
     # As seen from the page, wherever it is written; Markdown has slashes on every system.
     link = Path(os.path.relpath(figures.absolute(), beside)).as_posix()
-    destination.write(page(*_stored(results, protocol), figures_text(figures, link)))
+    stored = Stored(
+        published=read_results(published) if published.exists() else None,
+        claims=_figure_data(claims) if claims.exists() else None,
+        figures=stored_figures(figures),
+    )
+    destination.write(page(*_stored(results, protocol), figures_text(figures, link), stored))
 
 
 def _as_published(

@@ -12,17 +12,21 @@ import pandas as pd
 from catalpa.lab.grids import markdown, to_markdown
 from catalpa.lab.protocol import Protocol
 from catalpa.lab.published import PRINTED_MEASURES, contradictions, printed, printed_ranks, ranks_of, table_of
+from catalpa.lab.published_table import as_published_table
 from catalpa.lab.significance import significance, tests_text
 from catalpa.lab.tables import LOPSIDED, PublishedTable, table
+from catalpa.lab.verdicts import Stored, mixed_gain, verdicts
 
 NEAR = 0.03  # a mean this far from the print, or within its deviation, counts as reproduced
 
 
-def page(results: pd.DataFrame, protocol: Protocol, figures: str = "") -> str:
+def page(results: pd.DataFrame, protocol: Protocol, figures: str = "", stored: Stored | None = None) -> str:
     """The page in Markdown.
 
-    ``figures`` is what :func:`catalpa.lab.figures.notes.figures_text` says of the stored figures.
+    ``figures`` is what :func:`catalpa.lab.figures.notes.figures_text` says of the stored figures, ``stored``
+    what else is kept.
     """
+    stored = stored or Stored()
     # All of them once: several parts of the page ask for the same table.
     made = {
         (number, measure): table(results, protocol, number, measure) for number, measure in PRINTED_MEASURES
@@ -30,6 +34,10 @@ def page(results: pd.DataFrame, protocol: Protocol, figures: str = "") -> str:
     accuracy, rand = made["2", "ACC"], made["2", "ARI"]
     template = Template(files("catalpa.lab").joinpath("results_template.md").read_text("utf-8"))
     return template.substitute(
+        verdicts=verdicts(made, results, protocol, stored),
+        as_published=_as_published(results, protocol, stored),
+        claims=_claims(stored),
+        mixed=_mixed(made["4", "ACC"]),
         runs=_runs(results),
         near=NEAR,
         reproduced=_reproduced(accuracy, rand),
@@ -43,6 +51,60 @@ def page(results: pd.DataFrame, protocol: Protocol, figures: str = "") -> str:
         ranks=_printed_ranks(),
         contradictions=_contradictions(),
     )
+
+
+def _as_published(results: pd.DataFrame, protocol: Protocol, stored: Stored) -> str:
+    """The tables from the published starts, of every measure that was printed."""
+    if stored.published is None:
+        return (
+            "No runs from the published starts are stored. Make them with: `catalpa lab run --as-published`"
+        )
+    parts = []
+    for number, measure in PRINTED_MEASURES:
+        if number in ("2", "3"):
+            made = as_published_table(stored.published, results, protocol, number, measure)
+            parts += [f"**{grid.title}**\n\n{to_markdown(grid)}" for grid in made.grids()]
+    return "\n\n".join(parts)
+
+
+def _claims(stored: Stored) -> str:
+    """What the theorems claim, counted; a line per data set and reading."""
+    if stored.claims is None:
+        return "Nothing is stored. Count it with: `catalpa lab claims`"
+    rows = []
+    for (dataset, variant), part in stored.claims.groupby(["dataset", "variant"], sort=False):
+        starts, sums = len(part), part.drop(columns=["dataset", "variant", "seed"]).sum()
+        swaps = int((part["stops"] & ~part["literal_stops"]).sum())
+        texts = [
+            f"{sums['rises']} of {sums['relearnings']}",
+            f"{starts - sums['stops']} of {starts}",
+            f"{swaps} of {starts}",
+            f"{sums['pairs_at_0']} of {sums['pairs']}",
+            f"{sums['present_pairs_at_0']} of {sums['present_pairs']}",
+        ]
+        rows.append([str(dataset), str(variant), *texts])
+    head = [
+        "data set",
+        "reading",
+        "z rises",
+        "cycles",
+        "swaps names for ever",
+        "pairs at 0",
+        "of those that occur",
+    ]
+    return markdown(head, rows)
+
+
+def _mixed(one: PublishedTable) -> str:
+    """The claim about numbers, in a sentence."""
+    gains = mixed_gain(one)
+    if gains.empty:
+        return "No runs on tables with numbers are stored."
+    below = gains[gains["mean"] <= 0]
+    lost = ", ".join(f"{name} by {-gain:.3f}" for name, gain in below["mean"].items())
+    claim = "The paper prints that DISC gains by the numbers on all five data sets"
+    said = f"here, with the best setting of each, it loses ACC on {lost}" if lost else "here it does so too"
+    return f"{claim} ({gains['printed'].min():.3f} to {gains['printed'].max():.3f} in ACC); {said}."
 
 
 def _section(one: PublishedTable) -> Iterator[str]:
