@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,7 +22,10 @@ from catalpa.lab.counterparts import (
     read_counterparts,
     run_counterparts,
 )
+from catalpa.lab.counterparts_page import counterparts_page
 from catalpa.lab.readings import (
+    FROM_ROWS,
+    PRINTED,
     CodedTable,
     coforest,
     context_distances,
@@ -121,3 +126,21 @@ def test_the_command_prints_both_tables_and_the_tests(tmp_path):
     assert "CMP of all methods from the same rows" in again.output
     wrong = CliRunner().invoke(app, ["lab", "counterparts", "--stored", "--measure", "NMI"])
     assert wrong.exit_code != 0
+
+
+PROJECT = Path(__file__).parents[2]
+STORED = PROJECT / "results" / "counterparts.csv"
+
+
+@pytest.mark.skipif(not STORED.exists(), reason="results are not here")
+def test_the_page_in_the_docs_is_made_from_the_stored_runs():
+    made = counterparts_page(read_counterparts(STORED))
+    assert (PROJECT / "docs" / "inside" / "counterparts.md").read_text("utf-8") == made
+
+
+@pytest.mark.skipif(not STORED.exists(), reason="results are not here")
+def test_the_stored_runs_have_every_method_on_every_data_set():
+    rows = read_counterparts(STORED)
+    runs = rows.groupby(["start", "label", "dataset"]).size().unstack()
+    assert runs.shape == (len(PRINTED) + len(FROM_ROWS), 12)
+    assert (runs.drop(index=("same", "SigDT")) == 10).all().all()

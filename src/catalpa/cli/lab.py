@@ -195,6 +195,8 @@ def counterparts_command(
     ] = None,
     datasets: Datasets = None,
     stored: Annotated[bool, typer.Option("--stored", help="Print what is stored, run nothing.")] = False,
+    page: Annotated[Path | None, typer.Option(help="Write the page of all measures to this file.")] = None,
+    force: Force = False,
     format: Annotated[Format, typer.Option(help="How to write it.")] = Format.PLAIN,  # noqa: A002
     terminal: Terminal,
 ) -> None:
@@ -214,10 +216,12 @@ def counterparts_command(
         same_rows_grid,
         scores,
     )
+    from catalpa.lab.counterparts_page import counterparts_page
     from catalpa.lab.grids import FORMATS
     from catalpa.lab.protocol import read_protocol
     from catalpa.lab.significance import significance, tests_text
 
+    check_free(page, force=force)
     name = measure.upper()
     if name not in MEASURES:
         raise ParameterError(f"measure is {measure!r}; the printed columns have {', '.join(MEASURES)}.")
@@ -228,6 +232,10 @@ def counterparts_command(
         make_folder(runs.absolute().parent)
         with terminal.runs() as watch:
             rows = run_counterparts(plan, runs, labels=listed(methods), watch=counted(watch))
+    if page is not None:
+        write_text(page, counterparts_page(rows))
+        terminal.wrote(page)
+        return
     if format is Format.CSV:
         terminal.show(rows.to_csv(index=False, lineterminator="\n"))
         return

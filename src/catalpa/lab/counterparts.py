@@ -21,13 +21,13 @@ from catalpa.lab.as_published import category_order, coded
 from catalpa.lab.grids import Cell, Grid, known
 from catalpa.lab.protocol import Protocol, PublishedRuns
 from catalpa.lab.published import HIGHER_IS_BETTER, printed, ranks_of
-from catalpa.lab.readings import FROM_ROWS, PRINTED, CodedTable, printed_starts, same_starts
+from catalpa.lab.readings import FROM_ROWS, PRINTED, TWICE, CodedTable, printed_starts, same_starts
 from catalpa.table.blocks import IntArray
 
 MEASURES = ("ACC", "ARI", "CMP")
 KEY = ["start", "label", "dataset", "run"]
 DIGITS = 6  # of stored measures
-HALF_DIGIT = 0.5e-4 + 1e-9  # of a printed number, and what rounding leaves
+HALF_DIGIT = 0.5e-4 + 0.5e-6  # of a printed number, and what the rounding of stored measures leaves
 
 
 @dataclass(frozen=True)
@@ -87,11 +87,33 @@ def run_counterparts(
         if (job.start, job.label, job.dataset) not in done:
             if job.dataset not in tables:
                 tables = {job.dataset: _opened(job.dataset, data_home)}  # one table at a time is in memory
-            rows = pd.concat([rows, _runs(job, *tables[job.dataset], published)], ignore_index=True)
+            known = _same_as_printed(rows, job)
+            lines = _runs(job, *tables[job.dataset], published) if known is None else known
+            rows = pd.concat([rows, lines], ignore_index=True)
             write_atomically(path, rows.to_csv(index=False, lineterminator="\n").encode())
         if watch is not None:
             watch(at, len(jobs))
-    return rows
+    ordered = _in_order(rows)
+    if not ordered.equals(rows):
+        write_atomically(path, ordered.to_csv(index=False, lineterminator="\n").encode())
+    return ordered
+
+
+def _in_order(rows: pd.DataFrame) -> pd.DataFrame:
+    """Lines by data set, start, column and run, so that the same runs are the same file."""
+    place = {label: at for at, label in enumerate(FROM_ROWS)}
+    order = (
+        rows.assign(label=rows["label"].map(place)).sort_values(["dataset", "start", "label", "run"]).index
+    )
+    return rows.loc[order].reset_index(drop=True)
+
+
+def _same_as_printed(rows: pd.DataFrame, job: CounterpartJob) -> pd.DataFrame | None:
+    """The printed runs of a method that were started from the same rows, if they are there."""
+    if job.start != "same" or job.label not in PRINTED or job.label in TWICE:
+        return None
+    printed_runs = rows[(rows[KEY[:3]] == ["printed", job.label, job.dataset]).all(axis=1)]
+    return None if printed_runs.empty else printed_runs.assign(start="same")
 
 
 def read_counterparts(path: Path) -> pd.DataFrame:
@@ -170,6 +192,13 @@ def scores(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
     return wide.reindex(index=list(rows["dataset"].unique()), columns=methods)
 
 
+def printed_scores(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """Printed means of the same data sets and methods."""
+    ours = scores(rows, measure)
+    theirs = printed("2", measure).pivot(index="dataset", columns="label", values="mean")
+    return theirs.reindex(index=ours.index, columns=ours.columns)
+
+
 def printed_grid(rows: pd.DataFrame, measure: str) -> Grid:
     """The printed columns again: ours, and the difference from the print where there is one."""
     table = cells(rows, "printed", measure)
@@ -192,14 +221,12 @@ def _cell(line: pd.Series) -> str:
     if pd.isna(line["printed"]):
         return "-" if pd.isna(line["mean"]) else f"{line['mean']:.4f} (-)"
     apart = line["mean"] - line["printed"]
-    return f"{line['mean']:.4f}" + ("" if abs(apart) <= HALF_DIGIT else f" ({apart:+.4f})")
+    return f"{line['printed']:.4f}" if abs(apart) <= HALF_DIGIT else f"{line['mean']:.4f} ({apart:+.4f})"
 
 
 def same_rows_grid(rows: pd.DataFrame, measure: str) -> Grid:
     """All methods from the same rows with their ranks, above the printed ranks of the same data sets."""
-    ours = scores(rows, measure)
-    theirs = printed("2", measure).pivot(index="dataset", columns="label", values="mean")
-    theirs = theirs.reindex(index=ours.index, columns=ours.columns)
+    ours, theirs = scores(rows, measure), printed_scores(rows, measure)
     lines = [[str(name), *(known(value, ".4f") for value in line)] for name, line in ours.iterrows()]
     for name, table in (("average rank", ours), ("average rank, printed", theirs)):
         lines.append([name, *(f"{rank:.2f}" for rank in ranks_of(table, measure))])

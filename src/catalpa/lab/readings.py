@@ -18,6 +18,7 @@ import pandas as pd
 
 from catalpa.costs.cooccurrence import Contexts, conditional_shares, symmetric_uncertainty
 from catalpa.costs.homogeneous import homogeneous_distances
+from catalpa.errors import UndefinedMetric
 from catalpa.lab.as_published import Matlab4Generator, codes_of, distinct_rows, randperm_rows
 from catalpa.lab.estimators import find_estimator
 from catalpa.lab.published_disc import PublishedDISC
@@ -113,7 +114,10 @@ def cbdm(table: CodedTable, rows: IntArray) -> Labels:
     The publication, and so the estimator, divides by the number of their categories. The context of a column
     are the columns whose symmetric uncertainty with it is at least a tenth of the mean of all others.
     """
-    return k_modes(table, rows, context_distances(table))
+    distances = context_distances(table)
+    if not any(own.any() for own in distances):
+        raise UndefinedMetric("No column tells anything about another, so all distances are 0.")
+    return k_modes(table, rows, distances)
 
 
 def context_distances(table: CodedTable) -> list[FloatArray]:

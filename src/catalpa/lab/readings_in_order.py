@@ -27,16 +27,17 @@ def similarity_clusters(places: IntArray, axis: Axis, rows: IntArray) -> IntArra
     labels = np.full(len(places), -1)
     for _ in range(MOST_PASSES):
         moved = 0
+        wide = weights[:, axis.column_of]
+        similar = wide * (counts / sizes[:, None])  # (k, V); of a category to a cluster
         for row, at in enumerate(places):
-            similar = (weights * (counts[:, at] / sizes[:, None])).sum(axis=1)
-            winner, own = int(similar.argmax()), labels[row]
+            winner, own = int(similar[:, at].sum(axis=1).argmax()), int(labels[row])
             if winner == own:
                 continue
-            if own >= 0:
-                counts[own, at] -= 1.0
-                sizes[own] -= 1.0
-            counts[winner, at] += 1.0
-            sizes[winner] += 1.0
+            for cluster, change in ((own, -1.0), (winner, 1.0)):
+                if cluster >= 0:
+                    counts[cluster, at] += change
+                    sizes[cluster] += change
+                    similar[cluster] = wide[cluster] * (counts[cluster] / sizes[cluster])
             labels[row] = winner
             moved += 1
         if not moved:
