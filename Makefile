@@ -1,8 +1,11 @@
 # make demo   cluster a bundled table and show what was found
 # make install  all that test, demo and docs need, at once
+# make quick  style, types, layers and the tests that stay in one process, in about a minute
 # make test   style, types, layers and the whole test suite with its coverage gate
+# make data-test  the tests that need data sets which are not bundled: CATALPA_DATA=folder
 # make nocore install with the compiler hidden and fit on the NumPy reference
 # make fuzz   look for inputs that break it: MINUTES=30
+# make mutants  change the code in small places and list what no test notices: SAMPLE=200 SEED=0
 # make sanitize  the core and its tests under the sanitizers of the compiler
 # make compilers  the core and its tests with Clang, and without vectors and 128-bit integers
 # make floors  the lowest versions that are declared, exactly
@@ -22,22 +25,32 @@ ADD := $(PIP) install --no-compile
 unexport PYTHONDONTWRITEBYTECODE
 PYTEST_ARGS ?= -n 2 --dist worksteal -q
 MINUTES ?= 30
+SAMPLE ?= 200
+SEED ?= 0
 # The core is compiled while packages are fetched, and types are checked beside layers and the first tests.
 MAKEFLAGS += -j2 --no-print-directory
 BUILD_INPUTS := pyproject.toml CMakeLists.txt $(wildcard src/catalpa/steps/core/*.cpp src/catalpa/steps/core/*.hpp src/catalpa/steps/core/*/*.cpp src/catalpa/steps/core/*/*.hpp)
 
-.PHONY: install demo test style types layers suite fuzz sanitize compilers floors nocore release-check docs bench bench-check changelog clean
+.PHONY: install demo quick test style types types-windows layers quick-suite suite data-test fuzz mutants sanitize compilers floors nocore release-check docs bench bench-check changelog clean
 
 install: $(VENV)/core $(VENV)/packages-test-docs
 
 demo: $(VENV)/installed
 	$(BIN)/catalpa demo
 
-test: style types layers suite
+quick: style types layers quick-suite
+
+test: style types types-windows layers suite
 
 # A worker has a core for itself: threads of a library would wait for those of the other worker.
-suite: export OMP_NUM_THREADS = 1
-suite: export OPENBLAS_NUM_THREADS = 1
+quick-suite suite data-test: export OMP_NUM_THREADS = 1
+quick-suite suite data-test: export OPENBLAS_NUM_THREADS = 1
+quick-suite: $(VENV)/installed-test
+	$(BIN)/python -m pytest $(PYTEST_ARGS) --quick
+
+data-test: $(VENV)/installed-test
+	$(BIN)/python -m pytest $(PYTEST_ARGS) -m data
+
 suite: $(VENV)/installed-test
 	$(BIN)/python -c "import catalpa.steps._core"
 	$(BIN)/python -m pytest $(PYTEST_ARGS) --cov --cov-report=term
@@ -49,11 +62,20 @@ style: $(VENV)/installed-test
 types: $(VENV)/installed-test
 	$(BIN)/mypy --strict src
 
+# Windows lacks parts of os and signal, which only shows when they are used.
+types-windows: $(VENV)/installed-test
+	$(BIN)/mypy --strict --platform win32 --cache-dir .mypy_cache/win32 src
+
 layers: $(VENV)/installed-test
 	$(BIN)/lint-imports
 
 fuzz: $(VENV)/installed-test
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
+
+mutants: export OMP_NUM_THREADS = 1
+mutants: export OPENBLAS_NUM_THREADS = 1
+mutants: $(VENV)/installed-test
+	$(BIN)/python tools/mutants.py --sample $(SAMPLE) --seed $(SEED) --jobs 2
 
 sanitize: $(VENV)/installed-test
 	$(PIP) install nanobind

@@ -7,16 +7,19 @@ import importlib
 import os
 import pkgutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, is_hypothesis_test, settings
+from tests import kinds, offline
 
 import catalpa
 from catalpa.steps import compiled
+
+# Programs that tests start are offline too.
+os.environ["PYTHONPATH"] = offline.python_path(os.environ.get("PYTHONPATH"))
 
 # Derandomised by default, so that a red run is red for everyone; "search" looks for new counterexamples.
 settings.register_profile("ci", deadline=None, derandomize=True, max_examples=50)
@@ -40,23 +43,44 @@ THROUGH_EVERYTHING = (
     "tests/test_",
 )
 
+DATA_FOLDER = os.environ.get("CATALPA_DATA")
 MakeTable = Callable[[Mapping[str, Sequence[Any]]], Any]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave tests untraced that run through everything, or through the same lines for every example."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="only tests that stay in this process, quickly")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Hold a quick run to its promise: a test that needs more fails, instead of taking its time."""
+    if config.getoption("--quick"):
+        sys.meta_path.insert(0, kinds.RefuseHeavyImports())
+        sys.addaudithook(kinds.refuse_processes)
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest looks at marks
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark tests by what they need, and leave out what a quick run has no time for.
+
+    Untraced are tests that run through everything, or through the same lines for every example.
+    """
     for item in items:
+        for mark in kinds.marks_of(item):
+            item.add_marker(mark)
         if item.nodeid.startswith(THROUGH_EVERYTHING) or is_hypothesis_test(getattr(item, "obj", None)):
             item.add_marker(pytest.mark.no_cover)
+    if config.getoption("--quick"):
+        slow = [item for item in items if any(item.get_closest_marker(mark) for mark in kinds.NOT_QUICK)]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in set(slow)]
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Iterator[None]:
     """Collect untraced; a module runs once, so all are imported before, for their definitions to be seen."""
     if session.config.pluginmanager.hasplugin("_cov"):
-        for found in pkgutil.walk_packages(catalpa.__path__, "catalpa."):
-            with contextlib.suppress(ImportError):
-                importlib.import_module(found.name)
+        engines = {module for modules in kinds.MODULES.values() for module in modules}
+        import_all({found.name for found in pkgutil.walk_packages(catalpa.__path__, "catalpa.")} - engines)
     with untraced():
         return (yield)
 
@@ -64,8 +88,37 @@ def pytest_collection(session: pytest.Session) -> Iterator[None]:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
     """Leave what an untraced test asks for untraced too: pytest-cov does so with the test itself."""
+    if item.config.pluginmanager.hasplugin("_cov"):
+        # The modules of an engine, and with them Dask or Spark, are for tests of that engine.
+        for engine, modules in kinds.MODULES.items():
+            if item.get_closest_marker(engine):
+                import_all(modules)
     with untraced() if item.get_closest_marker("no_cover") else contextlib.nullcontext():
         return (yield)
+
+
+def import_all(modules: Iterable[str]) -> None:
+    for name in modules:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Iterator[None]:
+    """Hide the data folder: only a test that asks for ``data_home`` knows it, and has the mark for it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("CATALPA_DATA", raising=False)
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """Fail a test that tried to reach another machine, even if the code caught the error."""
+    result = yield
+    if attempts := offline.refused[:]:
+        offline.refused.clear()
+        pytest.fail(f"{item.nodeid} tried to reach another machine: {', '.join(attempts)}")
+    return result
 
 
 @contextlib.contextmanager
@@ -84,11 +137,17 @@ def untraced() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def data_home() -> Path:
-    """Folder of data sets that are not bundled, named by CATALPA_DATA."""
-    folder = os.environ.get("CATALPA_DATA")
-    if not folder:
+    """Folder of data sets that are not bundled, named by CATALPA_DATA when the run began."""
+    if not DATA_FOLDER:
         pytest.skip("CATALPA_DATA does not name a folder of data sets")
-    return Path(folder)
+    return Path(DATA_FOLDER)
+
+
+@pytest.fixture
+def refused_connections() -> Iterator[list[str]]:
+    """Attempts to reach another machine, of a test that makes them on purpose."""
+    yield offline.refused
+    offline.refused.clear()
 
 
 @pytest.fixture(params=["pandas", "polars", "pyarrow"])
@@ -98,7 +157,7 @@ def frame_library(request: pytest.FixtureRequest) -> MakeTable:
     return library.table if request.param == "pyarrow" else library.DataFrame
 
 
-@contextmanager
+@contextlib.contextmanager
 def chosen(name: str) -> Iterator[None]:
     held = os.environ.get(compiled.CHOICE, "")
     os.environ[compiled.CHOICE] = name
@@ -109,7 +168,7 @@ def chosen(name: str) -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def core() -> Callable[[str], AbstractContextManager[None]]:
+def core() -> Callable[[str], contextlib.AbstractContextManager[None]]:
     """Run passes with the named core, "numpy" or an instruction set: ``with core("numpy"): ...``."""
     return chosen
 

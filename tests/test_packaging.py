@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from packaging.requirements import Requirement
 from tools.requirements import requirements
 
 import catalpa
@@ -78,6 +79,60 @@ def test_workflows_ask_for_targets_that_are_there() -> None:
         listed = re.findall(r"target: \[(.*?)\]", text)
         asked = re.findall(r"make ([a-z-]+)", text) + [name for names in listed for name in names.split(", ")]
         assert set(asked) <= targets, file.name
+
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+# Runners, the table of cibuildwheel that builds there, and the classifier.
+SYSTEMS = {
+    "ubuntu": ("linux", "Operating System :: POSIX :: Linux"),
+    "macos": ("macos", "Operating System :: MacOS"),
+    "windows": ("windows", "Operating System :: Microsoft :: Windows"),
+}
+
+
+@pytest.mark.parametrize("file", ["tests.yml", "release.yml"])
+def test_systems_that_are_named_get_wheels_and_tests(file: str) -> None:
+    text = (ROOT / ".github" / "workflows" / file).read_text(encoding="utf-8")
+    runners = {name.strip().split("-")[0] for name in re.findall(r"os: \[(.*?)\]", text)[0].split(",")}
+    assert runners == set(SYSTEMS)
+    named = [line for line in PROJECT["project"]["classifiers"] if line.startswith("Operating System")]
+    assert sorted(named) == sorted(classifier for _, classifier in SYSTEMS.values())
+    assert {table for table, _ in SYSTEMS.values()} <= set(PROJECT["tool"]["cibuildwheel"])
+
+
+@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.name)
+def test_actions_are_pinned_by_commit(file: Path) -> None:
+    used = re.findall(r"uses:(.*)", file.read_text(encoding="utf-8"))
+    assert used
+    pinned = re.compile(r" [\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+(\.\d+)+")
+    assert [action for action in used if not pinned.fullmatch(action)] == []
+
+
+@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.name)
+def test_jobs_have_the_rights_they_need_and_no_others(file: Path) -> None:
+    head, *jobs = re.split(
+        r"^  (?=[\w-]+:$)", file.read_text(encoding="utf-8").split("\njobs:\n")[1], flags=re.M
+    )
+    assert not head.strip()
+    assert "\npermissions: {}\n" in file.read_text(encoding="utf-8")
+    for job in jobs:
+        rights = re.findall(r"^    permissions:\n((?:      .*\n)+)", job, re.M)
+        publishes = "gh-action-pypi-publish" in job
+        assert rights == ["      id-token: write\n" if publishes else "      contents: read\n"], job
+        # A token that is not left in the checkout cannot be read by what is built there.
+        assert job.count("actions/checkout@") == job.count("persist-credentials: false")
+
+
+def test_releases_are_built_with_locked_versions() -> None:
+    text = (ROOT / "tools" / "build-requirements.txt").read_text(encoding="utf-8")
+    locked = dict(re.findall(r"^([\w-]+)==(\S+) \\\n    --hash=sha256:[0-9a-f]{64}", text, re.M))
+    assert len(locked) == text.count("==")
+    assert {"build", "cmake", "ninja"} <= set(locked)
+    for asked in map(Requirement, PROJECT["build-system"]["requires"]):
+        assert asked.specifier.contains(locked[asked.name])
+    wheels = PROJECT["tool"]["cibuildwheel"]
+    assert "--require-hashes -r {project}/tools/build-requirements.txt" in wheels["before-build"]
+    assert "--no-isolation" in wheels["build-frontend"]["args"]
 
 
 def test_the_archive_keeps_what_its_tests_read() -> None:

@@ -21,7 +21,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "release"
-TOOLS = ("build", "twine", "auditwheel", "abi3audit")
+TOOLS = ("twine", "auditwheel", "abi3audit")
+LOCKED = ("--require-hashes", "-r", str(ROOT / "tools" / "build-requirements.txt"))
 STABLE = (3, 12)  # wheels built here and later are one, by the stable ABI: wheel.py-api in pyproject.toml
 TESTS = ("tests/steps", "tests/golden")
 NEEDED = ("pytest", "hypothesis", "psutil")
@@ -37,7 +38,7 @@ def main() -> int:
     pythons = interpreters(asked.pythons)
     shutil.rmtree(BUILD, ignore_errors=True)
     own = environment(Path(sys.executable), "tools", TOOLS)
-    archive, source = source_archive(own)
+    archive, source = source_archive(environment(Path(sys.executable), "source-builder", LOCKED))
     wheels = {version: wheel(pythons[version], source) for version in builders(pythons)}
     audit(own, [archive, *dict.fromkeys(wheels.values())])
     results = {version: tried(pythons[version], chosen(wheels, version), source) for version in pythons}
@@ -72,9 +73,15 @@ def environment(python: Path, name: str, packages: tuple[str, ...]) -> Path:
     return made
 
 
-def source_archive(own: Path) -> tuple[Path, Path]:
+def build(builder: Path, kind: str, source: Path, folder: Path) -> None:
+    """Build an archive or a wheel with the packages of the builder's environment and no others."""
+    command = [builder, "-m", "build", "-q", "--no-isolation", f"--{kind}", "--outdir", folder, source]
+    subprocess.run(command, check=True)
+
+
+def source_archive(builder: Path) -> tuple[Path, Path]:
     """The source archive, and what it holds, unpacked."""
-    subprocess.run([own, "-m", "build", "-q", "--sdist", "--outdir", BUILD / "dist", ROOT], check=True)
+    build(builder, "sdist", ROOT, BUILD / "dist")
     (archive,) = (BUILD / "dist").glob("*.tar.gz")
     with tarfile.open(archive) as opened:
         opened.extractall(BUILD / "source", filter="data")
@@ -96,9 +103,9 @@ def builders(pythons: dict[str, Path]) -> list[str]:
 
 def wheel(python: Path, source: Path) -> Path:
     """The wheel that an interpreter builds from the source archive."""
-    folder = BUILD / "dist" / output(str(python), "-c", VERSION)
-    pip = [python, "-m", "pip", "-qq", "--disable-pip-version-check"]
-    subprocess.run([*pip, "wheel", "--no-deps", "-w", folder, source], check=True)
+    version = output(str(python), "-c", VERSION)
+    folder = BUILD / "dist" / version
+    build(environment(python, f"builder-{version}", LOCKED), "wheel", source, folder)
     (made,) = folder.glob("*.whl")
     return made
 

@@ -19,10 +19,10 @@
     ├── OnnxError (ValueError)              a model that no ONNX graph can express
     ├── DatasetError (OSError)              a data set that is not here and cannot be fetched
     ├── OutputError (OSError)               a file that cannot, or must not, be written
+    ├── EngineStopped (RuntimeError)        a Dask cluster or Spark session that stopped during the work
     └── MissingDependency (ImportError)     an optional package is needed
 
     CatalpaWarning (UserWarning)
-    ├── AmbiguousVectorsWarning             vectors of categories that may differ between computers
     ├── ColumnWarning                       a column looks like an identifier, or is very wide
     ├── LopsidedClustersWarning             one big cluster, and crumbs
     ├── NoStructureWarning                  no number of clusters describes the table better than one
@@ -32,17 +32,20 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 __all__ = [
-    "AmbiguousVectorsWarning",
     "CatalpaError",
     "CatalpaWarning",
     "CheckpointError",
     "ColumnMismatch",
     "ColumnWarning",
     "DatasetError",
+    "EngineStopped",
     "LopsidedClustersWarning",
     "MissingDependency",
     "MissingValues",
@@ -133,6 +136,10 @@ class OutputError(CatalpaError, OSError):
     """A file that cannot be written, or must not be overwritten."""
 
 
+class EngineStopped(CatalpaError, RuntimeError):
+    """A Dask cluster or Spark session stopped while Catalpa worked on its table."""
+
+
 class MissingDependency(CatalpaError, ImportError):
     """An optional package is needed; the message has the pip command."""
 
@@ -146,12 +153,33 @@ def needing(need: str, package: str) -> Iterator[None]:
         raise MissingDependency(f"{need}. Install it with: pip install {package}") from error
 
 
+# Packages whose lines are never the user's: what calls us, and what stands between two of our own calls.
+_NOT_THE_USER = frozenset(("catalpa", "sklearn", "joblib")) | sys.stdlib_module_names
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the line of the user: the innermost one outside Catalpa, scikit-learn and Python itself."""
+    caller = sys._getframe(1)
+    frame: FrameType | None = caller
+    while frame is not None and _package_of(frame) in _NOT_THE_USER:
+        frame = frame.f_back
+    place = caller if frame is None else frame  # a thread of ours has no line of the user
+    warnings.warn_explicit(
+        message,
+        category,
+        filename=place.f_code.co_filename,
+        lineno=place.f_lineno,
+        module=str(place.f_globals.get("__name__", "<unknown>")),
+        registry=place.f_globals.setdefault("__warningregistry__", {}),
+    )
+
+
+def _package_of(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
+
+
 class CatalpaWarning(UserWarning):
     """Base of every warning that Catalpa gives."""
-
-
-class AmbiguousVectorsWarning(CatalpaWarning):
-    """The vectors learned for categories may differ between computers."""
 
 
 class ColumnWarning(CatalpaWarning):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.offline import python_path
 
 from catalpa.cli.main import app
 
@@ -78,7 +79,7 @@ def program(tmp_path) -> Callable[..., subprocess.Popen[str]]:
     """Start the command as a program of its own."""
 
     def start(*arguments: object, **options: object) -> subprocess.Popen[str]:
-        environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+        environment = {**os.environ, "PYTHONPATH": python_path(SOURCE)}
         environment.pop("CATALPA_DEBUG", None)
         return subprocess.Popen(
             [sys.executable, "-m", "catalpa", *map(str, arguments)],

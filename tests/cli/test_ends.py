@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from tests.offline import python_path
 from typer.testing import CliRunner
 
 import catalpa
@@ -115,7 +116,7 @@ def raises(error):
 def test_closed_streams_are_empty_ones(fruit, tmp_path, closed, code):
     source = "-" if "<" in closed else str(fruit)
     command = f"exec {sys.executable} -m catalpa cluster {source} -k 2 -o {tmp_path / 'out'} {closed}"
-    environment = {**os.environ, "PYTHONPATH": str(Path(catalpa.__file__).parents[1])}
+    environment = {**os.environ, "PYTHONPATH": python_path(Path(catalpa.__file__).parents[1])}
     done = subprocess.run(
         ["/bin/sh", "-c", command], env=environment, capture_output=True, text=True, check=False
     )
@@ -153,7 +154,7 @@ def ended_on_a_full_disk(*asked, stream):
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         return subprocess.run(
             [sys.executable, "-m", "catalpa", *asked],
-            env={**os.environ, "PYTHONPATH": str(Path(catalpa.__file__).parents[1])},
+            env={**os.environ, "PYTHONPATH": python_path(Path(catalpa.__file__).parents[1])},
             text=True,
             check=False,
             **{**streams, stream: full},

@@ -9,6 +9,7 @@ import sys
 
 import pandas as pd
 import pytest
+from tests.offline import python_path
 
 import catalpa
 from catalpa import datasets, metrics
@@ -142,7 +143,7 @@ def test_help_and_version_do_not_wait_for_heavy_libraries(source_folder):
     )
     told = subprocess.run(
         [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONPATH": str(source_folder)},
+        env={**os.environ, "PYTHONPATH": python_path(source_folder)},
         capture_output=True,
         text=True,
         check=True,

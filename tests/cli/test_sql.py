@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 duckdb = pytest.importorskip("duckdb")
-pytest.importorskip("sqlglot")
 
 
 @pytest.fixture
@@ -35,6 +34,22 @@ def test_a_file_is_written_on_request_and_not_overwritten(run, model, tmp_path):
     assert (tmp_path / "new" / "label.sql").read_text() == run("sql", model).out
     assert run("sql", model, "-o", "new/label.sql").code == 2
     assert run("sql", model, "-o", "new/label.sql", "--force", "-q").code == 0
+
+
+def test_probabilities_are_in_the_query_on_request(run, model, fruit):
+    query = run("sql", model, "--table", fruit, "--keep", "person", "--probabilities").out
+    with duckdb.connect() as database:
+        found = sorted(database.execute(query).fetchall())
+    assert all(abs(row[2] + row[3] - 1) < 1e-9 and row[4] == max(row[2:4]) for row in found)
+
+
+def test_a_method_without_probabilities_is_told_in_one_paragraph(run, fruit):
+    assert (
+        run("cluster", fruit, "-k", 2, "--drop", "person", "--method", "kprototypes", "-o", "hard").code == 0
+    )
+    ended = run("sql", "hard/model.json", "--probabilities")
+    assert ended.code == 2
+    assert "KPrototypes assigns every row to one cluster" in " ".join(ended.err.split())
 
 
 def test_an_unknown_dialect_is_one_paragraph_and_exit_code_2(run, model):

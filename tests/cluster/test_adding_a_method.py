@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.offline import python_path
 
 import catalpa
 from catalpa.datasets import load
@@ -60,7 +61,7 @@ def ran(copy: Path, code: str, *arguments: str) -> str:
     done = subprocess.run(
         [sys.executable, "-c", FROM_COPY + code, *arguments],
         cwd=copy,
-        env=os.environ | {"PYTHONPATH": str(copy)},
+        env=os.environ | {"PYTHONPATH": python_path(copy)},
         capture_output=True,
         text=True,
         check=False,

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.oracle.disc import disc, path_lengths
 from tests.oracle.settling import Row, without_empty
 
+import catalpa
 from catalpa import DISC
 from catalpa.datasets import load
 from catalpa.metrics import adjusted_rand, clustering_accuracy, compactness
@@ -109,3 +110,33 @@ def test_every_start_of_the_published_program_ends_alike_on_the_votes(seed):
     assert round(clustering_accuracy(votes.target, model.labels_), 4) == 0.8759
     assert round(adjusted_rand(votes.target, model.labels_), 4) == 0.5633
     assert round(compactness(votes.frame, model.labels_), 4) == 0.5328
+
+
+def test_a_column_weighs_what_its_tree_is_long():
+    # One cluster of four rows. Shares: a (3/4, 1/4), b (1/2, 1/2), c (1/2, 1/4, 1/4).
+    table = pd.DataFrame({"a": ["x", "x", "x", "y"], "b": ["u", "v", "u", "v"], "c": ["p", "q", "r", "p"]})
+    model = DISC(1, random_state=0).fit(table)
+    assert model.weights_.to_numpy().tolist() == [pytest.approx([2 / 3, 0, 1 / 3])]
+    lengths = [float(model.relations_[0, name].distances.max()) for name in "abc"]
+    assert lengths == pytest.approx([1 / 2, 0, 1 / 4])
+
+
+def test_columns_weigh_the_same_in_a_cluster_without_lengths():
+    table = pd.DataFrame({"a": ["x", "y"], "b": ["u", "v"]})
+    model = DISC(1, random_state=0).fit(table)
+    assert model.weights_.to_numpy().tolist() == [[0.5, 0.5]]
+
+
+def test_weights_come_in_the_library_of_the_table_and_leave_numbers_out():
+    polars = pytest.importorskip("polars")
+    table = polars.DataFrame({"a": ["x", "y", "x", "y"], "n": [0.1, 0.2, 5.5, 6.1]})
+    weights = DISC(2, random_state=0).fit(table).weights_
+    assert isinstance(weights, polars.DataFrame)
+    assert weights.columns == ["a"]
+
+
+def test_a_saved_model_keeps_the_weights_of_its_columns(tmp_path):
+    table = load("zoo").frame
+    model = DISC(4, random_state=0).fit(table)
+    model.save(tmp_path / "model.json")
+    assert catalpa.load(tmp_path / "model.json").weights_.equals(model.weights_)

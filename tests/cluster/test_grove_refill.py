@@ -79,3 +79,19 @@ def test_without_rows_to_move_it_ends():
     search = search_of([["a", "x"], ["b", "y"]])
     filled = with_moved_rows(search.table, all_alike(search, 3))
     assert len(set(labels_of(search, filled))) == 2
+
+
+def test_a_row_that_is_alone_in_its_cluster_stays():
+    search = search_of([["a", "x"], ["b", "y"], ["b", "z"], ["b", "w"]])
+    labels = np.array([0, 1, 1, 1])  # rows are sorted by content
+    hard = Counts.of(search.table.block, labels, 3, search.table.axis).map(lambda part: part * WHOLE)
+    halved = hard.map(np.copy)
+    for part in halved.arrays:  # the third cluster is half of the first, and nearest to no row
+        part[2] = part[0] // 2
+        part[0] -= part[2]
+    found = MixtureFit(search.mixture(1.0), SharedCounts.of(halved), 0.0)
+    assert labels_of(search, found).tolist() == labels.tolist()
+    filled = with_moved_rows(search.table, found)
+    # The first row would come nearest to the empty cluster, but nothing would be won.
+    assert labels_of(search, filled)[0] == 0
+    assert sorted(np.bincount(labels_of(search, filled), minlength=3)) == [1, 1, 2]

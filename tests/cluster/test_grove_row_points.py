@@ -67,3 +67,17 @@ def test_what_is_held_together_is_missing_from_the_inertia(seed, k):
     inertia = float((weights * ((placed - centres[labels]) ** 2).sum(axis=1)).sum())
     whole = float((weights * (placed**2).sum(axis=1)).sum())
     assert points.held_together(counts) == pytest.approx(whole - inertia, abs=1e-3)
+
+
+@given(st.integers(0, 2**31), st.integers(1, 4))
+def test_sums_of_a_cluster_are_those_of_its_points_with_numbers_too(seed, k):
+    rng = np.random.default_rng(seed)
+    middle, spread = np.array([0.5, 0.25]), np.array([0.125, 0.5])
+    points = RowPoints(AXIS, VECTORS, np.array([[0.5, 1.0], [-1.0, 0.25]]), middle, spread)
+    numbers = np.rint(rng.uniform(0, 1, (15, 2)) * 2**24) / 2**24
+    numbers[rng.random((15, 2)) < 0.2] = np.nan
+    codes, weights = rng.integers(0, 2, (15, 2)).astype(np.uint8), rng.integers(1, 5, 15)
+    block, labels = Block(codes, numbers, weights), rng.integers(0, k, 15)
+    placed = points.points(block, AXIS)
+    expected = [(weights[labels == at, None] * placed[labels == at]).sum(axis=0) for at in range(k)]
+    np.testing.assert_allclose(points.sums(Counts.of(block, labels, k, AXIS)), expected, atol=1e-4)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kmodes.kmodes import KModes as OnlineKModes
-from tests.oracle.kmodes import cao, k_modes
+from kmodes.util.dissim import ng_dissim
+from tests.oracle.kmodes import cao, k_modes, ng_modes
 from tests.oracle.settling import Row, without_empty
 
 from catalpa import KModes
@@ -47,6 +48,40 @@ def test_labels_and_cost_are_those_of_the_transcription(drawn, empty):
     table, starts = drawn
     oracle = k_modes([Row(tuple(row)) for row in table], [Row(tuple(row)) for row in starts], empty=empty)
     agree(fitted(table, starts, empty_clusters=empty), oracle)
+
+
+@given(tables_and_starts(), st.sampled_from(["keep", "reseed"]))
+def test_labels_and_cost_of_ngs_measure_are_those_of_the_transcription(drawn, empty):
+    table, starts = drawn
+    oracle = ng_modes([Row(tuple(row)) for row in table], [Row(tuple(row)) for row in starts], empty=empty)
+    agree(fitted(table, starts, empty_clusters=empty, dissimilarity="ng"), oracle)
+
+
+def test_ngs_measure_worked_by_hand():
+    rows = [["a", "x"], ["a", "x"], ["a", "y"], ["b", "z"]]
+    model = fitted(rows, [["a", "x"], ["b", "z"]], dissimilarity="ng")
+    assert model.labels_.tolist() == [0, 0, 0, 1]
+    # In cluster 0 all hold a (a match costs 0) and two of three hold x (a match costs 1/3, y costs 1).
+    expected = [[1 / 3, 2], [1 / 3, 2], [1, 2], [2, 0]]
+    np.testing.assert_allclose(model.transform(rows), expected)
+    assert model.cost_ == pytest.approx(5 / 3)
+
+
+def test_ngs_measure_is_that_of_the_kmodes_package():
+    codes = load("zoo").frame.apply(lambda column: column.cat.codes).to_numpy()
+    model = KModes(4, init="cao", dissimilarity="ng", categorical_features=list(range(16))).fit(codes)
+    centers = model.cluster_centers_.to_numpy()
+    members = np.stack([model.labels_ == cluster for cluster in range(4)])
+    theirs = [ng_dissim(centers, row, X=codes, membship=members) for row in codes]
+    np.testing.assert_allclose(model.transform(codes), theirs)
+
+
+def test_ngs_measure_learns_from_batches():
+    votes = load("votes").frame
+    model = KModes(2, init=votes.iloc[[0, 2]], dissimilarity="ng").partial_fit(votes[:200])
+    model.partial_fit(votes[200:])
+    assert model.transform(votes).min() > 0  # with plain matching many rows are their centre
+    assert model.predict(votes[200:]).tolist() == model.predict(votes).tolist()[200:]
 
 
 @pytest.mark.parametrize("name", ["zoo", "votes", "teaching"])

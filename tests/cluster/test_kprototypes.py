@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kmodes.kprototypes import KPrototypes as OnlineKPrototypes
 from kmodes.kprototypes import labels_cost
-from kmodes.util.dissim import euclidean_dissim, matching_dissim
+from kmodes.util.dissim import euclidean_dissim, matching_dissim, ng_dissim
 from sklearn.cluster import KMeans
 from tests.oracle.kprototypes import k_prototypes
 from tests.oracle.settling import Row, without_empty
@@ -20,6 +20,7 @@ from tests.oracle.settling import Row, without_empty
 import catalpa
 from catalpa import KModes, KPrototypes
 from catalpa.errors import ColumnWarning, ParameterError, UnseenCategoryWarning
+from catalpa.metrics import adjusted_rand
 
 TOY = pd.DataFrame(
     [[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 2], [1, 1, 1], [1, 2, 2]], columns=["a", "b", "c"]
@@ -274,3 +275,35 @@ def test_labels_do_not_depend_on_threads():
     frame = mixed(11)
     one, other = (quietly(KPrototypes(3, random_state=0, n_jobs=jobs), frame) for jobs in (1, 2))
     assert one.labels_.tolist() == other.labels_.tolist()
+
+
+STOCKS = pd.DataFrame(
+    {
+        "cap": [738.5, 369.5, 368.2, 346.7, 343.5, 282.4, 282.1, 279.7, 257.2, 205.2, 192.1, 195.7],
+        "sector": ["tech", "nrg", "tech", "tech", "fin", "fin", "tel", "cons", "cons", "tel", "tech", "nrg"],
+        "country": ["USA"] * 6 + ["CN"] + ["USA"] * 4 + ["NL"],
+    }
+)
+
+
+@pytest.mark.parametrize("init", ["Cao", "Huang"])
+@pytest.mark.parametrize("dissimilarity", ["matching", "ng"])
+def test_numbers_of_a_start_are_drawn_as_in_the_kmodes_package(init, dissimilarity):
+    """Four sizes of company: the rows that categories choose are nowhere near them."""
+    measure = {"matching": matching_dissim, "ng": ng_dissim}[dissimilarity]
+    peer = OnlineKPrototypes(4, init=init, cat_dissim=measure, random_state=42)
+    theirs = peer.fit_predict(STOCKS.to_numpy(dtype=object), categorical=[1, 2])
+    settings = {"scale": None, "dissimilarity": dissimilarity, "random_state": 42}
+    ours = KPrototypes(4, init=init, **settings).fit(STOCKS)
+    assert adjusted_rand(theirs, ours.labels_) == 1.0
+    if dissimilarity == "matching":  # kmodes prices its centres by plain matching
+        assert ours.cost_ == pytest.approx(peer.cost_, rel=1e-6)
+
+
+def test_cao_starts_as_often_as_n_init_says_where_numbers_are_drawn():
+    one = KPrototypes(4, init="cao", n_init=1, random_state=0).fit(STOCKS)
+    many = KPrototypes(4, init="cao", n_init=20, random_state=0).fit(STOCKS)
+    assert many.cost_ < one.cost_
+    plain = STOCKS[["sector", "country"]]
+    runs = [KPrototypes(2, init="cao", n_init=5, random_state=seed).fit(plain).labels_ for seed in (0, 1)]
+    assert runs[0].tolist() == runs[1].tolist()

@@ -56,13 +56,14 @@ def test_labels_are_what_predict_says(method):
     ids=str,
 )
 def test_methods_that_merge_or_visit_rows_mean_the_same(method, settings):
-    X = catalpa.datasets.load("soybean").frame
+    X = catalpa.datasets.load("dermatology").frame
     model = fitted(method, X, 15, **settings)
     check(model, X)
 
 
 def test_counts_follow_the_labels_where_rows_are_missing_cells_and_have_weights():
-    X = catalpa.datasets.load("soybean").frame
+    X = catalpa.datasets.load("votes").frame
+    assert X.isna().any(axis=None)
     weights = np.arange(len(X)) % 3 + 1
     model = catalpa.CBDM(15, clusterer="ward").fit(X, sample_weight=weights)
     assert model.labels_.tolist() == model.predict(X).tolist()
@@ -70,7 +71,7 @@ def test_counts_follow_the_labels_where_rows_are_missing_cells_and_have_weights(
 
 
 def test_labels_of_the_article_are_kept_apart_and_forgotten_by_another_fit():
-    X = catalpa.datasets.load("soybean").frame
+    X = catalpa.datasets.load("dermatology").frame
     model = catalpa.CBDM(15, clusterer="ward", random_state=0).fit(X)
     assert 0 < (model.published_labels_ != model.labels_).sum() < 15
     assert not hasattr(model.set_params(clusterer="kmodes").fit(X), "published_labels_")

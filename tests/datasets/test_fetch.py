@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -16,9 +15,6 @@ from catalpa.datasets import load
 from catalpa.datasets.fetch import cache_folder, fetch
 from catalpa.datasets.registry import facts_of
 from catalpa.errors import DatasetError
-
-DATA = os.environ.get("CATALPA_DATA")
-needs_data = pytest.mark.skipif(not DATA, reason="CATALPA_DATA does not name a data folder")
 
 
 def votes_as_published() -> bytes:
@@ -140,10 +136,9 @@ def test_the_cache_lies_in_the_library_on_a_mac(monkeypatch, tmp_path):
     assert cache_folder() == tmp_path / "Library" / "Caches" / "catalpa"
 
 
-@needs_data
-def test_a_set_that_is_not_bundled_is_downloaded_once(server):
+def test_a_set_that_is_not_bundled_is_downloaded_once(data_home, server):
     facts = facts_of("nursery")
-    canonical = (Path(str(DATA)) / "paper" / "NU.csv").read_bytes()
+    canonical = (data_home / "paper" / "NU.csv").read_bytes()
     rows = canonical.split(b"\n", 1)[1]
     server.put(facts.archive, facts.member, rows + b"\n")
     first = load("nursery", base_url=server.url)
@@ -153,13 +148,12 @@ def test_a_set_that_is_not_bundled_is_downloaded_once(server):
     assert server.requests == [f"/{facts.archive}"]
 
 
-@needs_data
 @pytest.mark.parametrize("variant", ["paper", "mixed"])
-def test_an_archive_inside_the_archive_is_opened(server, variant):
+def test_an_archive_inside_the_archive_is_opened(data_home, server, variant):
     facts = facts_of("bank")
-    source = Path(str(DATA)) / "paper_mixed" / "BM.csv.gz"
+    source = data_home / "paper_mixed" / "BM.csv.gz"
     table = pd.read_csv(source, dtype=str, keep_default_na=False)
     server.put(facts.archive, facts.member, bank_as_published(table))
     assert fetch(facts, variant, server.url) == gzip.decompress(
-        (Path(str(DATA)) / {"paper": "paper", "mixed": "paper_mixed"}[variant] / "BM.csv.gz").read_bytes()
+        (data_home / {"paper": "paper", "mixed": "paper_mixed"}[variant] / "BM.csv.gz").read_bytes()
     )

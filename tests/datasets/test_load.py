@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import os
 from importlib.resources import files
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -31,8 +29,6 @@ ALIASES = {
     "zoo": "ZO",
 }
 NOWHERE = "http://127.0.0.1:9/"
-DATA = os.environ.get("CATALPA_DATA")
-needs_data = pytest.mark.skipif(not DATA, reason="CATALPA_DATA does not name a data folder")
 
 
 def bundled_bytes(name: str) -> bytes:
@@ -157,22 +153,20 @@ def test_bundled_sets_need_no_network():
     assert [len(load(name, base_url=NOWHERE).frame) for name in BUNDLED] == [101, 435, 1728, 358, 151]
 
 
-@needs_data
 @pytest.mark.parametrize("name", sorted(ALIASES))
-def test_a_data_folder_gives_all_tables(name):
+def test_a_data_folder_gives_all_tables(data_home, name):
     facts = facts_of(name)
-    data = load(name, data_home=DATA)
+    data = load(name, data_home=data_home)
     assert data.frame.shape == (facts.rows, facts.columns)
     assert data.target.nunique() == facts.clusters
 
 
-@needs_data
 @pytest.mark.parametrize(
     ("name", "n_numbers"),
     [("amphibians", 2), ("auction", 1), ("bank", 7), ("contraceptive", 2), ("dermatology", 1)],
 )
-def test_mixed_variants_add_numeric_columns(name, n_numbers, monkeypatch):
-    monkeypatch.setenv("CATALPA_DATA", str(DATA))
+def test_mixed_variants_add_numeric_columns(data_home, name, n_numbers, monkeypatch):
+    monkeypatch.setenv("CATALPA_DATA", str(data_home))
     mixed, categories = load(name, variant="mixed"), load(name)
     numbers = mixed.frame.select_dtypes("float64")
     assert numbers.columns.tolist() == list(facts_of(name).recipe.numbers)
@@ -182,7 +176,6 @@ def test_mixed_variants_add_numeric_columns(name, n_numbers, monkeypatch):
     assert mixed.target.equals(categories.target)
 
 
-@needs_data
 @pytest.mark.parametrize("name", BUNDLED)
-def test_bundled_files_equal_those_of_the_data_folder(name):
-    assert bundled_bytes(name) == (Path(str(DATA)) / "paper" / f"{ALIASES[name]}.csv").read_bytes()
+def test_bundled_files_equal_those_of_the_data_folder(data_home, name):
+    assert bundled_bytes(name) == (data_home / "paper" / f"{ALIASES[name]}.csv").read_bytes()

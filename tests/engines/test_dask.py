@@ -11,6 +11,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from tests.optional import OptionalPackage
 
 from catalpa import CURE, DISC, MCDC, KModes, KPrototypes, datasets
 from catalpa.errors import (
@@ -23,10 +24,8 @@ from catalpa.errors import (
 from catalpa.steps.assign import assign_and_count
 from catalpa.steps.scores import fix
 
-dask = pytest.importorskip("dask")
-distributed = pytest.importorskip("distributed")
-dd = pytest.importorskip("dask.dataframe")
-da = pytest.importorskip("dask.array")
+dask, distributed = OptionalPackage("dask"), OptionalPackage("distributed")
+dd, da = OptionalPackage("dask.dataframe"), OptionalPackage("dask.array")
 
 
 def planted(n: int, seed: int = 0) -> pd.DataFrame:

@@ -19,7 +19,6 @@ from catalpa import CDCDR, CURE, DISC, Grove, KModes, KPrototypes, datasets
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
-    pytest.mark.filterwarnings("ignore::catalpa.errors.AmbiguousVectorsWarning"),
     pytest.mark.filterwarnings("ignore::catalpa.errors.LopsidedClustersWarning"),
 ]
 EVERYTHING = bool(os.environ.get("CATALPA_SLOW"))  # a million rows, and every method on every table in Spark

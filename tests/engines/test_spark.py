@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from tests.optional import OptionalPackage
 
 from catalpa import DISC, WOCIL, Grove, KModes, KPrototypes, datasets
 from catalpa.errors import ColumnMismatch, ParameterError, TableError, UnknownColumn, UnsupportedTable
@@ -23,10 +24,7 @@ from catalpa.steps.scores import fix
 from catalpa.table.blocks import Block
 from catalpa.table.schema import TableSettings
 
-pytest.importorskip("pyspark")
-engine_module = pytest.importorskip("catalpa.engines.spark")
-
-from pyspark.errors import PythonException  # noqa: E402 - needs pyspark
+engine_module = OptionalPackage("catalpa.engines.spark")
 
 # Spark warns of every pandas that is newer than itself.
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
@@ -157,6 +155,7 @@ def test_what_spark_cannot_give_is_refused_in_words(fitted):
 
 
 def test_what_is_refused_on_an_executor_is_said_as_here(fitted):
+    from pyspark import errors
     from pyspark.sql import functions
 
     _, table, _, _ = fitted
@@ -165,7 +164,7 @@ def test_what_is_refused_on_an_executor_is_said_as_here(fitted):
     with pytest.raises(TableError, match=r"^Input X contains infinity: column 'far'"):
         KPrototypes(2).fit(table.withColumn("far", functions.lit(float("inf"))))
     engine = KPrototypes(2)._pose(table).engine
-    with pytest.raises(PythonException, match="a step of ours"):
+    with pytest.raises(errors.PythonException, match="a step of ours"):
         engine.total(fail_always)
 
 
@@ -236,6 +235,7 @@ def test_settings_of_a_saved_stage_are_plain_or_refused(tmp_path):
 
 
 def test_a_stage_is_made_of_a_method_only():
+    pytest.importorskip("pyspark")
     from catalpa.spark import CatalpaEstimator
 
     with pytest.raises(ParameterError, match="clusterer is a str"):

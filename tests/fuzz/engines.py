@@ -8,8 +8,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import dask
-import dask.dataframe as dd
 import narwhals.stable.v2 as nw
 import numpy as np
 import polars as pl
@@ -17,11 +15,13 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 from tests.fuzz.tables import CELLS
+from tests.optional import OptionalPackage
 
 import catalpa
 from catalpa.cluster.registry import METHODS
 from catalpa.errors import CatalpaError
 
+dask, dd = OptionalPackage("dask"), OptionalPackage("dask.dataframe")
 KINDS = ("letters", "words", "codes", "smooth", "spiked", "truths", "floats", "missing")
 TAKE_WEIGHTS = ("polars", "threads")  # the others have their rows elsewhere
 OFTEN = ("letters", "letters", "codes", "smooth", "truths")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
-from tests.fuzz import engines, files, models, tables, texts, uses
+from tests.fuzz import engines, files, models, onnx_graphs, tables, texts, uses
 
 FUZZERS: Mapping[str, Callable[[Random, Path], str]] = {
     "models": models.fuzz,
@@ -20,6 +20,7 @@ FUZZERS: Mapping[str, Callable[[Random, Path], str]] = {
     "engines": engines.fuzz,
     "texts": texts.fuzz,
     "uses": uses.fuzz,
+    "onnx": onnx_graphs.fuzz,
 }
 
 

@@ -181,13 +181,20 @@ def in_databases(model: Any, table: Any, labels: np.ndarray) -> None:
     """A query gives the labels of predict, or NULL where predict refuses."""
     if not isinstance(table, pa.Table) or not all(map(sql_takes, table.schema.types)):
         return
+    soft = hasattr(model, "predict_proba")
     try:
         queries = {name: model.to_sql(dialect=name, keep=[]) for name in ("duckdb", "sqlite")}
+        with_probabilities = model.to_sql(keep=[], probabilities=True) if soft else None
     except CatalpaError:
         return
     with duckdb.connect() as base:
         base.register("rows", table)
         assert [row[0] for row in base.execute(queries["duckdb"]).fetchall()] == labels.tolist()
+        if with_probabilities is not None:
+            found = np.array(base.execute(with_probabilities).fetchall())
+            assert found[:, 0].tolist() == labels.tolist()
+            assert np.allclose(found[:, 1:-2], model.predict_proba(table), atol=1e-6, rtol=0)
+            assert np.allclose(found[:, -1], model.outlier_scores(table), atol=1e-6, rtol=1e-9)
     if len({name.lower() for name in table.column_names}) == table.num_columns:
         in_sqlite(queries["sqlite"], table, labels)
 

@@ -101,7 +101,7 @@ class Faults:
         return act
 
 
-TRUE = {"io.open": io.open, "os.open": os.open, "os.write": os.write, "os.pread": os.pread}
+TRUE = {"io.open": io.open, "os.open": os.open, "os.write": os.write, "os.read": os.read}
 TRUE |= {"os.fsync": os.fsync, "os.replace": os.replace}
 
 
@@ -113,7 +113,7 @@ def failing(operation, number, folder):
         patch.setattr(io, "open", faults.open)
         patch.setattr("builtins.open", faults.open)  # NumPy's maps
         patch.setattr(os, "open", faults.os_open)
-        for name, kind in (("write", "write"), ("pread", "read"), ("fsync", "fsync"), ("replace", "replace")):
+        for name, kind in (("write", "write"), ("read", "read"), ("fsync", "fsync"), ("replace", "replace")):
             patch.setattr(os, name, faults.counted(f"os.{name}", kind))
         patch.setattr("tempfile.tempdir", str(folder))
         yield faults

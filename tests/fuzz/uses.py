@@ -20,13 +20,6 @@ import catalpa
 from catalpa import plot
 from catalpa.errors import CatalpaError
 
-KINDS = {
-    "tensor(string)": object,
-    "tensor(int64)": np.int64,
-    "tensor(double)": np.float64,
-    "tensor(bool)": bool,
-}
-
 
 def fuzz(rng: Random, folder: Path) -> str:
     """Fit a table, and do one thing with the model: refused with a sentence, or right."""
@@ -83,20 +76,15 @@ def row_by_row(model: Any, frame: pd.DataFrame, rng: Random, _folder: Path) -> N
         assert np.allclose(shares.sum(axis=1), 1)
 
 
-def in_onnx(model: Any, frame: pd.DataFrame, _rng: Random, _folder: Path) -> None:
-    graph = model.to_onnx(missing_text="(none)").SerializeToString()
+def in_onnx(model: Any, frame: pd.DataFrame, rng: Random, _folder: Path) -> None:
+    soft = hasattr(model, "predict_proba")
+    graph = model.to_onnx(missing_text="(none)", probabilities=soft).SerializeToString()
     session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
-    given = {}
-    for entry in session.get_inputs():
-        cells = frame[entry.name].astype(object)
-        if entry.type == "tensor(string)":
-            cells = cells.where(cells.notna(), "(none)")
-        elif entry.type == "tensor(double)":
-            cells = cells.where(cells.notna(), np.nan)
-        elif cells.isna().any():
-            raise catalpa.errors.OnnxError("An input of this type holds no missing cells.")
-        given[entry.name] = cells.to_numpy().astype(KINDS[entry.type])[:, None]
-    assert session.run(None, given)[0].tolist() == np.asarray(model.predict(frame)).tolist()
+    for rows in (frame, odd_rows(frame, rng)):
+        labels, *more = session.run(None, model.onnx_inputs(rows, missing_text="(none)"))
+        assert labels.tolist() == np.asarray(model.predict(rows)).tolist()
+        if soft:
+            assert np.allclose(more[0], model.predict_proba(rows), atol=1e-6, rtol=0)
 
 
 def compared(model: Any, frame: pd.DataFrame, rng: Random, folder: Path) -> None:

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics import adjusted_rand_score
+from tests.offline import python_path
 
 import catalpa
 from catalpa.errors import OutputError, ParameterError
@@ -135,7 +136,7 @@ def test_a_run_killed_at_any_moment_loses_and_repeats_nothing(small, results, tm
         " datasets=['CA', 'ZO'], repeats=2)\n"
         f"    run(p, {str(path)!r})\n"
     )
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    environment = {**os.environ, "PYTHONPATH": python_path(SOURCE)}
     process = subprocess.Popen([sys.executable, "-c", code], env=environment)
     while process.poll() is None and len(_lines(path)) < 4:
         time.sleep(0.005)
@@ -167,7 +168,7 @@ def test_workers_end_with_the_process_that_hands_out_work(tmp_path):
     )
     script = tmp_path / "go.py"
     script.write_text(code, encoding="utf-8")
-    process = psutil.Popen([sys.executable, script], env={**os.environ, "PYTHONPATH": str(SOURCE)})
+    process = psutil.Popen([sys.executable, script], env={**os.environ, "PYTHONPATH": python_path(SOURCE)})
     while not _lines(tmp_path / "results.parquet"):
         time.sleep(0.02)
     workers = process.children(recursive=True)
@@ -304,7 +305,7 @@ def test_an_interrupted_run_ends_at_once_without_a_word_from_its_processes(tmp_p
     )
     process = subprocess.Popen(
         [sys.executable, script],
-        env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        env={**os.environ, "PYTHONPATH": python_path(SOURCE)},
         stderr=subprocess.PIPE,
         start_new_session=True,
     )

@@ -6,11 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.optional import OptionalPackage
 
 import catalpa
 from catalpa.datasets import load
 
-mlflow = pytest.importorskip("mlflow")
+mlflow = OptionalPackage("mlflow")
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "elsewhere.md"
 
 

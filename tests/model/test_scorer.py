@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import pickle
 import warnings
+from collections import UserDict
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -14,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 import catalpa
 from catalpa import Grove, KModes
 from catalpa.cluster.registry import METHODS
-from catalpa.errors import ParameterError, TableError, UnseenCategoryWarning
+from catalpa.errors import ColumnMismatch, MissingValues, ParameterError, UnseenCategoryWarning
 from catalpa.table.few import FEW_ROWS
 
 
@@ -50,7 +52,7 @@ def test_probabilities_are_those_of_the_model(zoo):
 
 
 def test_a_method_without_probabilities_says_so(zoo):
-    with pytest.raises(ParameterError, match="KModes knows no probabilities"):
+    with pytest.raises(ParameterError, match="KModes assigns every row to one cluster and has no"):
         KModes(2, random_state=0).fit(zoo).scorer().predict_proba_one(records_of(zoo)[0])
 
 
@@ -59,8 +61,59 @@ def test_unseen_categories_warn_and_strangers_are_refused_as_in_predict(zoo):
     row = records_of(zoo)[0]
     with pytest.warns(UnseenCategoryWarning, match="'legs' holds categories that were not there at fit"):
         scorer.predict_one(row | {"legs": "77"})
-    with pytest.raises(TableError, match="strange"):
+    with pytest.raises(ColumnMismatch, match="strange"):
         scorer.predict_one(row | {"strange": 1})
+
+
+@pytest.mark.parametrize("kind", [dict, UserDict, MappingProxyType])
+def test_keys_are_errors_unless_a_setting_ignores_them(zoo, kind):
+    model = Grove(3, random_state=0).fit(zoo)
+    row, label = records_of(zoo)[0], int(model.labels_[0])
+    more, less = (
+        kind({**row, "id": 7, "note": "x"}),
+        kind({name: row[name] for name in row if name != "legs"}),
+    )
+    assert model.scorer().predict_one(kind(row)) == label
+    with pytest.raises(
+        ColumnMismatch, match=r"Row 1 has the unknown keys \['id', 'note'\].*unknown_keys='ignore'"
+    ):
+        model.scorer().predict([row, more])
+    with pytest.raises(ColumnMismatch, match=r"Row 0 has no \['legs'\].*missing_keys='ignore'"):
+        model.scorer().predict_one(less)
+    with pytest.raises(ColumnMismatch, match=r"unknown keys \['Legs'\] and has no \['legs'\]"):
+        model.scorer().predict_proba_one(kind({**less, "Legs": "4"}))
+    assert model.scorer(unknown_keys="ignore").predict_one(more) == label
+    with pytest.raises(ColumnMismatch, match="has no"):
+        model.scorer(unknown_keys="ignore").predict_one(less)
+    with pytest.raises(ColumnMismatch, match="unknown keys"):
+        model.scorer(missing_keys="ignore").predict_one(more)
+    ignoring = model.scorer(missing_keys="ignore")
+    absent = [{**row, "legs": None}]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenCategoryWarning)
+        assert ignoring.predict_one(less) == model.predict(absent)[0]
+        np.testing.assert_array_equal(ignoring.predict_proba_one(less), model.predict_proba(absent)[0])
+
+
+def test_a_missing_key_is_refused_as_a_missing_value_is():
+    model = KModes(2, random_state=0, missing="error").fit([{"a": "x", "b": "u"}, {"a": "y", "b": "v"}])
+    with pytest.raises(MissingValues, match="'b'"):
+        model.scorer(missing_keys="ignore").predict_one({"a": "x"})
+
+
+def test_keys_of_a_table_without_names_are_its_positions():
+    model = KModes(2, random_state=0).fit([["x", "u"], ["x", "u"], ["y", "v"]])
+    assert model.scorer().predict_one({"x1": "v", "x0": "y"}) == model.labels_[2]
+    with pytest.raises(ColumnMismatch, match=r"unknown keys \['a'\]"):
+        model.scorer().predict_one({"a": "x", "x1": "u", "x0": "y"})
+
+
+def test_what_keys_mean_is_error_or_ignore(zoo):
+    model = KModes(2, random_state=0).fit(zoo)
+    with pytest.raises(ParameterError, match="unknown_keys is 'warn'; it can be 'error' or 'ignore'"):
+        model.scorer(unknown_keys="warn")
+    with pytest.raises(ParameterError, match="missing_keys is None"):
+        model.scorer(missing_keys=None)
 
 
 def test_a_later_fit_leaves_the_scorer_as_it_is(zoo):

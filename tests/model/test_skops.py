@@ -5,11 +5,12 @@ from __future__ import annotations
 import warnings
 
 import pytest
+from tests.optional import OptionalPackage
 
 from catalpa.cluster.registry import METHODS
 from catalpa.datasets import load
 
-skops = pytest.importorskip("skops.io")
+skops = OptionalPackage("skops.io")
 
 
 @pytest.mark.parametrize(

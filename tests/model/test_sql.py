@@ -23,19 +23,17 @@ from sklearn.exceptions import ConvergenceWarning
 
 import catalpa
 from catalpa import datasets
-from catalpa.errors import MissingDependency, ParameterError, SqlError
+from catalpa.errors import ParameterError, SqlError
 from catalpa.estimator.document import restored
 from catalpa.model.file import read
-from catalpa.model.sql import Scoring
+from catalpa.model.scoring import DensityScale, Scoring
+from catalpa.model.sql import sql_query
+from catalpa.model.sql_words import DIALECTS, Words, rounded
 from catalpa.steps.assign import label_rows
-from catalpa.steps.scores import FixedScores
+from catalpa.steps.scores import FixedScores, log_mixture, posterior
 from catalpa.table import encode, infer
 
 duckdb = pytest.importorskip("duckdb")
-pytest.importorskip("sqlglot")
-
-from catalpa.model.sql import sql_query  # noqa: E402 - needs sqlglot
-from catalpa.model.sql_words import Words, rounded  # noqa: E402 - needs sqlglot
 
 pytestmark = pytest.mark.filterwarnings("ignore::catalpa.errors.CatalpaWarning", "ignore:Only:UserWarning")
 
@@ -43,33 +41,41 @@ ID = "row id"
 TYPES = {"O": "TEXT", "T": "TEXT", "b": "BOOLEAN", "i": "BIGINT", "f": "DOUBLE PRECISION", "M": "TIMESTAMP"}
 
 
-class DuckDb:
-    dialect = "duckdb"
+class Database:
+    """A database that makes a table of a frame and runs a query on it."""
 
     def labels(self, frame, make_query, table="rows"):
+        """The labels of the query, in the order of the row ids that it selects first."""
+        return [None if label is None else int(label) for _, label in self.answers(frame, make_query, table)]
+
+
+class DuckDb(Database):
+    dialect = "duckdb"
+
+    def answers(self, frame, make_query, table="rows"):
         with duckdb.connect() as database:
             _create(lambda text: database.execute(text), frame, table)
             marks = ", ".join("?" * len(frame.columns))
             for row in _cells(frame):
                 database.execute(f"INSERT INTO {_quoted(table)} VALUES ({marks})", row)
-            return _in_order(database.execute(make_query(self.dialect)).fetchall())
+            return sorted(database.execute(make_query(self.dialect)).fetchall())
 
     def numbers(self, expression):
         with duckdb.connect() as database:
             return database.execute(f"SELECT {expression}").fetchone()
 
 
-class Sqlite:
+class Sqlite(Database):
     dialect = "sqlite"
 
-    def labels(self, frame, make_query, table="rows"):
+    def answers(self, frame, make_query, table="rows"):
         database = sqlite3.connect(":memory:")
         _create(database.execute, frame, table)
         marks = ", ".join("?" * len(frame.columns))
         database.executemany(f"INSERT INTO {_quoted(table)} VALUES ({marks})", _cells(frame))
         found = database.execute(make_query(self.dialect)).fetchall()
         database.close()
-        return _in_order(found)
+        return sorted(found)
 
     def numbers(self, expression):
         database = sqlite3.connect(":memory:")
@@ -78,7 +84,7 @@ class Sqlite:
         return found
 
 
-class Postgres:
+class Postgres(Database):
     dialect = "postgres"
 
     def __init__(self, folder, as_user):
@@ -107,15 +113,14 @@ class Postgres:
         assert ended.returncode == 0, ended.stderr[:2000]
         return list(csv.reader(io.StringIO(ended.stdout)))
 
-    def labels(self, frame, make_query, table="rows"):
+    def answers(self, frame, make_query, table="rows"):
         script = ["DROP TABLE IF EXISTS " + _quoted(table)]
         _create(script.append, frame, table)
         rows = ", ".join(f"({', '.join(map(_literal, row))})" for row in _cells(frame))
         script.append(f"INSERT INTO {_quoted(table)} VALUES {rows}")
         script.append(make_query(self.dialect))
-        return _in_order(
-            (int(row), int(label) if label else None) for row, label in self.run(";\n".join(script))
-        )
+        rows = self.run(";\n".join(script))
+        return sorted((int(row), *(float(cell) if cell else None for cell in cells)) for row, *cells in rows)
 
     def numbers(self, expression):
         return [float(cell) for cell in self.run(f"SELECT {expression}")[0]]
@@ -145,10 +150,6 @@ def _literal(cell):
     if isinstance(cell, str):
         return "'" + cell.replace("'", "''") + "'"
     return f"'{cell!r}'"
-
-
-def _in_order(pairs):
-    return [label for _, label in sorted(pairs)]
 
 
 @pytest.fixture(scope="session")
@@ -243,7 +244,7 @@ def test_numbers_in_a_database_are_the_texts_that_say_them(database):
 
 def test_a_model_of_parts_of_dates_has_no_query():
     frame = pd.DataFrame({"day": pd.date_range("2023-01-01", periods=40)})
-    with pytest.raises(SqlError, match=r"\['day'\] were taken by parts of dates"):
+    with pytest.raises(SqlError, match=r"parts of the dates .* in \['day'\]"):
         catalpa.KModes(2, random_state=0).fit(frame).to_sql()
 
 
@@ -328,6 +329,7 @@ def test_a_query_without_levels_does_not_speak_of_them():
         catalpa.Grove(7, n_init=1, random_state=0),
         catalpa.DISC(7, random_state=0),
         catalpa.KModes(7, random_state=0),
+        catalpa.KModes(7, dissimilarity="ng", random_state=0),
         catalpa.HDC(4, random_state=0),
         catalpa.CURE(4, random_state=0),
         catalpa.SigDT(),
@@ -416,6 +418,97 @@ def test_a_number_beyond_the_limits_costs_as_much_as_the_limit():
     rows = shaped_frame(4)
     inside, outside = (rows.assign(height=values) for values in ([low, high] * 2, [-1e300, high + 0.5] * 2))
     assert model.transform(inside).tolist() == model.transform(outside).tolist()
+
+
+# ---- probabilities
+
+
+def check_soft(database, model, frame):
+    """Labels as in ``predict``; probabilities and outlier scores to 1e-6."""
+    query = lambda dialect: model.to_sql(dialect=dialect, keep=[ID], probabilities=True)  # noqa: E731
+    found = database.answers(numbered(frame), query)
+    assert [row[1] for row in found] == model.predict(frame).tolist()
+    shares, certainty, scores = model.predict_proba(frame), *np.array([row[-2:] for row in found], float).T
+    np.testing.assert_allclose(np.array([row[2:-2] for row in found], float), shares, atol=1e-6, rtol=0)
+    np.testing.assert_allclose(certainty, shares.max(axis=1), atol=1e-6, rtol=0)
+    np.testing.assert_allclose(scores, model.outlier_scores(frame), atol=1e-6, rtol=0)
+    return found
+
+
+@pytest.mark.parametrize("missing", ["category", "ignore"])
+@pytest.mark.parametrize("k", [1, 4])
+def test_probabilities_are_those_of_the_model(database, k, missing):
+    model = catalpa.Grove(k, n_init=1, missing=missing, random_state=0).fit(mixed_frame())
+    fresh = mixed_frame(300, seed=1)
+    fresh.loc[::7, "town"] = "nowhere"
+    fresh.loc[::11, "height"] = np.nan
+    fresh.loc[3, "height"], fresh.loc[4, "height"], fresh.loc[5, "income"] = 1e300, -1e300, 5e-300
+    found = check_soft(database, model, fresh)
+    assert any(row[-1] > 1.5 for row in found)
+
+
+def test_a_cluster_that_is_out_of_the_question_has_no_probability(database):
+    # More than 700 nats apart: an exponential that PostgreSQL would refuse to take.
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], 60)
+    columns = {f"c{at}": np.where(group, "x", "y") for at in range(300)}
+    rows = pd.DataFrame({**columns, "noise": rng.choice(list("ab"), 120)})
+    model = catalpa.Grove(2, n_init=1, random_state=0).fit(rows)
+    found = check_soft(database, model, rows)
+    assert min(min(row[2:4]) for row in found) == 0.0
+
+
+def test_many_clusters_have_probabilities(database):
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"a": rng.choice(list("xyz"), 50)})
+    made = scoring_of(rows, rng.integers(-(2**41), 2**41, (5, 130)))
+    scoring = replace(made, density_scale=DensityScale(0.0, 2.0))
+    make = lambda dialect: sql_query(scoring, dialect=dialect, keep=[ID], probabilities=True)  # noqa: E731
+    found = np.array(database.answers(numbered(rows), make), dtype=float)
+    block = encode(rows, scoring.schema).rows.blocks[0]
+    np.testing.assert_allclose(found[:, 2:-2], posterior(block, scoring.fixed), atol=1e-6, rtol=0)
+    scores = np.maximum(-log_mixture(block, scoring.fixed), 0) / 2
+    np.testing.assert_allclose(found[:, -1], scores, atol=1e-6, rtol=0)
+
+
+def test_refused_rows_have_no_probabilities(database):
+    model = catalpa.Grove(2, missing="error", handle_unknown="error", n_init=1, random_state=0)
+    model.fit(pd.DataFrame({"a": ["x", "x", "y", "y"], "n": [0.0, 0.1, 0.9, 1.0]}))
+    rows = pd.DataFrame({"a": ["x", None, "y", "z"], "n": [0.0, 0.0, np.nan, 1.0]})
+    query = lambda dialect: model.to_sql(dialect=dialect, keep=[ID], probabilities=True)  # noqa: E731
+    first, *others = database.answers(numbered(rows), query)
+    assert None not in first
+    assert [row[1:] for row in others] == [(None,) * 5] * 3
+
+
+def test_columns_of_probabilities_have_names_of_their_own(small):
+    model = catalpa.Grove(2, n_init=1, random_state=0).fit(mixed_frame()[["colour", "member"]])
+    model.name_clusters({0: "first"})
+    with duckdb.connect() as database:
+        database.execute("CREATE TABLE rows AS SELECT 'red' AS colour, TRUE AS member")
+        found = database.execute(model.to_sql(keep=["colour"], label="group", probabilities=True))
+        named = [name for name, *_ in found.description]
+        assert named == [
+            *("colour", "group", "group_name", "probability_0", "probability_1"),
+            *("certainty", "outlier_score"),
+        ]
+        assert found.fetchall()[0][2] in model.cluster_names_
+    with pytest.raises(ParameterError, match="two columns of one name"):
+        model.to_sql(keep=["Certainty"], probabilities=True)
+    model.to_sql(keep=["Certainty"])
+    with pytest.raises(ParameterError, match="KModes assigns every row to one cluster and has no membership"):
+        small.to_sql(probabilities=True)
+
+
+# ---- names of tables
+
+
+@pytest.mark.parametrize("table", ["catalpa_rows", "Catalpa_Costs", "catalpa_given", "_catalpa_rows"])
+def test_a_table_may_be_called_as_a_part_of_the_query(database, table):
+    frame = mixed_frame(60)
+    model = catalpa.Grove(3, n_init=1, random_state=0).fit(frame)
+    make = lambda dialect: model.to_sql(dialect=dialect, table=table, keep=[ID])  # noqa: E731
+    assert database.labels(numbered(frame), make, table) == model.labels_.tolist()
 
 
 # ---- rules for cells
@@ -633,18 +726,18 @@ def test_what_names_no_columns_and_no_table_is_refused(small):
         small.to_sql(keep="key")
     with pytest.raises(ParameterError, match="table has no parts"):
         small.to_sql(table=())
+    with pytest.raises(ParameterError, match=r"have to be texts, not \[5, None\]"):
+        small.to_sql(keep=[5], label=None)
 
 
-def test_an_unknown_dialect_is_refused_with_those_there_are(small):
-    with pytest.raises(ParameterError, match=r"no dialect 'latin'; it can be .*duckdb.*postgres.*sqlite"):
-        small.to_sql(dialect="latin")
+@pytest.mark.parametrize("dialect", ["latin", "bigquery", 5])
+def test_a_dialect_that_is_not_tested_is_refused_with_those_that_are(small, dialect):
+    with pytest.raises(ParameterError, match="it can be 'duckdb', 'postgres', 'sqlite'"):
+        small.to_sql(dialect=dialect)
 
 
-def test_other_dialects_are_written_without_tables_of_values():
-    rows = pd.DataFrame({"a": [f"c{at}" for at in range(40)] * 2, "b": ["u", "v"] * 40})
-    query = catalpa.KModes(2, random_state=0).fit(rows).to_sql(dialect="BigQuery")
-    assert "`a`" in query
-    assert "VALUES" not in query
+def test_every_dialect_that_is_offered_is_run_here():
+    assert set(DIALECTS) == {kind.dialect for kind in (DuckDb, Sqlite, Postgres)}
 
 
 @pytest.mark.parametrize("value", ["nul \0 inside"])
@@ -669,14 +762,6 @@ def test_methods_that_are_no_sum_over_columns_refuse():
         catalpa.MCDC(2, random_state=0).fit(frame[["colour", "member"]]).to_sql()
     with pytest.raises(SqlError, match="exponential"):
         catalpa.WOCIL(2, random_state=0).fit(frame[["colour", "height"]]).to_sql()
-
-
-def test_a_lack_of_sqlglot_is_answered_with_the_command_to_run(small, monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("catalpa.model.sql")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "sqlglot", None)
-    with pytest.raises(MissingDependency, match=r"pip install \"catalpa\[sql\]\""):
-        small.to_sql()
 
 
 def test_a_row_does_not_change_cluster_for_what_other_rows_lack():

@@ -302,7 +302,7 @@ def evidence(table: Table, shares: Shares, a: float, mode: str) -> float:
     for own in counts.cells:
         for column, held in zip(table.columns, own, strict=True):
             total += (
-                number_evidence(held, a) if isinstance(held, Moments) else _category_evidence(column, held, a)
+                number_evidence(held, a) if isinstance(held, Moments) else category_evidence(column, held, a)
             )
     for weight, own_shares in zip(table.weights, shares, strict=True):
         total -= weight * sum(r * log(r) for r in own_shares if r > 0)
@@ -316,7 +316,7 @@ def sizes_part(counts: Counts, n: float, mode: str) -> float:
     return lgamma(n + k / 2) - lgamma(k / 2) - sum(lgamma(s + 0.5) - lgamma(0.5) for s in counts.sizes)
 
 
-def _category_evidence(column: Column, held: dict[Hashable, float], a: float) -> float:
+def category_evidence(column: Column, held: dict[Hashable, float], a: float) -> float:
     mass = a * len(column.share)
     total = lgamma(mass) - lgamma(sum(held.values()) + mass)
     return total + sum(lgamma(held[v] + mass * q) - lgamma(mass * q) for v, q in column.share.items())

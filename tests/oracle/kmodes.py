@@ -32,6 +32,29 @@ def k_modes(
     )
 
 
+def ng_modes(rows: Sequence[Row], starts: Sequence[Row], *, empty: str = "keep") -> Rest:
+    """With the measure of Ng, Li, Huang and He (2007): a match costs what its share lacks to 1.
+
+    A centre's ``numbers`` are the shares of its categories among the members.
+    """
+    order = orders(rows)
+
+    def cost(row: Row, _: int, center: Row) -> Fraction:
+        pairs = zip(row.cells, center.cells, center.numbers, strict=True)
+        return sum((1 - share if cell == mode else Fraction(1) for cell, mode, share in pairs), Fraction(0))
+
+    def move(_: int, members: list[Row], center: Row) -> Row:
+        if not members:
+            return center
+        cells = modes(members, Row(center.cells), order).cells
+        held = [sum(row.cells[at] == cell for row in members) for at, cell in enumerate(cells)]
+        return Row(cells, tuple(Fraction(times, len(members)) for times in held))
+
+    whole = [Row(row.cells, (Fraction(1),) * len(row.cells)) for row in starts]
+    plain = [Row(row.cells, (Fraction(1),) * len(row.cells)) for row in rows]
+    return settle(plain, whole, cost, move, empty=empty, passes=100)
+
+
 def cao(rows: Sequence[Row], k: int) -> list[int]:
     """Starting rows of Cao, Liang and Bai (2009), as indices."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,6 @@ from hypothesis import strategies as st
 from catalpa.errors import ParameterError
 from catalpa.plot.relation_trees import lay_out
 from catalpa.relations.relations import Relations
-from catalpa.relations.tree import line_tree
 from catalpa.table import infer
 
 
@@ -71,7 +71,7 @@ def test_what_hung_on_a_category_that_is_left_out_hangs_on_the_next_one():
 
 def test_a_column_without_categories_has_no_lines():
     nothing = relation_on_a_line([0.5])
-    empty = replace(nothing, categories=(), tree=line_tree(np.zeros(0)))
+    empty = replace(nothing, categories=(), names=(), geometry=np.zeros(0))
     assert laid_out(empty, []).rows == ()
 
 
@@ -102,3 +102,19 @@ def test_categories_without_rows_have_no_line_and_are_named():
 def test_a_relation_that_knows_no_shares_cannot_be_laid_out():
     with pytest.raises(ParameterError, match="shares of its categories"):
         lay_out(relation_on_a_line([0.1, 0.2]))
+
+
+def test_of_thousands_of_categories_the_most_frequent_are_laid_out_and_the_rest_counted():
+    rng = np.random.default_rng(0)
+    shares = rng.permutation(np.arange(1, 5001) / 5000.0)
+    relation = relation_on_a_line([0.5])
+    names = tuple(f"c{at}" for at in range(5000))
+    relation = replace(relation, categories=names, names=names, geometry=shares)
+    tracemalloc.start()
+    layout = laid_out(relation, shares)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    common = np.argsort(-shares)[:40]
+    assert [row.names for row in layout.rows] == [(f"c{at}",) for at in common]
+    assert layout.left_out == 5000 - 40
+    assert peak < 8 * 5000**2 / 20  # a matrix of all pairs would be 200 MB

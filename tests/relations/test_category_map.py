@@ -95,3 +95,13 @@ def test_a_category_without_rows_is_left_out_and_one_cluster_gives_one_point() -
     assert list(found.tidy()) == [
         "column", "category", "count", "x0", "x1", "contribution0", "contribution1", "quality0", "quality1",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_category_that_makes_most_of_an_axis_stands_on_its_right(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    by_category, sizes, together = counted([tuple(row) for row in rng.integers(0, 2, (40, 3)).tolist()])
+    found = map_categories(by_category, sizes, SCHEMA, together=together, axes=2)
+    most = found.contributions.round(9).argmax(axis=0)
+    assert (found.coordinates[most, [0, 1]] >= 0).all()
+    assert found.inertia[0] > 0

@@ -51,3 +51,21 @@ def test_moves_come_with_their_parts_of_both_groups() -> None:
     found = cross(np.array([0, 0, 0, 1, 1, 1, 1]), np.array([0, 0, 1, 1, 1, 1, 0]), (2, 2))
     assert [(flow.source, flow.target) for flow in found.moves] == [(0, 1), (1, 0)]
     assert (found.moves[0].of_source, found.moves[0].of_target) == (pytest.approx(1 / 3), 0.25)
+
+
+@pytest.mark.parametrize(("groups", "seed"), [((2, 2), 0), ((2, 3), 1), ((3, 4), 2), ((5, 2), 3)])
+def test_association_is_the_corrected_v_of_bergsma_written_out(groups: tuple[int, int], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    first = rng.integers(0, groups[0], 80)
+    second = np.where(rng.random(80) < 0.6, first % groups[1], rng.integers(0, groups[1], 80))
+    chi_square = 0.0
+    for one in range(groups[0]):
+        for other in range(groups[1]):
+            expected = (first == one).sum() * (second == other).sum() / 80
+            chi_square += (((first == one) & (second == other)).sum() - expected) ** 2 / expected
+    r, c = groups
+    phi = max(0.0, chi_square / 80 - (r - 1) * (c - 1) / 79)
+    smaller = min(r - (r - 1) ** 2 / 79, c - (c - 1) ** 2 / 79)
+    found = cross(first, second, groups).association
+    assert 0 < found < 1
+    assert found == pytest.approx((phi / (smaller - 1)) ** 0.5)

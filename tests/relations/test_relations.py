@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from catalpa.errors import CatalpaError, MissingDependency, ParameterError, UnknownCluster, UnknownColumn
 from catalpa.relations.relations import Relations
+from catalpa.table import infer
 
 SAFETY = np.array([[0.7, 0.1, 0.2, 0.5, 0.5]])  # high, low, med; then 2, missing
 
@@ -257,3 +259,28 @@ class TestShowing:
         assert relation.order == ()
         assert relation.edges == []
         assert str(relation) == "a in cluster 0\n(no categories)"
+
+
+def test_the_commonest_categories_keep_their_order_names_and_distances():
+    schema = infer([[value] for value in ("1", "2", "3", "4")], categorical_features=[0])
+    shares = np.array([[0.1, 0.4, 0.1, 0.4]])
+    on_a_line = Relations.on_lines(schema, np.array([[0.0, 3.0, 1.0, 7.0]]), shares=shares)[0, "x0"]
+    apart = on_a_line.distances
+    from_distances = Relations.from_distances(schema, [apart], n_clusters=1, shares=shares)[0, "x0"]
+    for relation in (on_a_line, from_distances):
+        assert relation.commonest(4) is relation
+        few = relation.commonest(3)
+        assert few.names == ("1", "2", "4")
+        np.testing.assert_array_equal(few.distances, apart[np.ix_([0, 1, 3], [0, 1, 3])])
+        assert few.order == ("1", "2", "4")
+        assert few.shares.tolist() == [0.1, 0.4, 0.4]
+
+
+def test_names_that_need_their_type_keep_it_among_the_held_categories():
+    relation = Relations.on_lines(
+        infer([["1"], [None]], categorical_features=[0]),
+        np.array([[0.5, 0.1]]),
+        shares=np.array([[1.0, 0.0]]),
+    )[0, "x0"]
+    renamed = replace(relation, names=("1 (str)", "(missing)"))
+    assert renamed.held.names == ("1 (str)",)

@@ -109,3 +109,12 @@ def test_the_page_shows_texts_of_the_table_as_texts() -> None:
     assert "<b>" not in page
     assert "&lt;b&gt;" in page
     assert np.char.count(page, "<table") == 2
+
+
+@pytest.mark.parametrize(("movers", "described"), [(5, True), (4, False)])
+def test_movers_are_described_from_five_rows_on(movers, described):
+    table = [["a"]] * (20 - movers) + [["b"]] * movers + [["c"]] * 20
+    first = [0] * 20 + [1] * 20
+    second = [0] * (20 - movers) + [1] * movers + [1] * 20
+    (move,) = catalpa.compare(first, second, table).summary["moves"]
+    assert (move["differ"] is not None) == described

@@ -160,7 +160,7 @@ def test_splits_count_the_rows_that_are_given(zoo):
     assert [branch["rows"] for branch in branches] == [38, 38, 30, 8, 0, 0, 0, 0, 0, 0, 0]
 
 
-@pytest.mark.parametrize("method", [catalpa.WOCIL, catalpa.HARR])
+@pytest.mark.parametrize("method", [catalpa.WOCIL, catalpa.HARR, catalpa.DISC])
 def test_weights_are_those_of_the_model_the_heaviest_column_first(method, zoo):
     model = method(4, random_state=0).fit(zoo)
     records = model.report(zoo).summary["weights"]
@@ -169,6 +169,12 @@ def test_weights_are_those_of_the_model_the_heaviest_column_first(method, zoo):
         assert record["weights"] == pytest.approx(model.weights_[record["column"]].tolist(), abs=1e-6)
     sums = [sum(record["weights"]) for record in records]
     assert sums == sorted(sums, reverse=True)
+
+
+def test_weights_without_those_of_numbers_are_in_the_summary():
+    table = pd.DataFrame({"colour": ["red", "red", "blue", "blue"], "price": [1.5, 1.25, 7.5, 7.75]})
+    summary = catalpa.DISC(2, random_state=0).fit(table).report(table).summary
+    assert [record["column"] for record in summary["weights"]] == ["colour"]
 
 
 def test_weights_of_pairs_of_categories_are_no_weights_of_columns(zoo):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pandas as pd
+import pytest
+
+from catalpa.table import infer_batches
 from catalpa.table.digest import digest, fractions_as_text, spelled_alike
 from catalpa.table.schema import TableSettings
 
@@ -25,3 +29,10 @@ def test_fractions_are_found_by_their_sign_where_all_texts_are_numbers():
     table = [["1,5", "a,5", "0,5"], ["2", "1,5", "1.234"]]
     found = [fractions_as_text(summary) for summary in digest(table, SETTINGS).summaries]
     assert found == [{",": "1,5"}, {}, {",": "0,5", ".": "1.234"}]
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_batch_may_declare_categories_and_another_not(first):
+    batches = [pd.DataFrame({"c": pd.Categorical(["a", "b"])}), pd.DataFrame({"c": ["a", "c"]})]
+    schema = infer_batches(batches if first else batches[::-1])
+    assert schema.columns[0].categories == ("a", "b", "c")

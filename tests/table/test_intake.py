@@ -12,7 +12,8 @@ from scipy import sparse
 
 from catalpa.errors import ColumnMismatch, TableError, UnsupportedTable
 from catalpa.table import cells, encode, infer, infer_batches, open_table
-from catalpa.table.cells import Coded, Dtype, Family
+from catalpa.table.cell_types import Family
+from catalpa.table.cells import Coded, Dtype
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,6 @@ from catalpa.table.cells import Coded, Dtype, Family
         (np.ones((2, 2)) * 1j, UnsupportedTable, "Complex data not supported"),
         (np.array([[1j]], dtype=object), UnsupportedTable, "Complex data not supported"),
         (np.zeros(2, dtype=[("a", int)]), UnsupportedTable, "structured"),
-        (pl.DataFrame({"a": [1]}).lazy(), UnsupportedTable, r"\.collect\(\)"),
         ([{1}, {2}], UnsupportedTable, "Row 0 is a set"),
         ([["a"], {"a": 1}], UnsupportedTable, "Row 1 is a dict"),
         ([["a"], ["a", "b"]], TableError, "Row 1 has 2 cells, but row 0 has 1"),
@@ -57,7 +57,7 @@ from catalpa.table.cells import Coded, Dtype, Family
         (
             pd.DataFrame({"w": pd.to_timedelta([1, 2], unit="s")}),
             UnsupportedTable,
-            "'w' holds values of type duration",
+            r"'w' holds spans of time \(timedelta64\[.*\]\)\. Convert them to numbers.*total_seconds",
         ),
         (pl.DataFrame({"l": [{"a": 1}, {"a": 2}]}), UnsupportedTable, "'l' holds"),
         (pd.DataFrame({"l": [[["a"]], []]}), UnsupportedTable, "'l' holds a list"),
@@ -219,7 +219,7 @@ def test_dictionaries_of_other_values_than_text_are_read(values, categories):
 
 def test_a_dictionary_of_durations_is_refused():
     cells = pa.DictionaryArray.from_arrays(pa.array([0]), pa.array([dt.timedelta(1)]))
-    with pytest.raises(UnsupportedTable, match="'a' holds a timedelta"):
+    with pytest.raises(UnsupportedTable, match="'a' holds spans of time"):
         infer(pa.table({"a": cells}))
 
 
@@ -308,8 +308,10 @@ def test_orders_that_contradict_or_leave_open_are_told(other):
 
 
 def test_batches_that_disagree_are_told():
-    with pytest.raises(TableError, match="'x0' holds whole numbers in some rows and text in later ones"):
-        infer_batches([[[1]], [["a"]]])
+    with pytest.raises(TableError, match="'x0' holds numbers in some rows and text in later ones"):
+        infer_batches([[[0.5]], [["a"]]])
+    with pytest.raises(TableError, match="'x0' holds lists in some rows and text in later ones"):
+        infer_batches([[[["a"]]], [["a"]]])
     with pytest.raises(TableError, match=r"columns \['x0', 'x1'\]"):
         infer_batches([[[1]], [[1, 2]]])
     with pytest.raises(TableError, match="no batch of rows"):

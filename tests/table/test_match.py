@@ -11,7 +11,7 @@ import catalpa
 from catalpa import KModes, datasets
 from catalpa.errors import ColumnMismatch, TableError, UnseenCategories, UnseenCategoryWarning
 from catalpa.table import encode, infer
-from catalpa.table.cells import read_text
+from catalpa.table.cell_types import read_text
 from catalpa.table.infer import extend
 
 

@@ -26,11 +26,11 @@ CASES = {
         "'a' holds 'x.udcff', which is no text",
     ),
     "half a character in a name": ([{"n\ud800": "x"}], "A column is called 'n.ud800', which is no text"),
-    "spans of time": ([[np.timedelta64(1, "D")], [np.timedelta64(3, "M")]], "'x0' holds a timedelta64"),
+    "spans of time": ([[np.timedelta64(1, "D")], [np.timedelta64(3, "M")]], "'x0' holds spans of time"),
     "months": (pa.table({"a": MONTHS}), "'a' holds values of type month_day_nano_interval"),
     "offsets of months": (
         pd.DataFrame({"a": [pd.DateOffset(months=1)] * 2}),
-        "'a' holds values of type month",
+        "'a' holds a DateOffset",
     ),
     "too large for a float": (
         [["x"], [np.longdouble("1e4000")]],

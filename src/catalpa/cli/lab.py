@@ -16,7 +16,10 @@ from catalpa.cli.terminal import Terminal, counted
 from catalpa.errors import ParameterError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from catalpa.lab.protocol import Protocol
+    from catalpa.lab.published_table import AsPublished as AsPublishedTable
 
 lab = typer.Typer(
     help="Run the published experiments again, and compare methods on a table of your own.",
@@ -32,9 +35,16 @@ ProtocolFile = Annotated[
 ]
 Methods = Annotated[list[str] | None, typer.Option("--methods", "-m", help=f"Only these: {NAMED}.")]
 Datasets = Annotated[list[str] | None, typer.Option("--datasets", "-d", help="Only these: ZO,CV.")]
+AsPublished = Annotated[
+    bool,
+    typer.Option("--as-published", help="From the starts of the printed runs, where they are known."),
+]
 RESULTS = Path("results/protocol.parquet")
+PUBLISHED = Path("results/as_published.parquet")
 QUICK = Path("results/quick.parquet")
+COUNTERPARTS = Path("results/counterparts.csv")
 FIGURES = Path("results/figures")
+CLAIMS = Path("results/claims.csv")
 Format = StrEnum("Format", ["PLAIN", "MARKDOWN", "LATEX", "CSV"])
 
 
@@ -43,6 +53,7 @@ Format = StrEnum("Format", ["PLAIN", "MARKDOWN", "LATEX", "CSV"])
 def run_command(
     *,
     quick: Annotated[bool, typer.Option("--quick", help="Bundled data sets and five seeds only.")] = False,
+    as_published: AsPublished = False,
     results: Annotated[Path | None, typer.Option(help="The .parquet file to keep results in.")] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Processes.")] = 1,
     methods: Methods = None,
@@ -59,14 +70,17 @@ def run_command(
         catalpa lab run --quick
 
         CATALPA_DATA=~/data catalpa lab run --jobs 2
+
+        catalpa lab run --as-published
     """
     from catalpa.lab.grids import to_plain
     from catalpa.lab.journal import ResultJournal
     from catalpa.lab.run import run
     from catalpa.lab.tables import table
 
-    path = results or (QUICK if quick else RESULTS)
-    plan = _planned(terminal, protocol, quick, methods, datasets, seeds)
+    path = results or (PUBLISHED if as_published else QUICK if quick else RESULTS)
+    whole = _protocol(protocol, listed(methods), as_published=as_published)
+    plan = _planned(terminal, whole, quick, methods, datasets, seeds)
     # Only what is planned now: failures of other methods stay as they were found.
     if retry_failed:
         ResultJournal(path).forget_failures({job.key for job in plan.jobs()})
@@ -79,6 +93,13 @@ def run_command(
         # Two lines of a terminal; the results hold it whole.
         text = text if len(text) <= 160 else f"{text[:157]}..."
         terminal.say(f"  {method} on {names} ({len(part)}): {text}")
+    if as_published:
+        from catalpa.lab.published_table import as_published_table
+
+        for grid in as_published_table(rows, None, plan, "2").grids():
+            terminal.show(to_plain(grid) + "\n")
+        terminal.say("More of it: catalpa lab table 2 --as-published --measure ARI, and table 3.")
+        return
     made = table(rows, plan, "2")
     if not made.cells.empty:
         for view in ("ours", "printed", "ours minus printed"):
@@ -92,7 +113,9 @@ def table_command(
     number: Annotated[str, typer.Argument(help="2, 3 or 4.")],
     *,
     measure: Annotated[str, typer.Option(help="ACC, ARI, NMI, AMI or CMP.")] = "ACC",
+    as_published: AsPublished = False,
     results: Results = RESULTS,
+    published: Annotated[Path, typer.Option(help="Results of runs as published.")] = PUBLISHED,
     protocol: ProtocolFile = None,
     format: Annotated[Format, typer.Option(help="How to write it.")] = Format.PLAIN,  # noqa: A002
     destination: Destination,
@@ -104,12 +127,18 @@ def table_command(
         catalpa lab table 2 --measure ARI
 
         catalpa lab table 3 --format latex -o table3.tex
+
+        catalpa lab table 2 --as-published
     """
     from catalpa.lab.grids import FORMATS
-    from catalpa.lab.tables import table
+    from catalpa.lab.tables import PublishedTable, table
 
     destination.check()
-    made = table(*_stored(results, protocol), number, measure.upper())
+    made: AsPublishedTable | PublishedTable
+    if as_published:
+        made = _as_published(published, results, protocol, number, measure.upper())
+    else:
+        made = table(*_stored(results, protocol), number, measure.upper())
     if made.cells.empty:
         raise ParameterError(
             f"The protocol shows no method in Table {number}. A method is shown by a line such as "
@@ -155,10 +184,64 @@ def significance_command(
         save(critical_differences(found), [chart])
 
 
+@lab.command("counterparts")
+@with_groups
+def counterparts_command(
+    *,
+    measure: Annotated[str, typer.Option(help="ACC, ARI or CMP.")] = "ACC",
+    runs: Annotated[Path, typer.Option(help="The .csv file that runs are kept in.")] = COUNTERPARTS,
+    methods: Annotated[
+        list[str] | None, typer.Option("--methods", "-m", help="Only these columns: KMD,HDC.")
+    ] = None,
+    datasets: Datasets = None,
+    stored: Annotated[bool, typer.Option("--stored", help="Print what is stored, run nothing.")] = False,
+    format: Annotated[Format, typer.Option(help="How to write it.")] = Format.PLAIN,  # noqa: A002
+    terminal: Terminal,
+) -> None:
+    """Print the counterparts' columns from the printed runs' starts, and all methods from the same rows.
+
+    Started again, it continues. For example:
+
+        catalpa lab counterparts --datasets ZO,CV --runs counterparts.csv
+
+        catalpa lab counterparts --stored --measure CMP
+    """
+    from catalpa.lab.counterparts import (
+        MEASURES,
+        printed_grid,
+        read_counterparts,
+        run_counterparts,
+        same_rows_grid,
+        scores,
+    )
+    from catalpa.lab.grids import FORMATS
+    from catalpa.lab.protocol import read_protocol
+    from catalpa.lab.significance import significance, tests_text
+
+    name = measure.upper()
+    if name not in MEASURES:
+        raise ParameterError(f"measure is {measure!r}; the printed columns have {', '.join(MEASURES)}.")
+    if stored:
+        rows = read_counterparts(runs)
+    else:
+        plan = _planned(terminal, read_protocol(), False, None, datasets, None)
+        make_folder(runs.absolute().parent)
+        with terminal.runs() as watch:
+            rows = run_counterparts(plan, runs, labels=listed(methods), watch=counted(watch))
+    if format is Format.CSV:
+        terminal.show(rows.to_csv(index=False, lineterminator="\n"))
+        return
+    for grid in (printed_grid(rows, name), same_rows_grid(rows, name)):
+        terminal.show(FORMATS[format.value](grid) + "\n")
+    complete = scores(rows, name).dropna(axis=1, how="all").dropna()
+    if min(complete.shape) > 1:
+        terminal.show(tests_text(significance(scores(rows, name), name)) + "\n")
+
+
 @lab.command("figure")
 @with_groups
 def figure_command(
-    number: Annotated[int, typer.Argument(min=1, max=4, help="1, 2, 3 or 4.")],
+    number: Annotated[int, typer.Argument(min=1, max=5, help="1 to 4, or 5: the means over many seeds.")],
     *,
     folder: Annotated[Path, typer.Option("--output", "-o", help="Folder for CSV, SVG and PNG.")] = FIGURES,
     data: Annotated[Path | None, typer.Option(help="Draw from this CSV instead of running again.")] = None,
@@ -175,10 +258,8 @@ def figure_command(
 
         catalpa lab figure 3 --data figures/figure3.csv -o figures/ --force
     """
-    import pandas as pd
-
     from catalpa.lab.figures.draw import FIGURES, save
-    from catalpa.lab.figures.experiments import collected, kept_pieces
+    from catalpa.lab.figures.pieces import collected, kept_pieces
     from catalpa.lab.protocol import read_protocol
     from catalpa.report.document import needs_packages
 
@@ -186,24 +267,57 @@ def figure_command(
     stem = folder / f"figure{number}"
     files = [stem.with_suffix(suffix) for suffix in (".csv", ".svg", ".png")]
     # Data that are drawn from may lie where they would be written; they stay.
-    check_free(*(file for file in files if file != data), force=force)
+    if data is not None and data.absolute() == files[0].absolute():
+        del files[0]
+    check_free(*files, force=force)
     needs_packages()
     make_folder(folder)
     if data is None:
         kept = stem.with_suffix(".jsonl")
-        pieces = figure.pieces(_figure_planned(terminal, read_protocol(protocol), number, quick))
+        pieces = figure.pieces(_here(terminal, read_protocol(protocol), figure.name, quick))
         before = len(kept_pieces(pieces, kept))
         if before:
             terminal.say(f"{before} of {len(pieces)} parts are in {kept}; delete it to measure them again.")
         with terminal.listening(), terminal.runs() as watch:
             frame = collected(pieces, kept, counted(watch))
-        write_text(files[0], frame.to_csv(index=False, lineterminator="\n"))
-        # The data are whole in the CSV file now.
-        kept.unlink(missing_ok=True)
     else:
-        frame = pd.read_csv(data)
-    save(figure.draw(frame), files[1:])
+        frame = _figure_data(data)
+    if files[0].suffix == ".csv":
+        write_text(files[0], frame.to_csv(index=False, lineterminator="\n"))
+    if data is None:
+        kept.unlink(missing_ok=True)  # the data are whole in the CSV file now
+    save(figure.draw(frame), [file for file in files if file.suffix != ".csv"])
     terminal.wrote(*files)
+
+
+@lab.command("claims")
+@with_groups
+def claims_command(
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The CSV file to write.")] = CLAIMS,
+    protocol: ProtocolFile = None,
+    force: Force = False,
+    terminal: Terminal,
+) -> None:
+    """Count what the theorems of the paper claim: rises of the objective, stops, pairs at distance 0.
+
+    Started again, it continues. For example:
+
+        CATALPA_DATA=~/data catalpa lab claims
+    """
+    from catalpa.lab.claims import claims
+    from catalpa.lab.figures.pieces import collected
+    from catalpa.lab.protocol import read_protocol
+
+    check_free(output, force=force)
+    make_folder(output.absolute().parent)
+    kept = output.with_suffix(".jsonl")
+    pieces = claims(_here(terminal, read_protocol(protocol), "claims", quick=False))
+    with terminal.runs() as watch:
+        frame = collected(pieces, kept, counted(watch))
+    write_text(output, frame.to_csv(index=False, lineterminator="\n"))
+    kept.unlink(missing_ok=True)
+    terminal.wrote(output)
 
 
 @lab.command("compare")
@@ -273,25 +387,45 @@ def page_command(
     destination.write(page(*_stored(results, protocol), figures_text(figures, link)))
 
 
+def _as_published(
+    published: Path, results: Path, protocol: Path | None, number: str, measure: str
+) -> AsPublishedTable:
+    """Stored runs from the published starts, beside those from unpicked seeds where there are any."""
+    from catalpa.lab.journal import read_results
+    from catalpa.lab.protocol import read_protocol
+    from catalpa.lab.published_table import as_published_table
+
+    unpicked = read_results(results) if results.exists() else None
+    return as_published_table(read_results(published), unpicked, read_protocol(protocol), number, measure)
+
+
+def _protocol(path: Path | None, methods: list[str] | None, *, as_published: bool) -> Protocol:
+    """The protocol, or its published part, with methods that it lacks at their defaults."""
+    from catalpa.lab.estimators import is_by_chance, method_name
+    from catalpa.lab.protocol import read_protocol
+
+    plan = read_protocol(path)
+    if as_published:
+        return plan.published()
+    for name in map(method_name, methods or []):
+        if name not in {entry.method for entry in plan.entries}:
+            plan = plan.with_method(name, chance=is_by_chance(name))
+    return plan
+
+
 def _planned(
     terminal: Terminal,
-    path: Path | None,
+    plan: Protocol,
     quick: bool,
     methods: list[str] | None,
     datasets: list[str] | None,
     seeds: int | None,
 ) -> Protocol:
     """The protocol as asked for, on the data sets that are on this computer; says what is left out."""
-    from catalpa.lab.estimators import is_by_chance, method_name
-    from catalpa.lab.protocol import read_protocol
+    from catalpa.lab.estimators import method_name
     from catalpa.lab.run import available
 
-    plan = read_protocol(path)
     names = None if methods is None else [method_name(name) for name in listed(methods) or []]
-    for name in names or []:
-        # A method that the protocol lacks, of this or another package, joins with its defaults.
-        if name not in {entry.method for entry in plan.entries}:
-            plan = plan.with_method(name, chance=is_by_chance(name))
     plan = plan.quick() if quick else plan
     plan = plan.restricted(methods=names, datasets=listed(datasets), repeats=seeds)
     plan, missing = available(plan)
@@ -305,8 +439,17 @@ def _planned(
     return plan
 
 
-def _figure_planned(terminal: Terminal, protocol: Protocol, number: int, quick: bool) -> Protocol:
-    """The protocol with a figure on the data sets that are on this computer; says what is left out."""
+def _figure_data(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    try:
+        return pd.read_csv(path)
+    except (OSError, ValueError) as error:  # those of pandas' reader are ValueErrors
+        raise ParameterError(f"{str(path)!r} cannot be read as the CSV file of a figure: {error}") from error
+
+
+def _here(terminal: Terminal, protocol: Protocol, name: str, quick: bool) -> Protocol:
+    """The protocol with what ``name`` measures on data sets of this computer; prints what is left out."""
     from catalpa.datasets import list_datasets
     from catalpa.lab.figures.experiments import quick_settings
 
@@ -314,10 +457,9 @@ def _figure_planned(terminal: Terminal, protocol: Protocol, number: int, quick: 
     # Quick means without a folder of data sets, and so the same everywhere.
     here = list(known.loc[known["bundled" if quick else "available"], "alias"])
     settings = quick_settings(protocol.figures) if quick else dict(protocol.figures)
+    wanted = settings[name].get("data", [])
     # Figures 3 and 4 are made from planted clusters and from one bundled table.
-    name = {1: "relations", 2: "convergence"}.get(number)
-    if name is not None:
-        wanted = settings[name]["data"]
+    if isinstance(wanted, list):
         missing = [one for one in wanted if one not in here]
         settings[name] = {**settings[name], "data": [one for one in wanted if one in here]}
         if missing and not quick:

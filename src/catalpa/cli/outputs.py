@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -92,6 +92,39 @@ def write_texts(path: Path | None, texts: Iterable[str]) -> None:
                 stream.write(text.encode("utf-8"))
         with told():
             written.close()
+
+
+def write_together(folder: Path, files: Sequence[tuple[str, Iterable[str]]]) -> list[Path]:
+    """Write files each of which is of use only with those before it; gives their paths.
+
+    All are written beside their places first. Then older files are removed, the last one first, and the new
+    ones take their places in order: wherever this is stopped, a file stands beside those that it needs.
+    """
+    make_folder(folder)
+    paths = [folder / name for name, _ in files]
+    with ExitStack() as drafts:
+        # Left in the opposite order: the first file takes its place first.
+        for path, (_, texts) in zip(reversed(paths), reversed(files), strict=True):
+            told = partial(told_as, OutputError, f"{str(path)!r} cannot be written")
+            with told():
+                stream = drafts.enter_context(open_atomically(path))
+            for text in texts:
+                with told():
+                    stream.write(text.encode("utf-8"))
+            with told():
+                _keep_rights(path, Path(stream.name))
+        with told_as(OutputError, f"The files in {str(folder)!r} cannot be replaced"):
+            for path in reversed(paths[1:]):
+                if path.is_file():  # a link stays: what it leads to is replaced
+                    path.resolve().unlink()
+            drafts.close()
+    return paths
+
+
+def _keep_rights(old: Path, new: Path) -> None:
+    """Give a file the rights of the one that it will replace, which is gone by then."""
+    if old.is_file():
+        new.chmod(old.stat().st_mode & 0o7777)
 
 
 def check_proba(method: type[Clusterer]) -> None:

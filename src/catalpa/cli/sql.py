@@ -14,9 +14,7 @@ from catalpa.cli.terminal import Terminal
 def sql(
     model: ModelFile,
     *,
-    dialect: Annotated[
-        str, typer.Option(help="duckdb, postgres, sqlite or another that sqlglot knows.")
-    ] = "duckdb",
+    dialect: Annotated[str, typer.Option(help="duckdb, postgres or sqlite.")] = "duckdb",
     table: Annotated[str, typer.Option(help="Table to label.")] = "rows",
     schema: Annotated[str | None, typer.Option(help="Schema of the database that holds the table.")] = None,
     keep: Annotated[
@@ -24,6 +22,12 @@ def sql(
         typer.Option(help="Columns to select beside the cluster: a,b. The model's columns if not given."),
     ] = None,
     label: Annotated[str, typer.Option(help="Name of the column of clusters.")] = "cluster",
+    probabilities: Annotated[
+        bool,
+        typer.Option(
+            "--probabilities", help="Add membership probabilities, certainty and outlier score; for Grove."
+        ),
+    ] = False,
     destination: Destination,
     terminal: Terminal,
 ) -> None:
@@ -36,12 +40,16 @@ def sql(
         catalpa sql out/model.json --table people --keep person | duckdb people.db
 
         catalpa sql out/model.json --dialect postgres --schema survey --table people -o label.sql
+
+        catalpa sql out/model.json --table people --keep person --probabilities -o label.sql
     """
     from catalpa.cluster.registry import load
 
     destination.check()
     # A pair, not a text with a dot: names may hold dots, and are quoted one by one.
     path = table if schema is None else (schema, table)
-    query = load(model).to_sql(dialect=dialect, table=path, keep=listed(keep), label=label)
+    query = load(model).to_sql(
+        dialect=dialect, table=path, keep=listed(keep), label=label, probabilities=probabilities
+    )
     destination.write(f"{query}\n")
     terminal.wrote(destination.output)

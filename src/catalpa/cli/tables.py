@@ -18,10 +18,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from catalpa.cli.options import CsvFile
-from catalpa.cli.outputs import LABELS, MODEL, PROFILES, write_text, write_texts
+from catalpa.cli.outputs import LABELS, MODEL, PROFILES, write_together
 from catalpa.errors import ParameterError, UnknownColumn
 from catalpa.estimator.base import Clusterer
+from catalpa.estimator.document import model_document
 from catalpa.estimator.problem import fitted_of
+from catalpa.model.file import model_text
 from catalpa.relations.doubt import border_by_probability
 from catalpa.table.blocks import FloatArray
 from catalpa.table.files.scan import scan
@@ -243,7 +245,11 @@ def write_results(
 ) -> list[Path]:
     """Write labels (table by table; those of the fit if none are given), model and profiles; gives paths."""
     tables = labels or [label_columns(model, model.labels_)]
-    write_texts(folder / LABELS, csv_parts(tables, quote_formulas=quote_formulas))
-    model.save(folder / MODEL)
-    write_text(folder / PROFILES, csv_text(model.profiles_, quote_formulas=quote_formulas))
+    files = {
+        MODEL: [model_text(model_document(model))],
+        PROFILES: [csv_text(model.profiles_, quote_formulas=quote_formulas)],
+        LABELS: csv_parts(tables, quote_formulas=quote_formulas),
+    }
+    # Labels without their model could not be explained, or given to new rows.
+    write_together(folder, list(files.items()))
     return [folder / name for name in (LABELS, MODEL, PROFILES)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -11,7 +10,7 @@ import numpy as np
 from catalpa.costs.context import CategoryDistances, ColumnContexts, learn_contexts
 from catalpa.costs.cooccurrence import overall_shares
 from catalpa.costs.embedding import JointVectors, vectors_at
-from catalpa.errors import ColumnWarning, ParameterError, UndefinedMetric
+from catalpa.errors import ColumnWarning, ParameterError, UndefinedMetric, warn_user
 from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.parameters import IterationSettings, choice, number, rules
@@ -193,11 +192,10 @@ def _check_defined(contexts: ColumnContexts, schema: Schema, together: IntArray)
         )
     unheard = [names[column] for column in silent if varies[column]]
     if unheard:
-        warnings.warn(
+        warn_user(
             f"The other columns tell nothing about {unheard}, so these have no influence on the clusters. "
             "Use KModes or Grove if they should.",
             ColumnWarning,
-            stacklevel=4,  # the line of the user that calls fit
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,6 @@ import numpy as np
 from catalpa.costs.cooccurrence import in_use, overall_shares
 from catalpa.costs.embedding import JointVectors, MeanVectors, category_distances, vectors_at
 from catalpa.costs.graph import SIMILARITIES, factors, spectrum, unit_rows, value_graph
-from catalpa.errors import AmbiguousVectorsWarning
 from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.centroids import BEGIN, settle_centroids
 from catalpa.estimator.contents import ModelContents
@@ -21,7 +19,6 @@ from catalpa.relations.relations import Relations
 from catalpa.steps.embed import join_vectors, mean_vectors
 from catalpa.table.blocks import Axis, FloatArray
 
-SAME_EIGENVALUE = 1e-8  # far above the rounding of the eigensolver, far below gaps that mean something
 METHODS = {"joint": JointVectors, "mean": MeanVectors}
 
 
@@ -47,6 +44,8 @@ class CDCDR(IterationSettings, Clusterer):
     n_components : int, "average" or None, default=None
         Length of the vectors; None is ``n_clusters``, which the authors' program takes, "average" the
         mean number of categories of a column, which their text says. Not used by ``embedding="none"``.
+        Eigenvectors of equal eigenvalues are taken together, so that the result does not depend on the
+        computer: ``embedding="spectral"`` may take more than this.
     integration : {"joint", "mean"}, default="joint"
         A row is the vectors of its categories one after the other, or their mean.
     init : {"k-means++", "random", "huang", "cao"} or table, default="k-means++"
@@ -133,11 +132,7 @@ class CDCDR(IterationSettings, Clusterer):
         length = self._length(axis, problem.n_clusters)
         if self.embedding == "nmf":  # the factorisation begins at random, the others leave nothing to chance
             return unit_rows(factors(graph, length, generators(problem.random_state, 1)[0]))
-        # Signs and rotations inside an eigenspace change no distance, unless the cut goes through one.
-        vectors, values = spectrum(graph, length)
-        if len(values) > length and values[-2] - values[-1] < SAME_EIGENVALUE:
-            _warn_ambiguous(length)
-        return unit_rows(vectors)
+        return unit_rows(spectrum(graph, length)[0])
 
     def _length(self, axis: Axis, n_clusters: int) -> int:
         if self.n_components is None:
@@ -172,13 +167,3 @@ class CDCDR(IterationSettings, Clusterer):
             return engine.each(join_vectors, engine.axis, wide)
         counted = MeanVectors(self.schema_.axis, self.category_vectors_, overall).counted
         return engine.each(mean_vectors, engine.axis, wide, len(counted))
-
-
-def _warn_ambiguous(length: int) -> None:
-    warnings.warn(
-        f"The graph of categories has equal eigenvalues at places {length} and {length + 1}, and only the "
-        "first is taken: its vector, and with it the clusters, may differ between computers. This happens "
-        "where columns are independent. Change n_components to take both or neither.",
-        AmbiguousVectorsWarning,
-        stacklevel=5,  # the line of the user that calls fit
-    )

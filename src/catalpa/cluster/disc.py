@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from os import PathLike
+from typing import Any
 
 import numpy as np
 
-from catalpa.costs.conditional import ClusterRelations, OnLines
-from catalpa.costs.matching import Matching
+from catalpa.costs.conditional import ClusterRelations, OnLines, tree_lengths
+from catalpa.costs.matching import Matching, Prototypes
+from catalpa.estimator.attributes import frame_in
 from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.parameters import IterationSettings, choice, either, number, rules
@@ -42,7 +44,7 @@ class DISC(IterationSettings, Clusterer):
         Relearn until the clusters repeat. False learns once, the paper's DISC-I.
     gamma : float or None, default=None
         Weight of the numeric part. None balances it so that over the whole table a numeric column sets two
-        random rows as far apart, on average, as a categorical one; the paper uses 1.
+        random rows as far apart, on average, as a categorical one. The paper does not state its weight.
     init : {"random", "huang", "cao"} or table, default="random"
         Rows to start from: distinct random rows as in the paper, Huang's or Cao's choice, or a table of
         centres in original values with the columns of ``X``.
@@ -61,6 +63,9 @@ class DISC(IterationSettings, Clusterer):
     labels_ : array (n,) of int32
     relations_ : Relations
         For a cluster and a column: the line of categories, edge lengths, distances, a drawing.
+    weights_ : frame of the table's library
+        Weight of every categorical column in every cluster: the length of its tree, over the sum of the
+        lengths of all trees of the cluster (Remark 2 of the paper). Each row sums to 1.
     cluster_centers_ : frame of the table's library, one row per cluster, in original values
     cost_ : float
         Summed distance of the rows to their centres.
@@ -116,11 +121,7 @@ class DISC(IterationSettings, Clusterer):
 
         def run(rng: np.random.Generator) -> Settled[OnLines]:
             begun = problem.settle(begin, begin.start(problem.seeds(rng)), phase="start")
-            lines = learner.relearn(begun.after, begun.filled)
-            if self.relearn:
-                return problem.alternate(learner, lines, begun)
-            once = problem.settle(learner, lines, relearned=True)
-            return replace(once, history=begun.history + once.history)
+            return relearned(problem, learner, begun, relearn=self.relearn)
 
         rest = problem.best(run)
         learned = {"positions": rest.state.positions}
@@ -132,3 +133,30 @@ class DISC(IterationSettings, Clusterer):
         found = self._fitted
         lines = Relations.on_lines(found.schema, found.outcome.learned["positions"], shares=found.shares)
         return replace(lines, unit="difference of shares")
+
+    @property
+    def weights_(self) -> Any:
+        """Weight of every categorical column in every cluster, from its trees; rows sum to 1.
+
+        A tree is as long as the most common category of the column in the cluster is more common than the
+        least common one. That is the most that a cell can cost, and so what the column weighs (Remark 2).
+        Columns weigh the same in a cluster whose trees all have length 0.
+        """
+        columns = self.schema_.categorical
+        lengths = tree_lengths(self._fitted.outcome.learned["positions"], self.schema_.axis)
+        totals = lengths.sum(axis=1, keepdims=True)
+        even = np.full(lengths.shape, 1.0 / max(len(columns), 1))
+        weights = np.divide(lengths, totals, out=even, where=totals > 0)
+        lines = {column.name: own.tolist() for column, own in zip(columns, weights.T, strict=True)}
+        return frame_in(self.schema_.library, lines)
+
+
+def relearned(
+    problem: Problem, learner: ClusterRelations, begun: Settled[Prototypes], *, relearn: bool
+) -> Settled[OnLines]:
+    """Algorithm 1 from where k-modes came to rest: settle and relearn until the clusters repeat, or once."""
+    lines = learner.relearn(begun.after, begun.filled)
+    if relearn:
+        return problem.alternate(learner, lines, begun)
+    once = problem.settle(learner, lines, relearned=True)
+    return replace(once, history=begun.history + once.history)

@@ -107,7 +107,7 @@ class HARR(IterationSettings, Clusterer):
         variant=choice("M", "V", "H2H"),
         normalize=choice("auto", "none", "space"),
         prototype=choice("medoid", "mode"),
-        n_bins=whole(2),
+        n_bins=whole(2, most=1 << 16),
     )
     _contents = ModelContents(
         learned={"weights": ("clusters", "cells")},

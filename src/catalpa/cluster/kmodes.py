@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from catalpa.costs.matching import Matching
+from catalpa.costs.matching import DISSIMILARITIES, Matching
 from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.incremental import Grown, learn_batch
-from catalpa.estimator.parameters import IterationSettings
+from catalpa.estimator.parameters import IterationSettings, choice, rules
 from catalpa.estimator.problem import Fitted
+from catalpa.table.blocks import Axis
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -24,6 +25,10 @@ class KModes(IterationSettings, Clusterer):
     ----------
     n_clusters : int, default=8
         Number of clusters. A table with fewer distinct rows gives fewer clusters and a warning.
+    dissimilarity : {"matching", "ng"}, default="matching"
+        Cost of a cell in a cluster. "matching": 1 unless the cell holds the centre's category. "ng": the
+        same, but a cell that matches costs the share of the cluster's rows that do not (Ng et al., 2007), so
+        that rows prefer clusters in which their categories are common. ``predict`` uses the same measure.
     init : {"random", "huang", "cao"} or table, default="random"
         Rows to start from: distinct random rows, Huang's or Cao's choice, or a table of centres in
         original values with the columns of ``X``.
@@ -65,7 +70,7 @@ class KModes(IterationSettings, Clusterer):
     labels_ : array (n,) of int32
     cluster_centers_ : frame of the table's library, one row per cluster, in original values
     cost_ : float
-        Cells that differ from their centre; also read as ``inertia_``.
+        Cells that differ from their centre, or the sum of Ng's dissimilarities; also read as ``inertia_``.
     n_iter_ : int
         Passes of the kept start.
     history_ : frame
@@ -83,6 +88,8 @@ class KModes(IterationSettings, Clusterer):
     values", Data Mining and Knowledge Discovery 2(3), 1998.
     F. Cao, J. Liang, L. Bai, "A new initialization method for categorical data clustering", Expert
     Systems with Applications 36(7), 2009.
+    M. K. Ng, M. J. Li, J. Z. Huang, Z. He, "On the impact of dissimilarity measure in k-modes clustering
+    algorithm", IEEE Transactions on Pattern Analysis and Machine Intelligence 29(3), 2007.
 
     Examples
     --------
@@ -95,15 +102,20 @@ class KModes(IterationSettings, Clusterer):
     1.0
     """
 
+    dissimilarity: str = "matching"
     bins: int | None = None
     checkpoint: str | PathLike[str] | None = None
     decay: float = 1.0
 
     _numbers = "refuse"  # a mode of numbers that are hardly ever equal says nothing
+    _rules = rules(dissimilarity=choice(*DISSIMILARITIES))
 
     def _solve(self, problem: Problem) -> Outcome:
-        rest = problem.settle_best(Matching(problem.axis))
+        rest = problem.settle_best(self._method(problem.axis))
         return problem.outcome(rest)
+
+    def _method(self, axis: Axis) -> Matching:
+        return DISSIMILARITIES[self.dissimilarity](axis)
 
     def partial_fit(self, X: Any, y: Any = None) -> KModes:
         """Learn from one more batch of rows, which is not kept.
@@ -131,15 +143,14 @@ class KModes(IterationSettings, Clusterer):
         >>> model.partial_fit([["b", "z"], ["a", "x"]]).cluster_sizes_.sum()
         np.int64(5)
         """
-        learn_batch(self, X, _relearned)
+        learn_batch(self, X, self._relearned)
         return self
 
-
-def _relearned(_before: Fitted, grown: Grown) -> Outcome:
-    """The modes of the counts."""
-    # The counts are all that k-modes needs, so old rows need not be seen again.
-    method, counts = Matching(grown.schema.axis), grown.counts
-    state = method.start(counts)
-    scores = method.scores(state)
-    cost = counts.priced(scores.table) / grown.units_per_weight
-    return Outcome(scores, counts, state.centers, cost, (), True)
+    def _relearned(self, _before: Fitted, grown: Grown) -> Outcome:
+        """The modes of the counts."""
+        # The counts are all that k-modes needs, so old rows need not be seen again.
+        method, counts = self._method(grown.schema.axis), grown.counts
+        state = method.start(counts)
+        scores = method.scores(state)
+        cost = counts.priced(scores.table) / grown.units_per_weight
+        return Outcome(scores, counts, state.centers, cost, (), True)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 
 import numpy as np
 
-from catalpa.costs.matching import Matching
-from catalpa.errors import ColumnWarning, ParameterError
+from catalpa.costs.matching import DISSIMILARITIES, Matching, Prototypes
+from catalpa.errors import ColumnWarning, ParameterError, warn_user
 from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.parameters import IterationSettings, choice, either, number, rules
+from catalpa.loop.restarts import best_of
+from catalpa.loop.settle import Settled
 from catalpa.steps.counts import count_all
 from catalpa.table.blocks import FloatArray
 
+CHOSEN_BY_CATEGORIES = ("huang", "cao")  # starts that look at no number
 DOMINATES = 100.0  # a column that spreads this many times as wide as another decides alone
 
 
@@ -37,8 +39,17 @@ class KPrototypes(IterationSettings, Clusterer):
         the full range of a number under ``scale="minmax"``. Without numeric columns None is 1.
     scale : {"minmax", "zscore", None}, default="minmax"
         Numbers are brought to [0, 1], to a standard deviation of 1, or left in their own units.
-    init, n_init, max_iter, empty_clusters
-        As in :class:`KModes`; Huang's and Cao's starts choose by the categories.
+    dissimilarity : {"matching", "ng"}, default="matching"
+        How categories are compared, as in :class:`KModes`.
+    init : {"random", "huang", "cao"} or table, default="random"
+        As in :class:`KModes`. Huang's and Cao's starts choose categories; the numbers of such a start are
+        drawn from normal distributions with the columns' means and standard deviations, as the kmodes
+        package does.
+    n_init : int, default=10
+        Starts; the one of least cost is kept. Given centres are run once, and so is Cao's start of a table
+        without numbers.
+    max_iter, empty_clusters
+        As in :class:`KModes`.
     missing, handle_unknown, categorical_features, n_jobs, random_state, checkpoint, verbose, callback
         As in :class:`KModes`. A missing number is left out of the sum.
 
@@ -79,19 +90,29 @@ class KPrototypes(IterationSettings, Clusterer):
     """
 
     gamma: float | None = None
+    dissimilarity: str = "matching"
     scale: str | None = "minmax"  # unscaled, the widest column decides alone
     checkpoint: str | PathLike[str] | None = None
 
     _numbers = "keep"
-    _rules = rules(gamma=either(choice(None), number(0.0)), scale=choice("minmax", "zscore", None))
+    _rules = rules(
+        gamma=either(choice(None), number(0.0)),
+        dissimilarity=choice(*DISSIMILARITIES),
+        scale=choice("minmax", "zscore", None),
+    )
     _contents = ModelContents(facts=("gamma",))
 
     def _solve(self, problem: Problem) -> Outcome:
-        variances = problem.engine.total(count_all, problem.engine.axis).variances()[0]
+        overall = problem.engine.total(count_all, problem.engine.axis)
+        variances = overall.variances()[0]
         weights = self._number_weights(problem, variances)
         gamma = _half_spread(variances * weights) if self.gamma is None else float(self.gamma)
-        method = Matching(problem.axis, gamma, tuple(weights.tolist()))
-        return problem.outcome(problem.settle_best(method), facts={"gamma": gamma})
+        method = DISSIMILARITIES[self.dissimilarity](problem.axis, gamma, tuple(weights.tolist()))
+        if isinstance(problem.init, str) and problem.init in CHOSEN_BY_CATEGORIES:
+            rest = _from_drawn_numbers(problem, method, overall.means()[0], np.sqrt(variances))
+        else:
+            rest = problem.settle_best(method)
+        return problem.outcome(rest, facts={"gamma": gamma})
 
     def _number_weights(self, problem: Problem, variances: FloatArray) -> FloatArray:
         """What turns squared distances on [0, 1] into those of the scale asked for, (numeric,)."""
@@ -111,6 +132,21 @@ class KPrototypes(IterationSettings, Clusterer):
         return weights
 
 
+def _from_drawn_numbers(
+    problem: Problem, method: Matching, means: FloatArray, spreads: FloatArray
+) -> Settled[Prototypes]:
+    """The best run from categories that a start chose and normal numbers; one run where none is drawn."""
+
+    def run(rng: np.random.Generator) -> Settled[Prototypes]:
+        state = method.start(problem.seeds(rng))
+        drawn = means + rng.standard_normal(state.means.shape) * spreads
+        return problem.settle(method, replace(state, means=drawn))
+
+    if not spreads.any():
+        return problem.settle_best(method)
+    return best_of(problem.n_init, problem.random_state, run)
+
+
 def _half_spread(variances: FloatArray) -> float:
     """Half the mean standard deviation of the numeric columns; 1 where no number varies."""
     # Huang asks for a weight near the numbers' spread; the half is the convention of the kmodes package.
@@ -123,9 +159,8 @@ def _warn_if_one_dominates(names: list[str], spreads: FloatArray) -> None:
         return
     widest, narrowest = (varied[pick(spreads[varied])] for pick in (np.argmax, np.argmin))
     if spreads[widest] > DOMINATES * spreads[narrowest]:
-        warnings.warn(
+        warn_user(
             f"Column {names[widest]!r} spreads {spreads[widest] / spreads[narrowest]:.0f} times as wide as "
             f"{names[narrowest]!r} and decides almost alone. Use scale='minmax' or 'zscore'.",
             ColumnWarning,
-            stacklevel=5,  # the line of the user that calls fit
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
@@ -15,8 +16,16 @@ from catalpa.estimator.attributes import lacking
 from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.parameters import choice, either, number, rules, whole
-from catalpa.estimator.problem import passes_in_weights, rows_in_memory
-from catalpa.loop.online import LARGE, UNSURE, Granularities, coarsen, nearest_granules, weigh_columns
+from catalpa.estimator.problem import WeightedRows, passes_in_weights, rows_in_memory
+from catalpa.loop.online import (
+    LARGE,
+    UNSURE,
+    Granularities,
+    Granularity,
+    coarsen,
+    nearest_granules,
+    weigh_columns,
+)
 from catalpa.loop.restarts import best_of
 from catalpa.loop.settle import Settled
 from catalpa.steps.assign import label_rows
@@ -152,18 +161,21 @@ class MCDC(Clusterer):
         return n_rows if self.n_clusters is None else super()._clusters_for(n_rows)
 
     def _solve(self, problem: Problem) -> Outcome:
-        rows = OrderedRows.of(rows_in_memory(problem.engine, "MCDC"), problem.units_per_weight)
+        weighted = WeightedRows.of(problem, "MCDC")
+        rows = weighted.rows
         by_chance = "random" in (self.granular_init, self.came_init)
         # The first stage takes nearly all the time, so where it has no chance in it, it is run once.
         fixed = self._coarsened(rows, None) if self.granular_init == "oi" else None
 
         def run(rng: np.random.Generator) -> _Run:
-            return self._aggregated(problem, rows, fixed or self._coarsened(rows, rng), rng)
+            stages = fixed or self._coarsened(rows, rng)
+            return self._aggregated(problem, rows, stages, lambda table, k: self._came_rows(table, k, rng))
 
         best = best_of(self.n_init if by_chance else 1, problem.random_state, run)
         # Not in the outcome: it is as long as the table, like labels_, and no part of a model file.
-        self.granularity_labels_ = np.stack([level.labels for level in best.stages.levels], axis=1)
-        return _outcome(rows, best)
+        columns = [_of_all_rows(problem, weighted, level) for level in best.stages.levels]
+        self.granularity_labels_ = np.stack(columns, axis=1)
+        return _outcome(problem, rows, best, weighted.spread(best.labels))
 
     def _coarsened(self, rows: OrderedRows, rng: np.random.Generator | None) -> Granularities:
         """The first stage (MGCPL): partitions from fine to coarse."""
@@ -179,16 +191,22 @@ class MCDC(Clusterer):
             max_iter=self.max_iter,
         )
 
+    def _came_rows(self, table: OrderedRows, k: int, rng: np.random.Generator) -> IntArray:
+        return oriented_rows_as_published(table, k) if self.came_init == "oi" else _drawn(table, k, rng)
+
     def _aggregated(
-        self, problem: Problem, rows: OrderedRows, stages: Granularities, rng: np.random.Generator
+        self,
+        problem: Problem,
+        rows: OrderedRows,
+        stages: Granularities,
+        start: Callable[[OrderedRows, int], IntArray],
     ) -> _Run:
-        """The second stage (CAME): clusters of rows whose labels agree."""
+        """The second stage (CAME): clusters of rows whose labels agree, from the rows of ``start``."""
         table = _stacked(stages, rows)
         # A last partition of one cluster says only that the competition is over.
         coarsest = [level.k for level in stages.levels if level.k > 1][-1:]
         k = self.n_clusters or (coarsest[0] if coarsest else 1)
-        by_oi = self.came_init == "oi"
-        seeds = oriented_rows_as_published(table, k) if by_oi else _drawn(table, k, rng)
+        seeds = start(table, k)
         engine, method = LocalEngine(Rows(table.axis, [table.block])), Agreement(table.axis)
         agreeing = replace(problem, engine=engine, max_rounds=self.max_iter)
         begun = agreeing.settle(method, method.start(table.seeds(seeds)), phase="agree")
@@ -231,8 +249,7 @@ class MCDC(Clusterer):
 
 def _drawn(rows: OrderedRows, k: int, rng: np.random.Generator) -> IntArray:
     """Random rows; two of them may be equal."""
-    weighty = np.flatnonzero(rows.weights > 0)  # a row without weight must leave no trace
-    return rng.choice(weighty, size=k, replace=k > len(weighty))
+    return rng.choice(len(rows), size=k, replace=k > len(rows))
 
 
 def _stacked(stages: Granularities, rows: OrderedRows) -> OrderedRows:
@@ -260,7 +277,16 @@ def _nearest_mode(
     return np.asarray((costs <= costs.min(axis=1, keepdims=True) + 1e-12).argmax(axis=1), dtype=np.int32)
 
 
-def _outcome(rows: OrderedRows, best: _Run) -> Outcome:
+def _of_all_rows(problem: Problem, weighted: WeightedRows, level: Granularity) -> IntArray:  # (n,) int32
+    """Labels of a partition; a row of weight 0 has the most similar cluster."""
+    labels = weighted.spread(level.labels)
+    if (labels >= 0).all():
+        return labels
+    every = OrderedRows.of(rows_in_memory(problem.engine, "MCDC"))
+    return np.where(labels < 0, nearest_granules(every, level.similarity), labels).astype(np.int32)
+
+
+def _outcome(problem: Problem, rows: OrderedRows, best: _Run, labels: IntArray) -> Outcome:
     rest, k = best.rest, len(best.rest.state.centers)
     inside = look_within(rows, best.labels, k)
     shares = inside.counts.shares(rows.axis)
@@ -273,11 +299,11 @@ def _outcome(rows: OrderedRows, best: _Run) -> Outcome:
         Scores.of(table),
         inside.counts,
         most_frequent(inside.counts.by_category, rows.axis),
-        rest.cost / rows.units,
-        passes_in_weights(history, rows.units),
+        problem.in_weights(rest.cost),
+        passes_in_weights(history, problem.units_per_weight),
         best.stages.converged and rest.converged,
         learned={"modes": rest.state.centers},
         shared={"granularity_weights": rest.state.weights},
         ragged={"granules": granules},
-        labels=best.labels,
+        labels=labels,
     )

@@ -52,7 +52,8 @@ class SigDT(Clusterer):
 
     Attributes
     ----------
-    labels_ : array (n,) of int32
+    labels_, published_labels_ : array (n,) of int32
+        The leaf that every row falls into: the article's labels are those of ``predict``.
     n_clusters_ : int
     tree_ : SplitTree
         Print it to see it; ``to_networkx()`` gives a graph.

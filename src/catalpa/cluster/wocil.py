@@ -13,7 +13,7 @@ from catalpa.estimator.attributes import lacking, weights_frame
 from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.parameters import begin, choice, either, number, rules, whole
-from catalpa.estimator.problem import passes_in_weights, rows_in_memory
+from catalpa.estimator.problem import WeightedRows, passes_in_weights
 from catalpa.loop.online import Visited, settle_online
 from catalpa.loop.restarts import best_of
 from catalpa.steps.assign import label_rows
@@ -68,6 +68,8 @@ class WOCIL(Clusterer):
     published_labels_ : array (n,) of int32
         Where the last visit of the article's algorithm left the rows.
     n_clusters_ : int
+    balance_ : dict
+        Share of the final cost that comes from categories and from numbers, of a table with both.
     weights_ : frame of the table's library
         Weight of every column in every cluster; each row sums to 1.
     cost_ : float
@@ -131,7 +133,8 @@ class WOCIL(Clusterer):
         return min(n_rows, self.k_init or round(n_rows**0.5))  # more than can survive, as the paper asks
 
     def _solve(self, problem: Problem) -> Outcome:
-        rows = OrderedRows.of(rows_in_memory(problem.engine, "WOCIL"), problem.units_per_weight)
+        weighted = WeightedRows.of(problem, "WOCIL")
+        rows = weighted.rows
         order = np.arange(len(rows))
         if self.shuffle:
             order = problem.random_state.permutation(len(rows))
@@ -142,7 +145,7 @@ class WOCIL(Clusterer):
         rest = best_of(starts, problem.random_state, lambda rng: self._run(problem, rows, rng))
         labels = np.empty_like(rest.labels)
         labels[order] = rest.labels
-        return _outcome(rows, replace(rest, labels=labels))
+        return _outcome(problem, rows, rest, weighted.spread(labels))
 
     def _run(self, problem: Problem, rows: OrderedRows, rng: np.random.Generator) -> Visited:
         even = 1.0 / max(rows.n_columns, 1)
@@ -203,7 +206,7 @@ def _most_similar(block: Block, fixed: FixedScores, weights: FloatArray) -> IntA
     return np.asarray((costs <= costs.min(axis=1, keepdims=True) + TIE).argmax(axis=1), dtype=np.int32)
 
 
-def _outcome(rows: OrderedRows, rest: Visited) -> Outcome:
+def _outcome(problem: Problem, rows: OrderedRows, rest: Visited, labels: IntArray) -> Outcome:
     counts, weights = rest.inside.counts, rest.weights
     categorical = rows.axis.n_columns
     shares = counts.shares(rows.axis)
@@ -214,9 +217,9 @@ def _outcome(rows: OrderedRows, rest: Visited) -> Outcome:
         scores,
         counts,
         most_frequent(counts.by_category, rows.axis),
-        rest.cost / rows.units,
-        passes_in_weights(rest.history, rows.units),
+        problem.in_weights(rest.cost),
+        passes_in_weights(rest.history, problem.units_per_weight),
         rest.converged,
         learned={"weights": weights},
-        labels=rest.labels,
+        labels=labels,
     )

@@ -76,3 +76,12 @@ class ClusterRelations:
             away = np.abs(line[:, :, None] - line[:, None, :])
             summed[:, part] = np.einsum("jus,js->ju", away, shares[:, part])
         return summed
+
+
+def tree_lengths(positions: FloatArray, axis: Axis) -> FloatArray:  # (k, columns)
+    """Length of the tree of every column in every cluster: its farthest two categories are that far apart."""
+    lengths = np.zeros((len(positions), axis.n_columns))
+    for column, part in enumerate(axis.slices()):
+        if part.stop > part.start:
+            lengths[:, column] = np.ptp(positions[:, part], axis=1)
+    return lengths

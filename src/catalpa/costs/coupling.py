@@ -6,13 +6,15 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+from numpy.linalg import eigh
 from scipy.sparse import csr_array
 
 from catalpa.costs.cooccurrence import symmetric_uncertainty
+from catalpa.costs.eigenspaces import canonical_vectors
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
 SMALLEST = 4  # categories that can be grouped so that two groups have more than one
-SAME_SCORE = 1e-9  # scores that differ by this share are equally large
+SAME_STRENGTH = 1e-9  # of the largest: components that differ by less are equally strong
 
 
 def occurrence_coupling(together: IntArray) -> FloatArray:  # (V, V)
@@ -110,7 +112,7 @@ def principal_scores(agreements: IntArray, beta: float) -> FloatArray:  # (V, p)
     """Principal components of memberships, all but those whose scores range over less than ``beta``.
 
     ``agreements`` (V, V) counts the groups that hold two categories. A rotation: distances between
-    categories stay those of their memberships. The first largest score of each component is positive.
+    categories stay those of their memberships. Components are in canonical form, see ``canonical_vectors``.
 
     Examples
     --------
@@ -122,13 +124,12 @@ def principal_scores(agreements: IntArray, beta: float) -> FloatArray:  # (V, p)
         return np.zeros((0, 0))
     means = agreements.mean(axis=0)
     centered = agreements - means[:, None] - means + means.mean()
-    strengths, vectors = np.linalg.eigh(centered)
-    real = strengths > len(strengths) * np.finfo(float).eps * max(float(agreements.max()), 1.0)
-    scores = (vectors[:, real] * np.sqrt(strengths[real]))[:, ::-1]
-    scores = scores[:, np.ptp(scores, axis=0) >= beta]
-    height = np.abs(scores)
-    largest = (height >= (1.0 - SAME_SCORE) * height.max(axis=0)).argmax(axis=0)
-    return np.asarray(scores * np.where(scores[largest, np.arange(scores.shape[1])] < 0, -1.0, 1.0))
+    strengths, vectors = eigh(centered)
+    rounding = len(strengths) * np.finfo(float).eps * max(float(agreements.max()), 1.0)
+    kept = np.flatnonzero(strengths > rounding)[::-1]
+    vectors = canonical_vectors(vectors[:, kept], strengths[kept], SAME_STRENGTH * max(strengths[-1], 1.0))
+    scores = vectors * np.sqrt(strengths[kept])
+    return np.asarray(scores[:, np.ptp(scores, axis=0) >= beta])
 
 
 MAX_ITER = 100

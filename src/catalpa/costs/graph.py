@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from catalpa.costs.eigenspaces import canonical_vectors
 from catalpa.table.blocks import FloatArray, IntArray
 
 Similarity = Callable[[FloatArray, float, FloatArray], FloatArray]
@@ -25,6 +26,7 @@ FACTOR_PASSES = 100
 TINY = 1e-10
 MANY = 2000  # nodes from which a few eigenvectors are found by products with the graph
 FEW = 20  # eigenvectors among that many times as many nodes are few
+SAME_EIGENVALUE = 1e-8  # far above the rounding of the eigensolver, far below gaps that mean something
 KRYLOV = 40  # vectors at least that such a search keeps; fewer take more products
 RESTARTS_OF_SEARCH = 12  # planted tables needed one to nine; with many more, all eigenvectors take no longer
 SAME_VALUE = 1e-10  # eigenvalues are told apart down to this where only the gap is asked for
@@ -44,22 +46,26 @@ def value_graph(together: IntArray, similarity: str) -> FloatArray:  # (V, V)
     return graph
 
 
-def spectrum(graph: FloatArray, n_components: int) -> tuple[FloatArray, FloatArray]:  # (V, p), (p + 1,)
-    """Eigenvectors of the largest eigenvalues of ``D^-1/2 W D^-1/2``, the relaxed normalised cut.
+def spectrum(graph: FloatArray, n_components: int) -> tuple[FloatArray, FloatArray]:  # (V, p), (p,)
+    """Eigenvectors and the largest eigenvalues of ``D^-1/2 W D^-1/2``, the relaxed normalised cut.
 
-    The first one, of eigenvalue 1, is kept. Signs are free; the largest entry of each is positive. The
-    eigenvalues, largest first, have the next one behind them where there is one.
+    The first one, of eigenvalue 1, is kept. Eigenvectors of equal eigenvalues are taken all or none: any
+    rotation of them is as good, so a part of them would depend on the computer. There are then more than
+    ``n_components``.
     """
     degree = graph.sum(axis=1)
     normed = np.empty(graph.shape)
     for node, weights in enumerate(graph):
         normed[node] = weights / np.sqrt(degree[node] * degree)
     kept = min(n_components, len(graph))
-    found = searched(normed, kept) if len(graph) > max(MANY, FEW * kept) else None
-    values, vectors = found or solved(normed, kept)
-    largest = np.abs(vectors).argmax(axis=0)
-    signs = np.where(vectors[largest, np.arange(kept)] < 0, -1.0, 1.0)
-    return vectors * signs, values
+    while True:
+        found = searched(normed, kept) if len(graph) > max(MANY, FEW * kept) else None
+        values, vectors = found or solved(normed, kept)
+        if len(values) == kept or values[-2] - values[-1] >= SAME_EIGENVALUE:
+            break
+        kept = min(2 * kept, len(graph))
+    enough = int(np.count_nonzero(values[:kept] > values[min(n_components, kept) - 1] - SAME_EIGENVALUE))
+    return canonical_vectors(vectors[:, :enough], values[:enough], SAME_EIGENVALUE), values[:enough]
 
 
 def solved(normed: FloatArray, kept: int) -> tuple[FloatArray, FloatArray]:  # (kept + 1,), (V, kept)

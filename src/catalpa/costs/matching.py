@@ -11,7 +11,7 @@ from typing import Self
 
 import numpy as np
 
-from catalpa.steps.counts import Counts, most_frequent
+from catalpa.steps.counts import Counts, modes_and_counts, most_frequent
 from catalpa.steps.scores import Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
@@ -108,10 +108,53 @@ class Matching:
     def scores(self, state: Prototypes) -> Scores:
         k = len(state.centers)
         table = np.full((self.axis.length, k), self.category_weight)
-        places = center_places(state.centers, self.axis)
+        places, costs = center_places(state.centers, self.axis), self._costs_of_centers(state)
         if len(self.axis.filled) < self.axis.n_columns:
-            places = places[:, self.axis.filled]
-        np.put(table, places * k + np.arange(k)[:, None], 0.0)
+            places, costs = places[:, self.axis.filled], costs[:, self.axis.filled]
+        np.put(table, places * k + np.arange(k)[:, None], costs)
         if not state.means.size:
             return Scores.of(table)
         return Scores.of(table, means=state.means, scale=np.full(state.means.shape, self.number_weight))
+
+    def _costs_of_centers(self, state: Prototypes) -> FloatArray:  # (k, columns)
+        """What a cell costs that holds its centre's category."""
+        return np.zeros(state.centers.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class CommonPrototypes(Prototypes):
+    """Centres, and how common each centre's category is in its cluster."""
+
+    shares: FloatArray  # (k, columns)
+
+
+@dataclass(frozen=True)
+class CommonMatching(Matching):
+    """A cell that matches the centre costs the share of the cluster's cells that do not (Ng et al., 2007).
+
+    A match with a category that nearly all rows of the cluster have costs next to nothing, one with a
+    category that is only just the most frequent one nearly as much as a mismatch.
+    """
+
+    def start(self, counts: Counts) -> CommonPrototypes:
+        begun = Prototypes.of(counts, self.axis)
+        return CommonPrototypes(
+            begun.centers, begun.means, self._shares(counts, np.ones(begun.centers.shape))
+        )
+
+    def update(self, state: Prototypes, counts: Counts) -> CommonPrototypes:
+        assert isinstance(state, CommonPrototypes)
+        return replace(state.moved(counts, self.axis), shares=self._shares(counts, state.shares))
+
+    def _shares(self, counts: Counts, before: FloatArray) -> FloatArray:  # (k, columns)
+        """Share of the most frequent category; as before where no row of a cluster has the column."""
+        held = modes_and_counts(counts.by_category, self.axis)[1]
+        total = self.axis.by_column(counts.by_category)
+        return np.where(total > 0, held / np.maximum(total, 1), before)
+
+    def _costs_of_centers(self, state: Prototypes) -> FloatArray:
+        assert isinstance(state, CommonPrototypes)
+        return self.category_weight * (1.0 - state.shares)
+
+
+DISSIMILARITIES: dict[str, type[Matching]] = {"matching": Matching, "ng": CommonMatching}

@@ -39,10 +39,11 @@ def difference(
         _of_numbers(counts.means()[:, at], spread[:, at] / units, counts.seen[:, at] / units)[:, None]
         for at in range(spread.shape[1])
     ]
-    return np.hstack([_of_categories(counts.by_category, axis), *numbers])
+    return np.hstack([shares_apart(counts.by_category, axis), *numbers])
 
 
-def _of_categories(inside: IntArray, axis: Axis) -> FloatArray:  # (k, columns)
+def shares_apart(inside: IntArray, axis: Axis) -> FloatArray:  # (k, columns)
+    """Root of half the squared differences of a cluster's shares and those of all other rows."""
     outside = inside.sum(axis=0) - inside
     here, there = axis.by_column(inside), axis.by_column(outside)
     gaps = inside / np.maximum(here, 1)[:, axis.column_of] - outside / np.maximum(there, 1)[:, axis.column_of]

@@ -14,7 +14,7 @@ import pandas as pd
 
 from catalpa.datasets.fetch import cache_folder, check, fetch
 from catalpa.datasets.registry import UCI, Facts, Variant, facts_of, registry, table_path
-from catalpa.errors import DatasetError
+from catalpa.errors import DatasetError, ParameterError
 
 COUNTED = ("name", "alias", "title", "rows", "columns", "clusters")  # facts that a list of data sets shows
 
@@ -153,16 +153,19 @@ def _find(facts: Facts, variant: Variant, data_home: str | os.PathLike[str] | No
     bundled = Path(str(files("catalpa.datasets"))) / "files" / f"{facts.name}.csv"
     # The bundled files have no numeric columns.
     candidates = [bundled] if variant == "paper" else []
-    for folder in _folders(data_home):
+    for folder in data_folders(data_home):
         candidates += [folder / relative, folder / f"{relative}.gz"]
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _folders(data_home: str | os.PathLike[str] | None) -> Iterator[Path]:
+def data_folders(data_home: str | os.PathLike[str] | None) -> Iterator[Path]:
+    """Folders that are searched for data sets: `data_home`, that of ``CATALPA_DATA``, and the cache."""
     named = {"data_home": data_home, "CATALPA_DATA": os.environ.get("CATALPA_DATA")}
     for origin, folder in named.items():
-        if not folder:
+        if folder is None or (isinstance(folder, str) and not folder):
             continue
+        if not isinstance(folder, str | os.PathLike):
+            raise ParameterError(f"{origin}={folder!r} cannot be used: it is the path of a folder, or None.")
         path = Path(folder).expanduser()
         if not path.is_dir():
             raise DatasetError(

@@ -83,7 +83,7 @@ def facts_of(name_or_alias: str) -> Facts:
 
 def table_path(facts: Facts, variant: Variant) -> str:
     """Where a variant lies below a data folder, without the optional ``.gz``."""
-    if variant not in _FOLDERS:
+    if not isinstance(variant, str) or variant not in _FOLDERS:
         raise ParameterError(f"variant={variant!r} is not known. Use 'paper' (categories only) or 'mixed'.")
     if variant not in facts.sha256:
         mixed = ", ".join(other.name for other in registry().values() if "mixed" in other.sha256)

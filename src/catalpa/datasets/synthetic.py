@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import TypeAlias
 
 import numpy as np
@@ -104,7 +105,7 @@ def make_categorical(
     ((4, 3), 4)
     """
     design = _Design.checked(columns, categories, clusters, noise, seed)
-    _check("n", n, n >= 1, "at least one row is needed")
+    _check("n", n, _is_count(n), "at least one row is needed")
     return design.rows(0, n)
 
 
@@ -137,8 +138,8 @@ def iter_categorical(
     [4, 4, 2]
     """
     design = _Design.checked(columns, categories, clusters, noise, seed)
-    _check("block_rows", block_rows, block_rows >= 1, "a block holds at least one row")
-    _check("n", n, n >= 1, "at least one row is needed")
+    _check("block_rows", block_rows, _is_count(block_rows), "a block holds at least one row")
+    _check("n", n, _is_count(n), "at least one row is needed")
     return (design.rows(start, min(start + block_rows, n)) for start in range(0, n, block_rows))
 
 
@@ -194,6 +195,10 @@ class _Design:
 def _stream(seed: int, position: int) -> np.random.Generator:
     # A stream of its own per chunk, so that any rows can be made without those before them.
     return np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(position,))))
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
 
 
 def _check(name: str, value: object, holds: bool, needed: str) -> None:

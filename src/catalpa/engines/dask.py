@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import pickle
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property, reduce
 from operator import add
@@ -14,13 +15,14 @@ import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
+from dask.base import get_scheduler
 from dask.delayed import Delayed, delayed
 from dask.sizeof import sizeof
 from numpy.typing import NDArray
 
 from catalpa.engines.base import Result, Step, Sweep
 from catalpa.engines.opening import HeldInParts, InParts
-from catalpa.errors import TableError, UnsupportedTable
+from catalpa.errors import EngineStopped, TableError, UnsupportedTable
 from catalpa.table.blocks import Block
 from catalpa.table.digest import Digest, digest
 from catalpa.table.encode import Encoding
@@ -28,6 +30,7 @@ from catalpa.table.intake import Header
 from catalpa.table.schema import TableSettings
 
 FAN_IN = 8  # results added by one task on the way to the sum: no worker ever holds all of them
+LOOK_EVERY = 1.0  # seconds between looks at whether the cluster is still there
 LONGEST_CHAIN = 16  # sweeps after which memories are made afresh, so that the scheduler can forget old ones
 
 
@@ -51,18 +54,20 @@ class InDask(InParts):
         )
 
     def digested(self, settings: TableSettings) -> Digest:
-        summed: Digest | None = _sum(_tasks(_digested, _parts(self.table), settings)).compute()
+        (summed,) = _computed(_client(), _sum(_tasks(_digested, _parts(self.table), settings)))
         if summed is None:
             raise TableError("The dask table has no rows: at least one is needed.")
-        return summed
+        found: Digest = summed
+        return found
 
     def held(self, encoding: Encoding, names: tuple[str, ...]) -> DaskEngine:
         """The rows kept by Dask."""
         X, axis, wanted = self.table, encoding.schema.axis, encoding.schema.inputs
         if wanted != names:
             X = X[list(wanted)] if isinstance(X, dd.DataFrame) else X[:, [names.index(one) for one in wanted]]
-        read = dask.persist(*_tasks(_encoded, _parts(X), encoding))
-        facts = dask.compute(*_tasks(_facts, read, encoding))
+        client = _client()
+        read = _persisted(client, *_tasks(_encoded, _parts(X), encoding))
+        facts = _computed(client, *_tasks(_facts, read, encoding))
         lengths = [length for length, _ in facts]
         starts = np.cumsum([0, *lengths[:-1]]).tolist()
         axis = axis.with_holes if any(holes for _, holes in facts) else axis
@@ -71,11 +76,11 @@ class InDask(InParts):
             for block, start, length in zip(read, starts, lengths, strict=True)
             if length
         ]
-        return DaskEngine(self.table, encoding, axis, dask.persist(*placed), sum(lengths))
+        return DaskEngine(self.table, encoding, axis, _persisted(client, *placed), sum(lengths), client)
 
     def for_predict(self, encoding: Encoding) -> DaskEngine:
         blocks = _tasks(_encoded, _parts(self.table), encoding)
-        return DaskEngine(self.table, encoding, encoding.schema.axis.with_holes, blocks)
+        return DaskEngine(self.table, encoding, encoding.schema.axis.with_holes, blocks, client=_client())
 
 
 @dataclass(eq=False)
@@ -84,6 +89,7 @@ class DaskEngine(HeldInParts):
 
     blocks: Sequence[Delayed]
     counted: int | None = None  # the rows, where they were counted already
+    client: Any = None  # of the cluster that holds the blocks; None where they are in this process
 
     def __post_init__(self) -> None:
         self._swept: Sequence[Delayed | None] = [None] * len(self.blocks)
@@ -93,19 +99,20 @@ class DaskEngine(HeldInParts):
     def n_rows(self) -> int:
         if self.counted is not None:
             return self.counted
-        return int(sum(dask.compute(*(_later(len)(block) for block in self.blocks))))
+        return int(sum(_computed(self.client, *(_later(len)(block) for block in self.blocks))))
 
     def total(self, step: Step[Result], *args: Any) -> Result:
-        summed: Result = _sum(_tasks(_run, self.blocks, step, args)).compute()
+        summed: Result = _computed(self.client, _sum(_tasks(_run, self.blocks, step, args)))[0]
         return summed
 
     def sweep(self, step: Sweep[Result], *args: Any) -> Result:
         held = _held(step, args)
-        self._swept = dask.persist(*self._visits(held, self._swept))
-        summed: Result = _sum([_later(getattr)(swept, "result") for swept in self._swept]).compute()
+        self._swept = _persisted(self.client, *self._visits(held, self._swept))
+        results = [_later(getattr)(swept, "result") for swept in self._swept]
+        summed: Result = _computed(self.client, _sum(results))[0]
         self._sweeps += 1
         if self._sweeps % LONGEST_CHAIN == 0:  # a memory depends on one sweep only, so it can be made anew
-            self._swept = dask.persist(*self._visits(held, [None] * len(self.blocks)))
+            self._swept = _persisted(self.client, *self._visits(held, [None] * len(self.blocks)))
         return summed
 
     def _visits(self, held: Delayed, before: Sequence[Delayed | None]) -> list[Delayed]:
@@ -118,21 +125,18 @@ class DaskEngine(HeldInParts):
 
     @cached_property
     def _homes(self) -> list[dict[str, Any]]:
-        """Where each block is held, as a wish that a lost worker does not stand in the way of."""
-        try:
-            from distributed import futures_of, get_client, wait
-
-            client = get_client()
-        except (ImportError, ValueError):  # no cluster: everything is here
+        """Preferred workers of each block; others may take it, so that a lost worker is no obstacle."""
+        if self.client is None:
             return [{}] * len(self.blocks)
-        futures = futures_of(self.blocks)
-        wait(futures)  # who has a block is known only when it is there
-        holders = client.who_has(futures)
+        with _watched(self.client):
+            futures = _futures_of(self.blocks)
+            _wait_for(self.client, futures)  # who has a block is known only when it is there
+            holders = self.client.who_has(futures)
         found = [list(holders.get(block.key, ())) for block in self.blocks]
         return [{"workers": workers, "allow_other_workers": True} if workers else {} for workers in found]
 
     def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
-        return np.concatenate(dask.compute(*_tasks(_run, self.blocks, step, args)))
+        return np.concatenate(_computed(self.client, *_tasks(_run, self.blocks, step, args)))
 
     def answer(self, step: Step[NDArray[Any]], *args: Any) -> Any:
         """A dask Series, or an array where the table is one or the results have several columns; lazy."""
@@ -149,6 +153,84 @@ class DaskEngine(HeldInParts):
             for part, length in zip(_tasks(_answered, parts, *held), lengths, strict=True)
         ]
         return da.concatenate(arrays)
+
+
+def _client() -> Any:
+    """The client of the cluster that Dask would use now; None if tasks run in this process."""
+    return getattr(get_scheduler(), "__self__", None)
+
+
+def _persisted(client: Any, *tasks: Delayed) -> tuple[Delayed, ...]:
+    with _watched(client):
+        kept: tuple[Delayed, ...] = dask.persist(*tasks)
+    return kept
+
+
+def _computed(client: Any, *tasks: Delayed) -> tuple[Any, ...]:
+    """Results of tasks; an error instead of a long wait if the cluster is gone."""
+    if client is None:
+        return tuple(dask.compute(*tasks))
+    with _watched(client):
+        futures = client.compute(list(tasks))
+        _wait_for(client, futures)
+        return tuple(client.gather(futures))
+
+
+def _futures_of(blocks: Sequence[Delayed]) -> list[Any]:
+    from distributed import futures_of
+
+    return list(futures_of(blocks))
+
+
+def _wait_for(client: Any, futures: Sequence[Any]) -> None:
+    """Wait until futures are done, with a look at the client now and then.
+
+    A client that lost its scheduler tries for long to find it again, but its blocks are lost in any case.
+    """
+    from distributed import wait
+
+    while True:
+        _check_connected(client)
+        with suppress(TimeoutError):
+            wait(futures, timeout=LOOK_EVERY)
+            return
+
+
+def _check_connected(client: Any) -> None:
+    if client.status != "running":
+        raise EngineStopped(
+            "The Dask cluster was closed, or the client lost its connection to it, before the work was done. "
+            "Start a cluster and a client, and call the method again."
+        )
+
+
+@contextmanager
+def _watched(client: Any) -> Iterator[None]:
+    """Raise EngineStopped, not what Dask raises, if the cluster is gone or gave up on a task."""
+    if client is None:
+        yield
+        return
+    from distributed import CancelledError, KilledWorker
+
+    _check_connected(client)
+    try:
+        yield
+    except KilledWorker as error:
+        raise EngineStopped(
+            f"Dask gave up after the workers that had one of the tasks died again and again ({error}) "
+            "Workers often die for lack of memory: give them more, or cut the table into more partitions."
+        ) from error
+    except (Exception, CancelledError) as error:
+        if not isinstance(error, EngineStopped):
+            _check_connected_because_of(client, error)
+        raise
+
+
+def _check_connected_because_of(client: Any, error: BaseException) -> None:
+    try:
+        _check_connected(client)
+    except EngineStopped as stopped:
+        raise stopped from error
 
 
 def _later(work: Callable[..., Any]) -> Any:

@@ -22,9 +22,10 @@ from catalpa.errors import ParameterError
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows, search_positions
 from catalpa.table.digest import digest
 from catalpa.table.encode import Encoding
+from catalpa.table.files.queries import query_of
 from catalpa.table.infer import schema_of
 from catalpa.table.intake import Header, Table, open_table
-from catalpa.table.schema import Schema, TableSettings
+from catalpa.table.schema import TableSettings
 from catalpa.table.shape import numbers_at, shaped
 
 ROWS_PER_BLOCK = 1 << 17  # what a step makes of a block at once stays small beside the table
@@ -32,6 +33,8 @@ ROWS_PER_BLOCK = 1 << 17  # what a step makes of a block at once stays small bes
 # the cache by then, and which takes as long as 8 000 of them.
 ROWS_PER_RUN = 1 << 19
 LEAST_ROWS = 1 << 15  # below this the hand-over between threads costs more than it saves
+EXACT_UNITS = 1 << 30  # of weights that need no rounding; those that do have more
+SAME_WEIGHT = 1e-12  # weights that differ by this share are equal
 # Total weight in units. A soft pass adds numbers in 2**-30 of a unit: with more, sums would pass 64 bits.
 MOST_UNITS = 2**32
 
@@ -151,17 +154,18 @@ class InMemory:
         return self.table.header
 
     def for_fit(self, settings: TableSettings, sample_weight: Any) -> Opened:
-        table, digested = self.table, digest(self.table, settings)
-        schema = schema_of(digested, settings)
+        table = self.table
         units, per_weight = (None, 1.0) if sample_weight is None else weight_units(sample_weight, len(table))
-        # A row of weight 0 is as if it were not there: it must not stretch a range or be drawn.
+        # A row of weight 0 is as if it were not there: it must not add a category or stretch a range.
         weighed = None if units is None or units.all() else units > 0
-        if weighed is not None and schema.numeric:
-            schema = _ranged(table, schema, weighed)
+        digested = digest(table if weighed is None else table.at(np.flatnonzero(weighed)), settings)
+        schema = schema_of(digested, settings)
         if settings.numbers == "shape" and schema.numeric:
             positions = search_positions(len(table), settings.search_rows, settings.search_seed, weighed)
             weights = None if units is None else units[positions]
             schema = shaped(schema, numbers_at(table, schema, positions), weights, digested.holed)
+        if weighed is not None:  # what only such rows hold is unseen, and no reason to warn at fit
+            settings = replace(settings, handle_unknown="ignore")
         rows = Encoding(schema, schema.scaling, settings).rows(table)
         weighted = rows.map(lambda block: replace(block, weights=units))  # there is one block
         return Opened(schema, LocalEngine(weighted, settings.n_jobs), per_weight)
@@ -186,20 +190,11 @@ def opener_for(X: Any) -> Opener:
         from catalpa.engines.spark import InSpark
 
         return InSpark(X)
+    if (query := query_of(X)) is not None:
+        from catalpa.engines.stream import InFiles, QueryRows
+
+        return InFiles(QueryRows(query))
     return InMemory(open_table(X))
-
-
-def _ranged(table: Table, schema: Schema, weighed: NDArray[np.bool_]) -> Schema:
-    """The schema with the ranges of its numbers taken over the rows that weigh something."""
-    numbers = numbers_at(table, schema, np.flatnonzero(weighed))
-    known = {column.name: own[~np.isnan(own)] for column, own in zip(schema.numeric, numbers.T, strict=True)}
-    columns = tuple(
-        replace(column, low=float(known[column.name].min()), high=float(known[column.name].max()))
-        if column.name in known and len(known[column.name])
-        else column
-        for column in schema.columns
-    )
-    return replace(schema, columns=columns)
 
 
 def checked_weights(sample_weight: ArrayLike, n_rows: int) -> FloatArray:  # (n_rows,)
@@ -228,21 +223,40 @@ def checked_weights(sample_weight: ArrayLike, n_rows: int) -> FloatArray:  # (n_
 def weight_units(sample_weight: ArrayLike, n_rows: int) -> tuple[IntArray | None, float]:
     """Weights in whole units, and the number of units that make a weight of 1.
 
-    Whole weights are exact. Fractional ones are rounded to the finest power of two that keeps the total below
-    2**32 units: with a million rows, about one part in 4 000 of the mean weight. There are
-    no units where every weight is 1.
+    Weights that are multiples of one number are exact, in units of that number: equal weights are one unit
+    each, so that they change nothing. Others are rounded to the finest power of two that keeps the total
+    below 2**32 units: with a million rows, about one part in 4 000 of the mean weight. There are no units
+    where every weight is the same.
 
     Examples
     --------
     >>> weight_units([1, 2, 0], 3)
     (array([1, 2, 0]), 1.0)
+    >>> weight_units([0.5, 1.0, 0.0], 3)
+    (array([1, 2, 0]), 2.0)
+    >>> weight_units([4, 4, 4], 3)
+    (None, 0.25)
     """
     weights = checked_weights(sample_weight, n_rows)
-    total = float(weights.sum())
-    if (weights == 1).all():  # the way without weights is faster
-        return None, 1.0
-    if (weights == np.rint(weights)).all() and total <= MOST_UNITS:
-        return weights.astype(np.int64), 1.0
+    unit = _common_unit(weights)
+    if unit is not None:
+        units = np.rint(weights / unit).astype(np.int64)
+        return None if (units == 1).all() else units, 1.0 / unit  # the way without weights is faster
     # A power of two: dividing by it later loses nothing.
-    per_weight = 2.0 ** math.floor(math.log2(MOST_UNITS / total))
+    per_weight = 2.0 ** math.floor(math.log2(MOST_UNITS / float(weights.sum())))
     return np.rint(weights * per_weight).astype(np.int64), per_weight
+
+
+def _common_unit(weights: FloatArray) -> float | None:
+    """The largest number that all weights are multiples of, if few enough of it make the total."""
+    least = float(weights[weights > 0].min())
+    if float(weights.sum()) / least <= EXACT_UNITS and _multiples(weights, least):
+        return least
+    if float(weights.sum()) <= EXACT_UNITS and (weights == np.rint(weights)).all():
+        return float(np.gcd.reduce(weights.astype(np.int64)))
+    return None
+
+
+def _multiples(weights: FloatArray, unit: float) -> bool:
+    ratios = weights / unit
+    return bool((np.abs(ratios - np.rint(ratios)) <= SAME_WEIGHT * ratios).all())

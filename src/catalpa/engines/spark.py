@@ -6,7 +6,7 @@ import pickle
 import re
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from operator import add
@@ -23,7 +23,7 @@ from pyspark.sql.types import ArrayType, DataType, DoubleType, IntegerType, Stru
 from catalpa import errors
 from catalpa.engines.base import Result, Step, Sweep
 from catalpa.engines.opening import HeldInParts, InParts
-from catalpa.errors import TableError, UnsupportedTable
+from catalpa.errors import CatalpaError, EngineStopped, TableError, UnsupportedTable
 from catalpa.table.blocks import Block
 from catalpa.table.digest import Digest, digest
 from catalpa.table.encode import Encoding
@@ -54,7 +54,8 @@ class InSpark(InParts):
 
     def digested(self, settings: TableSettings) -> Digest:
         _check_free(self.table, "cluster")  # the labels go there, after all the work
-        found = _collected(self.table.mapInArrow(partial(_digest_part, settings), "result binary"))
+        with _watched(self.table):
+            found = self.table.mapInArrow(partial(_digest_part, settings), "result binary").collect()
         if not found:
             raise TableError("The Spark table has no rows: at least one is needed.")
         summed: Digest = reduce(add, (pickle.loads(bytes(row.result)) for row in found))
@@ -63,10 +64,11 @@ class InSpark(InParts):
     def held(self, encoding: Encoding, names: tuple[str, ...]) -> SparkEngine:
         """The rows cached by Spark."""
         axis, wanted = encoding.schema.axis, encoding.schema.inputs
-        read = self.table if wanted == names else self.table.select([f"`{name}`" for name in wanted])
-        blocks = read.mapInArrow(partial(_encode_part, encoding), BLOCKS).persist()
-        # Rows have no numbers in Spark: partition, place and length give each block its first row.
-        facts = sorted(tuple(row) for row in _collected(blocks.select("part", "place", "rows", "holes")))
+        with _watched(self.table):
+            read = self.table if wanted == names else self.table.select([f"`{name}`" for name in wanted])
+            blocks = read.mapInArrow(partial(_encode_part, encoding), BLOCKS).persist()
+            # Rows have no numbers in Spark: partition, place and length give each block its first row.
+            facts = sorted(tuple(row) for row in blocks.select("part", "place", "rows", "holes").collect())
         starts = np.cumsum([0, *(rows for _, _, rows, _ in facts)]).tolist()
         axis = axis.with_holes if any(holes for *_, holes in facts) else axis
         places = {(part, place): start for (part, place, *_), start in zip(facts, starts, strict=False)}
@@ -76,7 +78,8 @@ class InSpark(InParts):
         return engine
 
     def for_predict(self, encoding: Encoding) -> SparkEngine:
-        blocks = self.table.mapInArrow(partial(_encode_part, encoding), BLOCKS)
+        with _watched(self.table):
+            blocks = self.table.mapInArrow(partial(_encode_part, encoding), BLOCKS)
         return SparkEngine(self.table, encoding, encoding.schema.axis.with_holes, blocks)
 
 
@@ -93,7 +96,8 @@ class SparkEngine(HeldInParts):
 
     @cached_property
     def n_rows(self) -> int:
-        return int(sum(row.rows for row in _collected(self.blocks.select("rows"))))
+        with _watched(self.table):
+            return int(sum(row.rows for row in self.blocks.select("rows").collect()))
 
     def total(self, step: Step[Result], *args: Any) -> Result:
         return self._summed(partial(_plain, step, args))
@@ -124,11 +128,18 @@ class SparkEngine(HeldInParts):
 
     def _run(self, visit: Callable[..., Made], work: Step[Any]) -> list[Any]:
         task = partial(visit, work, self.starts, self.axis.dtype.str)
-        return _collected(self.blocks.mapInArrow(task, RESULTS))
+        with _watched(self.table):
+            rows: list[Any] = self.blocks.mapInArrow(task, RESULTS).collect()
+        return rows
 
 
 def append_column(X: Any, name: str, kind: DataType, answer: Callable[[pa.RecordBatch], Any]) -> Any:
     """The Spark table with one column more, made from batches of its rows; lazy."""
+    with _watched(X):
+        return _with_column(X, name, kind, answer)
+
+
+def _with_column(X: Any, name: str, kind: DataType, answer: Callable[[pa.RecordBatch], Any]) -> Any:
     _check_names(X)
     _check_free(X, name)
     wide = StructType([*X.schema.fields, StructField(name, kind)])
@@ -156,17 +167,39 @@ def _check_names(X: Any) -> None:
         )
 
 
-def _collected(X: Any) -> list[Any]:
-    """The rows of a Spark table; what Catalpa refused on an executor is said as it is said here."""
+@contextmanager
+def _watched(X: Any) -> Iterator[None]:
+    """Around work on a Spark table: errors as they are raised here, also those of an executor.
+
+    A session that has stopped raises EngineStopped.
+    """
     try:
-        rows: list[Any] = X.collect()
-    except PySparkException as error:
+        yield
+    except CatalpaError:
+        raise
+    except Exception as error:
         # The error of an executor arrives as the text of its traceback.
         said = re.search(r"catalpa\.errors\.(\w+): (.+)", str(error))
-        if said is None:
-            raise
-        raise getattr(errors, said[1])(said[2]) from error
-    return rows
+        if said is not None and isinstance(error, PySparkException):
+            raise getattr(errors, said[1])(said[2]) from error
+        if _is_stopped(X):
+            raise EngineStopped(
+                "The Spark session was stopped, or its driver died, before the work was done. Start a "
+                "session, read the table with it, and call the method again."
+            ) from error
+        raise
+
+
+def _is_stopped(X: Any) -> bool:
+    """Whether the session of a table has ended; one that does not answer has."""
+    try:
+        session = X.sparkSession
+        if hasattr(session, "is_stopped"):  # Spark Connect
+            return bool(session.is_stopped)
+        context = session.sparkContext._jsc
+        return context is None or bool(context.sc().isStopped())
+    except Exception:
+        return True
 
 
 # What runs on the executors.

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
 from operator import add
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +19,16 @@ from catalpa.engines.base import Result, Step, Sweep
 from catalpa.engines.cache import ArrayFile, BlockFiles, Folder, Shelf
 from catalpa.engines.local import thread_count
 from catalpa.engines.opening import InParts
+from catalpa.errors import TableError
 from catalpa.table.blocks import Axis
 from catalpa.table.digest import Digest, digest
 from catalpa.table.encode import Encoding
-from catalpa.table.files.scan import Scan
+from catalpa.table.files.queries import Query
+from catalpa.table.files.scan import rows_within
 from catalpa.table.intake import Header
 from catalpa.table.schema import TableSettings
+
+QUERY_MEMORY = 500_000_000  # bytes that the rows of a query in hand may take, as in ``catalpa.scan``
 
 
 class StreamEngine:
@@ -75,14 +80,63 @@ class StreamEngine:
             yield from (future.result() for future in ahead)
 
 
+class Batches(Protocol):
+    """Rows that are read a batch at a time, as often as they are asked for: files, or what a query gave."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that are read."""
+
+    @property
+    def rows_per_batch(self) -> int:
+        """Most rows in hand at once."""
+
+    def only(self, names: Sequence[str]) -> Batches:
+        """The same rows with fewer columns."""
+
+    def batches(self) -> Iterator[Any]:
+        """The rows in order."""
+
+
+class QueryRows:
+    """The rows of a query, run once into a temporary folder when they are first asked for."""
+
+    def __init__(self, query: Query, names: Sequence[str] | None = None, run: _Run | None = None) -> None:
+        self._run = run or _Run(query)
+        self.names = tuple(query.names() if names is None else names)
+        self.rows_per_batch = rows_within(QUERY_MEMORY, max(len(self.names), 1))
+
+    def only(self, names: Sequence[str]) -> QueryRows:
+        return QueryRows(self._run.query, names, self._run)
+
+    def batches(self) -> Iterator[Any]:
+        return self._run.query.read(self._run.file(self.rows_per_batch), self.names, self.rows_per_batch)
+
+
+class _Run:
+    """A query, and the file with its rows once it was run."""
+
+    def __init__(self, query: Query) -> None:
+        self.query = query
+        self._folder: Folder | None = None
+
+    def file(self, rows: int) -> Path:
+        if self._folder is None:
+            folder = Folder()
+            if not self.query.write(folder.path / "rows.arrow", rows):
+                raise TableError("The query gives no rows: at least one is needed.")
+            self._folder = folder
+        return self._folder.path / "rows.arrow"
+
+
 @dataclass(frozen=True, eq=False)
 class InFiles(InParts):
-    """Files named by ``catalpa.scan``: read once for the schema and once to encode them.
+    """Files named by ``catalpa.scan``, or a query: read once for the schema and once to encode them.
 
     The shape of numbers takes one reading more, of the columns of numbers.
     """
 
-    table: Scan
+    table: Batches
 
     @property
     def header(self) -> Header:

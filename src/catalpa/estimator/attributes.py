@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from catalpa.estimator.parameters import check_parameters, rules, whole
 from catalpa.estimator.problem import Fitted, Outcome, fitted_of
 from catalpa.loop.history import Pass
 from catalpa.relations.names import amount, percent
@@ -115,6 +116,7 @@ class ExplanationMixin:
             ``share_elsewhere``, or ``mean``, ``mean_elsewhere`` and ``shift`` in standard deviations;
             ``bits``, and the reason as ``text``.
         """
+        check_parameters("reasons", {"top": top}, rules(top=whole(1)))
         fitted = fitted_of(self)
         lines = [
             {"cluster": cluster, **dict.fromkeys(OF_REASONS), **reason.record()}
@@ -144,6 +146,7 @@ class ExplanationMixin:
         X : table
             The table of the fit, or another with the same columns.
         axes : int, default=2
+            Number of axes, at least 1.
 
         Returns
         -------
@@ -153,6 +156,7 @@ class ExplanationMixin:
             (``contribution0``, ...) and the part of the category's distance from the centre that the axis
             shows (``quality0``, ...). ``catalpa.plot.category_map`` draws it.
         """
+        check_parameters("category_map", {"axes": axes}, rules(axes=whole(1)))
         from catalpa.plot.category_map import mapped  # above this room
         from catalpa.plot.view import look
 

@@ -25,7 +25,14 @@ from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.export import ExportMixin
 from catalpa.estimator.naming import ClusterNamesMixin
 from catalpa.estimator.parameters import Rule, check_parameters
-from catalpa.estimator.problem import Fitted, Outcome, Problem, rows_in_memory, warn_if_short
+from catalpa.estimator.problem import (
+    Fitted,
+    Outcome,
+    Problem,
+    count_weighted,
+    rows_in_memory,
+    warn_if_short,
+)
 from catalpa.loop.progress import Tell, watched
 from catalpa.relations.numbers import quantiles
 from catalpa.steps.assign import label_rows, measure_rows
@@ -123,6 +130,9 @@ class Clusterer(
         labels = self._label(engine)
         if found is None:
             return labels
+        found = np.where(
+            found < 0, labels, found
+        )  # a method that visits rows in order omits those of weight 0
         self.published_labels_ = found
         if np.array_equal(found, labels):
             return labels
@@ -166,7 +176,7 @@ class Clusterer(
         return Problem(
             opened.engine,
             self._with_order_told(opened.schema),
-            self._clusters_for(opened.engine.n_rows),
+            self._clusters_for(count_weighted(opened.engine)),
             random_state,
             **given,
             units_per_weight=opened.units_per_weight,
@@ -233,7 +243,8 @@ class Clusterer(
         self.cost_ = outcome.cost
         self.cluster_sizes_ = fitted.in_weights(outcome.counts.sizes)
         for name, value in outcome.facts.items():
-            setattr(self, f"{name}_", value)
+            if name not in self._contents.private_facts:
+                setattr(self, f"{name}_", value)
         if schema.numeric and schema.categorical:
             self.balance_ = self._balance(fitted)
 
@@ -286,6 +297,8 @@ class Clusterer(
     def _engine(self, X: Any) -> Engine:
         """The rows of a table with the columns of fit, encoded."""
         check_is_fitted(self)
+        if isinstance(X, LocalEngine):  # rows that were encoded before
+            return X
         schema = self._fitted.schema
         if (few := few_rows(X, schema)) is not None:
             return LocalEngine(few)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from catalpa.engines.local import LocalEngine
-from catalpa.errors import NoStructureWarning
+from catalpa.errors import NoStructureWarning, warn_user
 from catalpa.estimator.problem import Outcome, Problem
 from catalpa.table.blocks import Rows
 
@@ -37,11 +36,10 @@ def outcome_by_evidence(candidates: Candidates, problem: Problem) -> Outcome:
     best, evidence = best_of_numbers(candidates(problem, problem.n_clusters))
     if not judged(candidates, problem, evidence):
         found = "all rows are in one cluster" if best.k == 1 else f"the {best.k} clusters found may be chance"
-        warnings.warn(
+        warn_user(
             "Nothing speaks for clusters in this table: there is not clearly more evidence for several than "
             f"for a single one; {found}.",
             NoStructureWarning,
-            stacklevel=4,  # the line of the user that calls fit
         )
     return best.finish()
 

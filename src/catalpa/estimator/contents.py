@@ -36,6 +36,7 @@ class ModelContents:
     # facts, open_facts: numbers that are always known, and numbers that may not be.
     facts: tuple[str, ...] = ()
     open_facts: tuple[str, ...] = ()
+    private_facts: tuple[str, ...] = ()  # those that are kept in the file, and are no attribute
 
 
 def check_contents(fitted: Fitted, expected: ModelContents) -> None:

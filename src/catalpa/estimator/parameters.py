@@ -50,9 +50,12 @@ def choice(*options: Any) -> Rule:
     return Rule(" or ".join(map(repr, options)), allows)
 
 
-def whole(least: int) -> Rule:
-    """A whole number of at least ``least``."""
-    return Rule(f"a whole number of at least {least}", lambda value: _is_whole(value) and int(value) >= least)
+def whole(least: int, most: int | None = None) -> Rule:
+    """A whole number of at least ``least``, and at most ``most``."""
+    says = f"a whole number of at least {least}" if most is None else f"a whole number from {least} to {most}"
+    return Rule(
+        says, lambda value: _is_whole(value) and least <= int(value) <= (int(value) if most is None else most)
+    )
 
 
 def number(least: float) -> Rule:
@@ -97,6 +100,19 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
+def text() -> Rule:
+    """Any text."""
+    return Rule("text", lambda value: isinstance(value, str))
+
+
+def texts() -> Rule:
+    """A list or tuple of texts."""
+    return Rule(
+        "a list of texts",
+        lambda value: isinstance(value, list | tuple) and all(isinstance(one, str) for one in value),
+    )
+
+
 WATCHING = ("verbose", "callback")  # settings that say who is told of a fit, and are no part of its result
 # Settings that mean the same in every method; one that a method does not have is not looked at.
 SHARED_RULES: Mapping[str, Rule] = {
@@ -118,6 +134,15 @@ SHARED_RULES: Mapping[str, Rule] = {
         "None or the path of a folder", lambda value: value is None or isinstance(value, str | PathLike)
     ),
     "verbose": either(choice(False, True), whole(0)),
+    "random_state": Rule(
+        "None, a whole number from 0 to 2**32 - 1, or a numpy.random.RandomState",
+        lambda value: (
+            value is None
+            or value is np.random
+            or isinstance(value, np.random.RandomState)
+            or (_is_whole(value) and 0 <= int(value) < 2**32)
+        ),
+    ),
     "callback": Rule("None or a function", lambda value: value is None or callable(value)),
     "decay": _real("a number above 0 and at most 1", lambda value: 0.0 < value <= 1.0),
 }

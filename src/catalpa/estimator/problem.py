@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
@@ -16,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from catalpa.costs.method import Learner, Method, State
 from catalpa.engines.base import Engine
-from catalpa.engines.local import LocalEngine
-from catalpa.errors import ParameterError, TableError, UnsupportedTable
+from catalpa.engines.local import EXACT_UNITS, SAME_WEIGHT, LocalEngine
+from catalpa.errors import ParameterError, TableError, UnsupportedTable, warn_user
 from catalpa.estimator.checkpoint import CheckpointedEngine
 from catalpa.loop.alternate import Enough, alternate, clusters_repeat
 from catalpa.loop.first_rows import STARTS
@@ -26,12 +25,14 @@ from catalpa.loop.restarts import Rest, best_of
 from catalpa.loop.settle import REFILLS, Settled, as_counts, settle
 from catalpa.relations.relations import Relations
 from catalpa.steps.counts import Counts, cooccurrences, count_all
+from catalpa.steps.in_order.visits import OrderedRows
 from catalpa.steps.scores import FixedScores, Scores
 from catalpa.steps.search import FoundRows
 from catalpa.table import encode
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows, gather_rows, search_positions
 from catalpa.table.schema import Schema
 
+EXACT_DIGITS = 9  # of weights that were not rounded; the rest is what sums of floats leave
 MOST_PAIRED = 10_000  # categories: 0.8 GB for a table of pairs, of which methods hold several
 
 
@@ -54,7 +55,7 @@ class Outcome:
     facts: Mapping[str, float] = field(default_factory=dict)
     # Like ``shared``, where every column or partition has an array of its own shape.
     ragged: Mapping[str, tuple[FloatArray, ...]] = field(default_factory=dict)
-    # (n,): labels where they are not simply those that ``scores`` give, or None.
+    # (n,): labels where they are not simply those that ``scores`` give, or None; -1 for a row of weight 0.
     labels: IntArray | None = None
     # Counts by share, in 2**-20 of a weight of 1, of a method whose rows count in every cluster, or None.
     soft: Counts | None = None
@@ -81,8 +82,12 @@ class Outcome:
             centers=self.centers[kept],
             learned={name: values[kept] for name, values in self.learned.items()},
             soft=None if self.soft is None else self.soft.take(kept),
-            labels=None if self.labels is None else np.searchsorted(kept, self.labels).astype(np.int32),
+            labels=None if self.labels is None else _renumbered(self.labels, kept),
         )
+
+
+def _renumbered(labels: IntArray, kept: IntArray) -> IntArray:
+    return np.where(labels < 0, -1, np.searchsorted(kept, labels)).astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +115,7 @@ class Problem:
 
     def in_weights(self, units: float) -> float:
         """A sum over rows in the user's weights: they are counted in whole units, so that sums are exact."""
-        return units / self.units_per_weight
+        return units * weight_of_unit(self.units_per_weight)
 
     def cooccurrences(self) -> IntArray:  # (V, V)
         """Weight of the rows that hold both of two categories: all that some methods learn from."""
@@ -251,7 +256,15 @@ class Problem:
 
 def passes_in_weights(history: Iterable[Pass], units: float) -> tuple[Pass, ...]:
     """The passes with their costs in the user's weights, of which each makes so many whole units."""
-    return tuple(replace(event, cost=event.cost / units) for event in history)
+    per_unit = weight_of_unit(units)
+    return tuple(replace(event, cost=event.cost * per_unit) for event in history)
+
+
+def count_weighted(engine: Engine) -> int:
+    """Rows that weigh something; only rows in memory have weights."""
+    if not isinstance(engine, LocalEngine) or engine.blocks[0].weights is None:
+        return engine.n_rows
+    return sum(int(np.count_nonzero(block.row_weights)) for block in engine.blocks)
 
 
 def rows_in_memory(engine: Engine, method: str) -> Rows:
@@ -262,6 +275,35 @@ def rows_in_memory(engine: Engine, method: str) -> Rows:
             "Give it a frame or an array, or use Grove, which takes this table."
         )
     return engine.rows
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedRows:
+    """The rows that weigh something, to be visited in order, and where they are among all ``n`` rows."""
+
+    rows: OrderedRows
+    positions: IntArray
+    n: int
+
+    @staticmethod
+    def of(problem: Problem, method: str) -> WeightedRows:
+        """Rows of a table in memory; a row of weight 0 is not visited, and equal weights count 1 each."""
+        table = rows_in_memory(problem.engine, method)
+        weights = np.concatenate([block.row_weights for block in table.blocks])
+        positions, total = np.flatnonzero(weights > 0), int(weights.sum())
+        # Weights that were rounded have no unit that stands for a row: the mean weight does.
+        units = 1 if total <= EXACT_UNITS else max(round(total / len(positions)), 1)
+        rows = OrderedRows.of(table, float(units))
+        visited = rows if len(positions) == len(rows) else rows.permuted(positions)
+        return WeightedRows(visited, positions, len(weights))
+
+    def spread(self, labels: IntArray) -> IntArray:  # (n,) int32
+        """Labels of the visited rows at their places among all rows; -1 for the others."""
+        if len(self.positions) == self.n:
+            return labels
+        every = np.full(self.n, -1, dtype=np.int32)
+        every[self.positions] = labels
+        return every
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,12 +339,26 @@ class Fitted:
 
     def in_weights(self, units: NDArray[Any]) -> NDArray[Any]:
         """Counts in the user's weights; whole numbers stay whole where nothing was weighted."""
-        if self.units_per_weight == 1.0:
-            return units
+        per_unit = weight_of_unit(self.units_per_weight)
+        if not self.batches and int(self.outcome.counts.sizes.sum()) <= EXACT_UNITS:
+            whole = float(per_unit).is_integer()
+            return units * int(per_unit) if whole else np.round(units * per_unit, EXACT_DIGITS)
         # Every row's weight was rounded to a unit, and errors of n rows add up to about the root of n: digits
         # beyond that are noise, and 134.343 would read as 134.342999.
         digits = max(int(math.log10(self.units_per_weight / math.sqrt(max(self.rows, 1)))), 0)
         return np.round(units / self.units_per_weight, digits)
+
+
+def weight_of_unit(units_per_weight: float) -> float:
+    """The weight that one unit stands for; a whole number stays one.
+
+    Examples
+    --------
+    >>> weight_of_unit(1.0 / 3.0), weight_of_unit(4.0)
+    (3.0, 0.25)
+    """
+    weight = 1.0 / units_per_weight
+    return float(round(weight)) if abs(weight - round(weight)) <= SAME_WEIGHT * weight else weight
 
 
 def fitted_of(model: Any) -> Fitted:
@@ -322,4 +378,4 @@ def warn_if_short(asked: Any, outcome: Outcome, advice: str) -> None:
         said = f"Stopped after {len(outcome.history)} passes before the clusters came to rest. {advice}"
     else:
         return
-    warnings.warn(said, ConvergenceWarning, stacklevel=3)
+    warn_user(said, ConvergenceWarning)

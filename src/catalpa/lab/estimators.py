@@ -12,8 +12,11 @@ from catalpa.cluster.registry import METHODS, find_method
 from catalpa.errors import ParameterError
 from catalpa.lab.peers import PEERS, find_peer
 from catalpa.lab.protocol import Entry
+from catalpa.lab.published_disc import PublishedDISC
 
 GROUP = "catalpa.methods"  # entry points of other packages
+# Methods as published programs run them, where that differs from the estimators; for the laboratory alone.
+READINGS: Mapping[str, type[Any]] = {"disc-as-published": PublishedDISC}
 
 
 def find_estimator(name: str) -> type[Any]:
@@ -30,7 +33,7 @@ def find_estimator(name: str) -> type[Any]:
         # First, so that no other package changes what the library's own names mean.
         return find_method(name).estimator
     except ParameterError as error:
-        peer = find_peer(name)
+        peer = READINGS.get(name) or find_peer(name)
         if peer is not None:
             return peer
         # Read only when no other name fits: to list them opens the records of every installed package.

@@ -173,12 +173,18 @@ def append_line(path: Path, row: Mapping[str, Any]) -> None:
     # NaN is no JSON, but Python's own reader takes it, and nobody else reads this file.
     line = json.dumps(dict(row), ensure_ascii=False, allow_nan=True) + "\n"
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+    # Windows would otherwise change the ends of lines.
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+    handle = os.open(path, flags, 0o644)
     try:
         # What a killed run left of a line must not grow into the next one.
-        end = os.lseek(handle, 0, os.SEEK_END)
-        torn = end > 0 and os.pread(handle, 1, end - 1) != b"\n"
-        os.write(handle, (b"\n" if torn else b"") + line.encode("utf-8"))
+        if os.lseek(handle, 0, os.SEEK_END) > 0:
+            os.lseek(handle, -1, os.SEEK_END)
+            if os.read(handle, 1) != b"\n":
+                line = "\n" + line
+        content = line.encode("utf-8")
+        while content:  # a nearly full disk takes a part
+            content = content[os.write(handle, content) :]
         # A run may take an hour: its row must outlive a power cut.
         os.fsync(handle)
     finally:

@@ -6,6 +6,7 @@ import math
 import platform
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any, Literal
 
@@ -18,8 +19,9 @@ import catalpa
 from catalpa import metrics
 from catalpa.datasets import Dataset, load
 from catalpa.errors import ParameterError, UnknownColumn
+from catalpa.lab.as_published import category_order, coded, published_starts
 from catalpa.lab.estimators import fitted, is_by_chance, method_name
-from catalpa.lab.protocol import MIXED, Entry, Job
+from catalpa.lab.protocol import CATEGORICAL, MIXED, Entry, Job, PublishedStart
 from catalpa.lab.published import HIGHER_IS_BETTER
 from catalpa.table import infer
 
@@ -117,13 +119,17 @@ def summary(runs: pd.DataFrame) -> pd.DataFrame:
 
 def run_job(job: Job, data_home: str | None = None) -> dict[str, Any]:
     """The row of one run; a run that fails gives a row that says why."""
+    entry = job.entry
     try:
         data = _table(job.dataset, job.columns, data_home)
+        if job.start is not None:
+            data, starts = _published(job.dataset, job.start, data_home)
+            entry = entry.starting_from(starts[job.seed])
     # A table that is not there is a failed run, which can be tried again.
     except Exception as error:
         return job.identity | _failure(error)
     # The data sets say by their dtypes what is a number, also where it has few different values.
-    row = measured(job.entry, data.frame, data.target, data.n_clusters, job.seed, "from_dtype")
+    row = measured(entry, data.frame, data.target, data.n_clusters, job.seed, "from_dtype")
     return job.identity | row
 
 
@@ -195,6 +201,17 @@ def _failure(error: BaseException) -> dict[str, Any]:
 @cache
 def _table(dataset: str, columns: str, data_home: str | None) -> Dataset:
     return load(dataset, variant="mixed" if columns == MIXED else "paper", data_home=data_home)
+
+
+@cache
+def _published(
+    dataset: str, start: PublishedStart, data_home: str | None
+) -> tuple[Dataset, list[pd.DataFrame]]:
+    """A data set in the authors' codes, and the rows that each of its published runs starts from."""
+    data = _table(dataset, CATEGORICAL, data_home)
+    table = coded(data, category_order(dataset, data_home))
+    rows = published_starts(start, table, data.n_clusters)
+    return replace(data, frame=table), [table.iloc[at] for at in rows]
 
 
 @cache

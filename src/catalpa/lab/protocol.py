@@ -16,6 +16,7 @@ from catalpa.errors import ParameterError
 from catalpa.lab.journal import KEY
 
 CATEGORICAL, MIXED = "categorical", "mixed"
+PUBLISHED_STARTS = ("distinct", "randperm")  # of DISC, and of the methods it is compared with
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,11 @@ class Entry:
     shown : tuple of PrintedPlace
     chance : bool
         Whether seeds can matter.
+    start : str
+        How the rows to start from are drawn as published: ``"distinct"`` or ``"randperm"``. The seed of a
+        run is then its number among the published ones. Empty for the method's own start.
+    twin : tuple of str, optional
+        Method and variant that run the same from unpicked seeds.
     """
 
     method: str
@@ -51,6 +57,8 @@ class Entry:
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
     shown: tuple[PrintedPlace, ...] = ()
     chance: bool = True
+    start: str = ""
+    twin: tuple[str, str] = ("", "")
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -58,6 +66,19 @@ class Entry:
         # A method that no table shows is still run, on what every method takes.
         wanted = {place.columns for place in self.shown} or {CATEGORICAL}
         return tuple(kind for kind in (CATEGORICAL, MIXED) if kind in wanted)
+
+    def starting_from(self, rows: pd.DataFrame) -> Entry:
+        """The same entry from given rows."""
+        return replace(self, parameters={**self.parameters, "init": rows})
+
+
+@dataclass(frozen=True)
+class PublishedStart:
+    """A stream of draws that published runs start from."""
+
+    kind: str  # one of PUBLISHED_STARTS
+    seed: int  # of MATLAB's old generator
+    runs: int  # that use up the stream
 
 
 @dataclass(frozen=True)
@@ -68,6 +89,7 @@ class Job:
     dataset: str
     columns: str
     seed: int
+    start: PublishedStart | None = None  # the seed is then the number of the run
 
     @property
     def key(self) -> tuple[str, str, str, str, int]:
@@ -77,6 +99,25 @@ class Job:
     def identity(self) -> dict[str, Any]:
         """The key by the names of the columns that hold it in the results."""
         return dict(zip(KEY, self.key, strict=True))
+
+
+@dataclass(frozen=True)
+class PublishedRuns:
+    """Starts of the printed runs."""
+
+    runs: int  # of every method on every data set, all from one stream of draws
+    seeds: Mapping[str, int] = field(hash=False)  # of MATLAB's old generator, by data set
+    counterparts: Mapping[str, int] = field(default_factory=dict, hash=False)  # where other methods differ
+    methods: tuple[Entry, ...] = ()  # what is run from these starts
+
+    def start(self, kind: str, dataset: str) -> PublishedStart | None:
+        """Where the runs of an entry with this start begin on a data set; None without such a start."""
+        if not kind:
+            return None
+        seed = self.seeds[dataset]
+        if kind == "randperm":
+            seed = self.counterparts.get(dataset, seed)
+        return PublishedStart(kind, seed, self.runs)
 
 
 @dataclass(frozen=True)
@@ -100,6 +141,7 @@ class Protocol:
     quick_repeats: int
     fewer: Mapping[str, int] = field(hash=False)
     figures: Mapping[str, Any] = field(hash=False)
+    as_published: PublishedRuns | None = None  # how the printed runs were started, where that is known
 
     def seeds_on(self, dataset: str) -> int:
         """How many seeds a method that depends on chance gets on a data set."""
@@ -115,7 +157,10 @@ class Protocol:
                     for entry in self.entries:
                         seeds = self.seeds_on(dataset) if entry.chance else 1
                         if columns in entry.columns and seed < seeds:
-                            yield Job(entry, dataset, columns, seed)
+                            yield Job(entry, dataset, columns, seed, self._start(entry, dataset))
+
+    def _start(self, entry: Entry, dataset: str) -> PublishedStart | None:
+        return None if self.as_published is None else self.as_published.start(entry.start, dataset)
 
     def quick(self) -> Protocol:
         """Only the data sets that are bundled, and few seeds."""
@@ -126,6 +171,21 @@ class Protocol:
             categorical=tuple(name for name in self.categorical if name in bundled),
             mixed=(),
             repeats=self.quick_repeats,
+        )
+
+    def published(self) -> Protocol:
+        """The printed runs instead: what is known of their starts, and as many runs as were made."""
+        if self.as_published is None:
+            raise ParameterError("The protocol has no part [as_published], so no published starts are known.")
+        known = self.as_published
+        return replace(
+            self,
+            entries=known.methods,
+            categorical=tuple(name for name in self.categorical if name in known.seeds),
+            mixed=(),
+            repeats=known.runs,
+            quick_repeats=known.runs,
+            fewer={},
         )
 
     def restricted(
@@ -198,6 +258,7 @@ def read_protocol(path: str | Path | None = None) -> Protocol:
             quick_repeats=int(document["seeds"].get("quick", 5)),
             fewer=document["seeds"].get("fewer", {}),
             figures=document.get("figures", {}),
+            as_published=_published_runs(document.get("as_published")),
         )
     except OSError as error:
         raise ParameterError(f"The protocol {name!r} cannot be read: {error.strerror}.") from error
@@ -208,6 +269,14 @@ def read_protocol(path: str | Path | None = None) -> Protocol:
             f"The protocol {name!r} lacks {error}. It needs [seeds] repeats, [data] categorical and "
             "[[methods]] with method and variant."
         ) from error
+
+
+def _published_runs(table: Mapping[str, Any] | None) -> PublishedRuns | None:
+    if table is None:
+        return None
+    _check_keys(table, PublishedRuns, "The part as_published")
+    methods = _entries(table.get("methods", []))
+    return PublishedRuns(int(table["runs"]), table["seeds"], table.get("counterparts", {}), methods)
 
 
 def _names(found: Any, key: str) -> tuple[str, ...]:
@@ -245,10 +314,31 @@ def _entry(table: Mapping[str, Any]) -> Entry:
         parameters=table.get("parameters", {}),
         shown=tuple(PrintedPlace(**place) for place in table.get("shown", ())),
         chance=table.get("chance", True),
+        start=_start(table.get("start", "")),
+        twin=_twin(table.get("twin", ["", ""])),
     )
 
 
-def _check_keys(table: Mapping[str, Any], kind: type[Entry | PrintedPlace], what: str) -> None:
+def _twin(names: Any) -> tuple[str, str]:
+    if isinstance(names, list) and len(names) == 2 and all(isinstance(name, str) for name in names):
+        return names[0], names[1]
+    raise ParameterError(
+        f'twin={names!r} in the protocol is no method and variant: write ["disc", "program"].'
+    )
+
+
+def _start(name: str) -> str:
+    if name not in ("", *PUBLISHED_STARTS):
+        raise ParameterError(
+            f"start={name!r} in the protocol is not known. It is one of {', '.join(PUBLISHED_STARTS)}, or "
+            "left out."
+        )
+    return name
+
+
+def _check_keys(
+    table: Mapping[str, Any], kind: type[Entry | PrintedPlace | PublishedRuns], what: str
+) -> None:
     allowed = {field.name for field in fields(kind)}
     unknown = sorted(set(table) - allowed)
     if unknown:

@@ -24,8 +24,8 @@ TITLES = {
 }
 # What a table can show of each of its cells, by the title of what is shown.
 VIEWS: Mapping[str, Callable[[Any], str]] = {
-    "ours": lambda cell: _with_spread(cell.mean, cell.std),
-    "printed": lambda cell: _with_spread(cell.printed, cell.printed_std),
+    "ours": lambda cell: with_spread(cell.mean, cell.std),
+    "printed": lambda cell: with_spread(cell.printed, cell.printed_std),
     "ours minus printed": lambda cell: known(cell.difference, "+.3f"),
     "clusters left of those asked for": lambda cell: (
         f"{known(cell.clusters_left, '.1f')} / {cell.clusters_asked}" if cell.runs else "-"
@@ -179,5 +179,6 @@ def _places(cells: pd.DataFrame, values: str, measure: str) -> pd.Series:
     return places.where(places <= 2, 0).fillna(0).astype(int)
 
 
-def _with_spread(mean: float, std: float) -> str:
+def with_spread(mean: float, std: float) -> str:
+    """A mean to four digits and its deviation to two."""
     return known(mean, ".4f") + ("" if math.isnan(mean) or math.isnan(std) else f"±{std:.2f}")

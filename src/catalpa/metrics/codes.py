@@ -22,6 +22,14 @@ Codes = NDArray[np.int64]
 _COUNTING_LIMIT = 1 << 16
 
 
+def as_numbers(values: Any, name: str) -> NDArray[np.float64]:
+    """An array of numbers; an error that names the argument if it holds anything else."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"{name} must hold numbers only: {error}.") from error
+
+
 def label_codes(values: ArrayLike, name: str) -> tuple[Codes, int]:
     """One code per row and the number of different labels; missing labels are refused."""
     array = _as_array(values)

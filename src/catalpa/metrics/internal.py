@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from catalpa.errors import ParameterError
-from catalpa.metrics.codes import Codes, column_codes, label_codes, pair_counts
+from catalpa.metrics.codes import Codes, as_numbers, column_codes, label_codes, pair_counts
 
 Floats: TypeAlias = NDArray[np.float64]
 # Rows whose (rows, clusters) matches are held at once.
@@ -58,7 +59,9 @@ def compactness(frame: Any, labels: ArrayLike, n_clusters: int | None = None) ->
     0.25
     """
     clusters, found, columns, _ = _read(frame, labels, None)
-    k = found if n_clusters is None else n_clusters
+    if n_clusters is not None and not isinstance(n_clusters, Integral):
+        raise ParameterError(f"n_clusters={n_clusters!r}, but it must be a whole number, or None.")
+    k = found if n_clusters is None else int(n_clusters)
     # An average over fewer clusters than there are could exceed 1.
     if k < found:
         raise ParameterError(
@@ -158,7 +161,7 @@ class _Table(NamedTuple):
 
 def _read(frame: Any, labels: ArrayLike, numbers: ArrayLike | None) -> _Table:
     clusters, found = label_codes(labels, "labels")
-    beside = np.zeros((clusters.size, 0)) if numbers is None else np.asarray(numbers, dtype=np.float64)
+    beside = np.zeros((clusters.size, 0)) if numbers is None else as_numbers(numbers, "numbers")
     if beside.ndim != 2 or len(beside) != clusters.size:
         raise ParameterError(
             f"numbers has shape {beside.shape}; it must have a row for each of the {clusters.size} labels."
@@ -185,9 +188,9 @@ def _entropies(counts: NDArray[np.int64]) -> Floats:
 def _sampled_rows(
     n_rows: int, sample_size: int | None, random_state: int | np.random.Generator | None
 ) -> NDArray[np.int64]:
-    if sample_size is not None and sample_size < 1:
+    if sample_size is not None and not (isinstance(sample_size, Integral) and sample_size >= 1):
         raise ParameterError(
-            f"sample_size={sample_size}, but at least one row is needed. None takes every row."
+            f"sample_size={sample_size!r}, but it must be a whole number of at least 1. None takes every row."
         )
     if sample_size is None or sample_size >= n_rows:
         return np.arange(n_rows)

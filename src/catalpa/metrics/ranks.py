@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from catalpa.errors import MissingValues, ParameterError
+from catalpa.metrics.codes import as_numbers
 
 
 @dataclass(frozen=True)
@@ -203,7 +204,7 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     >>> holm([0.01, 0.04, 0.03]).round(2)
     array([0.03, 0.06, 0.06])
     """
-    values = np.asarray(p_values, dtype=np.float64)
+    values = as_numbers(p_values, "p_values")
     if values.ndim != 1 or not bool(np.all((values >= 0) & (values <= 1))):
         raise ParameterError(
             f"p_values must be a list of numbers between 0 and 1, but got {values.tolist()}."
@@ -270,9 +271,9 @@ def _read_scores(scores: Any) -> tuple[tuple[str, ...], NDArray[np.float64]]:
     table = nw.from_native(scores, eager_only=True, pass_through=True)
     if isinstance(table, nw.DataFrame):
         names = tuple(map(str, table.columns))
-        values = np.asarray(table.to_numpy(), dtype=np.float64)
+        values = as_numbers(table.to_numpy(), "scores")
     else:
-        values = np.asarray(scores, dtype=np.float64)
+        values = as_numbers(scores, "scores")
         names = tuple(map(str, range(values.shape[-1] if values.ndim else 0)))
     if values.ndim != 2 or values.shape[0] < 2 or values.shape[1] < 2:
         raise ParameterError(

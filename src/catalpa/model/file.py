@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from catalpa.errors import ModelFileError
+from catalpa.errors import ModelFileError, ParameterError
 from catalpa.files import told_as, write_atomically
 from catalpa.model.codecs import JSON_NAMES
 from catalpa.model.text import from_text, to_text
@@ -37,6 +37,7 @@ def write(path: str | os.PathLike[str], document: Mapping[str, Any]) -> None:
     cannot hold, and a file that cannot be written, is a ModelFileError.
     """
     # Everything that can fail does so before the file that is there is touched.
+    _check_path(path)
     content = model_text(document).encode("utf-8")
     with told_as(ModelFileError, f"The model cannot be written to {os.fspath(path)!r}"):
         write_atomically(path, content)
@@ -47,6 +48,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
 
     No such file, or one that is cut off, foreign, damaged or of a newer format, is a ModelFileError.
     """
+    _check_path(path)
     name = repr(os.fspath(path))
     try:
         content = Path(path).read_bytes()
@@ -56,6 +58,11 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         reason = getattr(error, "strerror", None) or error
         raise ModelFileError(f"The model file {name} cannot be read: {reason}.") from error
     return from_model_text(content, name)
+
+
+def _check_path(path: object) -> None:
+    if not isinstance(path, str | os.PathLike):
+        raise ParameterError(f"path={path!r} cannot be used: path is the name of a file, as text or a Path.")
 
 
 def model_text(document: Mapping[str, Any]) -> str:

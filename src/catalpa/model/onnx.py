@@ -5,150 +5,225 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import partial, reduce
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import catalpa
-from catalpa.errors import OnnxError
-from catalpa.model.scoring import Scoring, holds_moments, types_of
+from catalpa.model.onnx_inputs import (
+    CERTAINTY,
+    LABEL,
+    OUTLIER_SCORE,
+    PROBABILITIES,
+    InputType,
+    OnnxInput,
+    onnx_inputs,
+)
+from catalpa.model.scoring import Scoring
 from catalpa.table.blocks import FARTHEST, TICK_BITS
 from catalpa.table.schema import Column
 
 # Old enough for the runtimes that are about, new enough for every operation on doubles and 64-bit integers.
 OPSET, ML_OPSET, IR = 17, 3, 8
 REFUSED = -1  # the label of a row that predict refuses
+TENSOR_TYPES = {
+    InputType.STRING: TensorProto.STRING,
+    InputType.DOUBLE: TensorProto.DOUBLE,
+    InputType.INT64: TensorProto.INT64,
+}
+_Output: TypeAlias = tuple[str, str, int, list[Any]]  # its name, the node, the type and the shape
+# Operators that a runtime gets wrong, or lacks, for inputs of this type; no graph has one of them. On
+# processors with AVX-512, onnxruntime 1.23 to 1.31 returns wrong minima and maxima of 64-bit integers from
+# 2**31 on. onnxruntime 1.31 adds them up in double precision. Older ones have no ArgMax and ArgMin of them.
+UNSOUND = {
+    (operator, TensorProto.INT64)
+    for operator in ("Min", "Max", "ReduceMin", "ReduceMax", "ReduceSum", "ReduceMean", "ArgMin", "ArgMax")
+}
 
 
-def onnx_model(scoring: Scoring, *, missing_text: str, method: str, names: Sequence[str]) -> onnx.ModelProto:
+def onnx_model(
+    scoring: Scoring, *, missing_text: str, probabilities: bool, method: str, names: Sequence[str]
+) -> onnx.ModelProto:
     """The graph of one look-up per column, the sums, and the nearest cluster; see ``Clusterer.to_onnx``."""
-    if scoring.derived:
-        raise OnnxError(
-            f"The columns {scoring.derived} were taken by parts of dates or items of lists, which ONNX does "
-            "not have. Make columns of them in the table, and fit again."
-        )
-    graph = _LabelGraph(scoring, missing_text)
-    graph.nodes.append(helper.make_node("Identity", [graph.label()], ["label"]))
-    output = helper.make_tensor_value_info("label", TensorProto.INT64, ["rows"])
-    made = helper.make_graph(graph.nodes, "catalpa", graph.inputs, [output], graph.constants)
+    inputs = onnx_inputs(scoring, missing_text)
+    graph = _Graph(scoring, inputs, missing_text)
+    outputs = graph.outputs(probabilities=probabilities)
     model = helper.make_model(
-        made,
+        helper.make_graph(graph.nodes, "catalpa", graph.input_infos, outputs, graph.constants),
         opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)],
         ir_version=IR,
         producer_name="catalpa",
         producer_version=catalpa.__version__,
     )
-    helper.set_model_props(model, {"method": method, "cluster_names": json.dumps(list(names))})
+    notes = {
+        "method": method,
+        "cluster_names": json.dumps(list(names)),
+        "inputs": json.dumps({entry.column.name: entry.name for entry in inputs}),
+        "missing_text": missing_text,
+    }
+    helper.set_model_props(model, notes)
     onnx.checker.check_model(model)
     return model
 
 
-class _LabelGraph:
-    """The steps from the columns to the label, in the order of ``steps.reference``.
+class _Graph:
+    """The steps from the columns to the outputs, in the order of ``steps.reference``.
 
-    Nodes have names that count up; what a node is called, nobody needs to know.
+    What a row costs in the clusters is a sum of terms (rows, k), one per categorical column and one of all
+    numbers. A term is made from inputs and ``codes``, which may be asked for several times.
     """
 
-    def __init__(self, scoring: Scoring, missing_text: str) -> None:
+    def __init__(self, scoring: Scoring, inputs: Sequence[OnnxInput], missing_text: str) -> None:
         self.scoring = scoring
+        self.inputs = {entry.column.name: entry for entry in inputs}
         self.missing_text = missing_text
+        self.input_infos = [
+            helper.make_tensor_value_info(entry.name, TENSOR_TYPES[entry.type], ["rows", 1])
+            for entry in inputs
+        ]
         self.nodes: list[Any] = []
-        self.inputs: list[Any] = []
         self.constants: list[Any] = []
         self.refused: list[str] = []  # a mask (rows, 1) per column that has cells which predict refuses
+        self._codes: dict[str, str] = {}
+        # No input begins with it, so that no name inside the graph is that of an input.
+        self.prefix = "catalpa/"
+        while any(entry.name.startswith(self.prefix) for entry in inputs):
+            self.prefix = f"_{self.prefix}"
 
     def op(self, kind: str, *inputs: Any, domain: str = "", **attributes: Any) -> str:
         """Add a node; gives the name of its output. An input is a name, or a value: a constant."""
-        name = f"{kind}_{len(self.nodes)}"
+        name = f"{self.prefix}{kind}_{len(self.nodes)}"
         named = [each if isinstance(each, str) else self.constant(each) for each in inputs]
-        self.nodes.append(helper.make_node(kind, named, [name], domain=domain, **attributes))
+        self.nodes.append(helper.make_node(kind, named, [name], name=name, domain=domain, **attributes))
         return name
 
     def constant(self, values: Any) -> str:
-        """Whole numbers of 64 bits, doubles or Booleans, by the type of the values."""
-        name, array = f"constant_{len(self.constants)}", np.asarray(values)
+        """64-bit integers, doubles or Booleans, by the type of the values."""
+        name, array = f"{self.prefix}constant_{len(self.constants)}", np.asarray(values)
         array = array.astype(np.int64) if array.dtype.kind == "i" else array
         self.constants.append(numpy_helper.from_array(array, name))
         return name
 
-    def column(self, name: str, kind: int) -> str:
-        """An input of one column of the table, (rows, 1)."""
-        self.inputs.append(helper.make_tensor_value_info(name, kind, ["rows", 1]))
-        return name
+    def outputs(self, *, probabilities: bool) -> list[Any]:
+        """Add all nodes; gives the outputs."""
+        total = self.total()
+        smallest = self._row_minimum(total)
+        made: list[_Output] = [(LABEL, self._label(total, smallest), TensorProto.INT64, ["rows"])]
+        if probabilities:
+            made += self._soft(total, smallest)
+        for name, node, _, _ in made:
+            self.nodes.append(helper.make_node("Identity", [node], [name], name=f"{self.prefix}{name}"))
+        return [helper.make_tensor_value_info(name, kind, shape) for name, _, kind, shape in made]
 
-    def label(self) -> str:  # (rows,)
-        fixed = self.scoring.fixed
-        total = self.constant(fixed.anchor[None, :])
+    def total(self) -> str:  # (rows, k) int64
+        """What each row costs in each cluster, in quanta."""
+        fixed, total = self.scoring.fixed, self.constant(self.scoring.fixed.anchor[None, :])
         for column, costs in self.scoring.parts:
             # A further place without costs, for cells that are refused.
             table = np.vstack([costs, np.zeros((1, fixed.k), dtype=np.int64)])
-            rows = self.op("Reshape", self._codes(column), [-1])
+            rows = self.op("Reshape", self.codes(column), [-1])
             total = self.op("Add", total, self.op("Gather", table, rows))
-        if fixed.n_numeric:
-            total = self.op("Add", total, self._number_part())
-        smallest = self.op("ReduceMin", total, axes=[1], keepdims=1)
-        within = self.op("LessOrEqual", total, self.op("Add", smallest, fixed.tie))
-        nearest = self.op("ArgMax", self.op("Cast", within, to=TensorProto.INT32), axis=1, keepdims=0)
-        for mask in self.refused:
-            nearest = self.op("Where", self.op("Reshape", mask, [-1]), REFUSED, nearest)
-        return nearest
+        return self.op("Add", total, self._number_part()) if fixed.n_numeric else total
 
-    def _codes(self, column: Column) -> str:  # (rows, 1)
+    def _row_minimum(self, total: str) -> str:  # (rows, 1) int64
+        """Smallest entry of each row, by comparing halves: minima of 64-bit integers are UNSOUND."""
+        width = self.scoring.fixed.k
+        while width > 1:
+            half = (width + 1) // 2  # of an odd number, both halves have the entry in the middle
+            left = self.op("Slice", total, [0], [half], [1])
+            right = self.op("Slice", total, [width - half], [width], [1])
+            total, width = self.op("Where", self.op("Less", left, right), left, right), half
+        return total
+
+    def _label(self, total: str, smallest: str) -> str:  # (rows,) int64
+        within = self.op("LessOrEqual", total, self.op("Add", smallest, self.scoring.fixed.tie))
+        nearest = self.op("ArgMax", self.op("Cast", within, to=TensorProto.INT32), axis=1, keepdims=0)
+        return self._unless_refused(nearest, REFUSED)
+
+    def _soft(self, total: str, smallest: str) -> list[_Output]:
+        """Probabilities of the clusters given the row, the largest of them, and the outlier score."""
+        density, minus_quantum = self.scoring.density_scale, -self.scoring.fixed.quantum
+        assert density is not None  # the estimator refused methods without probabilities
+        # Relative to the smallest cost, so that one of the exponentials is 1.
+        behind = self.op("Cast", self.op("Sub", total, smallest), to=TensorProto.DOUBLE)
+        odds = self.op("Exp", self.op("Mul", behind, minus_quantum))
+        odds_sum = self.op("ReduceSum", odds, [1], keepdims=1)
+        shares = self.op("Div", odds, odds_sum)
+        certainty = self.op("Reshape", self.op("ReduceMax", shares, axes=[1], keepdims=1), [-1])
+        nearest = self.op("Mul", self.op("Cast", smallest, to=TensorProto.DOUBLE), minus_quantum)
+        log_density = self.op("Add", nearest, self.op("Log", odds_sum))
+        below = self.op("Max", self.op("Sub", density.low, log_density), 0.0)
+        score = self.op("Reshape", self.op("Div", below, density.spread), [-1])
+        return [
+            (
+                PROBABILITIES,
+                self._unless_refused(shares, np.nan, by_row=True),
+                TensorProto.DOUBLE,
+                ["rows", self.scoring.fixed.k],
+            ),
+            (CERTAINTY, self._unless_refused(certainty, np.nan), TensorProto.DOUBLE, ["rows"]),
+            (OUTLIER_SCORE, self._unless_refused(score, np.nan), TensorProto.DOUBLE, ["rows"]),
+        ]
+
+    def _unless_refused(self, values: str, instead: float, *, by_row: bool = False) -> str:
+        """Values (rows,), or (rows, k) with ``by_row``, and another one in rows that predict refuses."""
+        for mask in self.refused:
+            values = self.op("Where", mask if by_row else self.op("Reshape", mask, [-1]), instead, values)
+        return values
+
+    def codes(self, column: Column) -> str:  # (rows, 1) int64
         """The place of every cell in its column's part of the table."""
-        types = _types(column)
+        if column.name not in self._codes:
+            self._codes[column.name] = self._new_codes(column)
+        return self._codes[column.name]
+
+    def _new_codes(self, column: Column) -> str:
+        entry = self.inputs[column.name]
         if column.binned:
-            codes = self._bins(column)
-        elif types == {"text"}:
-            codes = self._texts(column)
-        elif types == {"boolean"} and _without_gaps(column, "bool"):
-            flags = self.column(column.name, TensorProto.BOOL)
-            numbers = self.op("Cast", flags, to=TensorProto.INT64)
-            places = {int(bool(value)): at for at, value in enumerate(column.known)}
-            codes = self._looked_up(column, numbers, "keys_int64s", places)
-        elif _without_gaps(column, "int") and all(isinstance(one, int) for one in column.known):
-            # One of doubles may meet fractions and gaps later.
-            cells = self.column(column.name, TensorProto.INT64)
-            codes = self._looked_up(column, cells, "keys_int64s", _places(column))
+            codes = self._bins(column, entry.name)
+        elif entry.type is InputType.DOUBLE:
+            codes = self._numbers_that_name(column, entry.name)
         else:
-            codes = self._numbers_that_name(column)
+            places: dict[Any, int] = {value: at for at, value in enumerate(column.known)}
+            keys = "keys_int64s"
+            if entry.type is InputType.STRING:
+                keys, places[self.missing_text] = "keys_strings", self.scoring.missing_place(column)
+            codes = self._looked_up(column, entry.name, keys, places)
         refused = self.scoring.refused_place(column)
         if refused in (self.scoring.missing_place(column), self.scoring.unseen_place(column)):
             self.refused.append(self.op("Equal", codes, refused))
         return codes
-
-    def _texts(self, column: Column) -> str:
-        if self.missing_text in column.known:
-            raise OnnxError(
-                f"Column {column.name!r} has the category {self.missing_text!r}, which would stand for a "
-                "missing cell. Name a text that no column holds by missing_text."
-            )
-        cells = self.column(column.name, TensorProto.STRING)
-        places = {**_places(column), self.missing_text: self.scoring.missing_place(column)}
-        return self._looked_up(column, cells, "keys_strings", places)
 
     def _looked_up(self, column: Column, cells: str, keys: str, places: Mapping[Any, int]) -> str:
         words = {keys: list(places), "values_int64s": list(places.values())}
         unseen = self.scoring.unseen_place(column)
         return self.op("LabelEncoder", cells, domain="ai.onnx.ml", **words, default_int64=unseen)
 
-    def _numbers_that_name(self, column: Column) -> str:
-        """Codes of categories that are numbers: missing ones, and fractions, take doubles."""
-        cells = self.column(column.name, TensorProto.DOUBLE)
-        hits = self.op("Equal", cells, _doubles(column))
-        places = self.op("Where", hits, np.arange(len(column.known))[None, :], -1)
-        codes = self.op("ReduceMax", places, axes=[1], keepdims=1)
-        known_cell = self.op("GreaterOrEqual", codes, 0)
-        codes = self.op("Where", known_cell, codes, self.scoring.unseen_place(column))
+    def _numbers_that_name(self, column: Column, cells: str) -> str:
+        """Codes of categories that are numbers or truth values, given as doubles."""
+        codes = self.constant(self.scoring.unseen_place(column))
+        if column.known:
+            hits = self.op("Equal", cells, np.array([column.known], dtype=np.float64))
+            place = self._exact_sum(hits, np.arange(1, len(column.known) + 1))  # 0 where nothing is hit
+            known_cell = self.op("Greater", place, 0)
+            codes = self.op("Where", known_cell, self.op("Sub", place, 1), codes)
         return self._or_missing(column, cells, codes)
 
-    def _bins(self, column: Column) -> str:
+    def _bins(self, column: Column, cells: str) -> str:
         """A number on a border belongs to the bin above it."""
-        cells = self.column(column.name, TensorProto.DOUBLE)
-        above = self.op("GreaterOrEqual", cells, np.array([column.edges or ()], dtype=np.float64))
-        ones = self.op("Cast", above, to=TensorProto.INT64)
-        return self._or_missing(column, cells, self.op("ReduceSum", ones, [1], keepdims=1))
+        edges = np.array([column.edges or ()], dtype=np.float64)
+        if not edges.size:
+            return self._or_missing(column, cells, self.constant(0))
+        above = self.op("GreaterOrEqual", cells, edges)
+        return self._or_missing(column, cells, self._exact_sum(above, np.ones(edges.size)))
+
+    def _exact_sum(self, flags: str, values: Any) -> str:  # (rows, 1) int64
+        """Sum of the values whose flags (rows, values) are set; as doubles, which hold it exactly."""
+        ones = self.op("Cast", flags, to=TensorProto.DOUBLE)
+        added = self.op("MatMul", ones, np.asarray(values, dtype=np.float64)[:, None])
+        return self.op("Cast", added, to=TensorProto.INT64)
 
     def _or_missing(self, column: Column, cells: str, codes: str) -> str:
         missing = self.constant(self.scoring.missing_place(column))
@@ -158,7 +233,7 @@ class _LabelGraph:
         """Whether a number is there: only a finite one minus itself is 0."""
         return self.op("Equal", self.op("Sub", cells, cells), 0.0)
 
-    def _number_part(self) -> str:  # (rows, k)
+    def _number_part(self) -> str:  # (rows, k) int64
         fixed, parts = self.scoring.fixed, []
         for at, column in enumerate(self.scoring.schema.numeric):
             number, seen = self._scaled(at, column)
@@ -177,8 +252,7 @@ class _LabelGraph:
 
     def _scaled(self, at: int, column: Column) -> tuple[str, str]:
         """A number in ticks of its range, as ``Scaling.apply`` has it, and whether it is there."""
-        scaling = self.scoring.schema.scaling
-        cells = self.column(column.name, TensorProto.DOUBLE)
+        scaling, cells = self.scoring.schema.scaling, self.inputs[column.name].name
         seen, low = self._seen(cells), float(scaling.low[at])
         half = self.op("Div", self.op("Where", seen, cells, low), 2.0)
         unit = self.op("Div", self.op("Sub", half, low / 2), float(scaling.half_span[at]))
@@ -186,34 +260,3 @@ class _LabelGraph:
         unit = self.op("Clip", unit, lowest, highest)
         ticks = self.op("Round", self.op("Mul", unit, 2.0**TICK_BITS))
         return self.op("Div", ticks, 2.0**TICK_BITS), seen
-
-
-def _types(column: Column) -> set[str]:
-    """The type of the categories, if there are any, which ONNX has to have."""
-    types = types_of(column, OnnxError, "an input of ONNX")
-    if holds_moments(column):
-        raise OnnxError(
-            f"Column {column.name!r} holds dates or times, which ONNX does not have. Convert it to text and "
-            "fit again."
-        )
-    return types
-
-
-def _places(column: Column) -> dict[Any, int]:
-    return {value: at for at, value in enumerate(column.known)}
-
-
-def _without_gaps(column: Column, kind: str) -> bool:
-    """Whether the column is of this type and had no missing cell: an input of it then holds any cell."""
-    return column.dtype.name.lower().lstrip("u").startswith(kind) and column.missing_code is None
-
-
-def _doubles(column: Column) -> list[list[float]]:
-    """Categories as doubles (1, categories), if they are the same numbers then."""
-    doubles = [float(value) for value in column.known if value is not None]
-    if doubles != list(column.known):
-        raise OnnxError(
-            f"Column {column.name!r} has whole numbers above 2**53 and is not of integers: doubles, which "
-            "hold missing cells too, skip some of them. Convert it to text and fit again."
-        )
-    return [doubles]

@@ -6,20 +6,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from catalpa.errors import ParameterError, SqlError
 from catalpa.model.scoring import Scoring, holds_moments, types_of
-from catalpa.model.sql_words import GIVEN, Words, rounded
+from catalpa.model.sql_words import Words, rounded
 from catalpa.table.blocks import FARTHEST, TICK_BITS, IntArray
 from catalpa.table.schema import Column
 
 WIDE = 16  # a column of more categories is joined with a look-up table
 MOST_JOINS = 50  # SQLite joins 64 tables at most
-WITH_VALUES = ("duckdb", "postgres", "sqlite")  # dialects that take VALUES as a table
+SCORES = ("certainty", "outlier_score")
 NO_TICK = 2.0**-26  # a share of the range that rounds to no tick at all
 SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
+NO_ODDS = 700.0  # nats behind the nearest cluster from which on odds are 0: PostgreSQL refuses to underflow
 
 
 def sql_query(
@@ -30,6 +32,7 @@ def sql_query(
     keep: Sequence[str] | None = None,
     label: str = "cluster",
     names: Sequence[str] | None = None,
+    probabilities: bool = False,
 ) -> str:
     """One query that gives every row of a table in a database its cluster; see ``Clusterer.to_sql``."""
     if isinstance(keep, str):
@@ -38,21 +41,36 @@ def sql_query(
         )
     if scoring.derived:
         raise SqlError(
-            f"The columns {scoring.derived} were taken by parts of dates or items of lists, which every "
-            "database writes in its own way. Make columns of them in the table, and fit again."
+            f"The model uses parts of the dates or items of the lists in {scoring.derived}, which every "
+            "database writes in its own way. Make columns of these parts in the table and fit again."
         )
     kept = tuple(scoring.schema.names if keep is None else keep)
-    made = (label,) if names is None else (label, f"{label}_name")
+    path = (table,) if isinstance(table, str) else tuple(table)
+    given: tuple[Any, ...] = (*kept, *path, label)
+    odd = [name for name in given if not isinstance(name, str)]
+    if odd:
+        raise ParameterError(f"Names in keep, table and label have to be texts, not {odd}.")
+    made = [label] if names is None else [label, f"{label}_name"]
+    if probabilities:
+        made += [*(f"probability_{cluster}" for cluster in range(scoring.fixed.k)), *SCORES]
     taken = [name.casefold() for name in (*kept, *made)]  # as databases compare them
     if len(set(taken)) < len(taken):
         raise ParameterError(
-            f"The query would have two columns of one name: keep is {list(kept)}, labels are {list(made)}. "
-            "Databases do not tell upper and lower case apart; name other columns."
+            f"The query would have two columns of one name: keep is {list(kept)}, the query adds {made}. "
+            "Databases do not distinguish upper and lower case; name other columns in keep, or another label."
         )
-    path = (table,) if isinstance(table, str) else tuple(table)
     if not path:
         raise ParameterError("table has no parts; it has to be a name, or the parts of one.")
-    return _Query(scoring, Words(dialect.lower()), path, kept, label, names).text()
+    words = Words(str(dialect).lower(), _free_prefix(path[-1]))
+    return _Query(scoring, words, path, kept, label, names, probabilities).text()
+
+
+def _free_prefix(table: str) -> str:
+    """What the names of the query's own parts begin with, and that of the table does not."""
+    prefix = "catalpa"
+    while table.casefold().startswith(f"{prefix}_"):
+        prefix = f"_{prefix}"
+    return prefix
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +91,7 @@ class _ColumnCosts:
 
     @property
     def lookup(self) -> str:
-        return f"catalpa_column_{self.at}"
+        return self.words.own(f"column_{self.at}")
 
     @cached_property
     def _numbers(self) -> bool:
@@ -148,28 +166,38 @@ class _Query:
     kept: tuple[str, ...]
     label: str
     names: Sequence[str] | None
+    probabilities: bool
 
     def text(self) -> str:
         """The parts of the query, each a table that the next one reads."""
+        own = self.words.own
         parts = [column.lookup_table() for column in self.columns if column.joined]
         table = ".".join(map(self.words.name, self.table))
-        parts.append(self._part("catalpa_rows", self._entries(), f"{table} {GIVEN}"))
-        source = "catalpa_rows"
+        parts.append(self._part("rows", self._entries(), f"{table} {own('given')}"))
+        source = "rows"
         # Numbers in parts of their own: each is scaled once, not once per cluster.
         if self.numeric:
-            parts.append(self._part("catalpa_numbers", self._passed(self._scaled()), source))
-            parts.append(self._part("catalpa_distances", self._passed(self._distances()), "catalpa_numbers"))
-            source = "catalpa_distances"
+            parts.append(self._part("numbers", self._passed(self._scaled()), own(source)))
+            parts.append(self._part("distances", self._passed(self._distances()), own("numbers")))
+            source = "distances"
         joins = "".join(f"\n  {column.join()}" for column in self.columns if column.joined)
-        parts.append(self._part("catalpa_costs", [*self._kept, *self._costs()], source + joins))
+        parts.append(self._part("costs", [*self._kept, *self._costs()], own(source) + joins))
         least = self.words.smallest([f"cost_{cluster}" for cluster in self.clusters])
-        parts.append(self._part("catalpa_smallest", ["*", f"{least} AS smallest"], "catalpa_costs"))
-        return f"WITH {', '.join(parts)}\n{_select(self._labels(), 'catalpa_smallest', '')}"
+        parts.append(self._part("smallest", ["*", f"{least} AS smallest"], own("costs")))
+        selected, source = self._labels(), "smallest"
+        if self.probabilities:
+            parts.append(self._part("odds", [*self._kept, *self._odds()], own("smallest")))
+            odds_sum = self.words.double_sum([f"odds_{cluster}" for cluster in self.clusters])
+            parts.append(self._part("sums", ["*", f"{odds_sum} AS odds_sum"], own("odds")))
+            selected, source = self._soft_labels(), "sums"
+        return f"WITH {', '.join(parts)}\n{_select(selected, own(source), '')}"
 
     def _part(self, name: str, expressions: Sequence[str], source: str) -> str:
-        # PostgreSQL would otherwise write each part into the next, and work out a number once per mention.
-        made = "AS MATERIALIZED" if self.words.dialect == "postgres" else "AS"
-        return f"{name} {made} (\n{_select(expressions, source, '  ')}\n)"
+        # These would otherwise write each part into the next, and work out a number once per mention. SQLite
+        # knows the word since 3.35, as it knows EXP; labels alone are for older ones too.
+        apart = self.words.dialect == "postgres" or (self.words.dialect == "sqlite" and self.probabilities)
+        made = "AS MATERIALIZED" if apart else "AS"
+        return f"{self.words.own(name)} {made} (\n{_select(expressions, source, '  ')}\n)"
 
     @property
     def clusters(self) -> range:
@@ -186,7 +214,7 @@ class _Query:
         # In a table text that means a date would not be read as one: that is done beside a date only.
         able = [column for column in wide if not column.binned and not holds_moments(column)]
         able = sorted(able, key=lambda column: -column.size)[:MOST_JOINS]
-        joined = {column.name for column in able if self.words.dialect in WITH_VALUES}
+        joined = {column.name for column in able}
         return [
             _ColumnCosts(column, at, costs, self.scoring, self.words, column.name in joined)
             for at, (column, costs) in enumerate(self.scoring.parts)
@@ -271,18 +299,56 @@ class _Query:
 
     def _labels(self) -> list[str]:
         """The kept columns under their own names, the label, and the cluster's name where they have any."""
-        kept = [f"kept_{at} AS {self.words.name(kept)}" for at, kept in enumerate(self.kept)]
-        labels = [self._chosen([str(j) for j in self.clusters], self.label)]
-        if self.names is not None:
-            texts = [self.words.category(text) for text in self.names]
-            labels.append(self._chosen(texts, f"{self.label}_name"))
-        return [*kept, *labels]
+        chosen = zip(self._label_names, self._chosen(), strict=True)
+        return [*self._kept_by_name, *(f"{value} AS {self.words.name(name)}" for name, value in chosen)]
 
-    def _chosen(self, values: Sequence[str], column: str) -> str:
-        """The value of the lowest cluster that is as near as the nearest."""
+    @property
+    def _kept_by_name(self) -> list[str]:
+        return [f"kept_{at} AS {self.words.name(kept)}" for at, kept in enumerate(self.kept)]
+
+    @property
+    def _label_names(self) -> list[str]:
+        return [self.label] if self.names is None else [self.label, f"{self.label}_name"]
+
+    def _chosen(self) -> list[str]:
+        """The label and the name of the lowest cluster that is as near as the nearest."""
+        values = [[str(cluster) for cluster in self.clusters]]
+        if self.names is not None:
+            values.append([self.words.category(text) for text in self.names])
         tie = self.scoring.fixed.tie
-        whens = " ".join(f"WHEN cost_{j} <= smallest + {tie} THEN {values[j]}" for j in self.clusters)
-        return f"CASE {whens} END AS {self.words.name(column)}"
+        whens = [
+            " ".join(f"WHEN cost_{j} <= smallest + {tie} THEN {own[j]}" for j in self.clusters)
+            for own in values
+        ]
+        return [f"CASE {when} END" for when in whens]
+
+    def _odds(self) -> list[str]:
+        """The smallest cost, the labels, and the odds of each cluster against the nearest one."""
+        fixed, double = self.scoring.fixed, self.words.double
+        made = ["smallest", *(f"{value} AS label_{at}" for at, value in enumerate(self._chosen()))]
+        farthest, minus_quantum = int(NO_ODDS * 2.0**fixed.shift), double(-fixed.quantum)
+        for cluster in self.clusters:
+            behind = f"cost_{cluster} - smallest"
+            exponent = f"CAST({behind} AS {self.words.double_type}) * {minus_quantum}"
+            odds = f"CASE WHEN {behind} > {farthest} THEN {double(0.0)} ELSE EXP({exponent}) END"
+            made.append(f"{odds} AS odds_{cluster}")
+        return made
+
+    def _soft_labels(self) -> list[str]:
+        """Kept columns and labels, membership probabilities, the largest of them, and the outlier score."""
+        double, scale = self.words.double, self.scoring.density_scale
+        assert scale is not None  # the estimator refused methods without probabilities
+        cost = f"CAST(smallest AS {self.words.double_type}) * {double(self.scoring.fixed.quantum)}"
+        below = f"{double(scale.low)} - LN(odds_sum) + {cost}"
+        # The odds of the nearest cluster are 1.
+        certainty = f"{double(1.0)} / odds_sum"
+        outlier = f"CASE WHEN {below} > 0 THEN ({below}) / {double(scale.spread)} "
+        outlier += f"WHEN smallest IS NOT NULL THEN {double(0.0)} END"
+        names = self._label_names + [f"probability_{cluster}" for cluster in self.clusters] + list(SCORES)
+        values = [f"label_{at}" for at in range(len(self._label_names))]
+        values += [f"odds_{cluster} / odds_sum" for cluster in self.clusters] + [certainty, outlier]
+        made = [f"{value} AS {self.words.name(name)}" for name, value in zip(names, values, strict=True)]
+        return [*self._kept_by_name, *made]
 
 
 def _select(expressions: Sequence[str], source: str, indent: str) -> str:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
-from catalpa.errors import ParameterError, SqlError, needing
+from catalpa.errors import ParameterError, SqlError
 from catalpa.table.schema import Category
 
-with needing("SQL needs sqlglot", '"catalpa[sql]"'):
-    from sqlglot import Dialects, exp
-
-GIVEN = "catalpa_given"  # what the query calls the table that it labels
+DOUBLE_TYPES = {"duckdb": "DOUBLE", "postgres": "DOUBLE PRECISION", "sqlite": "REAL"}
+WHOLE_TYPES = {"duckdb": "BIGINT", "postgres": "BIGINT", "sqlite": "INTEGER"}
+DIALECTS = tuple(DOUBLE_TYPES)  # each is run by the tests
 
 WHOLE = 2**52  # from here on every double is a whole number
 LARGEST_STEP = 62  # 2**62 is the largest power of two that a BIGINT holds
@@ -32,35 +30,41 @@ class Words:
     """
 
     dialect: str
+    prefix: str = "catalpa"  # of what the query names itself
 
     def __post_init__(self) -> None:
-        known = sorted(member.value for member in Dialects if member.value)
-        if self.dialect not in known:
-            raise ParameterError(f"There is no dialect {self.dialect!r}; it can be {', '.join(known)}.")
+        if self.dialect not in DIALECTS:
+            raise ParameterError(f"dialect is {self.dialect!r}; it can be {', '.join(map(repr, DIALECTS))}.")
 
-    @cached_property
+    @property
     def double_type(self) -> str:
-        return exp.DataType.build("double").sql(self.dialect)
+        return DOUBLE_TYPES[self.dialect]
 
-    @cached_property
+    @property
     def whole_type(self) -> str:
-        return exp.DataType.build("bigint").sql(self.dialect)
+        return WHOLE_TYPES[self.dialect]
+
+    def own(self, name: str) -> str:
+        """A name that is not that of the user's table."""
+        return f"{self.prefix}_{name}"
 
     def name(self, text: str) -> str:
         """A quoted identifier."""
         if "\0" in text or not text:
             raise SqlError(f"SQL has no name {text!r}. Rename the column or table.")
-        return exp.to_identifier(text, quoted=True).sql(self.dialect)
+        return _quoted(text, '"')
 
     def given(self, column: str) -> str:
         """A column of the table that is labelled, in full: SQLite takes a lone name it lacks for a text."""
-        return f"{GIVEN}.{self.name(column)}"
+        return f"{self.own('given')}.{self.name(column)}"
 
     def category(self, value: Category) -> str:
         """A literal for a category that is not the missing one."""
         if isinstance(value, str) and "\0" in value:
             raise SqlError(f"The category {value!r} holds the character NUL, which no SQL text can hold.")
-        return self.double(value) if isinstance(value, float) else exp.convert(value).sql(self.dialect)
+        if isinstance(value, str):
+            return _quoted(value, "'")
+        return self.double(value) if isinstance(value, float) else str(value).upper()
 
     def double(self, value: float) -> str:
         """Exactly this number: databases differ in how they round decimals, not in powers of two."""
@@ -90,11 +94,25 @@ class Words:
 
     def whole_sum(self, first: str, parts: Sequence[str]) -> str:
         """Whole numbers added up in 64 bits."""
-        start = f"CAST({first} AS {self.whole_type})"
-        if len(parts) <= ARGUMENTS:
-            return "\n      + ".join([start, *parts])
-        groups = [parts[at : at + ARGUMENTS] for at in range(0, len(parts), ARGUMENTS)]
-        return self.whole_sum(first, [f"({self.whole_sum('0', group)})" for group in groups])
+        # In every group: PostgreSQL adds up small literals in 32 bits.
+        return _summed([f"CAST({first} AS {self.whole_type})"], f"CAST(0 AS {self.whole_type})", parts)
+
+    def double_sum(self, parts: Sequence[str]) -> str:
+        """Doubles added up."""
+        return _summed([], self.double(0.0), parts)
+
+
+def _summed(first: list[str], zero: str, parts: Sequence[str]) -> str:
+    """Terms added up, in groups that begin with ``zero`` if there are many."""
+    if len(parts) <= ARGUMENTS:
+        return "\n      + ".join([*first, *parts])
+    groups = [parts[at : at + ARGUMENTS] for at in range(0, len(parts), ARGUMENTS)]
+    return _summed(first, zero, [f"({_summed([zero], zero, group)})" for group in groups])
+
+
+def _quoted(text: str, mark: str) -> str:
+    """A text between quotation marks, with those inside doubled: the standard, and no escape but this one."""
+    return f"{mark}{text.replace(mark, mark * 2)}{mark}"
 
 
 def rounded(name: str) -> str:

@@ -22,6 +22,7 @@ NAME_WIDTH = 26
 # Forty lines fill a screen.
 MOST_ROWS = 40
 SAME_PLACE = 1e-9  # of the longest way: categories nearer than this share a row
+MOST_CATEGORIES = 300  # of a cluster, the most frequent ones; from these the rows are taken
 MOST_TREES = 1_500  # in a page; the least telling columns are left out first
 # Categories of one line of a page's tree; the page cuts longer lines anyway.
 NAMES_TOLD = 3
@@ -230,11 +231,13 @@ def lay_out(
 ) -> TreeLayout:
     """Lay a relation's tree out in lines.
 
-    The category with the largest share is the root, and those with the smallest are left out first. With
+    The category with the largest share is the root, and those with the smallest are left out first: beyond
+    ``MOST_CATEGORIES`` before the tree is built, which would grow with the square of them. With
     ``order``, which has the categories in an order of their own, lines keep it; else a line follows the one
     that it hangs on.
     """
-    absent, relation = relation.absent, relation.held
+    absent, held = relation.absent, relation.held
+    relation = held.commonest(MOST_CATEGORIES)
     weights = relation.shares
     if weights is None:
         raise ParameterError("A tree is laid out by the shares of its categories, which this relation lacks.")
@@ -242,7 +245,7 @@ def lay_out(
         return TreeLayout((), 0, absent)
     # The commonest category is what the others are compared with.
     root = int(weights.argmax())
-    places = relation.tree.path_lengths()[root]
+    places = relation.tree.lengths_from(root)
     near = SAME_PLACE * float(places.max())
     groups = _groups(relation, root, places, near)
     masses = [float(weights[members].sum()) for members, _ in groups]
@@ -269,7 +272,7 @@ def lay_out(
                 line_of.get(parent, -1),
             )
         )
-    left_out = sum(len(members) for members, _ in groups) - sum(len(row.names) for row in rows)
+    left_out = len(held.names) - sum(len(row.names) for row in rows)
     return TreeLayout(tuple(rows), left_out, absent)
 
 

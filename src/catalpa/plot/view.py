@@ -115,10 +115,14 @@ def look(model: Clusterer, X: Any, *, sample_weight: Any = None, random_state: i
     k, n = int(model.n_clusters_), len(codes)
     # Counted in whole units as at fit, so that rows and weights of the fit are known again exactly.
     units, per_weight = (None, 1.0) if sample_weight is None else weight_units(sample_weight, n)
-    weights = None if units is None else units / per_weight
+    weights = (
+        None if units is None and per_weight == 1.0 else (np.ones(n) if units is None else units) / per_weight
+    )
 
     labels, counts = _labelled(model, X, Block(codes, np.zeros((n, 0)), units), encoded.rows.axis)
-    is_fit_table = np.array_equal(counts.by_category, fitted.outcome.counts.by_category)
+    is_fit_table = per_weight == fitted.units_per_weight and np.array_equal(
+        counts.by_category, fitted.outcome.counts.by_category
+    )
     by_category, sizes = counts.by_category, counts.sizes
     if per_weight != 1.0:
         by_category, sizes = by_category / per_weight, sizes / per_weight

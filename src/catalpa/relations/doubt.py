@@ -47,4 +47,15 @@ def outlier_scores(densities: FloatArray, low: float, high: float) -> FloatArray
     >>> outlier_scores(np.array([-12.0, -4.0, -2.0]), low=-4.0, high=-2.0).tolist()
     [4.0, 0.0, 0.0]
     """
-    return np.asarray(np.maximum(low - densities, 0.0) / max(high - low, LEAST_SPREAD))
+    return np.asarray(np.maximum(low - densities, 0.0) / density_spread(low, high))
+
+
+def density_spread(low: float, high: float) -> float:
+    """Unit of outlier scores, in nats: the distance between the quartiles of the log densities, at least 1.
+
+    Examples
+    --------
+    >>> density_spread(-4.0, -2.0), density_spread(-4.0, -3.9)
+    (2.0, 1.0)
+    """
+    return max(high - low, LEAST_SPREAD)

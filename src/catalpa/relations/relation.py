@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,9 @@ import numpy as np
 
 from catalpa.errors import needing
 from catalpa.relations.drawing import draw
-from catalpa.relations.names import category_names, decimals, percent, shortened
+from catalpa.relations.names import decimals, percent, shortened
 from catalpa.relations.tree import Tree, edges_to_read, ends_to_end, line_tree, spanning_tree
-from catalpa.table.blocks import FloatArray
+from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.schema import Category
 
 if TYPE_CHECKING:
@@ -32,9 +33,10 @@ class Relation:
     column : str
     categories : tuple
         Original values, in the order of their codes; None stands for missing cells.
-    distances : array (categories, categories)
-    tree : Tree
-        The minimum spanning tree of the distances, on the places of ``categories``.
+    names : tuple of str
+        The categories as text, "(missing)" for missing cells: what frames and graphs use.
+    geometry : array (categories,) or (categories, categories)
+        Positions on a line, or distances.
     shares : array (categories,) or None
         Share of each category in the cluster.
 
@@ -55,14 +57,22 @@ class Relation:
     cluster: int
     column: str
     categories: tuple[Category, ...]
-    distances: FloatArray
-    tree: Tree
+    names: tuple[str, ...]
+    geometry: FloatArray
     shares: FloatArray | None = None
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The categories as text, "(missing)" for missing cells: what frames and graphs use."""
-        return category_names(self.categories)
+    def distances(self) -> FloatArray:  # (categories, categories)
+        """Distances between all pairs of categories."""
+        # Positions on a line become a matrix only if it is asked for: a column may have thousands of
+        # categories.
+        line = self.geometry
+        return line if line.ndim == 2 else np.abs(line[:, None] - line[None, :])
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The minimum spanning tree of the distances, on the places of ``categories``."""
+        return line_tree(self.geometry) if self.geometry.ndim == 1 else spanning_tree(self.geometry)
 
     @property
     def absent(self) -> tuple[str, ...]:
@@ -75,18 +85,30 @@ class Relation:
     def held(self) -> Relation:
         """The same relation between the categories that rows of the cluster have, as drawings show it.
 
-        Where a category without rows stands is the doing of what the method believes beforehand.
+        Where a category without rows stands is decided by the prior alone.
         """
         if self.shares is None or (self.shares > 0).all():
             return self
-        kept = np.flatnonzero(self.shares > 0)
-        apart = self.distances[np.ix_(kept, kept)]
-        ways = self.tree.path_lengths()
-        # On a line what is left keeps its order; elsewhere the tree is found anew.
-        on_a_line = self.is_path and np.allclose(self.distances, ways)
-        tree = line_tree(ways[ends_to_end(self.tree)[0][0], kept]) if on_a_line else spanning_tree(apart)
-        categories = tuple(self.categories[at] for at in kept)
-        return replace(self, categories=categories, distances=apart, tree=tree, shares=self.shares[kept])
+        return self._among(np.flatnonzero(self.shares > 0))
+
+    def commonest(self, most: int) -> Relation:
+        """The same relation between the ``most`` categories with the largest shares, in their own order.
+
+        Among equal shares the first categories are kept.
+        """
+        if self.shares is None or len(self.shares) <= most:
+            return self
+        return self._among(np.sort(np.argsort(-self.shares, kind="stable")[:most]))
+
+    def _among(self, kept: IntArray) -> Relation:
+        """The same relation between some of the categories."""
+        return replace(
+            self,
+            categories=tuple(self.categories[at] for at in kept),
+            names=tuple(self.names[at] for at in kept),
+            geometry=_geometry_among(self.geometry, kept),
+            shares=None if self.shares is None else self.shares[kept],
+        )
 
     @property
     def is_path(self) -> bool:
@@ -164,6 +186,11 @@ class Relation:
             f"<table><caption>{escape(self.column)} in cluster {self.cluster}</caption>"
             f"<thead><tr><th>from</th><th>to</th><th>length</th></tr></thead><tbody>{rows}</tbody></table>"
         )
+
+
+def _geometry_among(geometry: FloatArray, kept: IntArray) -> FloatArray:
+    """Positions or distances of some categories."""
+    return geometry[kept] if geometry.ndim == 1 else geometry[np.ix_(kept, kept)]
 
 
 def order_text(tree: Tree, names: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, SupportsIndex
 
@@ -13,7 +14,7 @@ import numpy as np
 from catalpa.errors import ParameterError, UnknownCluster, UnknownColumn
 from catalpa.relations.names import category_names, shortened
 from catalpa.relations.relation import Relation, order_text
-from catalpa.relations.tree import Tree, edges_to_read, line_tree, spanning_tree
+from catalpa.relations.tree import edges_to_read
 from catalpa.table.blocks import Axis, FloatArray
 from catalpa.table.schema import Schema
 
@@ -25,35 +26,27 @@ SHOWN_COLUMNS = 12  # in the short forms of Relations
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Distances and trees of categories that each cluster puts on a line, column by column."""
+    """Positions of categories that each cluster puts on a line, column by column."""
 
     axis: Axis
     positions: FloatArray  # (k, V)
 
-    def distances(self, cluster: int, column: int) -> FloatArray:
-        line = self._line(cluster, column)
-        return np.abs(line[:, None] - line[None, :])
-
-    def tree(self, cluster: int, column: int) -> Tree:
-        return line_tree(self._line(cluster, column))
-
-    def _line(self, cluster: int, column: int) -> FloatArray:
+    def of(self, cluster: int, column: int) -> FloatArray:
+        """Positions of a column's categories on the line."""
         start, stop = self.axis.offsets[column : column + 2]
         return self.positions[cluster, start:stop]
 
 
 @dataclass(frozen=True, eq=False)
 class Matrices:
-    """Distances and trees from a matrix per column, the same in all clusters (o, o) or one each (k, o, o)."""
+    """Distances from a matrix per column, the same in all clusters (o, o) or one each (k, o, o)."""
 
     matrices: Sequence[FloatArray]
 
-    def distances(self, cluster: int, column: int) -> FloatArray:
+    def of(self, cluster: int, column: int) -> FloatArray:
+        """Distances between a column's categories."""
         matrix = self.matrices[column]
         return matrix if matrix.ndim == 2 else matrix[cluster]
-
-    def tree(self, cluster: int, column: int) -> Tree:
-        return spanning_tree(self.distances(cluster, column))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -170,12 +163,10 @@ class Relations:
         """All edges as one tidy frame: cluster, column, from, to, length."""
         import pandas as pd
 
-        named = [(column.name, category_names(column.categories)) for column in self.schema.categorical]
         rows = [
-            (cluster, column, names[a], names[b], length)
-            for cluster in range(self.n_clusters)
-            for place, (column, names) in enumerate(named)
-            for a, b, length in edges_to_read(self.geometry.tree(cluster, place))
+            (relation.cluster, relation.column, relation.names[a], relation.names[b], length)
+            for relation in self
+            for a, b, length in edges_to_read(relation.tree)
         ]
         frame = pd.DataFrame(rows, columns=["cluster", "column", "from", "to", "length"])
         return frame.astype({"cluster": np.int64, "length": float})
@@ -190,16 +181,19 @@ class Relations:
         head = "".join(f"<th>{escape(column.name)}</th>" for column in columns)
         rows = []
         for cluster in range(self.n_clusters):
-            orders = (
-                order_text(self.geometry.tree(cluster, place), category_names(column.categories))
-                for place, column in enumerate(columns)
-            )
+            relations = (self._relation(cluster, place) for place in range(len(columns)))
+            orders = (order_text(relation.tree, relation.names) for relation in relations)
             cells = "".join(f"<td>{escape(order)}</td>" for order in orders)
             rows.append(f"<tr><th>{cluster}</th>{cells}</tr>")
         return (
             f"<table><caption>{escape(repr(self))}</caption>"
             f"<thead><tr><th>cluster</th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
         )
+
+    @cached_property
+    def _names(self) -> tuple[tuple[str, ...], ...]:
+        """Text of every category of every categorical column."""
+        return tuple(category_names(column.categories) for column in self.schema.categorical)
 
     def _relation(self, cluster: int, place: int) -> Relation:
         column = self.schema.categorical[place]
@@ -208,8 +202,8 @@ class Relations:
             cluster,
             column.name,
             column.categories,
-            self.geometry.distances(cluster, place),
-            self.geometry.tree(cluster, place),
+            self._names[place],
+            self.geometry.of(cluster, place),
             None if self.shares is None else self.shares[cluster, start:stop],
         )
 

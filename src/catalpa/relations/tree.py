@@ -59,6 +59,14 @@ class Tree:
             waiting += [(near, vertex) for near in reversed(self.neighbours[vertex]) if near != before]
         return steps
 
+    def lengths_from(self, start: int) -> FloatArray:  # (n,)
+        """Length of the way through the tree from one vertex to every other."""
+        total = np.zeros(len(self))
+        for vertex, before in self.walk(start)[1:]:
+            edge = vertex if self.parents[vertex] == before else before
+            total[vertex] = total[before] + self.lengths[edge]
+        return total
+
     def path_lengths(self) -> FloatArray:  # (n, n)
         """Length of the way through the tree between every two vertices."""
         total = np.zeros((len(self), len(self)))

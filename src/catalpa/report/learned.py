@@ -107,12 +107,16 @@ def weight_records(view: View) -> list[dict[str, Any]] | None:
 
     None where the method weighs no columns: it has no ``weights_``, or these weigh something else.
     """
+    # HDC weighs pairs of categories: a frame of them grows with the square of the categories.
+    if "weights" in view.fitted.outcome.ragged:
+        return None
     found = getattr(view.model, "weights_", None)
     if found is None:
         return None
     frame = nw.from_native(found)
-    # HDC's weights are those of pairs of categories.
-    if frame.columns != list(view.schema.names) or len(frame) != view.k:
+    # HDC's weights are those of pairs of categories; DISC's leave numbers out.
+    weighed = [list(view.schema.names), [column.name for column in view.schema.categorical]]
+    if frame.columns not in weighed or len(frame) != view.k:
         return None
     columns = frame.to_dict(as_series=False)
     records = [

@@ -12,6 +12,7 @@ from catalpa.estimator.problem import fitted_of
 from catalpa.plot.category_map import draw_categories
 from catalpa.plot.clarity import draw_clarity
 from catalpa.plot.fitting import draw_passes
+from catalpa.plot.relation_trees import MOST_ROWS
 from catalpa.plot.row_map import draw_map
 from catalpa.plot.theme import cluster_colour
 from catalpa.plot.view import look
@@ -62,6 +63,7 @@ class Report(Document):
             # Bars are drawn in parts of the largest; above 0, because they are divided by it.
             "most_weight": max([1e-12, *(max(one["weights"]) for one in summary["weights"] or ())]),
             "most_bits": max([1e-12, *(one["bits"] for one in summary["columns"])]),
+            "most_rows": MOST_ROWS,
             "first_tree": _first_tree(trees) if trees else 0,
             "along": _along,
             "whole": lambda share: percent(share).removesuffix(" %") if share else "",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -77,6 +77,8 @@ def column_given(X: Any, given: Any, setting: str) -> Any:
 
 def one_per_row(values: Any, setting: str, rows: int) -> list[Any]:
     """The values of a column that was given, or an error that says how many there should be."""
+    if not isinstance(values, Iterable):
+        raise ParameterError(f"{setting} is {values!r}; give the name of a column, or one value per row.")
     listed = list(values.to_pylist() if hasattr(values, "to_pylist") else values)
     if len(listed) != rows:
         raise ParameterError(

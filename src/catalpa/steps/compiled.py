@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,7 +10,7 @@ from typing import TypeVar, cast
 
 import numpy as np
 
-from catalpa.errors import ParameterError, SlowCoreWarning
+from catalpa.errors import ParameterError, SlowCoreWarning, warn_user
 from catalpa.steps.scores import FixedTable
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 from catalpa.table.fused import Fused, Groups, pass_groups
@@ -59,12 +58,11 @@ def core_level() -> str | None:
 
 @cache
 def _warn_slow() -> None:
-    warnings.warn(
+    warn_user(
         "Catalpa's compiled core is not installed, so the slower NumPy code runs instead, with the same "
         "results. Install a C++17 compiler (GCC 12, Clang 11 or newer) and reinstall catalpa to get it; set "
         f"{CHOICE}=numpy to accept this and hear no more of it.",
         SlowCoreWarning,
-        stacklevel=2,
     )
 
 

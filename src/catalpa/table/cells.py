@@ -1,14 +1,12 @@
-"""One column of any library as a small dictionary with codes, or as plain numbers.
-
-And before that what a cell is: which category, when two are the same, what a text says, and what is no text.
-"""
+"""One column of any library as a small dictionary with codes, or as plain numbers."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from enum import StrEnum
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,38 +15,11 @@ from numpy.typing import NDArray
 
 from catalpa.errors import TableError
 from catalpa.table.blocks import FloatArray, IntArray
-
-Category: TypeAlias = str | bool | int | float | None
-Key: TypeAlias = tuple[str, Any]
+from catalpa.table.cell_types import Category, Family, int_if_whole
 
 LONGEST_SHOWN = 60  # characters of a name or category in a listing; free answers can be pages long
-LARGEST_EXACT = 2**53  # beyond it a float skips whole numbers
-# No leading zeros: 007 is a name. Infinity is no number here, and "nan" is text.
-_NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
-_FLAGS = {"True": True, "true": True, "TRUE": True, "False": False, "false": False, "FALSE": False}
 MANY_CODES = 1 << 18  # from which to count bytes in pairs is quicker, though there are 65 536 of them
 MISSING_CODE = -1  # what pandas uses too, so that its codes are taken as they are
-
-
-def category_key(value: Category) -> Key:
-    """Identity of a category: 1 and 1.0 are one, True and 1 are two; sorts by type, then value.
-
-    Examples
-    --------
-    >>> category_key(1) == category_key(1.0), category_key(1) == category_key(True)
-    (True, False)
-    """
-    if isinstance(value, str):
-        return ("text", value)
-    if isinstance(value, tuple):  # a cell that holds several values
-        return ("list", value)
-    # Python holds True == 1, and a dictionary would take them for one category.
-    return ("boolean", value) if isinstance(value, bool) else ("number", value)
-
-
-def int_if_whole(value: float) -> int | float:
-    """A whole number as int, where a float holds every whole number exactly; others as they are."""
-    return int(value) if abs(value) <= LARGEST_EXACT and value == int(value) else value
 
 
 def short(text: str) -> str:
@@ -62,34 +33,6 @@ def short(text: str) -> str:
     return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
 
 
-def read_text(text: str) -> Category:
-    """What a text says, if it says a number or a truth value and nothing else.
-
-    Examples
-    --------
-    >>> [read_text(text) for text in ("1", "1.50", "True", "007", "red")]
-    [1, 1.5, True, '007', 'red']
-    """
-    if text in _FLAGS:
-        return _FLAGS[text]
-    if not (number := _NUMBER.fullmatch(text)):
-        return text
-    # Whole numbers as they are: a float would lose digits beyond 2**53.
-    return int_if_whole(float(text)) if number[2] or number[3] else int(text)
-
-
-def check_text(says: str, texts: Iterable[object]) -> None:
-    """Refuse half of a surrogate pair; ``says`` is how the sentence begins."""
-    for text in texts:
-        try:
-            str(text).encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise TableError(
-                f"{says} {text!r}, which is no text: half of a character that takes two places. "
-                "Read the table again with its right encoding, or write that in another way."
-            ) from error
-
-
 @dataclass(frozen=True)
 class Dtype:
     """The type a column had in its own library, so that decode can give it back."""
@@ -100,21 +43,6 @@ class Dtype:
     ordered: bool = False  # whether the declared categories are ordered
     # Name of the type of the declared categories; for cells that came through Arrow, their Arrow type.
     inner: str = ""
-
-
-class Family(StrEnum):
-    """What the cells of a column are, whatever library holds them."""
-
-    TEXT = "text"
-    ORDERED = "ordered categories"
-    LISTED = "listed categories"
-    BOOLEAN = "true and false"
-    MOMENT = "dates or times"
-    MIXED = "values of several types"
-    INTEGER = "whole numbers"
-    FLOAT = "numbers"
-    LISTS = "lists"
-    EMPTY = "missing values only"
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +68,12 @@ class Coded:
     def missing(self) -> int:
         # Unsigned codes have no -1, so their column has no missing cell.
         return int(np.count_nonzero(self.codes < 0)) if self.codes.dtype.kind == "i" else 0
+
+    def floats(self) -> FloatArray:
+        """The cells as float64, NaN where missing; for categories that are numbers."""
+        # One entry more, which code -1 of a missing cell reads.
+        numbers = np.array([*(float(value) for value in self.values if value is not None), np.nan])
+        return np.asarray(numbers[self.codes.astype(np.int64)])
 
     def times(self) -> IntArray:
         """How often each of ``values`` occurs."""
@@ -207,3 +141,23 @@ def indices_of(array: pa.DictionaryArray) -> IntArray:
     if pa.types.is_unsigned_integer(indices.type):
         indices = indices.cast(pa.int64())
     return np.asarray(indices.fill_null(MISSING_CODE)).astype(np.min_scalar_type(-values - 1))
+
+
+def one_order(name: str, one: tuple[Category, ...], other: tuple[Category, ...]) -> tuple[Category, ...]:
+    """The only order of all the categories that keeps both orders."""
+    # Where two categories are ready at once, neither order says which comes first: that is refused.
+    sorter = TopologicalSorter(dict.fromkeys((*one, *other), ()))
+    for earlier, later in (*pairwise(one), *pairwise(other)):
+        sorter.add(later, earlier)
+    joined: list[Category] = []
+    with suppress(CycleError):
+        sorter.prepare()
+        while len(ready := sorter.get_ready()) == 1:
+            joined += ready
+            sorter.done(*ready)
+    if len(joined) < len({*one, *other}):
+        raise TableError(
+            f"The ordered categories of column {name!r} are {list(one)} in some rows and {list(other)} in "
+            "others, and their common order cannot be told. Give all rows the same categories in one order."
+        )
+    return tuple(joined)

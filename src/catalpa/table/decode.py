@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import time
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from catalpa.errors import TableError
 from catalpa.table.blocks import Block
+from catalpa.table.cell_types import Family, arrow_type, restored, type_of_arrow
 from catalpa.table.schema import Category, Dtype, Schema
 
 
@@ -77,7 +77,7 @@ def decode(block: Block, schema: Schema) -> Any:
 
 
 def _restore(block: Block, schema: Schema) -> list[_Restored]:
-    restored: dict[str, _Restored] = {}
+    columns: dict[str, _Restored] = {}
     for at, column in enumerate(schema.categorical):
         # Two more places than categories, for the holes.
         lookup = np.array([*column.categories, None, None], dtype=object)
@@ -85,13 +85,13 @@ def _restore(block: Block, schema: Schema) -> list[_Restored]:
         if column.binned:
             objects = schema.library in ("pandas", "polars", "numpy")
             dtype = Dtype("object" if objects else "string", inner="string")
-        restored[column.name] = _Restored(column.name, dtype, values, column.known)
+        columns[column.name] = _Restored(column.name, dtype, values, column.known)
     for at, column in enumerate(schema.numeric):
         numbers = block.numbers[:, at]
         values = numbers.astype(object)
         values[np.isnan(numbers)] = None
-        restored[column.name] = _Restored(column.name, column.dtype, values, ())
-    return [restored[name] for name in schema.names]
+        columns[column.name] = _Restored(column.name, column.dtype, values, ())
+    return [columns[name] for name in schema.names]
 
 
 def _to_rows(columns: list[_Restored], schema: Schema) -> list[Any]:
@@ -104,11 +104,12 @@ def _to_rows(columns: list[_Restored], schema: Schema) -> list[Any]:
 def _objects(column: _Restored) -> NDArray[Any]:
     """Values of an object column: text and numbers as they are, moments and bytes as Python objects."""
     kind = arrow_type(column.dtype.inner)
-    if kind is None or not (_is_text_made(kind) or pa.types.is_integer(kind)):
+    cell_type = None if kind is None else type_of_arrow(kind)
+    if cell_type is None or not (cell_type.written or cell_type.family is Family.INTEGER):
         return column.values
-    restored = np.empty(len(column.values), dtype=object)
-    restored[:] = _arrow_values(column.values, kind).to_pylist()
-    return restored
+    objects = np.empty(len(column.values), dtype=object)
+    objects[:] = restored(column.values, kind).to_pylist()
+    return objects
 
 
 def _to_numpy(columns: list[_Restored], n: int) -> NDArray[Any]:
@@ -137,54 +138,10 @@ def _to_polars(columns: list[_Restored]) -> Any:
 def _to_arrow(column: _Restored) -> pa.Array:
     kind = arrow_type(column.dtype.inner) or pa.string()
     if not column.dtype.name.startswith("dictionary:"):
-        return _arrow_values(column.values, kind)
-    dictionary = _arrow_values(np.array(column.declared, dtype=object), kind)
+        return restored(column.values, kind)
+    dictionary = restored(np.array(column.declared, dtype=object), kind)
     indices = pa.array(column.places, type=arrow_type(column.dtype.name.removeprefix("dictionary:")))
     return pa.DictionaryArray.from_arrays(indices, dictionary, ordered=column.dtype.ordered)
-
-
-def _arrow_values(values: NDArray[Any], kind: pa.DataType) -> pa.Array:
-    try:
-        if pa.types.is_time(kind):  # Arrow casts no text to times of day
-            moments = [None if value is None else time.fromisoformat(value) for value in values]
-            return pa.array(moments, type=kind)
-        if _is_text_made(kind):
-            return pa.array(values, type=pa.string()).cast(kind)
-        if pa.types.is_integer(kind) or pa.types.is_decimal(kind):
-            return pa.array(values).cast(kind)
-        if pa.types.is_floating(kind):  # categories that are whole numbers are kept as int
-            floats = [None if value is None else float(value) for value in values]
-            return pa.array(floats, type=pa.float64()).cast(kind)
-        return pa.array(values, type=kind)
-    except pa.ArrowException:  # numbers beyond 2**53 do not all fit the type they came from
-        return pa.array(values)
-
-
-def _is_text_made(kind: pa.DataType) -> bool:
-    """Whether the categories of a column of this type are its values written as text."""
-    binary = pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind)
-    return bool(binary or pa.types.is_temporal(kind))
-
-
-def arrow_type(text: str) -> pa.DataType | None:
-    """The Arrow type of that name, None if there is none.
-
-    Examples
-    --------
-    >>> arrow_type("timestamp[us, tz=UTC]")
-    TimestampType(timestamp[us, tz=UTC])
-    """
-    if zoned := re.fullmatch(r"timestamp\[(\w+), tz=(.+)\]", text):
-        return pa.timestamp(zoned[1], zoned[2])
-    if fixed := re.fullmatch(r"decimal(128|256)\((\d+), (-?\d+)\)", text):
-        make = pa.decimal128 if fixed[1] == "128" else pa.decimal256
-        return make(int(fixed[2]), int(fixed[3]))
-    if sized := re.fullmatch(r"fixed_size_binary\[(\d+)\]", text):
-        return pa.binary(int(sized[1]))
-    try:
-        return pa.type_for_alias(text)
-    except ValueError:
-        return None
 
 
 def _to_pandas(columns: list[_Restored], named: bool, n: int) -> Any:
@@ -215,7 +172,7 @@ def _pandas_values(values: NDArray[Any], dtype: Dtype) -> Any:
     try:
         if dtype.name.endswith("[pyarrow]") and not dtype.name.startswith("string"):
             kind = arrow_type(dtype.inner)
-            return pd.Series(pd.array(_arrow_values(values, kind), dtype=pd.ArrowDtype(kind)))
+            return pd.Series(pd.array(restored(values, kind), dtype=pd.ArrowDtype(kind)))
         if re.match(r"u?int|float", dtype.name) and all(value is not None for value in values):
             return pd.Series(values.astype(np.dtype(dtype.name)))
         return pd.Series(values.tolist(), dtype=dtype.name)

@@ -10,7 +10,8 @@ from datetime import date
 from typing import Any
 
 from catalpa.errors import TableError, UnsupportedTable
-from catalpa.table.cells import Cells, Coded, Family
+from catalpa.table.cell_types import Family
+from catalpa.table.cells import Cells, Coded
 from catalpa.table.digest import Summary
 from catalpa.table.schema import Category, Dtype, Origin, category_key
 
@@ -34,7 +35,7 @@ def origins_of(summary: Summary) -> list[Origin]:
     """
     tally = summary.tally or Counter()
     if summary.family is Family.LISTS:
-        items = {category_key(item) for _, values in tally for item in values}
+        items = {item for _, items in tally for item in items}
         if len(items) > MOST_ITEMS or not items:
             raise UnsupportedTable(
                 f"The lists in column {summary.name!r} hold {len(items):,} different items, each of which "
@@ -101,15 +102,15 @@ def unseen_items(cells: Cells, known: Collection[Category]) -> tuple[int, list[C
     if coded.family is not Family.LISTS:
         return 0, []
     values: list[Any] = list(coded.values)
-    new = [[item for item in value if category_key(item) not in keys] for value in values]
+    new = [[item for item in value if item not in keys] for value in values]
     holding = [(times, items) for times, items in zip(coded.times().tolist(), new, strict=True) if items]
-    items = {category_key(item): item for times, own in holding if times for item in own}
-    return sum(times for times, _ in holding), [items[key] for key in sorted(items)[:3]]
+    items = {item for times, own in holding if times for item in own}
+    return sum(times for times, _ in holding), [key[1] for key in sorted(items)[:3]]
 
 
 def _derived_value(value: Any, origin: Origin) -> Category:
     if origin.part == HOLDS:
-        return category_key(origin.item) in map(category_key, value)
+        return category_key(origin.item) in value
     if (moment := _moment(value)) is None:
         return str(value)  # a category that fit never saw
     day, hour = moment

@@ -6,20 +6,17 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from graphlib import CycleError, TopologicalSorter
-from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from catalpa.errors import ParameterError, TableError, UnknownColumn
-from catalpa.table.cells import Cells, Coded, Family, Numbers
+from catalpa.table.cell_types import LARGEST_EXACT, NUMBER_FAMILIES, Family, joined_family
+from catalpa.table.cells import Cells, Coded, Numbers, one_order
 from catalpa.table.intake import open_table
 from catalpa.table.schema import (
     CategoricalFeatures,
-    Category,
     Column,
     Dtype,
     Key,
@@ -39,7 +36,6 @@ LOOKED_AT = 50 * FEW  # cells that tell many numbers from few, so that no tally 
 Tally: TypeAlias = Counter[Key]
 
 _NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?")
-_NUMBER_FAMILIES = (Family.INTEGER, Family.FLOAT)
 
 
 @dataclass(frozen=True)
@@ -67,7 +63,7 @@ class Summary:
 
     @property
     def is_number(self) -> bool:
-        return self.family in _NUMBER_FAMILIES and self.present > 0
+        return self.family in NUMBER_FAMILIES and self.present > 0
 
     def __add__(self, other: Summary) -> Summary:
         # A batch of missing cells only says nothing about the type of a column.
@@ -92,49 +88,34 @@ def _joined(one: Summary, other: Summary) -> Family:
         return one.family
     if not one.present:
         return other.family
-    if one.is_number != other.is_number:
+    family = joined_family((one.family, other.family))
+    lists = Family.LISTS in (one.family, other.family)
+    # Of many numbers the different ones are not kept, and cannot be categories beside others.
+    if family is Family.MIXED and (lists or one.tally is None or other.tally is None):
         raise TableError(
             f"Column {one.name!r} holds {one.family.value} in some rows and "
             f"{other.family.value} in later ones. Give it one type."
         )
-    return Family.FLOAT if one.is_number else Family.MIXED
+    return family
 
 
 def _joined_dtype(one: Summary, other: Summary) -> Dtype:
     if not one.present and other.present:
         return other.dtype
+    if one.present and other.present and joined_family((one.family, other.family)) is Family.MIXED:
+        return replace(one.dtype, inner="")  # no type holds all of them
     if one.dtype.declared is None or other.dtype.declared is None:
         return one.dtype
     if one.dtype.ordered and other.dtype.ordered:
-        return replace(one.dtype, declared=_one_order(one.name, one.dtype.declared, other.dtype.declared))
+        return replace(one.dtype, declared=one_order(one.name, one.dtype.declared, other.dtype.declared))
     return replace(one.dtype, declared=tuple(dict.fromkeys(one.dtype.declared + other.dtype.declared)))
-
-
-def _one_order(name: str, one: tuple[Category, ...], other: tuple[Category, ...]) -> tuple[Category, ...]:
-    """The only order of all the categories that keeps both orders."""
-    # Where two categories are ready at once, neither order says which comes first: that is refused.
-    sorter = TopologicalSorter(dict.fromkeys((*one, *other), ()))
-    for earlier, later in (*pairwise(one), *pairwise(other)):
-        sorter.add(later, earlier)
-    joined: list[Category] = []
-    with suppress(CycleError):
-        sorter.prepare()
-        while len(ready := sorter.get_ready()) == 1:
-            joined += ready
-            sorter.done(*ready)
-    if len(joined) < len({*one, *other}):
-        raise TableError(
-            f"The ordered categories of column {name!r} are {list(one)} in some rows and {list(other)} in "
-            "others, and their common order cannot be told. Give all rows the same categories in one order."
-        )
-    return tuple(joined)
 
 
 def _summarize(name: str, cells: Cells, *, every_value: bool) -> Summary:
     """Summarize one column; ``every_value`` keeps all different numbers, however many."""
     summary = Summary(name, cells.family, cells.dtype, len(cells), cells.missing, Counter(), whole=True)
     if not isinstance(cells, Numbers):
-        return replace(summary, tally=_tally(cells), whole=False)
+        return _with_range(replace(summary, tally=_tally(cells), whole=False))
     present = cells.present
     if len(present) == 0:
         return summary
@@ -142,10 +123,20 @@ def _summarize(name: str, cells: Cells, *, every_value: bool) -> Summary:
     wanted = every_value or (whole and len(np.unique(present[:LOOKED_AT])) <= FEW)
     tally = _tally(cells.coded()) if wanted else None
     low, high = float(present.min()), float(present.max())
-    # Only where it can be told exactly, and can matter: identifiers are far from 2**31.
-    exact = cells.family is Family.INTEGER and max(-low, high) < 2**31
-    total = int(present.sum(dtype=np.int64)) if exact else 0
+    # Only if it is exact: ends as floats, and a sum of 64 bits, taken from the lowest number on.
+    exact = cells.family is Family.INTEGER and max(-low, high) <= LARGEST_EXACT and high - low < 2**31
+    first = int(low) if exact else 0
+    total = int((present.astype(np.int64) - first).sum()) + first * len(present) if exact else 0
     return replace(summary, tally=tally, whole=whole, low=low, high=high, total=total)
+
+
+def _with_range(summary: Summary) -> Summary:
+    """The summary of coded cells with the range of those that are numbers, which no type of NumPy holds."""
+    if not summary.is_number:
+        return summary
+    values = [value for _, value in summary.tally or ()]
+    whole = all(value == int(value) for value in values)
+    return replace(summary, whole=whole, low=float(min(values)), high=float(max(values)))
 
 
 def _tally(cells: Coded) -> Tally:

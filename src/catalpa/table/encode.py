@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -15,9 +14,11 @@ from catalpa.errors import (
     TableError,
     UnseenCategories,
     UnseenCategoryWarning,
+    warn_user,
 )
 from catalpa.table.blocks import IGNORED, UNSEEN, Block, IntArray, Rows, Scaling
-from catalpa.table.cells import Cells, Coded, Family, Numbers, read_text, short
+from catalpa.table.cell_types import Family, read_text
+from catalpa.table.cells import Cells, Coded, Numbers, short
 from catalpa.table.derived import HOLDS, derived_cells, unseen_items
 from catalpa.table.fused import Fused, Groups, kept_groups, plain_groups
 from catalpa.table.infer import missing_values
@@ -283,4 +284,4 @@ def _tell_unseen(unseen: list[_Unseen], handle_unknown: str) -> None:
         "items": "such items are left out",
     }
     taken = [rule for kind, rule in rules.items() if any(one.kind == kind for one in unseen)]
-    warnings.warn(f"{told}; {', and '.join(taken)}.", UnseenCategoryWarning, stacklevel=4)
+    warn_user(f"{told}; {', and '.join(taken)}.", UnseenCategoryWarning)

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalpa.table.blocks import IGNORED, Block, Rows
-from catalpa.table.cells import LARGEST_EXACT
+from catalpa.table.cell_types import LARGEST_EXACT, category_key, category_of
 from catalpa.table.schema import Column, Kind, Schema
 
+PLAIN = frozenset((str, bool, int, float, type(None)))  # cells that a frame hands over as they are
 FEW_ROWS = 64  # up to which looking up cells is quicker than reading columns
 
 
@@ -49,7 +50,9 @@ def _cells(X: Any, schema: Schema) -> Sequence[Sequence[Any]] | None:
     if isinstance(X, list):
         return _listed(X, schema) if 0 < len(X) <= FEW_ROWS else None
     library = type(X).__module__.partition(".")[0]
-    if library not in ("pandas", "polars") or getattr(X, "ndim", 2) != 2 or not hasattr(X, "columns"):
+    if library not in ("pandas", "polars") or type(X).__name__ == "LazyFrame":
+        return None  # to ask a lazy frame for its columns is work
+    if getattr(X, "ndim", 2) != 2 or not hasattr(X, "columns"):
         return None
     if not schema.named or not 0 < len(X) <= FEW_ROWS or list(X.columns) != list(schema.inputs):
         return None
@@ -67,18 +70,18 @@ def _listed(rows: list[Any], schema: Schema) -> list[Sequence[Any]] | None:
 def _known(cell: Any, column: Column, missing: str) -> float | None:
     """Code of a cell that fit knew as it is, or its number; None for any other, and for too large numbers."""
     kind = type(cell)
-    if kind is str or kind is bool:
-        key = ("text" if kind is str else "boolean", cell)
-        return None if column.binned else column.codes.get(key)
-    if cell is None or (kind is float and cell != cell):
+    if kind not in PLAIN or ((kind is int or kind is float) and abs(cell) > LARGEST_EXACT):
+        return None
+    value = category_of(column.name, cell)
+    if value is None:
         if missing == "error":
             return None
         if column.kind is Kind.NUMERIC:
             return math.nan
         return column.size + IGNORED if missing == "ignore" else column.missing_code
-    if (kind is not int and kind is not float) or not abs(cell) <= LARGEST_EXACT:
-        return None
-    if column.kind is Kind.NUMERIC:
-        return float(cell)
     edges = column.edges
-    return bisect_right(edges, cell) if edges is not None else column.codes.get(("number", cell))
+    if column.kind is not Kind.NUMERIC and edges is None:
+        return column.codes.get(category_key(value))
+    if isinstance(value, str | bool):
+        return None  # text may say a number
+    return float(value) if edges is None else bisect_right(edges, value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -12,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.errors import ColumnWarning, MissingValues, NumericColumns, TableError
-from catalpa.table.cells import Family
+from catalpa.errors import ColumnWarning, MissingValues, NumericColumns, TableError, warn_user
+from catalpa.table.cell_types import Family
 from catalpa.table.derived import derived_summary, origins_of, told_of_parts
 from catalpa.table.digest import (
     FEW,
@@ -124,7 +123,7 @@ def schema_of(digested: Digest, settings: TableSettings) -> Schema:
         raise TableError(f"The parts of a column would be called {twice}, as others are. Rename the columns.")
     own = [(columns[0], s) for (columns, _), s in zip(made, summaries, strict=True) if not columns[0].origin]
     for odd in oddities(own):
-        warnings.warn(odd, ColumnWarning, stacklevel=3)  # the line that called infer
+        warn_user(odd, ColumnWarning)
     decisions = tuple(decision for _, said in made for decision in said)
     return Schema(columns, settings.missing, decisions, digested.library, digested.named)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from catalpa.errors import TableError, UnsupportedTable
 from catalpa.table.blocks import IntArray
-from catalpa.table.cells import Cells, Coded, Family, check_text
-from catalpa.table.reading import read_arrow, read_numpy, read_objects, unsupported_cells
+from catalpa.table.cell_types import Family, check_text, unsupported_cells
+from catalpa.table.cells import Cells, Coded
+from catalpa.table.reading import read_arrow, read_numpy, read_objects
 from catalpa.table.schema import Dtype, Schema
 
 
@@ -119,10 +120,7 @@ def open_table(X: Any) -> Table:
     if isinstance(frame, nw.DataFrame):
         return _open_frame(frame)
     if isinstance(frame, nw.LazyFrame):
-        raise UnsupportedTable(
-            f"The table is lazy ({type(X).__name__}): its rows are not there yet. "
-            "Collect it first, for instance with .collect()."
-        )
+        return _open_frame(_collected(frame))
     if isinstance(frame, nw.Series):
         raise _one_dimensional(X)
     if hasattr(X, "__arrow_c_stream__") or isinstance(X, pa.RecordBatch):
@@ -133,6 +131,21 @@ def open_table(X: Any) -> Table:
         f"A {type(X).__name__} is not a table. Give a pandas or polars frame, an Arrow table, "
         "a two-dimensional array or a list of rows."
     )
+
+
+def _collected(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
+    """The rows of a query in memory; tables on a cluster are refused."""
+    library = str(frame.implementation)
+    if library in ("dask", "pyspark", "pyspark[connect]"):
+        load = ".compute()" if library == "dask" else ".toArrow()"
+        raise UnsupportedTable(
+            f"The rows are on a cluster ({library}), and are needed in memory here. Give the table to fit or "
+            f"predict, which read it where it is, or load it first with {load}."
+        )
+    try:
+        return frame.collect()
+    except Exception as error:  # every library has errors of its own
+        raise TableError(f"The query of {library} failed: {error}") from error
 
 
 def _one_dimensional(X: Any) -> UnsupportedTable:
@@ -206,22 +219,52 @@ def _open_array(array: NDArray[Any]) -> Table:
 def _open_list(rows: Sequence[Any]) -> Table:
     if len(rows) == 0:
         raise TableError("The table has no rows: it is an empty list. At least one row is needed.")
-    if all(isinstance(row, dict) for row in rows):
+    if any(kind.__module__.startswith("pandas") for kind in set(map(type, rows))):
+        rows = [_plain_row(row) for row in rows]
+    classes: set[type] = set(map(type, rows))
+    if all(issubclass(kind, Mapping) for kind in classes):
         return _open_dicts(rows)
-    for at, row in enumerate(rows):
-        if isinstance(row, str | bytes) or not hasattr(row, "__len__"):
-            raise _one_dimensional(rows)
-        if isinstance(row, dict | set) or not hasattr(row, "__getitem__"):
-            raise UnsupportedTable(f"Row {at} is a {type(row).__name__}; rows have to be lists or tuples.")
-        if len(row) != len(rows[0]):
-            raise TableError(
-                f"Row {at} has {len(row)} cells, but row 0 has {len(rows[0])}. All rows need the same."
-            )
+    if not classes <= {list, tuple}:
+        _check_rows(rows)
+    lengths = list(map(len, rows))
+    if (at := next((at for at, length in enumerate(lengths) if length != lengths[0]), None)) is not None:
+        raise TableError(
+            f"Row {at} has {lengths[at]} cells, but row 0 has {lengths[0]}. All rows need the same."
+        )
     columns = [_objects([row[at] for row in rows]) for at in range(len(rows[0]))]
     return Table(*_names(range(len(columns))), "list", len(rows), columns)
 
 
-def _open_dicts(rows: Sequence[dict[Any, Any]]) -> Table:
+def _check_rows(rows: Sequence[Any]) -> None:
+    """Refuse rows that have no cells by position."""
+    for at, row in enumerate(rows):
+        kind = type(row).__name__
+        if isinstance(row, str | bytes) or not hasattr(row, "__len__") or getattr(row, "ndim", 1) == 0:
+            raise _one_dimensional(rows)
+        if hasattr(row, "columns"):
+            raise UnsupportedTable(
+                f"Row {at} is a {kind}, a table of its own. Join tables to one first, for instance with "
+                "pandas.concat."
+            )
+        if isinstance(row, Mapping | Set) or not hasattr(row, "__getitem__"):
+            raise UnsupportedTable(f"Row {at} is a {kind}; rows have to be lists or tuples.")
+
+
+def _plain_row(row: Any) -> Any:
+    """A row of a frame by its names, if it has any; other rows as they are."""
+    if not type(row).__module__.startswith("pandas") or getattr(row, "ndim", 0) != 1:
+        return row
+    labels = list(getattr(row, "index", ()))
+    # A series looks among its labels, which may be numbers: only an array is read by position.
+    cells = list(getattr(row, "array", row))
+    return dict(zip(labels, cells, strict=True)) if _all_text(labels) else cells
+
+
+def _all_text(labels: Sequence[Any]) -> bool:
+    return bool(labels) and all(isinstance(label, str) for label in labels)
+
+
+def _open_dicts(rows: Sequence[Mapping[Any, Any]]) -> Table:
     keys = list(dict.fromkeys(key for row in rows for key in row))  # a set would lose their order
     columns = [_objects([row.get(key) for row in rows]) for key in keys]
     return Table(*_names(keys), "dicts", len(rows), columns)

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from catalpa.errors import ParameterError
 from catalpa.table.blocks import Axis, IntArray, Scaling
-from catalpa.table.cells import Category, Dtype, Key, category_key, read_text, short
+from catalpa.table.cell_types import Category, Key, category_key, read_text
+from catalpa.table.cells import Dtype, short
 
 __all__ = ["Category", "Column", "Dtype", "Key", "Kind", "Origin", "Schema", "TableSettings", "category_key"]
 

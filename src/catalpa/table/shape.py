@@ -10,7 +10,6 @@ from itertools import pairwise
 import numpy as np
 
 from catalpa.table.blocks import FloatArray, IntArray
-from catalpa.table.cells import Numbers
 from catalpa.table.intake import Table
 from catalpa.table.schema import Column, Kind, Schema
 
@@ -60,9 +59,7 @@ def numbers_at(table: Table, schema: Schema, positions: IntArray) -> FloatArray:
     numbers = np.empty((len(positions), len(schema.numeric)))
     cells = dict(zip(table.names, table.columns, strict=True))
     for at, column in enumerate(schema.numeric):
-        own = cells[column.name]
-        assert isinstance(own, Numbers)
-        numbers[:, at] = own.floats()[positions]
+        numbers[:, at] = cells[column.name].floats()[positions]
     return numbers
 
 

@@ -21,6 +21,7 @@ from catalpa.errors import ParameterError
 from catalpa.estimator.attributes import frame_of_lines
 from catalpa.estimator.base import Clusterer, Problem
 from catalpa.estimator.by_number_of_clusters import LEAST_GAIN, judged, most_evident
+from catalpa.estimator.parameters import check_parameters, rules, whole
 from catalpa.estimator.problem import rows_in_memory
 from catalpa.metrics import categorical_silhouette
 from catalpa.relations.crossing import cross
@@ -77,6 +78,7 @@ def choose_k(
     >>> choice.k, choice.structure
     (3, True)
     """
+    check_parameters("choose_k", {"repeats": repeats, "random_state": random_state}, rules(repeats=whole(0)))
     state = check_random_state(random_state)
     model = _model(method, state)
     table = open_table(X)  # once: every fit would read the columns anew
@@ -118,6 +120,8 @@ class Tried:
 
 
 def _model(method: str | Clusterer, state: np.random.RandomState) -> Clusterer:
+    if not isinstance(method, str | Clusterer):
+        raise ParameterError(f"method is {method!r}; give the name of a method or an estimator of Catalpa.")
     model = find_method(method).estimator() if isinstance(method, str) else clone(method)
     names = model.get_params(deep=False)
     if "n_clusters" not in names:
@@ -130,8 +134,11 @@ def _model(method: str | Clusterer, state: np.random.RandomState) -> Clusterer:
 
 
 def _checked(k_range: Iterable[int], n_rows: int) -> list[int]:
-    ks = sorted(set(k_range))
-    if not ks or ks[0] < 1:
+    given = list(k_range) if isinstance(k_range, Iterable) else [k_range]
+    if not all(whole(1).allows(k) for k in given):
+        raise ParameterError(f"k_range holds {given}; give whole numbers of at least 1.")
+    ks = sorted(set(given))
+    if not ks:
         raise ParameterError(f"k_range holds {ks or 'nothing'}; give whole numbers of at least 1.")
     possible = [int(k) for k in ks if k <= n_rows]
     if not possible:

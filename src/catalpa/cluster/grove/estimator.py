@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
@@ -18,7 +17,7 @@ from catalpa.cluster.grove.fit import PRIORS, Search
 from catalpa.cluster.grove.mixture import Mixture
 from catalpa.cluster.grove.rows import SearchTable
 from catalpa.engines.local import LocalEngine, thread_count
-from catalpa.errors import LopsidedClustersWarning
+from catalpa.errors import LopsidedClustersWarning, warn_user
 from catalpa.estimator.attributes import lacking
 from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.by_number_of_clusters import MOST_CLUSTERS, Candidate, outcome_by_evidence
@@ -28,7 +27,8 @@ from catalpa.estimator.parameters import choice, either, positive, rules, whole
 from catalpa.estimator.problem import Fitted, passes_in_weights
 from catalpa.loop.progress import in_parts
 from catalpa.model.codecs import damaged
-from catalpa.relations.doubt import outlier_scores
+from catalpa.model.scoring import DensityScale
+from catalpa.relations.doubt import density_spread, outlier_scores
 from catalpa.relations.relations import Relations
 from catalpa.steps.assign import foremost_shares, share_and_count
 from catalpa.steps.counts import WHOLE, SharedCounts, most_frequent
@@ -152,6 +152,7 @@ class Grove(Clusterer):
         whole=("parents", "pair_counts", "common"),
         facts=("prior", "free_sizes", "density_low", "density_high"),
         open_facts=("evidence", "gain", "certainty"),
+        private_facts=("free_sizes",),  # read as ``sizes_``
     )
 
     def _with_search(self, settings: TableSettings, random_state: np.random.RandomState) -> TableSettings:
@@ -255,12 +256,11 @@ class Grove(Clusterer):
     def _warn_if_odd(self) -> None:
         largest, total = self.cluster_sizes_.max(), self.cluster_sizes_.sum()
         if self.n_clusters_ > 1 and largest > BIG * total:
-            warnings.warn(
+            warn_user(
                 f"One cluster holds {largest:,.0f} of {total:,.0f} rows: this table shows little structure "
                 f"at {self.n_clusters_} clusters (gain_ is {self.gain_:.3g} nats per row). catalpa.choose_k "
                 "says which number the evidence speaks for; sizes='equal' makes sizes more equal.",
                 LopsidedClustersWarning,
-                stacklevel=3,
             )
 
     def predict_proba(self, X: Any) -> Any:
@@ -309,6 +309,9 @@ class Grove(Clusterer):
         (array([0.]), array([ True]))
         """
         return outlier_scores(self.score_samples(X), self.density_low_, self.density_high_)
+
+    def _density_scale(self) -> DensityScale:
+        return DensityScale(self.density_low_, density_spread(self.density_low_, self.density_high_))
 
     def transform(self, X: Any) -> Any:
         """Minus the log of each cluster's share times the row's probability in it, (n, k)."""

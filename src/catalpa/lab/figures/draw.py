@@ -12,7 +12,9 @@ import pandas as pd
 from catalpa.errors import OutputError
 from catalpa.files import told_as
 from catalpa.lab.figures import experiments
-from catalpa.lab.protocol import Protocol
+from catalpa.lab.figures.pieces import Pieces
+from catalpa.lab.figures.seeds import ranks_of_seeds, seed_places
+from catalpa.lab.protocol import Protocol, read_protocol
 from catalpa.lab.significance import Significance
 from catalpa.plot.theme import INK, MUTED, PALETTE, alt, dressed
 
@@ -24,87 +26,146 @@ DASHES = [[1, 0], [6, 3], [2, 2]]
 class Figure:
     """The pieces that a figure's data are made of, and how they are drawn."""
 
-    pieces: Callable[[Protocol], experiments.Pieces]
+    name: str  # of its settings in the protocol
+    pieces: Callable[[Protocol], Pieces]
     draw: Callable[[pd.DataFrame], Any]
 
 
 def draw_relations(frame: pd.DataFrame) -> Any:
     """Figure 1: box plots of ACC by strategy, a panel per data set."""
     strategies = list(frame["strategy"].unique())
+    panel = frame["dataset"] + " (k = " + frame["k"].astype(str) + ")"
+    colours = alt.Scale(domain=strategies, range=list(PALETTE[: len(strategies)]))
     chart = (
-        alt.Chart(frame, width=150, height=220)
+        alt.Chart(frame.assign(panel=panel), width=170, height=220)
         .mark_boxplot(extent="min-max", size=22)
         .encode(
-            alt.X("strategy:N", sort=strategies, title=None),
+            alt.X("strategy:N", sort=strategies, title=None, axis=alt.Axis(labelAngle=-40)),
             alt.Y("ACC:Q", title="clustering accuracy", scale=alt.Scale(zero=False)),
-            alt.Color("strategy:N", scale=alt.Scale(domain=strategies, range=list(PALETTE[:4])), legend=None),
+            alt.Color("strategy:N", scale=colours, legend=None),
         )
     )
-    return dressed(_panels(chart, frame, "dataset", 4, "k-modes with relations drawn at random"))
+    title = "k-modes with random relations, and DISC: accuracy over draws"
+    return dressed(_panels(chart, frame.assign(panel=panel), "panel", 4, title))
 
 
 def draw_convergence(frame: pd.DataFrame) -> Any:
-    """Figure 2: cost per pass, relearnings as triangles, the end as a square."""
-    last = frame.groupby(["dataset", "variant"])["number"].transform("max") == frame["number"]
-    event = pd.Series("", index=frame.index).mask(frame["relearned"].astype(bool), "relations made anew")
-    frame = frame.assign(event=event.mask(last, "at rest"))
-    base = alt.Chart(width=260, height=200).encode(
-        alt.X("number:Q", title="pass", axis=alt.Axis(tickMinStep=1)),
-        alt.Y("cost:Q", title="objective z"),
-        alt.Color("variant:N", title="reading", scale=alt.Scale(range=list(PALETTE[:2]))),
+    """Figure 2: z after every pass of DISC, relearnings as triangles, the end as a square."""
+    # The passes of the k-modes start count differing cells, which is not z.
+    learning = frame[frame["phase"] != "start"]
+    number = learning.groupby(["dataset", "variant"]).cumcount() + 1
+    panel = learning["dataset"] + ", " + learning["variant"]
+    learning = learning.assign(number=number, panel=panel).sort_values("variant", kind="stable")
+    last = learning.groupby("panel")["number"].transform("max") == learning["number"]
+    event = pd.Series("", index=learning.index).mask(learning["relearned"].astype(bool), "trees made anew")
+    learning = learning.assign(event=event.mask(last, "at rest"))
+    base = alt.Chart(width=250, height=170).encode(
+        alt.X("number:Q", title="pass after the start", axis=alt.Axis(tickMinStep=1)),
+        alt.Y("cost:Q", title="objective z", scale=alt.Scale(zero=False)),
     )
-    shapes = alt.Scale(domain=["relations made anew", "at rest"], range=["triangle-up", "square"])
-    points = base.transform_filter("datum.event != ''").mark_point(filled=True, size=70)
-    marked = points.encode(alt.Shape("event:N", title=None, scale=shapes))
-    chart = alt.layer(base.mark_line(), marked, data=frame)
-    # Costs of data sets have nothing to do with each other.
-    panels = _panels(chart, frame, "dataset", 3, "Cost of every pass of DISC").resolve_scale(y="independent")
-    return dressed(panels)
+    shapes = alt.Scale(domain=["trees made anew", "at rest"], range=["triangle-up", "square"])
+    colours = alt.Scale(domain=["trees made anew", "at rest"], range=[PALETTE[5], PALETTE[0]])
+    points = base.transform_filter("datum.event != ''").mark_point(filled=True, size=80, opacity=1)
+    legend = alt.Legend(orient="top", labelFontSize=12)
+    marked = points.encode(
+        alt.Shape("event:N", title=None, scale=shapes, legend=legend),
+        alt.Color("event:N", title=None, scale=colours, legend=legend),
+    )
+    chart = alt.layer(base.mark_line(color=MUTED), marked, data=learning)
+    # Objectives of data sets and readings have nothing to do with each other.
+    panels = _panels(chart, learning, "panel", 3, "Objective z after every pass of DISC")
+    return dressed(panels.resolve_scale(y="independent", x="independent"))
 
 
 def draw_seconds(frame: pd.DataFrame) -> Any:
-    """Figure 3: seconds against rows and against columns on log axes, with fitted slopes."""
-    fitted = experiments.slopes(frame)
+    """Figure 3: seconds against rows and against columns on log axes."""
+    methods = list(frame["method"].unique())
+    colours = [PALETTE[at % len(PALETTE)] for at in range(len(methods))]
+    dashes = [DASHES[at // len(PALETTE) % len(DASHES)] for at in range(len(methods))]
+    legend = alt.Legend(
+        title=None, labelFontSize=13, symbolSize=600, symbolStrokeWidth=2.5, rowPadding=5, labelLimit=220
+    )
     panels = []
     for against in frame["against"].unique():
         part = frame[frame["against"] == against].dropna(subset="seconds")
-        slope = fitted[fitted["against"] == against].set_index("method")["slope"]
-        names = {
-            name: f"{name} (slope {slope[name]:.2f})" if name in slope else name for name in part["method"]
-        }
-        part = part.assign(line=part["method"].map(names))
-        order = list(dict.fromkeys(part["line"]))
-        colours = [PALETTE[at % len(PALETTE)] for at in range(len(order))]
-        dashes = [DASHES[at // len(PALETTE) % len(DASHES)] for at in range(len(order))]
-        panels.append(
-            alt.Chart(part, width=330, height=320, title=f"against {against}")
-            .mark_line(point=True)
-            .encode(
-                # On log axes growth with a power is a straight line, whose slope is the power.
-                alt.X(f"{against}:Q", scale=alt.Scale(type="log", nice=False)),
-                alt.Y("seconds:Q", scale=alt.Scale(type="log")),
-                alt.Color("line:N", title=None, sort=order, scale=alt.Scale(domain=order, range=colours)),
-                alt.StrokeDash("line:N", title=None, sort=order, scale=alt.Scale(domain=order, range=dashes)),
-            )
+        line = alt.Chart(part, width=330, height=330, title=f"against {against}").encode(
+            # On log axes growth with a power is a straight line, whose slope is the power.
+            alt.X(f"{against}:Q", scale=alt.Scale(type="log", nice=False)),
+            alt.Y("seconds:Q", scale=alt.Scale(type="log")),
+            alt.Color(
+                "method:N", sort=methods, legend=legend, scale=alt.Scale(domain=methods, range=colours)
+            ),
+            alt.StrokeDash(
+                "method:N", sort=methods, legend=legend, scale=alt.Scale(domain=methods, range=dashes)
+            ),
         )
-    joined = alt.hconcat(*panels).resolve_scale(color="independent", strokeDash="independent")
-    return dressed(joined.properties(title="Seconds of one fit"))
+        # DISC is what the figure is about.
+        width = alt.condition("datum.method == 'DISC'", alt.value(4), alt.value(1.8))
+        panels.append(line.mark_line().encode(strokeWidth=width))
+    # One legend for both panels.
+    return dressed(alt.hconcat(*panels, spacing=24).properties(title="Seconds of one fit (DISC: thick line)"))
 
 
 def draw_embedding(frame: pd.DataFrame) -> Any:
-    """Figure 4: rows in the plane, coloured by known class, a panel per method."""
-    frame = frame.assign(**{"class": frame["class"].astype(str)})
+    """Figure 4: rows in the plane, coloured by known class, a framed panel per method."""
+    numbers = zip(frame["method"], frame["neighbour"], frame["silhouette"], strict=True)
+    panel = [f"{name}: 1-NN {nearest:.2f}, silhouette {width:.2f}" for name, nearest, width in numbers]
+    frame = frame.assign(panel=panel, **{"class": frame["class"].astype(str)})
     chart = (
-        alt.Chart(frame, width=230, height=230)
-        .mark_circle(size=22)
+        alt.Chart(frame, width=240, height=240, view=alt.ViewConfig(stroke=MUTED, strokeWidth=1))
+        .mark_circle(size=22, opacity=0.85)
         .encode(
+            # The frame stands for axes: coordinates of t-SNE have no unit.
             alt.X("x:Q", axis=None),
             alt.Y("y:Q", axis=None),
-            alt.Color("class:N", scale=alt.Scale(range=list(PALETTE))),
+            alt.Color("class:N", scale=alt.Scale(range=list(PALETTE)), legend=alt.Legend(symbolSize=90)),
         )
     )
-    panels = _panels(chart, frame, "method", 4, "t-SNE of the rows by learned distances")
+    panels = _panels(chart, frame, "panel", 2, "t-SNE of the rows by learned distances")
     return dressed(panels.resolve_scale(x="independent", y="independent"))
+
+
+def draw_seeds(frame: pd.DataFrame) -> Any:
+    """Figure 5: the ten-run means of DISC over many seeds, with the script's seed and the printed mean."""
+    known = read_protocol().as_published
+    assert known is not None
+    places = ranks_of_seeds(frame, known.seeds)
+    panels = []
+    for place in places[places["method"] == "DISC"].to_dict("records"):
+        own = frame[(frame["dataset"] == place["dataset"]) & (frame["method"] == "DISC")]
+        low, high = min(own["ACC"].min(), place["printed"]), max(own["ACC"].max(), place["printed"])
+        margin = max(0.05 * (high - low), 0.002)
+        title = f"{place['dataset']}: rank {place['rank']} of {place['seeds']}"
+        scale = alt.Scale(domain=[low - margin, high + margin], nice=False)
+        across = alt.Axis(tickCount=4, format=".2f")
+        bins = alt.Bin(extent=[low - margin, high + margin], step=(high - low + 2 * margin) / 30)
+        bars = (
+            alt.Chart(own)
+            .mark_bar(color=PALETTE[4])
+            .encode(
+                alt.X("ACC:Q", bin=bins, scale=scale, axis=across, title=None), alt.Y("count()", title=None)
+            )
+        )
+        lines = pd.DataFrame(
+            {"ACC": [place["printed"], place["mean"]], "value": ["printed", "mean over seeds"]}
+        )
+        colours = alt.Scale(domain=["printed", "mean over seeds"], range=[PALETTE[5], INK])
+        dashes = alt.Scale(domain=["printed", "mean over seeds"], range=[[1, 0], [4, 3]])
+        legend = alt.Legend(title=None, orient="top", labelFontSize=13, symbolSize=400, symbolStrokeWidth=2.5)
+        rules = (
+            alt.Chart(lines)
+            .mark_rule(strokeWidth=2.5)
+            .encode(
+                alt.X("ACC:Q"),
+                alt.Color("value:N", scale=colours, legend=legend),
+                alt.StrokeDash("value:N", scale=dashes, legend=legend),
+            )
+        )
+        panels.append(alt.layer(bars, rules).properties(width=190, height=120, title=title))
+    title = (
+        "ACC of DISC, means of ten runs: seeds by mean (all seeds of a panel), and the rank of the script's"
+    )
+    return dressed(alt.concat(*panels, columns=4).properties(title=title))
 
 
 def critical_differences(found: Significance) -> Any:
@@ -138,10 +199,11 @@ def critical_differences(found: Significance) -> Any:
 
 
 FIGURES: Mapping[int, Figure] = {
-    1: Figure(experiments.random_relations, draw_relations),
-    2: Figure(experiments.convergence, draw_convergence),
-    3: Figure(experiments.seconds, draw_seconds),
-    4: Figure(experiments.embedding, draw_embedding),
+    1: Figure("relations", experiments.random_relations, draw_relations),
+    2: Figure("convergence", experiments.convergence, draw_convergence),
+    3: Figure("seconds", experiments.seconds, draw_seconds),
+    4: Figure("embedding", experiments.embedding, draw_embedding),
+    5: Figure("seeds", seed_places, draw_seeds),
 }
 
 

@@ -1,84 +1,70 @@
-"""The data of the published figures: measured piece by piece and kept, to go on after an interruption."""
+"""The data of the published figures, measured piece by piece."""
 
 from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from catalpa.datasets import load
 from catalpa.datasets.synthetic import make_categorical
 from catalpa.lab.estimators import fitted
+from catalpa.lab.figures.pieces import Pieces
 from catalpa.lab.figures.random_relations import STRATEGIES, cluster_with
-from catalpa.lab.journal import append_line, whole_lines
 from catalpa.lab.protocol import Entry, Protocol
 from catalpa.metrics import adjusted_rand, clustering_accuracy
 from catalpa.relations.relations import Relations
 from catalpa.table import encode
-from catalpa.table.blocks import FloatArray
+from catalpa.table.blocks import FloatArray, IntArray
 
-# Rows that are measured in one go, by a name that tells them from all others of any settings of the figure.
-Pieces: TypeAlias = Mapping[str, Callable[[], pd.DataFrame]]
+Cluster: TypeAlias = Callable[[pd.DataFrame, int, int], IntArray]  # of a table, k and a seed
 
 # Enough for every method to load what it needs.
 WARM_UP_ROWS = 100
 PASS_COLUMNS = ["dataset", "variant", "number", "phase", "cost", "moved", "relearned", "clusters"]
 
 
-def kept_pieces(names: Collection[str], kept: Path) -> dict[str, pd.DataFrame]:
-    """Those of the pieces that an earlier run has left at ``kept``."""
-    # Pieces of other settings of the figure may lie in the same file.
-    lines = [line for line in whole_lines(kept) if line.get("piece") in names]
-    return {line["piece"]: pd.DataFrame(line["rows"]) for line in lines}
-
-
-def collected(pieces: Pieces, kept: Path, watch: Callable[[int, int], None] | None = None) -> pd.DataFrame:
-    """Rows of all pieces in their order; each is written to ``kept`` when it is measured.
-
-    Pieces that are there already are not measured again.
-    """
-    done = kept_pieces(pieces, kept)
-    missing = [name for name in pieces if name not in done]
-    for finished, name in enumerate(missing, start=1):
-        done[name] = pieces[name]()
-        # Before the next one is begun: an interruption costs one piece.
-        append_line(kept, {"piece": name, "rows": done[name].to_dict("records")})
-        if watch is not None:
-            watch(finished, len(missing))
-    return pd.concat([done[name] for name in pieces], ignore_index=True)
-
-
 def quick_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings of the figures made small: five draws, and two small sizes for each line."""
     small = {"rows": [500, 1000], "columns": [10, 20], "rows_columns": 10, "columns_rows": 500}
-    relations, seconds = {**settings["relations"], "draws": 5}, {**settings["seconds"], **small}
-    return {**settings, "relations": relations, "seconds": seconds}
+    changed: dict[str, dict[str, Any]] = {
+        "relations": {"draws": 5},
+        "seconds": small,
+        "seeds": {"seeds": 5, "fewer": {}},
+        "claims": {"starts": 2},
+    }
+    return {**settings, **{name: {**settings[name], **change} for name, change in changed.items()}}
 
 
 def random_relations(protocol: Protocol) -> Pieces:
-    """Figure 1: k-modes with relations drawn at random, a row per data set, strategy and draw."""
+    """Figure 1: k-modes with random relations, and DISC; a row per data set, strategy and draw."""
     settings = protocol.figures["relations"]
     draws = settings["draws"]
+    # As the published program reads the paper: the box of the paper's figure is its.
+    disc = next(entry for entry in protocol.entries if (entry.method, entry.variant) == ("disc", "program"))
+    strategies: dict[str, Cluster] = {name: partial(cluster_with, name) for name in STRATEGIES}
+    strategies["DISC"] = lambda frame, k, seed: np.asarray(fitted(disc, frame, k, seed).labels_)
     return {
-        f"{name}, {strategy}, {draws} draws": partial(_drawn, name, strategy, draws)
+        f"{name}, {strategy}, {draws} draws": partial(_drawn, name, strategy, cluster, draws)
         for name in settings["data"]
-        for strategy in STRATEGIES
+        for strategy, cluster in strategies.items()
     }
 
 
-def _drawn(name: str, strategy: str, draws: int) -> pd.DataFrame:
+def _drawn(name: str, strategy: str, cluster: Cluster, draws: int) -> pd.DataFrame:
     data = load(name)
     rows: list[dict[str, Any]] = []
     for draw in range(draws):
-        labels = cluster_with(strategy, data.frame, data.n_clusters, draw)
+        labels = cluster(data.frame, data.n_clusters, draw)
         accuracy, rand = clustering_accuracy(data.target, labels), adjusted_rand(data.target, labels)
-        rows.append({"dataset": name, "strategy": strategy, "draw": draw, "ACC": accuracy, "ARI": rand})
+        key = {"dataset": name, "k": data.n_clusters, "strategy": strategy, "draw": draw}
+        rows.append({**key, "ACC": accuracy, "ARI": rand})
     return pd.DataFrame(rows)
 
 
@@ -167,7 +153,29 @@ def _placed(dataset: str, name: str, entry: Entry, seed: int) -> pd.DataFrame:
     )
     places = tsne.fit_transform(distances)
     points = {"x": places[:, 0], "y": places[:, 1], "class": data.target.to_numpy(), "cluster": model.labels_}
-    return pd.DataFrame(points).assign(method=name)
+    return pd.DataFrame(points).assign(method=name, **discrimination(distances, data.target.to_numpy()))
+
+
+def discrimination(distances: FloatArray, classes: NDArray[Any]) -> dict[str, float]:
+    """How well distances of rows (n, n) separate known classes.
+
+    ``neighbour`` is the share of rows whose nearest other row is of their class (ties count in part),
+    ``silhouette`` the mean silhouette width of the classes.
+
+    Examples
+    --------
+    >>> apart = np.array([[0.0, 1.0, 5.0], [1.0, 0.0, 5.0], [5.0, 5.0, 0.0]])
+    >>> discrimination(apart, np.array(["a", "a", "b"]))["neighbour"]
+    0.6666666666666666
+    """
+    from sklearn.metrics import silhouette_score
+
+    others = distances + np.diag(np.full(len(distances), np.inf))
+    nearest = np.isclose(others, others.min(axis=1, keepdims=True))
+    same = classes[:, None] == classes
+    hits = (nearest & same).sum(axis=1) / nearest.sum(axis=1)
+    width = silhouette_score(distances, classes, metric="precomputed")
+    return {"neighbour": float(hits.mean()), "silhouette": float(width)}
 
 
 def row_distances(model: Any, frame: pd.DataFrame) -> FloatArray:  # (n, n)

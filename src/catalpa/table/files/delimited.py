@@ -285,11 +285,13 @@ def _numbers(texts: pa.ChunkedArray | pa.Array, decimal: str) -> Any:
 
 
 def cast(texts: pa.ChunkedArray | pa.Array, kind: pa.DataType) -> Any:
-    """The numbers that texts say; None where one of them says none of that kind."""
+    """The numbers that texts say; None if one of them says none of that kind, or one beyond the floats."""
     try:
-        return texts.cast(kind)
+        numbers = texts.cast(kind)
     except pa.ArrowInvalid:
         return None
+    infinite = pa.types.is_floating(kind) and pc.any(pc.is_inf(numbers)).as_py()
+    return None if infinite else numbers
 
 
 def looks_like_labels(column: pa.ChunkedArray) -> bool:

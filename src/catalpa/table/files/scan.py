@@ -98,6 +98,11 @@ def bytes_of(memory: int | str) -> int:
     return int(float(match[1]) * unit)
 
 
+def rows_within(memory: int, columns: int) -> int:
+    """Rows of a batch that takes about so many bytes while it is read and encoded."""
+    return int(min(max(memory // (CELL_BYTES * columns), FEWEST_ROWS), MOST_ROWS))
+
+
 @dataclass(frozen=True)
 class Scan:
     """Files and how to read them; made by ``catalpa.scan``.
@@ -136,8 +141,7 @@ class Scan:
     @property
     def rows_per_batch(self) -> int:
         """Most rows in hand at once."""
-        rows = self.memory // (CELL_BYTES * len(self.names))
-        return int(min(max(rows, FEWEST_ROWS), MOST_ROWS))
+        return rows_within(self.memory, len(self.names))
 
     def batches(self) -> Iterator[pa.Table]:
         """The rows in order, text as dictionary columns, at most ``rows_per_batch`` at a time."""
@@ -243,6 +247,8 @@ def _stamp(path: Path) -> tuple[int, ...]:
 
 def _paths_of(source: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
     if not isinstance(source, str | Path):
+        if not isinstance(source, Sequence):
+            raise UnsupportedTable(f"{source!r} is not the path of a file, or a list of such paths.")
         return tuple(path for one in source for path in _paths_of(one))
     if str(source) == "-":
         raise UnsupportedTable(

@@ -1,0 +1,549 @@
+"""What a cell is: one table of the types of cells, and one function from a cell to its category.
+
+Columns of any library, mixed columns, single rows, chunks and files all come here, so a cell is the same
+category whichever way it comes. A category depends on its cell alone, never on the cells beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum, StrEnum
+from functools import lru_cache
+from typing import Any, TypeAlias
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from catalpa.errors import TableError, UnsupportedTable
+
+Category: TypeAlias = str | bool | int | float | None
+Key: TypeAlias = tuple[str, Any]
+
+LARGEST_EXACT = 2**53  # beyond it a float skips whole numbers
+# No leading zeros: 007 is a name. Infinity is not a number here, and "nan" is text.
+_NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
+_FLAGS = {"True": True, "true": True, "TRUE": True, "False": False, "false": False, "FALSE": False}
+# A time of day as Python, NumPy, pandas and Arrow write it: up to the seconds, fraction, offset from UTC.
+_CLOCK = re.compile(r"(.*?\d\d:\d\d:\d\d)(?:\.(\d*?)0*)?(Z|([+-]\d\d):?(\d\d)[:.\d]*)?")
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# Between these seconds Arrow knows the offsets of all zones; later it leaves out daylight saving time.
+_FIRST_SURE, _LAST_SURE = 0, 2_114_380_800
+LOG10_OF_2 = 0.30103
+_MISSING = ("NoneType", "NAType", "NaTType")
+
+
+class Family(StrEnum):
+    """What the cells of a column are, whatever library holds them."""
+
+    TEXT = "text"
+    ORDERED = "ordered categories"
+    LISTED = "listed categories"
+    BOOLEAN = "true and false"
+    MOMENT = "dates or times"
+    MIXED = "values of several types"
+    INTEGER = "whole numbers"
+    FLOAT = "numbers"
+    LISTS = "lists"
+    EMPTY = "missing values only"
+
+
+NUMBER_FAMILIES = (Family.INTEGER, Family.FLOAT)
+
+
+def joined_family(families: Iterable[Family]) -> Family:
+    """The family of a column whose cells, or chunks, are of these families.
+
+    Examples
+    --------
+    >>> joined_family([Family.INTEGER, Family.EMPTY, Family.FLOAT]).value
+    'numbers'
+    >>> joined_family([Family.TEXT, Family.BOOLEAN]).value
+    'values of several types'
+    """
+    different = set(families) - {Family.EMPTY}
+    if len(different) <= 1:
+        return next(iter(different), Family.EMPTY)
+    if different == {*NUMBER_FAMILIES}:
+        return Family.FLOAT
+    # The categories of dates and times are text too.
+    return Family.TEXT if different == {Family.TEXT, Family.MOMENT} else Family.MIXED
+
+
+def category_key(value: Category) -> Key:
+    """Identity of a category: 1 and 1.0 are one, True and 1 are two; sorts by type, then value.
+
+    Examples
+    --------
+    >>> category_key(1) == category_key(1.0), category_key(1) == category_key(True)
+    (True, False)
+    """
+    if isinstance(value, str):
+        return ("text", value)
+    if isinstance(value, tuple):  # a cell that holds several values, by their keys
+        return ("list", value)
+    # Python holds True == 1, and a dictionary would take them for one category.
+    return ("boolean", value) if isinstance(value, bool) else ("number", value)
+
+
+def int_if_whole(value: float) -> int | float:
+    """A whole number as int, where a float holds every whole number exactly; others as they are."""
+    return int(value) if abs(value) <= LARGEST_EXACT and value == int(value) else value
+
+
+def read_text(text: str) -> Category:
+    """What a text says, if it says a number or a truth value and nothing else.
+
+    A number beyond the largest float stays text.
+
+    Examples
+    --------
+    >>> [read_text(text) for text in ("1", "1.50", "True", "007", "red", "1e999")]
+    [1, 1.5, True, '007', 'red', '1e999']
+    """
+    if text in _FLAGS:
+        return _FLAGS[text]
+    if not (number := _NUMBER.fullmatch(text)) or np.isinf(value := float(text)):
+        return text
+    # Whole numbers as they are: a float would lose digits beyond 2**53.
+    return int_if_whole(value) if number[2] or number[3] else int(text)
+
+
+def check_text(says: str, texts: Iterable[object]) -> None:
+    """Refuse half of a surrogate pair; ``says`` is how the sentence begins."""
+    for text in texts:
+        try:
+            str(text).encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise TableError(
+                f"{says} {text!r}, which is no text: half of a character that takes two places. "
+                "Read the table again with its right encoding, or write that in another way."
+            ) from error
+
+
+def unsupported_cells(name: str, what: str) -> UnsupportedTable:
+    """The error for cells that are no categories, numbers or moments."""
+    if "complex" in what:
+        return UnsupportedTable(f"Complex data not supported: column {name!r} holds {what}.")
+    return UnsupportedTable(
+        f"Column {name!r} holds {what}; each cell (argument must be a string or a number) has to be text, "
+        "true or false, a number, a date or missing. Convert or drop the column."
+    )
+
+
+def infinite_numbers(name: str) -> TableError:
+    """The error for infinite numbers."""
+    return TableError(
+        f"Input X contains infinity: column {name!r} holds infinite numbers. "
+        "Replace them by finite numbers or by missing values."
+    )
+
+
+def _spans(name: str, what: str) -> UnsupportedTable:
+    return UnsupportedTable(
+        f"Column {name!r} holds spans of time ({what}). Convert them to numbers, for instance of seconds: "
+        "column.dt.total_seconds() in pandas and polars, or span.total_seconds()."
+    )
+
+
+# One cell of Python or NumPy. Each gives the category, None if the cell is missing.
+
+
+def _text(name: str, cell: str) -> Category:
+    text = str.__str__(cell)  # what it holds: str() of a member of an Enum is its name
+    if not text.isascii():
+        check_text(f"Column {name!r} holds", [text])
+    return text
+
+
+def _boolean(_name: str, cell: Any) -> Category:
+    return bool(cell)
+
+
+def _integer(name: str, cell: Any) -> Category:
+    number = int(cell)
+    if abs(number) > LARGEST_EXACT:
+        try:
+            float(number)
+        except OverflowError as error:
+            raise TableError(
+                f"Column {name!r} holds a whole number of about {int(number.bit_length() * LOG10_OF_2)} "
+                "digits, beyond the largest float (1.8e308). If it names something, convert it to text."
+            ) from error
+    return number
+
+
+def _float(name: str, cell: Any) -> Category:
+    number = float(cell)
+    if number != number:  # nan
+        return None
+    if np.isinf(number):
+        raise infinite_numbers(name)
+    return int_if_whole(number)
+
+
+def _decimal(name: str, cell: Decimal) -> Category:
+    return None if cell.is_nan() else _float(name, cell)
+
+
+def _moment(_name: str, cell: date | time) -> Category:
+    return moment_text(cell.isoformat(" ") if isinstance(cell, datetime) else cell.isoformat())
+
+
+def _numpy_moment(name: str, cell: np.datetime64) -> Category:
+    if np.isnat(cell):
+        return None
+    return moment_text(str(as_known_unit(name, cell)))
+
+
+def _bytes(name: str, cell: Any) -> Category:
+    try:
+        return bytes(cell).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UnsupportedTable(
+            f"Column {name!r} holds bytes that are not UTF-8 text ({bytes(cell)[:20]!r}). "
+            "Decode them to text first."
+        ) from error
+
+
+def _span(name: str, cell: Any) -> Category:
+    raise _spans(name, f"a {type(cell).__name__}")
+
+
+def _member(name: str, cell: Enum) -> Category:
+    return category_of(name, cell.value)
+
+
+def _array(name: str, cell: NDArray[Any]) -> Category:
+    if cell is np.ma.masked:
+        return None
+    if cell.ndim:
+        raise unsupported_cells(name, f"a {type(cell).__name__}")
+    return category_of(name, cell[()])
+
+
+def _missing(_name: str, _cell: Any) -> Category:
+    return None
+
+
+def _written(_name: str, cell: Any) -> Category:
+    return str(cell)
+
+
+def moment_text(text: str) -> str:
+    """The same text for the same moment, whoever wrote it and however many digits its type keeps.
+
+    Examples
+    --------
+    >>> moment_text("2024-05-01T12:00:00.500000+01:00"), moment_text("12:00:00.000")
+    ('2024-05-01 12:00:00.5+0100', '12:00:00')
+    """
+    clock = _CLOCK.fullmatch(text)
+    if clock is None:
+        return text  # a date
+    seconds, fraction, offset, hours, minutes = clock.groups()
+    if offset is None:
+        offset = ""
+    elif offset == "Z" or (minutes == "00" and hours[1:] == "00"):
+        offset = "Z"
+    else:
+        offset = hours + minutes
+    return f"{seconds.replace('T', ' ')}{'.' + fraction if fraction else ''}{offset}"
+
+
+def as_known_unit(name: str, moments: Any) -> Any:
+    """NumPy moments in a unit that Arrow has; finer ones than nanoseconds are refused."""
+    unit = np.datetime_data(moments.dtype)[0]
+    if unit in ("ps", "fs", "as"):
+        raise unsupported_cells(name, f"moments of unit {unit}, finer than nanoseconds,")
+    known = {"Y": "D", "M": "D", "W": "D", "h": "s", "m": "s", "generic": "s"}
+    return moments.astype(f"M8[{known.get(unit, unit)}]")
+
+
+# The different values of an Arrow array. Each gives a list of categories, None for missing cells.
+
+
+def _plain_values(_name: str, values: pa.Array) -> list[Any]:
+    return list(values.to_pylist())
+
+
+def _float_values(name: str, values: pa.Array) -> list[Any]:
+    return [None if value is None else _float(name, value) for value in values.to_pylist()]
+
+
+def _decimal_values(name: str, values: pa.Array) -> list[Any]:
+    return _float_values(name, decimals_as_floats(values))
+
+
+def decimals_as_floats(decimals: pa.Array) -> pa.Array:
+    """Each decimal as the nearest float; Arrow's own cast is off by one bit now and then."""
+    return decimals.cast(pa.string()).cast(pa.float64())
+
+
+def _bytes_values(name: str, values: pa.Array) -> list[Any]:
+    return [None if value is None else _bytes(name, value) for value in values.to_pylist()]
+
+
+def _moment_values(name: str, values: pa.Array) -> list[Any]:
+    try:
+        texts = values.cast(pa.string()).to_pylist()
+    except pa.ArrowInvalid as error:
+        raise TableError(
+            f"Column {name!r} holds moments of the time zone {values.type.tz!r}, which is not in the "
+            "database of time zones. Convert them to another zone, for instance UTC."
+        ) from error
+    texts = [None if text is None else moment_text(text) for text in texts]
+    zone = getattr(values.type, "tz", None)
+    for at in _unsure(values, texts, zone):
+        texts[at] = _far_moment(values[at], zone)
+    return texts
+
+
+def _unsure(values: pa.Array, texts: list[str | None], zone: str | None) -> list[int]:
+    """Moments that Arrow does not write, or whose offset it may not know."""
+    beyond = [at for at, text in enumerate(texts) if text is not None and text[0] == "<"]
+    if zone is None or zone == "UTC" or zone[0] in "+-":
+        return beyond
+    seconds = np.asarray(values.cast(pa.int64()).fill_null(0)) // _PER_SECOND[values.type.unit]
+    unsure = (seconds < _FIRST_SURE) | (seconds >= _LAST_SURE)
+    return np.flatnonzero(unsure & np.asarray(values.is_valid())).tolist()
+
+
+def _far_moment(value: pa.Scalar, zone: str | None) -> str:
+    """A moment that Arrow cannot write: in its zone if Python knows the date, otherwise in UTC."""
+    kind = value.type
+    if not pa.types.is_timestamp(kind):  # a date of 32 or 64 bits
+        days = value.value // 86_400_000 if pa.types.is_date64(kind) else value.value
+        return str(np.datetime64(days, "D"))
+    seconds, rest = divmod(value.value, _PER_SECOND[kind.unit])
+    fraction = f".{rest:0{len(str(_PER_SECOND[kind.unit])) - 1}}" if rest else ""
+    try:
+        moment = (_EPOCH + timedelta(seconds=seconds)).astimezone(ZoneInfo(zone or "UTC"))
+        text = moment.isoformat(" ")
+    except (OverflowError, ValueError, KeyError):
+        text = f"{np.datetime64(seconds, 's')}Z".replace("T", " ")
+    written = text.rstrip("Z") if text[-1] == "Z" else text[:19]
+    return moment_text(f"{written}{fraction}{text[len(written) :] if zone else ''}")
+
+
+# Categories as values of an Arrow type again.
+
+
+def _restored(values: Any, kind: pa.DataType) -> pa.Array:
+    return pa.array(values, type=kind)
+
+
+def _restored_from_text(values: Any, kind: pa.DataType) -> pa.Array:
+    return pa.array(values, type=pa.string()).cast(kind)
+
+
+def _restored_times(values: Any, kind: pa.DataType) -> pa.Array:  # Arrow casts no text to these
+    return pa.array([None if value is None else time.fromisoformat(value) for value in values], type=kind)
+
+
+def _restored_by_cast(values: Any, kind: pa.DataType) -> pa.Array:
+    return pa.array(values).cast(kind)
+
+
+def _restored_floats(values: Any, kind: pa.DataType) -> pa.Array:
+    # Categories that are whole numbers are kept as int.
+    floats = [None if value is None else float(value) for value in values]
+    return pa.array(floats, type=pa.float64()).cast(kind)
+
+
+def _of_types(*predicates: str) -> Callable[[pa.DataType], bool]:
+    """Whether an Arrow type is one of these; an older Arrow does not know all of them."""
+    known = [getattr(pa.types, name) for name in predicates if hasattr(pa.types, name)]
+    return lambda kind: any(predicate(kind) for predicate in known)
+
+
+def _of_no_type(_kind: pa.DataType) -> bool:
+    return False
+
+
+is_text = _of_types("is_string", "is_large_string", "is_string_view")
+is_list = _of_types("is_list", "is_large_list", "is_fixed_size_list", "is_list_view", "is_large_list_view")
+
+
+@dataclass(frozen=True)
+class CellType:
+    """One type of cells: how it is recognized, read and given back."""
+
+    family: Family  # of a column that holds nothing else
+    classes: tuple[type, ...]  # of its cells in Python and NumPy
+    category: Callable[[str, Any], Category]  # (name of the column, cell)
+    is_arrow: Callable[[pa.DataType], bool] = _of_no_type
+    categories: Callable[[str, pa.Array], list[Any]] = _plain_values  # (name, different values)
+    restore: Callable[[Any, pa.DataType], pa.Array] = _restored  # (categories, Arrow type)
+    written: bool = False  # whether its categories are its values written as text
+
+
+# The first type that a cell fits counts: to Python and NumPy truth values and spans of time are whole
+# numbers, a datetime is a date, and a member of an Enum may be text or a number.
+CELL_TYPES = (
+    CellType(Family.MIXED, (Enum,), _member),
+    CellType(Family.TEXT, (str,), _text, is_text),
+    CellType(Family.BOOLEAN, (bool, np.bool_), _boolean, _of_types("is_boolean")),
+    CellType(Family.MIXED, (timedelta, np.timedelta64), _span),
+    CellType(Family.INTEGER, (int, np.integer), _integer, _of_types("is_integer"), restore=_restored_by_cast),
+    CellType(
+        Family.FLOAT,
+        (float, np.floating),
+        _float,
+        _of_types("is_floating"),
+        _float_values,
+        _restored_floats,
+    ),
+    CellType(Family.FLOAT, (Decimal,), _decimal, _of_types("is_decimal"), _decimal_values, _restored_by_cast),
+    CellType(
+        Family.MOMENT,
+        (time,),
+        _moment,
+        _of_types("is_time"),
+        _moment_values,
+        _restored_times,
+        written=True,
+    ),
+    CellType(
+        Family.MOMENT,
+        (date,),  # a datetime is one too
+        _moment,
+        _of_types("is_date", "is_timestamp"),
+        _moment_values,
+        _restored_from_text,
+        written=True,
+    ),
+    CellType(Family.MOMENT, (np.datetime64,), _numpy_moment),
+    CellType(
+        Family.TEXT,
+        (bytes, bytearray, memoryview),
+        _bytes,
+        _of_types("is_binary", "is_large_binary", "is_fixed_size_binary", "is_binary_view"),
+        _bytes_values,
+        _restored_from_text,
+        written=True,
+    ),
+    CellType(Family.MIXED, (np.ndarray,), _array),
+)
+_PANDAS = {"Period": CellType(Family.TEXT, (), _written), "Interval": CellType(Family.TEXT, (), _written)}
+_ABSENT = CellType(Family.EMPTY, (type(None),), _missing)
+
+
+@lru_cache(256)  # bounded, since it keeps the classes of users' cells alive
+def type_of_class(kind: type) -> CellType | None:
+    """The type of cells of this class, None if they are refused."""
+    for cell_type in CELL_TYPES:
+        if issubclass(kind, cell_type.classes):
+            # pandas' NaT is a datetime.
+            return _ABSENT if kind.__name__ in _MISSING else cell_type
+    if kind.__name__ in _MISSING:
+        return _ABSENT
+    return _PANDAS.get(kind.__name__) if kind.__module__.startswith("pandas") else None
+
+
+def type_of_arrow(kind: pa.DataType) -> CellType | None:
+    """The type of cells in an Arrow array, None if they are refused."""
+    return next((cell_type for cell_type in CELL_TYPES if cell_type.is_arrow(kind)), None)
+
+
+def category_of(name: str, cell: Any) -> Category:
+    """The category of one cell of Python, NumPy or pandas; None if it is missing.
+
+    Examples
+    --------
+    >>> [category_of("x", cell) for cell in ("red", 2.0, np.int8(3), date(2024, 5, 1), Decimal("0.5"), None)]
+    ['red', 2, 3, '2024-05-01', 0.5, None]
+    """
+    kind: type = type(cell)
+    cell_type = type_of_class(kind)
+    if cell_type is None:
+        raise unsupported_cells(name, f"a {kind.__name__}")
+    return cell_type.category(name, cell)
+
+
+def family_of(cell: Any) -> Family:
+    """The family of a column that holds cells like this one, which is a category."""
+    if isinstance(cell, Enum):
+        return family_of(cell.value)
+    if isinstance(cell, np.ndarray):
+        return family_of(cell[()])
+    kind: type = type(cell)
+    cell_type = type_of_class(kind)
+    assert cell_type is not None  # others are refused
+    return cell_type.family
+
+
+def categories_of(name: str, values: pa.Array) -> list[Category]:
+    """The categories of the different values of a column in Arrow; None for missing ones."""
+    cell_type = type_of_arrow(values.type)
+    if cell_type is None:
+        if pa.types.is_null(values.type):
+            return [None] * len(values)
+        raise unsupported_type(name, values.type)
+    return cell_type.categories(name, values)
+
+
+def unsupported_type(name: str, kind: Any) -> UnsupportedTable:
+    """The error for a column whose type, of Arrow or NumPy, holds no categories, numbers or moments."""
+    if str(kind).startswith(("duration", "timedelta")):
+        return _spans(name, str(kind))
+    return unsupported_cells(name, f"values of type {kind}")
+
+
+def holds_several(kind: type) -> bool:
+    """Whether cells of this class hold several values each."""
+    if issubclass(kind, list | tuple | set | frozenset | np.ndarray):
+        return True
+    return kind.__name__ == "Series" and kind.__module__.startswith(("pandas", "polars"))
+
+
+def items_of(name: str, cell: Any) -> tuple[Key, ...]:
+    """Keys of the different values of a cell that holds several, in order; missing ones are left out.
+
+    Examples
+    --------
+    >>> items_of("x", ["b", None, 1, "b"])
+    (('number', 1), ('text', 'b'))
+    """
+    return sorted_items(category_of(name, item) for item in cell)
+
+
+def sorted_items(items: Iterable[Category]) -> tuple[Key, ...]:
+    """Keys of the different categories in order, without the missing one."""
+    return tuple(sorted({category_key(item) for item in items if item is not None}))
+
+
+def arrow_type(text: str) -> pa.DataType | None:
+    """The Arrow type of that name, None if there is none.
+
+    Examples
+    --------
+    >>> arrow_type("timestamp[us, tz=UTC]")
+    TimestampType(timestamp[us, tz=UTC])
+    """
+    if zoned := re.fullmatch(r"timestamp\[(\w+), tz=(.+)\]", text):
+        return pa.timestamp(zoned[1], zoned[2])
+    if fixed := re.fullmatch(r"decimal(128|256)\((\d+), (-?\d+)\)", text):
+        make = pa.decimal128 if fixed[1] == "128" else pa.decimal256
+        return make(int(fixed[2]), int(fixed[3]))
+    if sized := re.fullmatch(r"fixed_size_binary\[(\d+)\]", text):
+        return pa.binary(int(sized[1]))
+    try:
+        return pa.type_for_alias(text)
+    except ValueError:
+        return None
+
+
+def restored(values: NDArray[Any], kind: pa.DataType) -> pa.Array:
+    """Categories as values of the Arrow type that they came from; None stays missing."""
+    cell_type = type_of_arrow(kind)
+    try:
+        return (_restored if cell_type is None else cell_type.restore)(values, kind)
+    except pa.ArrowException:  # numbers beyond 2**53 do not all fit the type they came from
+        return pa.array(values)

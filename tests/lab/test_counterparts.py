@@ -1,0 +1,123 @@
+"""The counterparts' printed columns, from the starts of the printed runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from catalpa.cli.main import app
+from catalpa.datasets import load
+from catalpa.errors import ParameterError
+from catalpa.lab import read_protocol
+from catalpa.lab.as_published import coded
+from catalpa.lab.counterparts import (
+    HALF_DIGIT,
+    MEASURES,
+    cells,
+    comes_out,
+    read_counterparts,
+    run_counterparts,
+)
+from catalpa.lab.readings import (
+    CodedTable,
+    coforest,
+    context_distances,
+    k_modes,
+    printed_starts,
+    same_starts,
+    tabulated_shares,
+)
+
+# Columns whose ACC, ARI and CMP come out to four digits on bundled data sets.
+COME_OUT = {
+    "KMD": ["CA", "TA", "CV", "ZO", "DT"],
+    "CBDM": ["TA", "CV", "ZO", "DT"],
+    "HDC": ["CA", "TA", "CV", "ZO", "DT"],
+    "CoForest": ["CA", "CV", "DT"],
+    "MCDC": ["CA", "TA", "CV"],
+    "HARR": ["CV", "ZO"],
+    "WOCIL": ["ZO"],
+}
+TOY = [[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 2], [1, 1, 1], [1, 2, 2]]
+
+
+def toy(rows=TOY):
+    frame = pd.DataFrame(rows, columns=list("pqr")).astype(str).astype("category")
+    return CodedTable(frame)
+
+
+@pytest.mark.parametrize("label", COME_OUT)
+def test_the_printed_column_comes_out_to_four_digits(label, tmp_path):
+    plan = read_protocol().restricted(datasets=COME_OUT[label])
+    rows = run_counterparts(plan, tmp_path / "runs.csv", labels=[label])
+    assert comes_out(rows)[label].tolist() == [True] * len(COME_OUT[label])
+    for measure in MEASURES:
+        table = cells(rows, "printed", measure)
+        assert (table["mean"] - table["printed"]).abs().max() <= HALF_DIGIT
+
+
+def test_distances_from_context_are_divided_by_the_columns_of_the_context():
+    # As published they are divided by the categories of the context: 0.827759 and 0.510990, by 6 and 5.
+    distances = context_distances(toy())
+    assert distances[0][0, 1] == pytest.approx(0.827759 * np.sqrt(6 / 2), abs=1e-5)
+    assert distances[1][0, 2] == pytest.approx(0.510990 * np.sqrt(5 / 2), abs=1e-5)
+
+
+def test_shares_are_rounded_as_percentages():
+    shares = tabulated_shares(np.array([[29, 20]]), np.array([49]))
+    assert shares[0, 0] == 100 * 29 / 49 / 100
+    counts = np.arange(1, 100)[None, :]
+    assert (tabulated_shares(counts, np.array([99])) != counts / 99).any()
+
+
+def test_k_modes_worked_by_hand():
+    assert k_modes(toy(), np.array([1, 5])).tolist() == [0, 0, 0, 1, 1, 1]
+
+
+def test_of_equal_starts_the_second_has_no_rows():
+    table = toy([[0, 0, 0]] * 3 + [[1, 1, 1]] * 3)
+    assert k_modes(table, np.array([0, 1, 5])).tolist() == [0, 0, 0, 2, 2, 2]
+    assert coforest(table, np.array([0, 1, 5])).tolist() == [0, 0, 0, 2, 2, 2]
+
+
+def test_coforest_uses_the_second_of_two_draws():
+    table = CodedTable(coded(load("zoo")))
+    starts = printed_starts("CoForest", table, 7, 267, 3)
+    others = same_starts(table, 7, 267, 3)
+    assert len(starts) == 3
+    assert all(len(np.unique(table.codes[rows], axis=0)) == 7 for rows in starts)
+    assert [rows.tolist() for rows in starts] != [rows.tolist() for rows in others]
+
+
+def test_runs_are_kept_and_not_repeated(tmp_path, monkeypatch):
+    plan, path = read_protocol().restricted(datasets=["ZO"]), tmp_path / "runs.csv"
+    first = run_counterparts(plan, path, labels=["KMD"])
+    monkeypatch.setattr("catalpa.lab.counterparts._runs", lambda *_: pytest.fail("a run was repeated"))
+    again = run_counterparts(plan, path, labels=["KMD"])
+    pd.testing.assert_frame_equal(first, again, check_dtype=False)
+    assert len(again) == 20
+    assert read_counterparts(path)["CMP"].notna().all()
+
+
+def test_an_unknown_column_is_refused(tmp_path):
+    with pytest.raises(ParameterError, match=r"'Grove'.*KMD"):
+        run_counterparts(read_protocol(), tmp_path / "runs.csv", labels=["Grove"])
+
+
+def test_the_command_prints_both_tables_and_the_tests(tmp_path):
+    path = tmp_path / "runs.csv"
+    arguments = ["lab", "counterparts", "-d", "ZO,TA", "-m", "KMD,HDC", "--runs", str(path)]
+    told = CliRunner().invoke(app, arguments)
+    assert told.exit_code == 0, told.output
+    assert "2 of 2" in told.output
+    assert "average rank, printed" in told.output
+    assert "Friedman" in told.output
+    again = CliRunner().invoke(
+        app, ["lab", "counterparts", "--stored", "--runs", str(path), "--measure", "cmp"]
+    )
+    assert again.exit_code == 0, again.output
+    assert "CMP of all methods from the same rows" in again.output
+    wrong = CliRunner().invoke(app, ["lab", "counterparts", "--stored", "--measure", "NMI"])
+    assert wrong.exit_code != 0
