@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from dataclasses import replace
 
 import numpy as np
@@ -302,3 +303,44 @@ def test_passes_over_all_rows_hold_the_columns_that_the_sample_ties(monkeypatch)
     assert adjusted_rand(clusters, model.labels_) > 0.8
     assert model._fitted.outcome.shared["pair_counts"].sum() == 4 * 2000 * WHOLE
     assert model.labels_.tolist() == model.predict(frame).tolist()
+
+
+@pytest.mark.parametrize("missing", ["category", "ignore"])
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite"])
+def test_sql_gives_the_labels_of_tied_columns(missing, dialect):
+    frame, odd = odd_rows()
+    model = Grove(3, missing=missing, handle_unknown="ignore", random_state=0).fit(frame)
+    assert model._fitted.outcome.scores.pairs is not None
+    query = model.to_sql(dialect=dialect, table="rows", keep=[])
+    if dialect == "duckdb":
+        duckdb = pytest.importorskip("duckdb")
+        with duckdb.connect() as connection:
+            connection.register("rows", odd)
+            found = [label for (label,) in connection.sql(query).fetchall()]
+    else:
+        with sqlite3.connect(":memory:") as connection:
+            odd.to_sql("rows", connection, index=False)
+            found = [label for (label,) in connection.execute(query)]
+    assert found == model.predict(odd).tolist()
+
+
+def test_onnx_gives_the_labels_of_tied_columns():
+    runtime = pytest.importorskip("onnxruntime")
+    frame, odd = odd_rows()
+    model = Grove(3, handle_unknown="ignore", random_state=0).fit(frame)
+    graph = model.to_onnx()
+    session = runtime.InferenceSession(graph.SerializeToString())
+    cells = odd.astype(object)
+    inputs = {
+        one.name: cells[one.name].fillna("").to_numpy(dtype=object)[:, None] for one in session.get_inputs()
+    }
+    (found,) = session.run(["label"], inputs)
+    assert found.tolist() == model.predict(odd).tolist()
+
+
+def odd_rows():
+    """Rows to fit, with missing cells, and rows to label, with unknown categories besides."""
+    rng, cells = np.random.default_rng(1), copied(0)[0].astype(object)
+    frame = cells.mask(rng.random(cells.shape) < 0.05, None)
+    odd = frame.mask(rng.random(cells.shape) < 0.1, None)
+    return frame, odd.mask(rng.random(cells.shape) < 0.1, "never seen")
