@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from catalpa.cluster.grove.em import EnginePasses, SearchRows
+from catalpa.cluster.grove.columns.tied import TiedColumns
+from catalpa.cluster.grove.em import CoreOrEngine, EnginePasses, SearchRows
 from catalpa.cluster.grove.mixture import Marginals, Mixture
+from catalpa.cluster.grove.ties import TiedForest
 from catalpa.engines.local import LocalEngine
 from catalpa.steps import compiled
-from catalpa.steps.assign import CorePasses
 from catalpa.steps.counts import WHOLE, Counts, SharedCounts, count_all
 from catalpa.table.blocks import Axis, Block, Rows
+from catalpa.table.joined import JoinedAxis
 
 pytest.importorskip("catalpa.steps._core")
 SIZES = (3, 2, 7, 4, 12)
@@ -46,7 +50,8 @@ def test_passes_in_the_core_are_those_of_an_engine(k, weighed, free_sizes, core,
         with core(level):
             ours = held.passes(mixture, start)
             theirs = EnginePasses(held.engine, mixture.both_scores, start, True)
-            assert isinstance(ours, CorePasses)
+            assert isinstance(ours, CoreOrEngine)
+            assert ours.core is not None
             for number in range(6):
                 told, expected = ours.next(), theirs.next()
                 assert told[:1] + told[2:3] == expected[:1] + expected[2:3]
@@ -59,18 +64,80 @@ def test_passes_in_the_core_are_those_of_an_engine(k, weighed, free_sizes, core,
             np.testing.assert_array_equal(own, expected)
 
 
-def test_costs_that_may_not_fit_32_bits_are_left_to_the_engine():
-    mixture, held, start = begun(2, n=20, sizes=(2,) * 12_000)
-    assert isinstance(held.passes(mixture, start), EnginePasses)
+@pytest.mark.parametrize("k", [1, 2, 5, 9, 33])
+@pytest.mark.parametrize("kind", ["ordered", "absent", "tied", "common", "all"])
+def test_passes_of_every_kind_of_column_are_those_of_an_engine(k, kind, core, levels):
+    mixture, held, start = begun(k, free_sizes=True)
+    mixture = as_kind(mixture, kind)
+    for level in levels:
+        with core(level):
+            ours, theirs = (
+                held.passes(mixture, start),
+                EnginePasses(held.engine, mixture.both_scores, start, True),
+            )
+            for _ in range(4):
+                ours.next()
+                theirs.next()
+            assert ours.core is not None
+        same_sums(ours.shared, theirs.shared)
+        with core("numpy"):
+            plain = EnginePasses(LocalEngine(held.engine.rows), mixture.both_scores, start, True)
+            for _ in range(4):
+                plain.next()
+        same_sums(plain.shared, theirs.shared)
 
 
-def test_ordered_columns_and_absent_categories_are_left_to_the_engine():
-    mixture, held, start = begun(2)
-    marginals = mixture.marginals
-    absent = marginals.shares.copy()
-    absent[1] = 0.0
-    for other in (
-        Marginals(marginals.axis, marginals.shares, (3, 0, 0, 0, 0), *(np.zeros(0),) * 3),
-        Marginals(marginals.axis, absent, marginals.ordered, *(np.zeros(0),) * 3),
-    ):
-        assert isinstance(held.passes(Mixture(other, 1.0, False, float(WHOLE)), start), EnginePasses)
+def as_kind(mixture: Mixture, kind: str) -> Mixture:
+    """The mixture with columns of some kind among them."""
+    marginals, forest, common = mixture.marginals, None, ()
+    if kind in ("ordered", "all"):
+        marginals = replace(marginals, ordered=(3, 0, 5, 0, 0))
+    if kind in ("absent", "all"):
+        shares = marginals.shares.copy()
+        shares[[1, 8]] = 0.0
+        marginals = replace(marginals, shares=shares)
+    if kind in ("tied", "all"):
+        joined = JoinedAxis(marginals.axis, (-1, 2, -1, 2, 3))
+        lift = np.random.default_rng(0).uniform(0.2, 3.0, joined.pairs)
+        forest = TiedForest(TiedColumns(joined, lift))
+    if kind in ("common", "all"):
+        common = (0,)
+    return replace(mixture, marginals=marginals, forest=forest, common=common)
+
+
+def same_sums(one: SharedCounts, other: SharedCounts) -> None:
+    assert (one.log, one.gap) == (other.log, other.gap)
+    assert (one.pairs is None) == (other.pairs is None)
+    pairs = [] if one.pairs is None else [(one.pairs, other.pairs)]
+    for own, expected in [*zip(one.counts.arrays, other.counts.arrays, strict=True), *pairs]:
+        np.testing.assert_array_equal(own, expected)
+
+
+@pytest.mark.parametrize("kind", ["plain", "ordered", "absent", "tied", "common", "all"])
+@pytest.mark.parametrize("tables", [1, 2])
+@pytest.mark.parametrize("logs", [True, False])
+def test_category_costs_have_the_bits_of_the_reference(kind, tables, logs, core, levels):
+    for k in (1, 3, 6):
+        mixture, _, start = begun(k)
+        mixture = as_kind(mixture, kind)
+        with core("numpy"):
+            expected = mixture._categories(start.counts, tables, logs=logs)
+        for level in levels:
+            with core(level):
+                found = mixture._categories(start.counts, tables, logs=logs)
+            for name in ("table", "pairs", "anchors"):
+                one, other = getattr(found, name), getattr(expected, name)
+                np.testing.assert_array_equal(one.view(np.uint8), np.ascontiguousarray(other).view(np.uint8))
+
+
+def test_costs_that_may_not_fit_32_bits_are_left_to_the_engine(monkeypatch):
+    mixture, held, start = begun(3)
+    expected = EnginePasses(held.engine, mixture.both_scores, start, True)
+    for _ in range(5):
+        expected.next()
+    monkeypatch.setattr("catalpa.steps.assign.ROOM", 0.5)
+    passes = held.passes(mixture, start)
+    for _ in range(5):
+        passes.next()
+    assert passes.core is None
+    same_sums(passes.shared, expected.shared)

@@ -92,9 +92,14 @@ def arguments_of(name: str) -> dict[str, object]:
         "SoftPasses.next": {"passes": passes, "least": np.zeros(5)},
         "SoftPasses.counted": {"passes": passes, "by_category": ints(K, 5), "sizes": ints(K), "led": ints(K)},
         "logarithm": {"numbers": np.ones(N), "found": np.ones(N), "level": "baseline"},
-        "shrunk_costs": {"counts": ints(K, 5), "sizes": ints(K), "starts": np.array([0, 3, 5])}
-        | {"prior": np.ones(5), "masses": np.ones(2), "units": 1.0}
-        | {"costs": np.zeros((2 * K, 5)), "anchors": np.zeros(2 * K), "level": "baseline"},
+        "ColumnPriors": priors_arguments(),
+        "category_costs": {"counts": ints(K, 5), "sizes": ints(K), "columns": priors()}
+        | {"units": 1.0, "logs": True, "costs": np.zeros((2 * K, 5)), "pairs": np.zeros((2 * K, 0))}
+        | {"anchors": np.zeros(2 * K), "level": "baseline"},
+        "log_gamma": {"numbers": np.ones(N), "found": np.ones(N), "level": "baseline"},
+        "pair_gains": {"counts": np.ones((5, 5)), "shares": np.full((K, 5), 0.4), "weights": np.ones(K)}
+        | {"starts": np.array([0, 3, 5]), "columns": np.array([0, 1]), "price": 0.0}
+        | {"gains": np.zeros((2, 2)), "level": "baseline"},
         "round_costs": {"costs": np.zeros((K, 5)), "after": np.zeros((K, 5)), "anchors": np.zeros((2, K))}
         | {"quanta": 1.0, "room": 9.0, "columns": 2.0, "table": narrow, "least": ints(5), "rise": narrow}
         | {"anchors_above": np.zeros((2, K), dtype=np.int32), "level": "baseline"},
@@ -120,14 +125,28 @@ def arguments_of(name: str) -> dict[str, object]:
     }[name]
 
 
+def priors_arguments() -> dict[str, object]:
+    return {
+        "starts": np.array([0, 3, 5]),
+        "overall": np.full(5, 0.5),
+        "strengths": np.full(2, 3.0),
+        "ordered": ints(2),
+        "parents": np.full(2, -1),
+        "lift": np.zeros(0),
+    }
+
+
+def priors() -> _core.ColumnPriors:
+    return _core.ColumnPriors(*priors_arguments().values())
+
+
 def passes_arguments() -> dict[str, object]:
     return {
         "codes": fused(WIDTHS, STARTS, N),
         "weights": np.ones(N, dtype=np.int64),
         "counts": ints(K, 5),
         "sizes": ints(K),
-        "prior": np.ones(5),
-        "masses": np.full(2, 3.0),
+        "columns": priors(),
         "units": 2.0**20,
         "released": True,
         "quanta": 9e4,
@@ -258,10 +277,6 @@ CASES = {
         ("counts", ints(K, 4)),
         ("counts", ints(2, 5)),
         ("sizes", ints(0)),
-        ("prior", np.ones(4)),
-        ("masses", np.ones(3)),
-        ("masses", np.full(2, -1.0)),
-        ("masses", np.full(2, np.nan)),
         ("quanta", 0.0),
         ("quanta", np.nan),
         ("room", 2.0**31),
@@ -271,22 +286,52 @@ CASES = {
     "SoftPasses.next": [("least", np.zeros(4))],
     "SoftPasses.counted": [("by_category", ints(K, 4)), ("sizes", ints(2)), ("led", ints(4))],
     "logarithm": [("found", np.ones(N - 1)), ("level", "abacus")],
-    "shrunk_costs": [
-        ("counts", ints(K, 4)),
-        ("sizes", ints(K - 1)),
+    "ColumnPriors": [
         ("starts", np.array([0, 5])),
         ("starts", np.array([1, 3, 5])),
         ("starts", np.array([0, 3, 6])),
         ("starts", np.array([0, 6, 5])),
         ("starts", np.array([0, -1, 5])),
-        ("prior", np.ones(4)),
-        ("masses", np.ones(3)),
+        ("overall", np.ones(4)),
+        ("overall", np.full(5, -1.0)),
+        ("overall", np.full(5, np.nan)),
+        ("strengths", np.ones(3)),
+        ("strengths", np.full(2, -1.0)),
+        ("strengths", np.full(2, np.nan)),
+        ("ordered", ints(3)),
+        ("ordered", np.array([4, 0])),
+        ("ordered", np.array([-1, 0])),
+        ("parents", ints(3)),
+        ("parents", np.array([0, -1])),
+        ("parents", np.array([2, -1])),
+        ("parents", np.array([-2, -1])),
+        ("parents", np.array([1, -1])),
+        ("lift", np.ones(6)),
+    ],
+    "category_costs": [
+        ("counts", ints(K, 4)),
+        ("sizes", ints(K - 1)),
         ("units", 0.0),
         ("units", np.nan),
         ("costs", np.zeros((K + 1, 5))),
         ("costs", np.zeros((2 * K, 4))),
         ("costs", np.zeros((K, 5))),
+        ("pairs", np.zeros((2 * K, 1))),
+        ("pairs", np.zeros((K, 0))),
         ("anchors", np.zeros(K)),
+        ("level", "abacus"),
+    ],
+    "log_gamma": [("found", np.ones(N - 1)), ("level", "abacus")],
+    "pair_gains": [
+        ("counts", np.ones((5, 4))),
+        ("counts", np.ones((4, 5))),
+        ("shares", np.ones((K, 4))),
+        ("weights", np.ones(K + 1)),
+        ("starts", np.array([0, 3, 6])),
+        ("starts", ints(0)),
+        ("columns", np.array([0, 2])),
+        ("columns", np.array([-1, 1])),
+        ("gains", np.zeros((2, 3))),
         ("level", "abacus"),
     ],
     "round_costs": [
@@ -405,14 +450,19 @@ def test_arguments_that_do_not_fit_are_refused(name, argument, wrong):
         ("weights", np.full(N, 2**32)),
         ("counts", np.full((K, 5), 2**52)),
         ("sizes", np.full(K, -1)),
-        ("prior", np.array([1.0, 1.0, 1.0, 1.0, 0.0])),
         ("units", 3.0),
         ("units", np.nan),
-        ("room", 9.0),
     ],
 )
 def test_passes_of_what_the_core_cannot_count_exactly_are_not_begun(argument, wrong):
     assert _core.soft_passes(*(passes_arguments() | {argument: wrong}).values()) is None
+
+
+def test_a_pass_whose_costs_may_not_fit_is_not_made():
+    counts = np.array([[9, 0, 0, 9, 0], [0, 9, 0, 0, 9], [0, 0, 9, 9, 0]]) << 20
+    arguments = passes_arguments() | {"counts": counts, "sizes": np.full(K, 9 << 20), "units": 2.0**20}
+    assert _core.soft_passes(*arguments.values()).next(np.zeros(5)) is not None
+    assert _core.soft_passes(*(arguments | {"room": 1.0}).values()).next(np.zeros(5)) is None
 
 
 def test_codes_beyond_their_column_are_not_fused():

@@ -9,52 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalpa.steps.counts import Counts
 from catalpa.steps.scores import Scores
-from catalpa.steps.soft.scores import FixedShares, Shrinkage, rounded, rounded_if_near, shrunk_costs, soften
+from catalpa.steps.soft.scores import FixedShares, rounded, rounded_if_near, soften
 from catalpa.table.blocks import Axis
-
-
-def counts_of(cells: np.ndarray, sizes: np.ndarray) -> Counts:
-    return Counts.made_of([cells, sizes, *np.zeros((3, len(sizes), 0), dtype=np.int64)])
 
 
 def same_bits(one: np.ndarray, other: np.ndarray, level: str) -> None:
     assert one.dtype == other.dtype
     np.testing.assert_array_equal(one.view(np.uint8), other.view(np.uint8), err_msg=level)
-
-
-class TestShrunkCosts:
-    def test_worked_out(self, levels, core):
-        # Two rows of a cluster beside one of the table at either place; two clusters, of two rows and none.
-        shrinkage = Shrinkage(Axis((2,)), np.array([0.5, 0.5]), np.array([1.0]))
-        counts = counts_of(np.array([[2, 0], [0, 0]]), np.array([2, 0]))
-        for level in ("numpy", *levels):
-            with core(level):
-                costs, anchors = shrunk_costs(counts, 1.0, shrinkage, 2)
-            expected = [[[2.5 / 3, 0.5 / 3], [0.5, 0.5]], [[1.5 / 2, 0.5 / 2], [0.5, 0.5]]]
-            np.testing.assert_allclose(np.exp(-costs), expected, rtol=1e-14)
-            np.testing.assert_allclose(np.exp(-anchors), [[2.5 / 3, 0.5 / 3], [1.5 / 3, 0.5 / 3]], rtol=1e-14)
-
-    @given(st.integers(0, 2**31), st.integers(1, 2), st.booleans())
-    def test_every_core_gives_the_bits_of_the_reference(self, levels, core, seed, tables, heavy):
-        rng = np.random.default_rng(seed)
-        axis, k = Axis(tuple(rng.integers(0, 70, rng.integers(0, 6)).tolist())), int(rng.integers(1, 12))
-        cells = rng.integers(0, 2**52 if heavy else 2**24, (k, axis.length)) >> rng.integers(0, 30)
-        cells[rng.random(cells.shape) < 0.2] = 0
-        counts = counts_of(cells, rng.integers(0, 2**40, k))
-        # Nothing stands beside some columns, so that a cluster may have none of them at all.
-        columns = rng.random(axis.n_columns) * rng.integers(0, 2, axis.n_columns)
-        shrinkage = Shrinkage(axis, rng.random(axis.length) * columns[axis.column_of], columns)
-        units = float(rng.choice([2.0**20, 1.0, 3.7e5]))
-        with core("numpy"):
-            expected = shrunk_costs(counts, units, shrinkage, tables)
-        assert [part.shape for part in expected] == [(tables, k, axis.length), (tables, k)]
-        for level in levels:
-            with core(level):
-                found = shrunk_costs(counts, units, shrinkage, tables)
-            for one, other in zip(found, expected, strict=True):
-                same_bits(one, other, level)
 
 
 class TestRoundedCosts:

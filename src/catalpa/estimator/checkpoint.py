@@ -157,8 +157,8 @@ def _counts_from(kept: Mapping[str, Any]) -> Counts | SharedCounts:
     counts = counts_from_json(kept["counts"])
     if "led" not in kept:
         return counts
-    led = np.asarray(kept["led"], dtype=np.int64)
-    return SharedCounts(counts, led=led, **{name: int(kept[name]) for name in SHARED})
+    log, gap, change = (int(kept[name]) for name in SHARED)
+    return SharedCounts(counts, log, gap, np.asarray(kept["led"], dtype=np.int64), change)
 
 
 def _fingerprint(asked: Sequence[Any]) -> str:

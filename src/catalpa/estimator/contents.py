@@ -13,6 +13,7 @@ from catalpa.estimator.problem import Fitted, Outcome
 from catalpa.model.codecs import COUNTS_SHAPES, SCORES_SHAPES, Shape, damaged
 from catalpa.steps.counts import Counts
 from catalpa.table.blocks import FARTHEST, FloatArray
+from catalpa.table.joined import JoinedAxis
 from catalpa.table.schema import Schema
 
 MOST_WEIGHT = 2.0**62  # a sum of counts beyond it would not fit 64 bits
@@ -55,6 +56,7 @@ def check_contents(fitted: Fitted, expected: ModelContents) -> None:
     for owner, part, shapes in [("scores", outcome.scores, SCORES_SHAPES), *counted]:
         for name, shape in shapes.items():
             _check_array(f"{owner}.{name}", getattr(part, name), shape, sizes)
+    _check_ties(schema, outcome, sizes)
     _check_array("centers", outcome.centers, ("clusters", "columns"), sizes)
     _check_quartiles(fitted.quartiles, sizes)
     _check_names("extra.facts", outcome.facts, (*expected.facts, *expected.open_facts))
@@ -70,6 +72,19 @@ def check_contents(fitted: Fitted, expected: ModelContents) -> None:
     for name, shape in expected.ragged.items():
         _check_ragged(f"extra.ragged.{name}", outcome.ragged[name], shape, sizes, schema)
     _check_values(schema, outcome)
+
+
+def _check_ties(schema: Schema, outcome: Outcome, sizes: dict[str, int]) -> None:
+    """Refuse costs of pairs of categories that the tied columns do not have."""
+    scores = outcome.scores
+    if scores.pairs is None:
+        return
+    if len(scores.parents) != sizes["columns"]:
+        raise damaged(
+            "scores.parents", f"has {len(scores.parents)} columns, but {sizes['columns']} are there"
+        )
+    sizes["pairs"] = JoinedAxis(schema.axis, scores.parents).pairs
+    _check_array("scores.pairs", scores.pairs, ("pairs", "clusters"), sizes)
 
 
 def _all_counts(outcome: Outcome) -> list[tuple[str, Counts]]:

@@ -9,6 +9,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import ParameterError
@@ -23,6 +24,7 @@ from catalpa.table import encode, open_table
 from catalpa.table.blocks import Axis, IntArray, Rows
 from catalpa.table.infer import extend
 from catalpa.table.intake import Table
+from catalpa.table.joined import JoinedAxis
 from catalpa.table.schema import Schema, UnknownPolicy, places_in
 
 if TYPE_CHECKING:
@@ -120,7 +122,40 @@ def scores_on_wider(scores: Scores, schema: Schema, wider: Schema) -> Scores:
         if part.stop > part.start:
             table[wide] = scores.table[part].max(axis=0)
     table[places_in(schema, wider)] = scores.table
-    return replace(scores, table=table)
+    if scores.pairs is None:
+        return replace(scores, table=table)
+    pairs, known = pairs_on_wider(scores.pairs, scores.parents, schema, wider)
+    joined = JoinedAxis(wider.axis, scores.parents)
+    for column, parent, part in joined.parts():
+        # With a new category of the parent a cell costs what it costs by itself; a new one costs nothing.
+        own = np.zeros((wider.axis.sizes[column], scores.k))
+        places = places_of_column(schema, wider, column)
+        own[places] = scores.table[list(schema.axis.slices())[column]]
+        plain = np.tile(own, (wider.axis.sizes[parent], 1))
+        pairs[part] = np.where(known[part, None], pairs[part], plain)
+    return replace(scores, table=table, pairs=pairs)
+
+
+def pairs_on_wider(
+    pairs: NDArray[Any], parents: tuple[int, ...], schema: Schema, wider: Schema
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Values (pairs, m) of the pairs of tied columns on a wider axis, and which pairs were there before."""
+    joined, wide = JoinedAxis(schema.axis, parents), JoinedAxis(wider.axis, parents)
+    spread, known = (
+        np.zeros((wide.pairs, pairs.shape[1]), dtype=pairs.dtype),
+        np.zeros(wide.pairs, dtype=bool),
+    )
+    for (column, parent, part), (_, _, to) in zip(joined.parts(), wide.parts(), strict=True):
+        one, other = (places_of_column(schema, wider, each) for each in (parent, column))
+        places = to.start + (one[:, None] * wider.axis.sizes[column] + other).ravel()
+        spread[places], known[places] = pairs[part], True
+    return spread, known
+
+
+def places_of_column(schema: Schema, wider: Schema, column: int) -> IntArray:
+    """Where each category of a column is among those of the same column of a wider schema."""
+    part = list(schema.axis.slices())[column]
+    return np.asarray(places_in(schema, wider)[part] - wider.axis.offsets[column])
 
 
 def faded(counts: Counts, decay: float) -> Counts:

@@ -75,6 +75,7 @@ class Outcome:
             scores=replace(
                 scores,
                 table=np.ascontiguousarray(scores.table[:, kept]),  # the core reads rows of it as they lie
+                pairs=None if scores.pairs is None else np.ascontiguousarray(scores.pairs[:, kept]),
                 **{name: getattr(scores, name)[kept] for name in ("anchor", "means", "scale", "level")},
             ),
             counts=self.counts.take(kept),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -104,7 +105,10 @@ def array_from_json(entry: object, field: str, *, ndim: int | None = None) -> ND
 def scores_to_json(scores: Scores) -> dict[str, Any]:
     """Scores as JSON values."""
     arrays = {name: array_to_json(getattr(scores, name)) for name in SCORES_SHAPES}
-    return {**arrays, "power": int(scores.power), "root": bool(scores.root)}
+    tied = {}
+    if scores.pairs is not None:  # the column that each is tied to, and the costs of pairs of categories
+        tied = {"parents": list(scores.parents), "pairs": array_to_json(scores.pairs)}
+    return {**arrays, **tied, "power": int(scores.power), "root": bool(scores.root)}
 
 
 def scores_from_json(entry: Mapping[str, Any]) -> Scores:
@@ -113,7 +117,17 @@ def scores_from_json(entry: Mapping[str, Any]) -> Scores:
     # Numbers count by their distance or by its square; no step knows another power.
     if scores.power not in (1, 2):
         raise damaged("scores.power", f"is {scores.power}, not 1 or 2")
-    return scores
+    if "pairs" not in entry and "parents" not in entry:
+        return scores
+    parents, pairs = value_of(entry, "scores", "parents", list), value_of(entry, "scores", "pairs")
+    if not all(type(parent) is int and -1 <= parent < len(parents) for parent in parents):
+        raise damaged("scores.parents", "names columns that are not there")
+    if any(parent == column for column, parent in enumerate(parents)):
+        raise damaged("scores.parents", "ties a column to itself")
+    pairs = array_from_json(pairs, "scores.pairs", ndim=2)
+    if pairs.dtype != "float64":
+        raise damaged("scores.pairs", f"has the dtype {pairs.dtype}; float64 is expected")
+    return replace(scores, parents=tuple(parents), pairs=pairs)
 
 
 def counts_to_json(counts: Counts) -> dict[str, Any]:

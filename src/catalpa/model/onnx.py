@@ -22,7 +22,7 @@ from catalpa.model.onnx_inputs import (
     onnx_inputs,
 )
 from catalpa.model.scoring import Scoring
-from catalpa.table.blocks import FARTHEST, TICK_BITS
+from catalpa.table.blocks import FARTHEST, HOLES, TICK_BITS
 from catalpa.table.schema import Column
 
 # Old enough for the runtimes that are about, new enough for every operation on doubles and 64-bit integers.
@@ -120,12 +120,23 @@ class _Graph:
     def total(self) -> str:  # (rows, k) int64
         """What each row costs in each cluster, in quanta."""
         fixed, total = self.scoring.fixed, self.constant(self.scoring.fixed.anchor[None, :])
-        for column, costs in self.scoring.parts:
+        for (column, costs), parent in zip(self.scoring.parts, self.scoring.parents, strict=True):
             # A further place without costs, for cells that are refused.
             table = np.vstack([costs, np.zeros((1, fixed.k), dtype=np.int64)])
-            rows = self.op("Reshape", self.codes(column), [-1])
-            total = self.op("Add", total, self.op("Gather", table, rows))
+            codes = self.codes(column) if parent is None else self._pair_codes(column, parent)
+            total = self.op("Add", total, self.op("Gather", table, self.op("Reshape", codes, [-1])))
         return self.op("Add", total, self._number_part()) if fixed.n_numeric else total
+
+    def _pair_codes(self, column: Column, parent: Column) -> str:  # (rows, 1) int64
+        """Codes of a tied column together with those of its parent."""
+        own, above = self._unrefused(column), self._unrefused(parent)
+        return self.op("Add", self.op("Mul", above, column.size + HOLES), own)
+
+    def _unrefused(self, column: Column) -> str:
+        """Codes of a column, 0 for cells that are refused: the label of their row is known anyway."""
+        codes = self.codes(column)
+        refused = self.op("Equal", codes, self.scoring.refused_place(column))
+        return self.op("Where", refused, 0, codes)
 
     def _row_minimum(self, total: str) -> str:  # (rows, 1) int64
         """Smallest entry of each row, by comparing halves: minima of 64-bit integers are UNSOUND."""

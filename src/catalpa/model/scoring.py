@@ -38,8 +38,19 @@ class Scoring:
         return list(dict.fromkeys(origins))
 
     @property
+    def parents(self) -> list[Column | None]:
+        """For every categorical column the one that it is tied to, if there is one."""
+        columns = self.schema.categorical
+        if self.fixed.joined is None:
+            return [None] * len(columns)
+        return [None if parent < 0 else columns[parent] for parent in self.fixed.joined.parents]
+
+    @property
     def parts(self) -> list[tuple[Column, IntArray]]:
-        """Every categorical column with what its cells cost, (size + holes, k): categories, then holes."""
+        """Every categorical column with what its cells cost, (size + holes, k): categories, then holes.
+
+        Those of a tied column follow each other for every category, and hole, of its parent.
+        """
         cuts = zip(self.schema.categorical, pairwise(self.fixed.axis.offsets), strict=True)
         return [(column, self.fixed.table[start:stop]) for column, (start, stop) in cuts]
 

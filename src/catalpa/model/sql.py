@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 from catalpa.errors import ParameterError, SqlError
 from catalpa.model.scoring import Scoring, holds_moments, types_of
 from catalpa.model.sql_words import Words, rounded
-from catalpa.table.blocks import FARTHEST, TICK_BITS, IntArray
+from catalpa.table.blocks import FARTHEST, HOLES, TICK_BITS, IntArray
 from catalpa.table.schema import Column
 
 WIDE = 16  # a column of more categories is joined with a look-up table
@@ -84,6 +84,7 @@ class _ColumnCosts:
     scoring: Scoring  # a cell that ``predict`` refuses costs NULL
     words: Words
     joined: bool  # whether the costs are looked up in a table of their own
+    parent: _ColumnCosts | None = None  # of a tied column, whose table is then that of pairs of categories
 
     @property
     def cell(self) -> str:
@@ -103,12 +104,18 @@ class _ColumnCosts:
         name = self.words.given(self.column.name)
         return f"CAST({name} AS {self.words.double_type})" if self.column.binned else name
 
-    def term(self, cluster: int) -> str:
-        """The cost of the cell in a cluster."""
+    @property
+    def _absent(self) -> str:
+        """The condition that the cell is missing."""
         name, absent = self.cell, f"{self.cell} IS NULL"
         # Only a finite number minus itself is 0; a text has no minus, and cannot be tested in this way.
-        absent = f"({absent} OR NOT {name} - {name} = 0)" if self._numbers else absent
-        whens = [f"WHEN {absent} THEN {self._cost(self.scoring.missing_place(self.column), cluster)}"]
+        return f"({absent} OR NOT {name} - {name} = 0)" if self._numbers else absent
+
+    def term(self, cluster: int) -> str:
+        """The cost of the cell in a cluster."""
+        if self.parent is not None:
+            return self._term_of_pairs(cluster, self.parent)
+        whens = [f"WHEN {self._absent} THEN {self._cost(self.scoring.missing_place(self.column), cluster)}"]
         if self.joined:
             whens += [f"WHEN {self.lookup}.category IS NULL THEN {self._unseen_cost(cluster)}"]
             otherwise = f"{self.lookup}.cost_{cluster}"
@@ -120,6 +127,24 @@ class _ColumnCosts:
             whens += self._groups(cluster)
             otherwise = self._unseen_cost(cluster)
         return f"CASE {' '.join(whens)} ELSE {otherwise} END"
+
+    def _term_of_pairs(self, cluster: int, parent: _ColumnCosts) -> str:
+        """The cost of a tied cell: a CASE for every category of its parent."""
+        tables = self.table.reshape(-1, self.column.size + HOLES, self.table.shape[1])
+
+        def term(place: int) -> str:
+            # A refused parent makes the cost of the row NULL by itself.
+            own = tables[min(place, len(tables) - 1)]
+            return replace(self, table=own, parent=None).term(cluster)
+
+        groups: dict[str, list[str]] = {}
+        for code, value in enumerate(parent.column.known):
+            groups.setdefault(term(code), []).append(self.words.category(value))
+        otherwise = term(self.scoring.unseen_place(parent.column))
+        groups.pop(otherwise, None)
+        missing = term(self.scoring.missing_place(parent.column))
+        whens = [f"WHEN {parent.cell} IN ({', '.join(values)}) THEN {own}" for own, values in groups.items()]
+        return f"CASE WHEN {parent._absent} THEN {missing} {' '.join(whens)} ELSE {otherwise} END"
 
     def join(self) -> str:
         """The join that finds the cell in its look-up table."""
@@ -214,10 +239,16 @@ class _Query:
         # In a table text that means a date would not be read as one: that is done beside a date only.
         able = [column for column in wide if not column.binned and not holds_moments(column)]
         able = sorted(able, key=lambda column: -column.size)[:MOST_JOINS]
-        joined = {column.name for column in able}
-        return [
-            _ColumnCosts(column, at, costs, self.scoring, self.words, column.name in joined)
+        both = zip(self.scoring.schema.categorical, self.scoring.parents, strict=True)
+        tied = {column.name for column, parent in both if parent is not None}
+        joined = {column.name for column in able} - tied
+        columns = {
+            column.name: _ColumnCosts(column, at, costs, self.scoring, self.words, column.name in joined)
             for at, (column, costs) in enumerate(self.scoring.parts)
+        }
+        return [
+            own if parent is None else replace(own, parent=columns[parent.name])
+            for own, parent in zip(columns.values(), self.scoring.parents, strict=True)
         ]
 
     def _entries(self) -> list[str]:

@@ -78,7 +78,7 @@ def share(
 class SoftPasses:
     def next(
         self, least: FloatArray, /
-    ) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int], int, int, float]: ...
+    ) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int], int, int, float] | None: ...
     def counted(
         self, by_category: IntArray, sizes: IntArray, led: IntArray, /
     ) -> tuple[tuple[int, int], tuple[int, int]]: ...
@@ -88,8 +88,7 @@ def soft_passes(
     weights: IntArray,
     counts: IntArray,
     sizes: IntArray,
-    prior: FloatArray,
-    masses: FloatArray,
+    columns: ColumnPriors,
     units: float,
     released: bool,
     quanta: float,
@@ -98,15 +97,40 @@ def soft_passes(
     /,
 ) -> SoftPasses | None: ...
 def logarithm(numbers: FloatArray, found: FloatArray, level: str, /) -> None: ...
-def shrunk_costs(
+
+class ColumnPriors:
+    def __init__(
+        self,
+        starts: IntArray,
+        overall: FloatArray,
+        strengths: FloatArray,
+        ordered: IntArray,
+        parents: IntArray,
+        lift: FloatArray,
+        /,
+    ) -> None: ...
+
+def category_costs(
     counts: IntArray,
     sizes: IntArray,
-    starts: IntArray,
-    prior: FloatArray,
-    masses: FloatArray,
+    columns: ColumnPriors,
     units: float,
+    logs: bool,
     costs: FloatArray,
+    pairs: FloatArray,
     anchors: FloatArray,
+    level: str,
+    /,
+) -> None: ...
+def log_gamma(numbers: FloatArray, found: FloatArray, level: str, /) -> None: ...
+def pair_gains(
+    counts: FloatArray,
+    shares: FloatArray,
+    weights: FloatArray,
+    starts: IntArray,
+    columns: IntArray,
+    price: float,
+    gains: FloatArray,
     level: str,
     /,
 ) -> None: ...

@@ -19,9 +19,10 @@ from catalpa.steps.compiled import _core
 from catalpa.steps.counts import Counts, SharedCounts
 from catalpa.steps.scores import ROWS_AT_ONCE, FixedScores, distances
 from catalpa.steps.soft import reference as soft_reference
-from catalpa.steps.soft.scores import FINEST, ROOM, FixedShares, Shrinkage, log_likelihood
+from catalpa.steps.soft.scores import FINEST, ROOM, FixedShares, log_likelihood
 from catalpa.table.blocks import Block, FloatArray, IntArray, ticks
 from catalpa.table.fused import code_dtype
+from catalpa.table.joined import JoinedAxis
 
 NO_SHARES = np.zeros((0, 0), dtype=np.int32)
 NO_CLUSTERS = np.zeros(0, dtype=np.int32)
@@ -48,7 +49,7 @@ def assign_and_count(block: Block, memory: Memory | None, fixed: FixedScores) ->
         return _assigned_by_core(block, memory, fixed, level)
     labels, costs = _reference_rows(block, fixed)
     moved = len(block) if memory.labels is None else int((labels != memory.labels).sum())
-    counts = replace(reference.count(block, labels, fixed, costs), moved=moved)
+    counts = replace(reference.count(fixed.coded(block), labels, fixed, costs), moved=moved)
     return counts, Memory(labels, counts)
 
 
@@ -67,7 +68,7 @@ def _valid_memory(memory: Memory, fixed: FixedScores) -> Memory:
 
 def _assigned_by_core(block: Block, memory: Memory, fixed: FixedScores, level: str) -> tuple[Counts, Memory]:
     """Labels and counts by the core, from those of the pass before if there was one."""
-    packed = memory.packed or compiled.pack(block, fixed.axis, fixed.k)
+    packed = memory.packed or compiled.pack(fixed.coded(block), fixed.axis, fixed.k)
     labels = np.empty(len(block), dtype=code_dtype(fixed.k))
     if memory.labels is None or memory.counts is None:
         old = compiled.NO_ROWS.astype(labels.dtype)
@@ -117,7 +118,7 @@ def _by_core(
     ask: Callable[..., None], block: Block, fixed: FixedScores, level: str, dtype: DTypeLike
 ) -> IntArray:  # (n,)
     """What the core says of every row."""
-    packed, found = compiled.pack(block, fixed.axis, fixed.k), np.empty(len(block), dtype=dtype)
+    packed, found = compiled.pack(fixed.coded(block), fixed.axis, fixed.k), np.empty(len(block), dtype=dtype)
     ask(_tables(packed, fixed), packed.fused, compiled.core_numbers(block), found, level)
     return found
 
@@ -165,6 +166,7 @@ class SharedMemory:
     shares: IntArray | None = None  # (n, k) int32, where the change of the shares is asked for
     packed: compiled.Packed | None = None  # what the core prepared of the block's codes
     owned: _core.Owned | None = None  # rows that one cluster has whole, counted
+    joined: JoinedAxis | None = None  # how the codes of both were joined
 
 
 def share_and_count(
@@ -184,17 +186,18 @@ def share_and_count(
 
 def _valid_shared_memory(memory: SharedMemory, fixed: FixedShares) -> SharedMemory:
     """What of a memory holds for these costs, whose axis or number of clusters may be new."""
-    packed = memory.packed if memory.packed is not None and memory.packed.axis == fixed.axis else None
+    same = memory.packed is not None and memory.packed.axis == fixed.axis and memory.joined == fixed.joined
+    packed, owned = (memory.packed, memory.owned) if same else (None, None)
     if memory.shares is not None and memory.shares.shape[1] != fixed.k:
-        return SharedMemory(packed=packed)
-    return SharedMemory(memory.leaders, memory.shares, packed, memory.owned)
+        return SharedMemory(packed=packed, joined=fixed.joined)
+    return SharedMemory(memory.leaders, memory.shares, packed, owned, fixed.joined)
 
 
 def _shared_by_core(
     block: Block, memory: SharedMemory, fixed: FixedShares, keep: bool, level: str
 ) -> tuple[SharedCounts, SharedMemory]:
     """Sums by the core, as ``reference.count`` gives them."""
-    packed = memory.packed or compiled.pack(block, fixed.axis, fixed.k)
+    packed = memory.packed or compiled.pack(fixed.coded(block), fixed.axis, fixed.k)
     shares = np.empty((len(block), fixed.k), dtype=np.int32) if keep else None
     foremost = np.empty(len(block), dtype=code_dtype(fixed.k + 1))
     into = Counts.none(fixed.k, fixed.axis.length, fixed.n_numeric)
@@ -216,7 +219,7 @@ def _shared_by_core(
     )
     cost, log, gap, change = map(compiled.whole, sums)
     counted = SharedCounts(Counts.made_of(into.arrays, cost, moved), log, gap, led, change)
-    return counted, SharedMemory(foremost, shares, packed, owned)
+    return counted, SharedMemory(foremost, shares, packed, owned, fixed.joined)
 
 
 def _as_dtype_of(leaders: IntArray | None, foremost: IntArray) -> IntArray:
@@ -264,25 +267,33 @@ class PassReport(NamedTuple):
 
 
 class CorePasses:
-    """Passes with two tables over categories alone, one after the other, in the core.
+    """Passes with two tables, one after the other, in the core.
 
     A table made in Python, sent out and counted takes longer than a pass over a thousand rows. Here only the
     report of a pass comes back; ``cluster.grove.em`` makes the same passes on any engine, as their meaning.
     """
 
-    def __init__(self, made: _core.SoftPasses, k: int, length: int) -> None:
-        self._made, self._k = made, k
-        self._least: FloatArray = np.empty(length)
-        # What all clusters have of every place, and of all rows: the same in every pass.
-        self._held: tuple[FloatArray, float] | None = None
+    def __init__(self, passes: _core.SoftPasses, k: int, joined: JoinedAxis) -> None:
+        self._passes, self._k, self._joined = passes, k, joined
+        self._least: FloatArray = np.empty(joined.axis.length)
+        # Counts over all clusters of every place, and of all rows: the same in every pass.
+        self._together: tuple[FloatArray, float] | None = None
 
-    def next(self) -> PassReport:
-        """One more pass."""
-        cost, log, change, moved, clusters, lowest = self._made.next(self._least)
-        if self._held is None:
-            counts = self.shared.counts
-            self._held = counts.by_category.sum(axis=0).astype(np.float64), float(counts.sizes.sum())
-        places, rows = self._held
+    @property
+    def begun(self) -> bool:
+        """True once a pass was made."""
+        return self._together is not None
+
+    def next(self) -> PassReport | None:
+        """One more pass; None if costs may not fit, and no pass was made."""
+        report = self._passes.next(self._least)
+        if report is None:
+            return None
+        cost, log, change, moved, clusters, lowest = report
+        if self._together is None:
+            by_place, sizes, *_ = self._counted()
+            self._together = by_place.sum(axis=0).astype(np.float64), float(sizes.sum())
+        places, rows = self._together
         taken_out = float(places @ self._least) + rows * lowest
         return PassReport(
             log_likelihood(compiled.whole(log), compiled.whole(cost), taken_out),
@@ -293,42 +304,52 @@ class CorePasses:
 
     @property
     def shared(self) -> SharedCounts:
-        """What the last pass counted."""
-        counts, led = Counts.none(self._k, len(self._least), 0), np.empty(self._k, dtype=np.int64)
-        log, gap = self._made.counted(counts.by_category, counts.sizes, led)
-        return SharedCounts(counts, compiled.whole(log), compiled.whole(gap), led, 0)
+        """Soft counts of the last pass."""
+        by_place, sizes, led, log, gap = self._counted()
+        pairs = None
+        if self._joined.edges:
+            by_place, pairs = self._joined.split(by_place)
+        counts = Counts.made_of([by_place, sizes, *Counts.none(self._k, 0, 0).arrays[2:]])
+        return SharedCounts(counts, compiled.whole(log), compiled.whole(gap), led, 0, pairs)
+
+    def _counted(self) -> tuple[IntArray, IntArray, IntArray, tuple[int, int], tuple[int, int]]:
+        by_place = np.empty((self._k, len(self._least)), dtype=np.int64)
+        sizes, led = np.empty(self._k, dtype=np.int64), np.empty(self._k, dtype=np.int64)
+        log, gap = self._passes.counted(by_place, sizes, led)
+        return by_place, sizes, led, log, gap
 
 
 def passes_by_core(
     block: Block,
     packed: compiled.Packed,
+    joined: JoinedAxis,
     shared: SharedCounts,
-    shrinkage: Shrinkage,
+    columns: _core.ColumnPriors,
     units: float,
     free_sizes: bool,
 ) -> CorePasses | None:
-    """Passes from some counts; None where costs may not fit, or weigh too much to be counted in this way.
+    """Passes from some counts; None if rows weigh too much to be counted in this way.
 
-    ``units`` of the counts make one row; with ``free_sizes`` large clusters win rows by being large.
+    ``packed`` has the block's codes as ``joined`` joins them. ``units`` of the counts make one row; with
+    ``free_sizes`` clusters weigh by their size.
     """
     level = compiled.core_level()
     if level is None:
         return None
     counts = shared.counts
-    made = _core.soft_passes(
+    passes = _core.soft_passes(
         packed.fused,
         compiled.core_weights(block),
         np.ascontiguousarray(counts.by_category),
         counts.sizes,
-        shrinkage.cells,
-        shrinkage.columns,
+        columns,
         units,
         free_sizes,
         FINEST,
         ROOM,
         level,
     )
-    return None if made is None else CorePasses(made, counts.k, packed.axis.length)
+    return None if passes is None else CorePasses(passes, counts.k, joined)
 
 
 def foremost_shares(block: Block, fixed: FixedShares) -> IntArray:  # (1,) int64

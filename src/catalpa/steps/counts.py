@@ -204,6 +204,8 @@ class SharedCounts:
     # (k,) int64: rows in which each cluster is foremost: least cost, the lowest cluster of equals.
     led: IntArray
     change: int  # sum of weight times the absolute changes of the shares since the pass before
+    # (k, pairs) int64: the same as ``by_category`` of pairs of tied categories; None where none were counted
+    pairs: IntArray | None = None
 
     def __add__(self, other: SharedCounts) -> SharedCounts:
         return SharedCounts(

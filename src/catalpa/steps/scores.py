@@ -12,6 +12,7 @@ import numpy as np
 
 from catalpa.table.blocks import FARTHEST, HOLES, Axis, Block, FloatArray, IntArray
 from catalpa.table.fused import Groups
+from catalpa.table.joined import JoinedAxis
 
 FINEST_SHIFT = 40  # distances are kept to 2**-40 ...
 LARGEST = float(np.finfo(np.float64).max)
@@ -40,6 +41,10 @@ class Scores:
     power: int = 2
     # Report square roots of the sums. The nearest cluster is the same either way.
     root: bool = False
+    # parents (columns,): the column that each column is tied to, -1 for none; empty if no column is tied.
+    # ``pairs`` (pairs, k): costs of a tied column's category given its parent's, column by column.
+    parents: tuple[int, ...] = ()
+    pairs: FloatArray | None = None
 
     @staticmethod
     def of(
@@ -68,15 +73,23 @@ class Scores:
 
     def same_as(self, other: Scores) -> bool:
         """Whether a pass with the other scores would give the same labels, bit for bit."""
-        pairs = zip(_ARRAYS(self), _ARRAYS(other), strict=True)
-        return all(mine is theirs or np.array_equal(mine, theirs) for mine, theirs in pairs)
+        both = zip(_ARRAYS(self), _ARRAYS(other), strict=True)
+        return all(mine is theirs or np.array_equal(mine, theirs) for mine, theirs in both)
 
     def times(self, factor: float) -> Scores:
         """The same scores, every cost multiplied."""
         if factor == 1.0:
             return self
         costs = ("table", "anchor", "scale", "level")
-        return replace(self, **{name: getattr(self, name) * factor for name in costs})
+        pairs = None if self.pairs is None else self.pairs * factor
+        return replace(self, pairs=pairs, **{name: getattr(self, name) * factor for name in costs})
+
+    def on(self, axis: Axis) -> tuple[FloatArray, Axis, JoinedAxis | None]:
+        """Costs of every place (length, k) of a pass, its axis, and how codes are joined, if they are."""
+        if self.pairs is None:
+            return axis.expand(self.table), axis, None
+        joined = JoinedAxis(axis, self.parents)
+        return joined.expand(self.table, self.pairs), joined.axis, joined
 
 
 class FixedTable:
@@ -89,11 +102,16 @@ class FixedTable:
     means: FloatArray
     scale: FloatArray
     level: FloatArray
+    joined: JoinedAxis | None  # how the codes of blocks become those of ``axis``; None if they are
     prepared: dict[Groups, object]
 
     @property
     def k(self) -> int:
         return int(self.table.shape[1])
+
+    def coded(self, block: Block) -> Block:
+        """The block with the codes that the costs are for."""
+        return block if self.joined is None else self.joined.join(block)
 
     @property
     def n_numeric(self) -> int:
@@ -121,6 +139,7 @@ class FixedScores(FixedTable):
     power: int
     root: bool
     shift: int
+    joined: JoinedAxis | None = None
     prepared: dict[Groups, object] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -152,10 +171,11 @@ class FixedScores(FixedTable):
 
 def fix(scores: Scores, axis: Axis) -> FixedScores:
     """Round scores over categories to integers on ``axis``, whose holes get their costs here."""
-    shift = _shift(scores, axis)
-    wide = np.ascontiguousarray(axis.expand(scores.table)) * 2.0**shift
+    table, coded, joined = scores.on(axis)
+    shift = _shift(scores, axis) if joined is None else _shift(replace(scores, table=table), coded)
+    wide = np.ascontiguousarray(table) * 2.0**shift
     return FixedScores(
-        axis=axis,
+        axis=coded,
         table=np.rint(wide, out=wide).astype(np.int64),
         anchor=np.rint(scores.anchor * 2.0**shift).astype(np.int64),
         means=np.ascontiguousarray(scores.means),
@@ -164,12 +184,13 @@ def fix(scores: Scores, axis: Axis) -> FixedScores:
         power=scores.power,
         root=scores.root,
         shift=shift,
+        joined=joined,
     )
 
 
 def distances(block: Block, fixed: FixedScores) -> IntArray:  # (n, k) int64
     """Cost of every row in every cluster, in quanta, before any rescaling or root."""
-    total = block.summed(fixed.table, fixed.axis, fixed.anchor)
+    total = fixed.coded(block).summed(fixed.table, fixed.axis, fixed.anchor)
     if fixed.n_numeric:
         capped = np.minimum(number_costs(block.numbers, fixed, fixed.power), fixed.number_limit)
         total += np.rint(capped * 2.0**fixed.shift).astype(np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -13,8 +13,8 @@ from catalpa.engines.base import Engine
 from catalpa.loop.history import Pass
 from catalpa.loop.progress import report_pass
 from catalpa.steps import compiled
-from catalpa.steps.assign import PassReport, count_nearest, passes_by_core, share_and_count
-from catalpa.steps.counts import Counts, SharedCounts
+from catalpa.steps.assign import CorePasses, PassReport, count_nearest, passes_by_core, share_and_count
+from catalpa.steps.counts import WHOLE, Counts, SharedCounts
 from catalpa.steps.scores import Scores, fix
 from catalpa.steps.soft.scores import soften
 from catalpa.table.blocks import Block
@@ -65,9 +65,31 @@ class EnginePasses:
         first, *second = self.tables(self.shared)
         fixed = soften(first, self.engine.axis, *second)
         wide = self.engine.sweep(share_and_count, fixed, self.keep)
-        self.shared = wide.folded(self.engine.axis)
+        self.shared = fixed.folded(wide)
         clusters = int(np.count_nonzero(wide.led))
         return PassReport(fixed.log_likelihood(wide), wide.counts.moved, clusters, wide.change)
+
+
+@dataclass(eq=False)
+class CoreOrEngine:
+    """Passes that stay in the core, and go on with an engine once costs do not fit its integers."""
+
+    core: CorePasses | None
+    engine: EnginePasses
+
+    @property
+    def shared(self) -> SharedCounts:
+        return self.engine.shared if self.core is None else self.core.shared
+
+    def next(self) -> PassReport:
+        if self.core is not None:
+            report = self.core.next()
+            if report is not None:
+                return report
+            if self.core.begun:
+                self.engine.shared = self.core.shared
+            self.core = None
+        return self.engine.next()
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +102,14 @@ class SearchRows:
 
     def passes(self, mixture: Mixture, start: SharedCounts) -> Passes:
         """Passes with leave-one-out costs, in the core if it can make the costs of all columns."""
-        passes: Passes | None = None
-        if self.packed is not None and mixture.simple:
-            prior = mixture.categorical.shrinkage, mixture.units, mixture.free_sizes
-            passes = passes_by_core(self.block, self.packed, start, *prior)
-        return passes or EnginePasses(self.engine, mixture.both_scores, start, True)
+        by_engine = EnginePasses(self.engine, mixture.both_scores, start, True)
+        if self.packed is None:
+            return by_engine
+        packed, joined = self.packed, mixture.joined
+        if joined.edges:
+            packed = compiled.pack(joined.join(self.block), joined.axis, start.counts.k)
+        settings = mixture.core_priors, mixture.units, mixture.free_sizes
+        return CoreOrEngine(passes_by_core(self.block, packed, joined, start, *settings), by_engine)
 
 
 def iterate(
@@ -134,7 +159,20 @@ def on_all_rows(engine: Engine, fit: MixtureFit) -> MixtureFit:
     return plain_passes(engine, fit, ALL_ROWS_PASSES, phase="all rows")
 
 
-def hard_counts(engine: Engine, fit: MixtureFit) -> Counts:
-    """Counts of an engine's rows, each in its most probable cluster."""
+def hard_counts(engine: Engine, fit: MixtureFit) -> tuple[Counts, SharedCounts]:
+    """Counts of an engine's rows, each in its most probable cluster; and the same as responsibilities."""
     fixed = fix(fit.mixture.scores(fit.shared), engine.axis)
-    return engine.total(count_nearest, fixed).folded(engine.axis)
+    counts = engine.total(count_nearest, fixed)
+    if fixed.joined is None:
+        counts = counts.folded(engine.axis)
+        return counts, SharedCounts.leaning(counts, 1.0)
+    by_category, pairs = fixed.joined.split(counts.by_category)
+    counts = replace(counts, by_category=by_category)
+    return counts, replace(SharedCounts.leaning(counts, 1.0), pairs=pairs * WHOLE)
+
+
+def judged(engine: Engine, fit: MixtureFit) -> MixtureFit:
+    """The fit with the evidence of its labels as hard clusters, if that is larger; and if it is complete."""
+    counts, hard = hard_counts(engine, fit)
+    evidence = max(fit.evidence, fit.mixture.evidence(hard))
+    return replace(fit, evidence=evidence, complete=bool((counts.sizes > 0).all()))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from catalpa.cluster.grove.em import MixtureFit
 from catalpa.cluster.grove.fit import PRIORS, Search
@@ -21,7 +22,7 @@ from catalpa.estimator.attributes import lacking
 from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.by_number_of_clusters import MOST_CLUSTERS, Candidate, outcome_by_evidence
 from catalpa.estimator.contents import ModelContents
-from catalpa.estimator.incremental import Grown, faded, learn_batch, scores_on_wider, widened
+from catalpa.estimator.incremental import Grown, faded, learn_batch, pairs_on_wider, scores_on_wider, widened
 from catalpa.estimator.parameters import choice, either, positive, rules, whole
 from catalpa.estimator.problem import Fitted, passes_in_weights
 from catalpa.loop.progress import in_parts
@@ -34,7 +35,7 @@ from catalpa.steps.counts import WHOLE, SharedCounts, most_frequent
 from catalpa.steps.scores import density_quartiles, fix, log_mixture, minus_logs, posterior
 from catalpa.steps.soft.scores import soften
 from catalpa.table.blocks import Rows
-from catalpa.table.schema import TableSettings
+from catalpa.table.schema import Schema, TableSettings
 
 # On tables of 100 000 rows, clusters sought on so many have the evidence of a search on all rows (within
 # .0004 nats per row) at a fraction of the time; 2000 rows were enough for at most five clusters.
@@ -65,6 +66,9 @@ class Grove(Clusterer):
         not believe its own shares too much. "auto" chooses from 1, 2.5 and 6 by evidence.
     sizes : {"auto", "equal", "free"}, default="auto"
         Whether large clusters win rows by being large. "auto" decides by evidence.
+    ties : "auto" or None, default="auto"
+        "auto" finds columns that repeat each other inside clusters (city and ZIP code, questions that were
+        skipped together) and lets them count once. None treats all columns as independent.
     missing : {"category", "ignore", "error"}, default="category"
         Missing cells are a category of their own, add nothing, or are refused. A missing number adds nothing;
         with "category" it also counts whether a number is there, if 1 % to 99 % of the column are missing.
@@ -123,6 +127,7 @@ class Grove(Clusterer):
     n_init: int = 3  # with the spectral start alone the mean adjusted Rand index falls by .002
     prior: float | str = "auto"
     sizes: str = "auto"
+    ties: str | None = "auto"
     random_state: Any = None
     checkpoint: str | PathLike[str] | None = None
     decay: float = 1.0
@@ -134,9 +139,18 @@ class Grove(Clusterer):
         n_clusters=either(choice("auto"), whole(1)),
         prior=either(choice("auto"), positive()),
         sizes=choice("auto", "equal", "free"),
+        ties=choice("auto", None),
     )
     _contents = ModelContents(
-        shared={"middle": ("numbers",), "spread": ("numbers",)},
+        shared={
+            **dict.fromkeys(("middle", "spread"), ("numbers",)),
+            "common": ("cells",),  # 1 for a column that is the same in all clusters; categories, then numbers
+            # Tied columns: parents (-1 for none), evidence, lift and counts of pairs of categories.
+            "parents": ("columns",),
+            "tie_evidence": ("ties",),
+            **dict.fromkeys(("lift", "pair_counts"), ("pairs",)),
+        },
+        whole=("parents", "pair_counts", "common"),
         facts=("prior", "free_sizes", "density_low", "density_high"),
         open_facts=("evidence", "gain", "certainty"),
         private_facts=("free_sizes",),  # read as ``sizes_``
@@ -183,6 +197,7 @@ class Grove(Clusterer):
             n_init=self.n_init,
             priors=PRIORS if isinstance(self.prior, str) else (float(self.prior),),
             sizes=self.sizes,
+            ties=self.ties is not None,
         )
 
     def partial_fit(self, X: Any, y: Any = None) -> Grove:
@@ -199,11 +214,15 @@ class Grove(Clusterer):
         past, schema, axis = before.outcome, grown.schema, grown.rows.axis
         assert past.soft is not None
         # Rows are shared out by the clusters before the batch: a batch must not vouch for itself.
-        scores = scores_on_wider(past.scores, before.schema, schema)
-        found, _ = share_and_count(grown.rows.blocks[0], None, soften(scores, axis), False)
+        fixed = soften(scores_on_wider(past.scores, before.schema, schema), axis)
+        batch = fixed.folded(share_and_count(grown.rows.blocks[0], None, fixed, False)[0])
         known = faded(widened(past.soft, before.schema, schema), self.decay)
-        soft = known + found.folded(axis).counts
-        mixture, shared = Mixture.of_fit(schema, soft, past.shared, past.facts), SharedCounts.of(soft)
+        soft = known + batch.counts
+        kept = _kept_after(past.shared, before.schema, schema, self.decay, batch)
+        mixture, shared = Mixture.of_fit(schema, soft, kept, past.facts), SharedCounts.of(soft)
+        if mixture.forest is not None:  # the same columns are tied as before
+            forest = mixture.forest_of(soft, kept["pair_counts"])
+            mixture, kept["lift"] = replace(mixture, forest=forest), forest.tied.lift
         positions = mixture.log_shares(shared)
         return replace(
             past,
@@ -212,6 +231,7 @@ class Grove(Clusterer):
             centers=most_frequent(positions, schema.axis),
             cost=math.nan,  # evidence needs the entropy of all rows, and those before are gone
             history=(),
+            shared=kept,
             facts={**past.facts, "evidence": math.nan, "gain": math.nan, "certainty": math.nan},
             soft=soft,
         )
@@ -333,15 +353,45 @@ def _outcome(problem: Problem, search: Search, fit: MixtureFit) -> Outcome:
         cost=-fit.evidence,
         history=passes_in_weights(fit.history, units),
         converged=True,  # the number of passes is part of the method
-        shared={"middle": mixture.marginals.middle, "spread": mixture.marginals.spread},
+        shared=_kept(mixture, shared, units),
         facts={
             "prior": mixture.prior,
             "free_sizes": float(mixture.free_sizes),
             "evidence": fit.evidence,
-            "gain": (fit.evidence - search.evidence_of_one) / problem.in_weights(rows),
+            "gain": (fit.evidence - search.evidence_of_one(engine)) / problem.in_weights(rows),
             "certainty": int(most_probable[0]) / (WHOLE * rows),
             "density_low": low,
             "density_high": high,
         },
         soft=shared.counts.times(1.0 / units),
     )
+
+
+def _kept_after(
+    kept: Mapping[str, NDArray[Any]], schema: Schema, wider: Schema, decay: float, batch: SharedCounts
+) -> dict[str, NDArray[Any]]:
+    """What a fit keeps for all clusters together, after a batch: counts of tied pairs fade, and grow."""
+    kept = dict(kept)
+    if batch.pairs is not None:
+        parents = tuple(kept["parents"].tolist())
+        faded_pairs = np.rint(kept["pair_counts"] * decay).astype(np.int64)
+        wide, _ = pairs_on_wider(faded_pairs[:, None], parents, schema, wider)
+        kept["pair_counts"] = wide[:, 0] + batch.pairs.sum(axis=0)
+        kept["lift"] = np.ones(len(wide))  # learned again from the pairs
+    return kept
+
+
+def _kept(mixture: Mixture, shared: SharedCounts, units: float) -> dict[str, NDArray[Any]]:
+    """What a fit keeps of its mixture for all clusters together."""
+    joined, forest = mixture.joined, mixture.forest
+    pairs = np.zeros(0) if shared.pairs is None else shared.pairs.sum(axis=0)
+    columns = mixture.marginals.axis.n_columns + len(mixture.marginals.middle)
+    return {
+        "middle": mixture.marginals.middle,
+        "spread": mixture.marginals.spread,
+        "common": np.isin(np.arange(columns), mixture.common).astype(np.int64),
+        "parents": np.asarray(joined.parents, dtype=np.int64),
+        "tie_evidence": np.asarray(mixture.tie_gains(shared), dtype=np.float64),
+        "lift": np.zeros(0) if forest is None else forest.tied.lift,
+        "pair_counts": np.rint(pairs / units).astype(np.int64),
+    }

@@ -2,8 +2,8 @@
 
 1. ``SearchTable.of``: the rows of the search (all, or a sample), equal rows merged.
 2. ``Search.best``: EM with equal sizes from several starts under several prior strengths, then with free
-   sizes; the evidence picks the best.
-3. ``finish``: passes over all rows if the search saw a sample, and rows for empty clusters.
+   sizes, then with columns that repeat each other tied; the evidence picks the best.
+3. ``Search.finish``: passes over all rows if the search saw a sample, and rows for empty clusters.
 """
 
 from __future__ import annotations
@@ -14,24 +14,27 @@ from functools import cached_property, partial, reduce
 
 import numpy as np
 
-from catalpa.cluster.grove.em import MixtureFit, SearchRows, hard_counts, iterate, on_all_rows
+from catalpa.cluster.grove.em import MixtureFit, SearchRows, hard_counts, iterate, judged, on_all_rows
 from catalpa.cluster.grove.mixture import Mixture
 from catalpa.cluster.grove.refill import refill
 from catalpa.cluster.grove.rows import SearchTable
 from catalpa.cluster.grove.starts import Starts
+from catalpa.cluster.grove.ties import PairCounts, TiedForest
 from catalpa.engines.base import Engine
 from catalpa.loop.history import Pass
 from catalpa.loop.progress import in_parts, seeking, side_by_side
 from catalpa.steps import compiled
-from catalpa.steps.assign import share_and_count
-from catalpa.steps.counts import WHOLE, Counts, SharedCounts
-from catalpa.steps.soft.scores import check_shareable, soften
+from catalpa.steps.counts import WHOLE, Counts, SharedCounts, count_all
+from catalpa.steps.soft.scores import check_shareable
 from catalpa.table.blocks import Block, IntArray
 
 PRIORS = (1.0, 2.5, 6.0)  # a: prior strengths to choose from, in pseudo-counts per category
 OWN_SHARE = 0.9  # responsibility of a row's own cluster at the start; the rest is spread evenly
 SEARCH_PASSES, SEARCH_CHANGE = 40, 1e-3  # more passes do not find better clusters: 40 are part of the method
 FREE_PASSES, FREE_CHANGE = 200, 1e-4  # free sizes take longer to converge
+RIVAL = 0.002  # of the evidence, by which the fit of another prior strength may lie behind to be tried again
+MOST_REPEATED = 0.7  # of the columns that may be left out of a start because they repeat others
+TIED_ROUNDS, TIED_PASSES = 4, 10  # of learning which columns are tied, and passes in each
 LEAST_AT_ONCE = 100_000  # rows times clusters of a run; threads of smaller ones wait for each other
 
 
@@ -47,6 +50,7 @@ class Search:
     n_init: int = 1
     priors: Sequence[float] = PRIORS
     sizes: str = "auto"
+    ties: bool = True  # whether columns that repeat each other are tied
 
     def best(self, k: int) -> MixtureFit:
         """The fit with k clusters and the most evidence."""
@@ -60,37 +64,111 @@ class Search:
             run_all = partial(side_by_side, tools=rows, begin=begin)
 
             mixtures = [self.mixture(prior) for prior in self.priors]
-            equal = [partial(_equal_sizes, mixture, start) for mixture in mixtures for start in starts]
-            best = _best_of(run_all(equal))
-            if self.sizes == "equal":
-                return best
+            equal = run_all(
+                [partial(_equal_sizes, mixture, start) for mixture in mixtures for start in starts]
+            )
+            best = best_of(equal)
 
-            mixture = replace(best.mixture, free_sizes=True)
-            from_best = partial(_free_sizes, mixture, best.shared, before=best.history)
-            free = run_all([from_best, *(partial(_free_sizes, mixture, start) for start in starts)])
-            return _best_of([best, *free] if self.sizes == "auto" else free)
+            if self.sizes != "equal":
+                mixture = replace(best.mixture, free_sizes=True)
+                runs = [partial(_free_sizes, mixture, best.shared, before=best.history)]
+                runs += [partial(_free_sizes, mixture, start) for start in starts]
+                for rival in self._rivals(equal, best):
+                    mixture = replace(rival.mixture, free_sizes=True)
+                    runs.append(partial(_free_sizes, mixture, rival.shared, before=rival.history))
+                free = run_all(runs)
+                best = best_of([best, *free] if self.sizes == "auto" else free)
+
+            return best_of([best, *run_all(self._tied_runs(best, starts))])
+
+    def _rivals(self, fits: Sequence[MixtureFit], best: MixtureFit) -> list[MixtureFit]:
+        """The best fits of other prior strengths whose evidence is near the largest."""
+        near = best.evidence - RIVAL * abs(best.evidence)
+        others = [prior for prior in self.priors if prior != best.mixture.prior]
+        rivals = [best_of([fit for fit in fits if fit.mixture.prior == prior]) for prior in others]
+        return [fit for fit in rivals if fit.complete == best.complete and fit.evidence > near]
+
+    def _tied_runs(
+        self, best: MixtureFit, starts: Sequence[SharedCounts]
+    ) -> list[Callable[[SearchRows], MixtureFit]]:
+        """Runs with tied columns: from the best fit and the starts, if columns are tied there, and two more.
+
+        A fit without ties may have clusters instead of them (a block of skipped questions). So two runs
+        begin with the columns that are tied in a single cluster.
+        """
+        pairs = self.pairs
+        if pairs is None:
+            return []
+        mixture, alone = best.mixture, self._forest_of_one
+        if best.shared.counts.k == 1:
+            starts = []
+        run = partial(_tied, mixture, pairs)
+        runs: list[Callable[[SearchRows], MixtureFit]] = []
+        if mixture.learned_forest(pairs, best.shared.counts) is not None:
+            runs += [partial(run, best.shared, None, best)]
+            runs += [partial(run, start, None, best) for start in starts]
+        if alone is not None and starts:
+            others = [best.shared, starts[0], *self._start_without_repeats(best.shared.counts.k)]
+            runs += [partial(run, start, alone, best) for start in others]
+        return runs
+
+    def _start_without_repeats(self, k: int) -> list[SharedCounts]:
+        """The spectral start without columns that repeat others, if some do and enough are left."""
+        assert self.pairs is not None
+        repeated = () if self._forest_of_one is None else self.pairs.repeated(self._forest_of_one)
+        if not 0 < len(repeated) <= MOST_REPEATED * self.table.axis.n_columns:
+            return []
+        starts = replace(self._start_maker, left_out=repeated)
+        return [SharedCounts.leaning(starts.spectral(k, np.random.default_rng([self.seed, k, 1])), OWN_SHARE)]
+
+    @cached_property
+    def pairs(self) -> PairCounts | None:
+        """Counts of pairs of categories; None if no columns may be tied."""
+        return self.table.pair_counts(self.units_per_weight) if self.ties else None
+
+    @cached_property
+    def _forest_of_one(self) -> TiedForest | None:
+        """The columns that are tied in a single cluster."""
+        if self.pairs is None:
+            return None
+        return self.mixture(self.priors[0]).learned_forest(self.pairs, self._rows_as_one.counts)
+
+    @cached_property
+    def _rows_as_one(self) -> SharedCounts:
+        """Soft counts of the rows of the search as one cluster."""
+        return SharedCounts.leaning(count_all(self.table.block, self.table.axis), 1.0)
 
     def finish(self, engine: Engine, fit: MixtureFit) -> tuple[MixtureFit, Counts]:
         """The fit on all rows of the table, and the counts of rows in their most probable clusters."""
-        if int(self.table.totals.sizes[0]) > int(self.table.block.row_weights.sum()):  # a sample
-            fit = on_all_rows(engine, fit)
-        counts = hard_counts(engine, fit)
+        if self._sampled:
+            fit = judged(engine, on_all_rows(engine, fit))
+        counts, _ = hard_counts(engine, fit)
         if not counts.sizes.all():
             n, k = len(self.table.block), len(counts.sizes)
             # All of one weight, a row is likeliest in its own cluster.
             weight = max(int(counts.sizes.sum()) // k, 1)
             fit = self.each_row_its_own(np.full(n, weight)) if n <= k else refill(self.table, engine, fit)
-            counts = hard_counts(engine, fit)
+            counts, _ = hard_counts(engine, fit)
         return fit, counts
+
+    @property
+    def _sampled(self) -> bool:
+        """True if the search sees a sample of the table."""
+        return int(self.table.totals.sizes[0]) > int(self.table.block.row_weights.sum())
+
+    def evidence_of_one(self, engine: Engine) -> float:
+        """Evidence of one cluster that holds every row of the table, under its best prior strength."""
+        one = SharedCounts.leaning(self.table.totals, 1.0)
+        evidence = [self.mixture(prior).evidence(one) for prior in self.priors]
+        best = int(np.argmax(evidence))
+        if self._forest_of_one is None:
+            return evidence[best]
+        tied = replace(self.mixture(self.priors[best]), forest=self._forest_of_one)
+        _, pairs = hard_counts(engine, MixtureFit(tied, one, 0.0))
+        return evidence[best] + sum(tied.tie_gains(replace(one, pairs=pairs.pairs)))
 
     def mixture(self, prior: float, *, free_sizes: bool = False) -> Mixture:
         return Mixture(self.table.marginals, prior, free_sizes, WHOLE * self.units_per_weight)
-
-    @cached_property
-    def evidence_of_one(self) -> float:
-        """Evidence of one cluster that holds every row of the table, under its best prior strength."""
-        one = SharedCounts.leaning(self.table.totals, 1.0)
-        return max(self.mixture(prior).evidence(one) for prior in self.priors)
 
     def each_row_its_own(self, weights: IntArray) -> MixtureFit:
         """Every distinct row a cluster, with these weights."""
@@ -106,7 +184,8 @@ class Search:
 
     @cached_property
     def _start_maker(self) -> Starts:
-        return Starts(self.table.block, self.table.axis, self.table.marginals, self.open_engine)
+        table = self.table
+        return Starts(table.block, table.axis, table.marginals, self.open_engine, table.together)
 
     def _starts(self, k: int) -> list[SharedCounts]:
         """Soft counts of the starts: the spectral one, then k-means++ ones."""
@@ -147,11 +226,38 @@ def _run(
 ) -> MixtureFit:
     engine = rows.engine
     fit = iterate(rows.passes(mixture, start), mixture, engine.n_rows, most, tolerance, before=before)
-    fixed = soften(mixture.scores(fit.shared), engine.axis)
-    led = engine.sweep(share_and_count, fixed, False).led
-    return replace(fit, complete=bool((led > 0).all()))
+    return judged(engine, fit)
 
 
-def _best_of(fits: Sequence[MixtureFit]) -> MixtureFit:
+def _tied(
+    mixture: Mixture,
+    pairs: PairCounts,
+    start: SharedCounts,
+    first: TiedForest | None,
+    otherwise: MixtureFit,
+    rows: SearchRows,
+) -> MixtureFit:
+    """EM with tied columns: learn which are tied, a few passes, and again; ``otherwise`` if none are.
+
+    ``first`` are the tied columns to begin with; without them they are learned from the start.
+    """
+    fit = MixtureFit(mixture, start, 0.0, otherwise.history if start is otherwise.shared else ())
+    rested = False
+    for number in range(TIED_ROUNDS):
+        begin_with = first if number == 0 else None
+        forest = begin_with or mixture.learned_forest(pairs, fit.shared.counts)
+        if forest is None:
+            return otherwise
+        before = fit.mixture.forest
+        if rested and before is not None and forest.parents == before.parents:
+            break
+        tied, passes_before = replace(mixture, forest=forest), len(fit.history)
+        passes, limits = rows.passes(tied, fit.shared), (TIED_PASSES, SEARCH_CHANGE)
+        fit = iterate(passes, tied, rows.engine.n_rows, *limits, phase="ties", before=fit.history)
+        rested = len(fit.history) - passes_before < TIED_PASSES
+    return judged(rows.engine, fit)
+
+
+def best_of(fits: Sequence[MixtureFit]) -> MixtureFit:
     """The fit with the most evidence, the first of equals."""
     return reduce(lambda one, other: other if other.better_than(one) else one, fits)

@@ -1,8 +1,9 @@
 """The mixture model: soft counts in, costs and evidence out, over all kinds of columns.
 
-A cluster's shares of the categories are shrunk towards the whole table's by ``a`` pseudo-counts per category,
-and its numbers are normal with a weak prior. Costs are minus logarithms of probabilities, so a pass is one
-step of maximum a posteriori EM of a latent class model; the symbols are those of docs/methods/grove.md.
+A cluster's shares of the categories are shrunk towards a mean of the clusters by ``a`` pseudo-counts per
+category, and its numbers are normal with a weak prior. Costs are minus logarithms of probabilities, so a
+pass is one step of maximum a posteriori EM of a latent class model; the symbols are those of
+docs/methods/grove.md.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -17,11 +19,16 @@ from catalpa.cluster.grove.columns.categorical import CategoricalColumns
 from catalpa.cluster.grove.columns.missing import LEAST_MISSING, MOST_MISSING, MissingIndicators
 from catalpa.cluster.grove.columns.normal import NormalColumns
 from catalpa.cluster.grove.columns.ordered import OrderedColumns
-from catalpa.cluster.grove.special import log_gamma, log_of
+from catalpa.cluster.grove.columns.tied import TiedColumns
+from catalpa.cluster.grove.special import log_gamma, log_of, total
+from catalpa.cluster.grove.ties import PairCounts, TiedForest
+from catalpa.steps import compiled
+from catalpa.steps.compiled import _core
 from catalpa.steps.counts import WHOLE, Counts, SharedCounts
 from catalpa.steps.scores import Scores
-from catalpa.steps.soft.scores import LN_TWO
-from catalpa.table.blocks import Axis, FloatArray
+from catalpa.steps.soft.scores import LN_TWO, log
+from catalpa.table.blocks import Axis, FloatArray, IntArray
+from catalpa.table.joined import JoinedAxis
 from catalpa.table.schema import Schema
 
 
@@ -39,6 +46,7 @@ class Marginals:
     spread: FloatArray
     # (numeric,): share of missing numbers of a column with an indicator for that, else 0.
     missing: FloatArray
+    may_be_tied: tuple[bool, ...] = ()  # (columns,): not bins, which were made from numbers; empty for all
 
     @staticmethod
     def of(schema: Schema, totals: Counts, middle: FloatArray, spread: FloatArray) -> Marginals:
@@ -53,7 +61,17 @@ class Marginals:
             middle,
             spread,
             np.where(counts, missing, 0.0),
+            tuple(not column.binned for column in schema.categorical),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryCosts:
+    """Minus logarithms of the shares of categories, once or, with a leave-one-out table, twice."""
+
+    table: FloatArray  # (tables, k, V)
+    pairs: FloatArray  # (tables, k, pairs); of tied columns, given their parent's category
+    anchors: FloatArray  # (tables, k); of the clusters' sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +82,8 @@ class Mixture:
     prior: float  # a: prior strength, in pseudo-counts per category
     free_sizes: bool  # t_j = ln[(n_j + 1/2) / (n + k/2)] instead of -ln k
     units: float  # units of the counts that make a weight of 1
+    forest: TiedForest | None = None  # tied columns
+    common: tuple[int, ...] = ()  # columns, then numbers, that have the same distribution in all clusters
 
     @staticmethod
     def of_fit(
@@ -71,11 +91,17 @@ class Mixture:
     ) -> Mixture:
         """The mixture that made the soft counts of a fit, from what it kept."""
         marginals = Marginals.of(schema, soft.as_one_cluster(), shared["middle"], shared["spread"])
-        return Mixture(marginals, facts["prior"], bool(facts["free_sizes"]), float(WHOLE))
+        joined, forest = JoinedAxis(schema.axis, tuple(shared["parents"].tolist())), None
+        if joined.edges:
+            forest = TiedForest(TiedColumns(joined, shared["lift"]))
+        common = tuple(np.flatnonzero(shared["common"]).tolist())
+        return Mixture(marginals, facts["prior"], bool(facts["free_sizes"]), float(WHOLE), forest, common)
 
     @cached_property
     def categorical(self) -> CategoricalColumns:
-        return CategoricalColumns(self.marginals.axis, self.marginals.shares, self.prior, self.units)
+        marginals, n = self.marginals, self.marginals.axis.n_columns
+        common = tuple(column for column in self.common if column < n)
+        return CategoricalColumns(marginals.axis, marginals.shares, self.prior, self.units, common)
 
     @cached_property
     def ordered(self) -> OrderedColumns:
@@ -83,16 +109,31 @@ class Mixture:
 
     @cached_property
     def normal(self) -> NormalColumns:
-        return NormalColumns(self.marginals.middle, self.marginals.spread, self.prior, self.units)
+        marginals, n = self.marginals, self.marginals.axis.n_columns
+        common = tuple(column - n for column in self.common if column >= n)
+        return NormalColumns(marginals.middle, marginals.spread, self.prior, self.units, common)
 
     @cached_property
     def indicators(self) -> MissingIndicators:
         return MissingIndicators(self.marginals.missing, self.prior)
 
-    @property
-    def simple(self) -> bool:
-        """True if costs are made of shrunk shares of categories alone."""
-        return not (len(self.normal) or self.ordered.columns or self.categorical.with_absent)
+    @cached_property
+    def joined(self) -> JoinedAxis:
+        """How the codes of tied columns are joined with those of their parents, over true categories."""
+        axis = self.marginals.axis
+        return JoinedAxis(axis, (-1,) * axis.n_columns) if self.forest is None else self.forest.tied.joined
+
+    @cached_property
+    def core_priors(self) -> _core.ColumnPriors:
+        """What the core makes category costs with."""
+        return _core.ColumnPriors(
+            self.marginals.axis.offsets,
+            self.marginals.shares,
+            self.categorical.strengths,
+            np.asarray(self.marginals.ordered, dtype=np.int64),
+            np.asarray(self.joined.parents, dtype=np.int64),
+            np.zeros(0) if self.forest is None else self.forest.tied.lift,
+        )
 
     def scores(self, shared: SharedCounts) -> Scores:
         """Costs: -ln p_jr(v), -t_j, and a normal density for every number."""
@@ -106,43 +147,121 @@ class Mixture:
 
     def log_shares(self, shared: SharedCounts) -> FloatArray:  # (k, V)
         """T_j(r, v) = ln p_jr(v); a category that no row has is as rare as its column's rarest."""
-        return np.asarray(-self._category_costs(shared.counts, 1)[0][0])
+        return np.asarray(-self.category_costs(shared.counts, 1).table[0])
 
     def _scores(self, counts: Counts, tables: int) -> list[Scores]:
-        costs, anchors = self._category_costs(counts, tables)
-        if not len(self.normal):
-            return [Scores.of(table.T, anchor=anchor) for table, anchor in zip(costs, anchors, strict=True)]
+        costs = self.category_costs(counts, tables)
         moments, sizes = self.normal.moments(counts), counts.sizes / self.units
-        found = []
-        for left, (table, anchor) in enumerate(zip(costs, anchors, strict=True)):
-            means, scale, level = self.normal.costs(moments)
-            anchor = self.indicators.costs(np.maximum(sizes - left, 0.0), moments.rows, anchor, level)
-            found.append(Scores.of(table.T, anchor=anchor, means=means, scale=scale, level=level))
-        return found
+        scores = []
+        for left, (table, pairs, anchor) in enumerate(
+            zip(costs.table, costs.pairs, costs.anchors, strict=True)
+        ):
+            numbers: dict[str, Any] = {}
+            if len(self.normal):
+                means, scale, level = self.normal.costs(moments)
+                anchor = self.indicators.costs(sizes, moments.rows, left, anchor, level)
+                numbers = {"means": means, "scale": scale, "level": level}
+            plain = Scores.of(table.T, anchor=anchor, **numbers)
+            if self.forest is not None:
+                plain = replace(plain, parents=self.forest.parents, pairs=np.ascontiguousarray(pairs.T))
+            scores.append(plain)
+        return scores
 
-    def _category_costs(self, counts: Counts, tables: int) -> tuple[FloatArray, FloatArray]:
-        """-T_j(r, v), (tables, k, V), and -t_j, (tables, k)."""
-        costs, anchors = self.categorical.costs(counts, tables)
-        self.ordered.costs(counts, costs)
-        self.categorical.fill_absent(costs)
-        return costs, anchors if self.free_sizes else np.full(anchors.shape, log_of(counts.k))
+    def category_costs(self, counts: Counts, tables: int) -> CategoryCosts:
+        """-T_j(r, v) and -t_j; the second table leaves one row out of every count."""
+        costs = self._categories(counts, tables, logs=True)
+        if self.free_sizes:
+            return costs
+        return replace(costs, anchors=np.full(costs.anchors.shape, log_of(counts.k)))
+
+    def shares(self, counts: Counts) -> tuple[FloatArray, FloatArray]:
+        """p_jr(v), (k, V), and p_jr(v | u) of tied columns, (k, pairs)."""
+        shares = self._categories(counts, 1, logs=False)
+        return shares.table[0], shares.pairs[0]
+
+    def _categories(self, counts: Counts, tables: int, *, logs: bool) -> CategoryCosts:
+        """Shares, or minus their logarithms; of the sizes always the latter."""
+        level = compiled.core_level()
+        if level is None:
+            return self._by_reference(counts, tables, logs=logs)
+        k, places, pairs = counts.k, self.marginals.axis.length, self.joined.pairs
+        costs = CategoryCosts(
+            np.empty((tables, k, places)), np.empty((tables, k, pairs)), np.empty((tables, k))
+        )
+        _core.category_costs(
+            np.ascontiguousarray(counts.by_category),
+            counts.sizes,
+            self.core_priors,
+            self.units,
+            logs,
+            costs.table.reshape(tables * k, places),
+            costs.pairs.reshape(tables * k, pairs),
+            costs.anchors.reshape(-1),
+            level,
+        )
+        return costs
+
+    def _by_reference(self, counts: Counts, tables: int, *, logs: bool) -> CategoryCosts:
+        """The same in NumPy: slow, readable, and the meaning of the compiled core."""
+        cells, known = self.categorical.rows(counts)
+        centre = self.categorical.centre(cells, known)
+        shares = self.categorical.update(cells, known, centre, tables)
+        self.ordered.update(cells, centre, shares)
+        self.categorical.fill_absent(shares)
+        conditional = np.empty((tables, counts.k, 0))
+        if self.forest is not None:
+            conditional = self.forest.tied.update(shares, self.marginals.shares)
+        sizes = np.maximum(counts.sizes / self.units - np.arange(tables)[:, None], 0.0)
+        total = float(counts.sizes.sum()) / self.units + counts.k / 2.0
+        anchors = -log((sizes + 0.5) / total)
+        if not logs:
+            return CategoryCosts(shares, conditional, anchors)
+        return CategoryCosts(-log(shares), -log(conditional), anchors)
+
+    def learned_forest(self, pairs: PairCounts, counts: Counts) -> TiedForest | None:
+        """The tied columns that these soft counts show."""
+        present = np.where(self.marginals.shares > 0, self.shares(counts)[0], 0.0)
+        return pairs.forest(present, counts.sizes / float(counts.sizes.sum()))
 
     def evidence(self, shared: SharedCounts) -> float:
-        """E: a lower bound of the log marginal likelihood of the table, in nats."""
+        """E: a lower bound of the log marginal likelihood of the table, in nats.
+
+        With tied columns what their pairs gain is added.
+        """
+        return self._untied_evidence(shared) + sum(self.tie_gains(shared))
+
+    def _untied_evidence(self, shared: SharedCounts) -> float:
         weight = self.units / 2.0**20  # of the rows' own units
         entropy = LN_TWO * (shared.log * 2.0**-20 + shared.gap * 2.0**-36) / weight
-        categories, numbers = self._by_kind(shared.counts)
-        return categories + numbers - self._of_sizes(shared.counts) + entropy
+        categories, numbers = self.evidence_by_column(shared.counts)
+        return total(categories) + total(numbers) - self._of_sizes(shared.counts) + entropy
+
+    def forest_of(self, counts: Counts, pairs: IntArray) -> TiedForest:
+        """The tied columns, with the lift that pooled counts of pairs (pairs,) show."""
+        assert self.forest is not None
+        present = np.where(self.marginals.shares > 0, self.shares(counts)[0], 0.0)
+        weights = counts.sizes / float(counts.sizes.sum())
+        return self.forest.refreshed(pairs / self.units, present, weights)
+
+    def tie_gains(self, shared: SharedCounts) -> list[float]:
+        """What every tied column gains over an independent one, in nats."""
+        if self.forest is None or shared.pairs is None:
+            return []
+        shares, conditional = self.shares(shared.counts)
+        present = np.where(self.marginals.shares > 0, shares, 0.0)
+        weights = shared.counts.sizes / float(shared.counts.sizes.sum())
+        return self.forest.gains(shared.pairs / self.units, present, conditional, weights)
+
+    def evidence_by_column(self, counts: Counts) -> tuple[FloatArray, FloatArray]:
+        """Log marginal likelihood of every categorical, and of every numeric column with its indicator."""
+        moments, sizes = self.normal.moments(counts), counts.sizes / self.units
+        numbers = self.normal.evidence(moments) + self.indicators.evidence(sizes, moments.rows)
+        return self.categorical.evidence(counts), numbers
 
     def gain_by_kind(self, soft: Counts) -> list[float]:
         """Evidence of categories, and of numbers, beyond that of a single cluster."""
-        pairs = zip(self._by_kind(soft), self._by_kind(soft.as_one_cluster()), strict=True)
-        return [max(apart - together, 0.0) for apart, together in pairs]
-
-    def _by_kind(self, counts: Counts) -> tuple[float, float]:
-        moments, sizes = self.normal.moments(counts), counts.sizes / self.units
-        categories = self.categorical.evidence(counts) + self.indicators.evidence(sizes, moments.rows)
-        return categories, self.normal.evidence(moments)
+        both = zip(self.evidence_by_column(soft), self.evidence_by_column(soft.as_one_cluster()), strict=True)
+        return [max(total(apart) - total(together), 0.0) for apart, together in both]
 
     def _of_sizes(self, counts: Counts) -> float:
         """Z: minus the log marginal likelihood of which cluster every row is in."""

@@ -25,7 +25,7 @@ def refill(table: SearchTable, engine: Engine, fit: MixtureFit) -> MixtureFit:
     """The fit with rows in every cluster."""
     for factor in SHARPER:  # every row goes more and more to its most probable cluster
         fit = plain_passes(engine, fit, SHARPER_PASSES, sharper=factor, phase="sharpen")
-        if hard_counts(engine, fit).sizes.all():
+        if hard_counts(engine, fit)[0].sizes.all():
             return fit
     return with_moved_rows(table, fit)
 

@@ -9,6 +9,8 @@ from functools import cache
 
 import numpy as np
 
+from catalpa.steps import compiled
+from catalpa.steps.compiled import _core
 from catalpa.steps.soft.scores import log
 from catalpa.table.blocks import FloatArray
 
@@ -24,6 +26,17 @@ def log_gamma(x: FloatArray) -> FloatArray:
     >>> log_gamma(np.array([0.5, 5.0])).round(9).tolist()
     [0.572364943, 3.17805383]
     """
+    level = compiled.core_level()
+    if level is None:
+        return _log_gamma_by_reference(x)
+    numbers = np.ascontiguousarray(x, dtype=np.float64)  # of one dimension at least
+    found = np.empty_like(numbers)
+    _core.log_gamma(numbers.reshape(-1), found.reshape(-1), level)
+    return found.reshape(x.shape)
+
+
+def _log_gamma_by_reference(x: FloatArray) -> FloatArray:
+    """The same in NumPy: slow, readable, and the meaning of the compiled core."""
     small = x < STIRLING_FROM
     # Gamma(x) = Gamma(x + 10) / (x (x + 1) ... (x + 9)); five factors at a time stay far from overflow.
     near, product = np.where(small, x, 1.0), np.zeros_like(x)
@@ -52,3 +65,10 @@ def total(values: FloatArray) -> float:
     NumPy adds in the order of memory, so the same values in another layout may give another last bit.
     """
     return float(np.ascontiguousarray(values).sum())
+
+
+def in_order(values: FloatArray, axis: int) -> FloatArray:
+    """Sums along an axis, one value after the other, as the core adds them."""
+    if not values.shape[axis]:
+        return np.asarray(values.sum(axis=axis))
+    return np.asarray(np.add.accumulate(values, axis=axis).take(-1, axis=axis))

@@ -37,6 +37,8 @@ class Starts:
     axis: Axis
     marginals: Marginals
     open_engine: Callable[[Block], Engine]  # gives an engine that holds some rows in memory
+    together: IntArray | None = None  # (V, V); weight of the rows that have both of two categories, if known
+    left_out: tuple[int, ...] = ()  # categorical columns that the leading axes take no notice of
 
     @cached_property
     def weights(self) -> IntArray:
@@ -113,6 +115,7 @@ class Starts:
         light = self.light
         counts = count_all(light, self.axis).by_category[0]
         varied = np.bincount(base.column_of, counts > 0, base.n_columns) > 1
+        varied[list(self.left_out)] = False
         places = np.flatnonzero((counts > 0) & varied[base.column_of])
         numeric = self.numbers.shape[1]
         means = np.concatenate([counts[places] / total, np.zeros(numeric)])
@@ -121,7 +124,9 @@ class Starts:
         if len(places) > MOST_PRODUCTS:
             features = SparseRows(self._ones(places), self.numbers, self.weights, means, columns)
         else:
-            products = cooccurrences(light, self.axis)[np.ix_(places, places)] / total
+            known = self.together if light is self.block else None
+            together = cooccurrences(light, self.axis) if known is None else known
+            products = together[np.ix_(places, places)] / total
             features = Products(self._with_numbers(products, places, total), means, columns)
         return places, features, len(places) - int(varied.sum()) + numeric
 

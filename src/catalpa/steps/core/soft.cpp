@@ -107,17 +107,16 @@ nb::tuple share(const SoftTables& t, const Fused& codes, const Numbers& numbers,
 // costs are sure to fit 32 bits, or there are no such passes.
 class SoftPasses {
    public:
-    // `counts` (k, length) and `sizes` (k,) are those to begin with, in units of which `units`, a power of two, are a row.
+    // `counts` (k, places) and `sizes` (k,) are those to begin with, in units of which `units`, a power of two, are a row. The
+    // codes of a tied column are those of its pairs with its parent.
     static std::optional<SoftPasses> begin(const Fused& codes, const Ints& weights, const Matrix<const std::int64_t>& counts,
-                                           const Ints& sizes, const Vector<const double>& prior, const Vector<const double>& masses,
-                                           double units, bool released, double quanta, double room, const std::string& level) {
-        const Groups& columns = codes.groups;
+                                           const Ints& sizes, const ColumnPriors& columns, double units, bool released,
+                                           double quanta, double room, const std::string& level) {
         const std::size_t k = sizes.size();
-        require(k > 0 && has_shape(counts, k, columns.length()), "counts must be clusters by places.");
-        require(prior.size() == columns.length(), "prior must have one entry per place.");
-        require(masses.size() == columns.columns(), "masses must have one entry per column.");
-        for (std::size_t column = 0; column < masses.size(); ++column)
-            require(masses.data()[column] >= 0.0, "No column is drawn by less than nothing.");
+        require(k > 0 && has_shape(counts, k, columns.places()), "counts must be clusters by places.");
+        require(columns.columns() == codes.groups.columns(), "There must be codes of every column.");
+        for (std::size_t column = 0; column < columns.columns(); ++column)
+            require(columns.joined(column) == codes.groups.widths[column], "Codes must have the categories of their columns.");
         require(quanta > 0.0 && room * quanta <= 0x1p31 - 2, "Sums must stay below what integers of 32 bits hold.");
         check_weights(weights, codes.rows);
         check_level(level);
@@ -125,32 +124,23 @@ class SoftPasses {
         int exponent;
         const bool exact = weight < std::uint64_t{1} << 32 && std::frexp(units, &exponent) == 0.5;
         if (!exact || !all_exact(counts.data(), counts.size()) || !all_exact(sizes.data(), k)) return std::nullopt;
-        if (!plain(prior.data(), prior.size())) return std::nullopt;
         const double rows = static_cast<double>(weight << SHARE_BITS) / units, total = rows + static_cast<double>(k) / 2.0;
-        // No share is less than what a place is drawn to, of a cluster that has all rows.
-        double farthest = 2.0 * from_number(2.0 * total);
-        for (std::size_t column = 0; column < columns.columns(); ++column) {
-            const double *first = prior.data() + columns.begin_of[column], *end = prior.data() + columns.begin_of[column + 1];
-            if (first != end) farthest += from_number((rows + masses.data()[column]) / *std::min_element(first, end));
-        }
-        if (!(farthest < room)) return std::nullopt;
-        return SoftPasses(codes, weights, weight, counts, sizes,
-                          {{prior.data(), prior.data() + prior.size()}, {masses.data(), masses.data() + masses.size()},
-                           1.0 / units, total, quanta, released}, level);
+        return SoftPasses(codes, weights, weight, counts, sizes, {columns, 1.0 / units, total, quanta, room, released}, level);
     }
 
     // One more pass: the sums of cost, log and change, moved rows, clusters that lead somewhere, and the least anchor; what
-    // all clusters share of the costs of a place goes to `least`.
-    nb::tuple next(const Vector<double>& least) {
+    // all clusters share of the costs of a place goes to `least`. Nothing where costs may not fit 32 bits: then no pass is made.
+    std::optional<nb::tuple> next(const Vector<double>& least) {
         require(least.size() == t.length(), "least must have one entry per place.");
-        double lowest;
+        std::optional<double> lowest;
         {
             nb::gil_scoped_release unlocked;
-            lowest = CATALPA_AT_LEVEL(level, next_tables, shrinking, counts.data(), sizes.data(), t, least.data());
-            share_out();
+            lowest = CATALPA_AT_LEVEL(level, next_tables, priors, shares_of, counts.data(), sizes.data(), t, least.data());
+            if (lowest) share_out();
         }
+        if (!lowest) return std::nullopt;
         const auto clusters = t.k - static_cast<std::size_t>(std::count(led.begin(), led.end(), 0));
-        return nb::make_tuple(halves(cost), halves(log), halves(change), moved, clusters, lowest);
+        return nb::make_tuple(halves(cost), halves(log), halves(change), moved, clusters, *lowest);
     }
 
     // Fill in the sums of the last pass, and return those of log and gap.
@@ -158,7 +148,7 @@ class SoftPasses {
         require(has_shape(by_category, t.k, t.length()), "by_category must be clusters by places.");
         require(sizes_in.size() == t.k && led_in.size() == t.k, "sizes and led must have one entry per cluster.");
         std::fill_n(by_category.data(), by_category.size(), 0);
-        add_by_cluster(counts, t.lanes, by_category);
+        add_by_cluster(joined, t.lanes, by_category);
         std::copy_n(sizes.data(), t.k, sizes_in.data());
         std::copy_n(led.data(), t.k, led_in.data());
         return nb::make_tuple(halves(log), halves(behind));
@@ -168,11 +158,12 @@ class SoftPasses {
     const Fused& codes;
     Ints weights;
     std::uint64_t weight;
-    Shrinking shrinking;
+    SoftPriors priors;
     std::string level;
     SoftTables t;
+    ColumnShares shares_of;
     Owned owned;
-    std::vector<std::uint64_t> counts, sizes;  // (length, lanes) and (lanes,)
+    std::vector<std::uint64_t> counts, joined, sizes;  // (places, lanes), the same with pairs (length, lanes), and (lanes,)
     std::vector<std::int64_t> led;             // (k,)
     Aligned<std::int32_t> shares, before;      // (rows, k)
     std::vector<std::uint16_t> leaders, former;
@@ -181,15 +172,29 @@ class SoftPasses {
     bool first = true;
 
     SoftPasses(const Fused& codes_in, const Ints& weights_in, std::uint64_t weight_in, const Matrix<const std::int64_t>& counts_in,
-               const Ints& sizes_in, Shrinking shrinking_in, const std::string& level_in)
-        : codes(codes_in), weights(weights_in), weight(weight_in), shrinking(std::move(shrinking_in)), level(level_in),
-          t(codes.groups, sizes_in.size(), 0, true, 0), counts(t.length() * t.lanes), sizes(t.lanes), led(t.k),
-          shares(codes.rows * t.k), before(shares.size()), leaders(codes.rows), former(codes.rows) {
+               const Ints& sizes_in, SoftPriors priors_in, const std::string& level_in)
+        : codes(codes_in), weights(weights_in), weight(weight_in), priors(std::move(priors_in)), level(level_in),
+          t(codes.groups, sizes_in.size(), 0, true, 0), shares_of(priors.columns, t.k, 2), counts(priors.columns.places() * t.lanes),
+          joined(t.length() * t.lanes), sizes(t.lanes), led(t.k), shares(codes.rows * t.k), before(shares.size()), leaders(codes.rows), former(codes.rows) {
+        const std::size_t places = priors.columns.places();
         for (std::size_t j = 0; j < t.k; ++j) {
             sizes[j] = static_cast<std::uint64_t>(sizes_in.data()[j]);
-            for (std::size_t place = 0; place < t.length(); ++place)
-                counts[place * t.lanes + j] = static_cast<std::uint64_t>(counts_in.data()[j * t.length() + place]);
+            for (std::size_t place = 0; place < places; ++place)
+                counts[place * t.lanes + j] = static_cast<std::uint64_t>(counts_in.data()[j * places + place]);
         }
+        if (priors.columns.pairs() == 0) joined = counts;  // how pairs are shared is not known before the first pass
+    }
+
+    // Counts of categories from those with pairs.
+    void split_pairs() {
+        const ColumnPriors& columns = priors.columns;
+        std::fill(counts.begin(), counts.end(), 0);
+        for (std::size_t column = 0; column < columns.columns(); ++column)
+            for (std::size_t at = 0; at < t.widths[column]; ++at) {
+                const std::uint64_t* from = joined.data() + (t.begin_of[column] + at) * t.lanes;
+                std::uint64_t* to = counts.data() + (columns.begin_of[column] + at % columns.size(column)) * t.lanes;
+                for (std::size_t lane = 0; lane < t.lanes; ++lane) to[lane] += from[lane];
+            }
     }
 
     // Doubles hold every count, and sums over a column.
@@ -204,7 +209,8 @@ class SoftPasses {
                                          first ? nullptr : former.data(), leaders.data(), sizeof leaders[0]);
         first = false;
         const SoftSums sums = shared_out(t, block, owned, level);
-        counts = by_column(sums);
+        joined = by_column(sums);
+        split_pairs();
         for (std::size_t j = 0; j < t.k; ++j) {
             sizes[j] = sums.size_of(j);
             led[j] = sums.led_by(j);

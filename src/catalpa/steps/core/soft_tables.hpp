@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 
+#include "between/column_priors.hpp"
 #include "between/logarithm.hpp"
 #include "groups.hpp"
 
@@ -115,12 +116,12 @@ class SoftTables : public Groups {
 
 };
 
-// What the shares of clusters are drawn towards from one pass to the next, and how costs are rounded.
-struct Shrinking {
-    std::vector<double> prior, masses;  // (length,) and (columns,) rows that stand beside a cluster's own
-    double per_unit, total;             // rows of one unit of the counts; rows in all, and half a one for every cluster
-    double quanta;                      // of a nat
-    bool released;                      // whether sizes may win rows
+// How costs follow from counts from one pass to the next, and how they are rounded.
+struct SoftPriors {
+    ColumnPriors columns;
+    double per_unit, total;  // rows of one unit of the counts; rows in all, and half a one for every cluster
+    double quanta, room;     // of a nat; nats that the costs of a row stay below
+    bool released;           // whether clusters weigh by their size
 };
 
 // A block of rows, and where its shares and foremost clusters go.

@@ -41,6 +41,7 @@ def _rise(block: Block, fixed: FixedShares) -> IntArray:  # (n, k) int32
 
 def shares(block: Block, fixed: FixedShares) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Shares (n, k), gaps (n, k), least costs (n,) and log terms (n,) of a block's rows; all integers."""
+    block = fixed.coded(block)
     total = costs(block, fixed)
     gap, least = gaps(total, fixed.coarser)
     share, log = _shared_out(gap)
@@ -103,6 +104,7 @@ def count(
     row has moved, and no change is measured.
     """
     share, gap, least, log = shares(block, fixed)
+    block = fixed.coded(block)
     weights = block.row_weights
     wide, leader = share.astype(np.int64), (gap == 0).argmax(axis=1)
     cost = weighted_sum(least.astype(np.int64), weights)

@@ -7,7 +7,7 @@ processors, and a table entry rounded from it with it, while IEEE 754 fixes what
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -15,10 +15,11 @@ import numpy as np
 from catalpa.errors import ParameterError
 from catalpa.steps import compiled
 from catalpa.steps.compiled import _core
-from catalpa.steps.counts import WHOLE, Counts, SharedCounts
+from catalpa.steps.counts import WHOLE, SharedCounts
 from catalpa.steps.scores import FixedTable, Scores
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 from catalpa.table.fused import Groups
+from catalpa.table.joined import JoinedAxis
 
 LN_TWO = 0.6931471805599453
 FRACTION_BITS = 16  # of a cost in bits (a cost of one bit halves a row's share)
@@ -65,82 +66,6 @@ def _log_by_reference(x: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Shrinkage:
-    """What a cluster's shares are drawn towards.
-
-    Attributes
-    ----------
-    axis : Axis
-        Without holes.
-    cells : array (V,)
-        Rows that stand beside a cluster's own at every place.
-    columns : array (columns,)
-        The same of every column.
-    """
-
-    axis: Axis
-    cells: FloatArray
-    columns: FloatArray
-
-
-def shrunk_costs(
-    counts: Counts, units: float, shrinkage: Shrinkage, tables: int
-) -> tuple[FloatArray, FloatArray]:
-    """Minus the logarithms of shrunk shares, (tables, k, V), and of the clusters' own, (tables, k).
-
-    A cluster's own share is drawn towards that of all by half a row. The second table, where there are two,
-    is that of clusters that one row has left.
-
-    Parameters
-    ----------
-    counts : Counts
-        Over true categories.
-    units : float
-        Of the counts, that make one row.
-
-    Examples
-    --------
-    >>> from catalpa.table.blocks import Block
-    >>> shrinkage = Shrinkage(Axis((2,)), np.array([1.0, 1.0]), np.array([2.0]))
-    >>> block = Block(np.array([[0], [0], [1]], dtype=np.uint8), np.zeros((3, 0)))
-    >>> counts = Counts.of(block, np.array([0, 0, 0]), 1, Axis((2,)))
-    >>> costs, _ = shrunk_costs(counts, 1.0, shrinkage, 2)
-    >>> np.exp(-costs).round(3).tolist()
-    [[[0.6, 0.4]], [[0.5, 0.25]]]
-    """
-    level = compiled.core_level()
-    if level is None:
-        return _shrunk_by_reference(counts, units, shrinkage, tables)
-    k, places = counts.by_category.shape
-    costs, anchors = np.empty((tables, k, places)), np.empty((tables, k))
-    _core.shrunk_costs(
-        np.ascontiguousarray(counts.by_category),
-        counts.sizes,
-        shrinkage.axis.offsets,
-        shrinkage.cells,
-        shrinkage.columns,
-        units,
-        costs.reshape(tables * k, places),
-        anchors.reshape(-1),
-        level,
-    )
-    return costs, anchors
-
-
-def _shrunk_by_reference(
-    counts: Counts, units: float, shrinkage: Shrinkage, tables: int
-) -> tuple[FloatArray, FloatArray]:
-    axis, left = shrinkage.axis, np.arange(tables)[:, None]
-    by_place = counts.by_category / units, axis.by_column(counts.by_category) / units
-    cells, columns = (np.maximum(part - left[:, :, None], 0.0) for part in by_place)
-    known = columns + shrinkage.columns
-    shares = (cells + shrinkage.cells) / np.where(known > 0, known, 1.0)[:, :, axis.column_of]
-    sizes = np.maximum(counts.sizes / units - left, 0.0)
-    total = float(counts.sizes.sum()) / units + counts.k / 2.0
-    return -log(shares), -log((sizes + 0.5) / total)
-
-
-@dataclass(frozen=True, eq=False)
 class FixedShares(FixedTable):
     """Costs in quanta of ``2 ** (coarser - 16)`` bits, on the axis that the blocks use.
 
@@ -169,7 +94,15 @@ class FixedShares(FixedTable):
     table_rise: IntArray | None
     anchor_rise: IntArray | None
     coarser: int  # bits by which a cost is coarser than ``2 ** -16``; 0 but for very many columns
+    joined: JoinedAxis | None = None
     prepared: dict[Groups, object] = field(default_factory=dict, repr=False, compare=False)
+
+    def folded(self, shared: SharedCounts) -> SharedCounts:
+        """Sums over categories, and over pairs of them, from those over all places of the axis."""
+        if self.joined is None:
+            return shared.folded(self.axis)
+        by_category, pairs = self.joined.split(shared.counts.by_category)
+        return replace(shared, counts=replace(shared.counts, by_category=by_category), pairs=pairs)
 
     def log_likelihood(self, shared: SharedCounts) -> float:
         """Sum over rows of weight times log density under all clusters together, in nats.
@@ -204,7 +137,9 @@ def soften(scores: Scores, axis: Axis, second: Scores | None = None) -> FixedSha
     """
     check_shareable(scores.k)
     both = (scores,) if second is None else (scores, second)
-    tables, anchors = [axis.expand(each.table) for each in both], [each.anchor for each in both]
+    table, coded, joined = scores.on(axis)
+    tables, anchors = [table, *(each.on(axis)[0] for each in both[1:])], [each.anchor for each in both]
+    axis = coded
     numbers = _by_numbers(scores)
     coarser = 0
     costs = rounded_if_near(tables, anchors, FINEST, ROOM - numbers, axis.n_columns)
@@ -226,6 +161,7 @@ def soften(scores: Scores, axis: Axis, second: Scores | None = None) -> FixedSha
         table_rise=costs.rise,
         anchor_rise=costs.anchor_rise,
         coarser=coarser,
+        joined=joined,
     )
 
 

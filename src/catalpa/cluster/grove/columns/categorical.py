@@ -1,4 +1,4 @@
-"""Columns of categories: a Dirichlet-multinomial per cluster, whose prior mean is the whole table's."""
+"""Columns of categories: a Dirichlet-multinomial per cluster, shrunk towards a mean of the clusters."""
 
 from __future__ import annotations
 
@@ -7,20 +7,27 @@ from functools import cached_property
 
 import numpy as np
 
-from catalpa.cluster.grove.special import log_gamma, total
+from catalpa.cluster.grove.special import in_order, log_gamma
 from catalpa.steps.counts import Counts
-from catalpa.steps.soft.scores import Shrinkage, shrunk_costs
 from catalpa.table.blocks import Axis, FloatArray, IntArray
+
+LEAST_CENTRE = 1e-7  # of a category that some row has
 
 
 @dataclass(frozen=True, eq=False)
 class CategoricalColumns:
-    """All categorical columns, with estimates that take no notice of an order."""
+    """All categorical columns, with estimates that take no notice of an order.
+
+    The centre that clusters are shrunk towards is a mean of their shares in which a cluster counts by its
+    credibility n / (n + A), not by its size: a small cluster is not pulled towards a large one (Buhlmann and
+    Straub).
+    """
 
     axis: Axis  # without holes
     shares: FloatArray  # (V,); q_r(v), among the known cells of each column; 0 for a category that no row has
     prior: float  # a: pseudo-counts per category
     units: float  # of the counts that make a weight of 1
+    common: tuple[int, ...] = ()  # columns that have the same distribution in all clusters
 
     @cached_property
     def occurring(self) -> IntArray:  # (columns,)
@@ -29,43 +36,68 @@ class CategoricalColumns:
 
     @cached_property
     def strengths(self) -> FloatArray:  # (columns,)
-        """A_r = a o_r: prior strength of each column, in rows."""
-        return self.prior * self.occurring
+        """A_r = a o_r: prior strength of each column, in rows; infinite for a common column."""
+        strengths = self.prior * self.occurring
+        strengths[list(self.common)] = np.inf
+        return strengths
 
-    @cached_property
-    def pseudo_counts(self) -> FloatArray:  # (V,)
-        """A_r q_r(v)."""
-        return self.strengths[self.axis.column_of] * self.shares
+    def rows(self, counts: Counts) -> tuple[FloatArray, FloatArray]:
+        """c_jr(v), (k, V), and n_jr, (k, columns), in rows."""
+        return counts.by_category / self.units, self.axis.by_column(counts.by_category) / self.units
 
-    @cached_property
-    def shrinkage(self) -> Shrinkage:
-        return Shrinkage(self.axis, self.pseudo_counts, self.strengths)
+    def centre(self, cells: FloatArray, known: FloatArray) -> FloatArray:  # (V,)
+        """m_r(v): mean of the clusters' shares, weighted by their credibility."""
+        column_of = self.axis.column_of
+        reach = known + self.strengths
+        inverse = 1.0 / np.where(reach > 0, reach, 1.0)
+        weights = in_order(known * inverse, 0)[column_of]
+        credible = in_order(cells * inverse[:, column_of], 0)
+        mean = np.where(weights > 0, credible / np.where(weights > 0, weights, 1.0), self.shares)
+        mean = np.where(np.isinf(self.strengths)[column_of], self.shares, mean)
+        return np.where(self.shares == 0, 0.0, np.maximum(mean, LEAST_CENTRE))
 
-    @cached_property
-    def with_absent(self) -> list[slice]:
-        """Places of the columns that declare categories which no row has."""
-        return [part for part in self.axis.slices() if (self.shares[part] == 0).any()]
+    def update(self, cells: FloatArray, known: FloatArray, centre: FloatArray, tables: int) -> FloatArray:
+        """p_jr(v), (tables, k, V); the second table leaves one row out of every count."""
+        column_of, left = self.axis.column_of, np.arange(tables)[:, None, None]
+        strengths = np.where(np.isinf(self.strengths), 0.0, self.strengths)
+        reach = np.maximum(known - left, 0.0) + strengths
+        pseudo = strengths[column_of] * centre
+        shares = (np.maximum(cells - left, 0.0) + pseudo) / np.where(reach > 0, reach, 1.0)[:, :, column_of]
+        return np.where(np.isinf(self.strengths)[column_of], centre, shares)
 
-    def costs(self, counts: Counts, tables: int) -> tuple[FloatArray, FloatArray]:
-        """-ln p_jr(v), (tables, k, V), and minus the logarithms of the clusters' sizes, (tables, k).
+    def fill_absent(self, shares: FloatArray) -> None:
+        """Let a category that no row has be as rare as its column's rarest; shares (tables, k, V)."""
+        for part in self.axis.slices():
+            absent = self.shares[part] == 0
+            if absent.any():
+                present = shares[:, :, part][:, :, ~absent]
+                least = present.min(axis=2, initial=1.0)
+                shares[:, :, part.start + np.flatnonzero(absent)] = least[:, :, None]
 
-        The second table is that of counts with one row taken out of each.
-        """
-        return shrunk_costs(counts, self.units, self.shrinkage, tables)
+    def evidence(self, counts: Counts) -> FloatArray:  # (columns,)
+        """Log marginal likelihood of every column."""
+        cells, known = self.rows(counts)
+        centre = self.centre(cells, known)
+        parts = self._evidence(cells, known, centre, self.strengths)
+        if self.common:
+            strengths = self.prior * self.occurring.astype(np.float64)
+            together = cells.sum(axis=0, keepdims=True), known.sum(axis=0, keepdims=True)
+            one = self._evidence(*together, self.shares, strengths)
+            parts[list(self.common)] = one[list(self.common)]
+        return parts
 
-    def fill_absent(self, costs: FloatArray) -> None:
-        """Let a category that no row has cost as much as its column's rarest; costs (tables, k, V)."""
-        for part in self.with_absent:
-            of_column, absent = costs[:, :, part], self.shares[part] == 0
-            of_column[:, :, absent] = 0.0
-            of_column[:, :, absent] = of_column.max(axis=2, keepdims=True)
-
-    def evidence(self, counts: Counts) -> float:
-        """Log marginal likelihood of the categories."""
-        there, known = self.pseudo_counts > 0, self.strengths > 0
-        cells, prior = (counts.by_category / self.units)[:, there], self.pseudo_counts[there]
-        columns = (self.axis.by_column(counts.by_category) / self.units)[:, known]
-        strength = self.strengths[known]
-        return total(log_gamma(cells + prior) - log_gamma(prior)) - total(
-            log_gamma(columns + strength) - log_gamma(strength)
-        )
+    def _evidence(
+        self, cells: FloatArray, known: FloatArray, centre: FloatArray, strengths: FloatArray
+    ) -> FloatArray:
+        takes_part = (strengths > 0) & np.isfinite(strengths)
+        pseudo = np.where(takes_part, strengths, 0.0)[self.axis.column_of] * centre
+        there = pseudo > 0
+        parts = np.zeros(cells.shape)
+        # A copy in the order of the rows: NumPy adds in the order of memory.
+        parts[:, there] = log_gamma(np.ascontiguousarray(cells[:, there]) + pseudo[there])
+        parts[:, there] -= log_gamma(pseudo[there])
+        columns = np.zeros(known.shape)
+        strength = strengths[takes_part]
+        columns[:, takes_part] = log_gamma(np.ascontiguousarray(known[:, takes_part]) + strength)
+        columns[:, takes_part] -= log_gamma(strength)
+        return in_order(self.axis.by_column(parts) - columns, 0)

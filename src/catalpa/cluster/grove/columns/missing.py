@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from catalpa.cluster.grove.special import log_gamma
+from catalpa.cluster.grove.columns.categorical import LEAST_CENTRE
+from catalpa.cluster.grove.special import in_order, log_gamma, total
 from catalpa.steps.soft.scores import log
 from catalpa.table.blocks import FloatArray, IntArray
 
@@ -25,29 +26,46 @@ class MissingIndicators:
         """Numeric columns that have an indicator."""
         return np.flatnonzero(self.shares)
 
-    def update(self, sizes: FloatArray, seen: FloatArray, column: int) -> FloatArray:  # (2, k)
-        """Shares of missing and of present numbers in clusters of these sizes."""
-        missing, strength = float(self.shares[column]), 2.0 * self.prior
-        cells = np.stack([np.maximum(sizes - seen, 0.0), seen])
-        overall = np.array([[missing], [1.0 - missing]])
-        return np.asarray((cells + strength * overall) / (sizes + strength))
+    def _cells(self, sizes: FloatArray, seen: FloatArray) -> FloatArray:  # (2, k)
+        return np.stack([np.maximum(sizes - seen, 0.0), seen])
 
-    def costs(self, sizes: FloatArray, seen: FloatArray, anchor: FloatArray, level: FloatArray) -> FloatArray:
-        """Anchors (k,) with the costs of missing numbers; what a present one costs more joins ``level``."""
+    def centre(self, cells: FloatArray, column: int) -> FloatArray:  # (2, 1)
+        """Mean of the clusters' shares of missing and present, weighted by their credibility."""
+        sizes = cells[0] + cells[1]
+        inverse = 1.0 / (sizes + 2.0 * self.prior)
+        weights = float(in_order(sizes * inverse, 0))
+        overall = np.array([[self.shares[column]], [1.0 - self.shares[column]]])
+        if not weights > 0:
+            return overall
+        return np.asarray(np.maximum(in_order(cells * inverse, 1)[:, None] / weights, LEAST_CENTRE))
+
+    def update(self, cells: FloatArray, centre: FloatArray, sizes: FloatArray) -> FloatArray:  # (2, k)
+        """Shares of missing and of present numbers in clusters of these sizes."""
+        strength = 2.0 * self.prior
+        return np.asarray((cells + strength * centre) / (sizes + strength))
+
+    def costs(
+        self, sizes: FloatArray, seen: FloatArray, left: int, anchor: FloatArray, level: FloatArray
+    ) -> FloatArray:
+        """Anchors (k,) with the costs of missing numbers; what a present one costs more joins ``level``.
+
+        ``left`` rows are left out of every cluster.
+        """
+        less = np.maximum(sizes - left, 0.0)
         for column in self.columns:
-            absent, present = -log(self.update(sizes, seen[:, column], int(column)))
+            centre = self.centre(self._cells(sizes, seen[:, column]), int(column))
+            absent, present = -log(self.update(self._cells(less, seen[:, column]), centre, less))
             anchor = anchor + absent
             level[:, column] += present - absent
         return anchor
 
-    def evidence(self, sizes: FloatArray, rows: FloatArray) -> float:
-        """Log marginal likelihood of which numbers are missing."""
-        summed, strength = 0.0, 2.0 * self.prior
+    def evidence(self, sizes: FloatArray, rows: FloatArray) -> FloatArray:  # (numeric,)
+        """Log marginal likelihood of which numbers of every column are missing."""
+        parts, strength = np.zeros(len(self.shares)), 2.0 * self.prior
         for column in self.columns:
-            missing = float(self.shares[column])
-            seen, absent = rows[:, column], np.maximum(sizes - rows[:, column], 0.0)
-            for part, share in ((absent, missing), (seen, 1.0 - missing)):
-                own = np.array(strength * share)
-                summed += float((log_gamma(part + own) - log_gamma(own)).sum())
-            summed -= float((log_gamma(sizes + strength) - log_gamma(np.array(strength))).sum())
-        return summed
+            cells = self._cells(sizes, rows[:, column])
+            pseudo = strength * self.centre(cells, int(column))
+            parts[column] = total(log_gamma(cells + pseudo) - log_gamma(pseudo)) - total(
+                log_gamma(sizes + strength) - log_gamma(np.array(strength))
+            )
+        return parts

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from catalpa.cluster.grove.special import LOG_TWO_PI, log_gamma, total
+from catalpa.cluster.grove.special import LOG_TWO_PI, in_order, log_gamma
 from catalpa.steps.counts import Counts
 from catalpa.steps.soft.scores import log
 from catalpa.table.blocks import FloatArray
@@ -32,6 +32,7 @@ class NormalColumns:
     spread: FloatArray
     prior: float  # kappa; nu is twice as much
     units: float  # of the counts that make a weight of 1
+    common: tuple[int, ...] = ()  # columns that have the same distribution in all clusters
 
     def __len__(self) -> int:
         return len(self.middle)
@@ -48,8 +49,20 @@ class NormalColumns:
         around = np.maximum(around / (spread * spread), 0.0)
         return Moments(rows, (totals - rows * middle) / spread, around)
 
+    def _pooled(self, moments: Moments) -> Moments:
+        """The moments with those of common columns added over the clusters."""
+        if not self.common:
+            return moments
+        parts, common = [], list(self.common)
+        for part in (moments.rows, moments.totals, moments.squares):
+            part = part.copy()
+            part[:, common] = in_order(part[:, common], 0)
+            parts.append(part)
+        return Moments(*parts)
+
     def update(self, moments: Moments) -> tuple[FloatArray, FloatArray]:
         """mean_j and var_j of the standardised numbers, (k, numeric)."""
+        moments = self._pooled(moments)
         means = moments.totals / (self.prior + moments.rows)
         return means, self._scatter(moments) / (2.0 * self.prior + moments.rows)
 
@@ -60,14 +73,13 @@ class NormalColumns:
         scale = 1.0 / (2.0 * variances * (self.spread * self.spread))
         return self.middle + means * self.spread, scale, level
 
-    def evidence(self, moments: Moments) -> float:
-        """Log marginal likelihood of the numbers."""
-        if not moments.rows.size:
-            return 0.0
+    def evidence(self, moments: Moments) -> FloatArray:  # (numeric,)
+        """Log marginal likelihood of every column."""
+        moments = self._pooled(moments)
         kappa = np.array(self.prior)
         freedom, rows, scatter = 2.0 * kappa, moments.rows, self._scatter(moments)
         after = freedom + rows
-        return total(
+        parts = (
             0.5 * log(kappa / (kappa + rows))
             + log_gamma(after / 2.0)
             - log_gamma(freedom / 2.0)
@@ -75,6 +87,8 @@ class NormalColumns:
             - after / 2.0 * log(scatter / 2.0)
             - rows / 2.0 * LOG_TWO_PI
         )
+        parts[1:, list(self.common)] = 0.0  # one cluster holds them all
+        return in_order(parts, 0)
 
     def _scatter(self, moments: Moments) -> FloatArray:
         """B = nu + f N + Q - S^2 / (kappa + N)."""

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "column_priors.hpp"
 #include "logarithm.hpp"
 
 namespace {
@@ -11,13 +12,6 @@ using namespace catalpa;
 constexpr std::size_t PLACES = 64;       // that are rounded together
 constexpr double FARTHEST = 0x1p24;      // a cost beyond is left to the reference
 constexpr double INTEGERS = 0x1p31 - 2;  // what differences of costs stay below
-
-// What clusters are drawn towards.
-struct Shrunk {
-    const double *prior, *masses;
-    const std::int64_t* starts;
-    std::size_t columns, places;
-};
 
 struct Rounding {
     const double *costs, *after;  // the second may be null
@@ -41,47 +35,98 @@ void logarithm(const Vector<const double>& from, const Vector<double>& to, const
     CATALPA_AT_LEVEL(level, logarithms, from.data(), to.data(), from.size());
 }
 
-// Minus logarithms of shrunk shares, (k, places), and of the sizes, (k,); behind them, where `costs` has room for as many
-// again, those of clusters that one row has left.
-void shrunk_costs(const Matrix<const std::int64_t>& counts, const Ints& sizes, const Ints& starts,
-                  const Vector<const double>& prior, const Vector<const double>& masses, double units,
-                  const Matrix<double>& costs, const Vector<double>& anchors, const std::string& level) {
-    const std::size_t k = counts.shape(0), places = counts.shape(1), columns = masses.size();
+// Minus logarithms of the shares of categories, (k, places), of those of tied columns given their parent's category, (k,
+// pairs), and of the sizes, (k,); behind them, where `costs` has room for as many again, the leave-one-out ones. Without `logs`
+// the shares themselves.
+void category_costs(const Matrix<const std::int64_t>& counts, const Ints& sizes, const ColumnPriors& priors, double units, bool logs,
+                    const Matrix<double>& costs, const Matrix<double>& pairs, const Vector<double>& anchors,
+                    const std::string& level) {
+    const std::size_t k = counts.shape(0), places = counts.shape(1), columns = priors.columns();
     require(sizes.size() == k, "sizes must have one entry per cluster.");
-    check_columns(starts, columns, places);
-    require(prior.size() == places, "prior must have one entry per place.");
+    require(places == priors.places(), "counts must be clusters by places.");
     require(units > 0.0, "units must be above 0.");
     require(has_shape(costs, k, places) || has_shape(costs, 2 * k, places),
             "costs must be clusters by places, once or twice.");
+    require(has_shape(pairs, costs.shape(0), priors.pairs()), "pairs must be clusters by pairs, as often as costs.");
     require(anchors.size() == costs.shape(0), "There must be as many anchors as clusters with costs.");
     check_level(level);
-    const bool twice = costs.shape(0) != k;
     nb::gil_scoped_release unlocked;
-    const Shrunk shrunk{prior.data(), masses.data(), starts.data(), columns, places};
-    std::vector<double> cells(places), known(columns);
-    std::uint64_t all = 0;
-    for (std::size_t j = 0; j < k; ++j) all += static_cast<std::uint64_t>(sizes.data()[j]);
-    const double total = static_cast<double>(static_cast<std::int64_t>(all)) / units + static_cast<double>(k) / 2.0;
+    ColumnShares shares(priors, k, k && costs.shape(0) != k ? 2 : 1);
     for (std::size_t j = 0; j < k; ++j) {
         const std::int64_t* own = counts.data() + j * places;
         for (std::size_t column = 0; column < columns; ++column) {
             std::uint64_t sum = 0;
-            for (std::int64_t place = starts.data()[column]; place < starts.data()[column + 1]; ++place) {
+            for (std::size_t place = priors.begin_of[column]; place < priors.begin_of[column + 1]; ++place) {
                 sum += static_cast<std::uint64_t>(own[place]);
-                cells[place] = static_cast<double>(own[place]) / units;
+                shares.cells[place * shares.wide + j] = static_cast<double>(own[place]) / units;
             }
-            known[column] = static_cast<double>(static_cast<std::int64_t>(sum)) / units;
+            shares.known[column * shares.wide + j] = static_cast<double>(static_cast<std::int64_t>(sum)) / units;
         }
-        double size = static_cast<double>(sizes.data()[j]) / units;
-        CATALPA_AT_LEVEL(level, costs_of, shrunk, cells.data(), known.data(), costs.data() + j * places);
-        anchors.data()[j] = -from_number((size + 0.5) / total);
-        if (!twice) continue;
-        CATALPA_AT_LEVEL(level, without_one, cells.data(), places);
-        CATALPA_AT_LEVEL(level, without_one, known.data(), columns);
-        CATALPA_AT_LEVEL(level, without_one, &size, 1);
-        CATALPA_AT_LEVEL(level, costs_of, shrunk, cells.data(), known.data(), costs.data() + (k + j) * places);
-        anchors.data()[k + j] = -from_number((size + 0.5) / total);
     }
+    CATALPA_AT_LEVEL(level, column_shares, priors, shares);
+    if (logs) CATALPA_AT_LEVEL(level, logarithms, shares.shares.data(), shares.shares.data(), shares.shares.size());
+    const double sign = logs ? -1.0 : 1.0;
+    const std::size_t all = places + priors.pairs();
+    for (std::size_t table = 0; table < shares.tables; ++table)
+        for (std::size_t j = 0; j < k; ++j) {
+            const double* from = shares.shares.data() + table * all * shares.wide + j;
+            double *to = costs.data() + (table * k + j) * places, *to_pairs = pairs.data() + (table * k + j) * priors.pairs();
+            for (std::size_t place = 0; place < places; ++place) to[place] = sign * from[place * shares.wide];
+            for (std::size_t pair = 0; pair < priors.pairs(); ++pair) to_pairs[pair] = sign * from[(places + pair) * shares.wide];
+        }
+    std::uint64_t weight = 0;
+    for (std::size_t j = 0; j < k; ++j) weight += static_cast<std::uint64_t>(sizes.data()[j]);
+    const double total = static_cast<double>(static_cast<std::int64_t>(weight)) / units + static_cast<double>(k) / 2.0;
+    for (std::size_t j = 0; j < anchors.size(); ++j) {
+        const double size = static_cast<double>(sizes.data()[j % k]) / units, less = size - static_cast<double>(j / k);
+        anchors.data()[j] = -from_number(((less > 0.0 ? less : 0.0) + 0.5) / total);
+    }
+}
+
+void log_gamma(const Vector<const double>& from, const Vector<double>& to, const std::string& level) {
+    require(to.size() == from.size(), "There must be as many logarithms as numbers.");
+    check_level(level);
+    nb::gil_scoped_release unlocked;
+    CATALPA_AT_LEVEL(level, log_gammas, from.data(), to.data(), from.size());
+}
+
+// Evidence for a law of its own of every two of some columns, (columns, columns), above the diagonal; minus infinity of those
+// that have too many pairs of categories for their rows. `counts` (places, places) are in rows, `weights` (k,) add up to 1.
+void pair_gains(const Numbers& counts, const Numbers& shares, const Vector<const double>& weights, const Ints& starts, const Ints& columns,
+                double price, const Matrix<double>& gains, const std::string& level) {
+    const std::size_t k = shares.shape(0), places = shares.shape(1), some = columns.size();
+    require(starts.size() > 0, "starts must have one entry per column, and the end.");
+    check_columns(starts, starts.size() - 1, places);
+    require(has_shape(counts, places, places), "counts must be places by places.");
+    require(weights.size() == k, "weights must have one entry per cluster.");
+    require(has_shape(gains, some, some), "gains must be columns by columns.");
+    for (std::size_t at = 0; at < some; ++at)
+        require(columns.data()[at] >= 0 && columns.data()[at] + 1 < static_cast<std::int64_t>(starts.size()), "There is no such column.");
+    check_level(level);
+    nb::gil_scoped_release unlocked;
+    std::fill_n(gains.data(), gains.size(), -std::numeric_limits<double>::infinity());
+    std::vector<double> own, expected, room;
+    for (std::size_t at = 0; at < some; ++at)
+        for (std::size_t to = at + 1; to < some; ++to) {
+            const auto one = static_cast<std::size_t>(starts.data()[columns.data()[at]]), other = static_cast<std::size_t>(starts.data()[columns.data()[to]]);
+            const std::size_t size_one = static_cast<std::size_t>(starts.data()[columns.data()[at] + 1]) - one;
+            const std::size_t size_other = static_cast<std::size_t>(starts.data()[columns.data()[to] + 1]) - other;
+            const std::size_t pairs = size_one * size_other;
+            own.resize(pairs), expected.resize(pairs), room.resize(4 * pairs);
+            std::size_t seen_one = 0, seen_other = 0;
+            double rows = 0.0;
+            for (std::size_t u = 0; u < size_one; ++u) {
+                std::copy_n(counts.data() + (one + u) * places + other, size_other, own.data() + u * size_other);
+                seen_one += counts.data()[(one + u) * places + one + u] > 0.0;
+            }
+            for (std::size_t v = 0; v < size_other; ++v) seen_other += counts.data()[(other + v) * places + other + v] > 0.0;
+            for (double pair : own) rows += pair;
+            if (seen_one < 2 || seen_other < 2) continue;
+            const auto strength = static_cast<double>((seen_one - 1) * (seen_other - 1));
+            if (strength > rows) continue;
+            CATALPA_AT_LEVEL(level, expected_pairs, shares.data() + one, shares.data() + other, weights.data(), k, places, size_one, size_other, expected.data());
+            gains.data()[at * some + to] = CATALPA_AT_LEVEL(level, pair_gain, own.data(), expected.data(), pairs, strength, price, room.data());
+        }
 }
 
 // What clusters differ by in one entry per cluster, (anchors,), or (anchors, then second anchors).
@@ -137,6 +182,11 @@ std::optional<std::int64_t> round_costs(const Numbers& costs, const Numbers& aft
 
 void catalpa::bind_costs(nb::module_& module) {
     module.def("logarithm", &logarithm);
-    module.def("shrunk_costs", &shrunk_costs);
+    nb::class_<ColumnPriors>(module, "ColumnPriors")
+        .def(nb::init<const Ints&, const Vector<const double>&, const Vector<const double>&, const Ints&, const Ints&,
+                      const Vector<const double>&>());
+    module.def("category_costs", &category_costs);
+    module.def("log_gamma", &log_gamma);
+    module.def("pair_gains", &pair_gains);
     module.def("round_costs", &round_costs);
 }

@@ -1,28 +1,10 @@
 // Cost tables from counts, and costs to integers, compiled once per instruction set by each_level.hpp.
 
+#include "column_shares.hpp"
 #include "logarithm_rows.hpp"
+#include "gains.hpp"
 
 namespace CATALPA_LEVEL {
-
-// Minus the logarithms of one cluster's shrunk shares. `known` holds what the cluster has of each column.
-CATALPA_TARGET inline void costs_of(const Shrunk& shrunk, const double* cells, const double* known, double* costs) {
-    for (std::size_t column = 0; column < shrunk.columns; ++column) {
-        const double all = known[column] + shrunk.masses[column], by = all > 0.0 ? all : 1.0;
-        const auto begin = static_cast<std::size_t>(shrunk.starts[column]), end = static_cast<std::size_t>(shrunk.starts[column + 1]);
-        for (std::size_t place = begin; place < end; ++place) costs[place] = (cells[place] + shrunk.prior[place]) / by;
-    }
-    logarithms(costs, costs, shrunk.places);
-    for (std::size_t place = 0; place < shrunk.places; ++place) costs[place] = -costs[place];
-}
-
-// As many numbers with one taken off each, none below 0. It is taken off first, since compilers do not subtract on a
-// condition, and a branch would be a guess.
-CATALPA_TARGET inline void without_one(double* numbers, std::size_t size) {
-    for (std::size_t i = 0; i < size; ++i) {
-        const double less = numbers[i] - 1.0;
-        numbers[i] = less > 0.0 ? less : 0.0;
-    }
-}
 
 // Least and largest of numbers, together with those so far; false where one is too far from 0, or none.
 CATALPA_TARGET inline bool reach(const double* numbers, std::size_t size, double& low, double& high) {

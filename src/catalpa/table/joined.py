@@ -1,0 +1,103 @@
+"""Columns that are coded together with another column: one code for each pair of categories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
+from catalpa.table.fused import code_dtype
+
+
+@dataclass(frozen=True)
+class JoinedAxis:
+    """Places of columns of which some are coded together with another one, their parent.
+
+    The code of a tied column is ``code of the parent * width + code``. Nothing else about a pass changes: the
+    counts of such a column are those of pairs of categories.
+
+    Examples
+    --------
+    >>> joined = JoinedAxis(Axis((2, 3)), (-1, 0))
+    >>> joined.axis.sizes
+    (2, 6)
+    >>> joined.join(Block(np.array([[1, 2]], dtype=np.uint8), np.zeros((1, 0)))).codes.tolist()
+    [[1, 5]]
+    """
+
+    plain: Axis  # of the blocks' codes
+    parents: tuple[int, ...]  # (columns,); -1 for a column of its own
+
+    @cached_property
+    def axis(self) -> Axis:
+        """Places of the joined codes."""
+        widths = self.plain.widths.tolist()
+        return Axis(
+            tuple(
+                width if parent < 0 else width * widths[parent]
+                for width, parent in zip(widths, self.parents, strict=True)
+            )
+        )
+
+    @cached_property
+    def pairs(self) -> int:
+        """Pairs of categories of all tied columns."""
+        sizes = self.plain.sizes
+        return sum(sizes[own] * sizes[parent] for own, parent in self.edges)
+
+    @cached_property
+    def edges(self) -> tuple[tuple[int, int], ...]:
+        """Tied columns with their parents, in the order of the columns."""
+        return tuple((column, parent) for column, parent in enumerate(self.parents) if parent >= 0)
+
+    def parts(self) -> Iterator[tuple[int, int, slice]]:
+        """Tied columns, their parents, and where their pairs of categories are."""
+        at = 0
+        for column, parent in self.edges:
+            size = self.plain.sizes[column] * self.plain.sizes[parent]
+            yield column, parent, slice(at, at + size)
+            at += size
+
+    def join(self, block: Block) -> Block:
+        """The block with the codes of tied columns joined with those of their parents."""
+        plain = block.codes
+        codes = plain.astype(code_dtype(int(self.axis.widths.max(initial=1))))
+        for column, parent in self.edges:
+            codes[:, column] += plain[:, parent].astype(codes.dtype) * codes.dtype.type(
+                self.plain.widths[column]
+            )
+        return replace(block, held=codes)
+
+    def expand(self, table: FloatArray, pairs: FloatArray) -> FloatArray:  # (axis.length, k)
+        """Costs of all places from those of categories (V, k) and of pairs of categories (pairs, k).
+
+        A tied cell whose parent is missing or unknown costs what it costs by itself; one that is missing or
+        unknown itself costs nothing.
+        """
+        wide = self.plain.expand(table)
+        own = [wide[start:stop] for start, stop in pairwise(self.plain.offsets)]
+        sizes, widths = self.plain.sizes, self.plain.widths
+        for column, parent, part in self.parts():
+            joint = np.zeros((widths[parent], widths[column], table.shape[1]))
+            joint[:, : sizes[column]] = own[column][: sizes[column]]
+            joint[: sizes[parent], : sizes[column]] = pairs[part].reshape(sizes[parent], sizes[column], -1)
+            own[column] = joint.reshape(-1, table.shape[1])
+        return np.concatenate(own)
+
+    def split(self, by_place: NDArray[Any]) -> tuple[IntArray, IntArray]:
+        """Counts of categories (k, V) and of pairs of categories (k, pairs), from those of all places."""
+        k, sizes, widths = len(by_place), self.plain.sizes, self.plain.widths
+        own = [by_place[:, start:stop] for start, stop in pairwise(self.axis.offsets)]
+        pairs = np.zeros((k, self.pairs), dtype=by_place.dtype)
+        for column, parent, part in self.parts():
+            joint = own[column].reshape(k, widths[parent], widths[column])
+            pairs[:, part] = joint[:, : sizes[parent], : sizes[column]].reshape(k, -1)
+            own[column] = joint.sum(axis=1)
+        together = np.concatenate(own, axis=1) if own else by_place
+        return np.ascontiguousarray(self.plain.fold(together)), pairs
