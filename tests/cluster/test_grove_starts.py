@@ -149,8 +149,8 @@ def test_axes_of_a_mixed_table_are_those_of_its_categories_and_standardised_numb
     schema = infer(table)
     block = schema.scaling.apply(encode(table, schema).rows.blocks[0])
     whole = Counts.of(block, np.zeros(200, dtype=np.int64), 1, schema.axis)
-    overall = Overall.of(schema, whole, whole.means()[0], np.sqrt(whole.variances()[0]))
-    starts = Starts(block, schema.axis, overall, lambda own: LocalEngine(Rows(schema.axis, [own])))
+    marginals = Marginals.of(schema, whole, whole.means()[0], np.sqrt(whole.variances()[0]))
+    starts = Starts(block, schema.axis, marginals, lambda own: LocalEngine(Rows(schema.axis, [own])))
     placed = starts._points(3).points(block, schema.axis)
 
     ones = np.hstack([np.eye(3)[colour], np.eye(2)[shape]])
