@@ -179,6 +179,11 @@ def exact_numpy(cells: Sequence[Any], kind: str) -> np.ndarray:
     return array.reshape(-1, 1)
 
 
+def view(name: str) -> list[pa.DataType]:
+    """A type that an older Arrow does not have."""
+    return [getattr(pa, name)()] if hasattr(pa, name) else []
+
+
 def words_of(kind: pa.DataType) -> pa.DataType:
     return pa.dictionary(pa.int32(), kind)
 
@@ -200,8 +205,8 @@ TYPES: dict[str, tuple[st.SearchStrategy[Any], list[Callable[[Sequence[Any]], An
     "text": (
         TEXTS | st.text(st.characters(codec="utf-8"), max_size=4),
         [
-            *arrow(pa.string(), pa.large_string(), pa.string_view()),
-            *arrow(words_of(pa.string()), words_of(pa.large_string()), words_of(pa.string_view())),
+            *arrow(pa.string(), pa.large_string(), *view("string_view")),
+            *arrow(*map(words_of, [pa.string(), pa.large_string(), *view("string_view")])),
             *pandas("str", "string[python]", "string[pyarrow]", "category"),
             *polars(pl.String, pl.Categorical),
             *numpy("object"),
@@ -219,7 +224,10 @@ TYPES: dict[str, tuple[st.SearchStrategy[Any], list[Callable[[Sequence[Any]], An
     "short integers": (st.integers(-128, 127), SHORT),
     "integers": (st.integers(-(2**31), 2**31) | st.integers(0, 3), [*arrow(pa.int64()), *polars(pl.Int64)]),
     "large integers": (st.integers(0, 2**64 - 1) | st.sampled_from([2**63, 2**64 - 1]), WIDE),
-    "huge integers": (BIG | st.integers(-(2**70), 2**70), polars(pl.Int128)),
+    "huge integers": (
+        BIG | st.integers(-(2**70), 2**70),
+        polars(*([pl.Int128] if hasattr(pl, "Int128") else [])),
+    ),
     "beyond floats": (st.sampled_from([10**400, -(10**5000), 2**1024 - 2**971 + 1]), []),
     "floats": (
         FLOATS,
@@ -314,7 +322,7 @@ TYPES: dict[str, tuple[st.SearchStrategy[Any], list[Callable[[Sequence[Any]], An
     "bytes": (
         st.sampled_from([b"", b"red", "é".encode()]),
         [
-            *arrow(pa.binary(), pa.large_binary(), pa.binary_view(), words_of(pa.binary())),
+            *arrow(pa.binary(), pa.large_binary(), *view("binary_view"), words_of(pa.binary())),
             *polars(pl.Binary),
         ],
     ),
@@ -644,10 +652,11 @@ LISTS: dict[str, Callable[[list[Any]], Any]] = {
     "arrow, large": lambda cells: pa.table(
         {"x0": pa.array(cells, pa.large_list(pa.array(cells).type.value_type))}
     ),
-    "arrow, view": lambda cells: pa.table(
-        {"x0": pa.array(cells, pa.list_view(pa.array(cells).type.value_type))}
-    ),
 }
+if hasattr(pa, "list_view"):  # an older Arrow does not have it
+    LISTS["arrow, view"] = lambda cells: pa.table(
+        {"x0": pa.array(cells, pa.list_view(pa.array(cells).type.value_type))}
+    )
 ITEMS = st.sampled_from(
     [
         st.sampled_from(["a", "b", None]),
