@@ -339,6 +339,8 @@ class Fitted:
 
     def in_weights(self, units: NDArray[Any]) -> NDArray[Any]:
         """Counts in the user's weights; whole numbers stay whole where nothing was weighted."""
+        if self.units_per_weight == 1.0:
+            return units
         per_unit = weight_of_unit(self.units_per_weight)
         if not self.batches and int(self.outcome.counts.sizes.sum()) <= EXACT_UNITS:
             whole = float(per_unit).is_integer()
