@@ -48,12 +48,12 @@ def main() -> None:
 
 
 def stored_jobs(most_rows: int | None = None) -> pd.DataFrame:
-    """Stored runs that the protocol still has, each with its row."""
+    """Stored runs with a result that the protocol still has, each with its row."""
     protocol = read_protocol()
     most = math.inf if most_rows is None else most_rows
     lines = []
     for plan, name in ((protocol, "protocol.parquet"), (protocol.published(), "as_published.parquet")):
-        rows = {row["key"]: row for row in _rows(read_results(RESULTS / name))}
+        rows = {row["key"]: row for row in _rows(read_results(RESULTS / name)) if row["error"] == ""}
         lines += [
             (job, rows[job.key])
             for job in plan.jobs()

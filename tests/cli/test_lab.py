@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import re
 import sys
 import time
+from importlib.resources import files
 
 import pandas as pd
 import pytest
@@ -99,6 +101,51 @@ def test_a_figure_is_drawn_and_drawn_again_from_its_data(run, tmp_path):
     again = run("lab", "figure", 2, "--data", folder / "figure2.csv", "--force", "-q")
     assert again.code == 0
     assert (folder / "figure2.svg").read_bytes() == drawn
+
+
+def test_a_figure_from_data_elsewhere_writes_every_file_that_it_names(run, tmp_path):
+    assert run("lab", "figure", 2, "--quick", "-o", "first").code == 0
+    ended = run("lab", "figure", 2, "--data", "first/figure2.csv", "-o", "second")
+    assert ended.code == 0
+    named = re.findall(r"wrote (\S+)", ended.err)
+    assert [name.rpartition("/")[2] for name in named] == ["figure2.csv", "figure2.svg", "figure2.png"]
+    assert all((tmp_path / name).is_file() for name in named)
+    assert (tmp_path / "second/figure2.csv").read_bytes() == (tmp_path / "first/figure2.csv").read_bytes()
+    # Drawn from where it would be written: the data stay, and are not said to be written.
+    ended = run("lab", "figure", 2, "--data", "second/figure2.csv", "-o", "second", "--force")
+    assert "figure2.csv" not in ended.err
+
+
+def test_data_of_a_figure_that_cannot_be_read_are_refused(run):
+    ended = run("lab", "figure", 2, "--data", "nowhere.csv")
+    assert ended.code == 2
+    assert "'nowhere.csv' cannot be read as the CSV file of a figure" in ended.err
+
+
+def test_the_printed_runs_are_made_and_shown_beside_the_print(run):
+    ended = run("lab", "run", "--as-published", "--datasets", "CV")
+    assert ended.code == 0
+    assert "30 runs in results/as_published.parquet, 0 of them without a result." in ended.err
+    line = next(line for line in ended.out.splitlines() if line.startswith("CV"))
+    # Printed, from the script's seed, the difference, no unpicked seeds, and k-modes from the same rows.
+    assert line.split() == ["CV", "0.8759±0.00", "0.8759±0.00", "+0.0000", "-", "-", "0.8609"]
+    shown = run("lab", "table", 3, "--as-published", "--format", "csv")
+    assert shown.code == 0
+    once = pd.read_csv(io.StringIO(shown.out)).query("label == 'DISC-I' and dataset == 'CV'").iloc[0]
+    assert once["equal"]
+    assert run("lab", "table", 4, "--as-published").code == 2
+
+
+def test_claims_are_counted_into_a_file(run, tmp_path):
+    own = tmp_path / "own.toml"
+    text = files("catalpa.lab").joinpath("protocol.toml").read_text("utf-8")
+    own.write_text(re.sub(r"claims = .*", 'claims = { data = ["ZO"], starts = 2 }', text), "utf-8")
+    assert run("lab", "claims", "--protocol", own).code == 0
+    rows = pd.read_csv(tmp_path / "results" / "claims.csv")
+    assert len(rows) == 2 * 2
+    assert (rows["rises"] <= rows["relearnings"]).all()
+    assert (rows["present_pairs_at_0"] <= rows["pairs_at_0"]).all()
+    assert rows["stops"].all()
 
 
 def test_a_figure_without_its_packages_is_said_before_it_is_measured(run, monkeypatch):

@@ -47,10 +47,10 @@ def to_markdown(grid: Grid) -> str:
     return markdown(grid.head, [[marks[cell.place].format(cell.text) for cell in row] for row in grid.rows])
 
 
-def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of texts in Markdown; the first column names the rows."""
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]], align: str = "--:") -> str:
+    """A table of texts in Markdown; the first column names the rows, ``align`` is that of the others."""
     # Numbers to the right, so that their digits stand below each other.
-    rule = "|---|" + "--:|" * (len(head) - 1)
+    rule = "|---|" + f"{align}|" * (len(head) - 1)
     return "\n".join([_joined(head), rule, *map(_joined, rows)])
 
 

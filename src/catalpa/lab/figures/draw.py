@@ -20,6 +20,7 @@ from catalpa.plot.theme import INK, MUTED, PALETTE, alt, dressed
 
 # Methods beyond the eighth take the colours again, with another dash.
 DASHES = [[1, 0], [6, 3], [2, 2]]
+DECADES = [0.001, 0.01, 0.1, 1, 10, 100, 1000, 10000]  # of seconds
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ def draw_seconds(frame: pd.DataFrame) -> Any:
         line = alt.Chart(part, width=330, height=330, title=f"against {against}").encode(
             # On log axes growth with a power is a straight line, whose slope is the power.
             alt.X(f"{against}:Q", scale=alt.Scale(type="log", nice=False)),
-            alt.Y("seconds:Q", scale=alt.Scale(type="log")),
+            alt.Y("seconds:Q", scale=alt.Scale(type="log"), axis=alt.Axis(values=DECADES, format="~g")),
             alt.Color(
                 "method:N", sort=methods, legend=legend, scale=alt.Scale(domain=methods, range=colours)
             ),
@@ -111,13 +112,14 @@ def draw_embedding(frame: pd.DataFrame) -> Any:
     numbers = zip(frame["method"], frame["neighbour"], frame["silhouette"], strict=True)
     panel = [f"{name}: 1-NN {nearest:.2f}, silhouette {width:.2f}" for name, nearest, width in numbers]
     frame = frame.assign(panel=panel, **{"class": frame["class"].astype(str)})
+    inside = alt.Scale(padding=12, nice=False, zero=False)
     chart = (
         alt.Chart(frame, width=240, height=240, view=alt.ViewConfig(stroke=MUTED, strokeWidth=1))
         .mark_circle(size=22, opacity=0.85)
         .encode(
             # The frame stands for axes: coordinates of t-SNE have no unit.
-            alt.X("x:Q", axis=None),
-            alt.Y("y:Q", axis=None),
+            alt.X("x:Q", axis=None, scale=inside),
+            alt.Y("y:Q", axis=None, scale=inside),
             alt.Color("class:N", scale=alt.Scale(range=list(PALETTE)), legend=alt.Legend(symbolSize=90)),
         )
     )
@@ -134,10 +136,11 @@ def draw_seeds(frame: pd.DataFrame) -> Any:
     for place in places[places["method"] == "DISC"].to_dict("records"):
         own = frame[(frame["dataset"] == place["dataset"]) & (frame["method"] == "DISC")]
         low, high = min(own["ACC"].min(), place["printed"]), max(own["ACC"].max(), place["printed"])
-        margin = max(0.05 * (high - low), 0.002)
-        title = f"{place['dataset']}: rank {place['rank']} of {place['seeds']}"
+        margin = max(0.05 * (high - low), 0.01)
+        rank = "all equal," if place["tied"] == place["seeds"] > 1 else f"rank {place['rank']} of"
+        title = f"{place['dataset']}: {rank} {place['seeds']} seeds"
         scale = alt.Scale(domain=[low - margin, high + margin], nice=False)
-        across = alt.Axis(tickCount=4, format=".2f")
+        across = alt.Axis(tickCount=4, format=".3f", labelOverlap=True)
         bins = alt.Bin(extent=[low - margin, high + margin], step=(high - low + 2 * margin) / 30)
         bars = (
             alt.Chart(own)
@@ -162,8 +165,9 @@ def draw_seeds(frame: pd.DataFrame) -> Any:
             )
         )
         panels.append(alt.layer(bars, rules).properties(width=190, height=120, title=title))
-    title = (
-        "ACC of DISC, means of ten runs: seeds by mean (all seeds of a panel), and the rank of the script's"
+    title = alt.TitleParams(
+        "ACC of DISC over seeds of the published generator",
+        subtitle="Number of seeds by their mean of ten runs. Rank of the script's seed: 1 is best.",
     )
     return dressed(alt.concat(*panels, columns=4).properties(title=title))
 

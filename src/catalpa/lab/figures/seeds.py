@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from catalpa.datasets import Dataset, load
+from catalpa.errors import ParameterError
 from catalpa.lab.as_published import coded, published_starts
 from catalpa.lab.figures.pieces import Pieces
 from catalpa.lab.protocol import Protocol, PublishedStart
@@ -80,6 +81,8 @@ def ranks_of_seeds(frame: pd.DataFrame, seeds: Mapping[str, int], measure: str =
     rows = []
     for (dataset, method), part in frame.groupby(["dataset", "method"], sort=False):
         scores = part.set_index("seed")[measure].astype(float)
+        if seeds[str(dataset)] not in scores.index:
+            raise ParameterError(f"The means of {dataset} lack the script's seed, {seeds[str(dataset)]}.")
         script = float(scores.loc[[seeds[str(dataset)]]].iloc[0])
         rows.append(
             {
