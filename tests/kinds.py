@@ -29,6 +29,7 @@ BY_PLACE: Mapping[str, str] = {
     # They start Python.
     "tests/cli/test_cluster.py::test_clusters_are_told_where_packages_of_pages_are_not_installed": "process",
     "tests/cli/test_ends.py::test_an_error_that_nobody_can_be_told_keeps_its_exit_code": "process",
+    "tests/cli/test_ends.py::test_closed_streams_are_empty_ones": "process",  # by way of a shell
     "tests/cli/test_ends.py::test_help_on_a_full_disk_is_a_sentence_too": "process",
     "tests/cli/test_listings.py::test_help_and_version_do_not_wait_for_heavy_libraries": "process",
     "tests/cluster/test_adding_a_method.py": "process",
@@ -38,7 +39,20 @@ BY_PLACE: Mapping[str, str] = {
     "tests/estimator/test_checkpoint.py::test_a_killed_fit_continues_with_the_same_result": "process",
     "tests/test_public_names.py::test_a_method_imports_no": "process",
     "tests/test_public_names.py::test_importing_catalpa_imports_no_heavy_library": "process",
-    # They take seconds: the code of pages, other programs, whole protocols, every method on many tables.
+    # They take seconds: pages and their code, other programs, whole protocols, every method on many tables.
+    "tests/cli/test_against.py": "slow",
+    "tests/cli/test_doubt.py": "slow",
+    "tests/cli/test_ends.py::test_no_csv_text_gives_a_traceback": "slow",
+    "tests/cli/test_listings.py::test_the_demo": "slow",
+    "tests/cli/test_report.py": "slow",
+    "tests/cli/test_weight.py": "slow",
+    "tests/estimator/test_naming.py::test_pages_charts": "slow",
+    "tests/golden/": "slow",
+    "tests/plot/": "slow",
+    "tests/report/": "slow",
+    "tests/steps/test_core_equals_reference.py::test_every_instruction_set": "slow",
+    "tests/steps/test_soft_core_equals_reference.py::test_every_instruction_set": "slow",
+    "tests/table/test_odd_tables.py": "slow",
     "tests/cli/test_lab.py": "slow",
     "tests/cluster/test_kmodes.py::test_mean_cost_is_not_worse_than_that_of_the_kmodes_package": "slow",
     "tests/cluster/test_one_meaning.py": "slow",

@@ -64,7 +64,7 @@ def test_what_sql_and_onnx_are_told_is_text(model, slip):
 
 
 def test_columns_to_keep_are_a_list_and_not_one_text(model):
-    with pytest.raises(ParameterError, match="keep of to_sql is None or a list of texts"):
+    with pytest.raises(ParameterError, match=r"write \['hair'\]"):
         model.to_sql(keep="hair")
 
 

@@ -104,7 +104,7 @@ class ExportMixin:
             rules(
                 dialect=text(),
                 table=either(text(), texts()),
-                keep=either(choice(None), texts()),
+                keep=either(choice(None), text(), texts()),
                 label=text(),
             ),
         )
