@@ -169,7 +169,7 @@ class Search:
     def finish(self, engine: Engine, fit: MixtureFit) -> tuple[MixtureFit, Counts]:
         """The fit on all rows of the table, and the counts of rows in their most probable clusters."""
         if self._sampled:
-            fit = judged(engine, on_all_rows(engine, fit))
+            fit = on_all_rows(engine, fit)
         counts, _ = hard_counts(engine, fit)
         if not counts.sizes.all():
             n, k = len(self.table.block), len(counts.sizes)
@@ -230,7 +230,7 @@ class Search:
         engines = [self._engine, *(self.open_engine(axis, block) for _ in range(at_once - 1))]
         in_core = compiled.available() and not axis.holes and not len(self.table.marginals.middle)
         packed = compiled.pack(block, axis, k) if in_core else None
-        return [SearchRows(block, engine, packed) for engine in engines]
+        return [SearchRows(block, engine, packed, self.open_engine(axis, block)) for engine in engines]
 
 
 def _equal_sizes(mixture: Mixture, start: SharedCounts, rows: SearchRows) -> MixtureFit:
@@ -255,7 +255,7 @@ def _run(
 ) -> MixtureFit:
     engine = rows.engine
     fit = iterate(rows.passes(mixture, start), mixture, engine.n_rows, most, tolerance, before=before)
-    return judged(engine, fit)
+    return judged(rows.labeller, fit, keep=True)
 
 
 def _tied(
@@ -271,20 +271,22 @@ def _tied(
     ``first`` are the tied columns to begin with; without them they are learned from the start.
     """
     fit = MixtureFit(mixture, start, 0.0, otherwise.history if start is otherwise.shared else ())
+    # Often the columns that are tied in a single cluster are tied in none of several: that is seen early.
+    given = [] if first is None else [(first, TIED_PASSES // 2)] * 2
     rested = False
-    for number in range(TIED_ROUNDS):
-        begin_with = first if number == 0 else None
-        forest = begin_with or mixture.learned_forest(pairs, fit.shared.counts)
-        if forest is None:
+    for number in range(TIED_ROUNDS + len(given) // 2):
+        learned = first if number == 0 and given else mixture.learned_forest(pairs, fit.shared.counts)
+        if learned is None:
             return otherwise
+        forest, most = given[number] if number < len(given) else (learned, TIED_PASSES)
         before = fit.mixture.forest
-        if rested and before is not None and forest.parents == before.parents:
+        if number >= len(given) and rested and before is not None and forest.parents == before.parents:
             break
         tied, passes_before = replace(mixture, forest=forest), len(fit.history)
-        passes, limits = rows.passes(tied, fit.shared), (TIED_PASSES, SEARCH_CHANGE)
+        passes, limits = rows.passes(tied, fit.shared), (most, SEARCH_CHANGE)
         fit = iterate(passes, tied, rows.engine.n_rows, *limits, phase="ties", before=fit.history)
-        rested = len(fit.history) - passes_before < TIED_PASSES
-    return judged(rows.engine, fit)
+        rested = len(fit.history) - passes_before < most
+    return judged(rows.labeller, fit, keep=True)
 
 
 def best_of(fits: Sequence[MixtureFit]) -> MixtureFit:
