@@ -115,7 +115,7 @@ class TestTheWorkedExample:
         made = EnginePasses(engine, lambda shared: mixture.both_scores(shared)[:tables], leaning(), True)
         rest = iterate(made, mixture, len(BLOCK), 40, 1e-3)
         assert len(rest.history) == passes
-        assert rest.evidence == pytest.approx(evidence, abs=6e-5)
+        assert mixture.evidence(rest.shared) == pytest.approx(evidence, abs=6e-5)
 
     def test_what_a_plain_pass_raises(self):
         # The centre is that of the whole table here, so L is that of a fixed prior.

@@ -30,9 +30,13 @@ def begun(k: int, *, n: int = 150, weights=None, free_sizes: bool = False, sizes
     block = Block(codes.astype(np.uint8), np.zeros((n, 0)), weights)
     whole, none = count_all(block, axis), np.zeros(0)
     marginals = Marginals(axis, whole.shares(axis)[0], (0,) * len(sizes), none, none, none)
+
+    def engine() -> LocalEngine:
+        return LocalEngine(Rows(axis, [block]))
+
     start = SharedCounts.leaning(Counts.of(block, rng.integers(k, size=n), k, axis), 0.9)
     mixture = Mixture(marginals, 2.5, free_sizes, float(WHOLE))
-    held = SearchRows(block, LocalEngine(Rows(axis, [block])), compiled.pack(block, axis, k))
+    held = SearchRows(block, engine(), compiled.pack(block, axis, k), engine())
     return mixture, held, start
 
 

@@ -27,7 +27,7 @@ def search_of(table) -> Search:
     whole = Counts.of(block, np.zeros(len(block), dtype=np.int64), 1, rows.axis)
     marginals = Marginals.of(schema, whole, np.zeros(0), np.zeros(0))
     table = SearchTable(block, rows.axis, whole, marginals)
-    return Search(table, 1.0, 0, lambda own: LocalEngine(Rows(rows.axis, [own])))
+    return Search(table, 0, lambda axis, own: LocalEngine(Rows(axis, [own])))
 
 
 def all_alike(search: Search, k: int, *, free_sizes: bool = False) -> MixtureFit:

@@ -180,6 +180,20 @@ def test_no_columns_are_tied_in_tables_of_independent_columns():
         assert tied.labels_.tolist() == untied.labels_.tolist()
 
 
+def test_tied_columns_are_listed_with_their_parents():
+    frame, _ = copied(0)
+    frame["exact"] = frame["copy 0"]
+    tied = Grove(3, random_state=0).fit(frame).tied_columns_
+    assert list(tied) == ["column", "parent", "evidence", "share"]
+    group = {f"copy {at}" for at in range(5)} | {"exact"}
+    assert set(tied["column"]) | set(tied["parent"]) == group
+    assert len(tied) == 5
+    assert (tied["evidence"] > 3).all()
+    pair = tied[(tied["column"] == "exact") | (tied["parent"] == "exact")]
+    assert pair["share"].max() == pytest.approx(1.0)
+    assert Grove(3, ties=None, random_state=0).fit(frame).tied_columns_.empty
+
+
 @given(st.integers(0, 2**31), st.integers(1, 4))
 def test_the_core_finds_the_gains_of_the_reference(core, levels, seed, k):
     rng = np.random.default_rng(seed)

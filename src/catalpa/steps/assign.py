@@ -35,6 +35,7 @@ class Memory:
     labels: IntArray | None = None  # (n,)
     counts: Counts | None = None
     packed: compiled.Packed | None = None
+    joined: JoinedAxis | None = None  # how the codes were joined
 
 
 def assign_and_count(block: Block, memory: Memory | None, fixed: FixedScores) -> tuple[Counts, Memory]:
@@ -50,7 +51,7 @@ def assign_and_count(block: Block, memory: Memory | None, fixed: FixedScores) ->
     labels, costs = _reference_rows(block, fixed)
     moved = len(block) if memory.labels is None else int((labels != memory.labels).sum())
     counts = replace(reference.count(fixed.coded(block), labels, fixed, costs), moved=moved)
-    return counts, Memory(labels, counts)
+    return counts, Memory(labels, counts, joined=fixed.joined)
 
 
 def count_nearest(block: Block, fixed: FixedScores) -> Counts:
@@ -61,8 +62,10 @@ def count_nearest(block: Block, fixed: FixedScores) -> Counts:
 def _valid_memory(memory: Memory, fixed: FixedScores) -> Memory:
     """What of a memory holds for these scores, whose axis or number of clusters may be new."""
     packed = memory.packed if memory.packed is not None and memory.packed.axis == fixed.axis else None
+    if memory.joined != fixed.joined:
+        return Memory(labels=memory.labels, joined=fixed.joined)
     if memory.counts is not None and memory.counts.by_category.shape != (fixed.k, fixed.axis.length):
-        return Memory(packed=packed)
+        return Memory(packed=packed, joined=fixed.joined)
     return memory if packed is memory.packed else replace(memory, packed=packed)
 
 
@@ -89,7 +92,7 @@ def _assigned_by_core(block: Block, memory: Memory, fixed: FixedScores, level: s
     if memory.labels is not None and memory.counts is None:  # the core was told of no labels to compare with
         moved = int((labels != memory.labels).sum())
     counts = Counts(*into.arrays, cost=compiled.whole(cost), moved=moved)
-    return counts, Memory(labels, counts, packed)
+    return counts, Memory(labels, counts, packed, fixed.joined)
 
 
 def _tables(packed: compiled.Packed, fixed: FixedScores) -> _core.Tables:

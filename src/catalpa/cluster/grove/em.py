@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -13,7 +14,14 @@ from catalpa.engines.base import Engine
 from catalpa.loop.history import Pass
 from catalpa.loop.progress import report_pass
 from catalpa.steps import compiled
-from catalpa.steps.assign import CorePasses, PassReport, count_nearest, passes_by_core, share_and_count
+from catalpa.steps.assign import (
+    CorePasses,
+    PassReport,
+    assign_and_count,
+    count_nearest,
+    passes_by_core,
+    share_and_count,
+)
 from catalpa.steps.counts import WHOLE, Counts, SharedCounts
 from catalpa.steps.scores import Scores, fix
 from catalpa.steps.soft.scores import soften
@@ -99,6 +107,7 @@ class SearchRows:
     block: Block
     engine: Engine
     packed: compiled.Packed | None  # for passes that stay in the core
+    labeller: Engine  # the same rows, for hard passes: an engine keeps one kind of memory
 
     def passes(self, mixture: Mixture, start: SharedCounts) -> Passes:
         """Passes with leave-one-out costs, in the core if it can make the costs of all columns."""
@@ -125,7 +134,7 @@ def iterate(
     """At most ``most`` passes, fewer if the responsibilities change by less than ``tolerance``.
 
     ``tolerance`` is the mean over rows of the summed absolute changes. ``before`` are the passes that led
-    here; they come first in the history.
+    here; they come first in the history. The evidence is left to ``judged``.
     """
     history = list(before)
     for number in range(most):
@@ -137,8 +146,7 @@ def iterate(
             enough = tolerance * float(passes.shared.counts.sizes.sum())
         elif report.change < enough:
             break
-    shared = passes.shared
-    return MixtureFit(mixture, shared, mixture.evidence(shared), tuple(history))
+    return MixtureFit(mixture, passes.shared, math.nan, tuple(history))
 
 
 def plain_passes(
@@ -156,13 +164,16 @@ def plain_passes(
 
 def on_all_rows(engine: Engine, fit: MixtureFit) -> MixtureFit:
     """Fit of the whole table, from that of a sample of it."""
-    return plain_passes(engine, fit, ALL_ROWS_PASSES, phase="all rows")
+    return judged(engine, plain_passes(engine, fit, ALL_ROWS_PASSES, phase="all rows"))
 
 
-def hard_counts(engine: Engine, fit: MixtureFit) -> tuple[Counts, SharedCounts]:
-    """Counts of an engine's rows, each in its most probable cluster; and the same as responsibilities."""
+def hard_counts(engine: Engine, fit: MixtureFit, *, keep: bool = False) -> tuple[Counts, SharedCounts]:
+    """Counts of an engine's rows, each in its most probable cluster; and the same as responsibilities.
+
+    With ``keep`` the engine keeps what it prepared of its rows, and must have no soft passes.
+    """
     fixed = fix(fit.mixture.scores(fit.shared), engine.axis)
-    counts = engine.total(count_nearest, fixed)
+    counts = engine.sweep(assign_and_count, fixed) if keep else engine.total(count_nearest, fixed)
     if fixed.joined is None:
         counts = counts.folded(engine.axis)
         return counts, SharedCounts.leaning(counts, 1.0)
@@ -171,8 +182,8 @@ def hard_counts(engine: Engine, fit: MixtureFit) -> tuple[Counts, SharedCounts]:
     return counts, replace(SharedCounts.leaning(counts, 1.0), pairs=pairs * WHOLE)
 
 
-def judged(engine: Engine, fit: MixtureFit) -> MixtureFit:
-    """The fit with the evidence of its labels as hard clusters, if that is larger; and if it is complete."""
-    counts, hard = hard_counts(engine, fit)
-    evidence = max(fit.evidence, fit.mixture.evidence(hard))
+def judged(engine: Engine, fit: MixtureFit, *, keep: bool = False) -> MixtureFit:
+    """The fit with its evidence, or that of its labels as hard clusters; and whether it is complete."""
+    counts, hard = hard_counts(engine, fit, keep=keep)
+    evidence = max(fit.mixture.evidence(fit.shared), fit.mixture.evidence(hard))
     return replace(fit, evidence=evidence, complete=bool((counts.sizes > 0).all()))

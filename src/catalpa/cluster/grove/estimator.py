@@ -16,9 +16,10 @@ from catalpa.cluster.grove.em import MixtureFit
 from catalpa.cluster.grove.fit import PRIORS, Search
 from catalpa.cluster.grove.mixture import Mixture
 from catalpa.cluster.grove.rows import SearchTable
+from catalpa.cluster.grove.ties import common_share
 from catalpa.engines.local import LocalEngine, thread_count
 from catalpa.errors import LopsidedClustersWarning, warn_user
-from catalpa.estimator.attributes import lacking
+from catalpa.estimator.attributes import frame_in, lacking
 from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.by_number_of_clusters import MOST_CLUSTERS, Candidate, outcome_by_evidence
 from catalpa.estimator.contents import ModelContents
@@ -35,6 +36,7 @@ from catalpa.steps.counts import WHOLE, SharedCounts, most_frequent
 from catalpa.steps.scores import density_quartiles, fix, log_mixture, minus_logs, posterior
 from catalpa.steps.soft.scores import soften
 from catalpa.table.blocks import Rows
+from catalpa.table.joined import JoinedAxis
 from catalpa.table.schema import Schema, TableSettings
 
 # On tables of 100 000 rows, clusters sought on so many have the evidence of a search on all rows (within
@@ -106,6 +108,10 @@ class Grove(Clusterer):
         Passes that led to the kept clusters.
     history_ : frame
         Phase, minus log likelihood, moved rows (equal ones count once) and clusters of every pass.
+    tied_columns_ : frame
+        Columns that repeat another one inside clusters, and so count once.
+    columns_used_ : list of str
+        Columns that differ between clusters: all, unless most of the table's columns are noise.
     cluster_sizes_, profiles_
         As in :class:`KModes`.
     balance_ : dict
@@ -188,11 +194,10 @@ class Grove(Clusterer):
         engine = problem.engine
         rows = problem.some_rows(problem.search_rows, problem.search_seed)
         return Search(
-            SearchTable.of(engine, problem.schema, rows),
-            units_per_weight=problem.units_per_weight,
+            SearchTable.of(engine, problem.schema, rows, problem.units_per_weight),
             seed=problem.search_seed,
             # On one thread: runs of the search are made at once, and their rows are few.
-            open_engine=lambda some: LocalEngine(Rows(engine.axis, [some])),
+            open_engine=lambda axis, some: LocalEngine(Rows(axis, [some])),
             threads=thread_count(self.n_jobs),
             n_init=self.n_init,
             priors=PRIORS if isinstance(self.prior, str) else (float(self.prior),),
@@ -327,6 +332,54 @@ class Grove(Clusterer):
     def sizes_(self) -> str:
         """Whether large clusters win rows by being large: "equal" or "free"."""
         return "free" if self._fitted.outcome.facts["free_sizes"] else "equal"
+
+    @property
+    def tied_columns_(self) -> Any:
+        """Columns that repeat another one, their parent, inside clusters: such columns count once.
+
+        A frame of the table's library: ``column``, ``parent``, the ``evidence`` for the tie in nats (that of
+        the first batch, with ``partial_fit``), and the mutual information as a ``share`` of the smaller
+        entropy: 1 for an exact copy.
+
+        Examples
+        --------
+        >>> from catalpa import Grove
+        >>> rows = [[city, city[0], "xy"[at % 2]] for at, city in enumerate(["Ulm", "Bonn", "Hof"] * 50)]
+        >>> tied = Grove(2, random_state=0).fit(rows).tied_columns_
+        >>> tied[["column", "parent"]].values.tolist(), tied["share"].round(2).tolist()
+        ([['x1', 'x0']], [1.0])
+        """
+        fitted = self._fitted
+        kept, names = fitted.outcome.shared, [column.name for column in fitted.schema.categorical]
+        joined, sizes = self._joined, fitted.schema.axis.sizes
+        counts = [kept["pair_counts"][part] for _, _, part in joined.parts()]
+        columns = {
+            "column": [names[column] for column, _ in joined.edges],
+            "parent": [names[parent] for _, parent in joined.edges],
+            "evidence": kept["tie_evidence"].tolist(),
+            "share": [
+                common_share(own.reshape(sizes[parent], -1).astype(np.float64))
+                for own, (_, parent) in zip(counts, joined.edges, strict=True)
+            ],
+        }
+        return frame_in(fitted.schema.library, columns)
+
+    @property
+    def _joined(self) -> JoinedAxis:
+        fitted = self._fitted
+        return JoinedAxis(fitted.schema.axis, tuple(fitted.outcome.shared["parents"].tolist()))
+
+    @property
+    def columns_used_(self) -> list[str]:
+        """Columns that differ between clusters, in the order of the table.
+
+        All of them, unless most columns of the table are associated with no other column: then the evidence
+        decides which differ, and the others have the same distribution in every cluster.
+        """
+        schema, common = self._fitted.schema, self._fitted.outcome.shared["common"]
+        ordered = (*schema.categorical, *schema.numeric)
+        same = {column.name for column, one in zip(ordered, common.tolist(), strict=True) if one}
+        return [name for name in schema.names if name not in same]
 
     @property
     def relations_(self) -> Relations:

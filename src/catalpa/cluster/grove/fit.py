@@ -2,7 +2,8 @@
 
 1. ``SearchTable.of``: the rows of the search (all, or a sample), equal rows merged.
 2. ``Search.best``: EM with equal sizes from several starts under several prior strengths, then with free
-   sizes, then with columns that repeat each other tied; the evidence picks the best.
+   sizes, then with columns that repeat each other tied; the evidence picks the best. If most columns are
+   noise, it is made on sets of columns (``selection.py``).
 3. ``Search.finish``: passes over all rows if the search saw a sample, and rows for empty clusters.
 """
 
@@ -18,15 +19,16 @@ from catalpa.cluster.grove.em import MixtureFit, SearchRows, hard_counts, iterat
 from catalpa.cluster.grove.mixture import Mixture
 from catalpa.cluster.grove.refill import refill
 from catalpa.cluster.grove.rows import SearchTable
+from catalpa.cluster.grove.selection import Selection, associated_columns
 from catalpa.cluster.grove.starts import Starts
 from catalpa.cluster.grove.ties import PairCounts, TiedForest
 from catalpa.engines.base import Engine
 from catalpa.loop.history import Pass
 from catalpa.loop.progress import in_parts, seeking, side_by_side
 from catalpa.steps import compiled
-from catalpa.steps.counts import WHOLE, Counts, SharedCounts, count_all
+from catalpa.steps.counts import WHOLE, Counts, SharedCounts
 from catalpa.steps.soft.scores import check_shareable
-from catalpa.table.blocks import Block, IntArray
+from catalpa.table.blocks import Axis, Block, IntArray
 
 PRIORS = (1.0, 2.5, 6.0)  # a: prior strengths to choose from, in pseudo-counts per category
 OWN_SHARE = 0.9  # responsibility of a row's own cluster at the start; the rest is spread evenly
@@ -43,9 +45,8 @@ class Search:
     """Fits of the rows of the search, by number of clusters."""
 
     table: SearchTable
-    units_per_weight: float
     seed: int
-    open_engine: Callable[[Block], Engine]  # an engine with some rows in memory
+    open_engine: Callable[[Axis, Block], Engine]  # an engine with some rows in memory
     threads: int = 1
     n_init: int = 1
     priors: Sequence[float] = PRIORS
@@ -58,6 +59,33 @@ class Search:
         check_shareable(min(k, len(self.table.block)))  # before the starts, which take long for that many
         if len(self.table.block) <= k:
             return self.each_row_its_own(self.table.block.row_weights)
+        if k > 1 and self._mostly_noise:
+            return self._selected(k)
+        return self._best(k)
+
+    def _selected(self, k: int) -> MixtureFit:
+        """The fit on the columns in which clusters differ, if most columns are associated with no other."""
+        assert self._associated is not None
+
+        def fit_on(columns: IntArray) -> MixtureFit:
+            table = self.table.on(columns)
+            if len(table.block) <= k:  # too few columns to tell k clusters apart
+                return replace(self._best(k), evidence=-np.inf)
+            return replace(self, table=table)._best(k)
+
+        mixtures = [self.mixture(prior) for prior in self.priors]
+        return Selection(self.table, self._associated, fit_on, mixtures).best()
+
+    @property
+    def _mostly_noise(self) -> bool:
+        columns = self.table.axis.n_columns + self.table.block.numbers.shape[1]
+        return self._associated is not None and len(self._associated) < columns / 2
+
+    @cached_property
+    def _associated(self) -> IntArray | None:
+        return associated_columns(self.table) if self.ties else None
+
+    def _best(self, k: int) -> MixtureFit:
         starts, rows = self._starts(k), self._rows_of_runs(k)
         n_runs = len(self.priors) * len(starts) + (0 if self.sizes == "equal" else len(starts) + 1)
         with in_parts(n_runs, len(rows)) as begin:
@@ -124,7 +152,7 @@ class Search:
     @cached_property
     def pairs(self) -> PairCounts | None:
         """Counts of pairs of categories; None if no columns may be tied."""
-        return self.table.pair_counts(self.units_per_weight) if self.ties else None
+        return self.table.pair_counts() if self.ties else None
 
     @cached_property
     def _forest_of_one(self) -> TiedForest | None:
@@ -136,12 +164,12 @@ class Search:
     @cached_property
     def _rows_as_one(self) -> SharedCounts:
         """Soft counts of the rows of the search as one cluster."""
-        return SharedCounts.leaning(count_all(self.table.block, self.table.axis), 1.0)
+        return SharedCounts.leaning(self.table.as_one, 1.0)
 
     def finish(self, engine: Engine, fit: MixtureFit) -> tuple[MixtureFit, Counts]:
         """The fit on all rows of the table, and the counts of rows in their most probable clusters."""
         if self._sampled:
-            fit = judged(engine, on_all_rows(engine, fit))
+            fit = on_all_rows(engine, fit)
         counts, _ = hard_counts(engine, fit)
         if not counts.sizes.all():
             n, k = len(self.table.block), len(counts.sizes)
@@ -168,7 +196,7 @@ class Search:
         return evidence[best] + sum(tied.tie_gains(replace(one, pairs=pairs.pairs)))
 
     def mixture(self, prior: float, *, free_sizes: bool = False) -> Mixture:
-        return Mixture(self.table.marginals, prior, free_sizes, WHOLE * self.units_per_weight)
+        return Mixture(self.table.marginals, prior, free_sizes, WHOLE * self.table.units_per_weight)
 
     def each_row_its_own(self, weights: IntArray) -> MixtureFit:
         """Every distinct row a cluster, with these weights."""
@@ -180,12 +208,13 @@ class Search:
 
     @cached_property
     def _engine(self) -> Engine:
-        return self.open_engine(self.table.block)
+        return self.open_engine(self.table.axis, self.table.block)
 
     @cached_property
     def _start_maker(self) -> Starts:
         table = self.table
-        return Starts(table.block, table.axis, table.marginals, self.open_engine, table.together)
+        open_engine = partial(self.open_engine, table.axis)
+        return Starts(table.block, table.axis, table.marginals, open_engine, table.together)
 
     def _starts(self, k: int) -> list[SharedCounts]:
         """Soft counts of the starts: the spectral one, then k-means++ ones."""
@@ -198,10 +227,10 @@ class Search:
         """One for every run that is made at the same time."""
         block, axis = self.table.block, self.table.axis
         at_once = self.threads if len(block) * k >= LEAST_AT_ONCE else 1
-        engines = [self._engine, *(self.open_engine(block) for _ in range(at_once - 1))]
+        engines = [self._engine, *(self.open_engine(axis, block) for _ in range(at_once - 1))]
         in_core = compiled.available() and not axis.holes and not len(self.table.marginals.middle)
         packed = compiled.pack(block, axis, k) if in_core else None
-        return [SearchRows(block, engine, packed) for engine in engines]
+        return [SearchRows(block, engine, packed, self.open_engine(axis, block)) for engine in engines]
 
 
 def _equal_sizes(mixture: Mixture, start: SharedCounts, rows: SearchRows) -> MixtureFit:
@@ -226,7 +255,7 @@ def _run(
 ) -> MixtureFit:
     engine = rows.engine
     fit = iterate(rows.passes(mixture, start), mixture, engine.n_rows, most, tolerance, before=before)
-    return judged(engine, fit)
+    return judged(rows.labeller, fit, keep=True)
 
 
 def _tied(
@@ -242,20 +271,22 @@ def _tied(
     ``first`` are the tied columns to begin with; without them they are learned from the start.
     """
     fit = MixtureFit(mixture, start, 0.0, otherwise.history if start is otherwise.shared else ())
+    # Often the columns that are tied in a single cluster are tied in none of several: that is seen early.
+    given = [] if first is None else [(first, TIED_PASSES // 2)] * 2
     rested = False
-    for number in range(TIED_ROUNDS):
-        begin_with = first if number == 0 else None
-        forest = begin_with or mixture.learned_forest(pairs, fit.shared.counts)
-        if forest is None:
+    for number in range(TIED_ROUNDS + len(given) // 2):
+        learned = first if number == 0 and given else mixture.learned_forest(pairs, fit.shared.counts)
+        if learned is None:
             return otherwise
+        forest, most = given[number] if number < len(given) else (learned, TIED_PASSES)
         before = fit.mixture.forest
-        if rested and before is not None and forest.parents == before.parents:
+        if number >= len(given) and rested and before is not None and forest.parents == before.parents:
             break
         tied, passes_before = replace(mixture, forest=forest), len(fit.history)
-        passes, limits = rows.passes(tied, fit.shared), (TIED_PASSES, SEARCH_CHANGE)
+        passes, limits = rows.passes(tied, fit.shared), (most, SEARCH_CHANGE)
         fit = iterate(passes, tied, rows.engine.n_rows, *limits, phase="ties", before=fit.history)
-        rested = len(fit.history) - passes_before < TIED_PASSES
-    return judged(rows.engine, fit)
+        rested = len(fit.history) - passes_before < most
+    return judged(rows.labeller, fit, keep=True)
 
 
 def best_of(fits: Sequence[MixtureFit]) -> MixtureFit:

@@ -115,7 +115,12 @@ class Mixture:
 
     @cached_property
     def indicators(self) -> MissingIndicators:
-        return MissingIndicators(self.marginals.missing, self.prior)
+        missing, n = self.marginals.missing, self.marginals.axis.n_columns
+        common = [column - n for column in self.common if column >= n]
+        if common:
+            missing = missing.copy()
+            missing[common] = 0.0
+        return MissingIndicators(missing, self.prior)
 
     @cached_property
     def joined(self) -> JoinedAxis:

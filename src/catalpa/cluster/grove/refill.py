@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from catalpa.cluster.grove.em import MixtureFit, hard_counts, plain_passes
+from catalpa.cluster.grove.em import MixtureFit, hard_counts, judged, plain_passes
 from catalpa.cluster.grove.rows import SearchTable
 from catalpa.engines.base import Engine
 from catalpa.steps.assign import label_rows
@@ -26,7 +26,7 @@ def refill(table: SearchTable, engine: Engine, fit: MixtureFit) -> MixtureFit:
     for factor in SHARPER:  # every row goes more and more to its most probable cluster
         fit = plain_passes(engine, fit, SHARPER_PASSES, sharper=factor, phase="sharpen")
         if hard_counts(engine, fit)[0].sizes.all():
-            return fit
+            return judged(engine, fit)
     return with_moved_rows(table, fit)
 
 

@@ -27,9 +27,10 @@ class SearchTable:
     axis: Axis  # of the block's codes
     totals: Counts  # of the whole table, as one cluster
     marginals: Marginals  # of the whole table
+    units_per_weight: float = 1.0
 
     @staticmethod
-    def of(engine: Engine, schema: Schema, rows: Block) -> SearchTable:
+    def of(engine: Engine, schema: Schema, rows: Block, units_per_weight: float = 1.0) -> SearchTable:
         """Some rows of an engine's table."""
         block, _ = collapse(rows, engine.axis)
         # Of all rows, however few the search sees: clusters are shrunk towards the whole table.
@@ -37,16 +38,44 @@ class SearchTable:
         spread = np.sqrt(sample.variances()[0])
         spread = np.where(spread > 0, spread, 1.0)  # a constant column is measured in its range
         marginals = Marginals.of(schema, totals, sample.means()[0], spread)
-        return SearchTable(block, engine.axis, totals, marginals)
+        return SearchTable(block, engine.axis, totals, marginals, units_per_weight)
+
+    @cached_property
+    def as_one(self) -> Counts:
+        """Counts of the rows of the search as one cluster."""
+        return count_all(self.block, self.axis)
+
+    def on(self, columns: IntArray) -> SearchTable:
+        """The same rows with some of the columns, equal rows merged; columns, then numbers."""
+        axis, marginals, totals = self.axis, self.marginals, self.totals
+        categorical = columns[columns < axis.n_columns]
+        numeric = columns[columns >= axis.n_columns] - axis.n_columns
+        part = Axis(tuple(axis.sizes[column] for column in categorical), axis.holes)
+        codes = np.ascontiguousarray(self.block.codes[:, categorical]).astype(part.dtype)
+        rows = replace(self.block, held=codes, numbers=np.ascontiguousarray(self.block.numbers[:, numeric]))
+        places = np.isin(axis.base.column_of, categorical)
+        numbers = (np.ascontiguousarray(own[:, numeric]) for own in totals.arrays[2:])
+        own_totals = Counts.made_of([totals.by_category[:, places], totals.sizes, *numbers])
+        may_be_tied = marginals.may_be_tied
+        own = Marginals(
+            part.base,
+            marginals.shares[places],
+            tuple(marginals.ordered[column] for column in categorical),
+            marginals.middle[numeric],
+            marginals.spread[numeric],
+            marginals.missing[numeric],
+            tuple(may_be_tied[column] for column in categorical) if may_be_tied else (),
+        )
+        return SearchTable(collapse(rows, part)[0], part, own_totals, own, self.units_per_weight)
 
     @cached_property
     def together(self) -> IntArray | None:  # (V, V)
         """Weight of the rows that have both of two categories; None if there are too many categories."""
         return cooccurrences(self.block, self.axis) if self.axis.base.length <= MOST_PRODUCTS else None
 
-    def pair_counts(self, units_per_weight: float) -> PairCounts | None:
+    def pair_counts(self) -> PairCounts | None:
         """Counts of pairs of categories, in rows, of the columns that may be tied; None if there are none."""
-        axis, rows = self.axis.base, float(self.block.row_weights.sum()) / units_per_weight
+        axis, rows = self.axis.base, float(self.block.row_weights.sum()) / self.units_per_weight
         occurring = np.bincount(axis.column_of, self.marginals.shares > 0, axis.n_columns)
         fits = (occurring >= 2) & (occurring <= MOST_TIED_CATEGORIES)
         fits &= np.asarray(self.marginals.may_be_tied or (True,) * axis.n_columns, dtype=bool)
@@ -59,4 +88,4 @@ class SearchTable:
         else:
             part = Axis(tuple(self.axis.sizes[column] for column in columns), self.axis.holes)
             counts = cooccurrences(replace(self.block, held=self.block.codes[:, columns]), part)
-        return PairCounts(axis, columns, counts / units_per_weight)
+        return PairCounts(axis, columns, counts / self.units_per_weight)

@@ -164,8 +164,8 @@ def common_share(counts: FloatArray) -> float:
 
     Examples
     --------
-    >>> common_share(np.array([[5.0, 0.0], [0.0, 3.0]])), common_share(np.array([[2.0, 2.0], [3.0, 3.0]]))
-    (1.0, 0.0)
+    >>> common_share(np.array([[5.0, 0.0], [0.0, 3.0]]))
+    1.0
     """
     rows = float(counts.sum())
     if not rows > 0:

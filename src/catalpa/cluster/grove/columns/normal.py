@@ -75,6 +75,8 @@ class NormalColumns:
 
     def evidence(self, moments: Moments) -> FloatArray:  # (numeric,)
         """Log marginal likelihood of every column."""
+        if not len(self):
+            return np.zeros(0)
         moments = self._pooled(moments)
         kappa = np.array(self.prior)
         freedom, rows, scatter = 2.0 * kappa, moments.rows, self._scatter(moments)
