@@ -111,7 +111,7 @@ def passes(categories: int, k: int, bars: dict[str, float]) -> Iterator[Line]:
         runs["FasterKModes"] = peers.faster_k_modes(codes, k)
     found = peers.pass_seconds(runs)
     mine = found["KModes"]
-    key, work = f"pass-{categories}-k{k}", f"one more pass, 1e5 x 20 of {categories} categories, k={k}"
+    key, work = f"pass-{categories}-k{k}", f"iteration, 1e5 x 20 of {categories} categories, k={k}"
     for name, bar in bars.items():
         ratio = found[name] / mine
         yield Line(key, work, "KModes", name, mine, found[name], ratio, bar, ratio >= bar, None, None, "")
@@ -136,7 +136,7 @@ def grove_fits(rows: int, k: int, ten: float, one: float, mca: float | None) -> 
     made = programs.planted(rows, k)
     frame = programs.in_words(made)
     cut = rows >= 100_000
-    stopped = f"stopped after {STEPMIX_PASSES} passes: it would take longer" if cut else ""
+    stopped = f"limited to {STEPMIX_PASSES} iterations" if cut else ""
     limit = STEPMIX_PASSES if cut else 1000
     single = partial(programs.latent_classes, frame, k, n_init=1, max_iter=limit)
     tenfold = f"ten times one start{', ' + stopped if stopped else ''}"
@@ -207,7 +207,7 @@ def threads(k: int, bar: float) -> Iterator[Line]:
     runs = {jobs: peers.ours(codes, 5, k, jobs) for jobs in (1, 2)}
     found = peers.marginal(runs, 1, {1: 8, 2: 8}, repeats=40, clock=time.perf_counter)
     ratio = found[1] / found[2]
-    work = f"one more pass, 1e6 x 20 of 5 categories, k={k}, by the clock"
+    work = f"iteration, 1e6 x 20 of 5 categories, k={k}, wall time"
     yield Line(
         f"threads-k{k}",
         work,

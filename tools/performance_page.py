@@ -1,4 +1,4 @@
-"""Write the measured part of docs/inside/performance.md, and its chart, from results/performance.json.
+"""Write the measured parts of docs/inside/performance.md, and its chart, from results/performance.json.
 
     python tools/performance_page.py
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -18,7 +19,6 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "results" / "performance.json"
 PAGE = ROOT / "docs" / "inside" / "performance.md"
 CHART = ROOT / "docs" / "images" / "performance.svg"
-BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 WIDTH, LINE, LABEL, TOP = 760, 17, 330, 34
 GREY, AHEAD, BEHIND = "#7d8590", "#3b82c4", "#c2703d"  # to be read on white and on black
@@ -37,13 +37,56 @@ def duration(seconds: float) -> str:
 
 
 def times(ratio: float) -> str:
-    """How many times as long the other program takes."""
+    """Ratio of two times, with three digits or more."""
     return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
+
+
+def about(ratio: float) -> str:
+    """Ratio of two times, with two significant digits.
+
+    >>> about(0.991), about(13.79), about(2479.8)
+    ('0.99', '14', '2,500')
+    """
+    return f"{float(f'{ratio:.2g}'):,g}"
+
+
+def summary(stored: Mapping[str, Any]) -> str:
+    """Range of ratios by task and program, with notes, and the number of targets met, in Markdown."""
+    lines = stored["lines"]
+    groups: dict[tuple[str, str, str], list[Line]] = {}
+    for line in lines:
+        task = line["work"].partition(",")[0]
+        groups.setdefault((task, line["ours"], line["program"]), []).append(line)
+    rows = [f"| {' | '.join((*names, _range(group), _notes(group)))} |" for names, group in groups.items()]
+    met, slower = sum(line["met"] for line in lines), sum(line["ratio"] < 1 for line in lines)
+    return "\n".join(
+        [
+            f"{met} of {len(lines)} targets are met; "
+            f"Catalpa is slower in {slower} of {len(lines)} comparisons.",
+            "",
+            "| task | Catalpa | compared with | times faster | notes |",
+            "|---|---|---|--:|---|",
+            *rows,
+        ]
+    )
+
+
+def _range(lines: Sequence[Line]) -> str:
+    ratios = [line["ratio"] for line in lines]
+    return " to ".join(dict.fromkeys((about(min(ratios)), about(max(ratios)))))
+
+
+def _notes(lines: Sequence[Line]) -> str:
+    """What qualifies these ratios: how often each note applies, the clock, and targets that are missed."""
+    counts = Counter(line["note"] for line in lines if line["note"])
+    counts["wall time"] = sum(line["work"].endswith("wall time") for line in lines)
+    counts["target missed"] = sum(not line["met"] for line in lines)
+    return "; ".join(f"{count} of {len(lines)}: {note}" for note, count in counts.items() if count)
 
 
 def table(lines: Sequence[Line]) -> str:
     """Every comparison, in Markdown."""
-    head = "| work | Catalpa | time | beside | time | ratio | bar | ARI | |"
+    head = "| task | Catalpa | time | compared with | time | ratio | target | ARI | |"
     rule = "|---|---|--:|---|--:|--:|--:|--:|---|"
     return "\n".join([head, rule, *(_row(line) for line in lines)])
 
@@ -61,51 +104,55 @@ def _row(line: Line) -> str:
         f"**{times(line['ratio'])}**" if line["met"] else times(line["ratio"]),
         times(line["bar"]),
         scores,
-        "" if line["met"] else "below the bar",
+        "" if line["met"] else "target missed",
     )
     return f"| {' | '.join(cells)} |"
 
 
 def measured(stored: Mapping[str, Any]) -> str:
-    """The part of the page that figures make."""
+    """Machine, chart and table of every comparison, in Markdown."""
     lines, machine = stored["lines"], stored["machine"]
     versions = ", ".join(f"{name} {text}" for name, text in machine["versions"].items() if name != "catalpa")
-    met = sum(line["met"] for line in lines)
     return "\n".join(
         [
             f"Measured on {machine['day']} on one machine: {machine['processor']}; Python "
             f"{machine['python']}, {versions}; core: {machine['core']}.",
-            f"{met} of {len(lines)} bars are met.",
             "",
-            "![How many times as long other programs take](../images/performance.svg)",
+            "![Time of other programs relative to Catalpa](../images/performance.svg)",
             "",
             table(lines),
             "",
-            "**Where Catalpa is not ahead:**",
+            "**Where Catalpa is slower:**",
             "",
-            *(_behind(lines) or ["- nowhere in this table."]),
+            *(_slower(lines) or ["- in none of these comparisons."]),
         ]
     )
 
 
-def _behind(lines: Sequence[Line]) -> list[str]:
+def _slower(lines: Sequence[Line]) -> list[str]:
     return [
         f"- {line['work']}: {line['ours']} takes {duration(line['ours_seconds'])}, {line['program']} "
-        f"{duration(line['program_seconds'])};"
+        f"{duration(line['program_seconds'])}."
         for line in lines
         if line["ratio"] < 1
     ]
 
 
-def with_measured(page: str, text: str) -> str:
-    """The page with the part between the marks replaced."""
-    before, rest = page.split(BEGIN)
-    after = rest.split(END)[1]
-    return f"{before}{BEGIN}\n\n{text}\n\n{END}{after}"
+def with_part(page: str, name: str, text: str) -> str:
+    """Replace what is between the begin and end marks of one part of the page."""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    before, rest = page.split(begin)
+    after = rest.split(end)[1]
+    return f"{before}{begin}\n\n{text}\n\n{end}{after}"
+
+
+def with_measurements(page: str, stored: Mapping[str, Any]) -> str:
+    """Renew the summary and the measured part of the page."""
+    return with_part(with_part(page, "summary", summary(stored)), "measured", measured(stored))
 
 
 def chart(lines: Sequence[Line]) -> str:
-    """A dot for every ratio on a logarithmic axis, a tick for its bar, a line where both are level."""
+    """A dot per ratio on a logarithmic axis, a tick for its target, and a line at ratio 1."""
     low = min(0.0, *(math.log10(min(line["ratio"], line["bar"])) for line in lines))
     high = max(math.log10(max(line["ratio"], line["bar"])) for line in lines)
     scale = (WIDTH - LABEL - 90) / (high - low)
@@ -117,7 +164,7 @@ def chart(lines: Sequence[Line]) -> str:
     drawn = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
         'font-family="system-ui, sans-serif" font-size="11" fill="#7d8590">',
-        "<title>How many times as long other programs take as Catalpa</title>",
+        "<title>Time of other programs relative to Catalpa</title>",
     ]
     for power in range(math.ceil(low), math.floor(high) + 1):
         x = place(10.0**power)
@@ -150,7 +197,7 @@ def _stroke(begin: tuple[float, float], end: tuple[float, float], colour: str, w
 def main() -> None:
     """Write the page and the chart."""
     stored = json.loads(RESULTS.read_text("utf-8"))
-    PAGE.write_text(with_measured(PAGE.read_text("utf-8"), measured(stored)), encoding="utf-8")
+    PAGE.write_text(with_measurements(PAGE.read_text("utf-8"), stored), encoding="utf-8")
     CHART.write_text(chart(stored["lines"]), encoding="utf-8")
     print(f"{PAGE.relative_to(ROOT)}: {len(stored['lines'])} comparisons")
 
