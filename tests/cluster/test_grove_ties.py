@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.oracle import grove_ties as oracle
 
 import catalpa
 from catalpa import Grove
@@ -140,6 +141,39 @@ def pairs_of(tied, labels, k=2):
     joined = tied.joined
     counts = Counts.of(joined.join(BLOCK), labels, k, joined.axis)
     return joined.split(SharedCounts.leaning(counts, 0.9).counts.by_category)[1]
+
+
+@given(st.integers(0, 2**31), st.sampled_from([1.0, 2.5, 6.0]), st.integers(1, 3))
+def test_tied_passes_and_evidence_are_those_of_the_oracle(seed, prior, k):
+    rng = np.random.default_rng(seed)
+    n, sizes = 30, (3, 2, 3, 2)
+    codes = np.stack([rng.integers(0, size, n) for size in sizes], axis=1)
+    codes[:3] = np.arange(3)[:, None] % sizes  # so that every category occurs
+    codes[3:20, 1] = codes[3:20, 0] % 2
+    axis, block = Axis(sizes), Block(codes.astype(np.uint8), np.zeros((n, 0)))
+    labels, none = rng.integers(0, k, n), np.zeros(0)
+    marginals = Marginals(axis, count_all(block, axis).shares(axis)[0], (0,) * 4, none, none, none)
+    plain = Mixture(marginals, prior, False, float(WHOLE))
+    start = SharedCounts.leaning(Counts.of(block, labels, k, axis), 0.9)
+    rows = [tuple(row) for row in codes.tolist()]
+    own = [[0.9 * (j == label) + 0.1 / k for j in range(k)] for label in labels]
+
+    joined = JoinedAxis(axis, (-1, 0, -1, 2))
+    empty = TiedForest(TiedColumns(joined, np.ones(joined.pairs)), float(np.log(6)))
+    counts = Counts.of(joined.join(block), labels, k, joined.axis)
+    pairs = joined.split(SharedCounts.leaning(counts, 0.9).counts.by_category)[1]
+    tied = replace(plain, forest=empty)
+    tied = replace(plain, forest=tied.forest_of(start.counts, pairs.sum(axis=0)))
+
+    for tables, two in ((1, False), (2, True)):
+        first, *second = tied.both_scores(start)[:tables]
+        found = shares(block, soften(first, axis, *second))[0] / WHOLE
+        expected_shares = oracle.tied_pass(rows, own, prior, {1: 0, 3: 2}, two_tables=two)
+        np.testing.assert_allclose(found, expected_shares, atol=2e-4)
+    gains = [oracle.tie_gain(rows, own, prior, column, parent) for column, parent in ((1, 0), (3, 2))]
+    np.testing.assert_allclose(tied.tie_gains(replace(start, pairs=pairs)), gains, atol=1e-4)
+    entropy = -sum(r * np.log(r) for each in own for r in each if r > 0)
+    assert plain.evidence(start) + entropy == pytest.approx(oracle.evidence(rows, own, prior), abs=1e-3)
 
 
 def copied(seed, n=500, columns=8, copies=5):

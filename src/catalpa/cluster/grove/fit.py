@@ -19,7 +19,7 @@ from catalpa.cluster.grove.em import MixtureFit, SearchRows, hard_counts, iterat
 from catalpa.cluster.grove.mixture import Mixture
 from catalpa.cluster.grove.refill import refill
 from catalpa.cluster.grove.rows import SearchTable
-from catalpa.cluster.grove.selection import Selection, associated_columns
+from catalpa.cluster.grove.selection import FEWEST, Selection, associated_columns
 from catalpa.cluster.grove.starts import Starts
 from catalpa.cluster.grove.ties import PairCounts, TiedForest
 from catalpa.engines.base import Engine
@@ -78,8 +78,9 @@ class Search:
 
     @property
     def _mostly_noise(self) -> bool:
+        """True if clusters may be sought in the columns that are associated with others alone."""
         columns = self.table.axis.n_columns + self.table.block.numbers.shape[1]
-        return self._associated is not None and len(self._associated) < columns / 2
+        return self._associated is not None and FEWEST <= len(self._associated) < columns / 2
 
     @cached_property
     def _associated(self) -> IntArray | None:
