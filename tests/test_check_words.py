@@ -12,7 +12,8 @@ BAD = {
     "page.jinja": "<p>\n{{ rows }}\nrows have gaps</p>\n",
 }
 GOOD = {
-    "page.md": "Use `gaps` or $gap$.\n\n```python\ngap = 1\n```\n\n```{picture} disc\nShirts\n```\n\n`gap` [a](gap.md)\n",
+    "page.md": "Use `gaps` or $gap$.\n\n```python\ngap = 1\n```\n\n"
+    "```{picture} disc\nShirts\n```\n\n`gap` [a](gap.md)\n",
     "module.py": '"""Fit ``gap``.\n\n>>> gap = 1\n"""\nkey = "gap"\n',
     "page.jinja": '<p class="a gap">{{ gap }}{# a gap #}</p><style>.a gap {}</style>\n',
 }

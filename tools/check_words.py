@@ -2,8 +2,8 @@
 
     python tools/check_words.py README.md docs src/catalpa/report/page
 
-Folders are searched for ``.md``, ``.py`` and ``.jinja`` files. Code, formulas and the inside of tags are not checked. The
-phrases are in ``tools/words.toml``. Exits with 1 if there is a hit.
+Folders are searched for ``.md``, ``.py`` and ``.jinja`` files. Code, formulas and the inside of tags are not
+checked. The phrases are in ``tools/words.toml``. Exits with 1 if there is a hit.
 """
 
 from __future__ import annotations
@@ -116,8 +116,7 @@ def python(text: str) -> Iterator[tuple[int, str]]:
             parts = [part.value if isinstance(part, ast.Constant) else " " for part in node.values]
             yield node.lineno, _blanked("".join(map(str, parts)), "docstring")
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in inside:
-            if " " in node.value.strip():
-                yield node.lineno, _blanked(node.value, "docstring")
+            yield node.lineno, _blanked(node.value if " " in node.value.strip() else "", "docstring")
 
 
 def _blanked(text: str, kind: str) -> str:
