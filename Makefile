@@ -58,6 +58,7 @@ suite: $(VENV)/installed-test
 style: $(VENV)/installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python tools/check_words.py README.md CONTRIBUTING.md SECURITY.md docs
 
 types: $(VENV)/installed-test
 	$(BIN)/mypy --strict src

@@ -31,7 +31,7 @@ def dyed(spec: Any, colours: Colours) -> Any:
 
 
 def plain(colours: Colours) -> dict[str, Any]:
-    """The colours of what a chart says nothing about: an example may draw one by itself."""
+    """Default colours, for examples that draw a chart directly."""
     words = {"labelColor": colours.muted, "titleColor": colours.ink}
     lines = {"gridColor": colours.line, "domainColor": colours.line, "tickColor": colours.line}
     return {
