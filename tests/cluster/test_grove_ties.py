@@ -392,3 +392,21 @@ def odd_rows():
     frame = cells.mask(rng.random(cells.shape) < 0.05, None)
     odd = frame.mask(rng.random(cells.shape) < 0.1, None)
     return frame, odd.mask(rng.random(cells.shape) < 0.1, "never seen")
+
+
+def test_a_column_and_its_copy_are_never_two_reasons():
+    frame, _ = copied(0)
+    first = frame.columns[0]
+    frame["copy of it"] = frame[first]
+    model = Grove(3, random_state=0).fit(frame)
+    reasons = model.reasons(top=20)
+    for _, own in reasons.groupby("cluster"):
+        assert len(set(own["column"]) & {first, "copy of it"}) <= 1
+    assert {first, "copy of it"} & set(reasons["column"])
+
+
+def test_the_page_reports_columns_that_repeat_each_other():
+    pytest.importorskip("altair")
+    frame, _ = copied(0)
+    summary = Grove(3, random_state=0).fit(frame).report(frame).summary
+    assert any("repeat each other and count once" in line for line in summary["table"]["decisions"])

@@ -145,9 +145,12 @@ def new_model(entry: MethodEntry, settings: Mapping[str, Any]) -> Clusterer:
 
 def fitted(terminal: Terminal, model: Clusterer, rows: Any, weights: Any = None) -> Clusterer:
     """Fit with one changing line of progress, and say how the columns were taken."""
+    from catalpa.estimator.attributes import column_notes
+    from catalpa.estimator.problem import fitted_of
+
     with terminal.progress(model):
         model.fit(rows, sample_weight=weights)
-    decisions = alike_together(model.schema_.decisions)
+    decisions = alike_together([*model.schema_.decisions, *column_notes(fitted_of(model))])
     for decision in decisions[:DECISIONS_SAID]:
         terminal.say(decision)
     if len(decisions) > DECISIONS_SAID:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from catalpa.cli.tables import Input
 from catalpa.cli.terminal import Terminal
-from catalpa.estimator.attributes import reasons_of
+from catalpa.estimator.attributes import column_notes, reasons_of
 from catalpa.estimator.base import Clusterer
 from catalpa.estimator.problem import fitted_of
 from catalpa.plot.view import number_records
@@ -142,7 +142,7 @@ def as_json(
         "numbers": list(numbers),
         "cost": float(model.cost_),
         "n_iter": int(model.n_iter_),
-        "decisions": list(model.schema_.decisions),
+        "decisions": [*model.schema_.decisions, *column_notes(fitted_of(model))],
         "files": [str(path) for path in files],
         "warnings": list(warnings),
     }

@@ -18,9 +18,11 @@ from catalpa.relations.names import amount, percent
 from catalpa.relations.numbers import NumberProfile, profile_numbers
 from catalpa.relations.profiles import profile_columns
 from catalpa.relations.reasons import Reason, reasons, rows_per_weight, sentence
+from catalpa.relations.repeats import REPEATED, common_share, group_numbers, groups_of, repeats_in_words
 from catalpa.steps.counts import SQUARE_BITS
 from catalpa.table import decode
 from catalpa.table.blocks import TICK_BITS, Block, FloatArray
+from catalpa.table.joined import JoinedAxis
 from catalpa.table.schema import Schema
 
 if TYPE_CHECKING:
@@ -237,7 +239,33 @@ def reasons_of(fitted: Fitted, top: int = 3) -> list[list[Reason]]:
     by_category = fitted.in_weights(fitted.outcome.counts.by_category)
     weight = float(fitted.in_weights(fitted.outcome.counts.sizes).sum())
     per_weight = rows_per_weight(fitted.rows, weight)
-    return reasons(by_category, fitted.schema, number_profile(fitted), top=top, rows_per_weight=per_weight)
+    numbers, groups = number_profile(fitted), group_numbers(repeats_of(fitted))
+    return reasons(by_category, fitted.schema, numbers, top=top, rows_per_weight=per_weight, groups=groups)
+
+
+def repeats_of(fitted: Fitted) -> list[list[str]]:
+    """Groups of columns that repeat each other, of a method that looks for them."""
+    kept = fitted.outcome.shared
+    if "pair_counts" not in kept:
+        return []
+    names, axis = [column.name for column in fitted.schema.categorical], fitted.schema.axis
+    joined = JoinedAxis(axis, tuple(kept["parents"].tolist()))
+    shares = {
+        (parent, column): common_share(kept["pair_counts"][part].reshape(axis.sizes[parent], -1) / 1.0)
+        for column, parent, part in joined.parts()
+    }
+    return groups_of(
+        (names[one], names[other]) for (one, other), share in shares.items() if share >= REPEATED
+    )
+
+
+def column_notes(fitted: Fitted) -> list[str]:
+    """What a fit found about the columns, in sentences: which repeat each other, and which take no part."""
+    notes, common = repeats_in_words(repeats_of(fitted)), fitted.outcome.shared.get("common")
+    if common is not None and common.any():
+        used, all_columns = len(common) - int(common.sum()), len(common)
+        notes.append(f"{used:,} of {all_columns:,} columns differ between clusters; the others take no part")
+    return notes
 
 
 def weights_frame(schema: Schema, weights: FloatArray) -> Any:

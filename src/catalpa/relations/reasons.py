@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
@@ -119,6 +119,7 @@ def reasons(
     *,
     top: int = 3,
     rows_per_weight: float = 1.0,
+    groups: Mapping[str, int] | None = None,
 ) -> list[list[Reason]]:
     """For each cluster what sets it apart from the rest of the table, the most telling first.
 
@@ -132,6 +133,7 @@ def reasons(
     twice as much. A cluster that nothing sets apart gets no reason. At most ``top`` are given for a cluster.
     ``by_category`` (k, V) is the weight of the rows of each cluster that hold each category, and
     ``rows_per_weight`` how many rows a weight of 1 stands for, where weights are not counted in rows.
+    Of columns that repeat each other, which have the same number in ``groups``, the best reason is given.
 
     Examples
     --------
@@ -150,10 +152,18 @@ def reasons(
         for cluster, told in enumerate(found):
             told += _of_numbers(numbers, cluster, rows_per_weight)
     place = {name: at for at, name in enumerate(schema.names)}
-    return [
-        sorted(told, key=lambda reason: (-round(reason.bits, 9), place[reason.column]))[:top]
-        for told in found
-    ]
+    ordered = (
+        sorted(told, key=lambda reason: (-round(reason.bits, 9), place[reason.column])) for told in found
+    )
+    return [_without_repeats(told, groups or {})[:top] for told in ordered]
+
+
+def _without_repeats(found: Sequence[Reason], groups: Mapping[str, int]) -> list[Reason]:
+    """The first reason of every group of columns that repeat each other."""
+    kept: dict[str | int, Reason] = {}
+    for reason in found:
+        kept.setdefault(groups.get(reason.column, reason.column), reason)
+    return list(kept.values())
 
 
 def rows_per_weight(rows: int, weight: float) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
+from catalpa.estimator.attributes import column_notes
 from catalpa.estimator.problem import Fitted
 from catalpa.plot.view import View
 
@@ -81,7 +82,7 @@ def _notes(view: View) -> list[str]:
         named = ", ".join(f"{name} ({cells:,})" for name, cells in list(view.missing.items())[:8])
         more = f" and {len(view.missing) - 8} more columns" if len(view.missing) > 8 else ""
         told.append(f"Missing cells: {named}{more}; {_missing_rule(view)}.")
-    return [*told, *view.schema.decisions]
+    return [*told, *view.schema.decisions, *column_notes(view.fitted)]
 
 
 def _fit_was_weighted(fitted: Fitted) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import catalpa
+from catalpa.estimator.attributes import column_notes, repeats_of
 from catalpa.estimator.parameters import WATCHING
 from catalpa.plot.category_map import category_points
 from catalpa.plot.clarity import measure_clarity
@@ -18,6 +19,7 @@ from catalpa.relations.names import reading_order, shortened
 from catalpa.relations.numbers import over
 from catalpa.relations.profiles import telling_columns
 from catalpa.relations.reasons import reasons, rows_per_weight, sentence
+from catalpa.relations.repeats import group_numbers
 from catalpa.report.learned import fit_record, split_records, weight_records
 from catalpa.report.rows import COLUMNS_SHOWN, Beside, border_records, example_rows, outlier_records
 
@@ -59,7 +61,7 @@ def summarise(view: View, title: str, beside: Beside | None = None) -> dict[str,
         "clarity": clarity,
         "clusters": _clusters(view, names, means, beside),
         "columns": columns,
-        "telling": telling_text(columns),
+        "telling": telling_text(without_repeats(columns, view)),
         "profile": _profile(view, names),
         "numbers": view.number_records,
         "weights": weight_records(view),
@@ -106,7 +108,7 @@ def _table(view: View) -> dict[str, Any]:
         ],
         "missing": view.missing,
         "unseen": view.unseen,
-        "decisions": list(view.schema.decisions),
+        "decisions": [*view.schema.decisions, *column_notes(view.fitted)],
     }
 
 
@@ -115,7 +117,10 @@ def _clusters(
 ) -> list[dict[str, Any]]:
     per_weight = rows_per_weight(len(view.labels), float(view.sizes.sum()))
     top = REASONS + MORE_REASONS
-    found = reasons(view.by_category, view.schema, view.numbers, top=top, rows_per_weight=per_weight)
+    groups = group_numbers(repeats_of(view.fitted))
+    found = reasons(
+        view.by_category, view.schema, view.numbers, top=top, rows_per_weight=per_weight, groups=groups
+    )
     clusters = []
     for cluster, told in enumerate(found):
         clusters.append(
@@ -185,6 +190,14 @@ def column_records(view: View) -> list[dict[str, Any]]:
         bits = -0.5 * math.log2(max(1.0 - explained, 1e-12))
         records.append({"column": column, "kind": "numeric", "bits": bits, "explained": explained})
     return sorted(records, key=lambda record: -record["bits"])
+
+
+def without_repeats(columns: list[dict[str, Any]], view: View) -> list[dict[str, Any]]:
+    """Records of columns with one, the first, of every group of columns that repeat each other."""
+    groups, kept = group_numbers(repeats_of(view.fitted)), dict[Any, dict[str, Any]]()
+    for record in columns:
+        kept.setdefault(groups.get(record["column"], record["column"]), record)
+    return list(kept.values())
 
 
 def telling_text(columns: list[dict[str, Any]]) -> str:

@@ -16,7 +16,6 @@ from catalpa.cluster.grove.em import MixtureFit
 from catalpa.cluster.grove.fit import PRIORS, Search
 from catalpa.cluster.grove.mixture import Mixture
 from catalpa.cluster.grove.rows import SearchTable
-from catalpa.cluster.grove.ties import common_share
 from catalpa.engines.local import LocalEngine, thread_count
 from catalpa.errors import LopsidedClustersWarning, warn_user
 from catalpa.estimator.attributes import frame_in, lacking
@@ -31,6 +30,7 @@ from catalpa.model.codecs import damaged
 from catalpa.model.scoring import DensityScale
 from catalpa.relations.doubt import density_spread, outlier_scores
 from catalpa.relations.relations import Relations
+from catalpa.relations.repeats import common_share
 from catalpa.steps.assign import foremost_shares, share_and_count
 from catalpa.steps.counts import WHOLE, SharedCounts, most_frequent
 from catalpa.steps.scores import density_quartiles, fix, log_mixture, minus_logs, posterior

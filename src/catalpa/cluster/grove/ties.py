@@ -14,13 +14,12 @@ import numpy as np
 
 from catalpa.cluster.grove.columns.tied import TiedColumns
 from catalpa.cluster.grove.special import in_order, log_gamma
+from catalpa.relations.repeats import REPEATED, common_share
 from catalpa.steps import compiled
 from catalpa.steps.compiled import _core
 from catalpa.steps.soft.scores import log
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 from catalpa.table.joined import JoinedAxis
-
-REPEATED = 0.25  # of the smaller entropy that two columns have in common, from which one repeats the other
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,27 +156,6 @@ def _strength(counts: FloatArray) -> float:
 
 def _summed(values: FloatArray) -> float:
     return float(in_order(np.ascontiguousarray(values).ravel(), 0))
-
-
-def common_share(counts: FloatArray) -> float:
-    """Mutual information of two columns as a share of the smaller entropy, from counts of pairs.
-
-    Examples
-    --------
-    >>> common_share(np.array([[5.0, 0.0], [0.0, 3.0]]))
-    1.0
-    """
-    rows = float(counts.sum())
-    if not rows > 0:
-        return 0.0
-    one, other = (_entropy(counts.sum(axis=axis) / rows) for axis in (1, 0))
-    least = min(one, other)
-    return min(max((one + other - _entropy(counts / rows)) / least, 0.0), 1.0) if least > 0 else 0.0
-
-
-def _entropy(shares: FloatArray) -> float:
-    known = shares[shares > 0]
-    return -_summed(known * log(known))
 
 
 def spanning_forest(pairs: Sequence[tuple[int, int]], n: int) -> list[tuple[int, int]]:
