@@ -121,10 +121,11 @@ def _unpicked(accuracy: PublishedTable) -> list[str]:
 def _seeds(places: pd.DataFrame) -> list[str]:
     own = places[places["method"] == "DISC"]
     ranks = [
-        f"{row['dataset']} {'all' if row['tied'] == row['seeds'] else row['rank']} of {row['seeds']}"
+        f"{row['dataset']} {row['rank']} of {row['seeds']}"
+        + (f" ({row['tied']} tied)" if row["tied"] > 1 else "")
         for row in own.to_dict("records")
     ]
-    return ['Rank of the script\'s seed by ACC ("all": every seed gives the same)', "-", ", ".join(ranks)]
+    return ["Rank of the script's seed by ACC", "-", ", ".join(ranks)]
 
 
 def _counterparts(accuracy: PublishedTable) -> list[str]:
