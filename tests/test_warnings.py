@@ -52,9 +52,6 @@ def without_core() -> Any:
 
 # Each calls what warns in its last line, which is the line of the user.
 GIVEN: dict[type[Warning], list[Callable[[], Any]]] = {
-    errors.AmbiguousVectorsWarning: [
-        lambda: catalpa.CDCDR(4, n_components=2, random_state=0).fit(catalpa.datasets.load("car").frame),
-    ],
     errors.ColumnWarning: [
         lambda: infer(IDS),
         lambda: infer_batches([IDS, IDS.assign(id=IDS["id"] + "b")]),

@@ -48,11 +48,13 @@ def hard_shares(labels: np.ndarray, k: int) -> grove.Shares:
 @pytest.mark.parametrize("missing", [(0.5, 0.1), (0.0, 0.3), (0.02, 0.04)])
 def test_costs_and_evidence_of_sure_clusters(prior: float, sizes: str, missing: tuple[float, float]) -> None:
     frame = mixed_table(150, 3, missing)
-    model = catalpa.Grove(2, prior=prior, sizes=sizes, random_state=0).fit(frame)
+    model = catalpa.Grove(2, prior=prior, sizes=sizes, ties=None, random_state=0).fit(frame)
     table, mode = oracle_table(frame), "equal" if sizes == "equal" else "released"
     assert len(table.columns) == SURE_COLUMNS + 3
     shares = hard_shares(model.labels_, 2)
-    scores = grove.scores(table, grove.count(table, shares), prior, mode)
+    counts = grove.count(table, shares)
+    table = grove.centred(table, counts, prior)
+    scores = grove.scores(table, counts, prior, mode)
     expected = -np.array([scores.of(row) for row in table.rows])
     np.testing.assert_allclose(model.transform(frame), expected, atol=1e-4)
     assert model.evidence_ == pytest.approx(grove.evidence(table, shares, prior, mode), abs=1e-2)
@@ -60,18 +62,22 @@ def test_costs_and_evidence_of_sure_clusters(prior: float, sizes: str, missing: 
 
 def test_the_balance_is_the_gain_of_each_kind_of_column() -> None:
     frame = mixed_table(150, 3, (0.3, 0.1), questions=3)
-    model = catalpa.Grove(2, prior=1.0, sizes="equal", random_state=0).fit(frame)
+    model = catalpa.Grove(2, prior=1.0, sizes="equal", ties=None, random_state=0).fit(frame)
     table = oracle_table(frame)
     apart = grove.count(table, hard_shares(model.labels_, 2))
     together = grove.count(table, [[1.0]] * len(table.rows))
 
     def evidence(counts: grove.Counts, number: bool) -> float:
-        return sum(
-            grove.number_evidence(held, 1.0) if number else grove.category_evidence(column, held, 1.0)
+        columns = grove.centred(table, counts, 1.0).columns
+        parts = [
+            grove.number_evidence(held, 1.0)
+            if column.kind == "number"
+            else grove.category_evidence(column, held, 1.0)
             for own in counts.cells
-            for column, held in zip(table.columns, own, strict=True)
-            if (column.kind == "number") == number
-        )
+            # The last two columns are the number and whether it is missing.
+            for column, held in list(zip(columns, own, strict=True))[slice(-2, None) if number else slice(-2)]
+        ]
+        return sum(parts)
 
     gains = [evidence(apart, number) - evidence(together, number) for number in (False, True)]
     assert min(gains) > 0
@@ -83,10 +89,11 @@ def test_the_balance_is_the_gain_of_each_kind_of_column() -> None:
 def test_missing_numbers_count_from_one_percent_of_the_rows_on(rows: int, counts: bool) -> None:
     frame = mixed_table(rows, 0, (0.0, 0.0))
     frame.loc[0, "number"] = np.nan
-    model = catalpa.Grove(2, prior=1.0, sizes="equal", random_state=0).fit(frame)
+    model = catalpa.Grove(2, prior=1.0, sizes="equal", ties=None, random_state=0).fit(frame)
     table = oracle_table(frame)
     assert len(table.columns) == SURE_COLUMNS + 2 + counts
-    scores = grove.scores(table, grove.count(table, hard_shares(model.labels_, 2)), 1.0, "equal")
+    hard = grove.count(table, hard_shares(model.labels_, 2))
+    scores = grove.scores(grove.centred(table, hard, 1.0), hard, 1.0, "equal")
     expected = -np.array([scores.of(row) for row in table.rows])
     np.testing.assert_allclose(model.transform(frame), expected, atol=1e-4)
 
@@ -94,9 +101,10 @@ def test_missing_numbers_count_from_one_percent_of_the_rows_on(rows: int, counts
 @pytest.mark.parametrize("seed", range(4))
 def test_labels_and_probabilities_of_rows_in_doubt(seed: int) -> None:
     frame = mixed_table(300, seed, (0.6, 0.2), questions=5, noise=0.2)
-    model = catalpa.Grove(2, prior=2.5, sizes="equal", random_state=0).fit(frame)
+    model = catalpa.Grove(2, prior=2.5, sizes="equal", ties=None, random_state=0).fit(frame)
     assert model.certainty_ < 0.97
     table, start = oracle_table(frame), np.asarray(model.predict_proba(frame)).tolist()
+    table = grove.centred(table, grove.count(table, start), 2.5)
     # The fit has come to rest: a pass of the transcription leaves the probabilities where they are.
     states = grove.passes(table, start, a=2.5, at_most=1)
     assert states[-1].change < 1e-3

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from decimal import Decimal
 
-import dask.dataframe as dd
 import duckdb
 import numpy as np
 import pandas as pd
@@ -145,6 +144,6 @@ def test_weights_of_a_query_are_refused(frame):
 
 
 def test_a_table_on_a_cluster_in_a_place_for_tables_in_memory_is_told():
-    table = dd.from_pandas(pd.DataFrame({"a": ["x", "y"]}), npartitions=1)
+    table = pytest.importorskip("dask.dataframe").from_pandas(pd.DataFrame({"a": ["x", "y"]}), npartitions=1)
     with pytest.raises(UnsupportedTable, match=r"on a cluster \(dask\).*fit or predict.*\.compute\(\)"):
         infer(table)

@@ -394,7 +394,7 @@ def test_a_text_with_nul_is_refused():
     model = catalpa.KModes(2, random_state=0).fit(pd.DataFrame({"a": ["x\x00y", "x", "z"]}))
     with pytest.raises(OnnxError, match="NUL"):
         model.to_onnx()
-    with pytest.raises(OnnxError, match="missing_text is 3"):
+    with pytest.raises(ParameterError, match="missing_text=3"):
         model.to_onnx(missing_text=3)
 
 

@@ -726,11 +726,11 @@ def test_what_names_no_columns_and_no_table_is_refused(small):
         small.to_sql(keep="key")
     with pytest.raises(ParameterError, match="table has no parts"):
         small.to_sql(table=())
-    with pytest.raises(ParameterError, match=r"have to be texts, not \[5, None\]"):
+    with pytest.raises(ParameterError, match=r"keep=\[5\] cannot be used"):
         small.to_sql(keep=[5], label=None)
 
 
-@pytest.mark.parametrize("dialect", ["latin", "bigquery", 5])
+@pytest.mark.parametrize("dialect", ["latin", "bigquery"])
 def test_a_dialect_that_is_not_tested_is_refused_with_those_that_are(small, dialect):
     with pytest.raises(ParameterError, match="it can be 'duckdb', 'postgres', 'sqlite'"):
         small.to_sql(dialect=dialect)

@@ -22,7 +22,7 @@ What becomes of columns of numbers beforehand is in ``grove_numbers``.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import exp, inf, lgamma, log, pi
 
 Row = Sequence  # of cells; None is a cell that is left out
@@ -148,6 +148,24 @@ def lowered(counts: Counts) -> Counts:
         for own in counts.cells
     ]
     return Counts([max(size - 1.0, 0.0) for size in counts.sizes], cells)
+
+
+def centred(table: Table, counts: Counts, a: float) -> Table:
+    """The table with credibility centres in the place of its shares, in unordered columns."""
+    made = list(table.columns)
+    for r, column in enumerate(table.columns):
+        if column.kind != "category":
+            continue
+        mass = a * len(made[r].share)
+        held = [own[r] for own in counts.cells]
+        known = [sum(own.values()) for own in held]
+        total = sum(n / (n + mass) for n in known)
+        centre = {
+            v: sum(own[v] / (n + mass) for own, n in zip(held, known, strict=True)) / total
+            for v in made[r].share
+        }
+        made[r] = replace(made[r], share=centre)
+    return replace(table, columns=made)
 
 
 def prior_rows(column: Column, held: dict[Hashable, float], a: float) -> dict[Hashable, float]:

@@ -518,7 +518,7 @@ def test_whole_numbers_beyond_64_bits_are_whole_numbers(numbers):
 
 def test_a_graph_of_unsigned_numbers_beyond_63_bits_is_refused_with_a_sentence():
     rows = np.array([[2**63 + 1, 1], [2**63, 2]] * 2, dtype=np.uint64)
-    with pytest.raises(CatalpaError, match="skip some of them"):
+    with pytest.raises(CatalpaError, match="above 2"):
         catalpa.KModes(2, random_state=0).fit(rows).to_onnx()
 
 
