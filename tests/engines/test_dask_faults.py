@@ -11,13 +11,14 @@ import numpy as np
 import pandas as pd
 import psutil
 import pytest
+from tests.optional import OptionalPackage
 
 from catalpa import Grove, KModes
 from catalpa.errors import EngineStopped
 
-dask = pytest.importorskip("dask")
-distributed = pytest.importorskip("distributed")
-dd = pytest.importorskip("dask.dataframe")
+dask = OptionalPackage("dask")
+distributed = OptionalPackage("distributed")
+dd = OptionalPackage("dask.dataframe")
 
 pytestmark = [pytest.mark.process, pytest.mark.dask]
 

@@ -88,27 +88,27 @@ class Search:
 
     def _best(self, k: int) -> MixtureFit:
         starts, rows = self._starts(k), self._rows_of_runs(k)
-        n_runs = len(self.priors) * len(starts) + (0 if self.sizes == "equal" else len(starts) + 1)
-        with in_parts(n_runs, len(rows)) as begin:
-            run_all = partial(side_by_side, tools=rows, begin=begin)
 
-            mixtures = [self.mixture(prior) for prior in self.priors]
-            equal = run_all(
-                [partial(_equal_sizes, mixture, start) for mixture in mixtures for start in starts]
-            )
-            best = best_of(equal)
+        def run_all(runs: Sequence[Callable[[SearchRows], MixtureFit]]) -> list[MixtureFit]:
+            # One count of runs per stage: how many the later ones have is known after the first.
+            with in_parts(len(runs), len(rows)) as begin:
+                return side_by_side(runs, tools=rows, begin=begin)
 
-            if self.sizes != "equal":
-                mixture = replace(best.mixture, free_sizes=True)
-                runs = [partial(_free_sizes, mixture, best.shared, before=best.history)]
-                runs += [partial(_free_sizes, mixture, start) for start in starts]
-                for rival in self._rivals(equal, best):
-                    mixture = replace(rival.mixture, free_sizes=True)
-                    runs.append(partial(_free_sizes, mixture, rival.shared, before=rival.history))
-                free = run_all(runs)
-                best = best_of([best, *free] if self.sizes == "auto" else free)
+        mixtures = [self.mixture(prior) for prior in self.priors]
+        equal = run_all([partial(_equal_sizes, mixture, start) for mixture in mixtures for start in starts])
+        best = best_of(equal)
 
-            return best_of([best, *run_all(self._tied_runs(best, starts))])
+        if self.sizes != "equal":
+            mixture = replace(best.mixture, free_sizes=True)
+            runs = [partial(_free_sizes, mixture, best.shared, before=best.history)]
+            runs += [partial(_free_sizes, mixture, start) for start in starts]
+            for rival in self._rivals(equal, best):
+                mixture = replace(rival.mixture, free_sizes=True)
+                runs.append(partial(_free_sizes, mixture, rival.shared, before=rival.history))
+            free = run_all(runs)
+            best = best_of([best, *free] if self.sizes == "auto" else free)
+
+        return best_of([best, *run_all(self._tied_runs(best, starts))])
 
     def _rivals(self, fits: Sequence[MixtureFit], best: MixtureFit) -> list[MixtureFit]:
         """The best fits of other prior strengths whose evidence is near the largest."""
