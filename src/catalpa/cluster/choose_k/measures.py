@@ -94,7 +94,10 @@ def criteria_of(problem: Problem, outcome: Outcome) -> dict[str, float]:
     mixture = Mixture.of_fit(problem.schema, outcome.soft, outcome.shared, outcome.facts)
     of_categories = np.maximum(mixture.categorical.occurring - 1, 0).sum()
     of_numbers = 2 * len(mixture.marginals.middle) + np.count_nonzero(mixture.marginals.missing)
-    parameters = int(k * (of_categories + of_numbers) + (k - 1 if mixture.free_sizes else 0))
+    # The lift of a tied column is common to all clusters.
+    free = np.maximum(mixture.categorical.occurring - 1, 0)
+    of_ties = sum(free[parent] * free[at] for at, parent in enumerate(mixture.joined.parents) if parent >= 0)
+    parameters = int(k * (of_categories + of_numbers) + of_ties + (k - 1 if mixture.free_sizes else 0))
     density, summed_doubt = engine.total(likelihood_and_doubt, fix(outcome.scores, engine.axis))
     # Costs leave the constant of the normal density out, since it is the same in every cluster.
     constant = 0.5 * math.log(2.0 * math.pi) * float(outcome.counts.seen.sum())
