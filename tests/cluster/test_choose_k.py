@@ -182,7 +182,9 @@ def test_parameters_count_free_sizes_normal_numbers_and_their_gaps():
     rng = np.random.default_rng(0)
     frame = PLANTED.frame.assign(x=rng.normal(size=400), y=rng.normal(size=400))
     frame.loc[frame.index[:100], "y"] = np.nan
-    free = choose_k(frame, [2], repeats=0, random_state=0, method=Grove(n_init=1, prior=1.0, sizes="free"))
+    free = choose_k(
+        frame, [2], repeats=0, random_state=0, method=Grove(n_init=1, prior=1.0, sizes="free", ties=None)
+    )
     categories = sum(PLANTED.frame[column].nunique() - 1 for column in PLANTED.frame)
     assert free.table["parameters"].tolist() == [2 * (categories + 2 + 2 + 1) + 1]
     # One cluster is a normal distribution of each number, known up to a tenth of the variance.

@@ -91,5 +91,6 @@ def test_a_search_at_once_finds_what_one_after_the_other_does(sizes, monkeypatch
     assert two.prior_ == one.prior_
     assert two.labels_.tolist() == one.labels_.tolist()
     assert two.history_.equals(one.history_)
-    runs = 9 if sizes == "equal" else 13
-    assert (runs, runs) in starts
+    assert (9, 9) in starts  # three starts under three prior strengths
+    # Then free sizes, from the best of them and from every start, and near rivals.
+    assert sizes == "equal" or any(start == of >= 4 for start, of in starts if of != 9)
