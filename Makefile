@@ -58,7 +58,7 @@ suite: $(VENV)/installed-test
 style: $(VENV)/installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python tools/check_words.py README.md CONTRIBUTING.md SECURITY.md docs
+	$(BIN)/python tools/check_words.py README.md CONTRIBUTING.md SECURITY.md docs src
 
 types: $(VENV)/installed-test
 	$(BIN)/mypy --strict src

@@ -21,8 +21,8 @@ from rich.table import Table
 
 from catalpa.steps import compiled
 from catalpa.steps.assign import Memory, assign_and_count, share_and_count
-from catalpa.steps.scores import FixedScores, Scores, fix
-from catalpa.steps.soft.scores import FixedShares, soften
+from catalpa.steps.scores import FixedScores, Scores, to_fixed_point
+from catalpa.steps.soft.scores import FixedShares, to_fixed_point_shares
 from catalpa.table.blocks import Axis, Block, IntArray
 
 CATEGORIES = 5
@@ -48,7 +48,7 @@ def one_minus_share(block: Block, labels: IntArray, axis: Axis, k: int) -> Fixed
         cell = block.codes[:, column].astype(np.int64) * k + labels
         counts = np.bincount(cell, minlength=CATEGORIES * k).reshape(CATEGORIES, k)
         table[offset : offset + CATEGORIES] = 1 - counts / sizes
-    return fix(Scores.of(table), axis)
+    return to_fixed_point(Scores.of(table), axis)
 
 
 def log_shares(block: Block, labels: IntArray, axis: Axis, k: int) -> FixedShares:
@@ -59,7 +59,7 @@ def log_shares(block: Block, labels: IntArray, axis: Axis, k: int) -> FixedShare
         cell = block.codes[:, column].astype(np.int64) * k + labels
         counts = np.bincount(cell, minlength=CATEGORIES * k).reshape(CATEGORIES, k)
         table[offset : offset + CATEGORIES] = -np.log((counts + 1) / (sizes + CATEGORIES))
-    return soften(Scores.of(table), axis)
+    return to_fixed_point_shares(Scores.of(table), axis)
 
 
 def soft_seconds(blocks: list[Block], shares: FixedShares, repeats: int) -> float:

@@ -26,7 +26,7 @@ from catalpa.loop.first_rows import random_rows
 from catalpa.loop.settle import as_counts, reseed_empty, settle
 from catalpa.steps.assign import share_and_count
 from catalpa.steps.scores import Scores
-from catalpa.steps.soft.scores import soften
+from catalpa.steps.soft.scores import to_fixed_point_shares
 from catalpa.table.blocks import Axis, Block, Rows
 from timing import marginal
 
@@ -70,7 +70,7 @@ def ours_soft(codes: Codes, categories: int, k: int) -> Passes:
     block = Block(codes, np.zeros((len(codes), 0)))
     shares = np.random.default_rng(0).dirichlet(np.ones(categories), size=(codes.shape[1], k))
     table = -np.log(np.swapaxes(shares, 1, 2).reshape(axis.length, k))
-    fixed = soften(Scores.of(table), axis)
+    fixed = to_fixed_point_shares(Scores.of(table), axis)
 
     def run(limit: int) -> int:
         memory = None

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from catalpa.steps.assign import SharedMemory, share_and_count
 from catalpa.steps.scores import Scores
-from catalpa.steps.soft.scores import FixedShares, soften
+from catalpa.steps.soft.scores import FixedShares, to_fixed_point_shares
 from catalpa.table import encode, infer
 from catalpa.table.blocks import Axis, Block
 
@@ -90,7 +90,7 @@ def _task_seconds(tasks: int = 1000) -> float:
 
 
 def _table(axis: Axis, rng: np.random.Generator, clusters: int) -> FixedShares:
-    return soften(Scores.of(3 * rng.random((axis.length, clusters))), axis)
+    return to_fixed_point_shares(Scores.of(3 * rng.random((axis.length, clusters))), axis)
 
 
 def _array_bytes(thing: Block | SharedMemory | Any) -> int:

@@ -118,7 +118,7 @@ def read_and_encode(path: str) -> int:
     """A file as integer codes, its columns and categories found on the way."""
     from catalpa.table import encode, infer
     from catalpa.table.files.sources import read_table
-    from catalpa.table.intake import open_table
+    from catalpa.table.open import open_table
 
     table = open_table(read_table(path))
     return len(encode(table, infer(table)).rows)

@@ -10,9 +10,10 @@ import pandas as pd
 
 from catalpa import __version__
 from catalpa.cluster.registry import METHODS, MethodEntry
-from catalpa.datasets import load
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+import survey
 
 project = "Catalpa"
 author = "The Catalpa developers"
@@ -27,6 +28,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_gallery.gen_gallery",
+    "survey",
 ]
 nitpicky = True
 myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath", "substitution"]
@@ -75,7 +77,9 @@ def _table(frame: pd.DataFrame) -> str:
 
 
 myst_substitutions = {
-    "zoo": _table(load("zoo").frame.iloc[:10, [0, 1, 2, 3, 12]]),
+    "survey": _table(survey.table()),
+    "survey_clusters": _table(survey.clusters()),
+    "survey_votes": survey.votes(),
     "methods": "\n".join([_HEAD, *(_line(entry) for entry in METHODS.values())]),
     "unreleased": _unreleased(),
 }

@@ -14,8 +14,8 @@ import catalpa
 from catalpa import plot
 
 raw = anes96.load_pandas().data
-leaning = ["very liberal", "liberal", "rather liberal", "moderate", "rather conservative", "conservative"]
-leaning += ["very conservative"]
+smoothed = ["very liberal", "liberal", "rather liberal", "moderate", "rather conservative", "conservative"]
+smoothed += ["very conservative"]
 party = ["strong Dem", "weak Dem", "leans Dem", "independent", "leans Rep", "weak Rep", "strong Rep"]
 school = ["grades 1-8", "some high school", "high school", "some college", "college", "master", "PhD"]
 
@@ -26,9 +26,9 @@ def in_order(codes: pd.Series, names: list[str]) -> pd.Categorical:
 
 people = pd.DataFrame(
     {
-        "own leaning": in_order(raw["selfLR"], leaning),
-        "Clinton's leaning": in_order(raw["ClinLR"], leaning),
-        "Dole's leaning": in_order(raw["DoleLR"], leaning),
+        "own leaning": in_order(raw["selfLR"], smoothed),
+        "Clinton's leaning": in_order(raw["ClinLR"], smoothed),
+        "Dole's leaning": in_order(raw["DoleLR"], smoothed),
         "party": in_order(raw["PID"], party),
         "education": in_order(raw["educ"], school),
         "income": raw["income"],

@@ -3,7 +3,7 @@ Cars: why a full factorial has no clusters
 ==========================================
 
 1728 cars from a famous table: price, upkeep, doors, seats, boot and safety. Many papers report clusters of
-it. There are none, and a program should say so.
+it. There are none, and a program should report that.
 """
 
 import itertools

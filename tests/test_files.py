@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from catalpa.errors import OutputError
-from catalpa.files import lock_at, open_atomically, told_as
+from catalpa.files import lock_at, open_atomically, reraise_as
 
 
 def test_what_the_system_says_of_a_file_is_told_with_what_failed():
     with (
         pytest.raises(OutputError, match=r"^'a\.csv' cannot be written: Permission denied\.$"),
-        told_as(OutputError, "'a.csv' cannot be written"),
+        reraise_as(OutputError, "'a.csv' cannot be written"),
     ):
         raise PermissionError(13, "Permission denied")
 

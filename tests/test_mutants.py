@@ -67,7 +67,7 @@ def test_a_mutant_is_the_module_with_one_change(
 
 
 def test_lines_of_a_limit_are_those_that_use_it(tool: ModuleType) -> None:
-    mutant = next(one for one in tool.mutants_of("src/catalpa/relations/reasons.py") if one.scope == "module")
+    mutant = next(one for one in tool.mutants_of("src/catalpa/explain/reasons.py") if one.scope == "module")
     lines = tool.places(mutant)
     name = tool.source_line(mutant).split(" ")[0].rstrip(",")
     assert lines

@@ -81,6 +81,13 @@ def test_workflows_ask_for_targets_that_are_there() -> None:
         assert set(asked) <= targets, file.name
 
 
+def test_workflows_ask_for_extras_that_are_there() -> None:
+    extras = set(PROJECT["project"]["optional-dependencies"])
+    for file in WORKFLOWS:
+        for names in re.findall(r'"\.\[(.*?)\]"', file.read_text(encoding="utf-8")):
+            assert set(names.split(",")) <= extras, file.name
+
+
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 # Runners, the table of cibuildwheel that builds there, and the classifier.
 SYSTEMS = {

@@ -28,7 +28,8 @@ from catalpa.table import encode, infer, infer_batches
 SMALL = pd.DataFrame({"a": ["x", "y"] * 10, "b": ["p", "q"] * 10})
 NEW = pd.DataFrame({"a": ["x", "new"], "b": ["p", "q"]})
 IDS = pd.DataFrame({"id": [f"n{at}" for at in range(40)], "b": ["p", "q"] * 20})
-NOISE = pd.DataFrame(np.random.default_rng(0).integers(0, 3, (60, 4)).astype(str), columns=list("abcd"))
+NOISE = pd.DataFrame(np.random.default_rng(0).integers(0, 3, (150, 4)).astype(str), columns=list("abcd"))
+THREE = catalpa.datasets.make_categorical(300, columns=8, clusters=3, noise=0.2, seed=0).frame
 CRUMBS = pd.DataFrame({f"q{at}": ["a"] * 196 + ["b"] * 4 for at in range(6)})
 WIDE = {"wide": np.arange(40.0) * 1e6, "narrow": np.tile([0.25, 0.5], 20), "b": ["p", "q"] * 20}
 NUMBERS = pd.DataFrame(WIDE)
@@ -65,7 +66,13 @@ GIVEN: dict[type[Warning], list[Callable[[], Any]]] = {
         lambda: GridSearchCV(catalpa.KModes(random_state=0), {"n_clusters": [2]}, cv=2).fit(IDS),
     ],
     errors.LopsidedClustersWarning: [lambda: catalpa.Grove(2, random_state=0).fit(CRUMBS)],
-    errors.NoStructureWarning: [lambda: catalpa.Grove("auto", n_init=1, random_state=0).fit(NOISE)],
+    errors.NoStructureWarning: [
+        lambda: catalpa.Grove("auto", n_init=1, random_state=0).fit(NOISE),
+        lambda: catalpa.Grove(3, n_init=1, random_state=0).fit(NOISE),
+    ],
+    errors.MostClustersWarning: [
+        lambda: catalpa.Grove("auto", max_clusters=3, n_init=1, random_state=0).fit(THREE),
+    ],
     errors.UnseenCategoryWarning: [
         lambda: encode(NEW, fitted().schema_),
         lambda: fitted().predict(NEW),
@@ -140,6 +147,7 @@ def test_a_warning_of_a_thread_of_ours_is_given_all_the_same():
     assert [str(one.message) for one in caught] == ["from a thread"]
 
 
+@pytest.mark.process
 def test_a_warning_is_shown_once_for_each_line(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(

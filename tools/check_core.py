@@ -46,7 +46,7 @@ PLAIN = "-DCATALPA_PLAIN=1"
 
 
 @dataclass(frozen=True)
-class Kind:
+class ColumnKind:
     """A way to build the core, and what is run on it."""
 
     compiler: str
@@ -57,18 +57,18 @@ class Kind:
 
 KINDS = {
     # The C++ library too: a sanitizer that comes first must find there what it watches exceptions by.
-    "address": Kind(
+    "address": ColumnKind(
         "g++", [*SANITIZED, "-fsanitize=address,undefined"], STEPS, ["libasan.so", "libstdc++.so.6"]
     ),
-    "thread": Kind(
+    "thread": ColumnKind(
         "g++",
         [*SANITIZED, "-fsanitize=thread"],
         ["-W", "ignore", "-c", THREADS],
         ["libtsan.so", "libstdc++.so.6"],
     ),
-    "plain": Kind("g++", ["-O2", PLAIN]),
-    "clang": Kind("clang++", ["-O2"]),
-    "clang-plain": Kind("clang++", ["-O2", PLAIN]),
+    "plain": ColumnKind("g++", ["-O2", PLAIN]),
+    "clang": ColumnKind("clang++", ["-O2"]),
+    "clang-plain": ColumnKind("clang++", ["-O2", PLAIN]),
 }
 
 
@@ -77,7 +77,7 @@ def main() -> int:
     return max([checked(name, KINDS[name]) for name in sys.argv[1:] or KINDS])
 
 
-def checked(name: str, kind: Kind) -> int:
+def checked(name: str, kind: ColumnKind) -> int:
     """Build, run, and print what a sanitizer found; 1 where it found anything or a test failed."""
     begin, folder = time.monotonic(), BUILD / name
     core = built(folder, kind)
@@ -95,7 +95,7 @@ def checked(name: str, kind: Kind) -> int:
     return int(bool(reports) or code != 0)
 
 
-def environment(folder: Path, kind: Kind) -> dict[str, str]:
+def environment(folder: Path, kind: ColumnKind) -> dict[str, str]:
     """What the tests are run with."""
     log = f"log_path={folder / 'report'}"
     found = [output(kind.compiler, f"-print-file-name={library}") for library in kind.preloaded]
@@ -111,7 +111,7 @@ def environment(folder: Path, kind: Kind) -> dict[str, str]:
     }
 
 
-def built(folder: Path, kind: Kind) -> Path:
+def built(folder: Path, kind: ColumnKind) -> Path:
     """The core, compiled in this way; not by CMake, whose -O3 takes the sanitizers many minutes."""
     folder.mkdir(parents=True, exist_ok=True)
     (nanobind,) = importlib.util.find_spec("nanobind").submodule_search_locations

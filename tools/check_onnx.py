@@ -55,7 +55,8 @@ def main() -> int:
         results = [run(install(version, folder), cases) for version in asked.runtime or (floor(), "newest")]
     for result in results:
         print(
-            f"onnxruntime {result['version']}: {result['models']:,} models (k = {result['clusters']}), "
+            f"onnxruntime {result['version']}: {result['models']:,} models (k = {result['clusters']}; "
+            f"{result['tied']:,} with tied columns), "
             f"{result['rows']:,} rows; labels different: {result['labels']}; {result['soft']:,} models with "
             f"probabilities, largest difference {result['share']:.1e}, of scores {result['score']:.1e}"
         )
@@ -95,7 +96,7 @@ def write_cases(folder: Path, models: int, seed: int) -> None:
             if case.probabilities is None
             else (case.probabilities.tolist(), case.outlier_scores.tolist())
         )
-        kept = (case.graph, feeds, case.labels.tolist(), soft)
+        kept = (case.graph, feeds, case.labels.tolist(), soft, case.tied)
         (folder / f"{written}.pickle").write_bytes(pickle.dumps(kept))
         written += 1
 
@@ -127,12 +128,12 @@ def compare(folder: Path) -> dict[str, object]:
     """Run the cases of a folder on the runtime of this process."""
     import onnxruntime
 
-    rows = labels_different = soft_models = 0
+    rows = labels_different = soft_models = tied_models = 0
     share = score = 0.0
     clusters: set[int] = set()
     paths = sorted(folder.glob("*.pickle"))
     for path in paths:
-        graph, feeds, expected, soft = pickle.loads(path.read_bytes())
+        graph, feeds, expected, soft, tied = pickle.loads(path.read_bytes())
         session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
         labels = np.array(expected)
         clusters.add(int(labels.max()) + 1)
@@ -150,6 +151,7 @@ def compare(folder: Path) -> dict[str, object]:
                     score, float((np.abs(more[2][kept] - scores) / np.maximum(scores, 1.0)).max(initial=0.0))
                 )
         soft_models += soft is not None
+        tied_models += tied
     return {
         "version": onnxruntime.__version__,
         "models": len(paths),
@@ -157,6 +159,7 @@ def compare(folder: Path) -> dict[str, object]:
         "rows": rows,
         "labels": labels_different,
         "soft": soft_models,
+        "tied": tied_models,
         "share": share,
         "score": score,
     }

@@ -1,8 +1,8 @@
 """Change the code in one small place at a time and see whether a test notices.
 
-    make mutants                              # 200 random mutants of costs, loop, table and relations
+    make mutants                              # 200 random mutants of costs, loop, table and explain
     python tools/mutants.py --sample 50 --seed 3 --jobs 2
-    python tools/mutants.py src/catalpa/relations/reasons.py --sample 0   # all mutants of one file
+    python tools/mutants.py src/catalpa/explain/reasons.py --sample 0   # all mutants of one file
     python tools/mutants.py --again --tests tests/table/test_limits.py    # survivors, against new tests
 
 A mutant changes one comparison, number, sign, ``and``/``or``, ``not``, ``min``/``max`` or return value. It is
@@ -46,9 +46,9 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
 STORE = ROOT / "build" / "mutants"
-TARGETS = [f"src/catalpa/{room}" for room in ("costs", "loop", "table", "relations")]
+TARGETS = [f"src/catalpa/{room}" for room in ("costs", "loop", "table", "explain")]
 TESTS = [
-    *(f"tests/{room}" for room in ("costs", "loop", "table", "relations", "oracle", "golden", "steps")),
+    *(f"tests/{room}" for room in ("costs", "loop", "table", "explain", "oracle", "golden", "steps")),
     *(f"tests/{room}" for room in ("cluster", "estimator", "metrics", "report")),
 ]
 # They start other processes or run through scikit-learn's own checks, for minutes.

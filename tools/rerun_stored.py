@@ -17,7 +17,7 @@ from typing import Any
 
 import pandas as pd
 
-from catalpa.datasets.registry import facts_of
+from catalpa.datasets.registry import dataset_info
 from catalpa.lab import Job, read_protocol, read_results
 from catalpa.lab.measure import run_job
 from catalpa.steps.compiled import CHOICE, core_level
@@ -57,7 +57,7 @@ def stored_jobs(most_rows: int | None = None) -> pd.DataFrame:
         lines += [
             (job, rows[job.key])
             for job in plan.jobs()
-            if job.key in rows and facts_of(job.dataset).rows <= most
+            if job.key in rows and dataset_info(job.dataset).rows <= most
         ]
     return pd.DataFrame(lines, columns=["job", "row"])
 

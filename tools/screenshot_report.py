@@ -1,4 +1,4 @@
-"""Write docs/images/report.png and report-dark.png: the top of the report of ``catalpa demo`` in a browser.
+"""Write docs/images/report.png and report-dark.png: the top of the report of the front page in a browser.
 
 Needs Chromium with its driver, and selenium. Run it from the checkout: python tools/screenshot_report.py
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -15,6 +14,10 @@ from pathlib import Path
 from selenium import webdriver
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "docs/_ext"))
+
+import survey  # noqa: E402 - from the docs
+
 PICTURES = {"light": ROOT / "docs/images/report.png", "dark": ROOT / "docs/images/report-dark.png"}
 WIDTH, HEIGHT = 1160, 1480
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
@@ -41,11 +44,10 @@ def take(page: Path, scheme: str, profile: str) -> bytes:
 
 
 def main() -> None:
-    """Make the demo's report and keep its pictures."""
+    """Write the report of the survey and take its pictures."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        demo = [sys.executable, "-m", "catalpa", "demo", "--quiet", "-o", f"{folder}/demo"]
-        subprocess.run(demo, check=True)
-        page = Path(folder, "demo", "report.html").resolve(strict=True)
+        page = Path(folder, survey.PAGE).resolve()
+        survey.fitted().report(survey.voters(), title=survey.TITLE).save(page)
         for scheme, picture in PICTURES.items():
             picture.write_bytes(take(page, scheme, f"{folder}/{scheme}"))
             print(f"wrote {picture.relative_to(ROOT)}: {picture.stat().st_size:,} bytes")

@@ -53,7 +53,7 @@ def starts_text(results: pd.DataFrame, columns: Mapping[str, tuple[str, str]], o
         runs = {name: part[part["dataset"] == dataset] for name, part in parts.items()}
         cells = [dataset, str(max(map(len, runs.values())))]
         for part in runs.values():
-            cells += _told(part)
+            cells += _text(part)
         rows.append([Cell(text) for text in cells])
     told = [
         (f"{name}: ARI, mean (worst to best)", "fewer clusters", "one nearly holds all") for name in columns
@@ -62,7 +62,7 @@ def starts_text(results: pd.DataFrame, columns: Mapping[str, tuple[str, str]], o
     return to_markdown(Grid("starts", head, rows))
 
 
-def _told(runs: pd.DataFrame) -> tuple[str, str, str]:
+def _text(runs: pd.DataFrame) -> tuple[str, str, str]:
     score = runs["ARI"]
     lost = (runs["clusters_left"] < runs["clusters_asked"]).sum()
     swallowed = (runs["largest_share"] > LOPSIDED).sum()

@@ -35,7 +35,7 @@ ILLUSTRATION = (
 Drawing = Callable[[Colours], altair.TopLevelMixin]
 
 
-def dressed(chart: Any, colours: Colours) -> Any:
+def themed(chart: Any, colours: Colours) -> Any:
     """The chart on a page of these colours."""
     words = {
         "labelColor": colours.muted,
@@ -86,7 +86,7 @@ class Picture(SphinxDirective):
         folder.mkdir(exist_ok=True)
         found: list[nodes.Node] = []
         for scheme, colours in SCHEMES.items():
-            dressed(drawings()[name](colours), colours).save(folder / f"{name}-{scheme}.svg")
+            themed(drawings()[name](colours), colours).save(folder / f"{name}-{scheme}.svg")
             image = nodes.image(
                 uri=f"/made/{name}-{scheme}.svg",
                 alt=" ".join(self.content),

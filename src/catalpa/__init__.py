@@ -27,9 +27,13 @@ if TYPE_CHECKING:
     from catalpa.cluster.registry import load as load
     from catalpa.cluster.sigdt import SigDT as SigDT
     from catalpa.cluster.wocil import WOCIL as WOCIL
+    from catalpa.inspection.look import look as look
     from catalpa.loop.progress import Progress as Progress
-    from catalpa.report.comparing import compare as compare
-    from catalpa.report.drifting import drift as drift
+    from catalpa.report.compare_page import compare as compare
+    from catalpa.report.drift_page import drift as drift
+    from catalpa.report.explore_page import explore as explore
+    from catalpa.report.history_page import history as history
+    from catalpa.report.short_form_page import short_form as short_form
     from catalpa.table.files.scan import scan as scan
 
 __version__ = "0.1.0"
@@ -38,10 +42,14 @@ _HOMES = {
     **{entry.class_name: entry.module for entry in METHODS.values()},
     "Progress": "catalpa.loop.progress",
     "choose_k": "catalpa.cluster.choose_k",
-    "compare": "catalpa.report.comparing",
-    "drift": "catalpa.report.drifting",
+    "compare": "catalpa.report.compare_page",
+    "drift": "catalpa.report.drift_page",
+    "explore": "catalpa.report.explore_page",
+    "history": "catalpa.report.history_page",
     "load": "catalpa.cluster.registry",
+    "look": "catalpa.inspection.look",
     "scan": "catalpa.table.files.scan",
+    "short_form": "catalpa.report.short_form_page",
 }
 _ROOMS = ("datasets", "metrics", "plot")
 

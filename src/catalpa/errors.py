@@ -5,28 +5,29 @@
     CatalpaError (Exception)
     ├── TableError (ValueError)             the table cannot be used as it is
     │   ├── UnknownColumn                   a named column is not in the table
-    │   ├── ColumnMismatch                  predict got other columns than fit
-    │   ├── MissingValues                   missing cells where none are allowed
+    │   ├── ColumnMismatch                  predict got different columns than fit
+    │   ├── MissingValues                   missing values are not supported here
     │   ├── UnseenCategories                categories that fit never saw, and handle_unknown="error"
-    │   ├── NumericColumns                  numbers given to a purely categorical method
-    │   └── UnsupportedTable (TypeError)    not a table of a known kind
-    ├── ParameterError (ValueError)         a setting that cannot work
+    │   ├── NumericColumns                  numeric columns given to a purely categorical method
+    │   └── UnsupportedTable (TypeError)    not a supported type of table
+    ├── ParameterError (ValueError)         an invalid parameter
     │   └── UnknownCluster (IndexError)     a cluster number that the model does not have
     ├── UndefinedMetric (ValueError)        the method is not defined on this table
     ├── ModelFileError (ValueError)         a model file that cannot be read
-    ├── CheckpointError (ValueError)        a checkpoint of another fit, or one that cannot be used
-    ├── SqlError (ValueError)               a model that no SQL query can express
-    ├── OnnxError (ValueError)              a model that no ONNX graph can express
-    ├── DatasetError (OSError)              a data set that is not here and cannot be fetched
+    ├── CheckpointError (ValueError)        a checkpoint of another fit, or an unusable one
+    ├── SqlError (ValueError)               a model that cannot be exported as SQL
+    ├── OnnxError (ValueError)              a model that cannot be exported as ONNX
+    ├── DatasetError (OSError)              a data set that was not found and cannot be downloaded
     ├── OutputError (OSError)               a file that cannot, or must not, be written
-    ├── EngineStopped (RuntimeError)        a Dask cluster or Spark session that stopped during the work
-    └── MissingDependency (ImportError)     an optional package is needed
+    ├── EngineStopped (RuntimeError)        a Dask cluster or Spark session that stopped
+    └── MissingDependency (ImportError)     an optional package is not installed
 
     CatalpaWarning (UserWarning)
-    ├── ColumnWarning                       a column looks like an identifier, or is very wide
-    ├── LopsidedClustersWarning             one big cluster, and crumbs
+    ├── ColumnWarning                       a column looks like an identifier, or has very many categories
+    ├── LopsidedClustersWarning             one cluster holds nearly all rows
+    ├── MostClustersWarning                 the answer is the largest number of clusters that was tried
     ├── NoStructureWarning                  no number of clusters describes the table better than one
-    ├── UnseenCategoryWarning               predict met categories that fit never saw
+    ├── UnseenCategoryWarning               predict got categories that fit never saw
     └── SlowCoreWarning                     the compiled core is not available
 """
 
@@ -50,6 +51,7 @@ __all__ = [
     "MissingDependency",
     "MissingValues",
     "ModelFileError",
+    "MostClustersWarning",
     "NoStructureWarning",
     "NumericColumns",
     "OnnxError",
@@ -67,7 +69,7 @@ __all__ = [
 ]
 
 
-# Most are a ValueError or TypeError too, as scikit-learn's own: code that catches these goes on working.
+# Most are also a ValueError or TypeError, like scikit-learn's own, so code that catches those still works.
 class CatalpaError(Exception):
     """Base of every error that Catalpa raises on purpose."""
 
@@ -81,11 +83,11 @@ class UnknownColumn(TableError):
 
 
 class ColumnMismatch(TableError):
-    """The table at predict has other columns than the table at fit."""
+    """The table at predict has different columns than the table at fit."""
 
 
 class MissingValues(TableError):
-    """Missing cells where none are allowed."""
+    """Missing values are not supported here."""
 
 
 class UnseenCategories(TableError):
@@ -93,19 +95,19 @@ class UnseenCategories(TableError):
 
 
 class NumericColumns(TableError):
-    """Numbers given to a method that knows categories only."""
+    """Numeric columns were given to a method for categorical columns only."""
 
 
 class UnsupportedTable(TableError, TypeError):
-    """The object is not a table of a kind that can be read."""
+    """The object is not a supported type of table."""
 
 
 class ParameterError(CatalpaError, ValueError):
-    """A setting that cannot work, alone or with this table."""
+    """A parameter is invalid, by itself or for this table."""
 
 
 class UnknownCluster(ParameterError, IndexError):
-    """A cluster was asked for that the model does not have."""
+    """The model has no cluster with this number."""
 
 
 class UndefinedMetric(CatalpaError, ValueError):
@@ -121,15 +123,15 @@ class CheckpointError(CatalpaError, ValueError):
 
 
 class SqlError(CatalpaError, ValueError):
-    """A model that no SQL query can express."""
+    """The model cannot be exported as an SQL query."""
 
 
 class OnnxError(CatalpaError, ValueError):
-    """A model that no ONNX graph can express."""
+    """The model cannot be exported as an ONNX graph."""
 
 
 class DatasetError(CatalpaError, OSError):
-    """A data set that is neither here nor can be fetched."""
+    """The data set was not found and cannot be downloaded."""
 
 
 class OutputError(CatalpaError, OSError):
@@ -137,33 +139,33 @@ class OutputError(CatalpaError, OSError):
 
 
 class EngineStopped(CatalpaError, RuntimeError):
-    """A Dask cluster or Spark session stopped while Catalpa worked on its table."""
+    """A Dask cluster or Spark session stopped during a computation."""
 
 
 class MissingDependency(CatalpaError, ImportError):
-    """An optional package is needed; the message has the pip command."""
+    """An optional package is not installed; the message has the pip command."""
 
 
 @contextmanager
 def needing(need: str, package: str) -> Iterator[None]:
-    """Around the import of an optional package: where it is missing, say what needs it and how to get it."""
+    """Wrap the import of an optional package: if it is missing, the error says how to install it."""
     try:
         yield
     except ImportError as error:
         raise MissingDependency(f"{need}. Install it with: pip install {package}") from error
 
 
-# Packages whose lines are never the user's: what calls us, and what stands between two of our own calls.
+# Packages whose frames are never the user's: our callers, and what runs between two of our own calls.
 _NOT_THE_USER = frozenset(("catalpa", "sklearn", "joblib")) | sys.stdlib_module_names
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn at the line of the user: the innermost one outside Catalpa, scikit-learn and Python itself."""
+    """Warn at the user's line: the innermost frame outside Catalpa, scikit-learn and the standard library."""
     caller = sys._getframe(1)
     frame: FrameType | None = caller
     while frame is not None and _package_of(frame) in _NOT_THE_USER:
         frame = frame.f_back
-    place = caller if frame is None else frame  # a thread of ours has no line of the user
+    place = caller if frame is None else frame  # our own threads have no frame of the user
     warnings.warn_explicit(
         message,
         category,
@@ -179,7 +181,7 @@ def _package_of(frame: FrameType) -> str:
 
 
 class CatalpaWarning(UserWarning):
-    """Base of every warning that Catalpa gives."""
+    """Base of every warning that Catalpa issues."""
 
 
 class ColumnWarning(CatalpaWarning):
@@ -187,15 +189,19 @@ class ColumnWarning(CatalpaWarning):
 
 
 class LopsidedClustersWarning(CatalpaWarning):
-    """One cluster holds nearly all rows, and the others are crumbs."""
+    """One cluster holds nearly all rows."""
+
+
+class MostClustersWarning(CatalpaWarning):
+    """The number of clusters is the largest that was tried: larger ones may be better."""
 
 
 class NoStructureWarning(CatalpaWarning):
-    """No number of clusters describes the table better than one cluster does."""
+    """The clusters describe the table no better than one cluster does."""
 
 
 class UnseenCategoryWarning(CatalpaWarning):
-    """Predict met categories that fit never saw."""
+    """Predict got categories that fit never saw."""
 
 
 class SlowCoreWarning(CatalpaWarning):

@@ -1,4 +1,4 @@
-"""Files that are there completely or not at all, and locks that a killed program lets go of."""
+"""Atomic file writes, and locks that are released when a program is killed."""
 
 from __future__ import annotations
 
@@ -21,42 +21,43 @@ if TYPE_CHECKING:
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Put ``content`` at ``path`` in one step: a reader sees the old file or the new one, never a part.
+    """Write ``content`` to ``path`` atomically: readers see the old file or the new one, never a part.
 
-    The bytes go to a hidden file in the same folder, to the disk, and then take the place of the old file.
-    A link is followed, and the rights of a file that is replaced are kept. A device or a pipe is written to.
+    The bytes are written to a hidden file in the same folder and flushed to disk; then that file replaces the
+    old one. Symbolic links are followed, and the permissions of a replaced file are kept. Devices and pipes
+    are written to directly.
     """
     with open_atomically(path) as stream:
         stream.write(content)
 
 
 @contextlib.contextmanager
-def told_as(refused: type[CatalpaError], what: str, cure: str = "") -> Iterator[None]:
-    """Turn what the system says of a file into an error for users: what failed, its reason, and a cure."""
+def reraise_as(refused: type[CatalpaError], what: str, cure: str = "") -> Iterator[None]:
+    """Turn an ``OSError`` into an error for users: what failed, why, and how to fix it."""
     try:
         yield
     except CatalpaError:
-        raise  # some are errors of the system too, and say already what is wrong
+        raise  # some are OSErrors too, and already have a message for users
     except OSError as error:
         raise refused(f"{what}: {error.strerror}. {cure}".rstrip()) from error
 
 
 @contextlib.contextmanager
 def open_atomically(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a file to be written that takes its place at ``path`` when the ``with`` block ends well."""
+    """Open a temporary file that replaces ``path`` if the ``with`` block succeeds."""
     if _takes_bytes_as_they_come(path):
         with Path(path).open("wb") as stream:
             yield stream
         return
     target = Path(os.path.realpath(path))
-    # Beside its place, as only a rename inside one file system is one step.
+    # In the same folder, because a rename is atomic only within one file system.
     draft = target.with_name(f"{_drafts_here()}{os.getpid()}-{secrets.token_hex(8)}.tmp")
     _sweep(target.parent)
     try:
         with draft.open("xb") as stream:
             yield stream
             stream.flush()
-            os.fsync(stream.fileno())  # else a power cut may keep the new name and lose the bytes
+            os.fsync(stream.fileno())  # otherwise a power cut may keep the new name and lose the bytes
         with contextlib.suppress(FileNotFoundError):
             draft.chmod(target.stat().st_mode & 0o7777)
         draft.replace(target)
@@ -67,46 +68,46 @@ def open_atomically(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def _drafts_here() -> str:
-    """How the names of this machine's drafts begin: who still runs is only known on the same machine."""
+    """Prefix of temporary files of this machine: only here can we tell which processes are alive."""
     return f".catalpa-{zlib.crc32(platform.node().encode()):08x}-"
 
 
 @cache
 def _sweep(folder: Path) -> None:
-    """Remove the drafts of programs that were killed; once per folder, as a folder may hold many files."""
+    """Remove temporary files of killed processes; once per folder, because a folder may hold many files."""
     for draft in folder.glob(f"{_drafts_here()}*.tmp"):
         owner = draft.name.split("-")[2]
         if owner.isdigit() and not _runs(int(owner)):
-            with contextlib.suppress(OSError):  # of another user, or gone already
+            with contextlib.suppress(OSError):  # owned by another user, or already deleted
                 draft.unlink()
 
 
 def _runs(program: int) -> bool:
-    """Whether a program with this number runs, or nobody can tell."""
-    if os.name != "posix":  # where asking in this way would end it
+    """True if the process is alive, or if that is unknown."""
+    if os.name != "posix":  # os.kill would terminate it
         return True
     try:
         os.kill(program, 0)
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
-        pass  # of another user
+        pass  # owned by another user
     return True
 
 
 def _takes_bytes_as_they_come(path: str | os.PathLike[str]) -> bool:
-    """Whether this is a device or a pipe: to put a file in its place would destroy it."""
+    """True for a device or a pipe, which must not be replaced by a file."""
     try:
         mode = Path(path).stat().st_mode
     except OSError:
-        return False  # nothing is there yet
-    except ValueError as error:  # a name with a NUL, or with half a character
+        return False  # does not exist yet
+    except ValueError as error:  # a name with a NUL or a lone surrogate
         raise OSError(errno.EINVAL, f"no file can have that name, {error}") from error
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _settle_folder(folder: Path) -> None:
-    """Bring the folder's new entry to the disk, where the system can."""
+    """Flush the folder's entries to disk, if the system supports it."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -116,18 +117,18 @@ def _settle_folder(folder: Path) -> None:
 
 
 def lock_at(path: str | os.PathLike[str]) -> BaseFileLock | None:
-    """A lock that this program holds until it releases it or ends; None where another one holds it.
+    """A lock held until it is released or the process ends; None if another process holds it.
 
-    On a file system that knows no locks it comes back not locked: whoever asks goes on without.
+    On file systems without locks the lock is returned unlocked, and callers continue without one.
     """
-    from filelock import FileLock, Timeout  # it brings all of asyncio, which few programs need
+    from filelock import FileLock, Timeout  # imports asyncio, which few programs need
 
-    # Not of the thread: what is collected as garbage may be released by any of them.
+    # Not thread-local: any thread may release it during garbage collection.
     lock = FileLock(path, timeout=0, thread_local=False)
     try:
         lock.acquire()
     except Timeout:
         return None
-    except (OSError, NotImplementedError):  # some network folders know no locks
+    except (OSError, NotImplementedError):  # some network file systems have no locks
         pass
     return lock

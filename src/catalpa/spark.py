@@ -11,22 +11,23 @@ from sklearn.base import clone
 from catalpa.cluster.registry import find_method, model_from
 from catalpa.errors import ParameterError, UnknownColumn, needing
 from catalpa.estimator.base import Clusterer
-from catalpa.estimator.document import model_document
-from catalpa.estimator.parameters import WATCHING, plain_parameters
+from catalpa.estimator.model_json import model_document
+from catalpa.estimator.parameters import ELSEWHERE, WATCHING, plain_parameters
 from catalpa.model.file import from_model_text, model_text
 
 with needing("Stages of a Spark pipeline need pyspark", "'catalpa[spark]'"):
     from pyspark.ml import Estimator, Model, util
-    from pyspark.ml.param.shared import HasInputCols, HasPredictionCol
+    from pyspark.ml.functions import array_to_vector
+    from pyspark.ml.param.shared import HasInputCols, HasPredictionCol, HasProbabilityCol, HasWeightCol
     from pyspark.sql import SparkSession
-    from pyspark.sql.types import IntegerType
+    from pyspark.sql.types import ArrayType, DataType, DoubleType, IntegerType
 
-from catalpa.engines.spark import append_column
+from catalpa.engines.spark import append_columns
 
 __all__ = ["CatalpaEstimator", "CatalpaModel"]
 
 
-class _Stage(HasInputCols, HasPredictionCol, util.MLReadable, util.MLWritable):
+class _Stage(HasInputCols, HasPredictionCol, HasProbabilityCol, util.MLReadable, util.MLWritable):
     """What both stages share: Spark's own way to write and read them."""
 
     def write(self) -> util.MLWriter:
@@ -39,7 +40,7 @@ class _Stage(HasInputCols, HasPredictionCol, util.MLReadable, util.MLWritable):
         return _Reader(cls)
 
 
-class CatalpaEstimator(_Stage, Estimator):
+class CatalpaEstimator(_Stage, HasWeightCol, Estimator):
     """A clusterer as an estimator of Spark ML.
 
     Parameters
@@ -50,6 +51,11 @@ class CatalpaEstimator(_Stage, Estimator):
         The columns to cluster by; all of them by default.
     prediction_col : str, default="cluster"
         The column that the fitted model appends.
+    probability_col : str, optional
+        A second column to append: the membership probabilities of all clusters as a vector of Spark ML, which
+        later stages take as features. For methods with probabilities, such as Grove.
+    weight_col : str, optional
+        The column with the weights of the rows; it takes no part in the clustering.
 
     Examples
     --------
@@ -66,7 +72,12 @@ class CatalpaEstimator(_Stage, Estimator):
     """
 
     def __init__(
-        self, clusterer: Clusterer, input_cols: Sequence[str] | None = None, prediction_col: str = "cluster"
+        self,
+        clusterer: Clusterer,
+        input_cols: Sequence[str] | None = None,
+        prediction_col: str = "cluster",
+        probability_col: str | None = None,
+        weight_col: str | None = None,
     ) -> None:
         super().__init__()
         if not isinstance(clusterer, Clusterer):
@@ -77,13 +88,27 @@ class CatalpaEstimator(_Stage, Estimator):
         self._set(predictionCol=prediction_col)
         if input_cols is not None:
             self._set(inputCols=list(input_cols))
+        if probability_col is not None:
+            if not hasattr(type(clusterer), "predict_proba"):
+                raise ParameterError(
+                    f"probability_col is {probability_col!r}, but {type(clusterer).__name__} has no "
+                    "probabilities. Leave it out, or use Grove."
+                )
+            self._set(probabilityCol=probability_col)
+        if weight_col is not None:
+            self._set(weightCol=weight_col)
 
     def _fit(self, dataset: Any) -> CatalpaModel:
-        columns = self.getInputCols() if self.isSet(self.inputCols) else dataset.columns
-        _check_columns(columns, dataset)
+        weight = self.getWeightCol() if self.isSet(self.weightCol) else None
+        known = self.getInputCols() if self.isSet(self.inputCols) else dataset.columns
+        columns = [name for name in known if name != weight]
+        read = columns if weight is None else [*columns, weight]
+        _check_columns(read, dataset)
         # A copy: Spark may fit one stage several times, also at once.
-        fitted = clone(self.clusterer).fit(dataset.select(*columns))
-        return CatalpaModel(model_text(model_document(fitted)), columns, self.getPredictionCol())
+        fitted = clone(self.clusterer).fit(dataset.select(*read), sample_weight=weight)
+        probability = self.getProbabilityCol() if self.isSet(self.probabilityCol) else None
+        document = model_text(model_document(fitted))
+        return CatalpaModel(document, columns, self.getPredictionCol(), probability)
 
     def _save(self, path: str) -> None:
         extra = {"method": type(self.clusterer).__name__, "settings": _plain_settings(self.clusterer)}
@@ -98,16 +123,26 @@ class CatalpaEstimator(_Stage, Estimator):
 class CatalpaModel(_Stage, Model):
     """A fitted clusterer as a model of Spark ML: appends the cluster of every row, keeps the other columns.
 
+    With ``probability_col`` it appends the membership probabilities too, as a vector.
+
     Attributes
     ----------
     clusterer : Clusterer
         The fitted method, with its profiles, history and relations.
     """
 
-    def __init__(self, document: str, input_cols: Sequence[str], prediction_col: str) -> None:
+    def __init__(
+        self,
+        document: str,
+        input_cols: Sequence[str],
+        prediction_col: str,
+        probability_col: str | None = None,
+    ) -> None:
         super().__init__()
         self.document = document
         self._set(inputCols=list(input_cols), predictionCol=prediction_col)
+        if probability_col is not None:
+            self._set(probabilityCol=probability_col)
 
     @cached_property
     def clusterer(self) -> Clusterer:
@@ -116,8 +151,14 @@ class CatalpaModel(_Stage, Model):
     def _transform(self, dataset: Any) -> Any:
         _check_columns(self.getInputCols(), dataset)
         # The text travels, not the model: every process reads it anew.
-        predict = partial(_labels, self.document, self.getInputCols())
-        return append_column(dataset, self.getPredictionCol(), IntegerType(), predict)
+        proba = self.isSet(self.probabilityCol)
+        predict = partial(_labels, self.document, self.getInputCols(), proba)
+        columns: dict[str, DataType] = {self.getPredictionCol(): IntegerType()}
+        if not proba:
+            return append_columns(dataset, columns, predict)
+        name = self.getProbabilityCol()
+        wide = append_columns(dataset, columns | {name: ArrayType(DoubleType())}, predict)
+        return wide.withColumn(name, array_to_vector(name))
 
     def _save(self, path: str) -> None:
         util.DefaultParamsWriter.saveMetadata(self, path, _session())
@@ -146,9 +187,12 @@ class _Reader(util.DefaultParamsReader):
         return stage
 
 
-def _labels(document: str, columns: list[str], batch: Any) -> Any:
-    """Labels of a batch."""
-    return _last_read(document).predict(batch.select(columns))
+def _labels(document: str, columns: list[str], proba: bool, batch: Any) -> list[Any]:
+    """Labels of a batch, and its probabilities if these are wanted."""
+    model, rows = _last_read(document), batch.select(columns)
+    if not proba:
+        return [model.predict(rows)]
+    return [model.predict(rows), model.predict_proba(rows)]
 
 
 def _check_columns(wanted: Sequence[str], dataset: Any) -> None:
@@ -161,7 +205,8 @@ def _plain_settings(clusterer: Clusterer) -> dict[str, Any]:
     """The settings as JSON can hold them."""
     settings = clusterer.get_params(deep=False)
     plain = plain_parameters(settings)
-    for name in settings.keys() - plain.keys() - set(WATCHING):
+    unset = {name for name in ELSEWHERE if settings.get(name) is None}
+    for name in settings.keys() - plain.keys() - set(WATCHING) - unset:
         raise ParameterError(
             f"{name} is a {type(settings[name]).__name__}, which a saved stage cannot hold. "
             "Give a number, text or lists of them."

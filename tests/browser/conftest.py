@@ -93,7 +93,7 @@ Open = Callable[..., Page]
 def open_page(driver: Any) -> Iterator[Open]:
     """Open a file at a width, in the light or in the dark."""
 
-    def opened(path: Path, *, width: int = 1280, scheme: str = "light") -> Page:
+    def opened(path: Path | str, *, width: int = 1280, scheme: str = "light") -> Page:
         metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
         features = [{"name": "prefers-color-scheme", "value": scheme}]
@@ -101,7 +101,7 @@ def open_page(driver: Any) -> Iterator[Open]:
         driver.get("about:blank")
         for kind in ("browser", "performance"):
             driver.get_log(kind)
-        driver.get(path.as_uri())
+        driver.get(path.as_uri() if isinstance(path, Path) else path)
         return Page(driver)
 
     yield opened

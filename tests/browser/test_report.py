@@ -14,6 +14,15 @@ NAMES = f"{LABELS}.map(e => e.firstChild.data)"
 ORDER = "[...document.querySelectorAll('table.clusters tbody tr')].map(e => Number(e.cells[0].dataset.value))"
 
 
+def unfolded(page):
+    """The page with all of its parts open."""
+    page.driver.execute_async_script(
+        "const done = arguments[0]; document.querySelectorAll('details.fold').forEach((fold) => "
+        "{ fold.open = true; }); requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)));"
+    )
+    return page
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_opens_without_a_complaint_or_a_request(open_page, zoo_report, width, scheme):
@@ -30,20 +39,20 @@ def test_the_page_opens_without_a_complaint_or_a_request(open_page, zoo_report, 
     "name", ["zoo_report", "wide_report", "split_report", "weighed_report", "survey_report"]
 )
 def test_nothing_is_wider_than_the_window(open_page, request, name, width):
-    page = open_page(request.getfixturevalue(name), width=width)
+    page = unfolded(open_page(request.getfixturevalue(name), width=width))
     page.shoot(f"{name}-{width}")
     assert page.ask("document.documentElement.scrollWidth") <= width
 
 
 def test_the_charts_are_drawn(open_page, zoo_report):
-    page = open_page(zoo_report)
+    page = unfolded(open_page(zoo_report))
     assert page.ask("document.querySelectorAll('#map .mark-symbol path').length") == 101
     assert page.ask("document.querySelectorAll('#fit svg').length") == 2
     assert page.ask("document.querySelectorAll('#fit .mark-rect path').length") == 101
     assert page.ask("document.querySelectorAll('#fit .mark-symbol path').length") > 2
     drawn = page.ask("document.querySelectorAll('.trees figure circle').length")
     assert drawn == len(page.ask(NAMES)) >= 4
-    assert page.ask("document.querySelectorAll('table.heat td').length") == 8 * 36
+    assert page.ask("document.querySelectorAll('table.heat tbody td').length") == 8 * 36
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -68,7 +77,7 @@ def option(page, name):
 
 
 def test_choosing_another_column_and_cluster_changes_the_tree(open_page, zoo_report):
-    page = open_page(zoo_report)
+    page = unfolded(open_page(zoo_report))
     assert page.ask(NAMES) == ["2", "4", "2", "4"]  # legs that animals of the two clusters have, in order
     page.choose("choose-column", option(page, "tail"))
     assert page.ask(NAMES) == ["0", "1", "1"]
@@ -99,7 +108,7 @@ def test_the_table_of_clusters_sorts_both_ways(open_page, zoo_report):
 def test_the_keyboard_reaches_sorting_choosing_and_rows(open_page, zoo_report):
     from selenium.webdriver.common.keys import Keys
 
-    page = open_page(zoo_report)
+    page = unfolded(open_page(zoo_report))
     head = page.driver.find_elements("css selector", "table.clusters th button")[1]
     head.send_keys(Keys.ENTER)
     assert page.ask(ORDER) != list(range(7))
@@ -134,7 +143,7 @@ def test_pointing_at_a_row_of_the_map_tells_its_cells(open_page, zoo_report):
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_text_from_the_data_stays_text(open_page, wide_report, width):
-    page = open_page(wide_report, width=width)
+    page = unfolded(open_page(wide_report, width=width))
     for column in range(page.ask("document.querySelectorAll('#choose-column option').length")):
         page.choose("choose-column", str(column))
     assert page.ask("window.hacked === undefined")
@@ -146,7 +155,7 @@ def test_text_from_the_data_stays_text(open_page, wide_report, width):
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_names_in_a_tree_of_forty_categories_do_not_overlap(open_page, wide_report, width):
-    page = open_page(wide_report, width=width)
+    page = unfolded(open_page(wide_report, width=width))
     page.choose(
         "choose-column",
         option(page, "forty"),
@@ -198,7 +207,7 @@ def test_shares_are_found_by_column_or_category_and_saved_whole(open_page, wide_
 
 
 def test_what_is_wider_than_a_narrow_page_fades_where_it_goes_on(open_page, zoo_report):
-    page = open_page(zoo_report, width=390)
+    page = unfolded(open_page(zoo_report, width=390))
     marked = "document.querySelector('.map').hasAttribute('data-more')"
     assert page.ask(marked)
     page.driver.execute_async_script(
@@ -206,7 +215,7 @@ def test_what_is_wider_than_a_narrow_page_fades_where_it_goes_on(open_page, zoo_
         "map.addEventListener('scroll', () => setTimeout(done, 50)); map.scrollLeft = 9999;"
     )
     assert not page.ask(marked)
-    assert not open_page(zoo_report, width=1280).ask(marked)
+    assert not unfolded(open_page(zoo_report, width=1280)).ask(marked)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -231,3 +240,23 @@ def test_names_of_clusters_do_not_press_on_their_bars(open_page, survey_report):
     )
     assert len(bars) == 12
     assert min(bars) >= 60
+
+
+def test_a_link_opens_the_part_it_leads_to(open_page, zoo_report):
+    page = open_page(zoo_report)
+    fold = "document.querySelector('#reuse details').open"
+    assert not page.ask(fold)
+    page.do("document.querySelector('nav a[href=\"#reuse\"]').click()")
+    assert page.ask(fold)
+    page.do("dispatchEvent(new Event('beforeprint'))")
+    assert page.ask("[...document.querySelectorAll('details.fold')].every((one) => one.open)")
+    assert page.ask("document.querySelectorAll('.trees figure circle').length") >= 4
+
+
+def test_the_first_screen_says_who_the_clusters_are(open_page, zoo_report):
+    page = open_page(zoo_report)
+    verdict = page.ask("document.querySelector('.verdict').getBoundingClientRect().bottom")
+    assert verdict < 300
+    assert page.ask("document.querySelector('table.clusters').getBoundingClientRect().top") < 500
+    reasons = page.ask("[...document.querySelectorAll('td.reasons')].map((cell) => cell.textContent)")
+    assert all("elsewhere" in text for text in reasons)

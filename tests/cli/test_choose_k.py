@@ -21,9 +21,10 @@ def planted(tmp_path):
 def test_the_number_and_the_reason_are_told(run, planted):
     ended = run("choose-k", planted, "--max", 4, "--drop", "name", "--repeats", 2)
     assert ended.code == 0
-    assert ended.out.splitlines()[0] == "k\tcost\tgain\trestarts\thalves\tsilhouette"
+    assert ended.out.splitlines()[0] == "k\tcost\tgain\tadds\tagreement\trestarts\tsilhouette"
     assert len(ended.out.splitlines()) == 5
-    assert "Take 3: it has the most evidence" in ended.err
+    assert ended.err.startswith("3 clusters (clear): ")
+    assert "3 is the largest number at which every cluster adds at least 3%" in " ".join(ended.err.split())
 
 
 def test_a_program_gets_one_json_object(run, planted):
@@ -33,7 +34,8 @@ def test_a_program_gets_one_json_object(run, planted):
     told = json.loads(ended.out)
     assert (told["k"], told["structure"]) == (3, True)
     assert [line["k"] for line in told["table"]] == [1, 2, 3, 4]
-    assert told["table"][0]["halves"] is None
+    assert told["table"][0]["agreement"] is None
+    assert told["verdict"]["level"] == "unchecked"
 
 
 def test_the_choice_becomes_a_page(run, planted, tmp_path):

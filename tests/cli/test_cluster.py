@@ -42,14 +42,14 @@ def test_clusters_are_told_where_packages_of_pages_are_not_installed(fruit):
     asked = [sys.executable, "-c", WITHOUT_PAGES, "cluster", str(fruit), "-k", "2", "--against", "person"]
     ended = subprocess.run(asked, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.startswith("cluster\tsize\tshare\twhat sets it apart")
+    assert ended.stdout.startswith("cluster\tsize\tshare\ttypical of the cluster")
 
 
 def test_a_table_of_clusters_is_printed_and_nothing_is_written_without_an_output(run, fruit, tmp_path):
     ended = run("cluster", fruit, "-k", 2, "--drop", "person")
     assert ended.code == 0
     head, *lines, numbers, price = ended.out.splitlines()
-    assert head.split("\t") == ["cluster", "size", "share", "what sets it apart"]
+    assert head.split("\t") == ["cluster", "size", "share", "typical of the cluster"]
     assert [line.split("\t")[:3] for line in lines] == [["0", "3", "50 %"], ["1", "3", "50 %"]]
     assert numbers.startswith("number\tmean ± standard deviation in each cluster")
     assert price.startswith("price\t0: ")
@@ -181,8 +181,8 @@ def test_the_same_seed_gives_the_same_labels(run, tmp_path):
 
 def test_numbers_are_said_in_words_where_means_lie_apart(run, fruit):
     out = run("cluster", fruit, "-k", 2, "--columns", "colour,price").out
-    assert "price 7.333 below the rest (mean 1.5)" in out
-    assert "price 7.333 above the rest (mean 8.833)" in out
+    assert "price 7.33 below the rest (mean 1.5)" in out
+    assert "price 7.33 above the rest (mean 8.83)" in out
 
 
 def numbers_alone(path):
@@ -191,10 +191,10 @@ def numbers_alone(path):
 
 def test_a_table_of_numbers_alone_is_described_by_its_means(run, tmp_path):
     numbers_alone(tmp_path / "t.csv")
-    out = run("cluster", "t.csv", "-k", 2, "--method", "kprototypes").out
-    assert "\tx 7.25 below the rest (mean 1.375)" in out
+    out = run("cluster", "t.csv", "-k", 2, "--method", "kprototypes", "--as-is").out
+    assert "\tx 7.25 below the rest (mean 1.38)" in out
     assert "y 0" not in out.split("number\t")[0]
-    assert ": 1.375 ± 0.125 (1.25 to 1.5)" in out
+    assert ": 1.38 ± 0.125 (1.25 to 1.5)" in out
     assert "\ny\t0: 0.5 ± 0 (0.5 to 0.5); 1: 0.5 ± 0 (0.5 to 0.5)\n" in out
 
 
@@ -350,7 +350,7 @@ def test_what_cannot_work_is_one_readable_message_and_exit_code_2(run, tmp_path,
 def test_numbers_are_binned_when_asked_for(run, fruit):
     ended = run("cluster", fruit, "-k", 2, "--method", "kmodes", "--bins", 2, "--drop", "person")
     assert ended.code == 0
-    assert "price=[" in ended.out
+    assert "price=8.5 or more" in ended.out
 
 
 def test_columns_can_be_declared_categorical(run, fruit):
@@ -373,8 +373,8 @@ def test_columns_can_be_declared_categorical(run, fruit):
 
 def test_missing_cells_can_be_ignored(run, tmp_path):
     (tmp_path / "gap.csv").write_text("a,b\n" + "x,\ny,z\n" * 4 + "y,w\n")
-    assert "(missing)" in run("cluster", "gap.csv", "-k", 2).out
-    assert "(missing)" not in run("cluster", "gap.csv", "-k", 2, "--missing", "ignore").out
+    assert "b missing" in run("cluster", "gap.csv", "-k", 2).out
+    assert "b missing" not in run("cluster", "gap.csv", "-k", 2, "--missing", "ignore").out
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -405,9 +405,9 @@ def test_columns_that_were_decided_on_alike_are_said_together(run, tmp_path):
     names = [f"c{at}" for at in range(8)]
     rows = [",".join([*(["01"[row % 2]] * 8), str(row % 3)]) for row in range(8)]
     (tmp_path / "whole.csv").write_text("\n".join([",".join([*names, "other"]), *rows]))
-    said = run("cluster", "whole.csv", "-k", 2).err.splitlines()
-    assert said[0].startswith("columns 'c0', 'c1', 'c2', 'c3', 'c4', 'c5' and 2 more hold 2 different whole")
-    assert said[1].startswith("column 'other' holds 3 different whole numbers")
+    said = run("cluster", "whole.csv", "-k", 2, "--as-is").err.splitlines()
+    assert said[1].startswith("columns 'c0', 'c1', 'c2', 'c3', 'c4', 'c5' and 2 more hold 2 different whole")
+    assert said[2].startswith("column 'other' holds 3 different whole numbers")
 
 
 def test_a_method_that_finds_the_number_of_clusters_needs_none():
@@ -428,21 +428,23 @@ def test_an_identifier_given_twice_is_refused(run, fruit):
 
 def test_decimal_commas_are_read_where_asked_for(run, tmp_path):
     (tmp_path / "t.csv").write_text("price;kind\n" + "".join(f"{at},5;{'ab'[at % 2]}\n" for at in range(12)))
-    assert "--decimal ," in run("cluster", "t.csv", "-k", 2).err
+    assert "--decimal ," in run("cluster", "t.csv", "-k", 2, "--as-is").err
+    assert "'price' holds numbers written like 10,5: read as numbers" in run("cluster", "t.csv", "-k", 2).err
     ended = run("cluster", "t.csv", "-k", 2, "--decimal", ",", "-o", "out")
     assert ended.code == 0
     assert "decimal" not in ended.err
     assert run("predict", "out/model.json", "t.csv", "--decimal", ",").code == 0
-    (tmp_path / "t.csv").write_text((tmp_path / "t.csv").read_text() + "1.234;a\n")
+    (tmp_path / "t.csv").write_text((tmp_path / "t.csv").read_text() + "1.2;a\n")
     for more in ([], ["--stream"]):
-        told = " ".join(run("cluster", "t.csv", "-k", 2, "--decimal", ",", *more).err.split())
-        assert "a decimal comma ('0,5') and with a dot ('1.234')" in told
+        asked = ("--decimal", ",", "--as-is", *more)
+        told = " ".join(run("cluster", "t.csv", "-k", 2, *asked).err.split())
+        assert "a decimal comma ('0,5') and with a dot ('1.2')" in told
 
 
 def test_texts_that_stand_for_missing_cells_are_named_with_an_option(run, tmp_path):
     lines = "".join(f"{at},5;{'ab'[at % 2]}\n-;?\n" for at in range(25))
     (tmp_path / "t.csv").write_text("paid;kind\n" + lines)
-    assert "numbers except for '-' in 'paid'" in run("cluster", "t.csv", "-k", 2).err
+    assert "numbers except for '-' in 'paid'" in run("cluster", "t.csv", "-k", 2, "--as-is").err
     asked = ("--decimal", ",", "--na", "-,?")
     assert run("cluster", "t.csv", "-k", 2, *asked, "-o", "out").err.count("warning") == 0
     schema = catalpa.load("out/model.json").schema_
@@ -451,3 +453,46 @@ def test_texts_that_stand_for_missing_cells_are_named_with_an_option(run, tmp_pa
     assert run("predict", "out/model.json", "t.csv", *asked).code == 0
     assert run("report", "out/model.json", "t.csv", *asked, "-o", "page.html").code == 0
     assert run("choose-k", "t.csv", "--max", 2, "--repeats", 0, *asked).code == 0
+
+
+def test_like_an_earlier_model(run, fruit, tmp_path):
+    assert run("cluster", fruit, "-k", 2, "--id", "person", "--method", "kprototypes", "-o", "may").code == 0
+    assert run("name", "may/model.json", "0=first", "1=second").code == 0
+    turned = [fruit.read_text().splitlines()[0], *reversed(fruit.read_text().splitlines()[1:])]
+    (tmp_path / "june.csv").write_text("\n".join(turned))
+    ended = run(
+        "cluster", "june.csv", "--id", "person", "--like", "may/model.json", "--seed", 3, "-o", "june"
+    )
+    assert ended.code == 0
+    assert "Cluster 0 continues 'first': 100 % of its rows stay." in ended.err
+
+    def labels(folder):
+        lines = (tmp_path / folder / "labels.csv").read_text().splitlines()
+        return sorted(line.split(",")[:2] for line in lines)  # the first table had no names yet
+
+    assert labels("may") == labels("june")
+    assert json.loads((tmp_path / "june" / "model.json").read_text())["method"] == "KPrototypes"
+    told = json.loads(run("cluster", "june.csv", "--id", "person", "--like", "may/model.json", "--json").out)
+    assert [one["stays"] for one in told["matched"]] == [1.0, 1.0]
+    assert [one["name"] for one in told["clusters"]] == ["first", "second"]
+    refused = run("cluster", "june.csv", "--like", "may/model.json", "--method", "disc")
+    assert refused.code == 2
+    assert "--like takes the method of the earlier model, kprototypes." in refused.err
+
+
+def test_suggested_names_leave_those_of_an_earlier_model(run, fruit):
+    run("cluster", fruit, "-k", 2, "--id", "person", "-o", "may")
+    run("name", "may/model.json", "0=first")
+    arguments = (
+        "cluster",
+        fruit,
+        "--id",
+        "person",
+        "--like",
+        "may/model.json",
+        "--suggested-names",
+        "--json",
+    )
+    names = [one["name"] for one in json.loads(run(*arguments).out)["clusters"]]
+    assert names[0] == "first"
+    assert names[1] not in ("1", None)

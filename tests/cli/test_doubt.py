@@ -28,12 +28,12 @@ def test_proba_adds_probabilities_borders_and_outliers(run, answers, tmp_path, m
     ended = run("cluster", "answers.csv", "-k", 2, "--id", "person", "--proba", "-o", "out", *more)
     assert ended.code == 0, ended.err
     labels = pd.read_csv(tmp_path / "out" / "labels.csv")
-    assert list(labels) == ["person", "cluster", "probability_0", "probability_1", "border", "outlier"]
+    assert list(labels) == ["person", "cluster", "probability_0", "probability_1", "border", "outlier_score"]
     model = catalpa.load(tmp_path / "out" / "model.json")
     rows = answers.drop(columns="person")
     expected = model.predict_proba(rows).round(6)
     assert labels[["probability_0", "probability_1"]].to_numpy().tolist() == expected.tolist()
-    assert labels["outlier"].idxmax() == 41
+    assert labels["outlier_score"].idxmax() == 41
     near = expected.min(axis=1) >= 0.5 * expected.max(axis=1)
     assert labels["border"].notna().tolist() == near.tolist()
     assert near[40]
@@ -51,9 +51,9 @@ def test_a_row_has_the_same_doubts_in_any_company(run, answers, tmp_path):
     assert ended.code == 0, ended.err
     alone = pd.read_csv(tmp_path / "some_labels.csv").set_index("person")
     pd.testing.assert_frame_equal(alone, fitted.loc[some])
-    assert alone["outlier"]["p41"] > 3.0
+    assert alone["outlier_score"]["p41"] > 3.0
     told = json.loads(run("predict", "out/model.json", "some.csv", "--id", "person", "--proba", "--json").out)
-    assert told["outliers"] == alone["outlier"].tolist()
+    assert told["outlier_scores"] == alone["outlier_score"].tolist()
     assert [one is None for one in told["borders"]] == alone["border"].isna().tolist()
     assert [sum(row) for row in told["probabilities"]] == pytest.approx([1.0] * 3)
 

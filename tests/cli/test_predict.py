@@ -105,7 +105,7 @@ def test_probabilities_are_given_beside_the_labels(run, fruit, tmp_path):
     assert run("cluster", fruit, "-k", 2, "--id", "person", "-o", "out").code == 0
     assert run("predict", "out/model.json", fruit, "--id", "person", "--proba", "-o", "labels.csv").code == 0
     found = pd.read_csv(tmp_path / "labels.csv")
-    told = ["person", "cluster", "probability_0", "probability_1", "border", "outlier"]
+    told = ["person", "cluster", "probability_0", "probability_1", "border", "outlier_score"]
     assert found.columns.tolist() == told
     shares = found[["probability_0", "probability_1"]].to_numpy()
     assert shares.sum(axis=1) == pytest.approx(1.0, abs=1e-5)

@@ -69,7 +69,6 @@ def test_a_stream_that_breaks_off_leaves_no_file(run, planted):
     [
         (("cluster", "rows.csv", "-k", 3, "--memory", "1GB"), "--memory goes with --stream"),
         (("cluster", "rows.csv", "-k", 3, "--stream", "--memory", "lots"), "such as '500MB'"),
-        (("cluster", "rows.csv", "-k", 3, "--stream", "--report", "r.html"), "--report draws rows in memory"),
         (("cluster", "rows.csv", "-k", 3, "--stream", "-m", "mcdc"), "one by one in their order"),
         (("cluster", "rows.csv", "-k", 3, "--stream", "--id", "who"), "--id names 'who'"),
         (("cluster", "-", "-k", 3, "--stream"), "Standard input passes once"),

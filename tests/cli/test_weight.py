@@ -51,11 +51,28 @@ def test_a_number_of_clusters_is_chosen_by_weighted_rows(run, weighted):
     assert found["table"][0]["cost"] != plain["table"][0]["cost"]
 
 
-def test_a_column_of_weights_must_be_there_hold_numbers_and_fit_into_memory(run, weighted):
+def test_a_column_of_weights_must_be_there_and_hold_numbers(run, weighted):
     absent = run("cluster", weighted, "-k", 2, "--weight", "v")
     assert "--weight names 'v', which is no column" in " ".join(absent.err.split())
     words = run("cluster", weighted, "-k", 2, "--weight", "colour")
     assert "--weight names 'colour', which holds more than numbers" in " ".join(words.err.split())
-    streamed = run("cluster", weighted, "-k", 2, "-m", "kmodes", "--weight", "w", "--stream")
-    assert "--weight needs the rows in memory together" in streamed.err
+    streamed = run("cluster", weighted, "-k", 2, "-m", "kmodes", "--weight", "colour", "--stream")
+    assert "'colour' holds values that are not numbers" in " ".join(streamed.err.split())
     assert [absent.code, words.code, streamed.code] == [2, 2, 2]
+
+
+def test_files_that_are_streamed_are_weighed_crossed_and_reported_as_in_memory(run, weighted, tmp_path):
+    found = {}
+    for name, more in {"whole": (), "stream": ("--stream",)}.items():
+        asked = ("cluster", weighted, "-k", 2, "--weight", "w", "--against", "shape", "--seed", 3, *more)
+        ended = run(*asked, "--json", "-o", name, "--report", f"{name}.html")
+        assert ended.code == 0, ended.err
+        found[name] = json.loads(ended.out)
+        page = run("report", f"{name}/model.json", weighted, "--weight", "w", "--json", *more)
+        found[name]["page"] = json.loads(page.out)["clusters"]
+        chosen = run("choose-k", weighted, "--weight", "w", "--max", 2, "--repeats", 0, "--json", *more)
+        found[name]["chosen"] = json.loads(chosen.out)["table"]
+    for key in ("clusters", "against", "weight", "cost", "page", "chosen"):
+        assert found["stream"][key] == found["whole"][key], key
+    pages = [(tmp_path / f"{name}.html").read_text() for name in found]
+    assert [page.count('id="against"') for page in pages] == [1, 1]

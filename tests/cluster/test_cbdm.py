@@ -80,6 +80,15 @@ def test_the_other_rule_takes_columns_by_what_others_tell_on_average():
     assert lenient.relations_[0, "b"].distances[0, 1] == pytest.approx(0.401386, abs=1e-6)
 
 
+def test_the_divisor_is_the_number_of_columns_if_asked_for():
+    # The context of "a" has two columns with six categories, that of "b" one with two.
+    published, other = (quietly(CBDM(2, divisor=by, random_state=0), TOY) for by in ("categories", "columns"))
+    assert other.contexts_ == published.contexts_
+    for name, factor in (("a", 6 / 2), ("b", 2 / 1)):
+        expected = published.relations_[0, name].distances * np.sqrt(factor)
+        np.testing.assert_allclose(other.relations_[0, name].distances, expected)
+
+
 def defined(rows):
     """Whether some categories differ, or none has to because all rows are equal."""
     apart = distances(rows, contexts(rows))
@@ -178,7 +187,7 @@ def test_ward_on_the_tables_of_the_literature_ends_where_it_did(data_home, name)
 @pytest.mark.parametrize("name", ["CA", "NU"])
 def test_tables_of_all_combinations_are_refused(data_home, name):
     codes, _ = coded(data_home, name)
-    with pytest.raises(UndefinedMetric, match="no column tells anything about another"):
+    with pytest.raises(UndefinedMetric, match="all columns are independent"):
         CBDM(4, categorical_features=list(range(codes.shape[1]))).fit(codes)
 
 
@@ -210,7 +219,7 @@ def test_numbers_are_refused_or_cut_into_bins():
 
 def test_a_column_without_a_context_is_named_and_has_no_influence():
     frame = pd.DataFrame([[a, a, b] for a in "xy" for b in "uv"] * 3, columns=["one", "two", "alone"])
-    with pytest.warns(ColumnWarning, match=r"tell nothing about \['alone'\]"):
+    with pytest.warns(ColumnWarning, match=r"\['alone'\] are independent"):
         model = CBDM(2, random_state=0).fit(frame)
     assert model.contexts_["alone"] == []
     assert model.cost_ == 0.0
@@ -223,13 +232,20 @@ def test_too_many_distinct_rows_for_ward_are_refused_with_a_way_out():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 20, (12_000, 6))
     codes[:, 1] = codes[:, 0]
-    with pytest.raises(ParameterError, match=r"distinct rows.*at most 10000.*'kmodes' or 'embedding'"):
+    with pytest.raises(ParameterError, match=r"at most 10000 distinct rows.*'kmodes' or 'embedding'"):
         CBDM(2, clusterer="ward", categorical_features=list(range(6))).fit(codes)
 
 
 @pytest.mark.parametrize(
     "settings",
-    [{"context": "all"}, {"sigma": -0.1}, {"clusterer": "average"}, {"distance": "l2"}, {"centers": "mean"}],
+    [
+        {"context": "all"},
+        {"divisor": "rows"},
+        {"sigma": -0.1},
+        {"clusterer": "average"},
+        {"distance": "l2"},
+        {"centers": "mean"},
+    ],
 )
 def test_settings_that_cannot_work_are_refused(settings):
     with pytest.raises(ParameterError, match=next(iter(settings))):

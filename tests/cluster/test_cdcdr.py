@@ -19,7 +19,7 @@ from tests.oracle.vectors import cells, k_means, mean, ochiai
 
 import catalpa
 from catalpa import CDCDR, datasets
-from catalpa.costs.graph import MANY, factors, searched, solved, spectrum, unit_rows, value_graph
+from catalpa.costs.cdcdr import MANY, factors, searched, solved, spectrum, unit_rows, value_graph
 from catalpa.errors import ParameterError, UnseenCategoryWarning
 from catalpa.metrics import adjusted_rand, clustering_accuracy
 from catalpa.steps.counts import cooccurrences
@@ -166,7 +166,7 @@ def test_vectors_do_not_depend_on_the_eigensolver(monkeypatch, driver):
         values, vectors = eigh(matrix, driver=driver)
         return values[subset_by_index[0] :], vectors[:, subset_by_index[0] :]
 
-    monkeypatch.setattr("catalpa.costs.graph.eigh", every)
+    monkeypatch.setattr("catalpa.costs.cdcdr.eigh", every)
     other = CDCDR(4, random_state=0).fit(car)
     assert other.labels_.tolist() == plain.labels_.tolist()
     assert other.category_vectors_ == pytest.approx(plain.category_vectors_, abs=1e-9)

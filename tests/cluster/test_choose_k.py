@@ -9,11 +9,8 @@ import pyarrow as pa
 import pytest
 
 from catalpa import Grove, KModes, KPrototypes, SigDT, choose_k
-from catalpa.cluster.choose_k.choice import Measures
-from catalpa.cluster.choose_k.trying import _by_evidence as by_evidence
 from catalpa.datasets import load, make_categorical
 from catalpa.errors import ParameterError
-from catalpa.estimator.by_number_of_clusters import Candidate, best_of_numbers, most_evident, shows_clusters
 
 PLANTED = make_categorical(400, columns=10, categories=4, clusters=3, noise=0.3, seed=0)
 QUICK = Grove(n_init=1, prior=1.0, sizes="equal")  # where it does not matter how the search is made
@@ -30,9 +27,9 @@ METHODS = ["grove", "kmodes", KModes(n_init=2), Grove(prior=2.5), Grove(sizes="e
 @pytest.mark.parametrize("method", METHODS, ids=str)
 def test_planted_clusters_are_found_and_the_reason_says_why(method):
     choice = choose_k(PLANTED.frame, range(1, 6), method=method, repeats=2, random_state=0)
-    assert (choice.k, choice.structure) == (3, True)
-    assert choice.reason.startswith("Take 3: ")
-    assert choice.reason.count(".") - choice.reason.count("0.") - choice.reason.count("1.") <= 2
+    assert (choice.k, choice.structure, choice.verdict.level) == (3, True, "clear")
+    assert choice.reason.startswith("3 ")
+    assert choice.verdict.agreement == choice.table["agreement"][2] > 0.9
 
 
 def test_evidence_does_not_depend_on_the_range_above_it_or_on_holes_in_it():
@@ -47,58 +44,47 @@ def test_the_gain_is_in_nats_per_row_and_agreement_is_complete_on_clear_clusters
     table = choose_k(PLANTED.frame, [1, 3], repeats=2, random_state=0, method=QUICK).table
     assert table["gain"][1] == pytest.approx((table["cost"][0] - table["cost"][1]) / 400)
     assert table["restarts"][1] == 1.0
-    assert table["halves"][1] > 0.9
+    assert table["agreement"][1] > 0.9
+    assert table["adds"][1] == pytest.approx(table["gain"][1] / 2)
     assert table["silhouette"][1] > 0.2
-    assert table[["restarts", "halves", "silhouette"]].iloc[0].isna().all()
+    assert table[["restarts", "agreement", "adds", "silhouette"]].iloc[0].isna().all()
 
 
 def test_shuffled_columns_have_no_structure():
     choice = choose_k(shuffled(PLANTED.frame), range(1, 5), repeats=0, random_state=0, method=QUICK)
     assert (choice.k, choice.structure) == (1, False)
-    assert choice.reason.startswith("Nothing speaks for clusters: no number up to 4")
+    assert choice.levels == (1, 1, 1)
+    assert "No cluster structure found" in str(choice)
     without_one = choose_k(shuffled(PLANTED.frame), range(2, 4), repeats=0, random_state=0, method=QUICK)
     assert not without_one.structure
     unstable = choose_k(shuffled(PLANTED.frame), range(1, 5), method="kmodes", repeats=2, random_state=0)
     assert not unstable.structure
-    assert "no stable structure" in unstable.reason
+    assert "do not agree" in unstable.verdict.sentence
 
 
 def test_the_number_is_that_of_auto():
     zoo = load("zoo").frame
-    choice = choose_k(zoo, range(1, 9), method=Grove(n_init=1), repeats=0, random_state=0)
-    assert choice.k == Grove("auto", n_init=1, random_state=0).fit(zoo).n_clusters_
+    method = Grove("auto", n_init=1, random_state=0)
+    choice = choose_k(zoo, range(1, 21), method=method, repeats=0)
+    model = method.fit(zoo)
+    assert choice.k == model.n_clusters_
+    assert choice.verdict == model.verdict_
 
 
-def test_most_evidence_is_taken_and_the_smallest_of_equals():
-    assert most_evident({1: -100.0, 2: -53.0, 3: -50.0, 4: -51.0}) == 3
-    assert most_evident({1: -100.0, 2: -50.00001, 3: -50.0}) == 2
-    assert most_evident({1: -50.0, 2: -52.0}) == 1
-
-
-def test_the_search_ends_after_two_numbers_below_the_best():
-    def tried(evidence):
-        seen = []
-        candidates = (Candidate(k, value, lambda: None) for k, value in enumerate(evidence, start=1))
-        best, found = best_of_numbers(seen.append(one) or one for one in candidates)
-        assert list(found.values()) == [one.evidence for one in seen]
-        return best.k, len(seen)
-
-    assert tried([-9.0, -7.0, -8.0, -6.0, -7.0, -7.5, -1.0]) == (4, 6)
-    assert tried([-9.0, -10.0, -11.0, -1.0]) == (1, 3)
-    assert tried([-9.0, -8.0]) == (2, 2)
-
-
-def test_structure_is_more_than_three_nats_and_twice_what_chance_gains():
-    assert not shows_clusters(3.0, 0.0)
-    assert shows_clusters(3.1, 0.0)
-    assert not shows_clusters(10.0, 5.0)
-    assert shows_clusters(10.1, 5.0)
-
-
-def test_the_largest_number_tried_is_called_so():
-    choice = choose_k(PLANTED.frame, range(1, 3), repeats=0, random_state=0, method=QUICK)
+def test_a_number_that_was_not_to_be_tried_is_not_taken():
+    choice = choose_k(PLANTED.frame, [1, 2, 5], repeats=0, random_state=0, method=QUICK)
     assert choice.k == 2
-    assert "the largest number tried" in choice.reason
+    assert "3 clusters would be taken" in choice.reason
+    assert choose_k(PLANTED.frame, [4, 5], repeats=0, random_state=0, method=QUICK).k == 4
+
+
+def test_the_largest_number_tried_is_called_so_only_if_it_decides():
+    four = make_categorical(400, columns=10, categories=4, clusters=4, noise=0.3, seed=0).frame
+    choice = choose_k(four, range(1, 4), repeats=0, random_state=0, method=QUICK)
+    assert choice.k == 3
+    assert "the largest that was tried" in choice.reason
+    more = choose_k(four, range(1, 6), repeats=0, random_state=0, method=QUICK)
+    assert "tried" not in more.reason
 
 
 def test_the_table_is_a_frame_of_the_users_library():
@@ -114,12 +100,13 @@ def test_the_table_is_a_frame_of_the_users_library():
 
 def test_text_and_page_tell_the_reason_and_every_number():
     choice = choose_k(PLANTED.frame, range(1, 4), repeats=0, random_state=0, method=QUICK)
-    assert str(choice).splitlines()[0] == choice.reason
-    assert len(str(choice).splitlines()) == 6
+    said = str(choice).splitlines()
+    assert said[:3] == [choice.verdict.sentence, choice.reason, f"Levels: {choice.levels}."]
+    assert len(said) == 8
     page = choice._repr_html_()
     assert page.count("<tr>") == 4
     assert "<th>3</th>" in page
-    assert repr(choice) == "KChoice(k=3, structure=True)"
+    assert repr(choice) == "KChoice(k=3, verdict='clear')"
 
 
 def test_mixed_tables_are_chosen_by_evidence_or_by_silhouette():
@@ -136,7 +123,7 @@ def test_mixed_tables_are_chosen_by_evidence_or_by_silhouette():
     prototypes = choose_k(frame, range(1, 6), method=KPrototypes(scale="zscore"), repeats=2, random_state=0)
     assert (prototypes.k, prototypes.structure) == (3, True)
     numbers = choose_k(frame[["height"]], range(1, 5), method="kprototypes", repeats=2, random_state=0)
-    assert "Take 3: it has the largest silhouette" in numbers.reason
+    assert "3 has the largest silhouette" in numbers.reason
 
 
 def test_a_silhouette_counts_the_numbers():
@@ -149,15 +136,15 @@ def test_a_silhouette_counts_the_numbers():
 
 def test_without_repeats_stability_is_said_to_be_unknown():
     choice = choose_k(PLANTED.frame, [2, 3], method="kmodes", repeats=0, random_state=0)
-    assert "was not measured" in choice.reason
+    assert choice.verdict.level == "unchecked"
     alone = choose_k(PLANTED.frame, [1], method="kmodes", repeats=0, random_state=0)
     assert (alone.k, alone.structure) == (1, False)
 
 
 def test_agreement_of_large_tables_is_measured_on_some_of_their_rows(monkeypatch):
-    monkeypatch.setattr("catalpa.cluster.choose_k.measures.SAMPLE", 200)
+    monkeypatch.setattr("catalpa.cluster.choose_k.fits.CHECK_ROWS", 200)
     choice = choose_k(PLANTED.frame, [3], repeats=2, random_state=0, method=QUICK)
-    assert choice.table["halves"][0] > 0.8
+    assert choice.table["agreement"][0] > 0.8
 
 
 def test_criteria_are_those_of_the_fitted_mixture():
@@ -194,19 +181,7 @@ def test_parameters_count_free_sizes_normal_numbers_and_their_gaps():
 
 def test_methods_without_a_likelihood_have_no_criteria():
     choice = choose_k(PLANTED.frame, [2], repeats=0, random_state=0, method="kmodes")
-    assert list(choice.table) == ["k", "cost", "gain", "restarts", "halves", "silhouette"]
-
-
-def test_the_reason_names_numbers_that_are_as_good():
-    def told(costs):
-        lines = [Measures(k, cost, 0.5, 1.0, 1.0, 0.5) for k, cost in costs.items()]
-        return by_evidence(True, lines)[2]
-
-    assert told({1: 90.0, 4: 50.0, 5: 58.0, 6: 51.0, 7: 52.0}).endswith(
-        "; 6 and 7 are as good, but not as simple."
-    )
-    assert told({1: 90.0, 5: 51.0, 6: 50.0, 8: 60.0}).endswith("; 5 is as good and simpler.")
-    assert told({1: 52.0, 4: 50.0, 5: 58.0}).endswith("than one cluster.")
+    assert list(choice.table) == ["k", "cost", "gain", "adds", "agreement", "restarts", "silhouette"]
 
 
 def test_crossings_tell_how_clusters_split():
@@ -252,11 +227,11 @@ def test_a_row_of_weight_two_counts_as_two_rows(method):
     assert found.table["cost"][0] == pytest.approx(twin.table["cost"][0])
     assert found.table["gain"][1] == pytest.approx(twin.table["gain"][1], rel=0.05)
     again = choose_k(frame, [3], method=method, repeats=2, random_state=0, sample_weight=weights)
-    assert again.table["halves"].notna().all()
+    assert again.table["agreement"].notna().all()
 
 
 def test_a_large_table_is_measured_on_some_rows_with_their_weights(monkeypatch):
-    monkeypatch.setattr("catalpa.cluster.choose_k.measures.SAMPLE", 200)
+    monkeypatch.setattr("catalpa.cluster.choose_k.where.SAMPLE_ROWS", 200)
     ones = np.ones(len(PLANTED.frame))
     weighted = choose_k(PLANTED.frame, [3], method="kmodes", repeats=2, random_state=0, sample_weight=ones)
     plain = choose_k(PLANTED.frame, [3], method="kmodes", repeats=2, random_state=0)

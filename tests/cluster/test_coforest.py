@@ -14,9 +14,9 @@ from tests.oracle.settling import Row, without_empty
 
 import catalpa
 from catalpa import CoForest
-from catalpa.costs.forest import OrderForest, cluster_distances
+from catalpa.costs.coforest import OrderForest, cluster_distances
 from catalpa.loop.settle import as_counts
-from catalpa.steps.search import FoundRows
+from catalpa.steps.search import BestRows
 from catalpa.table.blocks import Axis
 
 TOY = pd.DataFrame(
@@ -119,7 +119,7 @@ def test_a_column_without_any_cell_says_nothing():
 
 def test_a_forest_can_begin_at_single_rows():
     axis = Axis((2,))
-    rows = FoundRows(np.arange(2), np.arange(2), np.array([[0], [1]]), np.zeros((2, 0)), 2)
+    rows = BestRows(np.arange(2), np.arange(2), np.array([[0], [1]]), np.zeros((2, 0)), 2)
     state = OrderForest(axis).start(as_counts(rows, axis))
     assert state.shares.tolist() == [[1.0, 0.0], [0.0, 1.0]]
     assert state.trees[0][0, 1] == pytest.approx(np.sqrt(2) / 2)

@@ -14,7 +14,7 @@ from tests.oracle.vectors import cells, frequency, k_means, occurrence
 
 import catalpa
 from catalpa import CURE, datasets
-from catalpa.costs.coupling import (
+from catalpa.costs.cure import (
     FREQUENCY_COUPLINGS,
     PointGroups,
     category_groups,
@@ -236,5 +236,5 @@ def test_equally_strong_components_do_not_depend_on_the_eigensolver(monkeypatch)
         vectors[:, -2:] = vectors[:, -2:] @ np.array([[cosine, -sine], [sine, cosine]])
         return values, vectors
 
-    monkeypatch.setattr("catalpa.costs.coupling.eigh", turned)
+    monkeypatch.setattr("catalpa.costs.cure.eigh", turned)
     np.testing.assert_allclose(principal_scores(groups @ groups.T, 1e-10), plain, atol=1e-12)

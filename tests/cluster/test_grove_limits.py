@@ -10,6 +10,7 @@ import pytest
 
 import catalpa
 from catalpa.errors import LopsidedClustersWarning
+from catalpa.estimator.checking import CHECK_ROWS
 from catalpa.estimator.problem import Problem
 
 
@@ -45,6 +46,7 @@ def test_clusters_are_sought_on_20_000_rows_or_500_per_cluster(
     assert asked[0] == rows
 
 
+@pytest.mark.filterwarnings("ignore::catalpa.errors.NoStructureWarning")
 def test_a_search_looks_at_no_more_rows_than_it_says() -> None:
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"a": rng.choice(list("xyz"), 20_001), "b": rng.choice(list("uv"), 20_001)})
@@ -58,4 +60,4 @@ def test_a_search_looks_at_no_more_rows_than_it_says() -> None:
         )
         for rows in (20_000, 20_001):
             catalpa.Grove(2, n_init=1, prior=1.0, random_state=0).fit(table[:rows])
-    assert seen == [20_000, 20_000]
+    assert [rows for rows in seen if rows > CHECK_ROWS] == [20_000, 20_000]

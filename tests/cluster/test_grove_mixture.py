@@ -17,7 +17,7 @@ from catalpa.engines.local import LocalEngine
 from catalpa.steps.assign import share_and_count
 from catalpa.steps.counts import WHOLE, Counts, SharedCounts
 from catalpa.steps.soft.reference import shares
-from catalpa.steps.soft.scores import soften
+from catalpa.steps.soft.scores import to_fixed_point_shares
 from catalpa.table.blocks import Axis, Block, Rows
 
 # Eight rows, 000 and 112 twice.
@@ -44,26 +44,26 @@ def mixture_of(
     return Mixture(marginals, prior, free_sizes, float(WHOLE))
 
 
-def leaning(share: float = 0.9) -> SharedCounts:
-    return SharedCounts.leaning(Counts.of(BLOCK, HALVES, 2, AXIS), share)
+def smoothed(share: float = 0.9) -> SharedCounts:
+    return SharedCounts.smoothed(Counts.of(BLOCK, HALVES, 2, AXIS), share)
 
 
 def plain(block: Block, axis: Axis, mixture: Mixture, shared: SharedCounts) -> SharedCounts:
-    fixed = soften(mixture.scores(shared), axis)
+    fixed = to_fixed_point_shares(mixture.scores(shared), axis)
     return share_and_count(block, None, fixed, False)[0]
 
 
 def vouched(mixture: Mixture, shared: SharedCounts) -> SharedCounts:
     """A pass in which no row vouches for itself."""
     plain_table, second = mixture.both_scores(shared)
-    fixed = soften(plain_table, AXIS, second)
+    fixed = to_fixed_point_shares(plain_table, AXIS, second)
     return share_and_count(BLOCK, None, fixed, False)[0]
 
 
 class TestTheWorkedExample:
     def test_evidence_for_the_start(self):
         spread = -8 * (0.95 * np.log(0.95) + 0.05 * np.log(0.05))  # the entropy that a start does not know
-        start = leaning()
+        start = smoothed()
         assert mixture_of(BLOCK, AXIS, 1.0).evidence(start) + spread == pytest.approx(-22.8829, abs=5e-5)
 
     @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ class TestTheWorkedExample:
     )
     def test_shares_after_a_plain_pass(self, prior, expected):
         mixture = mixture_of(BLOCK, AXIS, prior)
-        found, *_ = shares(BLOCK, soften(mixture.scores(leaning()), AXIS))
+        found, *_ = shares(BLOCK, to_fixed_point_shares(mixture.scores(smoothed()), AXIS))
         np.testing.assert_allclose(found[:, 0] / WHOLE, expected, atol=6e-5)
 
     @pytest.mark.parametrize(
@@ -87,19 +87,19 @@ class TestTheWorkedExample:
     )
     def test_shares_after_a_pass_with_two_tables(self, prior, expected):
         mixture = mixture_of(BLOCK, AXIS, prior)
-        plain_table, second = mixture.both_scores(leaning())
-        fixed = soften(plain_table, AXIS, second)
+        plain_table, second = mixture.both_scores(smoothed())
+        fixed = to_fixed_point_shares(plain_table, AXIS, second)
         np.testing.assert_allclose(shares(BLOCK, fixed)[0][:, 0] / WHOLE, expected, atol=6e-5)
 
     def test_evidence_from_plain_pass_to_plain_pass(self):
-        mixture, shared, found = mixture_of(BLOCK, AXIS, 1.0), leaning(), []
+        mixture, shared, found = mixture_of(BLOCK, AXIS, 1.0), smoothed(), []
         for _ in range(3):
             shared = plain(BLOCK, AXIS, mixture, shared)
             found.append(mixture.evidence(shared))
         np.testing.assert_allclose(found, [-22.8482, -22.8895, -22.9138], atol=6e-5)
 
     def test_evidence_from_pass_to_pass_with_two_tables(self):
-        mixture, shared, found = mixture_of(BLOCK, AXIS, 1.0), leaning(), []
+        mixture, shared, found = mixture_of(BLOCK, AXIS, 1.0), smoothed(), []
         for _ in range(3):
             shared = vouched(mixture, shared)
             found.append(mixture.evidence(shared))
@@ -112,14 +112,14 @@ class TestTheWorkedExample:
     def test_where_and_when_the_passes_come_to_rest(self, prior, tables, passes, evidence):
         mixture = mixture_of(BLOCK, AXIS, prior)
         engine = LocalEngine(Rows(AXIS, [BLOCK]))
-        made = EnginePasses(engine, lambda shared: mixture.both_scores(shared)[:tables], leaning(), True)
+        made = EnginePasses(engine, lambda shared: mixture.both_scores(shared)[:tables], smoothed(), True)
         rest = iterate(made, mixture, len(BLOCK), 40, 1e-3)
         assert len(rest.history) == passes
         assert mixture.evidence(rest.shared) == pytest.approx(evidence, abs=6e-5)
 
     def test_what_a_plain_pass_raises(self):
         # The centre is that of the whole table here, so L is that of a fixed prior.
-        mixture, shared, found = mixture_of(BLOCK, AXIS, 1.0), leaning(), []
+        mixture, shared, found = mixture_of(BLOCK, AXIS, 1.0), smoothed(), []
         for _ in range(3):
             cells, known = mixture.categorical.rows(shared.counts)
             found.append(
@@ -129,7 +129,7 @@ class TestTheWorkedExample:
         np.testing.assert_allclose(found, [-31.2940, -31.2626, -31.2559], atol=1e-4)
 
     def test_evidence_for_one_cluster(self):
-        whole = SharedCounts.leaning(Counts.of(BLOCK, np.zeros(6, dtype=np.int64), 1, AXIS), 1.0)
+        whole = SharedCounts.smoothed(Counts.of(BLOCK, np.zeros(6, dtype=np.int64), 1, AXIS), 1.0)
         assert mixture_of(BLOCK, AXIS, 1.0).evidence(whole) == pytest.approx(-23.0088, abs=5e-5)
 
 
@@ -142,7 +142,7 @@ def test_shares_of_an_ordered_column_lean_on_their_neighbours():
 
 def test_two_ordered_categories_are_no_order():
     plain_one, ordered = (mixture_of(BLOCK, AXIS, 1.0, ordered=order) for order in ((0, 0, 0), (0, 0, 3)))
-    first, second = (one.log_shares(leaning()) for one in (plain_one, ordered))
+    first, second = (one.log_shares(smoothed()) for one in (plain_one, ordered))
     assert first[:, :4].tolist() == second[:, :4].tolist()
     assert first[:, 4:].tolist() != second[:, 4:].tolist()
 
@@ -150,11 +150,11 @@ def test_two_ordered_categories_are_no_order():
 def test_a_category_that_no_row_has_is_as_far_as_the_farthest_of_its_column():
     axis = Axis((2, 2, 5))
     mixture = mixture_of(BLOCK, axis, 1.0)
-    start = SharedCounts.leaning(Counts.of(BLOCK, HALVES, 2, axis), 0.9)
+    start = SharedCounts.smoothed(Counts.of(BLOCK, HALVES, 2, axis), 0.9)
     logs = mixture.log_shares(start)
     np.testing.assert_array_equal(logs[:, 7:], np.repeat(logs[:, 4:7].min(axis=1, keepdims=True), 2, axis=1))
     narrow = mixture_of(BLOCK, AXIS, 1.0)
-    assert mixture.evidence(start) == narrow.evidence(leaning())
+    assert mixture.evidence(start) == narrow.evidence(smoothed())
 
 
 def log_posterior(
@@ -192,7 +192,7 @@ def test_plain_passes_never_lower_the_log_posterior(drawn, prior, k, free_sizes)
     block, axis, rng = drawn
     mixture = mixture_of(block, axis, prior, free_sizes=free_sizes)
     labels = rng.integers(0, k, len(block))
-    shared = SharedCounts.leaning(Counts.of(block, labels, k, axis), 0.9)
+    shared = SharedCounts.smoothed(Counts.of(block, labels, k, axis), 0.9)
     engine = LocalEngine(Rows(axis, [block]))
     # Costs are rounded to 2**-17 bits per cell, logarithms to 4e-6 bits per row.
     slack = float(shared.counts.sizes.sum()) / WHOLE * (axis.n_columns + 2) * 1e-5
@@ -238,7 +238,7 @@ def test_evidence_for_hard_clusters_is_the_probability_written_out(drawn, prior,
     block, axis, rng = drawn
     block = Block(block.codes, block.numbers)
     labels = rng.integers(0, k, len(block))
-    hard = SharedCounts.leaning(Counts.of(block, labels, k, axis), 1.0)
+    hard = SharedCounts.smoothed(Counts.of(block, labels, k, axis), 1.0)
     found = mixture_of(block, axis, prior, free_sizes=free_sizes).evidence(hard)
     assert found == pytest.approx(written_out(block, axis, prior, labels, k, free_sizes), abs=1e-8)
 
@@ -248,7 +248,7 @@ def test_the_shares_of_every_column_add_up_to_one(drawn, prior):
     block, axis, rng = drawn
     mixture = mixture_of(block, axis, prior)
     counts = Counts.of(block, rng.integers(0, 3, len(block)), 3, axis)
-    probabilities = np.exp(mixture.log_shares(SharedCounts.leaning(counts, 0.9)))
+    probabilities = np.exp(mixture.log_shares(SharedCounts.smoothed(counts, 0.9)))
     there = mixture.marginals.shares > 0
     for part in axis.slices():
         np.testing.assert_allclose(probabilities[:, part][:, there[part]].sum(axis=1), 1.0)
@@ -257,5 +257,5 @@ def test_the_shares_of_every_column_add_up_to_one(drawn, prior):
 def test_a_cluster_without_rows_has_the_shares_of_the_centre():
     mixture = mixture_of(BLOCK, AXIS, 1.0)
     counts = Counts.of(BLOCK, np.zeros(6, dtype=np.int64), 2, AXIS)
-    probabilities = np.exp(mixture.log_shares(SharedCounts.leaning(counts, 1.0)))
+    probabilities = np.exp(mixture.log_shares(SharedCounts.smoothed(counts, 1.0)))
     np.testing.assert_allclose(probabilities[1], mixture.marginals.shares)

@@ -21,22 +21,27 @@ pytest.importorskip("catalpa.steps._core")
 SIZES = (3, 2, 7, 4, 12)
 
 
-def begun(k: int, *, n: int = 150, weights=None, free_sizes: bool = False, sizes=SIZES):
-    """A mixture, rows in memory, and counts to begin from."""
+def begun(k: int, *, n: int = 150, weights=None, free_sizes: bool = False, sizes=SIZES, numeric: int = 0):
+    """A mixture, rows in memory, and counts to begin from; every second number column has missing values."""
     rng, axis = np.random.default_rng(k), Axis(tuple(sizes))
     planted = rng.integers(k, size=n)
+    numbers = (rng.random((n, numeric)) + planted[:, None] / k) / 2.0
+    numbers[:, 1::2][rng.random(numbers[:, 1::2].shape) < 0.2] = np.nan
     codes = (planted[:, None] * np.arange(1, len(sizes) + 1) + rng.integers(0, 3, (n, len(sizes)))) % sizes
-    codes[: max(sizes)] = np.arange(max(sizes))[:, None] % sizes  # so that every category occurs
-    block = Block(codes.astype(np.uint8), np.zeros((n, 0)), weights)
-    whole, none = count_all(block, axis), np.zeros(0)
-    marginals = Marginals(axis, whole.shares(axis)[0], (0,) * len(sizes), none, none, none)
+    if sizes:
+        codes[: max(sizes)] = np.arange(max(sizes))[:, None] % sizes  # so that every category occurs
+    block = Block(codes.astype(np.uint8), numbers, weights)
+    whole = count_all(block, axis)
+    of_numbers = whole.means()[0], np.sqrt(whole.variances()[0]), 1.0 - whole.seen[0] / whole.sizes[0]
+    marginals = Marginals(axis, whole.shares(axis)[0], (0,) * len(sizes), *of_numbers)
 
     def engine() -> LocalEngine:
         return LocalEngine(Rows(axis, [block]))
 
-    start = SharedCounts.leaning(Counts.of(block, rng.integers(k, size=n), k, axis), 0.9)
+    start = SharedCounts.smoothed(Counts.of(block, rng.integers(k, size=n), k, axis), 0.9)
     mixture = Mixture(marginals, 2.5, free_sizes, float(WHOLE))
-    held = SearchRows(block, engine(), compiled.pack(block, axis, k), engine())
+    packed = compiled.pack(block, axis, k), compiled.soft_numbers(block)
+    held = SearchRows(block, engine(), packed, engine())
     return mixture, held, start
 
 
@@ -89,6 +94,30 @@ def test_passes_of_every_kind_of_column_are_those_of_an_engine(k, kind, core, le
             for _ in range(4):
                 plain.next()
         same_sums(plain.shared, theirs.shared)
+
+
+@pytest.mark.parametrize("free_sizes", [False, True])
+@pytest.mark.parametrize("weighed", [False, True])
+@pytest.mark.parametrize("k", [1, 2, 5, 8, 9, 20, 33])
+@pytest.mark.parametrize(("sizes", "numeric"), [(SIZES, 1), ((), 6), ((3,), 5)])
+def test_passes_with_numbers_are_those_of_an_engine(sizes, numeric, k, weighed, free_sizes, core, levels):
+    weights = np.arange(150) % 5 + 1 if weighed else None
+    mixture, held, start = begun(k, weights=weights, free_sizes=free_sizes, sizes=sizes, numeric=numeric)
+    mixtures = [mixture, replace(mixture, common=(len(sizes),))]
+    if numeric > 1:  # without the columns of whether a number is missing
+        missing = np.zeros(numeric)
+        mixtures.append(replace(mixture, marginals=replace(mixture.marginals, missing=missing)))
+    for mixture in mixtures:
+        with core("numpy"):
+            plain = EnginePasses(LocalEngine(held.engine.rows), mixture.both_scores, start, True)
+            expected = [plain.next() for _ in range(5)]
+        for level in levels:
+            with core(level):
+                ours = held.passes(mixture, start)
+                reports = [ours.next() for _ in range(5)]
+            assert ours.core is not None
+            assert reports == expected
+            same_sums(ours.shared, plain.shared)
 
 
 def as_kind(mixture: Mixture, kind: str) -> Mixture:

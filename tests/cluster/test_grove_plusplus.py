@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.cluster import kmeans_plusplus
 
-from catalpa.cluster.grove.starts import far_rows
+from catalpa.cluster.grove.starts import kmeans_plus_plus_rows
 
 LINE = np.array([0, 1, 3, 10])
 
@@ -20,7 +20,7 @@ def on_a_line(points: np.ndarray):
 
 
 def drawn(points, weights, k, seed):
-    return far_rows(on_a_line(points), np.asarray(weights), k, np.random.default_rng(seed))
+    return kmeans_plus_plus_rows(on_a_line(points), np.asarray(weights), k, np.random.default_rng(seed))
 
 
 def test_the_first_row_is_drawn_by_weight():

@@ -15,7 +15,7 @@ from catalpa.cluster.grove.rows import SearchTable
 from catalpa.engines.local import LocalEngine
 from catalpa.steps.assign import label_rows
 from catalpa.steps.counts import WHOLE, Counts, SharedCounts
-from catalpa.steps.scores import fix
+from catalpa.steps.scores import to_fixed_point
 from catalpa.table import encode, infer
 from catalpa.table.blocks import Rows, collapse
 
@@ -36,12 +36,12 @@ def all_alike(search: Search, k: int, *, free_sizes: bool = False) -> MixtureFit
     whole = Counts.of(
         search.table.block, np.zeros(len(search.table.block), dtype=np.int64), k, search.table.axis
     )
-    return plain_passes(search._engine, MixtureFit(mixture, SharedCounts.leaning(whole, 0.0), 0.0), 1)
+    return plain_passes(search._engine, MixtureFit(mixture, SharedCounts.smoothed(whole, 0.0), 0.0), 1)
 
 
 def labels_of(search: Search, found: MixtureFit) -> np.ndarray:
     scores = found.mixture.scores(found.shared)
-    return label_rows(search.table.block, fix(scores, search.table.axis))
+    return label_rows(search.table.block, to_fixed_point(scores, search.table.axis))
 
 
 def test_clusters_that_are_all_alike_are_told_apart_by_one_row_each():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from catalpa.cluster.grove.spectral import RowPoints
 from catalpa.steps.counts import Counts
-from catalpa.steps.scores import distances, fix
+from catalpa.steps.scores import distances, to_fixed_point
 from catalpa.table.blocks import Axis, Block
 
 AXIS = Axis((2, 2))
@@ -29,7 +29,7 @@ def test_a_row_is_the_sum_of_what_its_cells_add():
 
 def test_a_cell_that_is_left_out_adds_nothing():
     codes = np.array([[0, 2], [2, 1]], dtype=np.uint8)  # place 2 of two categories is the left-out cell
-    placed = of_categories().points(Block(codes, np.zeros((2, 0))), AXIS.with_holes)
+    placed = of_categories().points(Block(codes, np.zeros((2, 0))), AXIS.with_special_places)
     assert placed.tolist() == [[1.0, 0.0], [0.0, -2.0]]
 
 
@@ -49,7 +49,7 @@ def test_costs_are_squared_distances_without_the_part_that_all_clusters_share(se
     codes = np.stack([rng.integers(0, size, 20) for size in axis.sizes], axis=1).astype(np.uint8)
     block, centres = Block(codes, np.zeros((20, 0))), rng.normal(size=(4, 3))
     placed = points.points(block, axis)
-    fixed = fix(points.scores(centres), axis)
+    fixed = to_fixed_point(points.scores(centres), axis)
     found = distances(block, fixed) * fixed.quantum
     expected = ((placed[:, None, :] - centres) ** 2).sum(axis=2) - (placed**2).sum(axis=1)[:, None]
     np.testing.assert_allclose(found, expected, atol=1e-6)
@@ -66,7 +66,7 @@ def test_what_is_held_together_is_missing_from_the_inertia(seed, k):
     centres = points.update(np.zeros((k, 2)), counts)
     inertia = float((weights * ((placed - centres[labels]) ** 2).sum(axis=1)).sum())
     whole = float((weights * (placed**2).sum(axis=1)).sum())
-    assert points.held_together(counts) == pytest.approx(whole - inertia, abs=1e-3)
+    assert points.between_cluster_inertia(counts) == pytest.approx(whole - inertia, abs=1e-3)
 
 
 @given(st.integers(0, 2**31), st.integers(1, 4))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
-from scipy.stats import chi2_contingency
+from scipy.stats import chi2_contingency, rankdata, spearmanr
 
 import catalpa
 from catalpa import Grove
-from catalpa.cluster.grove.selection import association_pvalues
+from catalpa.cluster.grove.selection import association_pvalues, centred_ranks
 from catalpa.datasets import make_categorical
+from catalpa.estimator.attributes import column_notes
 from catalpa.metrics import adjusted_rand
 from catalpa.steps.counts import cooccurrences
 from catalpa.table.blocks import Axis, Block
@@ -80,3 +83,99 @@ def test_a_saved_model_knows_its_columns(tmp_path):
     again = catalpa.load(tmp_path / "model.json")
     assert again.columns_used_ == model.columns_used_
     assert again.predict(frame).tolist() == model.labels_.tolist()
+
+
+def test_a_column_of_names_takes_no_part_and_changes_nothing_else():
+    frame = make_categorical(600, columns=8, clusters=3, noise=0.3, seed=0).frame
+    named = frame.assign(name=[f"row {at}" for at in range(600)])
+    for n_clusters in (3, "auto"):
+        plain = Grove(n_clusters, random_state=0).fit(frame)
+        with pytest.warns(catalpa.errors.ColumnWarning):
+            model = Grove(n_clusters, random_state=0).fit(named)
+        assert model.columns_used_ == list(frame)
+        assert model.labels_.tolist() == plain.labels_.tolist()
+        assert model.gain_ == pytest.approx(plain.gain_, abs=1e-9)
+        assert model.predict(named.assign(name="row 0")).tolist() == plain.labels_.tolist()
+
+
+@pytest.mark.parametrize(("repeated", "takes_part"), [(148, False), (152, True)])
+def test_a_column_of_names_has_a_category_of_its_own_in_three_of_four_rows(repeated, takes_part):
+    frame = make_categorical(600, columns=8, clusters=3, noise=0.3, seed=0).frame
+    names = [f"{'pair' if at < repeated else 'row'} {at // 2 if at < repeated else at}" for at in range(600)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = Grove(3, n_init=1, random_state=0).fit(frame.assign(name=names))
+    assert ("name" in model.columns_used_) == takes_part
+
+
+def test_rows_of_a_column_of_names_may_weigh_something():
+    frame = make_categorical(300, columns=8, clusters=3, noise=0.3, seed=0).frame
+    named = frame.assign(name=[f"row {at}" for at in range(300)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        once = Grove(3, n_init=1, random_state=0).fit(named, sample_weight=np.ones(300))
+        twice = Grove(3, n_init=1, random_state=0).fit(named, sample_weight=np.full(300, 2))
+    assert once.columns_used_ == list(frame)
+    assert twice.columns_used_ == list(named)
+
+
+def with_copies(seed, n=400):
+    """Numbers with three clusters, and two that rise and fall with the first of them."""
+    rng = np.random.default_rng(seed)
+    clusters = np.arange(n) % 3
+    numbers = rng.normal(size=(3, 5))[clusters] * 1.5 + rng.normal(size=(n, 5))
+    frame = pd.DataFrame(numbers, columns=[f"n{at}" for at in range(5)])
+    frame["colour"] = np.where(rng.random(n) < 0.8, clusters % 2, rng.integers(2, size=n)).astype(str)
+    risen = numbers[:, 0] * 3.0 + rng.normal(size=n) * 0.05
+    return frame, frame.assign(up=risen, down=-risen + rng.normal(size=n) * 0.05), clusters
+
+
+@pytest.mark.parametrize("n_clusters", [3, "auto"])
+def test_numbers_that_rise_or_fall_with_another_take_no_part(n_clusters, tmp_path):
+    frame, copied, clusters = with_copies(0)
+    plain, model = (Grove(n_clusters, random_state=0).fit(each) for each in (frame, copied))
+    assert model.labels_.tolist() == plain.labels_.tolist()
+    assert model.gain_ == pytest.approx(plain.gain_, abs=1e-9)
+    assert model.columns_used_ == list(frame)
+    assert model.tied_columns_[["column", "parent"]].to_numpy().tolist() == [["up", "n0"], ["down", "n0"]]
+    assert adjusted_rand(clusters, Grove(3, ties=None, random_state=0).fit(copied).labels_) < adjusted_rand(
+        clusters, model.labels_
+    )
+    repeats, used = column_notes(model._fitted)
+    assert all(name in repeats for name in ("n0", "up", "down"))
+    assert used == "6 of 8 columns differ between clusters; the others are not used"
+    model.save(tmp_path / "model.json")
+    again = catalpa.load(tmp_path / "model.json")
+    assert again.tied_columns_.equals(model.tied_columns_)
+    other = copied.assign(up=0.0, down=5.0)
+    assert again.predict(other).tolist() == model.predict(copied).tolist() == model.labels_.tolist()
+    later = model.partial_fit(copied)
+    assert later.columns_used_ == list(frame)
+    assert later.predict(other).tolist() == later.predict(copied).tolist()
+
+
+def test_rank_correlations_are_those_of_scipy():
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=(300, 2)).round(1)
+    numbers[:, 1] += numbers[:, 0]
+    numbers[rng.random(numbers.shape) < 0.1] = np.nan
+    weights = rng.integers(1, 4, 300)
+    ranks = np.stack([centred_ranks(column, weights.astype(float)) for column in numbers.T], axis=1)
+    for column in range(2):
+        many = np.repeat(numbers[:, column], weights)
+        known = ~np.isnan(many)
+        expected = rankdata(many[known]) - (known.sum() + 1) / 2
+        np.testing.assert_allclose(np.repeat(ranks[:, column], weights)[known] * known.sum(), expected)
+        assert (ranks[np.isnan(numbers[:, column]), column] == 0).all()
+
+
+@pytest.mark.parametrize(("noise", "repeats"), [(0.17, True), (0.24, False)])
+def test_a_number_repeats_another_from_a_rank_correlation_of_98_percent_on(noise, repeats):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(800, 4)), columns=list("abcd"))
+    frame["copy"] = frame["a"] + rng.normal(size=800) * noise
+    assert (spearmanr(frame["a"], frame["copy"]).statistic >= 0.98) == repeats
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = Grove(2, n_init=1, random_state=0).fit(frame)
+    assert ("copy" not in model.columns_used_) == repeats

@@ -41,7 +41,7 @@ def inertia(starts: Starts, k: int, counts: Counts) -> float:
     points = starts._points(k)
     placed = points.points(starts.block, starts.axis)
     whole = float((starts.weights * (placed**2).sum(axis=1)).sum())
-    return whole - points.held_together(counts)
+    return whole - points.between_cluster_inertia(counts)
 
 
 @pytest.mark.parametrize(("name", "k"), [("zoo", 7), ("votes", 2), ("teaching", 3), ("car", 4)])

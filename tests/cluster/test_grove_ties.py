@@ -21,7 +21,7 @@ from catalpa.datasets import make_categorical
 from catalpa.metrics import adjusted_rand
 from catalpa.steps.counts import WHOLE, Counts, SharedCounts, cooccurrences, count_all
 from catalpa.steps.soft.reference import shares
-from catalpa.steps.soft.scores import soften
+from catalpa.steps.soft.scores import to_fixed_point_shares
 from catalpa.table.blocks import Axis, Block
 from catalpa.table.joined import JoinedAxis
 
@@ -57,7 +57,7 @@ def mixture(parents=None, k=2) -> Mixture:
 
 
 def started(labels, k=2) -> SharedCounts:
-    return SharedCounts.leaning(Counts.of(BLOCK, labels, k, AXIS), 0.9)
+    return SharedCounts.smoothed(Counts.of(BLOCK, labels, k, AXIS), 0.9)
 
 
 def pooled(one, other):
@@ -85,7 +85,7 @@ class TestTheWorkedExample:
 
     def test_a_single_cluster_has_the_shares_of_the_table(self):
         plain = mixture()
-        one = SharedCounts.leaning(count_all(BLOCK, AXIS), 1.0)
+        one = SharedCounts.smoothed(count_all(BLOCK, AXIS), 1.0)
         np.testing.assert_allclose(plain.shares(one.counts)[0][0], plain.marginals.shares, rtol=1e-14)
 
     @pytest.mark.parametrize(("one", "other", "gain"), [(1, 2, -5.9612), (0, 1, -4.6416), (0, 2, -2.8840)])
@@ -117,7 +117,7 @@ class TestTheWorkedExample:
     )
     def test_responsibilities_after_a_pass(self, tables, responsibilities):
         first, *second = mixture((-1, -1, 1)).both_scores(started(HALVES))[:tables]
-        found = shares(BLOCK, soften(first, AXIS, *second))[0]
+        found = shares(BLOCK, to_fixed_point_shares(first, AXIS, *second))[0]
         np.testing.assert_allclose(found[:, 0] / WHOLE, responsibilities, atol=6e-5)
 
     @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def pairs_of(tied, labels, k=2):
     """Soft counts of pairs with .95 of every row in its own cluster."""
     joined = tied.joined
     counts = Counts.of(joined.join(BLOCK), labels, k, joined.axis)
-    return joined.split(SharedCounts.leaning(counts, 0.9).counts.by_category)[1]
+    return joined.split(SharedCounts.smoothed(counts, 0.9).counts.by_category)[1]
 
 
 @given(st.integers(0, 2**31), st.sampled_from([1.0, 2.5, 6.0]), st.integers(1, 3))
@@ -154,20 +154,20 @@ def test_tied_passes_and_evidence_are_those_of_the_oracle(seed, prior, k):
     labels, none = rng.integers(0, k, n), np.zeros(0)
     marginals = Marginals(axis, count_all(block, axis).shares(axis)[0], (0,) * 4, none, none, none)
     plain = Mixture(marginals, prior, False, float(WHOLE))
-    start = SharedCounts.leaning(Counts.of(block, labels, k, axis), 0.9)
+    start = SharedCounts.smoothed(Counts.of(block, labels, k, axis), 0.9)
     rows = [tuple(row) for row in codes.tolist()]
     own = [[0.9 * (j == label) + 0.1 / k for j in range(k)] for label in labels]
 
     joined = JoinedAxis(axis, (-1, 0, -1, 2))
     empty = TiedForest(TiedColumns(joined, np.ones(joined.pairs)), float(np.log(6)))
     counts = Counts.of(joined.join(block), labels, k, joined.axis)
-    pairs = joined.split(SharedCounts.leaning(counts, 0.9).counts.by_category)[1]
+    pairs = joined.split(SharedCounts.smoothed(counts, 0.9).counts.by_category)[1]
     tied = replace(plain, forest=empty)
     tied = replace(plain, forest=tied.forest_of(start.counts, pairs.sum(axis=0)))
 
     for tables, two in ((1, False), (2, True)):
         first, *second = tied.both_scores(start)[:tables]
-        found = shares(block, soften(first, axis, *second))[0] / WHOLE
+        found = shares(block, to_fixed_point_shares(first, axis, *second))[0] / WHOLE
         expected_shares = oracle.tied_pass(rows, own, prior, {1: 0, 3: 2}, two_tables=two)
         np.testing.assert_allclose(found, expected_shares, atol=2e-4)
     gains = [oracle.tie_gain(rows, own, prior, column, parent) for column, parent in ((1, 0), (3, 2))]

@@ -15,14 +15,14 @@ from tests.oracle.settling import without_empty
 
 import catalpa
 from catalpa import HARR
-from catalpa.costs.axis_weights import AxisWeights, Het2Hom
 from catalpa.costs.cooccurrence import Contexts
-from catalpa.costs.reconstruction import Space, unfold
+from catalpa.costs.harr import AxisWeights, Het2Hom
+from catalpa.costs.harr_axes import Space, unfold
 from catalpa.errors import TableError
 from catalpa.metrics import adjusted_rand, clustering_accuracy
 from catalpa.steps.assign import summed_deviations
 from catalpa.steps.counts import Counts, cooccurrences, cooccurrences_with_bins
-from catalpa.steps.scores import Scores, fix
+from catalpa.steps.scores import Scores, to_fixed_point
 from catalpa.table.blocks import Axis, Block
 
 CODES = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 1], [1, 2, 1], [1, 2, 0]])
@@ -252,7 +252,7 @@ def test_distances_of_numbers_are_summed_over_own_and_over_all_rows():
         np.zeros((4, 0), np.uint8), np.array([[0.0], [0.25], [1.0], [np.nan]]), np.array([1, 2, 1, 1])
     )
     means = np.array([[0.25], [0.75]])
-    fixed = fix(Scores.of(np.zeros((0, 2)), means=means, power=1), Axis(()))
+    fixed = to_fixed_point(Scores.of(np.zeros((0, 2)), means=means, power=1), Axis(()))
     summed = summed_deviations(block, fixed, means) * 2.0**-24
     # Rows 0 and 1 (twice) are nearest to the first mean, row 2 to the second.
     assert summed[0].tolist() == [[0.25], [0.25]]

@@ -15,10 +15,10 @@ from tests.oracle.settling import without_empty
 
 import catalpa
 from catalpa import HDC
-from catalpa.costs.homogeneous import PairWeights
+from catalpa.costs.hdc import PairWeights
 from catalpa.loop.settle import as_counts
 from catalpa.metrics import adjusted_rand, clustering_accuracy
-from catalpa.steps.search import FoundRows
+from catalpa.steps.search import BestRows
 from catalpa.table.blocks import Axis
 
 TOY = pd.DataFrame(
@@ -169,7 +169,7 @@ def test_a_constant_column_changes_nothing():
 def test_a_lost_cluster_takes_no_row_any_more():
     axis = Axis((2,))
     method = PairWeights(axis, (1.0 - np.eye(2),), np.array([0.5, 0.5]))
-    rows = FoundRows(np.arange(2), np.arange(2), np.array([[0], [1]]), np.zeros((2, 0)), 2)
+    rows = BestRows(np.arange(2), np.arange(2), np.array([[0], [1]]), np.zeros((2, 0)), 2)
     counts = as_counts(rows, axis)
     state = method.start(counts)
     assert method.scores(state).anchor.tolist() == [0.0, 0.0]

@@ -14,13 +14,13 @@ from sklearn.exceptions import ConvergenceWarning
 from tests.oracle.competition import aggregated, granularities
 
 from catalpa import MCDC, load
-from catalpa.costs.separation import Agreement, difference, separating_weights
+from catalpa.costs.wocil import MatchingWeights, difference, separating_weights
 from catalpa.datasets import load as load_data
 from catalpa.errors import UnseenCategoryWarning
 from catalpa.metrics import adjusted_rand, clustering_accuracy
 from catalpa.steps.in_order.oriented import oriented_rows_as_published
-from catalpa.steps.in_order.visits import OrderedRows, Rivalry, compete
-from catalpa.steps.in_order.within_clusters import look_within
+from catalpa.steps.in_order.visits import CompetitionState, OrderedRows, compete
+from catalpa.steps.in_order.within_clusters import within_cluster_shares
 from catalpa.table.blocks import Axis, Block, Rows
 
 TOY = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 1], [1, 2, 1], [1, 2, 0]])
@@ -47,7 +47,7 @@ def test_oriented_rows_of_the_worked_example():
 
 def test_weights_of_the_worked_example():
     rows = in_order(TOY)
-    inside = look_within(rows, HALVES, 2)
+    inside = within_cluster_shares(rows, HALVES, 2)
     apart = difference(inside.counts, inside.spread, rows.axis)
     assert apart.round(6).tolist() == [[1, 0.666667, 0.333333]] * 2
     assert inside.alike.round(6).tolist() == [[1, 0.555556, 0.555556]] * 2
@@ -56,7 +56,9 @@ def test_weights_of_the_worked_example():
 
 
 def test_a_competition_rewards_the_winner_and_penalises_the_rival():
-    _, moved, after = compete(in_order(TOY), HALVES, np.full((2, 3), 1 / 3), Rivalry.fresh(2, 0.03), 0.0)
+    _, moved, after = compete(
+        in_order(TOY), HALVES, np.full((2, 3), 1 / 3), CompetitionState.fresh(2, 0.03), 0.0
+    )
     assert moved == 0
     assert after.wins.tolist() == [4, 4]
     assert after.total == 8
@@ -66,7 +68,7 @@ def test_a_competition_rewards_the_winner_and_penalises_the_rival():
 
 def test_partitions_are_weighed_by_their_agreement():
     stacked = in_order(np.array([[0, 0], [0, 0], [1, 0], [1, 1], [2, 1], [2, 1]]))
-    method = Agreement(stacked.axis)
+    method = MatchingWeights(stacked.axis)
     state = method.relearn(method.start(stacked.counts(HALVES, 2)), stacked.counts(HALVES, 2))
     assert state.centers.tolist() == [[0, 0], [2, 1]]
     assert state.weights == pytest.approx([0.4, 0.6])
@@ -168,9 +170,7 @@ def test_lost_clusters_are_said():
 
 
 def test_a_competition_without_rest_is_said():
-    with pytest.warns(
-        ConvergenceWarning, match="before the clusters came to rest.*may exchange rows for ever"
-    ):
+    with pytest.warns(ConvergenceWarning, match="Stopped after .*may exchange rows"):
         MCDC(2, max_iter=1).fit(load_data("votes").frame)
 
 

@@ -121,8 +121,8 @@ def test_a_missing_cell_that_is_left_out_costs_as_the_cells_that_are_there(metho
         pytest.skip("splits too few rows by force, at whatever category comes first")
     frame = pd.DataFrame({"p": list("aaabbb"), "q": list("xxxyyy"), "r": list("uuuvvv")})
     model = quietly(method(n_clusters=2, missing="ignore", random_state=0), frame)
-    holed = pd.DataFrame({"p": ["a", None], "q": ["x", "y"], "r": [None, "v"]}, dtype="str")
-    assert model.predict(holed).tolist() == model.predict(frame.iloc[[0, 3]]).tolist()
+    with_missing_values = pd.DataFrame({"p": ["a", None], "q": ["x", "y"], "r": [None, "v"]}, dtype="str")
+    assert model.predict(with_missing_values).tolist() == model.predict(frame.iloc[[0, 3]]).tolist()
 
 
 def test_left_out_cells_are_made_up_for_by_the_others():

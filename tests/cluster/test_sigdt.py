@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.oracle.sigdt import sigdt
 
 from catalpa import SigDT, load
-from catalpa.costs.significance import SplitTest
+from catalpa.costs.sigdt import SplitTest
 from catalpa.datasets import load as load_data
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import MissingDependency, ParameterError, UnseenCategoryWarning

@@ -9,8 +9,8 @@ import pytest
 from catalpa import HARR, MCDC, WOCIL, KModes
 from catalpa.cluster.registry import METHODS
 from catalpa.datasets import load, make_categorical
-from catalpa.engines.local import weight_units
-from catalpa.plot.view import look
+from catalpa.plot.view import make_view
+from catalpa.table.weights import weight_units
 
 SAMPLE_SIZE = ("grove", "sigdt")  # take the sum of the weights as the size of the sample, by definition
 VARIANTS = {
@@ -43,7 +43,7 @@ def noisy():
 
 
 @pytest.fixture(scope="module")
-def holed():
+def with_missing_values():
     """Rows of weight 1, and among them rows of weight 0 with categories that no other row has."""
     rng = np.random.default_rng(3)
     rows = pd.DataFrame(rng.choice(list("bcd"), size=(90, 4)), columns=list("pqrs")).assign(same="always")
@@ -66,8 +66,8 @@ def test_equal_weights_change_no_label(method, settings, weight, noisy):
 
 
 @pytest.mark.parametrize(("method", "settings"), EVERY)
-def test_rows_of_weight_zero_are_as_if_removed(method, settings, holed):
-    table, weights = holed
+def test_rows_of_weight_zero_are_as_if_removed(method, settings, with_missing_values):
+    table, weights = with_missing_values
     weighted, removed = fitted(method, settings, table, weights), fitted(method, settings, table[weights > 0])
     assert weighted.labels_[weights > 0].tolist() == removed.labels_.tolist()
     assert weighted.cost_ == pytest.approx(removed.cost_, rel=1e-9)
@@ -106,8 +106,8 @@ def test_weights_of_competing_clusters_are_relative():
         assert models[0].labels_.tolist() == models[1].labels_.tolist()
 
 
-def test_partitions_of_a_competition_have_a_label_for_rows_of_weight_zero(holed):
-    table, weights = holed
+def test_partitions_of_a_competition_have_a_label_for_rows_of_weight_zero(with_missing_values):
+    table, weights = with_missing_values
     model = MCDC(3).fit(table, sample_weight=weights)
     assert model.granularity_labels_.shape == (len(table), len(model.granularities_))
     assert (model.granularity_labels_ >= 0).all()
@@ -146,8 +146,8 @@ def test_sizes_of_equally_weighted_rows_are_exact(noisy):
 def test_a_report_of_equally_weighted_rows_is_in_weights(noisy):
     weights = np.full(len(noisy), 2.5)
     model = KModes(3, random_state=0).fit(noisy, sample_weight=weights)
-    view = look(model, noisy, sample_weight=weights)
+    view = make_view(model, noisy, sample_weight=weights)
     assert view.is_fit_table
-    assert not look(model, noisy).is_fit_table
+    assert not make_view(model, noisy).is_fit_table
     assert view.sizes.sum() == pytest.approx(2.5 * len(noisy))
     assert view.weights.tolist() == pytest.approx(weights.tolist())

@@ -14,14 +14,14 @@ from sklearn.exceptions import ConvergenceWarning
 from tests.oracle.competition import competition, oriented, wocil
 
 from catalpa import WOCIL, load
-from catalpa.costs.separation import difference, separating_weights
+from catalpa.costs.wocil import difference, separating_weights
 from catalpa.datasets import load as load_data
-from catalpa.errors import ParameterError, UnseenCategoryWarning, UnsupportedTable
+from catalpa.errors import ColumnWarning, ParameterError, UnseenCategoryWarning, UnsupportedTable
 from catalpa.loop.online import weigh_columns
 from catalpa.metrics import adjusted_rand, clustering_accuracy
 from catalpa.steps.in_order.oriented import oriented_rows
-from catalpa.steps.in_order.visits import OrderedRows, Rivalry, compete, join, visit
-from catalpa.steps.in_order.within_clusters import look_within
+from catalpa.steps.in_order.visits import CompetitionState, OrderedRows, compete, join, visit
+from catalpa.steps.in_order.within_clusters import within_cluster_shares
 from catalpa.table import encode, infer
 from catalpa.table.blocks import Block, Rows, Scaling
 
@@ -45,7 +45,7 @@ def test_a_column_weighs_by_its_difference_times_its_likeness():
 
 
 def weights_of(rows, labels):
-    inside = look_within(rows, np.array(labels), 2)
+    inside = within_cluster_shares(rows, np.array(labels), 2)
     apart = difference(inside.counts, inside.spread, rows.axis)
     return apart, inside.alike, separating_weights(apart, inside.alike, 1 / 3)
 
@@ -82,9 +82,9 @@ def test_similarities_of_the_worked_example():
 
 def test_a_cluster_that_no_column_sets_apart_weighs_its_columns_as_it_is_told():
     rows = in_order([[0, 0], [1, 1], [0, 0], [1, 1]])
-    inside = look_within(rows, np.array([0, 0, 1, 1]), 2)
+    inside = within_cluster_shares(rows, np.array([0, 0, 1, 1]), 2)
     assert weigh_columns(rows, inside, 0.5).tolist() == [[0.5, 0.5], [0.5, 0.5]]
-    apart = look_within(rows, np.array([0, 1, 0, 1]), 2)
+    apart = within_cluster_shares(rows, np.array([0, 1, 0, 1]), 2)
     assert weigh_columns(rows, apart, 0.25).tolist() == [[0.5, 0.5], [0.5, 0.5]]
 
 
@@ -145,8 +145,8 @@ def test_the_plain_passes_equal_the_compiled_ones(rows, k, left_out):
             weights = np.full((k, table.n_columns), 1 / table.n_columns)
             labels = join(table, table.seeds(oriented_rows(table, k)), weights, 1e-12)
             moved, n_moved = visit(table, labels, weights, 1e-12)
-            alike = look_within(table, moved, k).alike
-            won, n_won, rivalry = compete(table, moved, weights * alike, Rivalry.fresh(k, 0.3), 0.0)
+            alike = within_cluster_shares(table, moved, k).alike
+            won, n_won, rivalry = compete(table, moved, weights * alike, CompetitionState.fresh(k, 0.3), 0.0)
             answers.append(
                 (labels, moved, won, n_moved, n_won, alike, rivalry.wins, rivalry.strength, rivalry.total)
             )
@@ -295,5 +295,14 @@ def test_fewer_distinct_rows_than_clusters_are_said():
 def test_rows_elsewhere_are_refused_in_words():
     from catalpa.estimator.problem import rows_in_memory
 
-    with pytest.raises(UnsupportedTable, match="in memory together"):
+    with pytest.raises(UnsupportedTable, match="must be in memory"):
         rows_in_memory(object(), "WOCIL")
+
+
+def test_a_column_without_a_single_category_can_be_started_from():
+    numbers = [0.5, 0.1, 0.2, 0.9, 0.8, 0.25]
+    frame = pd.DataFrame({"empty": pd.Series([None] * 6, dtype=object), "n": numbers})
+    with pytest.warns(ColumnWarning, match="All cells are missing"):
+        model = WOCIL(2, missing="ignore", random_state=0).fit(frame)
+    assert model.n_clusters_ == 2
+    assert sorted(set(model.predict(frame).tolist())) == [0, 1]

@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import pdist, squareform
 from tests.oracle.cbdm import contexts, distances
 
-from catalpa.costs.context import learn_contexts, relevant, relevant_and_not_redundant
-from catalpa.steps.counts import cooccurrences
+from catalpa.costs.cbdm import CategoryDistances, learn_contexts, relevant, relevant_and_not_redundant
+from catalpa.steps.counts import Counts, cooccurrences
 from catalpa.table.blocks import Axis, Block
 
 TOY = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 2], [1, 1, 1], [1, 2, 2]], dtype=np.uint8)
 AXIS = Axis((2, 3, 3))
 
 
-def learned(codes, axis, sigma=None):
+def learned(codes, axis, sigma=None, *, by_columns=False):
     block = Block(np.asarray(codes, dtype=np.uint8), np.zeros((len(codes), 0)))
-    return learn_contexts(cooccurrences(block, axis), axis, least_share=sigma)
+    return learn_contexts(cooccurrences(block, axis), axis, least_share=sigma, by_columns=by_columns)
 
 
 def upper(matrix):
@@ -64,14 +64,14 @@ tables = st.integers(1, 4).flatmap(
 )
 
 
-@given(tables, st.sampled_from([None, 0.0, 0.5, 1.0]))
-def test_contexts_and_distances_are_those_of_the_transcription(rows, sigma):
-    found = learned(rows, Axis((3,) * len(rows[0])), sigma)
+@given(tables, st.sampled_from([None, 0.0, 0.5, 1.0]), st.booleans())
+def test_contexts_and_distances_are_those_of_the_transcription(rows, sigma, by_columns):
+    found = learned(rows, Axis((3,) * len(rows[0])), sigma, by_columns=by_columns)
     expected = contexts(rows, sigma)
     assert [sorted(context) for context in expected] == [
         np.flatnonzero(row).tolist() for row in found.members
     ]
-    for matrix, apart in zip(found.distances, distances(rows, expected), strict=True):
+    for matrix, apart in zip(found.distances, distances(rows, expected, by_columns=by_columns), strict=True):
         for (u, v), distance in apart.items():
             assert matrix[u, v] == pytest.approx(distance, abs=1e-12)
 
@@ -120,3 +120,14 @@ def test_a_column_without_categories_has_no_distances():
     assert [matrix.shape for matrix in found.distances] == [(2, 2), (0, 0), (2, 2)]
     assert [points.shape[0] for points in found.coordinates] == [2, 0, 2]
     assert found.silent.tolist() == [1]
+
+
+def test_the_centre_of_a_cluster_with_one_row_is_that_row():
+    # Of a hand-made table: "nearest" centres move although a single row has the column.
+    axis = Axis((3,))
+    method = CategoryDistances(axis, (np.abs(np.subtract.outer(range(3), range(3))) / 2.0,), False, True)
+    block = Block(np.array([[0], [0], [2]], dtype=np.uint8), np.zeros((3, 0)))
+    before = method.start(Counts.of(block, np.array([1, 1, 0], dtype=np.int32), 2, axis))
+    after = method.update(before, Counts.of(block, np.array([0, 0, 1], dtype=np.int32), 2, axis))
+    assert before.centers.ravel().tolist() == [2, 0]
+    assert after.centers.ravel().tolist() == [0, 2]

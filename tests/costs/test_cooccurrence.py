@@ -16,7 +16,7 @@ from catalpa.costs.cooccurrence import (
     symmetric_uncertainty,
 )
 from catalpa.steps.counts import cooccurrences
-from catalpa.table import Column, Kind
+from catalpa.table import Column, ColumnKind
 from catalpa.table.blocks import Axis, Block
 from catalpa.table.schema import Dtype
 
@@ -67,7 +67,7 @@ def test_constant_columns_tell_exactly_nothing_even_about_each_other(n):
 
 
 def test_left_out_cells_are_compared_over_rows_that_have_both():
-    axis = Axis((2, 2), holes=True)
+    axis = Axis((2, 2), special_places=True)
     codes = np.array(
         [[0, 0], [1, 1], [0, 0], [1, 1], [2, 0], [2, 0], [0, 2]], dtype=np.uint8
     )  # 2 is left out
@@ -83,7 +83,7 @@ def test_margins_sum_over_columns_and_give_0_for_a_column_without_categories():
 
 def test_only_categories_of_ordered_columns_have_ranks_and_missing_cells_have_none():
     answers = ("never", "often", None)
-    columns = [Column("q", kind, Dtype("str"), answers) for kind in (Kind.NOMINAL, Kind.ORDINAL)]
+    columns = [Column("q", kind, Dtype("str"), answers) for kind in (ColumnKind.NOMINAL, ColumnKind.ORDINAL)]
     assert [column.ranked for column in columns] == [0, 2]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from catalpa.costs.graph import spectrum
+from catalpa.costs.cdcdr import spectrum
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalpa.costs.axis_weights import _summed_gaps
-from catalpa.costs.separation import difference
+from catalpa.costs.harr import _summed_gaps
+from catalpa.costs.wocil import difference
 from catalpa.steps.counts import Counts
 from catalpa.table.blocks import Axis, Block
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from catalpa.datasets.fetch import canonical_csv
-from catalpa.datasets.registry import Recipe, facts_of, registry
+from catalpa.datasets.registry import DownloadRecipe, dataset_info, registry
 from catalpa.errors import DatasetError
 
 AMPHIBIANS = """\
@@ -33,7 +33,7 @@ SIGNS = "2,2,0,3,0,0,0,0,1,0,0,0,0,0,0,3,2,0,0,0,0,0,0,0,0,0,0,3,0,0,0,1,0"
 
 
 def rows_of(name, published, variant="paper"):
-    table = canonical_csv(published.encode(), facts_of(name).recipe, variant).decode()
+    table = canonical_csv(published.encode(), dataset_info(name).recipe, variant).decode()
     return [line.split(",") for line in table.splitlines()][1:]
 
 
@@ -113,10 +113,10 @@ def test_every_data_set_has_a_recipe_of_its_columns():
 
 def test_a_column_that_is_gone_is_named():
     with pytest.raises(DatasetError, match=r"no column job, marital.*it has age, y"):
-        canonical_csv(b'"age";"y"\n58;"no"\n', facts_of("bank").recipe, "paper")
+        canonical_csv(b'"age";"y"\n58;"no"\n', dataset_info("bank").recipe, "paper")
 
 
 def test_rows_of_another_length_are_refused():
-    recipe = Recipe(fields=("size", "class"), keep=("size",))
+    recipe = DownloadRecipe(fields=("size", "class"), keep=("size",))
     with pytest.raises(DatasetError, match="rows without 2 fields"):
         canonical_csv(b"big,yes\nsmall\n", recipe, "paper")

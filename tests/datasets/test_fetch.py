@@ -13,7 +13,7 @@ import pytest
 
 from catalpa.datasets import load
 from catalpa.datasets.fetch import cache_folder, fetch
-from catalpa.datasets.registry import facts_of
+from catalpa.datasets.registry import dataset_info
 from catalpa.errors import DatasetError
 
 
@@ -30,14 +30,14 @@ def bank_as_published(table: pd.DataFrame) -> bytes:
     clerk = ["age", "job", "marital", "education", "default", "balance", "housing", "loan"]
     call = ["contact", "day", "month", "duration", "campaign", "pdays", "previous", "poutcome", "y"]
     published = table.rename(columns={"class": "y"})[[*clerk, *call]]
-    numbers = list(facts_of("bank").recipe.numbers)
+    numbers = list(dataset_info("bank").recipe.numbers)
     published = published.astype(dict.fromkeys(numbers, int))
     return published.to_csv(sep=";", index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n").encode()
 
 
 @pytest.fixture
 def votes(server):
-    facts = facts_of("votes")
+    facts = dataset_info("votes")
     server.put(facts.archive, facts.member, votes_as_published())
     return facts
 
@@ -62,7 +62,7 @@ def test_an_address_without_a_final_slash_works(server, votes):
 def test_a_changed_file_is_refused_and_not_kept(server, votes):
     server.put(votes.archive, votes.member, votes_as_published().replace(b"?", b"y", 1))
     with pytest.raises(
-        DatasetError, match=r"checksum of house-votes-84\.data inside http.* is not the known one"
+        DatasetError, match=r"checksum of house-votes-84\.data inside http.* is not the expected one"
     ):
         fetch(votes, "paper", server.url)
     assert not cache_folder().exists()
@@ -114,7 +114,7 @@ def test_a_cache_that_cannot_be_written_is_named(server, votes, monkeypatch, tmp
     in_the_way = tmp_path / "file"
     in_the_way.touch()
     monkeypatch.setenv("CATALPA_CACHE", str(in_the_way))
-    with pytest.raises(DatasetError, match=r"could not be kept in .*CATALPA_CACHE"):
+    with pytest.raises(DatasetError, match=r"could not be saved in .*CATALPA_CACHE"):
         fetch(votes, "paper", server.url)
 
 
@@ -137,7 +137,7 @@ def test_the_cache_lies_in_the_library_on_a_mac(monkeypatch, tmp_path):
 
 
 def test_a_set_that_is_not_bundled_is_downloaded_once(data_home, server):
-    facts = facts_of("nursery")
+    facts = dataset_info("nursery")
     canonical = (data_home / "paper" / "NU.csv").read_bytes()
     rows = canonical.split(b"\n", 1)[1]
     server.put(facts.archive, facts.member, rows + b"\n")
@@ -150,7 +150,7 @@ def test_a_set_that_is_not_bundled_is_downloaded_once(data_home, server):
 
 @pytest.mark.parametrize("variant", ["paper", "mixed"])
 def test_an_archive_inside_the_archive_is_opened(data_home, server, variant):
-    facts = facts_of("bank")
+    facts = dataset_info("bank")
     source = data_home / "paper_mixed" / "BM.csv.gz"
     table = pd.read_csv(source, dtype=str, keep_default_na=False)
     server.put(facts.archive, facts.member, bank_as_published(table))

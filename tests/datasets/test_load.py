@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from catalpa.datasets import Dataset, list_datasets, load
-from catalpa.datasets.registry import facts_of, registry
+from catalpa.datasets.registry import dataset_info, registry
 from catalpa.errors import DatasetError, ParameterError
 
 BUNDLED = ["zoo", "votes", "car", "dermatology", "teaching"]
@@ -37,15 +37,15 @@ def bundled_bytes(name: str) -> bytes:
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_bundled_files_are_the_canonical_ones(name):
-    assert hashlib.sha256(bundled_bytes(name)).hexdigest() == facts_of(name).sha256["paper"]
+    assert hashlib.sha256(bundled_bytes(name)).hexdigest() == dataset_info(name).sha256["paper"]
 
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_bundled_tables_have_the_known_size_and_classes(name):
-    facts = facts_of(name)
+    facts = dataset_info(name)
     data = load(name)
     assert data.frame.shape == (facts.rows, facts.columns)
-    assert data.frame.columns.tolist() == list(facts_of(name).recipe.keep)
+    assert data.frame.columns.tolist() == list(dataset_info(name).recipe.keep)
     assert data.target.nunique() == data.n_clusters == facts.clusters
     assert data.frame.index.equals(data.target.index)
     assert all(isinstance(dtype, pd.CategoricalDtype) and not dtype.ordered for dtype in data.frame.dtypes)
@@ -88,8 +88,8 @@ def test_a_data_set_says_where_it_comes_from():
 
 @pytest.mark.parametrize("name", ["car", "nursery", "amphibians", "votes"])
 def test_licences_that_were_not_confirmed_are_not_claimed(name):
-    assert "CC BY" not in facts_of(name).licence
-    assert f"https://archive.ics.uci.edu/dataset/{facts_of(name).uci_id}" in facts_of(name).licence
+    assert "CC BY" not in dataset_info(name).licence
+    assert f"https://archive.ics.uci.edu/dataset/{dataset_info(name).uci_id}" in dataset_info(name).licence
 
 
 def test_unknown_names_get_the_list_and_the_closest_one():
@@ -132,7 +132,7 @@ def test_a_file_in_the_folder_with_other_content_is_refused(tmp_path, name):
     (tmp_path / "paper").mkdir()
     content = b"job,class\nclerk,no\n"
     (tmp_path / "paper" / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
-    with pytest.raises(DatasetError, match=rf"checksum of .*{name} is not the known one"):
+    with pytest.raises(DatasetError, match=rf"checksum of .*{name} is not the expected one"):
         load("bank", data_home=tmp_path)
 
 
@@ -155,7 +155,7 @@ def test_bundled_sets_need_no_network():
 
 @pytest.mark.parametrize("name", sorted(ALIASES))
 def test_a_data_folder_gives_all_tables(data_home, name):
-    facts = facts_of(name)
+    facts = dataset_info(name)
     data = load(name, data_home=data_home)
     assert data.frame.shape == (facts.rows, facts.columns)
     assert data.target.nunique() == facts.clusters
@@ -169,7 +169,7 @@ def test_mixed_variants_add_numeric_columns(data_home, name, n_numbers, monkeypa
     monkeypatch.setenv("CATALPA_DATA", str(data_home))
     mixed, categories = load(name, variant="mixed"), load(name)
     numbers = mixed.frame.select_dtypes("float64")
-    assert numbers.columns.tolist() == list(facts_of(name).recipe.numbers)
+    assert numbers.columns.tolist() == list(dataset_info(name).recipe.numbers)
     assert numbers.shape[1] == n_numbers
     assert not numbers.isna().any(axis=None)
     assert mixed.frame.drop(columns=numbers.columns).equals(categories.frame)

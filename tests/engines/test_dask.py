@@ -22,7 +22,7 @@ from catalpa.errors import (
     UnsupportedTable,
 )
 from catalpa.steps.assign import assign_and_count
-from catalpa.steps.scores import fix
+from catalpa.steps.scores import to_fixed_point
 
 dask, distributed = OptionalPackage("dask"), OptionalPackage("distributed")
 dd, da = OptionalPackage("dask.dataframe"), OptionalPackage("dask.array")
@@ -147,7 +147,7 @@ def test_a_method_that_visits_rows_in_order_says_why_it_refuses():
 @pytest.mark.usefixtures("here")
 def test_what_dask_cannot_give_is_refused_in_words():
     frame = dd.from_pandas(planted(30).drop(columns="price"), npartitions=2)
-    with pytest.raises(ParameterError, match="sample_weight needs the rows in memory"):
+    with pytest.raises(ParameterError, match="sample_weight is an array, but the rows"):
         KModes(2).fit(frame, sample_weight=np.ones(30))
     with pytest.raises(UnsupportedTable, match="dask Series is not a table"):
         KModes(2).fit(frame["c0"])
@@ -158,7 +158,7 @@ def test_what_dask_cannot_give_is_refused_in_words():
     with pytest.raises(UnsupportedTable, match="by strings"):
         KModes(2).fit(dd.from_pandas(pd.DataFrame([["a", "b"]] * 4), npartitions=1))
     model = KModes(2, random_state=0).fit(frame)
-    with pytest.raises(ColumnMismatch, match="elsewhere"):
+    with pytest.raises(ColumnMismatch, match="in a different order than at fit"):
         model.predict(frame[["c1", "c0", "c2", "c3", "c4"]])
 
 
@@ -257,8 +257,10 @@ def bytes_of_five_sweeps(n: int, monkeypatch) -> int:
     """Bytes that scheduler, workers and client write to each other during five sweeps."""
     frame = planted(n).drop(columns="price")
     model = KModes(3, random_state=0)
-    problem = model._pose(dd.from_pandas(frame, npartitions=4))
-    fixed = fix(KModes(3, random_state=0).fit(frame.head(500))._fitted.outcome.scores, problem.engine.axis)
+    problem = model._open_problem(dd.from_pandas(frame, npartitions=4))
+    fixed = to_fixed_point(
+        KModes(3, random_state=0).fit(frame.head(500))._fitted.outcome.scores, problem.engine.axis
+    )
     problem.engine.sweep(assign_and_count, fixed)
     written = []
     write = distributed.comm.tcp.TCP.write

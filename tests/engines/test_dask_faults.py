@@ -14,7 +14,7 @@ import pytest
 from tests.optional import OptionalPackage
 
 from catalpa import Grove, KModes
-from catalpa.errors import EngineStopped
+from catalpa.errors import CatalpaWarning, EngineStopped
 
 dask = OptionalPackage("dask")
 distributed = OptionalPackage("distributed")
@@ -132,6 +132,37 @@ def test_a_cluster_that_is_closed_during_a_fit_is_one_sentence(method, frame):
         assert acted
 
 
+@pytest.mark.parametrize("knows", ["client", "scheduler"])
+def test_a_cluster_without_workers_is_not_waited_for_for_ever(knows, frame):
+    patience = {"distributed.scheduler.no-workers-timeout": "2s"}
+    before, after = (patience, {}) if knows == "scheduler" else ({}, patience)
+    with dask.config.set(before), cluster_of(1) as losing, distributed.Client(losing) as client:
+
+        def lose_all_workers() -> None:
+            losing.scale(0)
+            while client.nthreads():
+                time.sleep(0.1)
+
+        callback, acted = once_on_the_cluster(lose_all_workers)
+        with (
+            dask.config.set(after),
+            pytest.raises(EngineStopped, match=r"^The Dask cluster had no workers for \d+ seconds, so"),
+        ):
+            METHODS["kmodes"](callback=callback).fit(dd.from_pandas(frame, npartitions=2))
+        assert acted
+
+
+def test_a_fit_waits_for_workers_that_are_still_starting(monkeypatch, frame, known):
+    monkeypatch.setattr("catalpa.engines.dask.WARN_AFTER", 1.5)
+    with cluster_of(0) as starting, distributed.Client(starting):
+        later = threading.Timer(4.0, starting.scale, [1])
+        later.start()
+        with pytest.warns(CatalpaWarning, match="has no workers, so nothing is computed"):
+            model = METHODS["kmodes"]().fit(dd.from_pandas(frame, npartitions=2))
+        later.join()
+        np.testing.assert_array_equal(np.asarray(model.labels_), known["kmodes"])
+
+
 def sleep_for_long(block) -> int:
     time.sleep(3600)
     return len(block)
@@ -139,7 +170,7 @@ def sleep_for_long(block) -> int:
 
 def test_a_cluster_that_closes_during_a_pass_is_not_waited_for(frame):
     with cluster_of(1) as closing, distributed.Client(closing) as client:
-        engine = METHODS["kmodes"]()._pose(dd.from_pandas(frame, npartitions=2)).engine
+        engine = METHODS["kmodes"]()._open_problem(dd.from_pandas(frame, npartitions=2)).engine
         errors = []
 
         def wait_for_the_pass() -> None:

@@ -50,7 +50,7 @@ def who(
 def test_rows_come_back_in_order_and_each_counts_once(n_jobs):
     held = engine(n_jobs)
     assert held.each(slowly).tolist() == list(range(N))
-    assert held.answer(slowly).tolist() == list(range(N))
+    assert held.map_rows(slowly).tolist() == list(range(N))
     assert held.total(summed) == sum(range(N))
     for times in (1, 2, 3):
         assert held.sweep(visited).tolist() == [times] * N
@@ -101,11 +101,11 @@ def test_what_goes_wrong_in_a_block_is_told_and_the_engine_lives_on(n_jobs, at):
         ([1, None, 1, 1], "negative, infinite or missing"),
         ([1, 2, 3], "the table has 4 rows"),
         (2.0, "give one weight per row"),
-        (["1", "2", "x", "4"], "no numbers"),
-        ([1, "x", 2, 3], "no numbers"),
-        ([[1], [2, 3], [4], [5]], "no numbers"),
-        (np.ones(4, dtype=complex), "no numbers"),
-        (np.full(4, np.datetime64("2020-01-01")), "no numbers"),
+        (["1", "2", "x", "4"], "not numbers"),
+        ([1, "x", 2, 3], "not numbers"),
+        ([[1], [2, 3], [4], [5]], "not numbers"),
+        (np.ones(4, dtype=complex), "not numbers"),
+        (np.full(4, np.datetime64("2020-01-01")), "not numbers"),
     ],
 )
 def test_weights_that_are_none_are_refused_in_our_words(weights, told):

@@ -17,10 +17,11 @@ import pytest
 from tests.optional import OptionalPackage
 
 from catalpa import DISC, WOCIL, Grove, KModes, KPrototypes, datasets
+from catalpa.engines.sources import digest_part
 from catalpa.errors import ColumnMismatch, ParameterError, TableError, UnknownColumn, UnsupportedTable
 from catalpa.steps.assign import assign_and_count
 from catalpa.steps.counts import count_all
-from catalpa.steps.scores import fix
+from catalpa.steps.scores import to_fixed_point
 from catalpa.table.blocks import Block
 from catalpa.table.schema import TableSettings
 
@@ -108,8 +109,8 @@ def fail_once(block, marker: str, axis):
 
 def test_a_task_that_fails_once_runs_again_with_the_same_result(fitted, tmp_path):
     frame, table, _, _ = fitted
-    engine = KPrototypes(3)._pose(table).engine
-    local = KPrototypes(3)._pose(frame).engine
+    engine = KPrototypes(3)._open_problem(table).engine
+    local = KPrototypes(3)._open_problem(frame).engine
     marker = tmp_path / "failed"
     again, expected = engine.total(fail_once, str(marker), engine.axis), local.total(count_all, local.axis)
     assert marker.exists()
@@ -119,9 +120,9 @@ def test_a_task_that_fails_once_runs_again_with_the_same_result(fitted, tmp_path
 
 def test_what_travels_in_a_pass_does_not_grow_with_the_rows(spark):
     def bytes_of_a_sweep(n: int) -> tuple[int, int]:
-        problem = KModes(3, random_state=0)._pose(in_spark(spark, planted(n).drop(columns="price")))
+        problem = KModes(3, random_state=0)._open_problem(in_spark(spark, planted(n).drop(columns="price")))
         model = KModes(3, random_state=0).fit(planted(500).drop(columns="price"))
-        fixed = fix(model._fitted.outcome.scores, problem.engine.axis)
+        fixed = to_fixed_point(model._fitted.outcome.scores, problem.engine.axis)
         summed = problem.engine.sweep(assign_and_count, fixed)
         assert int(summed.sizes.sum()) == n
         out = len(pickle.dumps((assign_and_count, (fixed,), problem.engine.starts)))
@@ -135,7 +136,7 @@ def test_what_travels_in_a_pass_does_not_grow_with_the_rows(spark):
 
 def test_what_spark_cannot_give_is_refused_in_words(fitted):
     _, table, _, spread = fitted
-    with pytest.raises(ParameterError, match="sample_weight needs the rows in memory"):
+    with pytest.raises(ParameterError, match="sample_weight is an array, but the rows"):
         KModes(2).fit(table, sample_weight=np.ones(400))
     with pytest.raises(UnsupportedTable, match="WOCIL visits the rows one by one"):
         WOCIL(2).fit(table)
@@ -143,11 +144,11 @@ def test_what_spark_cannot_give_is_refused_in_words(fitted):
         KModes(2).fit(table.schema)
     with pytest.raises(TableError, match="no rows"):
         KModes(2).fit(table.drop("price").limit(0))
-    with pytest.raises(ColumnMismatch, match="elsewhere"):
+    with pytest.raises(ColumnMismatch, match="in a different order than at fit"):
         spread.predict(table.select("price", "c0", "c1", "c2", "c3"))
     renamed = table.drop("price").withColumnRenamed("c0", "cluster")
     with pytest.raises(TableError, match="has a column 'cluster' already"):
-        KModes(2, n_init=1, random_state=0)._pose(renamed)
+        KModes(2, n_init=1, random_state=0)._open_problem(renamed)
     with pytest.raises(TableError, match=r"same name: \['c0'\]"):
         KModes(2).fit(table.select("c0", "c0", "c1"))
     with pytest.raises(TableError, match=r"name with a dot .* \['c.0'\]"):
@@ -163,7 +164,7 @@ def test_what_is_refused_on_an_executor_is_said_as_here(fitted):
         KModes(2).fit(table.withColumn("records", functions.struct("c0")))
     with pytest.raises(TableError, match=r"^Input X contains infinity: column 'far'"):
         KPrototypes(2).fit(table.withColumn("far", functions.lit(float("inf"))))
-    engine = KPrototypes(2)._pose(table).engine
+    engine = KPrototypes(2)._open_problem(table).engine
     with pytest.raises(errors.PythonException, match="a step of ours"):
         engine.total(fail_always)
 
@@ -208,6 +209,39 @@ def test_a_pipeline_with_a_clusterer_is_fitted_saved_and_loaded(fitted, tmp_path
     assert loaded.stages[0].clusterer.cost_ == expected.cost_
 
 
+def test_a_stage_weighs_rows_and_gives_probabilities_as_a_vector(fitted, tmp_path):
+    ml = pytest.importorskip("pyspark.ml")
+    from pyspark.ml.feature import VectorAssembler
+    from pyspark.sql import functions
+
+    from catalpa.spark import CatalpaEstimator
+
+    frame, table, _, _ = fitted
+    names = ["c0", "c1", "c2"]
+    weighed = table.withColumn("times", (functions.length("c0") % 2 + 1).cast("double"))
+    times = frame["c0"].str.len() % 2 + 1.0
+    stage = CatalpaEstimator(
+        Grove(3, n_init=1, random_state=0), [*names, "times"], probability_col="features", weight_col="times"
+    )
+    after = VectorAssembler(inputCols=["features"], outputCol="later")
+    fitted_once = ml.Pipeline(stages=[stage, after]).fit(weighed)
+    fitted_once.write().save(str(tmp_path / "model"))
+    rows = ml.PipelineModel.load(str(tmp_path / "model")).transform(weighed).collect()
+    expected = Grove(3, n_init=1, random_state=0).fit(frame[names], sample_weight=times)
+    assert [row["cluster"] for row in rows] == expected.labels_.tolist()
+    assert type(rows[0]["features"]).__name__ == "DenseVector"
+    given = np.array([row["later"].toArray() for row in rows])
+    np.testing.assert_array_equal(given, expected.predict_proba(frame[names]))
+
+
+def test_probabilities_are_refused_of_a_method_without():
+    pytest.importorskip("pyspark")
+    from catalpa.spark import CatalpaEstimator
+
+    with pytest.raises(ParameterError, match="KModes has no probabilities"):
+        CatalpaEstimator(KModes(3), probability_col="features")
+
+
 def test_a_stage_names_the_columns_that_the_table_lacks(fitted):
     from catalpa.spark import CatalpaEstimator
 
@@ -232,6 +266,8 @@ def test_settings_of_a_saved_stage_are_plain_or_refused(tmp_path):
         ParameterError, match="random_state is a RandomState, which a saved stage cannot hold"
     ):
         CatalpaEstimator(KModes(2, random_state=np.random.RandomState(0))).write().save(str(tmp_path / "odd"))
+    with pytest.raises(ParameterError, match="recipe is a dict, which a saved stage cannot hold"):
+        CatalpaEstimator(KModes(2, recipe={"catalpa": {"drop": ["c0"]}})).write().save(str(tmp_path / "odd"))
 
 
 def test_a_stage_is_made_of_a_method_only():
@@ -256,6 +292,7 @@ CONNECTED = """
 import json, sys
 import pyarrow as pa
 from pyspark.sql import SparkSession
+import catalpa
 from catalpa import KModes, datasets
 
 session = SparkSession.builder.remote("local[2]").config("spark.ui.enabled", "false").getOrCreate()
@@ -263,7 +300,8 @@ frame = datasets.load("zoo").frame
 table = session.createDataFrame(pa.table({name: frame[name].tolist() for name in frame.columns}))
 model = KModes(4, n_init=1, random_state=0).fit(table)
 labels = [row.cluster for row in model.labels_.select("cluster").collect()]
-print(json.dumps([type(table).__module__, labels, model.cost_]))
+changed = catalpa.drift(model, table).changed
+print(json.dumps([type(table).__module__, labels, model.cost_, changed]))
 session.stop()
 """
 
@@ -285,11 +323,11 @@ def test_spark_connect_gives_the_labels_of_memory():
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    module, labels, cost = json.loads(done.stdout.splitlines()[-1])
+    module, labels, cost, changed = json.loads(done.stdout.splitlines()[-1])
     known = KModes(4, n_init=1, random_state=0).fit(datasets.load("zoo").frame)
     assert module.startswith("pyspark.sql.connect")
     assert labels == known.labels_.tolist()
-    assert cost == known.cost_
+    assert (cost, changed) == (known.cost_, [])
 
 
 def stored(blocks: list[tuple[int, int, Block]]) -> pa.RecordBatch:
@@ -319,9 +357,10 @@ def test_batches_are_gathered_to_blocks_that_have_rows():
     batches = [pa.record_batch({"a": pa.array(range(size), pa.int64())}) for size in (2, 0, 3, 1, 0)]
     assert [len(table) for table in engine_module._gathered(batches, 4)] == [5, 1]
     assert list(engine_module._gathered(batches[1:2], 4)) == []
-    digests = list(engine_module._digest_part(TableSettings(), batches))
+    work = digest_part, (TableSettings(), None)
+    digests = list(engine_module._worked(*work, batches))
     assert pickle.loads(digests[0]["result"][0].as_py()).summaries[0].n == 6
-    assert list(engine_module._digest_part(TableSettings(), [])) == []
+    assert list(engine_module._worked(*work, [])) == []
 
 
 def test_a_sweep_remembers_what_the_arguments_before_say():
@@ -335,5 +374,5 @@ def test_a_sweep_remembers_what_the_arguments_before_say():
 def test_answers_go_behind_the_columns_of_a_batch():
     field = pa.field("cluster", pa.int32())
     batches = [pa.record_batch({"a": ["x", "y"]}), pa.record_batch({"a": pa.array([], pa.string())})]
-    (answered,) = engine_module._appended(lambda batch: np.arange(len(batch)), field, batches)
+    (answered,) = engine_module._appended(lambda batch: [np.arange(len(batch))], [field], batches)
     assert answered.to_pydict() == {"a": ["x", "y"], "cluster": [0, 1]}

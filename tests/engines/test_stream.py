@@ -28,7 +28,7 @@ from filelock import FileLock
 import catalpa
 from catalpa import CDCDR, CURE, DISC, MCDC, WOCIL, Grove, KModes, KPrototypes, datasets
 from catalpa.cluster.registry import METHODS
-from catalpa.engines.cache import ArrayFile, Folder, Shelf
+from catalpa.engines.cache import ArrayFile, Folder, MemmapStore
 from catalpa.errors import ParameterError, TableError, UnknownColumn, UnsupportedTable
 from catalpa.table import read_table
 from catalpa.table.files.scan import MOST_ROWS, Scan, bytes_of
@@ -77,6 +77,12 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("catalpa.table.files.text_scan.BLOCK_BYTES", 1 << 14)
 
 
+def cells_of(frame: Any) -> list[dict[str, Any]]:
+    """Rows of an Arrow table, or of a pandas frame."""
+    table = frame if isinstance(frame, pa.Table) else pa.Table.from_pandas(frame, preserve_index=False)
+    return table.to_pylist()
+
+
 def same_fit(one: Any, other: Any) -> None:
     assert one.schema_ == other.schema_
     assert one.schema_.decisions == other.schema_.decisions
@@ -89,8 +95,8 @@ def same_fit(one: Any, other: Any) -> None:
             err_msg=name,
         )
     if hasattr(one, "cluster_centers_"):  # a cluster of SigDT is a rule
-        assert one.cluster_centers_.equals(other.cluster_centers_)
-    assert one.history_.equals(other.history_)
+        assert cells_of(one.cluster_centers_) == cells_of(other.cluster_centers_)
+    assert cells_of(one.history_) == cells_of(other.history_)
 
 
 @pytest.mark.parametrize(("form", "jobs"), [("parquet", None), ("csv", 2)])
@@ -179,13 +185,13 @@ def test_labels_of_files_are_a_mapped_array_that_outlives_its_folder(tmp_path: P
 @pytest.mark.parametrize("method", [MCDC, WOCIL])
 def test_a_method_that_visits_rows_in_order_says_why_it_cannot_stream(method: Any, tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("a,b\n" + "x,y\n" * 3 + "u,v\n" * 2)
-    with pytest.raises(UnsupportedTable, match=r"in memory together\. Give it a frame"):
+    with pytest.raises(UnsupportedTable, match=r"in memory\. Use a frame"):
         method(2, random_state=0).fit(catalpa.scan(tmp_path / "rows.csv"))
 
 
-def test_weights_are_refused_for_files(tmp_path: Path) -> None:
+def test_an_array_of_weights_is_refused_for_files(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("a,b\nx,y\nu,v\n")
-    with pytest.raises(ParameterError, match="sample_weight needs the rows in memory"):
+    with pytest.raises(ParameterError, match=r"is an array, but the rows .* sample_weight='weight'"):
         KModes(2).fit(catalpa.scan(tmp_path / "rows.csv"), sample_weight=[1, 2])
 
 
@@ -435,7 +441,7 @@ BAD_SOURCES: dict[str, tuple[Callable[[Path], Any], type[Exception], str]] = {
     "an uneven line": (
         lambda at: read_all(catalpa.scan(at / "uneven.csv")),
         TableError,
-        "Expected 2 columns",
+        "Line 3 of .* has 1 fields",
     ),
     "an empty text": (lambda at: read_all(catalpa.scan(at / "empty.csv")), TableError, "is empty"),
     "names only": (lambda at: read_all(catalpa.scan(at / "names.csv")), TableError, "but no rows"),
@@ -488,7 +494,7 @@ def test_what_cannot_be_scanned_is_refused_in_words(what: str, tmp_path: Path) -
 
 def test_a_shelf_gives_back_what_was_put_and_writes_shared_arrays_once() -> None:
     folder = Folder()
-    shelf = Shelf(folder)
+    shelf = MemmapStore(folder)
     large, small = np.arange(5000), np.arange(3)
     shelf.put(0, {"large": large, "small": small})
     first = shelf.get(0)

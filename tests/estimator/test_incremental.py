@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from typing import Any
 
@@ -17,6 +18,7 @@ from sklearn.metrics import adjusted_rand_score
 import catalpa
 from catalpa import Grove, KModes, datasets
 from catalpa.errors import ColumnMismatch, MissingValues, ParameterError, UnseenCategories
+from catalpa.estimator import incremental
 from catalpa.table import infer
 from catalpa.table.infer import extend
 from catalpa.table.schema import places_in
@@ -181,13 +183,86 @@ def test_missing_cells_that_are_left_out_stay_left_out() -> None:
     assert model._fitted.outcome.counts.by_category.sum() == 7
 
 
+# Searches among the rows so far
+
+
+@BOTH
+def test_a_small_first_batch_does_not_decide_alone(model: Any) -> None:
+    frame = pd.concat(batches(noise=0.45))
+    parts = [frame[at : at + 60] for at in range(0, 900, 60)]
+    streamed = learned(model, parts[:8])  # searched among 60, 120, 180, 300 and 480 rows
+    whole = clone(model).fit(frame[:480])
+    assert adjusted_rand_score(whole.labels_, streamed.predict(frame[:480])) == 1.0
+    assert streamed.cost_ == pytest.approx(whole.cost_)
+    assert streamed.labels_.tolist() == streamed.predict(parts[7]).tolist()
+
+
+def test_enough_rows_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(incremental, "RESERVOIR_ROWS", 600)
+    monkeypatch.setattr(incremental, "RESERVOIR_PER_CLUSTER", 1)
+    first, second, third = batches()
+    model = learned(Grove(3, random_state=0), [first, second])
+    assert not np.isnan(model.evidence_)
+    assert model._fitted.reservoir is None
+    assert np.isnan(model.partial_fit(third).evidence_)
+    assert model.cluster_sizes_.sum() == 900
+    assert Grove(3, random_state=0).partial_fit(pd.concat([first, second]))._fitted.reservoir is None
+
+
+@BOTH
+def test_clusters_keep_their_numbers_and_names_in_a_search(model: Any) -> None:
+    parts = batches(noise=0.15)
+    streamed = learned(model, parts[:1]).name_clusters({0: "some", 2: "others"})
+    before = streamed.predict(parts[0])
+    for part in parts[1:]:
+        streamed.partial_fit(part)
+    assert (streamed.predict(parts[0]) == before).mean() > 0.95
+    assert streamed.cluster_names_ == ["some", "1", "others"]
+
+
+@pytest.mark.parametrize("missing", ["category", "ignore"])
+@pytest.mark.parametrize("decay", [1.0, 0.5])
+def test_rows_so_far_are_counted_with_new_categories_and_decay(missing: Any, decay: float) -> None:
+    first = [["a", "x"], ["b", "y"], [None, "y"]] * 6
+    second = [["c", "x"], [None, "a new one"], ["b", None], ["b", "y"]] * 6
+    model = Grove(2, missing=missing, decay=decay, random_state=0).partial_fit(first).partial_fit(second)
+    assert not np.isnan(model.evidence_)  # of a search
+    for at, column in enumerate(model.schema_.columns):
+        counts = model._fitted.outcome.counts.by_category.sum(axis=0) / model._fitted.units_per_weight
+        start = model.schema_.axis.offsets[at]
+        for place, value in enumerate(column.categories):
+            expected = decay * sum(row[at] == value for row in first) + sum(
+                row[at] == value for row in second
+            )
+            assert counts[start + place] == expected
+
+
+def test_rows_so_far_are_not_in_copies_and_other_models() -> None:
+    first, second, _ = batches()
+    model = learned(Grove(3, n_init=1, random_state=0), [first])
+    assert model._fitted.reservoir is not None
+    assert pickle.loads(pickle.dumps(model))._fitted.reservoir is None
+    assert model.merge([0, 1])._fitted.reservoir is None
+    assert model.merge([0, 1]).partial_fit(second).n_clusters_ == 2
+    assert model.fit(first)._fitted.reservoir is None
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_number_of_clusters_is_that_of_all_rows_so_far() -> None:
+    frame = pd.concat(batches(noise=0.15))
+    model = Grove("auto", max_clusters=5, random_state=0).partial_fit(frame[:20])
+    for at in (20, 60, 300):
+        model.partial_fit(frame[at : 3 * at])
+    assert model.n_clusters_ == 3
+
+
 # What is refused
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_first_batch_without_rows_for_every_cluster_is_refused() -> None:
     model = KModes(3, random_state=0)
-    with pytest.raises(ParameterError, match="rows for 2 of 3 clusters only"):
+    with pytest.raises(ParameterError, match="rows for only 2 of 3 clusters"):
         model.partial_fit([["a"], ["b"], ["b"]])
     assert model.partial_fit([["a"], ["b"], ["c"]]).n_clusters_ == 3
 
@@ -212,7 +287,7 @@ def test_missing_cells_are_refused_where_the_user_said_so() -> None:
 
 @pytest.mark.parametrize("decay", [0, 1.5, -1, "x", True, None])
 def test_a_decay_that_is_no_share_is_refused(decay: Any) -> None:
-    with pytest.raises(ParameterError, match="decay of KModes is a number above 0 and at most 1"):
+    with pytest.raises(ParameterError, match="decay of KModes must be a number above 0 and at most 1"):
         KModes(2, decay=decay).partial_fit([["a"], ["b"]])
 
 

@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 import catalpa
 from catalpa.errors import ModelFileError, ParameterError
 from catalpa.estimator.naming import suggested
-from catalpa.relations.reasons import CategoryReason, NumberReason
+from catalpa.explain.reasons import CategoryReason, NumberReason
 
 ROWS = [["a", "x"], ["a", "x"], ["b", "y"], ["b", "y"], ["c", "z"]]
 
@@ -40,17 +40,17 @@ def test_another_fit_begins_without_names_and_a_batch_keeps_them(model):
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        ({3: "none"}, r"\[3\], which are no clusters: these are 0 to 2"),
-        ({"0": "text"}, r"\['0'\], which are no clusters"),
-        ({True: "truth"}, "no clusters"),
-        ({0.5: "half"}, "no clusters"),
-        ({float("nan"): "none"}, "no clusters"),
+        ({3: "none"}, r"\[3\], but the clusters are 0 to 2"),
+        ({"0": "text"}, r"\['0'\], but the clusters"),
+        ({True: "truth"}, "the clusters are 0 to 2"),
+        ({0.5: "half"}, "the clusters are 0 to 2"),
+        ({float("nan"): "none"}, "the clusters are 0 to 2"),
         ({0: "same", 1: "same"}, "Clusters 0 and 1 would both be called 'same'"),
         ({0: "2"}, "Clusters 0 and 2 would both be called '2'"),
-        ({0: 5}, "The name of cluster 0 is 5; give a text"),
-        ({0: "  "}, "give a text on one line"),
-        ({0: "two\nlines"}, "give a text on one line"),
-        ({0: "long" * 30}, "has 120 letters; 80 at most"),
+        ({0: 5}, "The name of cluster 0 is 5; pass a string"),
+        ({0: "  "}, "pass a string on one line"),
+        ({0: "two\nlines"}, "pass a string on one line"),
+        ({0: "long" * 30}, "has 120 characters; the maximum is 80"),
         (["first"], "give a dictionary"),
     ],
 )
@@ -130,7 +130,7 @@ def test_names_are_suggested_from_what_sets_clusters_apart():
         5: "cluster 5",
         6: "milk, no wings (6)",
         7: "milk, legs 4",
-        8: "price near 2.457, legs 4",
+        8: "price near 2.46, legs 4",
     }
     long = CategoryReason("a", "b" * 100 + "\n\u200d", 1, 0, 1)
     assert len(suggested([[long, long]])[0]) <= 80

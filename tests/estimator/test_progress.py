@@ -173,7 +173,7 @@ def test_a_checkpoint_may_be_watched_in_the_second_run_only(rows: pd.DataFrame, 
 
 @pytest.mark.parametrize(
     ("settings", "told"),
-    [({"verbose": -1}, "verbose=-1"), ({"verbose": "much"}, "whole number"), ({"callback": 3}, "a function")],
+    [({"verbose": -1}, "verbose=-1"), ({"verbose": "much"}, "an integer"), ({"callback": 3}, "a function")],
 )
 def test_settings_that_cannot_work_are_refused(settings: Any, told: str, rows: pd.DataFrame) -> None:
     with pytest.raises(ParameterError, match=told):

@@ -50,9 +50,9 @@ def made(rng: Random) -> pa.Table:
     columns = {}
     for at in range(rng.randint(1, 5)):
         cell = CELLS[rng.choice(OFTEN if rng.random() < 0.8 else KINDS)]
-        usual, holes, follows = [cell(rng) for _ in range(3)], rng.choice((0, 0, 0.1)), rng.random()
+        usual, special_places, follows = [cell(rng) for _ in range(3)], rng.choice((0, 0, 0.1)), rng.random()
         columns[f"c{at}"] = [
-            None if rng.random() < holes else usual[group] if rng.random() < follows else cell(rng)
+            None if rng.random() < special_places else usual[group] if rng.random() < follows else cell(rng)
             for group in groups
         ]
     return pa.table(columns)

@@ -113,7 +113,7 @@ def ask_labels(model: Any, rows: pd.DataFrame) -> None:
 
 def attributes(kind: type) -> set[str]:
     found = {name for name in dir(kind) if name.endswith("_") and not name.endswith("__")}
-    return found - set(kind._lacks)  # names that a method says it has no meaning for
+    return found - set(kind._unavailable)  # names that a method says it has no meaning for
 
 
 def change(document: Any, rng: Random, originals: Mapping[str, Any]) -> None:

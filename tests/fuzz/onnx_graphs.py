@@ -79,6 +79,7 @@ class Case:
     labels: Any  # (rows,), -1 where predict refuses
     probabilities: Any  # (rows, k), or None
     outlier_scores: Any  # (rows,), or None
+    tied: bool  # whether a column is tied to another
 
 
 def fuzz(rng: Random, _folder: Path) -> str:
@@ -89,7 +90,9 @@ def fuzz(rng: Random, _folder: Path) -> str:
     session = onnxruntime.InferenceSession(case.graph, providers=["CPUExecutionProvider"])
     for feed in case.feeds:
         check(session.run(None, feed), case)
-    return "hard" if case.probabilities is None else "soft"
+    if case.probabilities is None:
+        return "hard"
+    return "tied" if case.tied else "soft"
 
 
 def check(answers: list[Any], case: Case) -> None:
@@ -126,21 +129,34 @@ def made(rng: Random) -> Case | str:
                 rows[name] = rows[name].where(rows[name].notna(), frame[name].iloc[0])
         labels, shares, scores = expected(model, rows, soft=soft)
         feeds = (raw_feed(rows, given), model.onnx_inputs(rows, missing_text=MISSING))
-    return Case(graph.SerializeToString(), feeds, labels, shares, scores)
+    tied = len(getattr(model, "tied_columns_", ())) > 0
+    return Case(graph.SerializeToString(), feeds, labels, shares, scores, tied)
 
 
 def table(rng: Random) -> pd.DataFrame:
-    """Rows of several groups in columns of every type; some rows are there many times."""
+    """Rows of several groups in columns of every type; some rows are there many times, some columns twice."""
     numpy_rng = np.random.default_rng(rng.randrange(2**32))
     rows = rng.choice((30, 80, 200, 400))
     group = numpy_rng.integers(0, rng.randint(2, 12), rows)
     kinds = [rng.choice(sorted(COLUMNS)) for _ in range(rng.randint(1, 6))]
     names = rng.sample(NAMES, len(kinds)) if rng.random() < 0.5 else [f"c{at}" for at in range(len(kinds))]
-    columns = {}
+    columns = dict[str, pd.Series]()
     for name, kind in zip(names, kinds, strict=True):
-        column = COLUMNS[kind](numpy_rng, group)
+        again = columns and rng.random() < 0.4
+        column = (
+            _repeated(rng, numpy_rng, rng.choice(list(columns.values())))
+            if again
+            else COLUMNS[kind](numpy_rng, group)
+        )
         columns[name] = column.rename(name)
     return pd.DataFrame(columns)
+
+
+def _repeated(rng: Random, numpy_rng: np.random.Generator, column: pd.Series) -> pd.Series:
+    """A column that says mostly what another one says, whichever group a row is in; Grove ties the two."""
+    changed = numpy_rng.random(len(column)) < rng.choice((0.0, 0.05, 0.2))
+    shuffled = column.iloc[numpy_rng.permutation(len(column))].reset_index(drop=True)
+    return column.where(~changed, shuffled)
 
 
 def _mixed(rng: np.random.Generator, group: Any, values: Any) -> pd.Series:
@@ -152,8 +168,8 @@ def _mixed(rng: np.random.Generator, group: Any, values: Any) -> pd.Series:
 
 
 def _holed(rng: np.random.Generator, column: pd.Series) -> pd.Series:
-    holes = rng.random(len(column)) < rng.choice([0.0, 0.1, 0.4])
-    return column.mask(holes)
+    special_places = rng.random(len(column)) < rng.choice([0.0, 0.1, 0.4])
+    return column.mask(special_places)
 
 
 def weights(rng: Random, rows: int) -> list[float] | None:
@@ -164,12 +180,12 @@ def weights(rng: Random, rows: int) -> list[float] | None:
 
 def new_model(rng: Random, frame: pd.DataFrame) -> Any:
     entry = METHODS[rng.choice(OFTEN if rng.random() < 0.7 else SUMS)]
-    holes = bool(frame.isna().to_numpy().any())
+    special_places = bool(frame.isna().to_numpy().any())
     wanted = {
         "n_clusters": rng.randint(2, 12),
         "random_state": rng.randrange(5),
         "n_init": 1,
-        "missing": rng.choice(("category", "ignore") if holes else ("category", "ignore", "error")),
+        "missing": rng.choice(("category", "ignore") if special_places else ("category", "ignore", "error")),
         "handle_unknown": rng.choice(("ignore", "warn", "error")),
         "bins": rng.choice((None, 4)) if entry.mixed else 4,
         # As categories too: halves, and whole numbers that would be taken as numbers.

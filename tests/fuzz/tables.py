@@ -99,13 +99,17 @@ def fuzz(rng: Random, folder: Path) -> str:
 
 def made(rng: Random) -> dict[str, list[Any]]:
     """Columns of odd cells; mostly plain ones, as a table of oddities alone is refused at once."""
-    n = rng.choice((1, 2, 3, 7, 30))
+    n = rng.choice((1, 2, 3, 7, 30, 120))
     names = rng.sample(NAMES, rng.randint(1, 4))
-    columns = {}
+    columns = dict[str, list[Any]]()
     for name in names:
         kind = rng.choice(PLAIN) if rng.random() < 0.8 else rng.choice(sorted(CELLS))
-        holes = rng.choice((0, 0, 0.2))
-        columns[name] = [None if rng.random() < holes else CELLS[kind](rng) for _ in range(n)]
+        special_places = rng.choice((0, 0, 0.2))
+        cells = [None if rng.random() < special_places else CELLS[kind](rng) for _ in range(n)]
+        if columns and rng.random() < 0.3:  # mostly another column again, which Grove ties to it
+            repeated = rng.choice(list(columns.values()))
+            cells = [own if rng.random() < 0.1 else other for own, other in zip(cells, repeated, strict=True)]
+        columns[name] = cells
     return columns
 
 

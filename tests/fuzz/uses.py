@@ -43,8 +43,8 @@ def table(rng: Random, n: int | None = None) -> pd.DataFrame:
     columns = {}
     for at in range(rng.randint(1, 4)):
         cell = CELLS[rng.choice(PLAIN if rng.random() < 0.9 else sorted(CELLS))]
-        holes = rng.choice((0, 0, 0.2))
-        columns[f"c{at}"] = _typed([None if rng.random() < holes else cell(rng) for _ in range(n)])
+        special_places = rng.choice((0, 0, 0.2))
+        columns[f"c{at}"] = _typed([None if rng.random() < special_places else cell(rng) for _ in range(n)])
     frame = pd.DataFrame(columns)
     return frame.convert_dtypes() if rng.random() < 0.2 else frame
 

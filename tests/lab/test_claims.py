@@ -8,8 +8,8 @@ import pytest
 
 from catalpa.lab import read_protocol
 from catalpa.lab.claims import _rises, _rows, _ties
+from catalpa.lab.conclusions import mixed_gain
 from catalpa.lab.tables import table
-from catalpa.lab.verdicts import mixed_gain
 from catalpa.loop.history import Pass
 from catalpa.table.blocks import Axis
 

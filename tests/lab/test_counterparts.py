@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -9,17 +10,18 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from catalpa import CBDM
 from catalpa.cli.main import app
 from catalpa.datasets import load
 from catalpa.errors import ParameterError
 from catalpa.lab import read_protocol
-from catalpa.lab.as_published import coded
+from catalpa.lab.as_published import category_order, coded
 from catalpa.lab.counterparts import (
     HALF_DIGIT,
     MEASURES,
     cells,
-    comes_out,
     read_counterparts,
+    reproduced,
     run_counterparts,
 )
 from catalpa.lab.counterparts_page import counterparts_page
@@ -27,6 +29,7 @@ from catalpa.lab.readings import (
     FROM_ROWS,
     PRINTED,
     CodedTable,
+    cbdm,
     coforest,
     context_distances,
     k_modes,
@@ -34,6 +37,7 @@ from catalpa.lab.readings import (
     same_starts,
     tabulated_shares,
 )
+from catalpa.metrics import adjusted_rand
 
 # Columns whose ACC, ARI and CMP come out to four digits on bundled data sets.
 COME_OUT = {
@@ -57,7 +61,7 @@ def toy(rows=TOY):
 def test_the_printed_column_comes_out_to_four_digits(label, tmp_path):
     plan = read_protocol().restricted(datasets=COME_OUT[label])
     rows = run_counterparts(plan, tmp_path / "runs.csv", labels=[label])
-    assert comes_out(rows)[label].tolist() == [True] * len(COME_OUT[label])
+    assert reproduced(rows)[label].tolist() == [True] * len(COME_OUT[label])
     for measure in MEASURES:
         table = cells(rows, "printed", measure)
         assert (table["mean"] - table["printed"]).abs().max() <= HALF_DIGIT
@@ -68,6 +72,18 @@ def test_distances_from_context_are_divided_by_the_columns_of_the_context():
     distances = context_distances(toy())
     assert distances[0][0, 1] == pytest.approx(0.827759 * np.sqrt(6 / 2), abs=1e-5)
     assert distances[1][0, 2] == pytest.approx(0.510990 * np.sqrt(5 / 2), abs=1e-5)
+
+
+@pytest.mark.parametrize("name", COME_OUT["CBDM"])
+def test_the_estimator_divides_by_the_columns_if_asked_to(name):
+    data, published = load(name), read_protocol().as_published
+    table = CodedTable(coded(data, category_order(name)))
+    settings = {"context": "M", "sigma": 0.1, "divisor": "columns", "empty_clusters": "keep"}
+    for rows in printed_starts("CBDM", table, data.n_clusters, published.seeds[name], 10):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of two equal starts the second finds no rows
+            model = CBDM(data.n_clusters, init=table.frame.iloc[rows], **settings).fit(table.frame)
+        assert adjusted_rand(cbdm(table, rows), model.labels_) == 1.0
 
 
 def test_shares_are_rounded_as_percentages():

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from catalpa.lab import read_protocol
+from catalpa.lab.conclusions import StoredResults
 from catalpa.lab.figures.notes import figures_text, stored_figures
 from catalpa.lab.journal import read_results
 from catalpa.lab.page import page
-from catalpa.lab.verdicts import Stored
 
 PROJECT = Path(__file__).parents[2]
 
@@ -113,7 +113,7 @@ def test_a_folder_without_figures_says_nothing(tmp_path):
 def test_the_page_in_the_docs_is_made_from_the_stored_results():
     results = PROJECT / "results"
     notes = figures_text(results / "figures", "../../results/figures")
-    stored = Stored(
+    stored = StoredResults(
         read_results(results / "as_published.parquet"),
         pd.read_csv(results / "claims.csv"),
         stored_figures(results / "figures"),

@@ -23,7 +23,7 @@ from catalpa.lab.figures.experiments import (
     seconds,
     slopes,
 )
-from catalpa.lab.figures.pieces import collected, kept_pieces
+from catalpa.lab.figures.pieces import collected, stored_pieces
 from catalpa.lab.figures.random_relations import STRATEGIES, cluster_with
 from catalpa.lab.figures.seeds import ranks_of_seeds
 from catalpa.lab.published import printed, table_of
@@ -153,9 +153,9 @@ def test_pieces_of_other_settings_and_torn_lines_are_passed_over(tmp_path):
     with kept.open("a", encoding="utf-8") as lines:
         lines.write('{"piece": "one", "rows": [{"pie')
     pieces = {"one": counting("one", asked)}
-    assert kept_pieces(pieces, kept) == {}
+    assert stored_pieces(pieces, kept) == {}
     assert collected(pieces, kept)["piece"].tolist() == ["one"]
-    assert set(kept_pieces(pieces, kept)) == {"one"}
+    assert set(stored_pieces(pieces, kept)) == {"one"}
 
 
 @pytest.mark.parametrize("number", FIGURES)

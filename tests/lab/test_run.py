@@ -225,7 +225,7 @@ def test_no_process_is_too_few(tiny, tmp_path):
 
 def test_two_runs_do_not_write_to_the_same_results(tiny, tmp_path):
     path = tmp_path / "results.parquet"
-    with ResultJournal(path).held():
+    with ResultJournal(path).locked():
         with pytest.raises(OutputError, match="Another run is writing"):
             run(tiny, path)
         with pytest.raises(OutputError, match="Another run is writing"):

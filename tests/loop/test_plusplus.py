@@ -15,9 +15,9 @@ from catalpa.costs.embedding import JointVectors
 from catalpa.engines.local import LocalEngine
 from catalpa.loop.first_rows import plusplus_rows
 from catalpa.loop.settle import as_counts
-from catalpa.steps.embed import AwayByTable, away_of_means, mean_vectors
-from catalpa.steps.scores import fix
-from catalpa.steps.search import FoundRows
+from catalpa.steps.embed import TableDistances, distances_to_means, mean_vectors
+from catalpa.steps.scores import to_fixed_point
+from catalpa.steps.search import BestRows
 from catalpa.table.blocks import Axis, Block, Rows
 
 AXIS = Axis((3, 2))
@@ -32,12 +32,12 @@ def engine(weights=None, rows_per_block=100):
 
 def joined(rows):
     method = JointVectors(AXIS, VECTORS, np.array([1, 0, 0, 1, 0.0]))
-    return AwayByTable(fix(method.scores(method.start(as_counts(rows, AXIS))), AXIS))
+    return TableDistances(to_fixed_point(method.scores(method.start(as_counts(rows, AXIS))), AXIS))
 
 
 def averaged(rows):
     chosen = mean_vectors(Block(rows.codes, rows.numbers), AXIS, VECTORS, 2)
-    return partial(away_of_means, VECTORS, 2, chosen, AXIS)
+    return partial(distances_to_means, VECTORS, 2, chosen, AXIS)
 
 
 def second_rows(away_from, weights=None, draws=4000):
@@ -81,7 +81,7 @@ def test_no_more_rows_come_back_than_differ(away_from):
 
 def rows_at(*places):
     block = Block(CODES[list(places)], np.zeros((len(places), 0)))
-    return FoundRows.of(block, np.arange(len(places)), -np.arange(len(places)), len(places))
+    return BestRows.of(block, np.arange(len(places)), -np.arange(len(places)), len(places))
 
 
 def test_distances_remembered_of_earlier_rows_are_those_of_all_rows():
@@ -89,13 +89,13 @@ def test_distances_remembered_of_earlier_rows_are_those_of_all_rows():
     block = engine().blocks[0]
     for count in range(1, 6):
         scores = joined(rows_at(*[0, 1, 3, 4, 2][:count])).chosen
-        away = AwayByTable(scores, looked)
-        assert away(block).tolist() == AwayByTable(scores)(block).tolist()
-        assert away(block).tolist() == AwayByTable(scores)(block).tolist()
+        away = TableDistances(scores, looked)
+        assert away(block).tolist() == TableDistances(scores)(block).tolist()
+        assert away(block).tolist() == TableDistances(scores)(block).tolist()
         assert pickle.loads(pickle.dumps(away))(block).tolist() == away(block).tolist()
     for places in ((1, 2), (0, 3, 4)):  # another start, and one more row after other ones
         other = joined(rows_at(*places)).chosen
-        assert AwayByTable(other, looked)(block).tolist() == AwayByTable(other)(block).tolist()
+        assert TableDistances(other, looked)(block).tolist() == TableDistances(other)(block).tolist()
     assert len(looked) == 1
 
 
@@ -105,12 +105,12 @@ def test_only_the_newest_row_is_looked_at_again():
     first, second = (joined(rows_at(*places)).chosen for places in ((4, 0), (4, 0, 1)))
     assert first.shift == second.shift
     looked[block] = first, np.zeros(len(block), dtype=np.int64)  # as if every row were one of the first two
-    assert AwayByTable(second, looked)(block).tolist() == [0] * len(block)
+    assert TableDistances(second, looked)(block).tolist() == [0] * len(block)
 
 
 def test_blocks_that_are_gone_leave_nothing():
     looked = WeakKeyDictionary()
     scores = joined(rows_at(0)).chosen
-    AwayByTable(scores, looked)(Block(CODES, np.zeros((len(CODES), 0))))
+    TableDistances(scores, looked)(Block(CODES, np.zeros((len(CODES), 0))))
     gc.collect()
     assert not looked

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalpa.costs.conditional import ClusterRelations
+from catalpa.costs.disc import ClusterRelations
 from catalpa.costs.matching import Matching, Prototypes
 from catalpa.engines.local import LocalEngine, thread_count
 from catalpa.loop.alternate import alternate, same_partition
@@ -20,7 +20,7 @@ from catalpa.loop.progress import watching
 from catalpa.loop.restarts import generators
 from catalpa.loop.settle import as_counts, keep_empty, reseed_empty, settle
 from catalpa.steps.assign import label_rows
-from catalpa.steps.scores import fix
+from catalpa.steps.scores import to_fixed_point
 from catalpa.table.blocks import Axis, Block, Rows
 
 tables = st.integers(0, 2**31).map(lambda seed: np.random.default_rng(seed).integers(4, size=(40, 5)))
@@ -39,7 +39,7 @@ def disc_labels(engine, k, *, squared=False, nearest=False):
     rest = alternate(
         engine, learner, begun.after, begun.filled, max_rounds=50, max_iter=100, refill=reseed_empty
     )
-    return engine.each(label_rows, fix(rest.scores, engine.axis)).tolist(), rest
+    return engine.each(label_rows, to_fixed_point(rest.scores, engine.axis)).tolist(), rest
 
 
 @given(tables, st.sampled_from([1, 7, 1000]), st.sampled_from([1, 2, 8]), st.booleans())
@@ -94,7 +94,7 @@ def test_too_few_passes_are_said_and_the_scores_are_those_of_the_labels():
     rest = settle(engine, method, state, max_iter=1, refill=keep_empty)
     assert not rest.converged
     assert len(rest.history) == 1
-    labels = engine.each(label_rows, fix(rest.scores, engine.axis))
+    labels = engine.each(label_rows, to_fixed_point(rest.scores, engine.axis))
     assert np.bincount(labels, minlength=5).tolist() == rest.counts.sizes.tolist()
     few = ClusterRelations(engine.axis)
     once = alternate(engine, few, rest.after, rest.filled, max_rounds=1, max_iter=100, refill=keep_empty)

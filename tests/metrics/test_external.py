@@ -149,5 +149,5 @@ def test_no_rows_are_refused():
 
 
 def test_a_table_in_place_of_labels_is_refused():
-    with pytest.raises(ParameterError, match=r"labels must be one value per row.*\(2, 2\)"):
+    with pytest.raises(ParameterError, match=r"labels must have one value per row.*\(2, 2\)"):
         purity([0, 1], [[0, 1], [1, 0]])

@@ -72,8 +72,8 @@ def test_clusters_that_stayed_empty_count_as_zero_when_asked_for():
 
 
 def test_a_constant_column_adds_nothing_but_counts_as_a_column():
-    widened = [[*row, "same"] for row in ROWS]
-    assert compactness(widened, LABELS) == pytest.approx(0.25 * 2 / 3)
+    on_wider_axis = [[*row, "same"] for row in ROWS]
+    assert compactness(on_wider_axis, LABELS) == pytest.approx(0.25 * 2 / 3)
 
 
 def test_constant_tables_are_perfectly_compact():
@@ -187,12 +187,12 @@ def test_all_kinds_of_missing_are_the_same_category(other):
 
 
 def test_fewer_clusters_than_found_are_refused():
-    with pytest.raises(ParameterError, match="n_clusters=1, but labels names 2"):
+    with pytest.raises(ParameterError, match="n_clusters=1, but labels contains 2"):
         compactness(ROWS, LABELS, n_clusters=1)
 
 
 def test_one_cluster_has_no_silhouette():
-    with pytest.raises(ParameterError, match="labels names only one"):
+    with pytest.raises(ParameterError, match="labels contains only one"):
         categorical_silhouette(ROWS, [3, 3, 3, 3])
 
 

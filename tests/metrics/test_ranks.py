@@ -167,7 +167,7 @@ def test_unknown_control_lists_the_methods():
 def test_gaps_in_the_scores_name_the_methods():
     frame = pd.DataFrame(AREAS, columns=METHODS)
     frame.loc[3, "C4.5+m"] = None
-    with pytest.raises(MissingValues, match=r"gaps in C4\.5\+m\."):
+    with pytest.raises(MissingValues, match=r"missing values in C4\.5\+m\."):
         average_ranks(frame)
 
 

@@ -18,14 +18,14 @@ def test_a_label_and_a_probability_that_differ_are_found(tmp_path):
     write_cases(tmp_path, models=8, seed=0)
     result = compare(tmp_path)
     assert (result["models"], result["labels"]) == (8, 0)
-    assert result["soft"] > 0
+    assert result["soft"] > result["tied"] > 0
     assert result["share"] < 1e-6
     for path in tmp_path.iterdir():
-        graph, feeds, labels, soft = pickle.loads(path.read_bytes())
+        graph, feeds, labels, soft, tied = pickle.loads(path.read_bytes())
         labels[0] += 1
         if soft is not None:
             soft[0][1][0] += 0.5
-        path.write_bytes(pickle.dumps((graph, feeds, labels, soft)))
+        path.write_bytes(pickle.dumps((graph, feeds, labels, soft, tied)))
     result = compare(tmp_path)
     assert result["labels"] == 16  # one row of eight models, each fed in two ways
     assert result["share"] > 0.4

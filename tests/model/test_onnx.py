@@ -196,7 +196,7 @@ def test_parts_of_columns_are_named():
 
 def test_methods_without_a_sum_say_so():
     frame = mixed()[["text", "level", "amount"]]
-    with pytest.raises(OnnxError, match="only predict finds them"):
+    with pytest.raises(OnnxError, match="cannot be exported"):
         quietly(catalpa.MCDC(n_clusters=2, random_state=0), "fit", frame[["text"]]).to_onnx()
     with pytest.raises(OnnxError, match="exponential"):
         quietly(catalpa.WOCIL(n_clusters=2, random_state=0), "fit", frame).to_onnx()
@@ -245,10 +245,10 @@ def by_hand(rows, k, seed, spread):
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame({"a": rng.choice(list("xyzuvw"), rows), "n": rng.random(rows)})
     schema = infer(frame)
-    places = schema.axis.with_holes.length
+    places = schema.axis.with_special_places.length
     base = rng.integers(-(2**50), 2**50, (places, 1))
     fixed = FixedScores(
-        axis=schema.axis.with_holes,
+        axis=schema.axis.with_special_places,
         table=base + rng.integers(0, spread, (places, k)),
         anchor=rng.integers(-3, 4, k),
         means=rng.random((k, 1)),
@@ -340,15 +340,15 @@ def test_nullable_integers_and_booleans_may_be_missing(missing):
             "flag": rng.random(80) < 0.5,
         }
     )
-    holed = frame.copy()
-    holed.loc[::5, "whole"] = pd.NA
-    holed.loc[::7, "truth"] = pd.NA
-    for known in (frame, holed):
+    with_missing_values = frame.copy()
+    with_missing_values.loc[::5, "whole"] = pd.NA
+    with_missing_values.loc[::7, "truth"] = pd.NA
+    for known in (frame, with_missing_values):
         model = quietly(catalpa.KModes(5, missing=missing, random_state=0), "fit", known)
-        rows = holed.astype(object)
+        rows = with_missing_values.astype(object)
         rows.loc[::11, "plain"] = None
         rows.loc[::13, "flag"] = None
-        for table in (rows, frame, pa.Table.from_pandas(holed), pl.from_pandas(frame)):
+        for table in (rows, frame, pa.Table.from_pandas(with_missing_values), pl.from_pandas(frame)):
             given = model.onnx_inputs(table)
             assert {cells.dtype for cells in given.values()} == {np.dtype(np.float64)}
             labels = session_of(model.to_onnx()).run(None, given)[0]

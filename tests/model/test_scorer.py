@@ -17,7 +17,7 @@ import catalpa
 from catalpa import Grove, KModes
 from catalpa.cluster.registry import METHODS
 from catalpa.errors import ColumnMismatch, MissingValues, ParameterError, UnseenCategoryWarning
-from catalpa.table.few import FEW_ROWS
+from catalpa.table.encode_few import FEW_ROWS
 
 
 @pytest.fixture(scope="module")

@@ -24,11 +24,11 @@ from sklearn.exceptions import ConvergenceWarning
 import catalpa
 from catalpa import datasets
 from catalpa.errors import ParameterError, SqlError
-from catalpa.estimator.document import restored
+from catalpa.estimator.model_json import restored
 from catalpa.model.file import read
 from catalpa.model.scoring import DensityScale, Scoring
 from catalpa.model.sql import sql_query
-from catalpa.model.sql_words import DIALECTS, Words, rounded
+from catalpa.model.sql_dialect import DIALECTS, SqlDialect, rounded
 from catalpa.steps.assign import label_rows
 from catalpa.steps.scores import FixedScores, log_mixture, posterior
 from catalpa.table import encode, infer
@@ -244,7 +244,7 @@ def test_numbers_in_a_database_are_the_texts_that_say_them(database):
 
 def test_a_model_of_parts_of_dates_has_no_query():
     frame = pd.DataFrame({"day": pd.date_range("2023-01-01", periods=40)})
-    with pytest.raises(SqlError, match=r"parts of the dates .* in \['day'\]"):
+    with pytest.raises(SqlError, match=r"parts of dates or items of lists.*those of \['day'\]"):
         catalpa.KModes(2, random_state=0).fit(frame).to_sql()
 
 
@@ -263,7 +263,7 @@ def scoring_of(frame, table, missing="category", **numbers):
     means = np.asarray(numbers.get("means", np.zeros((k, 0))))
     parts = {"anchor": np.zeros(k, dtype=np.int64), "means": means, "level": np.zeros(means.shape)}
     parts |= {"scale": np.zeros(means.shape), "power": 2, "shift": 40} | numbers
-    fixed = FixedScores(axis=schema.axis.with_holes, table=np.asarray(table), root=False, **parts)
+    fixed = FixedScores(axis=schema.axis.with_special_places, table=np.asarray(table), root=False, **parts)
     return Scoring(schema, fixed, "ignore")
 
 
@@ -609,13 +609,13 @@ def doubles():
 @given(value=doubles())
 def test_a_double_is_written_exactly(value):
     for database in (DuckDb(), Sqlite()):
-        assert database.numbers(Words(database.dialect).double(value)) == (value,)
+        assert database.numbers(SqlDialect(database.dialect).double(value)) == (value,)
 
 
 def test_doubles_are_written_exactly_for_postgresql(postgres):
     rng = np.random.default_rng(0)
     values = [0.1, 1 / 3, -2.5, 0.0, 1e308, -1e-308, 5e-324, 2.0**53, 2.0**900, *rng.normal(size=50).tolist()]
-    words = Words("postgres")
+    words = SqlDialect("postgres")
     assert postgres.numbers(", ".join(map(words.double, values))) == values
 
 
@@ -636,7 +636,7 @@ HALVES = [
 
 
 def test_halves_are_rounded_to_even(database):
-    words = Words(database.dialect)
+    words = SqlDialect(database.dialect)
     expressions = ", ".join(rounded(words.double(value)) for value in HALVES)
     assert list(database.numbers(expressions)) == np.rint(HALVES).tolist()
 
@@ -724,9 +724,9 @@ def test_a_column_that_the_table_lacks_is_no_text(small):
 def test_what_names_no_columns_and_no_table_is_refused(small):
     with pytest.raises(ParameterError, match=r"write \['key'\]"):
         small.to_sql(keep="key")
-    with pytest.raises(ParameterError, match="table has no parts"):
+    with pytest.raises(ParameterError, match="table is empty"):
         small.to_sql(table=())
-    with pytest.raises(ParameterError, match=r"keep=\[5\] cannot be used"):
+    with pytest.raises(ParameterError, match=r"keep=\[5\] is not valid"):
         small.to_sql(keep=[5], label=None)
 
 
@@ -752,7 +752,7 @@ def test_nul_is_refused_in_categories_and_names(value):
 
 def test_a_column_of_several_types_is_refused():
     model = catalpa.KModes(2, random_state=0).fit(pd.DataFrame({"a": ["x", 1, True, "y"]}))
-    with pytest.raises(SqlError, match="'a' holds boolean and number and text categories"):
+    with pytest.raises(SqlError, match="'a' has boolean and number and text categories"):
         model.to_sql()
 
 

@@ -44,7 +44,9 @@ def contexts(rows: Sequence[tuple], sigma: float | None = None) -> list[list[int
     return found
 
 
-def distances(rows: Sequence[tuple], context: Sequence[Sequence[int]]) -> list[dict]:
+def distances(
+    rows: Sequence[tuple], context: Sequence[Sequence[int]], *, by_columns: bool = False
+) -> list[dict]:
     """For each column, the distance of every two of its categories."""
     found = []
     for target in range(len(rows[0])):
@@ -58,7 +60,8 @@ def distances(rows: Sequence[tuple], context: Sequence[Sequence[int]]) -> list[d
                 places += 1
                 for u, v in apart:
                     apart[u, v] += (share[u] - share[v]) ** 2
-        found.append({pair: math.sqrt(total / max(places, 1)) for pair, total in apart.items()})
+        divisor = max(len(context[target]) if by_columns else places, 1)
+        found.append({pair: math.sqrt(total / divisor) for pair, total in apart.items()})
     return found
 
 

@@ -9,14 +9,14 @@ import pytest
 import catalpa
 from catalpa.errors import ParameterError
 from catalpa.plot import category_map
-from catalpa.plot.category_map import MOST_PAIRED, category_points, draw_categories, mapped
-from catalpa.plot.view import look
+from catalpa.plot.category_map import MOST_PAIRED, category_map_of, category_points, draw_categories
+from catalpa.plot.view import make_view
 
 
 @pytest.fixture(scope="module")
 def zoo_view() -> object:
     zoo = catalpa.datasets.load("zoo").frame
-    return look(catalpa.Grove(4, random_state=0).fit(zoo), zoo)
+    return make_view(catalpa.Grove(4, random_state=0).fit(zoo), zoo)
 
 
 def test_feathers_stand_nearer_to_wings_than_to_fins(zoo_view: object) -> None:
@@ -63,7 +63,7 @@ def test_a_table_of_numbers_has_no_categories_to_map() -> None:
 @pytest.mark.filterwarnings("ignore::catalpa.errors.ColumnWarning")
 def test_very_many_categories_are_mapped_by_clusters_alone() -> None:
     table = [[f"a{row % MOST_PAIRED}", f"b{row % 2}"] for row in range(MOST_PAIRED + 2)]
-    found = mapped(look(catalpa.KModes(2, random_state=0).fit(table), table))
+    found = category_map_of(make_view(catalpa.KModes(2, random_state=0).fit(table), table))
     assert len(found.categories) == MOST_PAIRED + 2
     assert found.inertia[0] == pytest.approx(1.0)
 
@@ -71,7 +71,7 @@ def test_very_many_categories_are_mapped_by_clusters_alone() -> None:
 def test_missing_cells_that_are_left_out_have_no_point() -> None:
     table = pd.DataFrame({"a": ["x", None, "y", "y"], "b": ["u", "u", "v", None]})
     model = catalpa.KModes(2, missing="ignore", random_state=0).fit(table)
-    assert set(mapped(look(model, table)).categories) == {"x", "y", "u", "v"}
+    assert set(category_map_of(make_view(model, table)).categories) == {"x", "y", "u", "v"}
 
 
 def test_a_model_gives_the_map_as_a_frame():
@@ -81,7 +81,7 @@ def test_a_model_gives_the_map_as_a_frame():
     points = [f"{name}{axis}" for name in ("x", "contribution", "quality") for axis in range(3)]
     assert frame.columns.tolist() == ["column", "category", "count", *points]
     assert frame[["contribution0", "contribution1"]].sum().tolist() == pytest.approx([1.0, 1.0])
-    drawn = category_points(look(model, table))["points"]
+    drawn = category_points(make_view(model, table))["points"]
     assert [point["x"] for point in drawn] == pytest.approx(frame["x0"].tolist(), abs=1e-4)
 
 

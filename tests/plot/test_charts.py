@@ -11,7 +11,7 @@ import catalpa
 from catalpa import plot
 from catalpa.errors import ParameterError, UndefinedMetric, UnknownCluster, UnknownColumn
 from catalpa.plot.theme import PALETTE, cluster_colour, cluster_shape
-from catalpa.plot.view import look, number_records
+from catalpa.plot.view import make_view, number_records
 from catalpa.table import infer
 
 
@@ -49,7 +49,7 @@ def test_numbers_are_spread_by_cluster():
 
 def test_a_row_of_the_sample_is_told_by_its_columns():
     table = [["a", "x"], ["b", "y"]]
-    texts = look(catalpa.KModes(2, random_state=0).fit(table), table).cell_texts(0)
+    texts = make_view(catalpa.KModes(2, random_state=0).fit(table), table).cell_texts(0)
     assert texts == {"x0": "a", "x1": "x"}
 
 
@@ -193,6 +193,26 @@ def test_silhouettes_are_those_of_the_metric(kmodes, zoo):
 def test_one_cluster_has_no_silhouette(zoo):
     with pytest.raises(UndefinedMetric, match="two clusters"):
         plot.silhouettes(catalpa.KModes(1).fit(zoo), zoo)
+
+
+def test_the_merge_tree_has_a_leaf_for_each_cluster_and_branches_that_do_not_cross(zoo):
+    model = catalpa.Grove(5, random_state=0).fit(zoo).name_clusters({0: "first"})
+    tree, spec = model.tree_, plot.merge_tree(model).to_dict()
+    branches, joints, leaves, _ = (layer["data"]["values"] for layer in spec["layer"])
+    assert sorted(leaf["name"] for leaf in leaves) == ["1", "2", "3", "4", "first"]
+    assert [joint["x"] for joint in joints] == tree.linkage[:, 2].tolist()
+    place = {leaf["name"]: leaf["y"] for leaf in leaves}
+    for group in (group for k in range(1, 6) for group in tree.groups(k)):
+        own = sorted(place[tree.names[cluster]] for cluster in group)
+        assert own == list(range(own[0], own[0] + len(own)))
+    assert len(branches) == 3 * 4
+
+
+def test_the_merge_tree_needs_a_method_with_one_and_two_clusters(kmodes, zoo):
+    with pytest.raises(ParameterError, match="Grove"):
+        plot.merge_tree(kmodes)
+    with pytest.raises(ParameterError, match="single"):
+        plot.merge_tree(catalpa.Grove(1).fit(zoo))
 
 
 def test_cost_per_pass_follows_the_history_and_marks_relearning(disc):

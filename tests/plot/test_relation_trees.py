@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalpa.errors import ParameterError
+from catalpa.explain.relations import Relations
 from catalpa.plot.relation_trees import lay_out
-from catalpa.relations.relations import Relations
 from catalpa.table import infer
 
 

@@ -45,7 +45,7 @@ def test_numbers_alone_give_principal_components():
 
 
 def test_holes_and_missing_numbers_lie_in_the_middle():
-    axis = Axis((2,)).with_holes
+    axis = Axis((2,)).with_special_places
     codes = np.array([[0], [0], [1], [1], [2]], dtype=np.uint8)
     points, _ = correspondence(codes, np.array([[1.0], [1.0], [3.0], [3.0], [np.nan]]), axis)
     assert points[0, 0] == pytest.approx(-points[2, 0], abs=0.5)

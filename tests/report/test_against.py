@@ -10,7 +10,7 @@ import pytest
 import catalpa
 from catalpa.errors import ParameterError
 from catalpa.metrics import adjusted_rand
-from catalpa.report.comparing import crossed
+from catalpa.report.against import crossed
 
 LABELS = np.array([0, 0, 0, 1, 1, 1])
 

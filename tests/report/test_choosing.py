@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import catalpa
-from catalpa.relations.crossing import cross
-from catalpa.report.choosing import HEIGHT, TOP, alluvial
+from catalpa.explain.crosstab import crosstab
+from catalpa.report.choice_page import HEIGHT, TOP, alluvial
 
 QUICK = catalpa.Grove(n_init=1, prior=1.0, sizes="equal")
 
@@ -27,13 +27,16 @@ def page(choice):
 
 
 def test_the_page_says_which_number_to_take_and_shows_every_measure(page, choice):
+    assert choice.verdict.sentence in page.html
     assert choice.reason in page.html
+    assert f"Levels of detail: {choice.levels}." in page.html
     assert "&lt;b&gt;Animals&lt;/b&gt;" in page.html
-    assert page.html.count('<tr class="chosen">') == 1
+    assert page.html.count('<tr class="chosen">') == 2  # all measures, and the criteria
     for line in choice.records:
         assert f"{line['bic']:,.1f}" in page.html
     assert "BIC = -2 ln L + p ln n" in page.html
-    assert "How far repeated runs agree" in page.html
+    assert "How far samples and starts agree" in page.html
+    assert "What every further cluster adds" in page.html
     assert repr(page) == "ChoiceReport(4 clusters of 1 to 4; .save('choice.html') writes the page)"
 
 
@@ -57,19 +60,19 @@ def test_the_summary_is_json_without_nan(page, tmp_path):
 def test_a_single_number_has_no_picture_of_splits_and_no_agreement(zoo):
     html = catalpa.choose_k(zoo, [2], method="kmodes", repeats=0, random_state=0).report().html
     assert "How do clusters split" not in html
-    assert "How far repeated runs agree" not in html
+    assert "How far samples and starts agree" not in html
     assert "which KModes does not have" in html
 
 
 def test_a_table_without_structure_is_called_so():
     rows = [[left, right] for left in "ab" for right in "xy"] * 20
     html = catalpa.choose_k(rows, [1, 2], method=QUICK, repeats=0, random_state=0).report().html
-    assert "may be chance" in html
+    assert "No cluster structure found" in html
 
 
 def test_clusters_keep_their_colour_and_a_new_one_gets_its_own():
     before, after = np.array([0] * 6 + [1] * 4), np.array([1] * 6 + [0] * 3 + [2])
-    drawn = alluvial([cross(before, after, (2, 3))])
+    drawn = alluvial([crosstab(before, after, (2, 3))])
     assert [one["strand"] for one in drawn["columns"][1]["clusters"]] == [1, 0, 2]
     assert [(one["source"], one["target"], one["rows"]) for one in drawn["ribbons"]] == [
         (0, 1, 6.0),

@@ -11,7 +11,7 @@ import pytest
 
 import catalpa
 from catalpa.errors import ColumnMismatch, ParameterError
-from catalpa.report.rows import set_aside
+from catalpa.report.rows import separate_extra_columns
 
 
 @pytest.fixture(scope="module")
@@ -122,7 +122,7 @@ def test_names_of_rows_may_be_given_beside_the_table(grove, rows):
 
 
 def test_a_column_that_was_clustered_may_name_the_rows_too(grove, rows):
-    known, beside = set_aside(rows, grove.schema_, "e")
+    known, beside = separate_extra_columns(rows, grove.schema_, "e")
     assert list(known) == list(rows)
     assert (beside.heading, beside.name(41), beside.columns) == ("e", "x", {})
 

@@ -13,8 +13,8 @@ import pytest
 import catalpa
 from catalpa.errors import MissingDependency, OutputError
 from catalpa.report.document import needs_packages
-from catalpa.report.reporting import script_json
-from catalpa.report.summary import telling_text
+from catalpa.report.report_page import script_json
+from catalpa.report.summary import importance_text
 
 ATTACK = "<script>window.hacked = true</script>"
 
@@ -64,7 +64,7 @@ def test_numbers_are_drawn_as_boxes_on_one_scale_and_gaps_are_told():
     html = model.report(table).html
     assert re.search(r"<h4 title=.price.>price <small>0\.5 to 99\.5</small>", html)
     assert '<i style="left: 2.02%; width: 5.05%">' in html  # from 2.5 to 7.5 between 0.5 and 99.5
-    assert "95 ± 3.191 · 2.0 sd above the rest · 9 % missing" in html
+    assert "95 ± 3.19 · 2.0 sd above the rest · 9 % missing" in html
     assert "no numbers" in html
     assert '<u style="left: 50.0%">' in html  # a column that does not vary
 
@@ -98,14 +98,14 @@ def test_very_long_names_are_cut_and_kept_whole_in_titles():
 def test_one_row_is_not_called_rows():
     table = pd.DataFrame({"a": ["x"]})
     html = catalpa.KModes(1).fit(table).report(table).html
-    assert "1 row with 1 column in 1 cluster, found by KModes" in html
+    assert "1 row and 1 column, clustered by KModes" in html
     assert "1 pass, came to rest" in html
     assert not re.search(r"\b1 (rows|columns|clusters|passes)\b", html)
 
 
 def test_a_tree_of_splits_is_on_the_page(zoo):
     html = catalpa.SigDT().fit(zoo).report(zoo).html
-    part = html[html.index('<section id="splits">') : html.index('<section id="columns">')]
+    part = html[html.index('<section id="splits">') : html.index('<section id="categories">')]
     assert 'href="#splits"' in html
     assert part.count("<li") == 11
     assert "<bdi>legs is 4</bdi>?" in part
@@ -116,7 +116,7 @@ def test_weights_are_on_the_page_for_every_column_and_cluster(zoo):
     html = catalpa.WOCIL(7, random_state=0).fit(zoo).report(zoo).html
     part = html[html.index('<section id="weights">') : html.index('<section id="map">')]
     assert 'href="#weights"' in html
-    assert part.count("<td") == 7 * 16
+    assert part.count("<td style") == 7 * 16
 
 
 def test_of_many_weighed_columns_the_heaviest_are_shown():
@@ -146,7 +146,7 @@ def test_a_cost_that_never_changes_is_not_drawn(zoo):
 
 def test_every_reason_is_on_the_page_and_said_once(report):
     shown = re.sub(r"<script.*?</script>|<[^>]*>", "", report.html, flags=re.DOTALL)
-    part = shown[shown.index("What sets each cluster apart?") : shown.index("Which columns matter?")]
+    part = shown[shown.index("What is typical of each cluster?") : shown.index("Which columns matter?")]
     for one in report.summary["clusters"]:
         for reason in one["reasons"]:
             told = reason["text"].replace(" %", "\u00a0%")
@@ -225,17 +225,17 @@ def test_a_limit_that_would_end_the_drawing_program_is_said_before(model, zoo, m
 )
 def test_the_columns_that_do_most_are_named(bits, told):
     columns = [{"column": f"c{at}", "bits": value} for at, value in enumerate(bits)]
-    assert told in telling_text(columns)
+    assert told in importance_text(columns)
 
 
 def test_a_fitted_model_shows_a_card_in_notebooks(zoo):
     model = catalpa.KModes(14, random_state=0)
-    assert "what sets it apart" not in model._repr_mimebundle_()["text/html"]
+    assert ">typical<" not in model._repr_mimebundle_()["text/html"]
     model.fit(zoo)
     for shown in (model._repr_mimebundle_()["text/html"], model._repr_html_()):
         assert "KModes: 14 clusters, 2 not shown" in shown
         assert "sk-" in shown
-    assert "what sets it apart" in model._repr_mimebundle_()["text/html"]
+    assert ">typical<" in model._repr_mimebundle_()["text/html"]
 
 
 def test_the_card_is_not_shown_where_text_is_wanted(zoo):
@@ -271,9 +271,9 @@ def test_shares_can_be_read_on_their_shade_in_both_themes(report, theme):
     own = css if theme == "light" else css[css.index("prefers-color-scheme: dark") :]
     paper, ink = (of_hex(re.search(rf"--{name}: (#\w{{6}})", own)[1]) for name in ("paper", "ink"))
     heat = np.array(re.search(r"--heat: ([\d, ]+)", own)[1].split(","), dtype=float)
-    strong = of_hex(re.search(r"\.heat td\.strong \{ color: (#\w{6})", css)[1]) if theme == "dark" else ink
-    cells = re.findall(r'--a: ([\d.]+)" class="(strong)?', report.html)
-    assert {mark for _, mark in cells} == {"", "strong"}
-    for shade, mark in cells:
-        behind = paper + (heat - paper) * float(shade)
-        assert contrast(behind, strong if mark else ink) >= 4.0
+    strength = float(re.search(r"--strength: ([\d.]+)", own)[1])
+    shades = [float(shade) for shade in re.findall(r"--a: ([\d.]+)", report.html)]
+    assert max(shades) == 1.0
+    for shade in shades:
+        behind = paper + (heat - paper) * shade * strength
+        assert contrast(behind, ink) >= 4.5

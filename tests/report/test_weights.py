@@ -8,8 +8,8 @@ import pytest
 
 import catalpa
 from catalpa.errors import ParameterError
-from catalpa.plot.category_map import mapped
-from catalpa.plot.view import look
+from catalpa.plot.category_map import category_map_of
+from catalpa.plot.view import make_view
 
 WEIGHTS = np.array([3, 1, 2, 1, 4, 2, 1, 1])
 
@@ -49,7 +49,10 @@ def test_a_report_weighs_sizes_shares_means_and_reasons(scale):
         assert told(one) == told(twin)
     for found, twin in zip(weighted["columns"], repeated["columns"], strict=True):
         assert found["column"] == twin["column"]
-        assert found["bits"] == pytest.approx(twin["bits"], rel=1e-5)
+        if scale == 1.0:
+            assert found["bits"] == pytest.approx(twin["bits"], rel=1e-5)
+        else:  # of fewer rows, more is due to chance
+            assert 0.9 * twin["bits"] < found["bits"] <= twin["bits"]
     for found, twin in zip(weighted["profile"], repeated["profile"], strict=True):
         assert [row["overall"] for row in found["categories"]] == pytest.approx(
             [row["overall"] for row in twin["categories"]], rel=1e-5
@@ -72,8 +75,8 @@ def test_the_rows_of_a_weighted_fit_are_known_again_by_their_weights():
 def test_a_map_of_categories_weighs_rows():
     frame, repeated = table(), table().loc[np.repeat(np.arange(8), WEIGHTS)].reset_index(drop=True)
     model = catalpa.KPrototypes(2, random_state=0).fit(frame, sample_weight=WEIGHTS)
-    found = mapped(look(model, frame, sample_weight=WEIGHTS))
-    assert found.coordinates == pytest.approx(mapped(look(model, repeated)).coordinates)
+    found = category_map_of(make_view(model, frame, sample_weight=WEIGHTS))
+    assert found.coordinates == pytest.approx(category_map_of(make_view(model, repeated)).coordinates)
     assert catalpa.plot.category_map(model, frame, sample_weight=WEIGHTS) is not None
 
 

@@ -11,7 +11,7 @@ import pytest
 from catalpa.errors import ParameterError, SlowCoreWarning
 from catalpa.steps import compiled
 from catalpa.steps.assign import Memory, assign_and_count, label_rows
-from catalpa.steps.scores import Scores, fix
+from catalpa.steps.scores import Scores, to_fixed_point
 from catalpa.table.blocks import Axis, Block
 
 
@@ -84,7 +84,7 @@ def test_rows_that_are_no_contiguous_array_are_read_right(levels, core):
     rng = np.random.default_rng(1)
     wide = rng.integers(0, 3, (60, 4)).astype(np.uint8)
     strided = Block(wide[::2, ::2], rng.random((60, 2))[::2], np.arange(60)[::2])
-    fixed = fix(Scores.of(rng.random((7, 3)), means=rng.random((3, 2))), axis)
+    fixed = to_fixed_point(Scores.of(rng.random((7, 3)), means=rng.random((3, 2))), axis)
     with core("numpy"):
         expected, _ = assign_and_count(strided, None, fixed)
     with core(levels[0]):
@@ -94,7 +94,7 @@ def test_rows_that_are_no_contiguous_array_are_read_right(levels, core):
 
 def test_fused_tables_stay_here_when_scores_travel(levels, core):
     axis = Axis((3, 4))
-    fixed = fix(Scores.of(np.random.default_rng(2).random((7, 3))), axis)
+    fixed = to_fixed_point(Scores.of(np.random.default_rng(2).random((7, 3))), axis)
     rows = block(50, axis)
     with core(levels[0]):
         labels = label_rows(rows, fixed)
@@ -109,5 +109,5 @@ def test_labels_take_one_byte_up_to_256_clusters(levels, core):
     rows = block(9, axis)
     for k, kind in ((256, np.uint8), (257, np.uint16)):
         with core(levels[0]):
-            _, memory = assign_and_count(rows, None, fix(Scores.of(np.eye(3, k)), axis))
+            _, memory = assign_and_count(rows, None, to_fixed_point(Scores.of(np.eye(3, k)), axis))
         assert memory.labels.dtype == kind

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from catalpa.steps import reference
 from catalpa.steps.assign import Memory, assign_and_count, label_rows, least_costs
 from catalpa.steps.counts import Counts
-from catalpa.steps.scores import FixedScores, Scores, distances, fix
+from catalpa.steps.scores import FixedScores, Scores, distances, to_fixed_point
 from catalpa.table.blocks import Axis, Block
 
 CUTS = (1, 7, 64)
@@ -64,7 +64,7 @@ def random_scores(
         power=int(rng.integers(1, 3)),
         root=root,
     )
-    return fix(scores, axis)
+    return to_fixed_point(scores, axis)
 
 
 @st.composite
@@ -73,7 +73,7 @@ def cases(draw: st.DrawFn) -> Case:
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     width = st.sampled_from([1, 2, 2, 3, 5, 5, 17, 255, 256, 300])
     sizes = draw(st.lists(width, max_size=12))
-    axis = Axis(tuple(sizes), holes=draw(st.booleans()))
+    axis = Axis(tuple(sizes), special_places=draw(st.booleans()))
     numeric = draw(st.integers(0 if sizes else 1, 9)) if draw(st.booleans()) or not sizes else 0
     k = draw(st.one_of(st.integers(1, 70), st.just(300)))
     n = draw(st.sampled_from([1, 7, 8, 9, 100, 520, 3000]))
@@ -192,7 +192,9 @@ def test_differing_cells_are_counted_in_bytes_as_far_as_these_hold_them(levels, 
     centres[k // 2 :] = centres[: k - k // 2]  # every cluster has a twin, so that every row is a tie
     table = np.ones((axis.length, k))
     table[centres + 2 * np.arange(columns), np.arange(k)[:, None]] = 0.0
-    passes = [fix(Scores.of(table, anchor=anchor), axis) for anchor in (np.zeros(k), np.arange(k) % 2.0)]
+    passes = [
+        to_fixed_point(Scores.of(table, anchor=anchor), axis) for anchor in (np.zeros(k), np.arange(k) % 2.0)
+    ]
     codes = centres[rng.integers(0, k, 600)]
     codes[::3] = 1 - codes[::3]  # as far from a centre as can be
     case = Case(Block(codes.astype(np.uint8), np.zeros((600, 0))), passes)
@@ -212,7 +214,7 @@ def test_few_clusters_have_keys_of_16_bits_as_far_as_these_hold_them(levels, cor
     for column, part in enumerate(axis.slices()):
         table[part] = np.minimum(table[part], 900)
         table[part.start, 0], table[part.start, -1] = 0, 900 if column else farthest - 1800
-    case = Case(random_block(rng, axis, 700, 0, weighted=False), [fix(Scores.of(table), axis)])
+    case = Case(random_block(rng, axis, 700, 0, weighted=False), [to_fixed_point(Scores.of(table), axis)])
     expected = run(core, case, "numpy")
     for level in levels:
         for (counts, memory), (wanted, remembered) in zip(run(core, case, level), expected, strict=True):
@@ -240,7 +242,7 @@ def test_counts_are_right_wherever_the_rows_that_moved_lie(levels, core, moved, 
 
 def test_weights_of_two_to_the_36_and_huge_costs_do_not_overflow(levels, core):
     rng = np.random.default_rng(3)
-    axis = Axis((5, 5, 5), holes=True)
+    axis = Axis((5, 5, 5), special_places=True)
     plain = random_block(rng, axis, 50, 1, weighted=False)
     block = Block(plain.codes, plain.numbers, np.full(50, (1 << 36) // 50))
     case = Case(block, [random_scores(rng, "huge", axis, 4, 1, root=False)] * 2)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from catalpa.steps.assign import label_rows
-from catalpa.steps.scores import Scores, fix
+from catalpa.steps.scores import Scores, to_fixed_point
 from catalpa.table.blocks import Axis, Block
 
 _core = pytest.importorskip("catalpa.steps._core")
@@ -41,7 +41,8 @@ def hard_arguments() -> dict[str, object]:
 
 def soft_arguments() -> dict[str, object]:
     table, anchor = np.zeros((5, K), dtype=np.int32), np.zeros(K, dtype=np.int32)
-    by_cluster = dict.fromkeys(("means", "scale", "level"), BY_CLUSTER)
+    by_cluster = dict.fromkeys(("curve", "slope"), BY_CLUSTER.astype(np.float32))
+    by_cluster |= {"constant": np.zeros((K, 1), dtype=np.int32)}
     last = {"table_rise": table, "anchor_rise": anchor, "coarser": 0}
     return {"table": table, "anchor": anchor, **grouped(), **by_cluster, **last}
 
@@ -82,6 +83,7 @@ def arguments_of(name: str) -> dict[str, object]:
         | {"level": "baseline"},
         "SoftTables": soft_arguments(),
         "share": rows(_core.SoftTables(*soft_arguments().values()))
+        | {"numbers": _core.SoftNumbers(NUMBERS)}
         | weights
         | {"before": np.zeros((N, K), dtype=np.int32), "level": "baseline"}
         | {"former": bytes_of(N), "leaders": bytes_of(N), "shares": np.zeros((N, K), dtype=np.int32)}
@@ -89,10 +91,11 @@ def arguments_of(name: str) -> dict[str, object]:
         | counted()
         | {"led": ints(K)},
         "soft_passes": passes_arguments(),
-        "SoftPasses.next": {"passes": passes, "least": np.zeros(5)},
-        "SoftPasses.counted": {"passes": passes, "by_category": ints(K, 5), "sizes": ints(K), "led": ints(K)},
+        "SoftPasses.next": {"passes": passes, "least": np.zeros(5), "number_least": np.zeros(1)},
+        "SoftPasses.counted": {"passes": passes} | counted() | {"led": ints(K)},
         "logarithm": {"numbers": np.ones(N), "found": np.ones(N), "level": "baseline"},
         "ColumnPriors": priors_arguments(),
+        "NumberPriors": number_priors_arguments(),
         "category_costs": {"counts": ints(K, 5), "sizes": ints(K), "columns": priors()}
         | {"units": 1.0, "logs": True, "costs": np.zeros((2 * K, 5)), "pairs": np.zeros((2 * K, 0))}
         | {"anchors": np.zeros(2 * K), "level": "baseline"},
@@ -140,13 +143,28 @@ def priors() -> _core.ColumnPriors:
     return _core.ColumnPriors(*priors_arguments().values())
 
 
+def number_priors_arguments() -> dict[str, object]:
+    return {
+        "middle": np.full(1, 0.5),
+        "spread": np.full(1, 0.2),
+        "missing": np.full(1, 0.1),
+        "common": np.array([0]),
+        "prior": 1.0,
+    }
+
+
 def passes_arguments() -> dict[str, object]:
     return {
         "codes": fused(WIDTHS, STARTS, N),
+        "numbers": _core.SoftNumbers(NUMBERS),
         "weights": np.ones(N, dtype=np.int64),
         "counts": ints(K, 5),
         "sizes": ints(K),
+        "sums": ints(K, 1),
+        "squares": ints(K, 1),
+        "seen": ints(K, 1),
         "columns": priors(),
+        "of_numbers": _core.NumberPriors(*number_priors_arguments().values()),
         "units": 2.0**20,
         "released": True,
         "quanta": 9e4,
@@ -206,10 +224,9 @@ TABLES = [
     ("starts", np.array([1, 2])),
     ("starts", np.array([0, 2, 2])),
     ("starts", ints(0)),
-    ("means", np.zeros((K, 2))),
-    ("scale", np.zeros((2, 1))),
-    ("level", np.zeros((K, 0))),
 ]
+BY_NUMBER = [("means", np.zeros((K, 2))), ("scale", np.zeros((2, 1))), ("level", np.zeros((K, 0)))]
+SOFT_ROWS = [*ROWS[:-1], ("numbers", (N, 2)), ("numbers", (N - 1, 1))]
 AWAY = [
     ("rows", np.array([0, N])),
     ("rows", np.array([-1, 0])),
@@ -236,7 +253,7 @@ CASES = {
         ("members", np.array([1, 1])),
         ("starts", np.array([0, 1, 2])),
     ],
-    "Tables": [*TABLES, ("tie", -1)],
+    "Tables": [*TABLES, *BY_NUMBER, ("tie", -1)],
     "label": [*ROWS, *LABELS, ("level", "abacus")],
     "least_sums": [*ROWS, ("least", ints(N - 1)), ("level", "abacus")],
     "assign_and_count": [
@@ -253,13 +270,16 @@ CASES = {
     ],
     "SoftTables": [
         *TABLES,
+        ("curve", np.zeros((K, 2), dtype=np.float32)),
+        ("slope", np.zeros((2, 1), dtype=np.float32)),
+        ("constant", np.zeros((K, 0), dtype=np.int32)),
         ("table", np.zeros((5, 1448))),
         ("table_rise", np.zeros((5, 2), dtype=np.int32)),
         ("anchor_rise", np.zeros(2, dtype=np.int32)),
         ("coarser", 17),
     ],
     "share": [
-        *ROWS,
+        *SOFT_ROWS,
         *WEIGHED,
         *COUNTED,
         ("weights", np.full(N, -1)),
@@ -274,8 +294,13 @@ CASES = {
     "soft_passes": [
         *WEIGHED,
         ("weights", np.full(N, -1)),
+        ("numbers", (N - 1, 1)),
+        ("numbers", (N, 2)),
         ("counts", ints(K, 4)),
         ("counts", ints(2, 5)),
+        ("sums", ints(K, 2)),
+        ("squares", ints(2, 1)),
+        ("seen", ints(K, 0)),
         ("sizes", ints(0)),
         ("quanta", 0.0),
         ("quanta", np.nan),
@@ -283,8 +308,18 @@ CASES = {
         ("room", np.nan),
         ("level", "abacus"),
     ],
-    "SoftPasses.next": [("least", np.zeros(4))],
-    "SoftPasses.counted": [("by_category", ints(K, 4)), ("sizes", ints(2)), ("led", ints(4))],
+    "SoftPasses.next": [("least", np.zeros(4)), ("number_least", np.zeros(2))],
+    "SoftPasses.counted": [*COUNTED, ("led", ints(4))],
+    "NumberPriors": [
+        ("spread", np.ones(2)),
+        ("spread", np.zeros(1)),
+        ("spread", np.full(1, np.nan)),
+        ("missing", np.zeros(2)),
+        ("common", np.array([1])),
+        ("common", np.array([-1])),
+        ("prior", 0.0),
+        ("prior", np.nan),
+    ],
     "logarithm": [("found", np.ones(N - 1)), ("level", "abacus")],
     "ColumnPriors": [
         ("starts", np.array([0, 5])),
@@ -438,6 +473,8 @@ def test_arguments_that_do_not_fit_are_refused(name, argument, wrong):
     arguments = arguments_of(name)
     if argument == "fused":
         wrong = fused(*wrong)
+    if argument == "numbers" and isinstance(wrong, tuple):
+        wrong = _core.SoftNumbers(np.zeros(wrong))
     if argument in ("table", "anchor"):
         wrong = wrong.astype(arguments[argument].dtype)
     with pytest.raises(ValueError, match=r"^[A-Za-z].*\.$"):
@@ -450,6 +487,7 @@ def test_arguments_that_do_not_fit_are_refused(name, argument, wrong):
         ("weights", np.full(N, 2**32)),
         ("counts", np.full((K, 5), 2**52)),
         ("sizes", np.full(K, -1)),
+        ("seen", np.full((K, 1), -1)),
         ("units", 3.0),
         ("units", np.nan),
     ],
@@ -461,8 +499,8 @@ def test_passes_of_what_the_core_cannot_count_exactly_are_not_begun(argument, wr
 def test_a_pass_whose_costs_may_not_fit_is_not_made():
     counts = np.array([[9, 0, 0, 9, 0], [0, 9, 0, 0, 9], [0, 0, 9, 9, 0]]) << 20
     arguments = passes_arguments() | {"counts": counts, "sizes": np.full(K, 9 << 20), "units": 2.0**20}
-    assert _core.soft_passes(*arguments.values()).next(np.zeros(5)) is not None
-    assert _core.soft_passes(*(arguments | {"room": 1.0}).values()).next(np.zeros(5)) is None
+    assert _core.soft_passes(*arguments.values()).next(np.zeros(5), np.zeros(1)) is not None
+    assert _core.soft_passes(*(arguments | {"room": 1.0}).values()).next(np.zeros(5), np.zeros(1)) is None
 
 
 def test_codes_beyond_their_column_are_not_fused():
@@ -500,7 +538,8 @@ def test_groups_too_large_for_a_table_are_refused(tables):
 
 def test_all_groups_together_must_fit_the_table_of_a_soft_pass():
     wide = soft_arguments() | {"table": np.zeros((1 << 17, 8), np.int32), "anchor": np.zeros(8, np.int32)}
-    wide |= dict.fromkeys(("means", "scale", "level"), np.zeros((8, 0)))
+    wide |= dict.fromkeys(("curve", "slope"), np.zeros((8, 0), np.float32))
+    wide |= {"constant": np.zeros((8, 0), np.int32)}
     wide |= {"widths": np.full(2, 1 << 16), "starts": np.array([0, 2]), "anchor_rise": np.zeros(0, np.int32)}
     with pytest.raises(ValueError, match="must fit a table"):
         call("SoftTables", wide)
@@ -511,7 +550,7 @@ def test_costs_that_are_no_numbers_name_a_cluster_all_the_same(broken, levels, c
     axis, k = Axis((2,)), 4
     block = Block(np.array([[0], [1]] * 5, dtype=np.uint8), np.linspace(0.0, 1.0, N)[:, None])
     scores = Scores.of(np.eye(2, k), means=np.full((k, 1), 0.5), level=np.full((k, 1), 0.1))
-    fixed = fix(scores, axis)
+    fixed = to_fixed_point(scores, axis)
     for part in (fixed.means, fixed.scale, fixed.level):
         part[1:] = broken
     for level in ("numpy", *levels):

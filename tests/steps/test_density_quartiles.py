@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from catalpa.steps.scores import Scores, density_quartiles, fix
+from catalpa.steps.scores import Scores, density_quartiles, to_fixed_point
 from catalpa.table.blocks import Axis, Block
 
 
@@ -12,7 +12,7 @@ def quartiles(densities, weights) -> tuple[float, float]:
     """Of rows that have these densities: each its own category of one column, in one cluster."""
     n = len(densities)
     axis = Axis((n,))
-    fixed = fix(Scores.of(-np.asarray(densities, dtype=np.float64)[:, None]), axis)
+    fixed = to_fixed_point(Scores.of(-np.asarray(densities, dtype=np.float64)[:, None]), axis)
     block = Block(np.arange(n, dtype=axis.dtype)[:, None], np.zeros((n, 0)), np.asarray(weights))
     return density_quartiles(block, fixed)
 

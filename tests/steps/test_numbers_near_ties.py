@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalpa.steps.assign import assign_and_count, label_rows
-from catalpa.steps.scores import FixedScores, Scores, fix
+from catalpa.steps.scores import FixedScores, Scores, to_fixed_point
 from catalpa.table.blocks import FARTHEST, TICK_BITS, Axis, Block
 
 TICK = 2.0**-TICK_BITS
@@ -20,7 +20,7 @@ def of_numbers(numbers: np.ndarray) -> Block:
 
 
 def by_numbers(means: np.ndarray, **more: object) -> FixedScores:
-    return fix(Scores.of(np.zeros((0, len(means))), means=means, **more), NO_COLUMNS)
+    return to_fixed_point(Scores.of(np.zeros((0, len(means))), means=means, **more), NO_COLUMNS)
 
 
 def assert_as_the_reference(levels, core, block: Block, fixed: FixedScores) -> np.ndarray:
@@ -58,7 +58,7 @@ def test_numbers_far_beyond_the_range_of_their_column_go_to_the_outermost_mean(l
 def test_numbers_settle_what_categories_leave_open(levels, core):
     axis = Axis((2, 2))
     table = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    fixed = fix(Scores.of(table, means=np.array([[0.0], [1.0]]), scale=np.array([1e-6])), axis)
+    fixed = to_fixed_point(Scores.of(table, means=np.array([[0.0], [1.0]]), scale=np.array([1e-6])), axis)
     codes = np.array([[0, 0], [0, 0], [0, 1], [1, 0]], dtype=np.uint8)
     block = Block(codes, np.array([[0.5 - TICK], [0.5 + TICK], [1.0], [0.0]]))
     assert assert_as_the_reference(levels, core, block, fixed).tolist() == [0, 0, 0, 1]
@@ -88,7 +88,7 @@ def near_ties(draw: st.DrawFn) -> tuple[Block, FixedScores]:
         level=rng.integers(-1, 2, shape) * draw(st.sampled_from([0.0, magnitude, 1e9])),
         power=draw(st.sampled_from([1, 2, 2, 2])),
     )
-    return Block(rng.integers(0, 3, (n, columns), dtype=np.uint8), numbers), fix(scores, axis)
+    return Block(rng.integers(0, 3, (n, columns), dtype=np.uint8), numbers), to_fixed_point(scores, axis)
 
 
 @given(near_ties())

@@ -25,11 +25,11 @@ def counted_row_by_row(codes, weights, axis: Axis) -> np.ndarray:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("holes", [False, True])
+@pytest.mark.parametrize("special_places", [False, True])
 @pytest.mark.parametrize("sizes", [(2, 3, 1, 5), (30, 2), (2, 5) * 32])
-def test_counts_are_those_of_a_look_at_every_row(sizes, holes, weighted):
+def test_counts_are_those_of_a_look_at_every_row(sizes, special_places, weighted):
     rng = np.random.default_rng(3)
-    axis = Axis(sizes, holes)
+    axis = Axis(sizes, special_places)
     codes = np.stack([rng.integers(width, size=300) for width in axis.widths], axis=1)
     weights = rng.integers(0, 2**40, size=300) if weighted else None
     found = cooccurrences(Block(codes, np.zeros((300, 0)), weights), axis)

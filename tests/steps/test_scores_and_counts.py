@@ -7,7 +7,7 @@ import pytest
 
 from catalpa.steps import compiled
 from catalpa.steps.counts import Counts, count_all
-from catalpa.steps.scores import Scores, fix
+from catalpa.steps.scores import Scores, to_fixed_point
 from catalpa.table.blocks import Axis, Block
 
 
@@ -44,9 +44,9 @@ def test_counts_of_one_column_are_its_slice():
 
 
 def test_folding_drops_the_places_of_holes_and_nothing_else():
-    plain, holed = Axis((2, 1)), Axis((2, 1), holes=True)
+    plain, with_missing_values = Axis((2, 1)), Axis((2, 1), special_places=True)
     full = counts([[1, 2, 3, 4, 5, 6, 7]])
-    assert full.folded(holed).by_category.tolist() == [[1, 2, 5]]
+    assert full.folded(with_missing_values).by_category.tolist() == [[1, 2, 5]]
     assert full.folded(plain) is full
 
 
@@ -74,18 +74,18 @@ def test_counts_do_not_depend_on_how_many_rows_are_counted_at_once(monkeypatch, 
 
 
 def test_ordinary_scores_are_kept_to_2_to_the_minus_40():
-    fixed = fix(Scores.of(np.array([[0.5, 1.0]])), Axis((1,)))
+    fixed = to_fixed_point(Scores.of(np.array([[0.5, 1.0]])), Axis((1,)))
     assert fixed.table.tolist() == [[2**39, 2**40]]
     assert (fixed.k, fixed.tie, fixed.quantum) == (2, 1, 2.0**-40)
 
 
 def test_scores_of_nothing_are_fine():
-    assert fix(Scores.of(np.zeros((2, 1))), Axis((2,))).table.tolist() == [[0], [0]]
+    assert to_fixed_point(Scores.of(np.zeros((2, 1))), Axis((2,))).table.tolist() == [[0], [0]]
 
 
 @pytest.mark.parametrize("largest", [1e3, 1e9, 1e30])
 def test_huge_scores_are_coarser_so_that_sums_fit(largest):
-    fixed = fix(Scores.of(np.full((40, 1), largest)), Axis((2,) * 20))
+    fixed = to_fixed_point(Scores.of(np.full((40, 1), largest)), Axis((2,) * 20))
     assert int(fixed.table[0, 0]) * 20 < 2**58
     assert fixed.table[0, 0] * fixed.quantum == pytest.approx(largest)
 
@@ -93,7 +93,9 @@ def test_huge_scores_are_coarser_so_that_sums_fit(largest):
 def test_huge_levels_are_coarser_so_that_sums_fit():
     means = np.zeros((2, 3))
     level = np.array([[-1e12, 2e12, 0.0], [0.0, 0.0, -5.0]])
-    fixed = fix(Scores.of(np.zeros((2, 2)), means=means, scale=np.zeros((1, 3)), level=level), Axis((2,)))
+    fixed = to_fixed_point(
+        Scores.of(np.zeros((2, 2)), means=means, scale=np.zeros((1, 3)), level=level), Axis((2,))
+    )
     assert fixed.level.tolist() == level.tolist()
     assert 3e12 <= fixed.number_limit < 2 * 3e12
 
@@ -108,10 +110,10 @@ def test_scores_know_whether_a_pass_would_differ():
 
 
 @pytest.mark.parametrize("weighed", [False, True])
-@pytest.mark.parametrize("holes", [False, True])
+@pytest.mark.parametrize("special_places", [False, True])
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.int64])
-def test_the_core_counts_labelled_rows_as_numpy_does(weighed, holes, dtype, core, levels):
-    rng, axis = np.random.default_rng(5), Axis((3, 0, 4) if holes else (3, 1, 4), holes)
+def test_the_core_counts_labelled_rows_as_numpy_does(weighed, special_places, dtype, core, levels):
+    rng, axis = np.random.default_rng(5), Axis((3, 0, 4) if special_places else (3, 1, 4), special_places)
     codes = (rng.random((200, 3)) * axis.widths).astype(dtype)
     numbers = np.where(rng.random((200, 2)) < 0.1, np.nan, rng.random((200, 2)) * 3 - 1)
     block = Block(codes, numbers, rng.integers(0, 2**40, 200) if weighed else None)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from catalpa.steps.assign import SharedMemory, share_and_count
 from catalpa.steps.counts import WHOLE, SharedCounts
 from catalpa.steps.scores import Scores
-from catalpa.steps.soft.scores import FixedShares, soften
+from catalpa.steps.soft.scores import FixedShares, to_fixed_point_shares
 from catalpa.table.blocks import Axis, Block
 
 CLUSTERS = (1, 2, 3, 5, 8, 9, 20, 32, 33, 100, 500, 1447)
@@ -69,9 +69,11 @@ def random_shares(
 ) -> FixedShares:
     first = random_scores(rng, kind, axis, k, numeric)
     if not two:
-        return soften(first, axis)
+        return to_fixed_point_shares(first, axis)
     moved = first.table + rng.standard_normal(first.table.shape) * rng.choice([0.01, 1.0])
-    return soften(first, axis, replace(first, table=moved, anchor=first.anchor - rng.random(k)))
+    return to_fixed_point_shares(
+        first, axis, replace(first, table=moved, anchor=first.anchor - rng.random(k))
+    )
 
 
 @st.composite
@@ -80,7 +82,7 @@ def cases(draw: st.DrawFn) -> Case:
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     width = st.sampled_from([1, 2, 2, 3, 5, 5, 17, 255, 256, 300])
     sizes = draw(st.lists(width, max_size=12))
-    axis = Axis(tuple(sizes), holes=draw(st.booleans()))
+    axis = Axis(tuple(sizes), special_places=draw(st.booleans()))
     numeric = draw(st.sampled_from([0, 0, 1, 3]))
     k = draw(st.one_of(st.integers(1, 70), st.just(300)))
     n = draw(st.sampled_from([1, 7, 8, 9, 100, 520, 3000]))
@@ -144,7 +146,7 @@ def test_any_number_of_clusters_agrees_with_the_reference(levels, core, k, kind,
 @pytest.mark.parametrize("sizes", [(), (5, 3)], ids=["numbers only", "mixed"])
 def test_numbers_agree_with_the_reference(levels, core, k, numeric, sizes):
     rng = np.random.default_rng(11)
-    axis = Axis(sizes, holes=True)
+    axis = Axis(sizes, special_places=True)
     block = random_block(rng, axis, 300, numeric, heaviest=3)
     block.numbers[0] = np.nan
     block.numbers[1] = -1.5
@@ -174,7 +176,10 @@ def test_very_many_columns_with_coarser_costs_agree_with_the_reference(levels, c
     axis = Axis((3,) * 1000)
     block = random_block(rng, axis, 60)
     far, near = (random_shares(rng, "shares", axis, k, two=two) for _ in range(2))
-    coarse = [soften(random_scores(rng, "far", axis, k), axis), replace(near, coarser=3, prepared={})]
+    coarse = [
+        to_fixed_point_shares(random_scores(rng, "far", axis, k), axis),
+        replace(near, coarser=3, prepared={}),
+    ]
     assert coarse[0].coarser >= 1
     assert_cores_agree(levels, core, Case(block, [far, *coarse]))
 
@@ -185,7 +190,7 @@ def test_more_full_rows_in_one_place_than_32_bits_hold_are_counted(levels, core,
     block = Block(np.ones((13_000, 2), dtype=np.uint8), np.zeros((13_000, 0)))
     table = np.full((5, k), 100.0)
     table[:, k - 1] = 0.0
-    expected = assert_cores_agree(levels, core, Case(block, [soften(Scores.of(table), axis)]))
+    expected = assert_cores_agree(levels, core, Case(block, [to_fixed_point_shares(Scores.of(table), axis)]))
     assert expected[0][0].counts.by_category[k - 1].tolist() == [0, 13_000 * WHOLE, 0, 13_000 * WHOLE, 0]
 
 
@@ -250,7 +255,9 @@ def test_a_block_keeps_its_fused_codes_until_the_axis_changes(levels, core):
     with core(levels[0]):
         _, memory = share_and_count(block, None, fixed, keep=False)
         _, again = share_and_count(block, memory, fixed, keep=False)
-        _, other = share_and_count(block, again, random_shares(rng, "near", axis.with_holes, 3), keep=False)
+        _, other = share_and_count(
+            block, again, random_shares(rng, "near", axis.with_special_places, 3), keep=False
+        )
     assert again.packed is memory.packed
     assert other.packed is not memory.packed
 

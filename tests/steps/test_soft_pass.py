@@ -12,7 +12,7 @@ from catalpa.steps.assign import share_and_count
 from catalpa.steps.counts import WHOLE
 from catalpa.steps.scores import Scores
 from catalpa.steps.soft import reference as soft_reference
-from catalpa.steps.soft.scores import LN_TWO, MOST_CLUSTERS, FixedShares, soften
+from catalpa.steps.soft.scores import LN_TWO, MOST_CLUSTERS, FixedShares, to_fixed_point_shares
 from catalpa.table.blocks import Axis, Block
 
 EMPTY = Axis(())
@@ -27,10 +27,10 @@ def costing(costs: list[int], coarser: int = 0, rises: list[int] | None = None) 
         least=np.zeros(0, dtype=np.int64),
         anchor=np.array(costs, dtype=np.int32),
         anchor_least=0,
-        means=np.zeros((k, 0)),
-        scale=np.zeros((k, 0)),
-        level=np.zeros((k, 0)),
-        level_least=np.zeros(0, dtype=np.int64),
+        curve=np.zeros((k, 0), dtype=np.float32),
+        slope=np.zeros((k, 0), dtype=np.float32),
+        constant=np.zeros((k, 0), dtype=np.int32),
+        constant_least=np.zeros(0),
         table_rise=None if rises is None else np.zeros((0, k), dtype=np.int32),
         anchor_rise=None if rises is None else np.array(rises, dtype=np.int32),
         coarser=coarser,
@@ -112,7 +112,7 @@ def test_counts_add_up_weight_times_share():
     table = np.array(
         [[0.0, 100.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
     )  # the first row is the first cluster's
-    shared, _ = share_and_count(block, None, soften(Scores.of(table), axis), keep=False)
+    shared, _ = share_and_count(block, None, to_fixed_point_shares(Scores.of(table), axis), keep=False)
     half = 3 * WHOLE // 2
     assert shared.counts.by_category.tolist() == [[WHOLE, half, 0, WHOLE + half], [0, half, 0, half]]
     assert shared.counts.sizes.tolist() == [WHOLE + half, half]
@@ -123,7 +123,7 @@ def test_numbers_are_summed_by_share_and_missing_ones_add_nothing():
     numbers = np.array([[0.5], [np.nan], [1.0]])
     block = Block(np.zeros((3, 0), dtype=np.uint8), numbers, np.array([1, 1, 2]))
     scores = Scores.of(np.zeros((0, 1)), means=np.full((1, 1), 0.5), level=np.full((1, 1), 3.0))
-    counts = share_and_count(block, None, soften(scores, EMPTY), keep=False)[0].counts
+    counts = share_and_count(block, None, to_fixed_point_shares(scores, EMPTY), keep=False)[0].counts
     assert counts.sums.tolist() == [[5 << 29]]  # 0.5 + 2 * 1 in 2 ** -30
     assert counts.squares.tolist() == [[(1 << 28) + (2 << 30)]]
     assert counts.seen.tolist() == [[3 * WHOLE]]
@@ -144,7 +144,7 @@ def test_every_row_is_shared_out_whole():
     axis = Axis((5, 3, 4))
     for k in (1, 2, 7, 8, 30, 200, MOST_CLUSTERS):
         block, scores = planted(rng, 50, axis, k)
-        _, memory = share_and_count(block, None, soften(scores, axis), keep=True)
+        _, memory = share_and_count(block, None, to_fixed_point_shares(scores, axis), keep=True)
         assert (memory.shares.sum(axis=1) == WHOLE).all()
         assert (memory.shares >= 0).all()
 
@@ -155,7 +155,7 @@ def test_a_weight_of_two_is_the_row_twice():
     plain, scores = planted(rng, 40, axis, 3)
     numbers = rng.integers(0, 1 << 24, (40, 2)) / 2**24
     scores = replace(scores, means=rng.random((3, 2)), scale=np.ones((3, 2)), level=np.zeros((3, 2)))
-    fixed = soften(scores, axis, replace(scores, table=scores.table * 1.1))
+    fixed = to_fixed_point_shares(scores, axis, replace(scores, table=scores.table * 1.1))
     double = Block(plain.codes, numbers, np.full(40, 2))
     twice = Block(np.repeat(plain.codes, 2, axis=0), np.repeat(numbers, 2, axis=0))
     one, other = (share_and_count(block, None, fixed, keep=False)[0] for block in (double, twice))
@@ -168,7 +168,7 @@ def test_a_weight_of_two_is_the_row_twice():
 def test_shares_and_sums_are_those_of_floating_point(k):
     axis = Axis((5, 3, 4, 2, 6))
     block, scores = planted(np.random.default_rng(k), 2000, axis, k)
-    fixed = soften(scores, axis)
+    fixed = to_fixed_point_shares(scores, axis)
     shared, memory = share_and_count(block, None, fixed, keep=True)
     costs = true_costs(block, scores, axis)
     wanted = soft(costs)
@@ -182,7 +182,7 @@ def test_shares_and_sums_are_those_of_floating_point(k):
 def test_the_gap_follows_from_the_counts_where_costs_are_sums_of_entries():
     axis = Axis((5, 3, 4))
     block, scores = planted(np.random.default_rng(1), 300, axis, 4)
-    fixed = soften(scores, axis)
+    fixed = to_fixed_point_shares(scores, axis)
     shared, _ = share_and_count(block, None, fixed, keep=False)
     counts = shared.counts
     cost = int((counts.by_category * fixed.table.T.astype(np.int64)).sum() + counts.sizes @ fixed.anchor)
@@ -197,22 +197,22 @@ def test_as_many_equal_clusters_as_are_allowed_leave_no_share_below_zero():
 
 def test_more_clusters_than_rows_can_be_shared_between_are_refused():
     with pytest.raises(ParameterError, match="at most 1447 clusters"):
-        soften(Scores.of(np.zeros((2, MOST_CLUSTERS + 1))), Axis((2,)))
+        to_fixed_point_shares(Scores.of(np.zeros((2, MOST_CLUSTERS + 1))), Axis((2,)))
 
 
 @pytest.mark.parametrize("entry", [1e12, np.inf])
 def test_costs_too_far_apart_are_refused(entry):
     with pytest.raises(ParameterError, match="more than a soft pass can tell apart"):
-        soften(Scores.of(np.array([[0.0, entry], [0.0, 0.0]])), Axis((2,)))
+        to_fixed_point_shares(Scores.of(np.array([[0.0, entry], [0.0, 0.0]])), Axis((2,)))
 
 
 def test_a_second_table_far_below_the_first_still_fits():
     axis = Axis((2,) * 10)
     high = np.tile([[0.0, 3000.0], [3000.0, 0.0]], (10, 1))
-    fixed = soften(Scores.of(high), axis, Scores.of(-high))
+    fixed = to_fixed_point_shares(Scores.of(high), axis, Scores.of(-high))
     block = Block(np.zeros((1, 10), dtype=np.uint8), np.zeros((1, 0)))
     _, memory = share_and_count(block, None, fixed, keep=True)
-    assert fixed.coarser > soften(Scores.of(high), axis).coarser
+    assert fixed.coarser > to_fixed_point_shares(Scores.of(high), axis).coarser
     assert memory.shares.tolist() == [[WHOLE, 0]]
 
 
@@ -227,5 +227,9 @@ def test_costs_are_as_fine_as_the_sums_of_all_columns_allow(columns, just, coars
     # Where a column lies does not matter, only how far its clusters are apart.
     far_up = np.arange(columns)[:, None] * lies
     near, apart = Scores.of(np.repeat(far_up, 2, axis=1)), Scores.of(far_up + np.array([0.0, reach]))
-    fixed = soften(near, Axis((1,) * columns), apart) if second else soften(apart, Axis((1,) * columns))
+    fixed = (
+        to_fixed_point_shares(near, Axis((1,) * columns), apart)
+        if second
+        else to_fixed_point_shares(apart, Axis((1,) * columns))
+    )
     assert fixed.coarser == coarser

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalpa.steps.scores import Scores
-from catalpa.steps.soft.scores import FixedShares, rounded, rounded_if_near, soften
+from catalpa.steps.soft.scores import FixedShares, rounded, rounded_if_near, to_fixed_point_shares
 from catalpa.table.blocks import Axis
 
 
@@ -84,13 +84,13 @@ class TestRoundedCosts:
 
 def fixed_in(core, level: str, *arguments) -> FixedShares:
     with core(level):
-        return soften(*arguments)
+        return to_fixed_point_shares(*arguments)
 
 
 @given(st.integers(0, 2**31), st.sampled_from([1.0, 30.0, 3000.0]), st.booleans(), st.booleans())
-def test_integers_of_a_soft_pass_do_not_depend_on_the_core(levels, core, seed, far, two, holes):
+def test_integers_of_a_soft_pass_do_not_depend_on_the_core(levels, core, seed, far, two, special_places):
     rng = np.random.default_rng(seed)
-    axis, k = Axis(tuple(rng.integers(1, 9, 6).tolist()), holes), int(rng.integers(1, 9))
+    axis, k = Axis(tuple(rng.integers(1, 9, 6).tolist()), special_places), int(rng.integers(1, 9))
     numbers = {name: rng.random((k, 2)) for name in ("means", "scale", "level")}
     first, second = (
         Scores.of(rng.random((axis.base.length, k)) * far, anchor=rng.random(k), **numbers) for _ in range(2)
@@ -106,9 +106,10 @@ def test_integers_of_a_soft_pass_do_not_depend_on_the_core(levels, core, seed, f
             "anchor",
             "table_rise",
             "anchor_rise",
-            "scale",
-            "level",
-            "level_least",
+            "curve",
+            "slope",
+            "constant",
+            "constant_least",
         ):
             one, other = getattr(found, name), getattr(expected, name)
             assert (one is None) == (other is None)

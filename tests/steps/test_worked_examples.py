@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalpa.steps.assign import Memory, assign_and_count, label_rows, measure_rows
-from catalpa.steps.scores import Scores, fix
+from catalpa.steps.scores import Scores, to_fixed_point
 from catalpa.table.blocks import Axis, Block
 
 ROWS = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 2], [1, 1, 1], [1, 2, 2]], dtype=np.uint8)
@@ -40,14 +40,14 @@ def differs_from(modes) -> np.ndarray:
 
 
 def test_k_modes_from_rows_1_and_5_takes_one_step_as_worked_out_by_hand():
-    first = fix(Scores.of(differs_from(ROWS[[1, 5]])), AXIS)
+    first = to_fixed_point(Scores.of(differs_from(ROWS[[1, 5]])), AXIS)
     counts, memory = assign_and_count(block(ROWS), None, first)
     assert memory.labels.tolist() == [0, 0, 0, 1, 0, 1]
     assert counts.cost * first.quantum == 6
     assert (counts.moved, counts.sizes.tolist()) == (6, [4, 2])
     assert counts.by_category.tolist() == [[3, 1, 2, 2, 0, 2, 2, 0], [0, 2, 0, 1, 1, 0, 0, 2]]
 
-    second = fix(Scores.of(differs_from([[0, 0, 0], [1, 1, 2]])), AXIS)
+    second = to_fixed_point(Scores.of(differs_from([[0, 0, 0], [1, 1, 2]])), AXIS)
     counts, memory = assign_and_count(block(ROWS), memory, second)
     assert memory.labels.tolist() == [0, 0, 0, 1, 1, 1]
     assert counts.cost * second.quantum == 4
@@ -56,7 +56,7 @@ def test_k_modes_from_rows_1_and_5_takes_one_step_as_worked_out_by_hand():
 
 
 def test_distances_of_the_worked_example():
-    fixed = fix(Scores.of(differs_from(ROWS[[1, 5]])), AXIS)
+    fixed = to_fixed_point(Scores.of(differs_from(ROWS[[1, 5]])), AXIS)
     expected = [[1, 3], [0, 3], [2, 3], [3, 1], [2, 2], [3, 0]]
     np.testing.assert_array_equal(measure_rows(block(ROWS), fixed), expected)
 
@@ -64,11 +64,11 @@ def test_distances_of_the_worked_example():
 def test_a_tie_goes_to_the_lowest_cluster():
     alike = np.repeat(differs_from(ROWS[[4]]), 9, axis=1)
     alike[:, :3] += 1
-    assert label_rows(block(ROWS), fix(Scores.of(alike), AXIS)).tolist() == [3] * 6
+    assert label_rows(block(ROWS), to_fixed_point(Scores.of(alike), AXIS)).tolist() == [3] * 6
 
 
 def test_the_anchor_is_added_once_per_row():
-    fixed = fix(Scores.of(np.zeros((8, 2)), anchor=np.array([0.5, 0.25])), AXIS)
+    fixed = to_fixed_point(Scores.of(np.zeros((8, 2)), anchor=np.array([0.5, 0.25])), AXIS)
     counts, memory = assign_and_count(block(ROWS), None, fixed)
     assert memory.labels.tolist() == [1] * 6
     assert counts.cost * fixed.quantum == 6 * 0.25
@@ -77,7 +77,7 @@ def test_the_anchor_is_added_once_per_row():
 def test_numbers_add_scaled_squares_and_are_summed_in_ticks():
     axis = Axis((1,))
     scores = Scores.of(np.zeros((1, 2)), means=np.array([[0.0], [1.0]]), scale=np.array([[1.0], [4.0]]))
-    fixed = fix(scores, axis)
+    fixed = to_fixed_point(scores, axis)
     rows = block([[0], [0], [0]], [[0.5], [0.75], [SMALLEST_TICK]], np.array([1, 2, 1]))
     counts, memory = assign_and_count(rows, None, fixed)
     assert memory.labels.tolist() == [0, 1, 0]  # 0.25 < 1; 0.5625 > 0.25; 2**-48 < nearly 4
@@ -94,7 +94,7 @@ def test_a_number_that_is_there_adds_its_level_and_the_total_may_be_negative():
         means=np.array([[0.0, 0.0], [1.0, 1.0]]),
         level=np.array([[0.0, 0.0], [-1.0, -0.25]]),
     )
-    fixed = fix(scores, Axis((1,)))
+    fixed = to_fixed_point(scores, Axis((1,)))
     rows = block([[0]] * 4, [[0.0, 0.0], [0.0, np.nan], [np.nan, 0.0], [np.nan, np.nan]])
     # 0, 0 against 1 - 1 + 1 - .25; then 1 - 1, 1 - .25 and nothing, times 3 cells over those that are there.
     assert measure_rows(rows, fixed).tolist() == [[0.0, 0.75], [0.0, 0.0], [0.0, 1.125], [0.0, 0.0]]
@@ -107,7 +107,7 @@ def test_a_number_that_is_there_adds_its_level_and_the_total_may_be_negative():
 
 def test_the_root_of_a_total_below_zero_is_zero():
     scores = Scores.of(np.zeros((1, 1)), means=np.zeros((1, 1)), level=np.full((1, 1), -2.0), root=True)
-    fixed = fix(scores, Axis((1,)))
+    fixed = to_fixed_point(scores, Axis((1,)))
     rows = block([[0], [0]], [[1.0], [2.0]])
     counts, _ = assign_and_count(rows, None, fixed)
     assert measure_rows(rows, fixed)[:, 0].tolist() == [0.0, pytest.approx(np.sqrt(2.0))]  # 1 - 2, 4 - 2
@@ -115,10 +115,10 @@ def test_the_root_of_a_total_below_zero_is_zero():
 
 
 def test_a_row_with_left_out_cells_costs_as_much_as_if_they_were_like_the_rest():
-    axis = Axis((2, 2), holes=True)
+    axis = Axis((2, 2), special_places=True)
     table = np.array([[0.0], [1.0], [0.0], [1.0]])
     scores = Scores.of(table, means=np.zeros((1, 1)))
-    fixed = fix(scores, axis)
+    fixed = to_fixed_point(scores, axis)
     ignored, unseen = 2, 3
     rows = block([[1, ignored], [1, unseen], [ignored, ignored]], [[np.nan], [1.0], [np.nan]])
     counts, _ = assign_and_count(rows, None, fixed)
@@ -130,7 +130,7 @@ def test_a_row_with_left_out_cells_costs_as_much_as_if_they_were_like_the_rest()
 
 
 def test_a_root_is_taken_of_each_row_and_leaves_labels_alone():
-    fixed = fix(Scores.of(differs_from(ROWS[[1, 5]]) * 4.0, root=True), AXIS)
+    fixed = to_fixed_point(Scores.of(differs_from(ROWS[[1, 5]]) * 4.0, root=True), AXIS)
     counts, memory = assign_and_count(block(ROWS), None, fixed)
     assert memory.labels.tolist() == [0, 0, 0, 1, 0, 1]
     expected = sum(2 * np.sqrt(differing) for differing in (1, 0, 2, 1, 2, 0))
@@ -138,16 +138,16 @@ def test_a_root_is_taken_of_each_row_and_leaves_labels_alone():
 
 
 def test_a_number_far_outside_and_a_single_cell_stay_within_64_bits():
-    axis = Axis((2,) * 99, holes=True)
+    axis = Axis((2,) * 99, special_places=True)
     scores = Scores.of(np.ones((198, 1)), means=np.zeros((1, 1)))
     rows = block(np.full((1, 99), 2), [[2.0**16]])
-    counts, _ = assign_and_count(rows, None, fix(scores, axis))
+    counts, _ = assign_and_count(rows, None, to_fixed_point(scores, axis))
     assert 0 < counts.cost < 2**63
 
 
 def test_a_change_of_the_number_of_clusters_starts_counting_anew():
-    two = fix(Scores.of(differs_from(ROWS[[1, 5]])), AXIS)
-    three = fix(Scores.of(differs_from(ROWS[[1, 5, 2]])), AXIS)
+    two = to_fixed_point(Scores.of(differs_from(ROWS[[1, 5]])), AXIS)
+    three = to_fixed_point(Scores.of(differs_from(ROWS[[1, 5, 2]])), AXIS)
     _, memory = assign_and_count(block(ROWS), None, two)
     counts, _ = assign_and_count(block(ROWS), memory, three)
     assert counts.moved == 6
@@ -156,17 +156,17 @@ def test_a_change_of_the_number_of_clusters_starts_counting_anew():
 
 def test_an_axis_that_gains_holes_starts_counting_anew():
     table = Scores.of(differs_from(ROWS[[1, 5]]))
-    _, memory = assign_and_count(block(ROWS), None, fix(table, AXIS))
-    counts, _ = assign_and_count(block(ROWS), memory, fix(table, AXIS.with_holes))
+    _, memory = assign_and_count(block(ROWS), None, to_fixed_point(table, AXIS))
+    counts, _ = assign_and_count(block(ROWS), memory, to_fixed_point(table, AXIS.with_special_places))
     assert counts.moved == 6
-    assert counts.folded(AXIS.with_holes).by_category.tolist() == [
+    assert counts.folded(AXIS.with_special_places).by_category.tolist() == [
         [3, 1, 2, 2, 0, 2, 2, 0],
         [0, 2, 0, 1, 1, 0, 0, 2],
     ]
 
 
 def test_a_memory_without_counts_counts_all_rows_and_those_that_moved():
-    fixed = fix(Scores.of(differs_from(ROWS[[1, 5]])), AXIS)
+    fixed = to_fixed_point(Scores.of(differs_from(ROWS[[1, 5]])), AXIS)
     counts, _ = assign_and_count(block(ROWS), Memory(labels=np.array([0, 0, 0, 1, 1, 1])), fixed)
     assert (counts.moved, counts.sizes.tolist()) == (1, [4, 2])
 
@@ -191,4 +191,4 @@ def test_labels_are_those_of_exact_fractions(seed, columns, k, size):
     table = np.array([1 - np.array(counts[j]).ravel() / sizes[j] for j in range(k)]).T
     rows = rng.integers(0, 3, (120, columns))
     expected = [exact_label(row, counts, sizes.tolist()) for row in rows.tolist()]
-    assert label_rows(block(rows), fix(Scores.of(table), axis)).tolist() == expected
+    assert label_rows(block(rows), to_fixed_point(Scores.of(table), axis)).tolist() == expected

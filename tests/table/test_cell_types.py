@@ -26,7 +26,7 @@ from hypothesis import strategies as st
 import catalpa
 from catalpa.errors import CatalpaError
 from catalpa.table import encode, infer, infer_batches
-from catalpa.table.few import few_rows
+from catalpa.table.encode_few import few_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::catalpa.errors.CatalpaWarning")
 

@@ -14,7 +14,7 @@ import catalpa
 from catalpa import KModes
 from catalpa.cluster.registry import METHODS
 from catalpa.errors import TableError, UnseenCategories, UnseenCategoryWarning, UnsupportedTable
-from catalpa.table import Kind, Schema, decode, encode, infer, infer_batches
+from catalpa.table import ColumnKind, Schema, decode, encode, infer, infer_batches
 from catalpa.table.infer import extend
 
 DAYS = [date(2023, 12, 18) + timedelta(days=at) for at in range(28)]
@@ -38,7 +38,7 @@ def test_many_dates_are_taken_by_their_parts(frame):
     schema = infer(frame)
     assert schema.names == ("day: year", "day: month", "day: weekday")
     assert schema.inputs == ("day",)
-    assert {column.kind for column in schema.columns} == {Kind.ORDINAL}
+    assert {column.kind for column in schema.columns} == {ColumnKind.ORDINAL}
     assert schema.columns[0].categories == (2023, 2024)
     assert schema.columns[1].categories == ("January", "December")
     assert schema.columns[2].categories[0] == "Monday"

@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -79,3 +80,8 @@ def test_the_state_of_a_column_has_no_keys_that_skops_cannot_write():
     assert column.codes[("text", "red")] == 1
     assert "codes" not in column.__getstate__()
     assert pickle.loads(pickle.dumps(column)) == column
+
+
+def test_decisions_are_words_and_do_not_make_another_schema():
+    schema = infer(TABLE, categorical_features="from_dtype", bins=2)
+    assert replace(schema, decisions=("column 'a' was looked at",)) == schema

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from catalpa.table import infer_batches
-from catalpa.table.digest import digest, fractions_as_text, spelled_alike
 from catalpa.table.schema import TableSettings
+from catalpa.table.summarize import digest, fractions_as_text, same_spelling
 
 SETTINGS = TableSettings()
 
@@ -22,7 +22,7 @@ def test_the_values_of_two_batches_are_those_of_both():
 
 def test_texts_that_differ_in_capitals_and_spaces_only_are_found():
     (found,) = digest([["Plus"], ["plus "], ["basic"]], SETTINGS).summaries
-    assert spelled_alike(found) == ("Plus", "plus ")
+    assert same_spelling(found) == ("Plus", "plus ")
 
 
 def test_fractions_are_found_by_their_sign_where_all_texts_are_numbers():

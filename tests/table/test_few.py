@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalpa.table import encode, infer
-from catalpa.table.few import FEW_ROWS, few_rows
+from catalpa.table.encode_few import FEW_ROWS, few_rows
 
 RECORDS = [
     {"word": "red", "flag": True, "grade": 1, "weight": 0.5},

@@ -106,11 +106,11 @@ def test_two_columns_share_a_code_by_hand():
 @pytest.mark.usefixtures("few_are_many")
 def test_codes_come_back_as_they_were(sizes, missing):
     plain, kept, axis = both_ways(frame(700, sizes, missing=True), missing)
-    assert axis.holes == (missing == "ignore")
-    assert isinstance(kept.held, Fused) == (
+    assert axis.special_places == (missing == "ignore")
+    assert isinstance(kept.storage, Fused) == (
         sizes[0] < 255
     )  # a column that fills a byte leaves none for others
-    assert (len(kept), kept.held.shape) == (len(plain), plain.codes.shape)
+    assert (len(kept), kept.storage.shape) == (len(plain), plain.codes.shape)
     assert kept.codes.dtype == plain.codes.dtype
     np.testing.assert_array_equal(kept.codes, plain.codes)
     for column in range(len(sizes)):
@@ -125,9 +125,9 @@ def test_rows_are_taken_and_cut_as_those_of_plain_codes():
     for rows in (slice(3, 50), slice(690, 900), slice(5, 5), rng.integers(0, 700, 40), rng.random(700) < 0.3):
         np.testing.assert_array_equal(kept.take(rows).codes, plain.take(rows).codes)
     for part, own in zip(kept.cut(99), plain.cut(99), strict=True):
-        assert isinstance(part.held, Fused)
+        assert isinstance(part.storage, Fused)
         assert part.start == own.start
-        assert len(part.held.cells) == len(part) + fused.ROWS_BEHIND
+        assert len(part.storage.cells) == len(part) + fused.ROWS_BEHIND
         np.testing.assert_array_equal(part.take(slice(10, 60)).codes, own.take(slice(10, 60)).codes)
     np.testing.assert_array_equal(Block.together(kept.cut(99)).codes, plain.codes)
     for one, other in zip(collapse(kept, axis), collapse(plain, axis), strict=True):
@@ -139,16 +139,16 @@ def test_few_rows_and_parts_of_tables_keep_plain_codes(monkeypatch):
     table = frame(700, (2, 3, 4))
     schema = infer(table)
     encoding = Encoding(schema, schema.scaling, TableSettings())
-    assert isinstance(encoding.rows(table).blocks[0].held, np.ndarray)
+    assert isinstance(encoding.rows(table).blocks[0].storage, np.ndarray)
     monkeypatch.setattr(fused, "MANY_ROWS", 700)
     monkeypatch.setattr(fused, "PLACE_COST", 0)
-    assert isinstance(encoding.rows(table).blocks[0].held, Fused)
-    assert isinstance(encoding.rows(table).blocks[0].held, Fused)
-    assert isinstance(encoding(table).held, np.ndarray)
+    assert isinstance(encoding.rows(table).blocks[0].storage, Fused)
+    assert isinstance(encoding.rows(table).blocks[0].storage, Fused)
+    assert isinstance(encoding(table).storage, np.ndarray)
 
 
 @pytest.mark.usefixtures("few_are_many")
 def test_what_is_kept_cannot_be_written_to():
     _, kept, _ = both_ways(frame(700, (2, 3, 4)))
     with pytest.raises(ValueError, match="read-only"):
-        kept.held.cells[0, 0] = 0
+        kept.storage.cells[0, 0] = 0

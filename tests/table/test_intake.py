@@ -12,8 +12,8 @@ from scipy import sparse
 
 from catalpa.errors import ColumnMismatch, TableError, UnsupportedTable
 from catalpa.table import cells, encode, infer, infer_batches, open_table
-from catalpa.table.cell_types import Family
-from catalpa.table.cells import Coded, Dtype
+from catalpa.table.cell_types import CellKind
+from catalpa.table.cells import DictionaryCells, Dtype
 
 
 @pytest.mark.parametrize(
@@ -362,9 +362,9 @@ def test_codes_of_text_are_as_narrow_as_its_categories_allow(values, missing, dt
 @pytest.mark.parametrize("rows", [1, 2, 1001])
 def test_many_codes_of_a_byte_are_counted_as_few_are(rows, monkeypatch):
     codes = np.random.default_rng(0).integers(0, 7, rows).astype(np.uint8)
-    few = Coded(Family.TEXT, Dtype("str"), list("abcdefgh"), codes)
+    few = DictionaryCells(CellKind.TEXT, Dtype("str"), list("abcdefgh"), codes)
     expected = few.times().tolist()
     monkeypatch.setattr(cells, "MANY_CODES", 0)
     assert few.times().tolist() == expected
-    apart = Coded(Family.TEXT, Dtype("str"), list("abcdefgh"), np.repeat(codes, 2)[::2])
+    apart = DictionaryCells(CellKind.TEXT, Dtype("str"), list("abcdefgh"), np.repeat(codes, 2)[::2])
     assert apart.times().tolist() == expected

@@ -12,7 +12,7 @@ import pytest
 import catalpa
 from catalpa.table import encode, infer, infer_batches
 from catalpa.table.blocks import Axis, Block, collapse
-from catalpa.table.schema import Kind
+from catalpa.table.schema import ColumnKind
 
 
 def remarks(frame: pd.DataFrame) -> str:
@@ -88,12 +88,12 @@ def test_more_than_a_thousand_categories_are_very_many(categories: int, odd: boo
     assert ("Very many categories" in remarks(beside(cells))) == odd
 
 
-def kind_of(cells: list[object]) -> Kind:
+def kind_of(cells: list[object]) -> ColumnKind:
     return infer(pd.DataFrame({"c": cells})).columns[0].kind
 
 
-@pytest.mark.parametrize(("different", "kind"), [(20, Kind.NOMINAL), (21, Kind.NUMERIC)])
-def test_up_to_twenty_different_whole_numbers_are_categories(different: int, kind: Kind) -> None:
+@pytest.mark.parametrize(("different", "kind"), [(20, ColumnKind.NOMINAL), (21, ColumnKind.NUMERIC)])
+def test_up_to_twenty_different_whole_numbers_are_categories(different: int, kind: ColumnKind) -> None:
     assert kind_of(list(range(different)) * 3) is kind
 
 
@@ -101,7 +101,7 @@ def test_up_to_twenty_different_whole_numbers_are_categories(different: int, kin
 def test_the_first_column_can_be_listed_from_either_end(index: int) -> None:
     table = np.array([[1.5, 2.5, 3.5], [4.5, 5.5, 6.5], [7.5, 8.5, 9.5]])
     kinds = [column.kind for column in infer(table, categorical_features=[index]).columns]
-    assert kinds == [Kind.NOMINAL, Kind.NUMERIC, Kind.NUMERIC]
+    assert kinds == [ColumnKind.NOMINAL, ColumnKind.NUMERIC, ColumnKind.NUMERIC]
     for outside in (3, -4):
         with pytest.raises(catalpa.errors.CatalpaError):
             infer(table, categorical_features=[outside])
@@ -116,13 +116,13 @@ def test_a_column_may_hold_lists_of_every_kind() -> None:
     assert {column.origin.item for column in schema.columns if column.origin is not None} == {"a", "b"}
 
 
-@pytest.mark.parametrize(("rows", "kind"), [(20, Kind.NOMINAL), (19, Kind.NUMERIC)])
-def test_each_of_them_twice_on_average(rows: int, kind: Kind) -> None:
+@pytest.mark.parametrize(("rows", "kind"), [(20, ColumnKind.NOMINAL), (19, ColumnKind.NUMERIC)])
+def test_each_of_them_twice_on_average(rows: int, kind: ColumnKind) -> None:
     assert kind_of([at % 10 for at in range(rows)]) is kind
 
 
-@pytest.mark.parametrize(("cells", "kind"), [([1, 2], Kind.NOMINAL), ([1, 2, 3], Kind.NUMERIC)])
-def test_two_different_whole_numbers_are_categories_in_any_table(cells: list[int], kind: Kind) -> None:
+@pytest.mark.parametrize(("cells", "kind"), [([1, 2], ColumnKind.NOMINAL), ([1, 2, 3], ColumnKind.NUMERIC)])
+def test_two_different_whole_numbers_are_categories_in_any_table(cells: list[int], kind: ColumnKind) -> None:
     assert kind_of(cells) is kind
 
 
@@ -142,8 +142,8 @@ def test_a_column_of_nothing_known_is_refused_from_twenty_rows_on(rows: int, ref
         model.predict(beside(["new"] * rows))
 
 
-@pytest.mark.parametrize(("equal", "kind"), [(20, Kind.ORDINAL), (19, Kind.NUMERIC)])
-def test_a_number_that_a_fifth_of_the_cells_hold_makes_bins(equal: int, kind: Kind) -> None:
+@pytest.mark.parametrize(("equal", "kind"), [(20, ColumnKind.ORDINAL), (19, ColumnKind.NUMERIC)])
+def test_a_number_that_a_fifth_of_the_cells_hold_makes_bins(equal: int, kind: ColumnKind) -> None:
     cells = [0.5] * equal + [0.5 + (at - 40) / 7 for at in range(100 - equal)]
     cells = [cell if at < equal or cell != 0.5 else 0.51 for at, cell in enumerate(cells)]
     model = catalpa.Grove(2, random_state=0).fit(beside(cells))

@@ -74,7 +74,7 @@ def test_ignored_cells_take_the_place_behind_the_categories():
     schema = infer(X, missing="ignore")
     encoded = encode(X, schema)
     assert schema.columns[0].categories == ("a", "b")
-    assert encoded.rows.axis == schema.axis.with_holes
+    assert encoded.rows.axis == schema.axis.with_special_places
     assert codes(X, schema) == [0, 2 + IGNORED, 1]
 
 

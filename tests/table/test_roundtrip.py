@@ -162,7 +162,7 @@ def test_lists_and_dicts_come_back():
 def test_binned_columns_come_back_as_their_intervals(make):
     back = there_and_back(make({"n": [0.5, 1.5, 2.5, 3.5]}), bins=2)
     cells = back[:, 0].tolist() if isinstance(back, np.ndarray) else list(pa.table(back)["n"].to_pylist())
-    assert cells == ["[0.5, 2.5)"] * 2 + ["[2.5, 3.5]"] * 2
+    assert cells == ["below 2.5"] * 2 + ["2.5 or more"] * 2
 
 
 @pytest.mark.parametrize(

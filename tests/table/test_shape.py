@@ -14,11 +14,11 @@ from hypothesis.extra.numpy import arrays
 
 from catalpa.engines.local import opener_for
 from catalpa.errors import ParameterError, TableError
-from catalpa.table import Kind, Schema, decode, encode, infer
+from catalpa.table import ColumnKind, Schema, decode, encode, infer
 from catalpa.table.blocks import FARTHEST
+from catalpa.table.discretize import shaped
 from catalpa.table.infer import extend
 from catalpa.table.schema import TableSettings
-from catalpa.table.shape import shaped
 
 FEW = [0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 5.0, 40.0]
 WITHOUT_OUTLIERS = np.arange(10.0)  # every value a tenth of the cells: no spike, no skew
@@ -43,25 +43,25 @@ def bins_of(column, values):
 
 def test_a_spike_is_cut_into_bins_of_equal_rank_and_ties_share_one():
     column, decisions = shape_of(FEW)
-    assert column.kind is Kind.ORDINAL
+    assert column.kind is ColumnKind.ORDINAL
     assert column.edges == (1.0, 2.0, 5.0, 40.0)
     assert bins_of(column, FEW) == [0, 0, 0, 0, 1, 2, 3, 4]
-    assert column.categories == ("[0, 1)", "[1, 2)", "[2, 5)", "[5, 40)", "[40, 40]")
+    assert column.categories == ("0", "1", "2 to 4", "5 to 39", "40")
     assert decisions == ("column 'n' holds 0 in 50% of the cells looked at: cut into 5 ordered bins",)
 
 
 def test_a_spike_is_a_fifth_of_the_known_cells():
     values = [0.0, 0.0, *range(1, 9)]
-    assert shape_of(values)[0].kind is Kind.ORDINAL
-    assert shape_of([*values, np.nan])[0].kind is Kind.ORDINAL
-    assert shape_of([*values, 9.0])[0].kind is Kind.NUMERIC
+    assert shape_of(values)[0].kind is ColumnKind.ORDINAL
+    assert shape_of([*values, np.nan])[0].kind is ColumnKind.ORDINAL
+    assert shape_of([*values, 9.0])[0].kind is ColumnKind.NUMERIC
 
 
 def test_an_even_column_is_clipped_to_its_median_and_three_deviations():
     outliers = [*WITHOUT_OUTLIERS, 1000.0]
     column, decisions = shape_of(outliers)
     spread = (9.0 - 1.0) / 2.563  # of eleven values the second and the last but one
-    assert (column.kind, column.clipped, column.low) == (Kind.NUMERIC, True, 0.0)
+    assert (column.kind, column.clipped, column.low) == (ColumnKind.NUMERIC, True, 0.0)
     assert column.high == 5.0 + 3.0 * spread
     assert column.describe() == "0 to 14.364, clipped beyond"
     assert decisions == ("column 'n' is taken as a number, clipped to 0 and 14.364",)
@@ -83,20 +83,20 @@ def test_a_long_tail_is_cut_into_eight_bins():
 
 def test_a_single_outlier_is_no_skew():
     values = np.random.default_rng(0).normal(size=300)
-    assert shape_of([*values, 1e9])[0].kind is Kind.NUMERIC
+    assert shape_of([*values, 1e9])[0].kind is ColumnKind.NUMERIC
     assert shape_of([*values, 1e300])[0].high < 10
 
 
 def test_a_constant_column_stays_as_it_is():
     column, decisions = shape_of([2.5, 2.5, np.nan, 2.5])
-    assert (column.kind, column.clipped, column.low, column.high) == (Kind.NUMERIC, False, 2.5, 2.5)
+    assert (column.kind, column.clipped, column.low, column.high) == (ColumnKind.NUMERIC, False, 2.5, 2.5)
     assert decisions == ("column 'n' holds one value only: it separates no rows",)
 
 
 def test_a_column_that_is_constant_in_the_rows_looked_at_is_one_bin():
     schema = infer([[1.5], [1.5], [9.0], [None]])
     column = shaped(schema, np.array([[1.5], [1.5]]), None, {"x0"}).columns[0]
-    assert (column.edges, column.categories) == ((), ("[1.5, 9]", None))
+    assert (column.edges, column.categories) == ((), ("1.5 to 9", None))
     none = shaped(schema, np.array([[np.nan]]), None, {"x0"})
     assert none.columns[0] == column
     assert none.decisions == ("column 'x0' has no number in the rows looked at: cut into 1 ordered bin",)
@@ -113,7 +113,7 @@ def test_missing_cells_are_what_they_are_in_other_categories():
 def test_a_column_of_missing_cells_only_is_no_number():
     with pytest.warns(match="All cells are missing"):
         schema = infer(pd.DataFrame({"n": [np.nan, np.nan]}), numbers="shape")
-    assert schema.columns[0].kind is Kind.NOMINAL
+    assert schema.columns[0].kind is ColumnKind.NOMINAL
 
 
 def test_infinite_numbers_are_refused_before_their_shape_is_asked_for():
@@ -125,10 +125,10 @@ def test_infinite_numbers_are_refused_before_their_shape_is_asked_for():
 def test_numbers_of_any_size_have_a_shape(size):
     values = np.linspace(-1.0, 1.0, 21) * size
     column, _ = shape_of(values)
-    assert column.kind is Kind.NUMERIC
+    assert column.kind is ColumnKind.NUMERIC
     assert (column.low, column.high) == (values.min(), values.max())
     spiked, _ = shape_of([*values, *[0.0] * 10])
-    assert spiked.kind is Kind.ORDINAL
+    assert spiked.kind is ColumnKind.ORDINAL
 
 
 def test_limits_beyond_the_largest_number_are_the_largest_seen():
@@ -140,7 +140,7 @@ def test_whole_numbers_are_shaped_unless_they_are_few():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"few": rng.integers(0, 5, 400), "many": rng.integers(0, 90, 400)})
     schema = infer(frame, numbers="shape")
-    assert [column.kind for column in schema.columns] == [Kind.NOMINAL, Kind.NUMERIC]
+    assert [column.kind for column in schema.columns] == [ColumnKind.NOMINAL, ColumnKind.NUMERIC]
     assert [decision.split("'")[1] for decision in schema.decisions] == ["few", "many"]
 
 
@@ -185,7 +185,7 @@ def test_limits_and_bins_are_those_of_the_plain_formulas(values):
     spread = (np.quantile(known, 0.9) - np.quantile(known, 0.1)) / 2.563
     limits = np.median(known) - 3 * spread, np.median(known) + 3 * spread
     clipped = np.clip(known, *limits)
-    if column.kind is Kind.NUMERIC:
+    if column.kind is ColumnKind.NUMERIC:
         assert 5 * top < len(known)
         assert (column.low, column.high) == (max(limits[0], known[0]), min(limits[1], known[-1]))
         assert abs(np.mean(((clipped - clipped.mean()) / clipped.std()) ** 3)) <= 1 + 1e-9

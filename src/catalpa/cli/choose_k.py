@@ -29,9 +29,12 @@ def choose_k(
     drop: options.Drop = None,
     weight: options.Weight = None,
     cells: options.Cells,
+    preparing: options.Preparing,
     repeats: Annotated[int, typer.Option(min=0, help="Runs from which agreement is measured.")] = 5,
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same answer.")] = 0,
     jobs: options.Jobs = None,
+    stream: options.Stream = False,
+    memory: options.Memory = None,
     csv: options.CsvFile,
     report: Annotated[
         Path | None, typer.Option(help="Also write a page with the curves and all measures.")
@@ -52,11 +55,15 @@ def choose_k(
     entry = _method_to_try(method, least, most)
     model = new_model(entry, {"n_clusters": most, **cells.settings, "n_jobs": jobs, "random_state": seed})
     check_page(report, force=force)
+    from catalpa.cli.recipes import recipe_of
     from catalpa.cli.tables import TableSource, open_input
     from catalpa.cluster.choose_k import choose_k as choose
 
     with terminal.listening():
-        given = open_input(TableSource(table, csv, listed(columns), listed(drop), weight=weight))
+        source = TableSource(table, csv, listed(columns), listed(drop), weight=weight)
+        given = open_input(source, stream=stream, memory=memory)
+        terminal.say_all(given.notes)
+        model.set_params(recipe=recipe_of(given.rows, table, preparing, terminal))
         with terminal.progress(model):
             choice = choose(
                 given.rows,
@@ -69,11 +76,17 @@ def choose_k(
         if report is not None:
             write_text(report, choice.report(title=title_of(table)).html)
     if terminal.json:
-        told = {"k": choice.k, "structure": choice.structure, "reason": choice.reason}
+        levels = None if choice.levels is None else choice.levels._asdict()
+        told = {"k": choice.k, "structure": choice.structure, "reason": choice.reason, "levels": levels}
+        told["verdict"] = choice.verdict.to_dict()
         terminal.show_json({**told, "table": choice.records})
         return
-    terminal.table(choice.head, choice.rows)
+    # The verdict first, on the other stream: the table is data.
+    terminal.say(choice.verdict.sentence)
     terminal.say(choice.reason)
+    if choice.levels is not None:
+        terminal.say(f"Levels of detail: {choice.levels}.")
+    terminal.table(choice.head, choice.rows)
     terminal.wrote(report)
 
 

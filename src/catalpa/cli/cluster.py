@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from catalpa.cli import options
-from catalpa.cli.options import identifier_of, listed, option_of
+from catalpa.cli.options import Missing, identifier_of, listed, option_of
 from catalpa.cli.outputs import LABELS, MODEL, PROFILES, check_free, check_proba, write_text
 from catalpa.cli.report import check_page, reported, title_of
 from catalpa.cli.terminal import JsonTerminal, Terminal
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # A table of hundreds of columns would push its clusters off the screen.
 DECISIONS_SAID = 10
+DEFAULT_METHOD = "grove"
 NAMES_SAID = 6  # of columns that were decided on alike
 ROWS_DRAWN = 20_000  # of a stream, for the quartiles of numbers
 
@@ -33,14 +34,18 @@ def cluster(
         int | None,
         typer.Option("-k", "--clusters", min=1, help="Number of clusters; found where the method can."),
     ] = None,
-    method: options.Method = "grove",
+    method: options.Method = DEFAULT_METHOD,
     columns: options.Columns = None,
     drop: options.Drop = None,
     id: options.Identifier = None,  # noqa: A002 - the option is called --id
     weight: options.Weight = None,
     against: options.Against = None,
     cells: options.Cells,
+    preparing: options.Preparing,
     n_init: Annotated[int | None, typer.Option(min=1, help="Starts; the best is kept.")] = None,
+    max_clusters: Annotated[
+        int | None, typer.Option(min=1, help="Largest number of clusters to try, without -k; for Grove.")
+    ] = None,
     seed: Annotated[
         int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same clusters.")
     ] = 0,
@@ -61,6 +66,13 @@ def cluster(
             "--proba", help=f"Add probabilities, borders and outlier scores to {LABELS}; for Grove."
         ),
     ] = False,
+    like: Annotated[
+        Path | None,
+        typer.Option(
+            help="model.json of an earlier table with the same columns: its method and settings, and "
+            "clusters that match keep their numbers and names."
+        ),
+    ] = None,
     suggested_names: Annotated[
         bool, typer.Option("--suggested-names", help="Name the clusters by what sets them apart.")
     ] = False,
@@ -79,49 +91,110 @@ def cluster(
         catalpa cluster "log/*.parquet" -k 6 --method kmodes --stream --memory 2GB -o out/
 
         cat log.tsv | catalpa cluster - -k 6 --method kmodes --json
-    """
-    from catalpa.cluster.registry import find_method
 
-    entry = find_method(method)
-    _check_stream(entry, stream=stream, report=report)
+        catalpa cluster june.csv --like may/model.json -o june/
+    """
+    earlier = None if like is None else earlier_model(like, method)
+    entry = find_entry(method, earlier)
+    _check_stream(entry, stream=stream)
     # Before the work: a fit of an hour must not end in a file that may not be written.
     check_free(*(output and output / name for name in (LABELS, MODEL, PROFILES)), force=force)
     check_page(report, force=force)
-    settings = {"n_clusters": k, **cells.settings, "n_init": n_init, "n_jobs": jobs, "random_state": seed}
-    model = new_model(entry, settings)
+    settings = {"n_clusters": k, **cells.settings, "n_init": n_init, "max_clusters": max_clusters}
+    if earlier is not None:
+        settings = with_settings_of(earlier, settings)
+    model = new_model(entry, {**settings, "n_jobs": jobs, "random_state": seed})
     if proba:
         check_proba(entry.estimator)
     if proba and output is None:
         raise ParameterError(f"--proba adds columns to {LABELS}. Name a folder for it with -o.")
     # Only now: what is wrong with the options is told at once.
     from catalpa.cli.cluster_table import as_json, beside, describe, number_lines, show
+    from catalpa.cli.recipes import chosen, dialect_of_recipe, layout_of, recipe_of
     from catalpa.cli.tables import TableSource, open_input, write_results
+    from catalpa.estimator.matching import match_text
+    from catalpa.estimator.problem import fitted_of
 
     with terminal.listening():
-        source = TableSource(table, csv, listed(columns), listed(drop), identifier_of(id), weight, against)
+        aside = identifier_of(id), weight, against
+        layout = dialect_of_recipe(preparing)
+        if layout is None and earlier is not None and not chosen(preparing):
+            layout = layout_of(fitted_of(earlier).recipe)
+        source = TableSource(table, csv, listed(columns), listed(drop), *aside, layout)
         given = open_input(source, stream=stream, memory=memory)
+        terminal.say_all(given.notes)
+        if earlier is None or chosen(preparing):
+            model.set_params(recipe=recipe_of(given.rows, table, preparing, terminal))
+        else:
+            model.set_params(recipe=fitted_of(earlier).recipe)
         fitted(terminal, model, given.rows, given.weights)
-        model.name_clusters(model.suggest_names() if suggested_names else {})
+        if earlier is not None:
+            model.match_to(earlier, given.rows, sample_weight=given.weights)
+        if suggested_names:
+            add_suggested_names(model)
         lines, crossing = describe(model, top=reasons), beside(model, given, against)
         numbers = number_lines(model, given.tables(), given.weights, most=ROWS_DRAWN if stream else None)
         labels = given.labels(model, proba=proba)
         files = write_results(output, model, labels, quote_formulas=quote_formulas) if output else []
         files += [write_text(report, reported(model, given, title_of(table)).html)] if report else []
     if terminal.json:
-        terminal.show_json({**as_json(model, lines, numbers, files, terminal.warnings), "against": crossing})
+        record = as_json(model, lines, numbers, files, terminal.warnings)
+        matched = None if earlier is None else model._match_records
+        terminal.show_json(
+            {"verdict": model.verdict_.to_dict(), **record, "against": crossing, "matched": matched}
+        )
     else:
+        if earlier is not None:
+            terminal.say_all(map(match_text, model._match_records))
         show(terminal, lines, numbers, crossing)
         terminal.wrote(*files)
 
 
-def _check_stream(entry: MethodEntry, *, stream: bool, report: Path | None) -> None:
+def find_entry(method: str, earlier: Clusterer | None) -> MethodEntry:
+    """The method of an earlier model, or the one that was named."""
+    from catalpa.cluster.registry import METHODS, find_method
+
+    if earlier is None:
+        return find_method(method)
+    return next(one for one in METHODS.values() if one.class_name == type(earlier).__name__)
+
+
+def earlier_model(path: Path, method: str) -> Clusterer:
+    """The model of ``--like``."""
+    from catalpa.cluster.registry import find_method, load
+
+    model = load(path)
+    entry = find_entry(method, model)
+    if method != DEFAULT_METHOD and find_method(method) is not entry:
+        raise ParameterError(
+            f"--like takes the method of the earlier model, {entry.name}. Leave --method out."
+        )
+    return model
+
+
+def with_settings_of(earlier: Clusterer, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of an earlier model, except for those that were given."""
+    given = {name: value for name, value in settings.items() if value is not None}
+    if given.get("missing") == Missing.CATEGORY.value:  # the default of the command
+        del given["missing"]
+    return {**earlier.get_params(deep=False), **given}
+
+
+def add_suggested_names(model: Clusterer) -> None:
+    """Name the clusters that have no name by what sets them apart."""
+    from catalpa.estimator.problem import fitted_of
+
+    names = fitted_of(model).names
+    suggested = {at: name for at, name in model.suggest_names().items() if at not in names}
+    model.name_clusters({at: name for at, name in suggested.items() if name not in names.values()})
+
+
+def _check_stream(entry: MethodEntry, *, stream: bool) -> None:
     if stream and not entry.streams:
         raise ParameterError(
             f"The method {entry.name} visits the rows one by one in their order, so they must be in memory "
             "together. Leave out --stream, or use one that streams: see catalpa methods."
         )
-    if stream and report is not None:
-        raise ParameterError("--report draws rows in memory. Leave it out with --stream.")
 
 
 def new_model(entry: MethodEntry, settings: Mapping[str, Any]) -> Clusterer:
@@ -144,13 +217,14 @@ def new_model(entry: MethodEntry, settings: Mapping[str, Any]) -> Clusterer:
 
 
 def fitted(terminal: Terminal, model: Clusterer, rows: Any, weights: Any = None) -> Clusterer:
-    """Fit with one changing line of progress, and say how the columns were taken."""
+    """Fit with one changing line of progress, and print the verdict and how the columns were read."""
     from catalpa.estimator.attributes import column_notes
     from catalpa.estimator.problem import fitted_of
 
     with terminal.progress(model):
         model.fit(rows, sample_weight=weights)
-    decisions = alike_together([*model.schema_.decisions, *column_notes(fitted_of(model))])
+    terminal.say(model.verdict_.sentence)
+    decisions = group_similar_decisions([*model.schema_.decisions, *column_notes(fitted_of(model))])
     for decision in decisions[:DECISIONS_SAID]:
         terminal.say(decision)
     if len(decisions) > DECISIONS_SAID:
@@ -158,12 +232,13 @@ def fitted(terminal: Terminal, model: Clusterer, rows: Any, weights: Any = None)
     return model
 
 
-def alike_together(decisions: Sequence[str]) -> list[str]:
+def group_similar_decisions(decisions: Sequence[str]) -> list[str]:
     """The decisions, with those that differ only in their column said in one line.
 
     Examples
     --------
-    >>> alike_together(["column 'a' holds 2 things: taken", "column 'b' holds 2 things: taken", "more"])
+    >>> same = "holds 2 things: taken"
+    >>> group_similar_decisions([f"column 'a' {same}", f"column 'b' {same}", "more"])
     ["columns 'a', 'b' hold 2 things: taken", 'more']
     """
     columns: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""A fitted model in a few lines: its clusters, what sets each apart, and a column beside them.
+"""A fitted model in a few lines: its clusters, what is typical of each, and a cross-tabulated column.
 
 Commands import this module when they run, as ``tables``.
 """
@@ -14,20 +14,23 @@ import pyarrow as pa
 
 from catalpa.cli.tables import Input
 from catalpa.cli.terminal import Terminal
+from catalpa.engines.local import opener_for
 from catalpa.estimator.attributes import column_notes, reasons_of
 from catalpa.estimator.base import Clusterer
+from catalpa.estimator.labelled import TableElsewhere, weight_of
+from catalpa.estimator.preparing import prepared_rows
 from catalpa.estimator.problem import fitted_of
+from catalpa.explain.formatting import figure, percent, row_count_text
+from catalpa.explain.reasons import sentence
 from catalpa.plot.view import number_records
-from catalpa.relations.names import amount, figure, percent
-from catalpa.relations.reasons import sentence
-from catalpa.report.comparing import crossed
+from catalpa.report.against import crossed, crossed_elsewhere
 from catalpa.table.blocks import search_positions
 
 NUMBERS_SHOWN = CATEGORIES_SHOWN = 12  # --json has them all
 
 
 def describe(model: Clusterer, *, top: int = 3) -> list[dict[str, Any]]:
-    """What is told of each cluster, in the order of numbers, with at most ``top`` reasons."""
+    """One record per cluster, in the order of their numbers, with at most ``top`` reasons."""
     sizes = model.cluster_sizes_
     return [
         {
@@ -58,8 +61,13 @@ def number_lines(
         parts.append(table.take(drawn[(drawn >= start) & (drawn < start + len(table))] - start))
         start += len(table)
     labels = np.asarray(model.labels_)[drawn]
-    of_rows = None if weights is None else np.asarray(weights)[drawn]
     rows, k = pa.concat_tables(parts), model.n_clusters_
+    of_rows: Any = None
+    if isinstance(weights, str):
+        of_rows, rows = np.asarray(rows.column(weights), dtype=np.float64), rows.drop_columns([weights])
+    elif weights is not None:
+        of_rows = np.asarray(weights)[drawn]
+    rows = prepared_rows(fitted_of(model), rows)
     return number_records(rows, model.schema_, labels, k, of_rows)
 
 
@@ -77,10 +85,10 @@ def show(
         for title, one in zip(titles, clusters, strict=True)
     ]
     bars = [one["share"] for one in clusters]
-    terminal.table(("cluster", "size", "share", "what sets it apart"), rows, bars=bars)
+    terminal.table(("cluster", "size", "share", "typical of the cluster"), rows, bars=bars)
     if numbers:
         head = ("number", "mean ± standard deviation in each cluster (and the middle half)")
-        shown = [(one["column"], "; ".join(map(_told, one["clusters"]))) for one in numbers[:NUMBERS_SHOWN]]
+        shown = [(one["column"], "; ".join(map(_text, one["clusters"]))) for one in numbers[:NUMBERS_SHOWN]]
         terminal.table(head, shown)
     if len(numbers) > NUMBERS_SHOWN:
         terminal.say(f"and {len(numbers) - NUMBERS_SHOWN} more columns of numbers: --json lists them")
@@ -88,7 +96,7 @@ def show(
         _show_against(terminal, crossing, titles)
 
 
-def _told(one: Mapping[str, Any]) -> str:
+def _text(one: Mapping[str, Any]) -> str:
     """One cluster's numbers in a few words."""
     if one["mean"] is None:
         return f"{one['cluster']}: none"
@@ -102,6 +110,10 @@ def beside(model: Clusterer, given: Input, column: str | None) -> dict[str, Any]
     """The clusters crossed with the column that was named, if one was."""
     if column is None:
         return None
+    if given.files is not None:
+        files = opener_for(given.files)
+        return crossed_elsewhere(model, TableElsewhere(files, weight_of(files, given.weights)), [column])[0]
+    assert not isinstance(given.weights, str)  # only streams have their names
     return crossed(model.labels_, model.n_clusters_, given.against, weights=given.weights, name=column)
 
 
@@ -115,7 +127,10 @@ def _show_against(terminal: Terminal, found: Mapping[str, Any], names: Sequence[
         )
         return
     shown = found["categories"][:CATEGORIES_SHOWN]
-    rows = [(name, *map(amount, row[: len(shown)])) for name, row in zip(names, found["counts"], strict=True)]
+    rows = [
+        (name, *map(row_count_text, row[: len(shown)]))
+        for name, row in zip(names, found["counts"], strict=True)
+    ]
     terminal.table(("cluster", *shown), rows)
     if len(shown) < len(found["categories"]):
         terminal.say(f"and {len(found['categories']) - len(shown)} more categories: --json lists them")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from catalpa.cluster.disc import DISC
     from catalpa.cluster.grove import Grove
     from catalpa.datasets import Dataset
-    from catalpa.relations.relation import Relation
+    from catalpa.explain.relation import Relation
 
 FOLDER = Path("demo-output")
 STARTS = 10  # of the published method, whose agreement is told
@@ -57,7 +57,7 @@ def demo(
         fitted(terminal, model, zoo.frame)
         lines = describe(model)
         files = _written(terminal, output, model, zoo)
-    first, agreed, relation = published[0], agreement(published), str(most_telling_relation(published[0]))
+    first, agreed, relation = published[0], agreement(published), str(most_important_relation(published[0]))
     if terminal.json:
         disc = as_json(first, describe(first)) | {"relation": relation, "agreement": agreed}
         own = {"certainty": float(model.certainty_), "gain": float(model.gain_)}
@@ -98,7 +98,7 @@ def agreement(models: list[DISC]) -> float:
     return sum(adjusted_rand(one.labels_, other.labels_) for one, other in pairs) / len(pairs)
 
 
-def most_telling_relation(model: DISC) -> Relation:
+def most_important_relation(model: DISC) -> Relation:
     """The relation that sets most categories apart, of the largest cluster that has one such."""
 
     def tells(relation: Relation) -> tuple[int, int]:

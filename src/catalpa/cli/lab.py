@@ -267,7 +267,7 @@ def figure_command(
         catalpa lab figure 3 --data figures/figure3.csv -o figures/ --force
     """
     from catalpa.lab.figures.draw import FIGURES, save
-    from catalpa.lab.figures.pieces import collected, kept_pieces
+    from catalpa.lab.figures.pieces import collected, stored_pieces
     from catalpa.lab.protocol import read_protocol
     from catalpa.report.document import needs_packages
 
@@ -283,7 +283,7 @@ def figure_command(
     if data is None:
         kept = stem.with_suffix(".jsonl")
         pieces = figure.pieces(_here(terminal, read_protocol(protocol), figure.name, quick))
-        before = len(kept_pieces(pieces, kept))
+        before = len(stored_pieces(pieces, kept))
         if before:
             terminal.say(f"{before} of {len(pieces)} parts are in {kept}; delete it to measure them again.")
         with terminal.listening(), terminal.runs() as watch:
@@ -387,16 +387,16 @@ def page_command(
 
         catalpa lab page -o docs/inside/results.md --force
     """
+    from catalpa.lab.conclusions import StoredResults
     from catalpa.lab.figures.notes import figures_text, stored_figures
     from catalpa.lab.journal import read_results
     from catalpa.lab.page import page
-    from catalpa.lab.verdicts import Stored
 
     destination.check()
     beside = Path.cwd() if destination.output is None else destination.output.absolute().parent
     # As seen from the page, wherever it is written; Markdown has slashes on every system.
     link = Path(os.path.relpath(figures.absolute(), beside)).as_posix()
-    stored = Stored(
+    stored = StoredResults(
         published=read_results(published) if published.exists() else None,
         claims=_figure_data(claims) if claims.exists() else None,
         figures=stored_figures(figures),

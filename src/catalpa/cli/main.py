@@ -20,8 +20,12 @@ from catalpa import __version__
 from catalpa.cli.choose_k import choose_k
 from catalpa.cli.cluster import cluster
 from catalpa.cli.demo import demo
+from catalpa.cli.explore import explore
+from catalpa.cli.export import export
 from catalpa.cli.lab import lab
 from catalpa.cli.listings import datasets, methods
+from catalpa.cli.look import look
+from catalpa.cli.monitor import compare, drift
 from catalpa.cli.name import name
 from catalpa.cli.options import option_of, with_groups
 from catalpa.cli.predict import predict
@@ -50,7 +54,7 @@ LACK_OF_MEMORY = re.compile(
 )
 
 
-class Guarded(TyperGroup):
+class ErrorHandlingGroup(TyperGroup):
     """Ends every command with an exit code and at most one paragraph, never with a traceback."""
 
     def make_context(self, *arguments: Any, **more: Any) -> Any:
@@ -137,7 +141,7 @@ def _complain(message: str) -> None:
 
 app = typer.Typer(
     name="catalpa",
-    cls=Guarded,
+    cls=ErrorHandlingGroup,
     help="Cluster tables made of categories, and see why rows belong together.",
     epilog="Start with: catalpa demo",
     no_args_is_help=True,
@@ -145,7 +149,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (cluster, choose_k, predict, name, sql, report, demo, datasets, methods):
+for command in (
+    look,
+    cluster,
+    choose_k,
+    predict,
+    name,
+    sql,
+    report,
+    explore,
+    export,
+    drift,
+    compare,
+    demo,
+    datasets,
+    methods,
+):
     app.command()(with_groups(command))
 app.add_typer(lab, name="lab")
 

@@ -18,7 +18,7 @@ def name(
         list[str] | None, typer.Argument(help='Names such as "0=sea mammals"; 0= takes one away.')
     ] = None,
     suggested: Annotated[
-        bool, typer.Option("--suggested", help="Name the others by what sets them apart.")
+        bool, typer.Option("--suggested", help="Name the others by what is typical of them.")
     ] = False,
     terminal: Terminal,
 ) -> None:
@@ -34,7 +34,7 @@ def name(
     """
     from catalpa.cluster.registry import load
     from catalpa.estimator.problem import fitted_of
-    from catalpa.relations.names import amount
+    from catalpa.explain.formatting import row_count_text
 
     fitted = load(model)
     if names or suggested:
@@ -44,7 +44,7 @@ def name(
         fitted.save(model)
         terminal.say(f"wrote {model}")
     kept, sizes = fitted_of(fitted).names, enumerate(fitted.cluster_sizes_.tolist())
-    rows = [(str(at), amount(size), kept.get(at, "")) for at, size in sizes]
+    rows = [(str(at), row_count_text(size), kept.get(at, "")) for at, size in sizes]
     terminal.table(("cluster", "size", "name"), rows)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, is_dataclass
 from enum import StrEnum
@@ -18,7 +19,10 @@ from catalpa.errors import ParameterError
 Missing = StrEnum("Missing", ["CATEGORY", "IGNORE", "ERROR"])
 TablePath = Annotated[
     str,
-    typer.Argument(help="CSV, TSV, Parquet, Arrow, Feather or Excel file; - reads CSV from standard input."),
+    typer.Argument(
+        help="CSV, TSV, Excel, OpenDocument, SPSS, Stata, SAS, Parquet, Arrow or Feather file; "
+        "- reads CSV from standard input."
+    ),
 ]
 Identifier = Annotated[
     list[str] | None,
@@ -89,7 +93,7 @@ class TextFile:
 
 @dataclass(frozen=True)
 class CsvFile(TextFile):
-    """How a CSV file is cut into cells, and what these mean."""
+    """How a file is cut into names and cells, and what these mean."""
 
     decimal: Annotated[
         str, typer.Option(help="Before the fraction of a number in a CSV file: . or , as in 1,5.")
@@ -98,10 +102,33 @@ class CsvFile(TextFile):
         list[str] | None,
         typer.Option("--na", help="What stands for a missing cell in a CSV file, besides empty ones: -,?"),
     ] = None
+    sheet: Annotated[
+        str | None, typer.Option(help="Sheet of a workbook, by name or number. The longest if not given.")
+    ] = None
+    header: Annotated[
+        str | None,
+        typer.Option(
+            help="Row with the names of the columns: 3, two rows: 3,4, or none. Found if not given."
+        ),
+    ] = None
+    skip_rows: Annotated[
+        str | None, typer.Option("--skip-rows", help="Rows of the file to leave out: 1105 or 1-3,1105.")
+    ] = None
+    codebook: Annotated[
+        str | None,
+        typer.Option(help="File with the columns column, code, label, order: labels in place of codes."),
+    ] = None
 
     @property
     def reading(self) -> dict[str, Any]:
-        return {**super().reading, "decimal": self.decimal, "na": listed(self.na) or ()}
+        rows = {"header": header_rows(self.header), "skip_rows": row_numbers("--skip-rows", self.skip_rows)}
+        given = {"sheet": self.sheet, **rows}
+        return {
+            **super().reading,
+            "decimal": self.decimal,
+            "na": listed(self.na) or (),
+            **{name: value for name, value in given.items() if value is not None},
+        }
 
 
 @dataclass(frozen=True)
@@ -124,6 +151,69 @@ class Cells:
         """The same for an estimator."""
         columns = listed(self.categorical)
         return {"missing": self.missing.value, "categorical_features": columns, "bins": self.bins}
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """What the user decides about findings."""
+
+    accept: Annotated[
+        list[str] | None,
+        typer.Option("--accept", help="Apply what is proposed of a kind: sentinel, copy, order; repeatable."),
+    ] = None
+    keep: Annotated[
+        list[str] | None, typer.Option("--keep", help="Leave these columns as they are: a,b,c.")
+    ] = None
+    order: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--order", help="Order of a column: 'Age=18-29<30-44<45-60'; 'Age=?' asks the other columns."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Preparing(Proposals):
+    """What is done to a table before it is clustered."""
+
+    recipe: Annotated[
+        Path | None, typer.Option("--recipe", help="Recipe that catalpa look --save wrote (JSON or TOML).")
+    ] = None
+    as_is: Annotated[
+        bool, typer.Option("--as-is", help="Cluster the table as it is, without looking at it first.")
+    ] = False
+
+
+def header_rows(text: str | None) -> tuple[int, ...] | None:
+    """Rows of names given as ``3``, ``3,4`` or ``none``.
+
+    Examples
+    --------
+    >>> header_rows("1,2"), header_rows("none"), header_rows(None)
+    ((1, 2), (), None)
+    """
+    return () if text is not None and text.strip().lower() == "none" else row_numbers("--header", text)
+
+
+def row_numbers(option: str, text: str | None) -> tuple[int, ...] | None:
+    """Numbers of rows given as ``1-3,1105``.
+
+    Examples
+    --------
+    >>> row_numbers("--skip-rows", "1-3,1105")
+    (1, 2, 3, 1105)
+    """
+    if text is None:
+        return None
+    rows: list[int] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*([0-9]+)(?:\s*-\s*([0-9]+))?\s*", part)
+        if match is None or int(match[1]) < 1:
+            raise ParameterError(
+                f"{option} is {text!r}; give numbers of rows, counted from 1, such as 3 or 1-3,1105."
+            )
+        rows.extend(range(int(match[1]), int(match[2] or match[1]) + 1))
+    return tuple(rows)
 
 
 # Settings whose option is not their own name with dashes.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from catalpa.cli.options import Force, OutputFile
 from catalpa.errors import OutputError, ParameterError
-from catalpa.files import open_atomically, told_as
+from catalpa.files import open_atomically, reraise_as
 
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
@@ -39,7 +39,7 @@ def check_free(*paths: Path | None, force: bool) -> None:
     """Raise before the work begins if a file could not, or must not, be written after it; None is no file."""
     wanted = [path for path in paths if path is not None]
     for path in wanted:
-        with told_as(OutputError, f"{str(path)!r} cannot be written"):
+        with reraise_as(OutputError, f"{str(path)!r} cannot be written"):
             _check_place(path)  # which may not look into a folder above it
     # A device or a pipe is written to, not overwritten.
     there = [str(path) for path in wanted if path.is_file()]
@@ -65,7 +65,7 @@ def _check_place(path: Path) -> None:
 
 def make_folder(folder: Path) -> None:
     """Make a folder, and those above it, if it is not there."""
-    with told_as(OutputError, f"The folder {str(folder)!r} cannot be made"):
+    with reraise_as(OutputError, f"The folder {str(folder)!r} cannot be made"):
         folder.mkdir(parents=True, exist_ok=True)
 
 
@@ -82,7 +82,7 @@ def write_texts(path: Path | None, texts: Iterable[str]) -> None:
             print(text, end="")
         return
     make_folder(path.absolute().parent)
-    told = partial(told_as, OutputError, f"{str(path)!r} cannot be written")
+    told = partial(reraise_as, OutputError, f"{str(path)!r} cannot be written")
     with ExitStack() as written:
         with told():
             stream = written.enter_context(open_atomically(path))
@@ -98,14 +98,15 @@ def write_together(folder: Path, files: Sequence[tuple[str, Iterable[str]]]) -> 
     """Write files each of which is of use only with those before it; gives their paths.
 
     All are written beside their places first. Then older files are removed, the last one first, and the new
-    ones take their places in order: wherever this is stopped, a file stands beside those that it needs.
+    ones take their places in order: if this is interrupted, every file that was written has those that it
+    needs.
     """
     make_folder(folder)
     paths = [folder / name for name, _ in files]
     with ExitStack() as drafts:
         # Left in the opposite order: the first file takes its place first.
         for path, (_, texts) in zip(reversed(paths), reversed(files), strict=True):
-            told = partial(told_as, OutputError, f"{str(path)!r} cannot be written")
+            told = partial(reraise_as, OutputError, f"{str(path)!r} cannot be written")
             with told():
                 stream = drafts.enter_context(open_atomically(path))
             for text in texts:
@@ -113,7 +114,7 @@ def write_together(folder: Path, files: Sequence[tuple[str, Iterable[str]]]) -> 
                     stream.write(text.encode("utf-8"))
             with told():
                 _keep_rights(path, Path(stream.name))
-        with told_as(OutputError, f"The files in {str(folder)!r} cannot be replaced"):
+        with reraise_as(OutputError, f"The files in {str(folder)!r} cannot be replaced"):
             for path in reversed(paths[1:]):
                 if path.is_file():  # a link stays: what it leads to is replaced
                     path.resolve().unlink()

@@ -57,6 +57,7 @@ def predict(
         named = identifier_of(id)
         wanted = names if named is None or named in names else [*names, named]
         given = open_input(TableSource(table, csv, wanted), stream=stream, memory=memory)
+        terminal.say_all(given.notes)
         if proba:
             outputs.check_proba(type(fitted))
         labels = predicted_labels(fitted, given, named, proba=proba)
@@ -72,6 +73,7 @@ def predict(
         # The labels stand behind identifiers, whatever these are called.
         told = {"labels": columns[0 if named is None else 1], "files": files, "warnings": terminal.warnings}
         if proba:
-            *shares, border, outlier = columns[-fitted.n_clusters_ - 2 :]
-            told |= {"probabilities": list(zip(*shares, strict=True)), "borders": border, "outliers": outlier}
+            *shares, border, scores = columns[-fitted.n_clusters_ - 2 :]
+            told |= {"probabilities": list(zip(*shares, strict=True)), "borders": border}
+            told |= {"outlier_scores": scores}
         terminal.show_json(told)

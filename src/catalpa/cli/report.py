@@ -31,6 +31,8 @@ def report(
     id: options.Identifier = None,  # noqa: A002 - the option is called --id
     weight: options.Weight = None,
     against: options.Against = None,
+    stream: options.Stream = False,
+    memory: options.Memory = None,
     csv: options.CsvFile,
     force: options.Force = False,
     json: Annotated[
@@ -60,7 +62,9 @@ def report(
             if name in names:
                 raise ParameterError(f"{option} names {name!r}, which was clustered. Name another column.")
         # Columns that the model does not know are not read.
-        given = open_input(TableSource(table, csv, names, None, named, weight, against))
+        source = TableSource(table, csv, names, None, named, weight, against)
+        given = open_input(source, stream=stream, memory=memory)
+        terminal.say_all(given.notes)
         found = reported(fitted, given, title or title_of(table))
         if json:
             sys.stdout.write(found.to_json() + "\n")
@@ -81,7 +85,7 @@ def check_page(path: Path | None, *, force: bool) -> None:
 def reported(model: Clusterer, given: Input, title: str) -> Report:
     """What a fitted model found in the rows that were named."""
     weights, against, names = given.weights, given.against, given.names
-    return model.report(given.rows, sample_weight=weights, against=against, id=names, title=title)
+    return model.report(given.reported, sample_weight=weights, against=against, id=names, title=title)
 
 
 def title_of(table: str) -> str:

@@ -21,13 +21,15 @@ from catalpa.cli.options import CsvFile
 from catalpa.cli.outputs import LABELS, MODEL, PROFILES, write_together
 from catalpa.errors import ParameterError, UnknownColumn
 from catalpa.estimator.base import Clusterer
-from catalpa.estimator.document import model_document
+from catalpa.estimator.model_json import model_document
 from catalpa.estimator.problem import fitted_of
+from catalpa.explain.borders import border_by_probability
 from catalpa.model.file import model_text
-from catalpa.relations.doubt import border_by_probability
 from catalpa.table.blocks import FloatArray
+from catalpa.table.codebook import Codebook
+from catalpa.table.files.dialect import Dialect, FileFinding
 from catalpa.table.files.scan import scan
-from catalpa.table.files.sources import read_table
+from catalpa.table.files.sources import read_codebook, read_file
 
 # How a cell begins that spreadsheets run; the last two, since some skip them before they look.
 FORMULA = r"^([=+\-@\t\r])"
@@ -44,6 +46,7 @@ class TableSource:
     id: str | None = None
     weight: str | None = None
     against: str | None = None
+    dialect: Dialect | None = None  # of a recipe; options go before it
 
     @property
     def aside(self) -> dict[str, str]:
@@ -60,6 +63,7 @@ class TableSource:
             "columns": columns and [*columns, *(name for name in aside if name not in columns)],
             "drop": [name for name in self.drop or [] if name not in aside] or None,
             **self.csv.reading,
+            "dialect": self.dialect,
         }
 
 
@@ -69,9 +73,19 @@ class Input:
 
     rows: Any  # what is given to ``fit``
     identifiers: Any = None  # what the rows are called: a table of one column
-    names: Any = None  # the same as a series
-    weights: FloatArray | None = None
-    against: Any = None  # the column that is crossed with the clusters
+    names: Any = None  # the same as a series; the name of the column in files that are streamed
+    weights: FloatArray | str | None = None  # of files that are streamed the name of the column
+    against: Any = None  # the column that is crossed with the clusters, or its name
+    notes: tuple[str, ...] = ()  # how the file was read, in sentences
+    findings: tuple[FileFinding, ...] = ()  # the same as findings
+    dialect: Dialect | None = None  # how the file is laid out
+    codebook: Codebook | None = None  # titles and labels, if there are any
+    files: Any = None  # with all columns, if they are streamed
+
+    @property
+    def reported(self) -> Any:
+        """What is given to ``report``."""
+        return self.rows if self.files is None else self.files
 
     def tables(self) -> Iterator[pa.Table]:
         """The rows as tables in memory, one after another."""
@@ -79,7 +93,7 @@ class Input:
 
     def labels(self, model: Clusterer, *, proba: bool) -> Iterator[pa.Table]:
         """The labels of the fit behind the identifiers, as one table after another; with doubts if asked."""
-        doubts = doubt_columns(model, self.rows, model.labels_) if proba else {}
+        doubts = border_columns(model, self.rows, model.labels_) if proba else {}
         start = 0
         for rows, identifiers in self._pieces(len(model.labels_)):
             here = slice(start, start + rows)
@@ -116,14 +130,23 @@ def open_input(source: TableSource, *, stream: bool = False, memory: str | None 
 
 
 def _whole(source: TableSource) -> Input:
-    rows = read_table(source.path, **source.reading)
+    file = read_file(source.path, **source.reading)
+    codebook, rows = file.codebook, file.table
+    if source.csv.codebook is not None:
+        given = read_codebook(source.csv.codebook)
+        given.check(rows.column_names, source.csv.codebook)
+        codebook, rows = (codebook or Codebook()).updated(given), given.apply(rows)
     _check_there(source.aside, rows.column_names)
     return Input(
         rows.drop_columns(list(set(source.aside.values()))),
         None if source.id is None else rows.select([source.id]),
         _series(source.id, rows),
-        None if source.weight is None else _weights(source.weight, rows),
+        None if source.weight is None else weights_of(source.weight, rows),
         _series(source.against, rows),
+        tuple(finding.message for finding in file.findings),
+        file.findings,
+        file.dialect,
+        codebook,
     )
 
 
@@ -132,7 +155,7 @@ def _series(name: str | None, rows: pa.Table) -> Any:
     return None if name is None else rows.column(name).to_pandas().rename(name)
 
 
-def _weights(name: str, rows: pa.Table) -> FloatArray:
+def weights_of(name: str, rows: pa.Table) -> FloatArray:
     """The column of weights as numbers; a missing one is refused at fit."""
     try:
         return np.asarray(rows.column(name).cast(pa.float64()), dtype=np.float64)
@@ -141,15 +164,21 @@ def _weights(name: str, rows: pa.Table) -> FloatArray:
 
 
 def _streamed(source: TableSource, memory: str) -> StreamedInput:
-    for option in source.aside.keys() - {"--id"}:
-        raise ParameterError(f"{option} needs the rows in memory together. Leave out --stream.")
-    files = scan(source.path, **source.reading, memory=memory)
-    if source.id is None:
-        return StreamedInput(files)
+    if source.csv.codebook is not None:
+        raise ParameterError("--codebook needs the rows in memory together. Leave out --stream.")
+    reading = source.reading
+    if reading.pop("sheet", None) is not None:
+        raise ParameterError("--sheet needs the workbook in memory. Leave out --stream.")
+    files = scan(source.path, **reading, memory=memory)
+    notes = tuple(finding.message for finding in files.findings)
+    if not source.aside:
+        return StreamedInput(files, notes=notes, files=files)
     _check_there(source.aside, files.names)
-    # Two scans of the same files: identifiers would otherwise be read in every pass of the fit.
-    kept = tuple(name for name in files.names if name != source.id)
-    return StreamedInput(files.only(kept), files.only((source.id,)))
+    # Several scans of the same files: else a fit would read what is beside the rows in every pass.
+    kept = tuple(name for name in files.names if name not in (source.id, source.against))
+    identifiers = None if source.id is None else files.only((source.id,))
+    rows = files.only(kept)
+    return StreamedInput(rows, identifiers, source.id, source.weight, source.against, notes, files=files)
 
 
 def _check_there(aside: dict[str, str], names: Iterable[str]) -> None:
@@ -165,7 +194,7 @@ def predicted_labels(model: Clusterer, given: Input, named: str | None, *, proba
     for rows in given.tables():
         known = rows.select(list(model.schema_.inputs))
         labels = model.predict(known)
-        doubts = doubt_columns(model, known, labels) if proba else {}
+        doubts = border_columns(model, known, labels) if proba else {}
         yield label_columns(model, labels, None if named is None else rows.select([named]), doubts)
 
 
@@ -174,7 +203,8 @@ def label_columns(
 ) -> pa.Table:
     """The table of labels.csv: identifiers if there are any, ``cluster``, its name if it has one, doubts."""
     cluster = pa.array(labels)
-    names = {"cluster_name": pa.array(model.cluster_names_).take(cluster)} if fitted_of(model).names else {}
+    known = pa.array(labels, mask=np.asarray(labels) < 0)  # an outlier is in no cluster
+    names = {"cluster_name": pa.array(model.cluster_names_).take(known)} if fitted_of(model).names else {}
     made = pa.table({"cluster": cluster, **names, **(doubts or {})})
     if identifiers is None:
         return made
@@ -183,16 +213,17 @@ def label_columns(
     return pa.table([*identifiers.columns, *made.columns], head)
 
 
-def doubt_columns(model: Clusterer, rows: Any, labels: Any) -> dict[str, Any]:
+def border_columns(model: Clusterer, rows: Any, labels: Any) -> dict[str, Any]:
     """Probabilities of rows, the cluster across the border where a row is on one, and outlier scores."""
     probabilities = np.asarray(model.predict_proba(rows))
-    across = border_by_probability(np.asarray(labels), probabilities)
+    labels = np.where(np.asarray(labels) < 0, probabilities.argmax(axis=1), labels)
+    across = border_by_probability(labels, probabilities)
     shares = {f"probability_{cluster}": share for cluster, share in enumerate(probabilities.T.round(6))}
     outliers = np.asarray(model.outlier_scores(rows)).round(3)
-    return {**shares, "border": pa.array(across, mask=across < 0), "outlier": outliers}
+    return {**shares, "border": pa.array(across, mask=across < 0), "outlier_score": outliers}
 
 
-def csv_text(frame: Any, *, header: bool = True, quote_formulas: bool = False) -> str:
+def csv_text(frame: Any, *, header: bool = True, quote_formulas: bool = False, delimiter: str = ",") -> str:
     r"""A frame of any library as CSV, whole numbers with gaps kept whole; what is not a number is a gap.
 
     ``quote_formulas`` puts an apostrophe before names and texts that a spreadsheet would run as a formula.
@@ -213,7 +244,7 @@ def csv_text(frame: Any, *, header: bool = True, quote_formulas: bool = False) -
             table = table.set_column(at, field, numbers)
     table = without_formulas(table) if quote_formulas else table
     frame = table.to_pandas(types_mapper=pd.ArrowDtype)
-    return str(frame.to_csv(index=False, header=header, lineterminator="\n"))
+    return str(frame.to_csv(index=False, header=header, sep=delimiter, lineterminator="\n"))
 
 
 def without_formulas(table: pa.Table) -> pa.Table:

@@ -6,7 +6,7 @@ import json
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +28,7 @@ WIDE_ENOUGH_FOR_BARS = 72  # below this the words need the room
 
 @dataclass
 class Terminal:
-    """Speaks for one command; a quiet one says nothing, but writes the data that was asked for."""
+    """Output of one command: data to stdout, messages to stderr unless ``quiet``."""
 
     json: bool = field(default=False, init=False)  # of a command without the option
     quiet: Annotated[
@@ -41,6 +41,11 @@ class Terminal:
         if not self.quiet:
             # Words in brackets, such as catalpa[report], are text and no style.
             _console(sys.stderr).print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def say_all(self, texts: Iterable[str]) -> None:
+        """Lines for the person, one after another."""
+        for text in texts:
+            self.say(text)
 
     def wrote(self, *paths: Path | None) -> None:
         """Say which files were written; None is none."""
@@ -123,7 +128,7 @@ class Terminal:
 
 @dataclass
 class JsonTerminal(Terminal):
-    """Speaks for a command that can answer in JSON."""
+    """Output of a command with the option --json."""
 
     json: AsJson = False
 

@@ -1,1 +1,1 @@
-"""The methods, one file each, as scikit-learn estimators; ``registry`` names them and imports none."""
+"""The methods as scikit-learn estimators, one file each; ``registry`` lists them without importing them."""

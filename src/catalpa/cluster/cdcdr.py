@@ -1,4 +1,4 @@
-"""CDC_DR: categories as the nodes of a graph."""
+"""CDC_DR: graph embedding of categories."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from catalpa.costs.cdcdr import SIMILARITIES, factors, spectrum, unit_rows, value_graph
 from catalpa.costs.cooccurrence import in_use, overall_shares
 from catalpa.costs.embedding import JointVectors, MeanVectors, category_distances, vectors_at
-from catalpa.costs.graph import SIMILARITIES, factors, spectrum, unit_rows, value_graph
 from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.centroids import BEGIN, settle_centroids
-from catalpa.estimator.contents import ModelContents
-from catalpa.estimator.parameters import IterationSettings, choice, either, rules, whole
+from catalpa.estimator.model_shapes import ModelContents
+from catalpa.estimator.parameters import IterationSettings, choice, either, integer, rules
+from catalpa.explain.relations import Relations
 from catalpa.loop.restarts import generators
-from catalpa.relations.relations import Relations
 from catalpa.steps.embed import join_vectors, mean_vectors
 from catalpa.table.blocks import Axis, FloatArray
 
@@ -24,56 +24,56 @@ METHODS = {"joint": JointVectors, "mean": MeanVectors}
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CDCDR(IterationSettings, Clusterer):
-    """Cluster rows after learning a vector for every category from the graph of all categories.
+    """Cluster categorical data with category vectors from a graph of all categories (CDC_DR).
 
-    The categories of all columns are the nodes of one graph; an edge says how much the rows of two
-    categories overlap. The graph's leading eigenvectors give categories that occur together similar
-    vectors, across columns too. A row is the vectors of its categories one after the other, or their
-    mean, and rows are clustered by k-means.
+    The categories of all columns are the nodes of one graph, whose edge weights measure the overlap between
+    the rows of two categories. In the leading eigenvectors of the graph, categories that occur together have
+    similar vectors, also across columns. A row is represented by the concatenation or the mean of the vectors
+    of its categories, and rows are clustered by k-means.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters. A table with fewer distinct rows gives fewer clusters and a warning.
     similarity : {"ochiai", "jaccard", "overlap", "dice"}, default="ochiai"
-        Overlap of two categories' rows: their common rows divided by the geometric mean of their
-        counts, by the rows of either, by the smaller count, or by the sum of the counts.
+        Overlap of the rows of two categories: the number of common rows divided by the geometric mean of
+        their counts, by the number of rows with either, by the smaller count, or by the sum of the counts.
     embedding : {"spectral", "none", "nmf"}, default="spectral"
-        Vectors of the categories: eigenvectors of the normalised graph, the graph's own rows, or the
-        left factor of its non-negative factorisation.
+        Vectors of the categories: eigenvectors of the normalised graph, rows of the similarity matrix, or the
+        left factor of its non-negative matrix factorisation.
     n_components : int, "average" or None, default=None
-        Length of the vectors; None is ``n_clusters``, which the authors' program takes, "average" the
-        mean number of categories of a column, which their text says. Not used by ``embedding="none"``.
-        Eigenvectors of equal eigenvalues are taken together, so that the result does not depend on the
-        computer: ``embedding="spectral"`` may take more than this.
+        Number of components. None uses ``n_clusters``, as in the authors' program; "average" uses the mean
+        number of categories per column, as in the paper. Not used with ``embedding="none"``. Eigenvectors of
+        equal eigenvalues are used all or none, so that the result does not depend on the machine;
+        ``embedding="spectral"`` may therefore use more components.
     integration : {"joint", "mean"}, default="joint"
-        A row is the vectors of its categories one after the other, or their mean.
+        Represent a row by the concatenation of the vectors of its categories, or by their mean.
     init : {"k-means++", "random", "huang", "cao"} or table, default="k-means++"
-        Rows to start from.
+        Initial rows.
     n_init : int, default=1
-        Starts of k-means; the one of least cost is kept. The publication's tables are means over
-        single starts; more find a lower cost.
+        Number of k-means starts; the result with the lowest cost is kept. The tables in the paper are means
+        over single starts; more starts find a lower cost.
     max_iter, empty_clusters, missing, handle_unknown
         As in :class:`KModes`.
-    categorical_features, bins, n_jobs, random_state, verbose, callback
+    categorical_features, bins, n_jobs, random_state, verbose, callback, recipe
         As in :class:`KModes`.
 
     Attributes
     ----------
     labels_ : array (n,) of int32
     category_similarity_ : array (V, V)
-        The graph; categories in the order of the columns. Columns with a single category take no part.
+        The similarity matrix; categories in the order of the columns. Constant columns are left out.
     category_vectors_ : array (V, p)
     relations_ : Relations
         Distances between the vectors of a column's categories, the same in every cluster.
     cost_ : float
-        Summed squared distance of the rows to their cluster's centroid. With ``integration="mean"``
-        the mean squared distance of the row's categories to it, which is larger by a term that does
-        not depend on the clusters.
+        Sum of squared distances of the rows to their cluster's centroid. With ``integration="mean"``, the
+        mean squared distance of the row's categories to it, which is larger by a term that does not depend on
+        the clusters.
     cluster_centers_ : frame of the table's library
         The most frequent category of each column, one row per cluster.
     n_clusters_ : int
-        Number of clusters found; fewer than asked for if some were lost.
+        Number of non-empty clusters, which may be smaller than ``n_clusters``.
     n_iter_, history_, cluster_sizes_, profiles_, schema_
         As in :class:`KModes`.
 
@@ -92,20 +92,20 @@ class CDCDR(IterationSettings, Clusterer):
     (np.True_, np.False_)
     """
 
-    # The four that reproduce the authors' published numbers.
+    # These four reproduce the authors' published numbers.
     similarity: str = "ochiai"
     embedding: str = "spectral"
     n_components: int | str | None = None
     integration: str = "joint"
     init: Any = "k-means++"
-    n_init: int = 1  # as the authors' program; tables of two clusters often have two different rests
+    n_init: int = 1  # as in the authors' program; with two clusters there are often two local optima
     bins: int | None = None
 
     _numbers = "refuse"
     _rules = rules(
         similarity=choice(*SIMILARITIES),
         embedding=choice("spectral", "none", "nmf"),
-        n_components=either(choice(None, "average"), whole(1)),
+        n_components=either(choice(None, "average"), integer(1)),
         integration=choice(*METHODS),
         init=BEGIN,
     )
@@ -117,7 +117,7 @@ class CDCDR(IterationSettings, Clusterer):
         axis = problem.axis
         together = problem.cooccurrences()
         overall = overall_shares(together, axis)
-        # A column of one category is joined to everything: it tells no rows apart, but shifts all degrees.
+        # The category of a constant column is connected to all others, which would change all degrees.
         places, among, own_axis = in_use(together, axis, fewest=2)
         graph = value_graph(among, self.similarity)
         vectors = vectors_at(places, self._vectors(graph, own_axis, problem), overall, axis)
@@ -132,7 +132,7 @@ class CDCDR(IterationSettings, Clusterer):
         if self.embedding == "none" or not len(graph):
             return unit_rows(graph)
         length = self._length(axis, problem.n_clusters)
-        if self.embedding == "nmf":  # the factorisation begins at random, the others leave nothing to chance
+        if self.embedding == "nmf":  # only the factorisation is randomised
             return unit_rows(factors(graph, length, generators(problem.random_state, 1)[0]))
         return unit_rows(spectrum(graph, length)[0])
 
@@ -140,12 +140,12 @@ class CDCDR(IterationSettings, Clusterer):
         if self.n_components is None:
             return n_clusters
         if self.n_components == "average":
-            return axis.length // len(axis.filled)  # columns that take no part have no categories here
+            return axis.length // len(axis.filled)  # constant columns have no categories here
         return int(self.n_components)
 
     @property
     def category_similarity_(self) -> FloatArray:
-        """The graph of categories, (V, V)."""
+        """Similarity matrix of categories, (V, V)."""
         return self._fitted.outcome.shared["graph"]
 
     @property
@@ -155,13 +155,13 @@ class CDCDR(IterationSettings, Clusterer):
 
     @property
     def relations_(self) -> Relations:
-        """How far apart the categories of every column are."""
+        """Distances between the categories of every column."""
         return self._fitted.relations(category_distances(self.category_vectors_, self.schema_.axis))
 
     def embed(self, X: Any) -> FloatArray:
-        """Vector of every row: (n, columns * p) where joint, (n, p) where the mean.
+        """Vector of every row: (n, columns * p) for "joint", (n, p) for "mean".
 
-        A category that fit never saw, or a cell that is left out, is at the mean of its column.
+        Unseen categories and ignored missing values are at the mean of their column.
         """
         engine, overall = self._engine(X), self._fitted.outcome.shared["overall"]
         wide = vectors_at(engine.axis.category_places, self.category_vectors_, overall, engine.axis)

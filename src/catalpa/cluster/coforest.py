@@ -6,45 +6,46 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from catalpa.costs.forest import Forest, OrderForest
+from catalpa.costs.coforest import Forest, OrderForest
 from catalpa.costs.matching import Matching
 from catalpa.estimator.base import Clusterer, Outcome, Problem
-from catalpa.estimator.contents import ModelContents
+from catalpa.estimator.model_shapes import ModelContents
 from catalpa.estimator.parameters import IterationSettings
-from catalpa.loop.settle import Settled
-from catalpa.relations.relations import Relations
+from catalpa.explain.relations import Relations
+from catalpa.loop.settle import RunResult
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CoForest(IterationSettings, Clusterer):
-    """Cluster categories along trees that are learned together with the clusters.
+    """Cluster categorical data with trees of categories learned together with the clusters (CoForest).
 
-    Two categories of a column are near when they spread over the clusters alike. The minimum spanning
-    tree of these distances keeps the local order of the categories, and the distance of two categories
-    is the way through the tree. Rows go to the cluster whose cells they are nearest to on average; trees
-    and clusters alternate until nothing moves, beginning with k-modes.
+    Two categories of a column are close if they have similar distributions over the clusters. The minimum
+    spanning tree of these distances keeps the local order of the categories, and the distance of two
+    categories is their path length in the tree. Rows are assigned to the cluster with the lowest mean
+    distance to its cells. Starting from k-modes, trees and clusters are updated alternately until
+    convergence.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters. A table with fewer distinct rows gives fewer clusters and a warning.
     init : {"random", "huang", "cao"} or table, default="random"
-        Rows that the k-modes start begins with.
+        Initial rows of k-modes.
     n_init : int, default=10
-        Starts; the one of least cost is kept.
+        Number of starts; the result with the lowest cost is kept.
     max_iter, max_rounds : int, default=51
-        Most passes between two relearnings, and most relearnings.
+        Maximum number of iterations between two relearnings, and of relearnings.
     empty_clusters : {"reseed", "keep"}, default="reseed"
-        A cluster that loses all its rows takes the row that fits worst, or stays as it last was, which
-        is what the published program does.
-    missing, handle_unknown, categorical_features, bins, n_jobs, random_state, verbose, callback
+        An empty cluster is re-seeded with the row that fits worst, or keeps its last state, as in the
+        published program.
+    missing, handle_unknown, categorical_features, bins, n_jobs, random_state, verbose, callback, recipe
         As in :class:`KModes`.
 
     Attributes
     ----------
     labels_ : array (n,) of int32
     relations_ : Relations
-        For a column (the same in all clusters): its tree, edge lengths, distances, a drawing.
+        The tree of each column, shared by all clusters: edge lengths, distances, drawing.
     cluster_centers_ : frame
         The most frequent category of each column, one row per cluster.
     cost_, n_clusters_, n_iter_, history_, cluster_sizes_, profiles_, schema_
@@ -76,8 +77,8 @@ class CoForest(IterationSettings, Clusterer):
     def _solve(self, problem: Problem) -> Outcome:
         begin, learner = Matching(problem.axis), OrderForest(problem.axis)
 
-        def run(rng: np.random.Generator) -> Settled[Forest]:
-            # A tree needs clusters to be learned from: those of k-modes, as published.
+        def run(rng: np.random.Generator) -> RunResult[Forest]:
+            # Trees are learned from clusters, initially those of k-modes, as published.
             begun = problem.settle(begin, begin.start(problem.seeds(rng)), phase="start")
             return problem.alternate(learner, learner.relearn(begun.after, begun.filled), begun)
 

@@ -1,4 +1,4 @@
-"""CURE: categories described by the groups they fall into."""
+"""CURE: category embedding by hierarchical couplings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from catalpa.costs.cooccurrence import in_use, overall_shares
-from catalpa.costs.coupling import (
+from catalpa.costs.cure import (
     FREQUENCY_COUPLINGS,
     category_groups,
     column_points,
@@ -18,44 +18,44 @@ from catalpa.costs.coupling import (
 from catalpa.costs.embedding import JointVectors, category_distances, vectors_at
 from catalpa.estimator.base import Clusterer, Outcome, Problem
 from catalpa.estimator.centroids import BEGIN, settle_centroids
-from catalpa.estimator.contents import ModelContents
+from catalpa.estimator.model_shapes import ModelContents
 from catalpa.estimator.parameters import IterationSettings, choice, number, rules
+from catalpa.explain.relations import Relations
 from catalpa.loop.restarts import generators
-from catalpa.relations.relations import Relations
 from catalpa.steps.embed import join_vectors
 from catalpa.table.blocks import FloatArray, IntArray
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class CURE(IterationSettings, Clusterer):
-    """Cluster rows after learning a vector for every category from how categories couple.
+    """Cluster categorical data with category vectors from hierarchical couplings (CURE).
 
-    Categories are described by which others they occur with and by how frequent they are beside them;
-    both descriptions are grouped by k-means at many sizes of group. A category's vector is its
-    membership in all those groups, a row is the vectors of its categories one after the other, and
-    rows are clustered by k-means. This is CURE's instance for clustering, CDE.
+    Categories are described by their co-occurrences and by their relative frequencies; both descriptions are
+    clustered by k-means for many numbers of groups. The vector of a category contains its memberships in all
+    these groups, a row is the concatenation of the vectors of its categories, and rows are clustered by
+    k-means. This is CDE, the instance of CURE for clustering.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters. A table with fewer distinct rows gives fewer clusters and a warning.
     alpha : float, default=10
-        Grouping goes on to larger numbers q of groups until more than ``q / alpha`` of them have a
-        single category. A larger value stops earlier.
+        The number q of groups is increased until more than ``q / alpha`` groups have a single category. A
+        larger value stops earlier.
     beta : float, default=1e-10
-        Components of the vectors that range over less are left out of ``category_vectors_`` and
-        ``embed``. Clusters are found from the exact distances.
+        Components with a smaller range are left out of ``category_vectors_`` and ``embed``. Clustering uses
+        the exact distances.
     couplings : {"program", "definition"}, default="program"
-        Frequency ratio of two categories that never meet: as it is, which is what the authors'
-        program computes, or weighted by the dependence of their columns, as the definition reads.
+        Frequency ratio of two categories that never co-occur: unweighted, as in the authors' program, or
+        weighted by the dependence of their columns, as defined in the paper.
     init : {"k-means++", "random", "huang", "cao"} or table, default="k-means++"
-        Rows to start from.
+        Initial rows.
     n_init : int, default=1
-        Starts of the last k-means; the one of least cost is kept. The publication runs one; more
-        find a lower cost.
+        Number of starts of the final k-means; the result with the lowest cost is kept. The paper uses one;
+        more find a lower cost.
     max_iter, empty_clusters, missing, handle_unknown
         As in :class:`KModes`.
-    categorical_features, bins, n_jobs, random_state, verbose, callback
+    categorical_features, bins, n_jobs, random_state, verbose, callback, recipe
         As in :class:`KModes`.
 
     Attributes
@@ -68,11 +68,11 @@ class CURE(IterationSettings, Clusterer):
     relations_ : Relations
         Distances between the vectors of a column's categories, the same in every cluster.
     cost_ : float
-        Summed squared distance of the rows to their cluster's centroid.
+        Sum of squared distances of the rows to their cluster's centroid.
     cluster_centers_ : frame of the table's library
         The most frequent category of each column, one row per cluster.
     n_clusters_ : int
-        Number of clusters found; fewer than asked for if some were lost.
+        Number of non-empty clusters, which may be smaller than ``n_clusters``.
     n_iter_, history_, cluster_sizes_, profiles_, schema_
         As in :class:`KModes`.
 
@@ -115,28 +115,28 @@ class CURE(IterationSettings, Clusterer):
     def _solve(self, problem: Problem) -> Outcome:
         axis = problem.axis
         together = problem.cooccurrences()
-        rng = generators(problem.random_state, 1)[0]  # groups are found once, for all starts alike
+        rng = generators(problem.random_state, 1)[0]  # groups are computed once for all starts
         places, among, own_axis = in_use(together, axis)
         groups = category_groups(among, own_axis, couplings=self.couplings, alpha=self.alpha, rng=rng)
         overall = overall_shares(together, axis)
-        # Rotating all components keeps distances, so clustering takes fewer columns than embed gives.
+        # Rotating all components preserves distances, so clustering needs fewer columns than embed returns.
         vectors = vectors_at(places, column_points(groups, own_axis), overall, axis)
         rest = settle_centroids(problem, JointVectors(axis, vectors, overall))
-        every = np.full((axis.length, groups.shape[1]), -1)  # categories that no row holds are in no group
+        every = np.full((axis.length, groups.shape[1]), -1)  # categories that do not occur are in no group
         every[places] = groups
         shared = {"groups": every, "vectors": vectors, "overall": overall}
         return problem.outcome(rest, shared=shared)
 
     @property
     def category_groups_(self) -> IntArray:
-        """Which category is in which group, (V, groups)."""
+        """Indicator matrix of categories and groups, (V, groups)."""
         return np.asarray(memberships(self._groups).toarray())
 
     @property
     def category_vectors_(self) -> FloatArray:
         """Vector of every category, (V, p)."""
         overall = self._fitted.outcome.shared["overall"]
-        # Made when asked for: clustering went by exact distances, and components are costly to keep.
+        # Computed on demand: clustering uses exact distances, and components need much memory.
         places = np.flatnonzero(overall)
         members = memberships(self._groups[places])
         vectors = principal_scores((members @ members.T).toarray(), self.beta)
@@ -148,14 +148,14 @@ class CURE(IterationSettings, Clusterer):
 
     @property
     def relations_(self) -> Relations:
-        """How far apart the categories of every column are."""
+        """Distances between the categories of every column."""
         vectors = self._fitted.outcome.shared["vectors"]
         return self._fitted.relations(category_distances(vectors, self.schema_.axis))
 
     def embed(self, X: Any) -> FloatArray:
-        """Vector of every row, (n, columns * p): those of its categories one after the other.
+        """Vector of every row, (n, columns * p): the concatenation of the vectors of its categories.
 
-        A category that fit never saw, or a cell that is left out, is at the mean of its column.
+        Unseen categories and ignored missing values are at the mean of their column.
         """
         engine, overall = self._engine(X), self._fitted.outcome.shared["overall"]
         wide = vectors_at(engine.axis.category_places, self.category_vectors_, overall, engine.axis)

@@ -8,71 +8,73 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.costs.conditional import ClusterRelations, OnLines, tree_lengths
+from catalpa.costs.disc import ClusterRelations, DiscState, tree_lengths
 from catalpa.costs.matching import Matching, Prototypes
 from catalpa.estimator.attributes import frame_in
 from catalpa.estimator.base import Clusterer, Outcome, Problem
-from catalpa.estimator.contents import ModelContents
+from catalpa.estimator.model_shapes import ModelContents
 from catalpa.estimator.parameters import IterationSettings, choice, either, number, rules
-from catalpa.loop.settle import Settled
-from catalpa.relations.relations import Relations
+from catalpa.explain.relations import Relations
+from catalpa.loop.settle import RunResult
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DISC(IterationSettings, Clusterer):
-    """Cluster categories with relations that every cluster learns for itself, as published.
+    """Cluster categorical data with cluster-specific relations between categories (DISC), as published.
 
-    In each cluster the categories of a column lie on a line, placed by their share in that cluster; the
-    distance of two categories is the way along that line. Rows go to the cluster whose centre they are
-    nearest to, and the lines are made anew from the clusters until the clusters repeat.
+    In each cluster, the categories of a column lie on a line at their shares in the cluster; the distance of
+    two categories is their distance on that line. Rows are assigned to the cluster with the nearest centre,
+    and the lines are relearned from the clusters until the clusters no longer change.
 
-    This is the method of the paper to the letter, in both readings that paper and program allow. Its result
-    depends on the start, and its objective rewards clusters that swallow others; :class:`Grove` keeps the
-    idea and repairs that.
+    This implementation follows the paper exactly, with options for the points in which paper and published
+    program differ. The result depends on the initial rows, and the objective favours solutions in which one
+    cluster absorbs the others; :class:`Grove` keeps the idea without these problems.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters. A table with fewer distinct rows gives fewer clusters and a warning.
     distance : {"sum", "euclidean"}, default="sum"
-        Over columns: the sum of distances (Eq. 9), or the root of the sum of their squares, as in the
-        program that the authors published.
+        Distance over columns: the sum of distances (Eq. 9), or the root of the sum of squares, as in the
+        published program.
     centers : {"mode", "nearest"}, default="mode"
-        A cluster's centre: its most frequent category, or (the published program) the category with the
-        least summed distance to the cluster's cells.
+        Centre of a cluster: the most frequent category, or, as in the published program, the category with
+        the lowest summed distance to the cells of the cluster.
     relearn : bool, default=True
-        Relearn until the clusters repeat. False learns once, the paper's DISC-I.
+        Relearn until the clusters no longer change. False learns once (DISC-I in the paper).
     gamma : float or None, default=None
-        Weight of the numeric part. None balances it so that over the whole table a numeric column sets two
-        random rows as far apart, on average, as a categorical one. The paper does not state its weight.
+        Weight of the numeric part. None balances it so that, over the whole table, numeric and categorical
+        columns contribute equally to the mean distance of two random rows. The paper does not state its
+        weight.
     init : {"random", "huang", "cao"} or table, default="random"
-        Rows to start from: distinct random rows as in the paper, Huang's or Cao's choice, or a table of
-        centres in original values with the columns of ``X``.
+        Initial rows: distinct random rows as in the paper, Huang's or Cao's method, or a table of centres in
+        original values with the columns of ``X``.
     n_init : int, default=1
-        Starts; the one of least cost is kept. More than one is no help: the objective rewards collapse.
+        Number of starts; the result with the lowest cost is kept. More than one start does not help, because
+        the objective favours collapsed clusters.
     max_iter, max_rounds : int, default=100 and 50
-        Most passes between two relearnings, and most relearnings.
+        Maximum number of iterations between two relearnings, and of relearnings.
     empty_clusters : {"reseed", "keep"}, default="reseed"
-        A cluster that loses all its rows takes the row that fits worst. "keep" is what the published
-        program does: the empty cluster's distances become 0 and it may swallow the others.
-    missing, handle_unknown, categorical_features, n_jobs, random_state, checkpoint, verbose, callback
+        "reseed" gives an empty cluster the row that fits worst. "keep" follows the published program: the
+        distances of an empty cluster become 0, and it may absorb the others.
+    missing, handle_unknown, categorical_features, n_jobs, random_state, checkpoint, verbose, callback, recipe
         As in :class:`KModes`.
 
     Attributes
     ----------
     labels_ : array (n,) of int32
     relations_ : Relations
-        For a cluster and a column: the line of categories, edge lengths, distances, a drawing.
+        For each cluster and column: the line of categories, edge lengths, distances, drawing.
     weights_ : frame of the table's library
-        Weight of every categorical column in every cluster: the length of its tree, over the sum of the
-        lengths of all trees of the cluster (Remark 2 of the paper). Each row sums to 1.
+        Weight of every categorical column in every cluster: the length of its tree divided by the total
+        length of all trees of the cluster (Remark 2 of the paper). Each row sums to 1.
     cluster_centers_ : frame of the table's library, one row per cluster, in original values
     cost_ : float
-        Summed distance of the rows to their centres.
+        Sum of distances of the rows to their centres.
     gamma_ : float
-        The weight of the numeric part that was used.
+        Weight of the numeric part that was used.
     balance_ : dict
-        Shares of categories and of numbers in the final cost; for tables that have both.
+        Shares of the final cost due to categorical and numeric columns, for mixed tables.
     n_clusters_, n_iter_, history_, cluster_sizes_, profiles_, schema_
         As in :class:`KModes`.
 
@@ -89,11 +91,11 @@ class DISC(IterationSettings, Clusterer):
     [2, 2]
     """
 
-    distance: str = "sum"  # this and the centres as printed; the program differs in both
+    distance: str = "sum"  # this and the centres as in the paper; the program differs in both
     centers: str = "mode"
     relearn: bool = True
     gamma: float | None = None
-    n_init: int = 1  # the least cost of several is often that of a cluster which swallowed the others
+    n_init: int = 1  # the lowest cost of several starts is often a collapsed solution
     max_rounds: int = 50  # about the cap of the authors' program
     checkpoint: str | PathLike[str] | None = None
 
@@ -107,7 +109,7 @@ class DISC(IterationSettings, Clusterer):
     _contents = ModelContents(learned={"positions": ("clusters", "places")}, facts=("gamma",))
 
     def _solve(self, problem: Problem) -> Outcome:
-        """Begin with k-modes, learn the lines, settle, and relearn until the clusters repeat."""
+        """Start with k-modes, then learn the lines and reassign until the clusters no longer change."""
         axis = problem.axis
         gamma = problem.balanced_gamma() if self.gamma is None else float(self.gamma)
         begin = Matching(axis, number_weight=gamma)
@@ -119,7 +121,7 @@ class DISC(IterationSettings, Clusterer):
             number_weight=gamma,
         )
 
-        def run(rng: np.random.Generator) -> Settled[OnLines]:
+        def run(rng: np.random.Generator) -> RunResult[DiscState]:
             begun = problem.settle(begin, begin.start(problem.seeds(rng)), phase="start")
             return relearned(problem, learner, begun, relearn=self.relearn)
 
@@ -129,7 +131,7 @@ class DISC(IterationSettings, Clusterer):
 
     @property
     def relations_(self) -> Relations:
-        """What every cluster learned about the categories of every column."""
+        """Relations between the categories of every column in every cluster."""
         found = self._fitted
         lines = Relations.on_lines(found.schema, found.outcome.learned["positions"], shares=found.shares)
         return replace(lines, unit="difference of shares")
@@ -138,9 +140,9 @@ class DISC(IterationSettings, Clusterer):
     def weights_(self) -> Any:
         """Weight of every categorical column in every cluster, from its trees; rows sum to 1.
 
-        A tree is as long as the most common category of the column in the cluster is more common than the
-        least common one. That is the most that a cell can cost, and so what the column weighs (Remark 2).
-        Columns weigh the same in a cluster whose trees all have length 0.
+        The length of a tree is the difference between the largest and the smallest share of the column in the
+        cluster. This is the largest possible cost of a cell, and therefore the weight of the column
+        (Remark 2). If all trees of a cluster have length 0, its columns have equal weights.
         """
         columns = self.schema_.categorical
         lengths = tree_lengths(self._fitted.outcome.learned["positions"], self.schema_.axis)
@@ -152,9 +154,9 @@ class DISC(IterationSettings, Clusterer):
 
 
 def relearned(
-    problem: Problem, learner: ClusterRelations, begun: Settled[Prototypes], *, relearn: bool
-) -> Settled[OnLines]:
-    """Algorithm 1 from where k-modes came to rest: settle and relearn until the clusters repeat, or once."""
+    problem: Problem, learner: ClusterRelations, begun: RunResult[Prototypes], *, relearn: bool
+) -> RunResult[DiscState]:
+    """Algorithm 1 from the result of k-modes: reassign and relearn until the clusters repeat, or once."""
     lines = learner.relearn(begun.after, begun.filled)
     if relearn:
         return problem.alternate(learner, lines, begun)

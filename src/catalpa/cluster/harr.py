@@ -1,4 +1,4 @@
-"""HARR: columns of all kinds unfolded into axes, whose weights are learned with the clusters."""
+"""HARR: nominal, ordered and numeric columns as weighted axes."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.costs.axis_weights import AxisWeights, Het2Hom, Launch, Placed, column_weights
 from catalpa.costs.cooccurrence import Contexts
-from catalpa.costs.reconstruction import Space, check_sizes, unfold
+from catalpa.costs.harr import AxisWeights, HarrState, Het2Hom, Launch, column_weights
+from catalpa.costs.harr_axes import Space, check_sizes, unfold
 from catalpa.engines.base import Engine
 from catalpa.estimator.attributes import weights_frame
 from catalpa.estimator.base import Clusterer, Outcome, Problem
-from catalpa.estimator.contents import ModelContents
-from catalpa.estimator.parameters import IterationSettings, choice, rules, whole
+from catalpa.estimator.model_shapes import ModelContents
+from catalpa.estimator.parameters import IterationSettings, choice, integer, rules
 from catalpa.estimator.problem import Fitted
-from catalpa.loop.alternate import Before
+from catalpa.explain.relations import Relations
+from catalpa.loop.alternate import PreviousRound
 from catalpa.loop.history import Pass
-from catalpa.loop.settle import Settled
-from catalpa.relations.relations import Relations
+from catalpa.loop.settle import RunResult
 from catalpa.steps.assign import summed_deviations
 from catalpa.steps.counts import binned_axis, cooccurrences_with_bins
-from catalpa.steps.scores import Scores, fix
+from catalpa.steps.scores import Scores, to_fixed_point
 from catalpa.table.blocks import TICK_BITS, FloatArray
 
 LAUNCH_PASSES = 51  # as in Het2Hom's program, like the small change of the cost at which it stops
@@ -32,36 +32,36 @@ SMALL_CHANGE = 0.001
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class HARR(IterationSettings, Clusterer):
-    """Cluster nominal, ordered and numeric columns in one space with learned weights.
+    """Cluster nominal, ordered and numeric columns in one space with learned weights (HARR).
 
-    The distance of two categories follows from what else their rows hold. A nominal column becomes an
-    axis for every two of its categories, onto which the others are projected; ordered and numeric
-    columns are axes already. On every axis a cluster has a prototype, rows go to the cluster with the
-    least weighted distance, and axes on which a cluster is compact and far from the others gain weight.
+    The distance of two categories follows from the distributions of their rows in all columns. A nominal
+    column becomes one axis per pair of its categories, onto which the others are projected; ordered and
+    numeric columns are axes already. A cluster has a prototype on every axis, rows are assigned to the
+    cluster with the lowest weighted distance, and axes on which clusters are compact and well separated get
+    larger weights.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters. A table with fewer distinct rows gives fewer clusters and a warning.
     variant : {"M", "V", "H2H"}, default="M"
-        Weights for every cluster apart (HARR-M), the same for all (HARR-V), or the rule of the
-        predecessor Het2Hom: squared distances, a launch that keeps clusters of one size, and weights
-        that shift within a column.
+        Weights per cluster (HARR-M), shared by all clusters (HARR-V), or the rule of the predecessor Het2Hom:
+        squared distances, initial passes that balance cluster sizes, and weights that shift within a column.
     normalize : {"auto", "none", "space"}, default="auto"
-        "space" stretches every axis of categories to the length 1, "none" leaves it. "auto" stretches
-        where there are numeric columns, except for "H2H".
+        "space" scales every categorical axis to length 1, "none" does not. "auto" scales if there are numeric
+        columns, except for "H2H".
     prototype : {"medoid", "mode"}, default="medoid"
-        On each axis the category with the least summed distance, or the column's most frequent one.
+        On each axis, the category with the lowest summed distance, or the most frequent one of the column.
     n_bins : int, default=5
-        Bins of equal width that numeric columns are cut into where they tell categories apart.
+        Number of equal-width bins of numeric columns when they serve as context of categories.
     init, n_init
         As in :class:`KModes`.
     max_iter, max_rounds : int, default=100
-        Most passes between two relearnings, and most relearnings.
+        Maximum number of iterations between two relearnings, and of relearnings.
     empty_clusters : {"reseed", "keep"}, default="reseed"
-        A cluster that loses all its rows takes the row that fits worst, or stays as it was.
-    missing, handle_unknown, categorical_features, n_jobs, random_state, verbose, callback
-        As in :class:`KModes`. A missing number adds nothing.
+        An empty cluster is re-seeded with the row that fits worst, or keeps its last state.
+    missing, handle_unknown, categorical_features, n_jobs, random_state, verbose, callback, recipe
+        As in :class:`KModes`. A missing number has cost 0.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class HARR(IterationSettings, Clusterer):
     cost_, n_clusters_, n_iter_, history_, cluster_sizes_, profiles_, schema_
         As in :class:`KModes`.
     balance_ : dict
-        Share of the final cost that comes from categories and from numbers.
+        Shares of the final cost due to categorical and numeric columns.
 
     References
     ----------
@@ -97,8 +97,8 @@ class HARR(IterationSettings, Clusterer):
 
     variant: str = "M"
     normalize: str = "auto"
-    prototype: str = "medoid"  # nearer to the published results than the mode of Eq. 3
-    n_bins: int = 5  # of Het2Hom's program; the article only says to discretise
+    prototype: str = "medoid"  # closer to the published results than the mode of Eq. 3
+    n_bins: int = 5  # as in Het2Hom's program; the paper does not state a number
     max_rounds: int = 100
 
     _uses_order = True
@@ -107,7 +107,7 @@ class HARR(IterationSettings, Clusterer):
         variant=choice("M", "V", "H2H"),
         normalize=choice("auto", "none", "space"),
         prototype=choice("medoid", "mode"),
-        n_bins=whole(2, most=1 << 16),
+        n_bins=integer(2, most=1 << 16),
     )
     _contents = ModelContents(
         learned={"weights": ("clusters", "cells")},
@@ -126,7 +126,7 @@ class HARR(IterationSettings, Clusterer):
 
     def _space(self, problem: Problem) -> Space:
         columns, n_numeric = problem.schema.categorical, len(problem.schema.numeric)
-        # Before the pass: a column of many categories has an axis for every two of them.
+        # Before the pass, because a column has an axis for every pair of categories.
         check_sizes(columns)
         problem.check_pairs()
         axis = binned_axis(problem.engine.axis, n_numeric, self.n_bins)
@@ -140,13 +140,13 @@ class HARR(IterationSettings, Clusterer):
             to_unit=self.normalize == "space" or (self.normalize == "auto" and stretched),
         )
 
-    def _weighted(self, problem: Problem, space: Space, rng: np.random.Generator) -> Settled[Placed]:
+    def _weighted(self, problem: Problem, space: Space, rng: np.random.Generator) -> RunResult[HarrState]:
         """HARR-V and HARR-M."""
         n_axes = sum(space.n_axes) + len(problem.schema.numeric)
         learner = AxisWeights(
             problem.axis,
             space,
-            np.full(n_axes, 1.0 / max(n_axes, 1)),  # even weights until clusters tell otherwise
+            np.full(n_axes, 1.0 / max(n_axes, 1)),  # equal weights before the first relearning
             by_modes=self.prototype == "mode",
             per_cluster=self.variant == "M",
             deviations=partial(_deviations, problem.engine),
@@ -154,8 +154,8 @@ class HARR(IterationSettings, Clusterer):
         begun = problem.settle(learner, learner.start(problem.seeds(rng)))
         return problem.alternate(learner, begun.after, begun)
 
-    def _het2hom(self, problem: Problem, space: Space, rng: np.random.Generator) -> Settled[Placed]:
-        """The launch (where there are no numbers), even weights, then weights that shift within columns."""
+    def _het2hom(self, problem: Problem, space: Space, rng: np.random.Generator) -> RunResult[HarrState]:
+        """Balancing passes if there are no numbers, equal weights, then weights shifted within columns."""
         parts = _even_parts(problem, space)
         learner = Het2Hom(problem.axis, space, parts, power=2, by_modes=self.prototype == "mode")
         seeds = problem.seeds(rng)
@@ -169,7 +169,7 @@ class HARR(IterationSettings, Clusterer):
         return problem.alternate(learner, even.after, even, before=launched, enough=_cost_rests)
 
     def _balance(self, fitted: Fitted) -> dict[str, float]:
-        # Counts tell squared distances of numbers only, so their part is what the categories leave.
+        # Counts give only squared distances of numbers, so their part is the remainder.
         outcome = fitted.outcome
         total = outcome.cost * fitted.units_per_weight
         if total <= 0:
@@ -189,18 +189,18 @@ class HARR(IterationSettings, Clusterer):
 
 
 def _even_parts(problem: Problem, space: Space) -> FloatArray:  # (axes + numeric,)
-    """The same weight for every axis, or for every column where columns are of several kinds."""
+    """Equal weights of all axes, or of all columns if there are several kinds of columns."""
     n_axes = np.array([*space.n_axes, *[1] * len(problem.schema.numeric)], dtype=np.float64)
-    # A nominal column has an axis per pair of categories; beside other kinds it must not weigh more for it.
+    # A nominal column has one axis per pair of categories, which must not give it more weight than others.
     if len({column.kind for column in problem.schema.columns}) == 1:
         return np.full(int(n_axes.sum()), 1.0 / n_axes.sum())
     return np.repeat(1.0 / (len(n_axes) * n_axes), n_axes.astype(np.int64))
 
 
 def _deviations(engine: Engine, scores: Scores, means: FloatArray) -> FloatArray:
-    # Summed in whole ticks, so that the sum does not depend on the order of blocks.
-    return engine.total(summed_deviations, fix(scores, engine.axis), means) * 2.0**-TICK_BITS
+    # Summed in integer ticks, so that the sum does not depend on the order of blocks.
+    return engine.total(summed_deviations, to_fixed_point(scores, engine.axis), means) * 2.0**-TICK_BITS
 
 
-def _cost_rests(before: Before, settled: Settled[Any]) -> bool:
+def _cost_rests(before: PreviousRound, settled: RunResult[Any]) -> bool:
     return abs(before.cost - settled.cost) < SMALL_CHANGE * before.cost or before.cost <= 0

@@ -9,24 +9,24 @@ from typing import Any
 import numpy as np
 
 from catalpa.costs.cooccurrence import Contexts, overall_shares
-from catalpa.costs.homogeneous import Described, PairWeights, homogeneous_distances
+from catalpa.costs.hdc import HdcState, PairWeights, homogeneous_distances
 from catalpa.estimator.attributes import frame_of_lines
 from catalpa.estimator.base import Clusterer, Outcome, Problem
-from catalpa.estimator.contents import ModelContents
+from catalpa.estimator.model_shapes import ModelContents
 from catalpa.estimator.parameters import IterationSettings, choice, rules
-from catalpa.loop.settle import Settled
-from catalpa.relations.names import category_names
-from catalpa.relations.relations import Relations
+from catalpa.explain.formatting import category_names
+from catalpa.explain.relations import Relations
+from catalpa.loop.settle import RunResult
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class HDC(IterationSettings, Clusterer):
-    """Cluster nominal and ordered categories with homogeneous distances and learned weights.
+    """Cluster nominal and ordered categories with homogeneous distances and learned weights (HDC).
 
-    Two categories are far apart when the rows that hold them differ in all columns. Ordered categories
-    lie on a line, nominal ones do not, and both are measured on one scale. A cluster is described by the
-    shares of its categories. Every pair of categories has a weight that grows with how well the pair
-    separates the clusters; weights and clusters alternate until nothing moves.
+    Two categories are far apart if the distributions of their rows differ in all columns. Ordered categories
+    lie on a line, nominal ones do not, and both are measured on one scale. A cluster is described by its
+    category shares. Pairs of categories that separate the clusters well get larger weights; weights and
+    clusters are updated alternately until convergence.
 
     Parameters
     ----------
@@ -35,26 +35,26 @@ class HDC(IterationSettings, Clusterer):
     weighting : {"ndw", "none"}, default="ndw"
         Learn a weight for every pair of categories, or use the distances as they are.
     descriptor : {"distribution", "medoid"}, default="distribution"
-        A cluster is described by the shares of its categories, or by the category of each column with
-        the least summed distance to the others.
+        A cluster is described by its category shares, or by the category of each column with the lowest
+        summed distance to its cells.
     init, n_init
         As in :class:`KModes`.
     max_iter, max_rounds : int, default=51
-        Most passes between two relearnings, and most relearnings.
+        Maximum number of iterations between two relearnings, and of relearnings.
     empty_clusters : {"reseed", "keep"}, default="reseed"
-        A cluster that loses all its rows takes the row that fits worst. "keep" is what the published
-        program does: it stays empty.
-    missing, handle_unknown, categorical_features, bins, n_jobs, random_state, verbose, callback
-        As in :class:`KModes`. The bins of a numeric column are ordered. A missing cell of an ordered
-        column has no rank: it is as far from every category as the two ends are from each other.
+        "reseed" gives an empty cluster the row that fits worst. "keep" follows the published program: the
+        cluster stays empty.
+    missing, handle_unknown, categorical_features, bins, n_jobs, random_state, verbose, callback, recipe
+        As in :class:`KModes`. The bins of a numeric column are ordered. A missing value of an ordered column
+        has no rank: its distance to every category is that between the first and the last category.
 
     Attributes
     ----------
     labels_ : array (n,) of int32
     relations_ : Relations
-        For a column (the same in all clusters): the weighted distances of its categories and their tree.
+        Weighted distances of the categories of each column and their tree, shared by all clusters.
     weights_ : frame
-        Distance and weight of every two categories of a column; weights have the mean 1.
+        Distance and weight of every pair of categories of a column; weights have mean 1.
     cluster_centers_ : frame
         The most frequent category of each column, one row per cluster.
     cost_, n_clusters_, n_iter_, history_, cluster_sizes_, profiles_, schema_
@@ -93,7 +93,7 @@ class HDC(IterationSettings, Clusterer):
     )
 
     def _solve(self, problem: Problem) -> Outcome:
-        # The distances follow from pairs of categories alone, and are learned once; weights change.
+        # Distances follow from co-occurrence counts and are learned once; weights change.
         together = problem.cooccurrences()
         ranks = tuple(column.ranked for column in problem.schema.categorical)
         contexts = Contexts.of(together, problem.axis, ranks)
@@ -102,7 +102,7 @@ class HDC(IterationSettings, Clusterer):
             problem.axis, homogeneous_distances(contexts), overall, self.descriptor == "medoid"
         )
 
-        def run(rng: np.random.Generator) -> Settled[Described]:
+        def run(rng: np.random.Generator) -> RunResult[HdcState]:
             begun = problem.settle(method, method.start(problem.seeds(rng)))
             return begun if self.weighting == "none" else problem.alternate(method, begun.after, begun)
 
@@ -119,11 +119,11 @@ class HDC(IterationSettings, Clusterer):
 
     @property
     def weights_(self) -> Any:
-        """One row for every two categories of a column: their distance and their weight."""
+        """One row for every pair of categories of a column: their distance and weight."""
         names, lines = ("column", "from", "to", "distance", "weight"), []
         columns, ragged = self.schema_.categorical, self._fitted.outcome.ragged
         for column, distances, weights in zip(columns, ragged["distances"], ragged["weights"], strict=True):
-            # Every pair once: distances have no direction.
+            # Distances are symmetric, so every pair once.
             for (one, name), (other, to) in combinations(enumerate(category_names(column.categories)), 2):
                 pair = distances[one, other].item(), weights[one, other].item()
                 lines.append(dict(zip(names, (column.name, name, to, *pair), strict=True)))

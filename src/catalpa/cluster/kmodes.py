@@ -8,7 +8,7 @@ from typing import Any
 
 from catalpa.costs.matching import DISSIMILARITIES, Matching
 from catalpa.estimator.base import Clusterer, Outcome, Problem
-from catalpa.estimator.incremental import Grown, learn_batch
+from catalpa.estimator.incremental import AfterBatch, learn_batch
 from catalpa.estimator.parameters import IterationSettings, choice, rules
 from catalpa.estimator.problem import Fitted
 from catalpa.table.blocks import Axis
@@ -16,9 +16,9 @@ from catalpa.table.blocks import Axis
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class KModes(IterationSettings, Clusterer):
-    """Cluster categories around their most frequent combination.
+    """k-modes clustering of categorical data.
 
-    k-means with the mean replaced by the most frequent category of each column and the squared
+    k-means in which the mean is replaced by the most frequent category of each column, and the squared
     distance by the number of columns that differ.
 
     Parameters
@@ -26,63 +26,65 @@ class KModes(IterationSettings, Clusterer):
     n_clusters : int, default=8
         Number of clusters. A table with fewer distinct rows gives fewer clusters and a warning.
     dissimilarity : {"matching", "ng"}, default="matching"
-        Cost of a cell in a cluster. "matching": 1 unless the cell holds the centre's category. "ng": the
-        same, but a cell that matches costs the share of the cluster's rows that do not (Ng et al., 2007), so
-        that rows prefer clusters in which their categories are common. ``predict`` uses the same measure.
+        Cost of a cell in a cluster. "matching": 0 if the cell has the centre's category, else 1. "ng": the
+        same, but a matching cell costs the share of the cluster's rows that do not match (Ng et al., 2007),
+        so that rows prefer clusters in which their categories are common. ``predict`` uses the same costs.
     init : {"random", "huang", "cao"} or table, default="random"
-        Rows to start from: distinct random rows, Huang's or Cao's choice, or a table of centres in
-        original values with the columns of ``X``.
+        Initial rows: distinct random rows, Huang's or Cao's method, or a table of centres in original values
+        with the columns of ``X``.
     n_init : int, default=10
-        Starts; the one of least cost is kept. Cao's start and given centres leave nothing to chance
-        and are run once.
+        Number of starts; the result with the lowest cost is kept. Cao's method and given centres are
+        deterministic and run once.
     max_iter : int, default=100
-        Most passes of one start.
+        Maximum number of iterations of one start.
     empty_clusters : {"reseed", "keep"}, default="reseed"
-        What happens to a cluster that loses all its rows: it takes the row that fits worst, or its
-        centre stays where it was.
+        What to do with an empty cluster: re-seed it with the row that fits worst, or keep its last centre.
     missing : {"category", "ignore", "error"}, default="category"
-        Missing cells are a category of their own, are left out of the sum, or are refused.
+        Treat missing values as a category of their own, ignore them in the cost, or raise an error.
     handle_unknown : {"warn", "ignore", "error"}, default="warn"
-        What ``predict`` does with categories that ``fit`` never saw. They cost as much as the
-        farthest category of their column.
+        How ``predict`` treats categories that were not seen by ``fit``: with or without a warning they cost
+        as much as the most distant category of their column, or an error is raised.
     categorical_features : list of names, indices, mask, "from_dtype" or None, default=None
-        Which columns hold categories; None decides by dtype, see :doc:`/guides/tables`.
+        The categorical columns; None decides by dtype, see :doc:`/guides/tables`.
     bins : int or None, default=None
-        Numeric columns are refused, or cut into this many quantile bins.
+        Number of quantile bins for numeric columns; None raises an error for numeric columns.
     n_jobs : int or None, default=None
-        Threads; labels do not depend on it.
+        Number of threads; labels do not depend on it.
     random_state : int, RandomState or None, default=None
     checkpoint : path or None, default=None
-        Folder that keeps every pass of a long fit. A fit that was stopped, even killed, continues from there
-        with the same result when it is begun again with the same table and settings, of which
-        ``random_state`` has to be a whole number. The folder is removed when the fit is done.
+        Folder for checkpoints of a long fit. An interrupted fit continues from there, with the same result,
+        if ``fit`` is called again with the same table and parameters; ``random_state`` must be an integer.
+        The folder is removed when the fit is complete.
     decay : float, default=1.0
-        What rows weigh after each further batch of ``partial_fit``, as a share of what they weighed before:
-        1 never forgets, 0.9 has half-forgotten a batch after seven more.
+        Factor that is applied to the weight of earlier rows at each further batch of ``partial_fit``: 1 never
+        forgets; with 0.9 a batch has half of its weight after seven more.
     verbose : int, default=0
-        1 writes about a line a second on how far the fit is, 2 a line for every pass.
+        1 prints about one line of progress per second, 2 one line per iteration.
     callback : callable or None, default=None
-        Called with a :class:`catalpa.Progress` after every pass. What it returns is ignored; what it raises
-        ends the fit. It is not part of pickled models or of model files.
+        Called with a :class:`catalpa.Progress` after every iteration. Its return value is ignored; an
+        exception stops the fit. It is not part of pickled models or model files.
+    recipe : Recipe, dict, path, "auto" or None, default=None
+        What is done to every table before its rows are read: ``catalpa.look(X).recipe``, the same as a dict
+        or in a file. "auto" looks at the table of the fit.
 
     Attributes
     ----------
     labels_ : array (n,) of int32
     cluster_centers_ : frame of the table's library, one row per cluster, in original values
     cost_ : float
-        Cells that differ from their centre, or the sum of Ng's dissimilarities; also read as ``inertia_``.
+        Number of cells that differ from their centre, or the sum of Ng's dissimilarities; also ``inertia_``.
     n_clusters_ : int
-        Number of clusters found; fewer than asked for if some were lost.
+        Number of non-empty clusters, which may be smaller than ``n_clusters``.
     n_iter_ : int
-        Passes of the kept start.
+        Number of iterations of the best start.
     history_ : frame
-        Phase, cost, moved rows, relearnings and clusters of every pass, or a line per batch.
+        Phase, cost, moved rows, relearning and clusters of every iteration, or one row per batch.
     cluster_sizes_ : array (k,)
     profiles_ : frame
-        Share, share overall and lift of every category per cluster and column; mean, standard deviation,
-        quartiles, mean elsewhere, shift and share missing of every number.
+        Share, overall share and lift of every category per cluster and column; mean, standard deviation,
+        quartiles, mean elsewhere, shift and share of missing values of every number.
     schema_ : Schema
-        The columns as fit saw them.
+        The columns and categories of the fitted table.
 
     References
     ----------
@@ -109,7 +111,7 @@ class KModes(IterationSettings, Clusterer):
     checkpoint: str | PathLike[str] | None = None
     decay: float = 1.0
 
-    _numbers = "refuse"  # a mode of numbers that are hardly ever equal says nothing
+    _numbers = "refuse"  # the mode of continuous numbers is meaningless
     _rules = rules(dissimilarity=choice(*DISSIMILARITIES))
 
     def _solve(self, problem: Problem) -> Outcome:
@@ -120,13 +122,18 @@ class KModes(IterationSettings, Clusterer):
         return DISSIMILARITIES[self.dissimilarity](axis)
 
     def partial_fit(self, X: Any, y: Any = None) -> KModes:
-        """Learn from one more batch of rows, which is not kept.
+        """Update the clusters with a batch of rows.
 
-        The first batch is clustered as ``fit`` does it and needs rows for every cluster. The rows of later
-        ones go to their nearest clusters and are counted there, after ``decay`` has made the rows before
-        lighter; categories that are new join the columns. ``labels_`` are those of the batch, ``history_``
-        has a line per batch, and ``predict`` can be called in between. Numbers are measured on the range of
-        the first batch.
+        The first batch is clustered as by ``fit`` and must have enough distinct rows for all clusters. Rows
+        of later batches are assigned to their nearest clusters and added to their counts, after earlier
+        counts are multiplied by ``decay``; new categories are added to the columns. ``labels_`` are those of
+        the last batch, ``history_`` has one row per batch, and ``predict`` can be called in between. Numbers
+        are scaled to the range of the first batch.
+
+        A small first batch does not decide alone: until there are 5,000 rows (500 per cluster if that is
+        more), all rows are kept, and whenever they have grown by half the clusters are searched again among
+        them. Clusters keep their numbers and names, by the rows that they share. These rows are not part of
+        model files or pickles; a model that was read goes on from its counts.
 
         Parameters
         ----------
@@ -148,9 +155,9 @@ class KModes(IterationSettings, Clusterer):
         learn_batch(self, X, self._relearned)
         return self
 
-    def _relearned(self, _before: Fitted, grown: Grown) -> Outcome:
+    def _relearned(self, _before: Fitted, grown: AfterBatch) -> Outcome:
         """The modes of the counts."""
-        # The counts are all that k-modes needs, so old rows need not be seen again.
+        # k-modes needs only counts, so earlier rows are not needed again.
         method, counts = self._method(grown.schema.axis), grown.counts
         state = method.start(counts)
         scores = method.scores(state)

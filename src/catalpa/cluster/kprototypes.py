@@ -10,48 +10,47 @@ import numpy as np
 from catalpa.costs.matching import DISSIMILARITIES, Matching, Prototypes
 from catalpa.errors import ColumnWarning, ParameterError, warn_user
 from catalpa.estimator.base import Clusterer, Outcome, Problem
-from catalpa.estimator.contents import ModelContents
+from catalpa.estimator.model_shapes import ModelContents
 from catalpa.estimator.parameters import IterationSettings, choice, either, number, rules
 from catalpa.loop.restarts import best_of
-from catalpa.loop.settle import Settled
+from catalpa.loop.settle import RunResult
 from catalpa.steps.counts import count_all
 from catalpa.table.blocks import FloatArray
 
-CHOSEN_BY_CATEGORIES = ("huang", "cao")  # starts that look at no number
-DOMINATES = 100.0  # a column that spreads this many times as wide as another decides alone
+CHOSEN_BY_CATEGORIES = ("huang", "cao")  # initialisations that use categories only
+DOMINATES = 100.0  # ratio of standard deviations from which one column dominates another
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class KPrototypes(IterationSettings, Clusterer):
-    """Cluster mixed tables around means and most frequent categories.
+    """k-prototypes clustering of mixed data.
 
-    k-means on the numbers and k-modes on the categories share one partition: a row costs its squared
-    distance to the cluster's means plus ``gamma`` for every category that differs from the cluster's most
-    frequent one.
+    A combination of k-means on numeric and k-modes on categorical columns: a row costs its squared distance
+    to the cluster's means plus ``gamma`` for every category that differs from the cluster's most frequent
+    one.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters. A table with fewer distinct rows gives fewer clusters and a warning.
     gamma : float or None, default=None
-        Cost of a category that differs. None takes half the average standard deviation of the numeric
-        columns after scaling, which gives a single category little weight; 1 makes it as heavy as
-        the full range of a number under ``scale="minmax"``. Without numeric columns None is 1.
+        Cost of a category that differs. None uses half the mean standard deviation of the scaled numeric
+        columns, which gives a single category little weight; with ``scale="minmax"``, 1 gives it the weight
+        of the full range of a number. Without numeric columns None is 1.
     scale : {"minmax", "zscore", None}, default="minmax"
-        Numbers are brought to [0, 1], to a standard deviation of 1, or left in their own units.
+        Scale numbers to [0, 1] or to a standard deviation of 1, or do not scale them.
     dissimilarity : {"matching", "ng"}, default="matching"
-        How categories are compared, as in :class:`KModes`.
+        Cost of categories, as in :class:`KModes`.
     init : {"random", "huang", "cao"} or table, default="random"
-        As in :class:`KModes`. Huang's and Cao's starts choose categories; the numbers of such a start are
-        drawn from normal distributions with the columns' means and standard deviations, as the kmodes
-        package does.
+        As in :class:`KModes`. Huang's and Cao's methods choose categories; the initial numbers are then drawn
+        from normal distributions with the columns' means and standard deviations, as in the kmodes package.
     n_init : int, default=10
-        Starts; the one of least cost is kept. Given centres are run once, and so is Cao's start of a table
-        without numbers.
+        Number of starts; the result with the lowest cost is kept. Given centres are run once, and so is
+        Cao's method without numeric columns.
     max_iter, empty_clusters
         As in :class:`KModes`.
-    missing, handle_unknown, categorical_features, n_jobs, random_state, checkpoint, verbose, callback
-        As in :class:`KModes`. A missing number is left out of the sum.
+    missing, handle_unknown, categorical_features, n_jobs, random_state, checkpoint, verbose, callback, recipe
+        As in :class:`KModes`. Missing numbers are ignored in the cost.
 
     Attributes
     ----------
@@ -59,11 +58,11 @@ class KPrototypes(IterationSettings, Clusterer):
     cluster_centers_ : frame of the table's library, one row per cluster, in original values
         Most frequent categories, and means in the table's own units.
     cost_ : float
-        Summed cost of the rows, in scaled units.
+        Sum of the costs of the rows, in scaled units.
     gamma_ : float
-        The cost of a differing category that was used.
+        The value of ``gamma`` that was used.
     balance_ : dict
-        Share of the final cost that comes from categories and from numbers.
+        Shares of the final cost due to categorical and numeric columns.
     n_clusters_, n_iter_, history_, cluster_sizes_, profiles_, schema_
         As in :class:`KModes`.
 
@@ -91,7 +90,7 @@ class KPrototypes(IterationSettings, Clusterer):
 
     gamma: float | None = None
     dissimilarity: str = "matching"
-    scale: str | None = "minmax"  # unscaled, the widest column decides alone
+    scale: str | None = "minmax"  # unscaled, the column with the widest range dominates
     checkpoint: str | PathLike[str] | None = None
 
     _numbers = "keep"
@@ -115,18 +114,18 @@ class KPrototypes(IterationSettings, Clusterer):
         return problem.outcome(rest, facts={"gamma": gamma})
 
     def _number_weights(self, problem: Problem, variances: FloatArray) -> FloatArray:
-        """What turns squared distances on [0, 1] into those of the scale asked for, (numeric,)."""
+        """Factors from squared distances on [0, 1] to those on the requested scale, (numeric,)."""
         if self.scale == "minmax":
             return np.ones_like(variances)  # the table is on [0, 1] already
         if self.scale == "zscore":
             return np.where(variances > 0, 1.0 / np.maximum(variances, np.finfo(float).tiny), 1.0)
-        with np.errstate(over="ignore"):  # said below, with the names of the columns
+        with np.errstate(over="ignore"):  # reported below with the names of the columns
             weights = (2.0 * problem.schema.scaling.half_span) ** 2
         names = [column.name for column in problem.schema.numeric]
         if not np.isfinite(weights).all():
             raise ParameterError(
-                f"scale=None cannot be used: squares of the numbers in {names} are too large to compute "
-                "with. Use scale='minmax' or 'zscore'."
+                f"scale=None is not possible: the squares of the numbers in {names} overflow. "
+                "Use scale='minmax' or 'zscore'."
             )
         _warn_if_one_dominates(names, np.sqrt(variances * weights))
         return weights
@@ -134,10 +133,10 @@ class KPrototypes(IterationSettings, Clusterer):
 
 def _from_drawn_numbers(
     problem: Problem, method: Matching, means: FloatArray, spreads: FloatArray
-) -> Settled[Prototypes]:
-    """The best run from categories that a start chose and normal numbers; one run where none is drawn."""
+) -> RunResult[Prototypes]:
+    """The best run from chosen categories and normally distributed numbers; one run if nothing is random."""
 
-    def run(rng: np.random.Generator) -> Settled[Prototypes]:
+    def run(rng: np.random.Generator) -> RunResult[Prototypes]:
         state = method.start(problem.seeds(rng))
         drawn = means + rng.standard_normal(state.means.shape) * spreads
         return problem.settle(method, replace(state, means=drawn))
@@ -148,8 +147,8 @@ def _from_drawn_numbers(
 
 
 def _half_spread(variances: FloatArray) -> float:
-    """Half the mean standard deviation of the numeric columns; 1 where no number varies."""
-    # Huang asks for a weight near the numbers' spread; the half is the convention of the kmodes package.
+    """Half the mean standard deviation of the numeric columns; 1 if all are constant."""
+    # Huang suggests a weight near the standard deviation; the half is a convention of the kmodes package.
     return float(0.5 * np.sqrt(variances).mean()) if variances.any() else 1.0
 
 
@@ -160,7 +159,8 @@ def _warn_if_one_dominates(names: list[str], spreads: FloatArray) -> None:
     widest, narrowest = (varied[pick(spreads[varied])] for pick in (np.argmax, np.argmin))
     if spreads[widest] > DOMINATES * spreads[narrowest]:
         warn_user(
-            f"Column {names[widest]!r} spreads {spreads[widest] / spreads[narrowest]:.0f} times as wide as "
-            f"{names[narrowest]!r} and decides almost alone. Use scale='minmax' or 'zscore'.",
+            f"The standard deviation of {names[widest]!r} is {spreads[widest] / spreads[narrowest]:.0f} "
+            f"times that of {names[narrowest]!r}, so it dominates the clusters. Use scale='minmax' or "
+            "'zscore'.",
             ColumnWarning,
         )

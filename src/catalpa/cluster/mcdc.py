@@ -1,4 +1,4 @@
-"""MCDC: competition at several granularities, and clusters of the rows that stay together."""
+"""MCDC: multi-granular competitive learning, and aggregation of the resulting partitions."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.costs.separation import Agreement, WeightedModes
+from catalpa.costs.wocil import MatchingWeights, WeightedModes
 from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import CatalpaError
-from catalpa.estimator.attributes import lacking
+from catalpa.estimator.attributes import unavailable
 from catalpa.estimator.base import Clusterer, Outcome, Problem
-from catalpa.estimator.contents import ModelContents
-from catalpa.estimator.parameters import choice, either, number, rules, whole
+from catalpa.estimator.model_shapes import ModelContents
+from catalpa.estimator.parameters import choice, either, integer, number, rules
 from catalpa.estimator.problem import WeightedRows, passes_in_weights, rows_in_memory
 from catalpa.loop.online import (
     LARGE,
@@ -27,24 +27,24 @@ from catalpa.loop.online import (
     weigh_columns,
 )
 from catalpa.loop.restarts import best_of
-from catalpa.loop.settle import Settled
+from catalpa.loop.settle import RunResult
 from catalpa.steps.assign import label_rows
 from catalpa.steps.counts import most_frequent
 from catalpa.steps.in_order.oriented import oriented_rows_as_published
 from catalpa.steps.in_order.visits import OrderedRows
-from catalpa.steps.in_order.within_clusters import look_within
-from catalpa.steps.scores import Scores, fix
+from catalpa.steps.in_order.within_clusters import within_cluster_shares
+from catalpa.steps.scores import Scores, to_fixed_point
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
 
-LARGE_FIRST = 224  # the root of fifty thousand rows: a pass costs rows times clusters
+LARGE_FIRST = 224  # the square root of 50,000 rows; a pass costs rows x clusters
 
 
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """One start: the granularities, and the clusters of rows that they put together."""
+    """One start: the granularities, and their aggregation."""
 
     stages: Granularities
-    rest: Settled[WeightedModes]
+    rest: RunResult[WeightedModes]
     labels: IntArray
 
     @property
@@ -54,59 +54,59 @@ class _Run:
 
 @dataclass(eq=False, repr=False)
 class MCDC(Clusterer):
-    """Cluster by competition at several granularities.
+    """Cluster by competitive learning at several granularities (MCDC).
 
-    About as many clusters as the root of the number of rows compete for the rows one by one: the winner
-    is rewarded, the runner-up penalised, weak clusters die out, and as many as survive compete again. The
-    labels of all these partitions are a new table, which k-modes with learned column weights clusters.
-    Clusters change with every row, so **the order of the rows matters** and the rows must fit into
-    memory. Runs in the compiled core where that is installed.
+    Initially, the number of clusters is about the square root of the number of rows. The clusters compete for
+    each row: the winner is rewarded, the runner-up penalised, weak clusters disappear, and the competition
+    restarts with the remaining number of clusters. The labels of all these partitions form a new table, which
+    is clustered by k-modes with learned column weights. Clusters are updated after every row, so **the order
+    of the rows matters** and the rows must fit into memory. Uses the compiled core if it is installed.
 
     Parameters
     ----------
     n_clusters : int or None, default=8
-        Number of clusters. None takes the number of the coarsest granularity of more than one cluster.
+        Number of clusters. None uses the number of the coarsest granularity with more than one cluster.
     granular_init : {"oi", "random"}, default="oi"
-        Seeds of each competition: the oriented initialisation of the authors' program (common rows that
-        differ from each other; no chance involved), or random rows, as in the article's algorithm.
+        Seeds of each competition: the oriented initialisation of the authors' program (frequent rows that
+        differ from each other; deterministic), or random rows, as in the paper.
     came_init : {"oi", "random"}, default="oi"
-        Seeds of the final k-modes, likewise; published comparisons were made with "random", which may
-        lose clusters to equal seeds.
+        Seeds of the final k-modes. Published comparisons use "random", which may lose clusters to equal
+        seeds.
     n_init : int, default=10
-        Starts; the one of least cost is kept. Where nothing is left to chance there is one.
+        Number of starts; the result with the lowest cost is kept. Deterministic settings run once.
     max_iter : int, default=100
-        Most passes of one competition, which may cycle for ever, and of one k-modes. A competition of more
-        than fifty thousand rows ends after ten passes.
+        Maximum number of passes of one competition, which may cycle, and of k-modes. With more than 50,000
+        rows a competition stops after ten passes.
     learning_rate : float, default=0.03
         Reward of the winner and penalty of the runner-up.
     k_init : int or None, default=None
-        Clusters of the first competition; None takes the root of the number of rows, and 224 where there
-        are more than fifty thousand.
-    missing, handle_unknown, categorical_features, bins, n_jobs, random_state, verbose, callback
-        As in :class:`KModes`. A left-out cell or unseen category is similar to nothing.
+        Number of clusters of the first competition; None uses the square root of the number of rows, at most
+        224.
+    missing, handle_unknown, categorical_features, bins, n_jobs, random_state, verbose, callback, recipe
+        As in :class:`KModes`. Ignored missing values and unseen categories have similarity 0.
 
     Attributes
     ----------
     labels_ : array (n,) of int32
-        As ``predict`` says.
+        As returned by ``predict``.
     published_labels_ : array (n,) of int32
-        Where the article's algorithm left the rows; a few had been won by a cluster that is not the nearest.
+        Labels of the algorithm in the paper; a few rows may not be in their nearest cluster.
     n_clusters_ : int
     granularities_ : list of int
         Number of clusters of every partition, from fine to coarse.
     granularity_labels_ : array (n, partitions)
         Labels of the rows in every partition; not part of a saved model.
     granularity_weights_ : array (partitions,)
-        What each partition weighs in the final clusters.
+        Weight of each partition in the final clusters.
     cost_ : float
-        Sum over rows of the weights of the partitions in which they differ from their cluster's centre.
+        Sum over rows of the weights of the partitions in which a row differs from its cluster's centre.
     n_iter_, history_, cluster_sizes_, profiles_, schema_
         As in :class:`KModes`.
 
     Notes
     -----
-    ``predict`` gives a new row the most similar cluster of every partition, by the final counts and
-    column weights, and then the nearest of the final weighted modes.
+    ``predict`` assigns a new row to the most similar cluster of every partition, by the final counts and
+    column weights, and then to the nearest of the final weighted modes.
 
     References
     ----------
@@ -125,30 +125,30 @@ class MCDC(Clusterer):
 
     n_clusters: int | None = 8
     _: KW_ONLY
-    granular_init: str = "oi"  # both as in the authors' program, which leaves nothing to chance
+    granular_init: str = "oi"  # both as in the authors' program, which is deterministic
     came_init: str = "oi"
     n_init: int = 10
-    max_iter: int = 100  # the authors have no limit; a competition that ends does so within about fifty
+    max_iter: int = 100  # the authors have no limit; competitions that converge need about fifty passes
     learning_rate: float = 0.03  # of the authors' program
     k_init: int | None = None
     bins: int | None = None
     random_state: Any = None
 
-    _lacks = lacking(
+    _unavailable = unavailable(
         cluster_centers_="rows are compared by their groups; profiles_ has the frequent categories",
         inertia_="no row is measured from a centre, see cost_",
     )
     _numbers = "refuse"
-    _restless = (
-        "Competing clusters may exchange rows for ever: raising max_iter takes longer and may not end it, "
-        "lowering it saves time. history_ says how many rows each pass moved."
+    _not_converged_advice = (
+        "Competing clusters may exchange rows indefinitely: a larger max_iter takes longer and may not help, "
+        "a smaller one saves time. history_ has the number of moved rows of each pass."
     )
     _rules = rules(
-        n_clusters=either(choice(None), whole(1)),
+        n_clusters=either(choice(None), integer(1)),
         granular_init=choice("oi", "random"),
         came_init=choice("oi", "random"),
         learning_rate=number(0.0),
-        k_init=either(choice(None), whole(1)),
+        k_init=either(choice(None), integer(1)),
     )
     _contents = ModelContents(
         learned={"modes": ("clusters", "partitions")},
@@ -164,7 +164,7 @@ class MCDC(Clusterer):
         weighted = WeightedRows.of(problem, "MCDC")
         rows = weighted.rows
         by_chance = "random" in (self.granular_init, self.came_init)
-        # The first stage takes nearly all the time, so where it has no chance in it, it is run once.
+        # The first stage takes nearly all the time, so it runs once if it is deterministic.
         fixed = self._coarsened(rows, None) if self.granular_init == "oi" else None
 
         def run(rng: np.random.Generator) -> _Run:
@@ -172,7 +172,7 @@ class MCDC(Clusterer):
             return self._aggregated(problem, rows, stages, lambda table, k: self._came_rows(table, k, rng))
 
         best = best_of(self.n_init if by_chance else 1, problem.random_state, run)
-        # Not in the outcome: it is as long as the table, like labels_, and no part of a model file.
+        # Not in the outcome: like labels_, it has an entry per row and is not part of a model file.
         columns = [_of_all_rows(problem, weighted, level) for level in best.stages.levels]
         self.granularity_labels_ = np.stack(columns, axis=1)
         return _outcome(problem, rows, best, weighted.spread(best.labels))
@@ -201,17 +201,17 @@ class MCDC(Clusterer):
         stages: Granularities,
         start: Callable[[OrderedRows, int], IntArray],
     ) -> _Run:
-        """The second stage (CAME): clusters of rows whose labels agree, from the rows of ``start``."""
+        """The second stage (CAME): clusters of rows with similar labels, from the rows of ``start``."""
         table = _stacked(stages, rows)
-        # A last partition of one cluster says only that the competition is over.
+        # A last partition with one cluster has no information.
         coarsest = [level.k for level in stages.levels if level.k > 1][-1:]
         k = self.n_clusters or (coarsest[0] if coarsest else 1)
         seeds = start(table, k)
-        engine, method = LocalEngine(Rows(table.axis, [table.block])), Agreement(table.axis)
+        engine, method = LocalEngine(Rows(table.axis, [table.block])), MatchingWeights(table.axis)
         agreeing = replace(problem, engine=engine, max_rounds=self.max_iter)
         begun = agreeing.settle(method, method.start(table.seeds(seeds)), phase="agree")
         rest = agreeing.alternate(method, begun.after, begun)
-        return _Run(stages, rest, engine.each(label_rows, fix(rest.scores, engine.axis)))
+        return _Run(stages, rest, engine.each(label_rows, to_fixed_point(rest.scores, engine.axis)))
 
     @property
     def granularities_(self) -> list[int]:
@@ -220,27 +220,27 @@ class MCDC(Clusterer):
 
     @property
     def granularity_weights_(self) -> FloatArray:
-        """What each partition weighs in the final clusters."""
+        """Weight of each partition in the final clusters."""
         return self._fitted.outcome.shared["granularity_weights"]
 
-    def _answer(self, engine: Engine, step: Any) -> Any:
+    def _map_rows(self, engine: Engine, step: Any) -> Any:
         outcome = self._fitted.outcome
-        return engine.answer(
+        return engine.map_rows(
             step, engine.axis, outcome.ragged["granules"], outcome.learned["modes"], self.granularity_weights_
         )
 
     def _check_sum(self, refused: type[CatalpaError]) -> None:
         raise refused(
-            "MCDC first places a row in several partitions: its clusters are no sum over columns, and only "
-            "predict finds them. Use it, or fit a method such as Grove or KModes."
+            "MCDC first assigns a row to clusters of several partitions, so its costs are not a sum over "
+            "columns and cannot be exported. Use predict, or fit a method such as Grove or KModes."
         )
 
     def _label(self, engine: Engine) -> Any:
-        return self._answer(engine, _nearest_mode)
+        return self._map_rows(engine, _nearest_mode)
 
     def transform(self, X: Any) -> Any:
         """Weight of the partitions in which a row differs from a cluster's centre, (n, k)."""
-        return self._answer(self._engine(X), _disagreements)
+        return self._map_rows(self._engine(X), _disagreements)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean cost of a row in its cluster; higher is better."""
@@ -273,12 +273,12 @@ def _nearest_mode(
     block: Block, axis: Axis, granules: tuple[FloatArray, ...], modes: IntArray, weights: FloatArray
 ) -> IntArray:  # (n,) int32
     costs = _disagreements(block, axis, granules, modes, weights)
-    # Sums of the same weights in another order must tie.
+    # Sums of the same weights in a different order must tie.
     return np.asarray((costs <= costs.min(axis=1, keepdims=True) + 1e-12).argmax(axis=1), dtype=np.int32)
 
 
 def _of_all_rows(problem: Problem, weighted: WeightedRows, level: Granularity) -> IntArray:  # (n,) int32
-    """Labels of a partition; a row of weight 0 has the most similar cluster."""
+    """Labels of a partition; rows with weight 0 get the most similar cluster."""
     labels = weighted.spread(level.labels)
     if (labels >= 0).all():
         return labels
@@ -288,9 +288,9 @@ def _of_all_rows(problem: Problem, weighted: WeightedRows, level: Granularity) -
 
 def _outcome(problem: Problem, rows: OrderedRows, best: _Run, labels: IntArray) -> Outcome:
     rest, k = best.rest, len(best.rest.state.centers)
-    inside = look_within(rows, best.labels, k)
+    inside = within_cluster_shares(rows, best.labels, k)
     shares = inside.counts.shares(rows.axis)
-    # For profiles and charts, which read a table of costs; predict goes through the partitions.
+    # For profiles and charts, which read a cost table; predict uses the partitions.
     weights = weigh_columns(rows, inside, UNSURE)[:, rows.axis.column_of]
     table = np.ascontiguousarray((weights * (1.0 - shares)).T)
     history = best.stages.history + rest.history

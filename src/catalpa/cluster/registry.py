@@ -1,7 +1,7 @@
-"""The methods by name, each imported when it is asked for, and models read back from files.
+"""The methods by name, imported lazily, and models loaded from files.
 
-This is the only list of methods: the names of ``catalpa``, the command line, the laboratory, the table in the
-documentation and the checks of scikit-learn are made from it.
+This is the only list of methods: the names in ``catalpa``, the command line, the laboratory, the table in the
+documentation and the scikit-learn checks are derived from it.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MethodEntry:
-    """What the registry knows about a method."""
+    """Registry entry of a method."""
 
     class_name: str  # of the estimator, in its file and in ``catalpa``
     summary: str  # one line for people
     aliases: tuple[str, ...] = ()
-    mixed: bool = False  # takes numeric columns
-    ordinal: bool = False  # respects the order of ordered categories
-    learns_k: bool = False  # finds the number of clusters
-    streams: bool = True  # can run on blocks of rows that are never in memory together
-    k_to_find: str | None = None  # the ``n_clusters`` that asks a method to find their number
+    mixed: bool = False  # supports numeric columns
+    ordinal: bool = False  # uses the order of ordered categories
+    learns_k: bool = False  # can determine the number of clusters
+    streams: bool = True  # supports out-of-core and distributed tables
+    k_to_find: str | None = None  # value of ``n_clusters`` for which the method determines the number
 
     @property
     def name(self) -> str:
-        """The name on the command line, and of the file in ``catalpa.cluster``."""
+        """Name on the command line, and of the module in ``catalpa.cluster``."""
         return self.class_name.lower()
 
     @property
@@ -44,7 +44,7 @@ class MethodEntry:
 
     @property
     def estimator(self) -> type[Clusterer]:
-        """The estimator, imported now: a method costs nothing before it is used."""
+        """The estimator class, imported on first use."""
         found: type[Clusterer] = getattr(importlib.import_module(self.module), self.class_name)
         return found
 
@@ -92,7 +92,7 @@ METHODS: Mapping[str, MethodEntry] = {
             aliases=("ocil",),
             mixed=True,
             learns_k=True,
-            streams=False,  # clusters change with every row, in the order of the table; so for MCDC
+            streams=False,  # updates clusters after every row, in the order of the table; MCDC too
         ),
         MethodEntry(
             "MCDC",
@@ -118,14 +118,14 @@ METHODS: Mapping[str, MethodEntry] = {
 
 
 def find_method(name: str) -> MethodEntry:
-    """The method with this name or alias, in any case.
+    """The method with this name or alias, case-insensitive.
 
     Examples
     --------
     >>> find_method("K-Modes").class_name
     'KModes'
     """
-    wanted = name.strip().lower()  # typed on a command line, where case and spaces are slips
+    wanted = name.strip().lower()  # case and spaces are typos on a command line
     for entry in METHODS.values():
         if wanted in (entry.name, *entry.aliases):
             return entry
@@ -135,7 +135,7 @@ def find_method(name: str) -> MethodEntry:
 
 
 def load(path: str | Path) -> Clusterer:
-    """Read a model that ``model.save`` wrote; nothing in the file is executed.
+    """Load a model written by ``model.save``; no code in the file is executed.
 
     Examples
     --------
@@ -147,15 +147,15 @@ def load(path: str | Path) -> Clusterer:
     >>> again.predict([["a"], ["b"]]).tolist() == model.predict([["a"], ["b"]]).tolist()
     True
     """
-    # Here, because the names of the package are made from this file, and must cost no import.
+    # Imported here, because importing catalpa must stay cheap.
     from catalpa.model.file import read
 
     return model_from(read(path), repr(str(path)))
 
 
 def model_from(document: Mapping[str, Any], name: str) -> Clusterer:
-    """The model that the checked document of a file describes; ``name`` is what errors call the file."""
-    from catalpa.estimator.document import restored
+    """The model of a checked document; ``name`` is the name of the file in errors."""
+    from catalpa.estimator.model_json import restored
 
     for entry in METHODS.values():
         if entry.class_name == document["method"]:

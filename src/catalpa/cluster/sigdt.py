@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from catalpa.costs.significance import SplitTest
+from catalpa.costs.sigdt import SplitTest
 from catalpa.engines.base import Engine
-from catalpa.estimator.attributes import frame_in, lacking
+from catalpa.estimator.attributes import frame_in, unavailable
 from catalpa.estimator.base import Clusterer, Outcome, Problem
-from catalpa.estimator.contents import ModelContents
-from catalpa.estimator.parameters import between, choice, rules, whole
+from catalpa.estimator.model_shapes import ModelContents
+from catalpa.estimator.parameters import between, choice, integer, rules
 from catalpa.estimator.problem import Fitted
+from catalpa.explain.splits import SplitTree
 from catalpa.loop.grow import GrownTree, grow
 from catalpa.model.codecs import damaged
-from catalpa.relations.splits import SplitTree
 from catalpa.steps.assign import label_rows
 from catalpa.steps.branches import NEVER, BranchCounts, first_seen
 from catalpa.steps.counts import Counts, most_frequent
-from catalpa.steps.scores import FixedScores, Scores, fix
+from catalpa.steps.scores import FixedScores, Scores, to_fixed_point
 from catalpa.table.blocks import Axis
 
 LEAF = -1  # no place on the category axis
@@ -30,46 +30,46 @@ ARRAYS = ("places", "yes", "no", "labels", "log_p", "rows")
 
 @dataclass(eq=False, repr=False)
 class SigDT(Clusterer):
-    """Cluster by a decision tree whose splits are significant; the number of clusters is found.
+    """Cluster by a decision tree with significance tests (SigDT); determines the number of clusters.
 
-    Every split asks whether a row holds one category. Its two sides are compared in all categories of
-    the other columns, and the number of significant differences with what chance would give. The best
-    split is made if its p-value is below a threshold that falls with every branch visited. The leaves are
-    the clusters, and the way to each leaf is a rule that says why. Nothing is left to chance; the order
-    of rows and columns decides between equally good splits.
+    Every split asks whether a row has a certain category. The two sides are compared in all categories of the
+    other columns, and the number of significant differences is compared with the number expected by chance.
+    The best split is made if its p-value is below a threshold that decreases with every branch visited. The
+    leaves are the clusters, and the path to each leaf is a rule that explains it. The method is
+    deterministic; ties between splits are broken by the order of rows and columns.
 
     Parameters
     ----------
     alpha : float, default=0.01
-        Level of the comparison of one category, and of the first split.
+        Significance level of the comparison of one category, and of the first split.
     min_leaf : int, default=6
-        Fewest rows on either side of a split.
+        Minimum number of rows on either side of a split.
     force_root_split : bool, default=True
-        Split the whole table in any case, as the authors' program does; ``clusterable_`` says whether
-        that was significant. False gives one cluster where it is not.
-    missing, handle_unknown, categorical_features, bins, n_jobs, verbose, callback
-        As in :class:`KModes`. A left-out cell or unseen category equals no category.
+        Always split the whole table, as in the authors' program; ``clusterable_`` reports whether that split
+        is significant. With False, a table without a significant split has one cluster.
+    missing, handle_unknown, categorical_features, bins, n_jobs, verbose, callback, recipe
+        As in :class:`KModes`. Ignored missing values and unseen categories match no category.
 
     Attributes
     ----------
     labels_, published_labels_ : array (n,) of int32
-        The leaf that every row falls into: the article's labels are those of ``predict``.
+        The leaf of every row; the labels of the paper are those of ``predict``.
     n_clusters_ : int
     tree_ : SplitTree
-        Print it to see it; ``to_networkx()`` gives a graph.
+        Can be printed; ``to_networkx()`` returns a graph.
     rules_ : frame of the table's library
-        For every cluster its rule, its rows, and the largest p-value of the rule's splits.
+        Rule, number of rows and largest p-value of the rule's splits of every cluster.
     clusterable_ : bool
-        Whether the table's best split is significant, the authors' test for clusters at all.
+        Whether the table's best split is significant, the authors' test for cluster structure.
     cost_ : float
-        Conditions of their cluster's rule that rows break: always 0.
+        Number of conditions of their cluster's rule that rows violate: always 0.
     n_iter_, history_, cluster_sizes_, profiles_, schema_
         As in :class:`KModes`; one pass per split.
 
     Notes
     -----
-    ``transform`` counts the conditions of each cluster's rule that a row breaks; ``predict`` gives the
-    cluster whose rule it meets, which is the leaf that the row comes to.
+    ``transform`` returns the number of conditions of each cluster's rule that a row violates; ``predict``
+    returns the cluster whose rule it satisfies, which is its leaf in the tree.
 
     References
     ----------
@@ -87,32 +87,32 @@ class SigDT(Clusterer):
     """
 
     _: KW_ONLY
-    alpha: float = 0.01  # the three as in the authors' program
+    alpha: float = 0.01  # all three as in the authors' program
     min_leaf: int = 6
     force_root_split: bool = True
     bins: int | None = None
 
-    _lacks = lacking(
+    _unavailable = unavailable(
         cluster_centers_="a cluster is a rule, see rules_; profiles_ has the frequent categories",
         inertia_="no row is measured from a centre, and every row keeps its cluster's rule",
     )
     _numbers = "refuse"
-    _rules = rules(alpha=between(0.0, 1.0), min_leaf=whole(1), force_root_split=choice(True, False))
+    _rules = rules(alpha=between(0.0, 1.0), min_leaf=integer(1), force_root_split=choice(True, False))
     _contents = ModelContents(
         shared={**dict.fromkeys(ARRAYS, ("branches",)), "clusterable": ("any",)},
         whole=("places", "yes", "no", "labels", "clusterable"),
     )
 
     def _clusters_for(self, n_rows: int) -> int:
-        return 1  # the tree decides; a table of one row is a tree too
+        return 1  # determined by the tree; one row is enough
 
     def _solve(self, problem: Problem) -> Outcome:
-        problem.check_pairs()  # a table of them for every open branch
+        problem.check_pairs()  # every open branch needs such a table
         engine, units = problem.engine, problem.units_per_weight
         test = self._test(engine)
 
         def limit(visited: int) -> float:
-            # A logarithm, since the threshold falls below the smallest double after some hundred branches.
+            # A logarithm, because the threshold underflows after some hundred branches.
             return math.log(self.alpha) - visited * math.log(max(test.n_categories, 1))
 
         def choose(counts: BranchCounts, visited: int) -> tuple[int, float]:
@@ -127,7 +127,7 @@ class SigDT(Clusterer):
 
     def _test(self, engine: Engine) -> SplitTest:
         axis, first = engine.axis.base, engine.each(first_seen, engine.axis).min(axis=0)
-        # Equally good splits go by where a category first occurs, as in the authors' program.
+        # Ties are broken by the first occurrence of a category, as in the authors' program.
         order = np.empty(axis.length, dtype=np.int64)
         order[np.lexsort((first, axis.column_of))] = np.arange(axis.length)
         return SplitTest(axis.column_of, order, self.alpha, int((first < NEVER).sum()), self.min_leaf)
@@ -137,7 +137,7 @@ class SigDT(Clusterer):
             raise damaged("extra.shared", "holds branches that are no tree with a leaf for every cluster")
 
     def _new_fixed_scores(self, axis: Axis) -> FixedScores:
-        return super()._new_fixed_scores(axis).with_hole_costs(self.tree_.broken()[1])
+        return super()._new_fixed_scores(axis).with_special_costs(self.tree_.broken()[1])
 
     @property
     def tree_(self) -> SplitTree:
@@ -160,7 +160,7 @@ def _tree(fitted: Fitted) -> SplitTree:
 
 
 def _forced(test: SplitTest, counts: BranchCounts) -> int:
-    """Where nothing differs: the first category of the first column that holds two, or none."""
+    """Split if nothing differs: the first category of the first column that is not constant, or none."""
     possible = np.flatnonzero(test.splits_of(np.diagonal(counts.together)))
     return int(possible[test.order[possible].argmin()]) if len(possible) else LEAF
 
@@ -172,7 +172,7 @@ def _outcome(problem: Problem, grown: GrownTree, clusterable: bool) -> Outcome:
     sizes = grown.sizes[grown.labels >= 0]  # labels are given in the order of the branches
     broken, broken_by_none = SplitTree(problem.schema, *arrays).broken()
     scores = Scores.of(broken)
-    fixed = fix(scores, engine.axis).with_hole_costs(broken_by_none)
+    fixed = to_fixed_point(scores, engine.axis).with_special_costs(broken_by_none)
     return Outcome(
         scores,
         replace(none, by_category=grown.by_category, sizes=sizes),
@@ -181,5 +181,5 @@ def _outcome(problem: Problem, grown: GrownTree, clusterable: bool) -> Outcome:
         grown.history,
         True,
         shared={**dict(zip(ARRAYS, arrays, strict=True)), "clusterable": np.array([clusterable])},
-        labels=engine.answer(label_rows, fixed),  # here, because of what strangers are charged
+        labels=engine.map_rows(label_rows, fixed),  # here, because unseen categories need their costs
     )

@@ -1,4 +1,4 @@
-"""WOCIL: every cluster weighs the columns for itself, and changes with every row."""
+"""WOCIL: clusters with their own column weights, updated after every row."""
 
 from __future__ import annotations
 
@@ -9,67 +9,67 @@ import numpy as np
 
 from catalpa.engines.base import Engine
 from catalpa.errors import CatalpaError
-from catalpa.estimator.attributes import lacking, weights_frame
+from catalpa.estimator.attributes import unavailable, weights_frame
 from catalpa.estimator.base import Clusterer, Outcome, Problem
-from catalpa.estimator.contents import ModelContents
-from catalpa.estimator.parameters import begin, choice, either, number, rules, whole
+from catalpa.estimator.model_shapes import ModelContents
+from catalpa.estimator.parameters import begin, choice, either, integer, number, rules
 from catalpa.estimator.problem import WeightedRows, passes_in_weights
-from catalpa.loop.online import Visited, settle_online
+from catalpa.loop.online import OnlineResult, settle_online
 from catalpa.loop.restarts import best_of
 from catalpa.steps.assign import label_rows
 from catalpa.steps.counts import Counts, most_frequent
 from catalpa.steps.in_order.oriented import oriented_rows
-from catalpa.steps.in_order.visits import OrderedRows, Rivalry
+from catalpa.steps.in_order.visits import CompetitionState, OrderedRows
 from catalpa.steps.in_order.within_clusters import dissimilarities
 from catalpa.steps.scores import FixedScores, Scores
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 
-TIE = 1e-12  # exact ties of similarities are common, and rounding must not decide them
+TIE = 1e-12  # exact ties of similarities are common and must not be decided by rounding errors
 
 
 @dataclass(eq=False, repr=False)
 class WOCIL(Clusterer):
-    """Cluster by weighted similarity of rows to clusters; the number of clusters may be learned.
+    """Cluster by weighted similarity of rows to clusters (WOCIL); can determine the number of clusters.
 
-    There are no centres: a row belongs where its categories are most frequent. Each cluster weighs the
-    columns for itself, more where its rows differ from all others and are alike. Clusters change with
-    every row that joins them, so **the order of the rows matters** and the rows must fit into memory.
-    Runs in the compiled core where that is installed.
+    There are no centres: a row belongs to the cluster in which its categories are most frequent. Each cluster
+    has its own column weights, which are large for columns in which it is homogeneous and differs from the
+    other rows. Clusters are updated after every row, so **the order of the rows matters** and the rows must
+    fit into memory. Uses the compiled core if it is installed.
 
     Parameters
     ----------
     n_clusters : int or None, default=8
-        Number of clusters. None begins with too many and lets them compete until the weak ones have
-        died out; take the number that remains as an indication.
+        Number of clusters. None starts with too many, which compete until the weak ones disappear; the
+        remaining number is only an indication.
     init : {"oi", "random", "huang", "cao"} or table, default="oi"
-        Rows to start from: the paper's oriented initialisation (common rows that differ from each
-        other; no chance involved), random rows (the published comparisons), Huang's or Cao's choice, or
-        a table of centres in original values.
+        Initial rows: the paper's oriented initialisation (frequent rows that differ from each other;
+        deterministic), random rows (used in published comparisons), Huang's or Cao's method, or a table of
+        centres in original values.
     n_init : int, default=10
-        Random starts; the one of least cost is kept. Starts that leave nothing to chance, and
-        competitions, are run once.
+        Number of random starts; the result with the lowest cost is kept. Deterministic initialisations and
+        competitions run once.
     max_iter : int, default=100
-        Most passes of one start.
+        Maximum number of passes of one start.
     learning_rate : float, default=0.03
         Reward of the winner and penalty of the runner-up in a competition.
     k_init : int or None, default=None
-        Clusters at the beginning of a competition; None takes the root of the number of rows.
+        Initial number of clusters of a competition; None uses the square root of the number of rows.
     relaunch : bool, default=False
-        Compete again from new seeds with as many clusters as survived, until their number stays.
+        Restart the competition from new seeds with the remaining number of clusters, until it is stable.
     shuffle : bool, default=False
-        Visit the rows in a random order instead of the table's.
-    missing, handle_unknown, categorical_features, n_jobs, random_state, verbose, callback
-        As in :class:`KModes`. A left-out cell or unseen category is similar to nothing.
+        Visit the rows in random order instead of the order of the table.
+    missing, handle_unknown, categorical_features, n_jobs, random_state, verbose, callback, recipe
+        As in :class:`KModes`. Ignored missing values and unseen categories have similarity 0.
 
     Attributes
     ----------
     labels_ : array (n,) of int32
-        As ``predict`` says.
+        As returned by ``predict``.
     published_labels_ : array (n,) of int32
-        Where the last visit of the article's algorithm left the rows.
+        Labels after the last pass of the algorithm in the paper.
     n_clusters_ : int
     balance_ : dict
-        Share of the final cost that comes from categories and from numbers, of a table with both.
+        Shares of the final cost due to categorical and numeric columns, for mixed tables.
     weights_ : frame of the table's library
         Weight of every column in every cluster; each row sums to 1.
     cost_ : float
@@ -77,11 +77,9 @@ class WOCIL(Clusterer):
     n_iter_, history_, cluster_sizes_, profiles_, schema_
         As in :class:`KModes`.
 
-    Notes
-    -----
-    ``predict`` gives new rows to the most similar cluster under the final counts and weights, without
-    changing them. For the rows of a converged fit with a given number of clusters these are the published
-    labels; after a competition, which handicaps frequent winners, they may differ.
+    Notes ----- ``predict`` assigns new rows to the most similar cluster by the final counts and weights. For
+    the rows of a converged fit with a given number of clusters these are the published labels; after a
+    competition, which penalises frequent winners, they may differ.
 
     References
     ----------
@@ -103,25 +101,25 @@ class WOCIL(Clusterer):
 
     n_clusters: int | None = 8
     _: KW_ONLY
-    init: Any = "oi"  # the paper's own; published comparisons of others drew rows at random
+    init: Any = "oi"  # as in the paper; comparisons in other papers use random rows
     n_init: int = 10
     max_iter: int = 100
-    learning_rate: float = 0.03  # as in MCDC, whose competition is this one
+    learning_rate: float = 0.03  # as in MCDC, which uses the same competition
     k_init: int | None = None
     relaunch: bool = False
     shuffle: bool = False
     random_state: Any = None
 
-    _lacks = lacking(
+    _unavailable = unavailable(
         cluster_centers_="rows are compared with whole clusters; profiles_ has the frequent categories",
         inertia_="no row is measured from a centre, see cost_",
     )
     _numbers = "keep"
     _rules = rules(
-        n_clusters=either(choice(None), whole(1)),
+        n_clusters=either(choice(None), integer(1)),
         init=begin("oi", "random", "huang", "cao"),
         learning_rate=number(0.0),
-        k_init=either(choice(None), whole(1)),
+        k_init=either(choice(None), integer(1)),
         relaunch=choice(True, False),
         shuffle=choice(True, False),
     )
@@ -130,7 +128,7 @@ class WOCIL(Clusterer):
     def _clusters_for(self, n_rows: int) -> int:
         if self.n_clusters is not None:
             return super()._clusters_for(n_rows)
-        return min(n_rows, self.k_init or round(n_rows**0.5))  # more than can survive, as the paper asks
+        return min(n_rows, self.k_init or round(n_rows**0.5))  # more than can survive, as in the paper
 
     def _solve(self, problem: Problem) -> Outcome:
         weighted = WeightedRows.of(problem, "WOCIL")
@@ -139,7 +137,7 @@ class WOCIL(Clusterer):
         if self.shuffle:
             order = problem.random_state.permutation(len(rows))
             rows = rows.permuted(order)
-        # A competition decides by who survives, and costs of different numbers of clusters do not compare.
+        # A competition is decided by survival; costs for different numbers of clusters are not comparable.
         by_chance = isinstance(problem.init, str) and problem.init != "oi" and self.n_clusters is not None
         starts = problem.starts if by_chance else 1
         rest = best_of(starts, problem.random_state, lambda rng: self._run(problem, rows, rng))
@@ -147,15 +145,15 @@ class WOCIL(Clusterer):
         labels[order] = rest.labels
         return _outcome(problem, rows, rest, weighted.spread(labels))
 
-    def _run(self, problem: Problem, rows: OrderedRows, rng: np.random.Generator) -> Visited:
+    def _run(self, problem: Problem, rows: OrderedRows, rng: np.random.Generator) -> OnlineResult:
         even = 1.0 / max(rows.n_columns, 1)
 
-        def settled(seeds: Counts) -> Visited:
-            rivalry = Rivalry.fresh(seeds.k, self.learning_rate) if self.n_clusters is None else None
+        def settled(seeds: Counts) -> OnlineResult:
+            rivalry = CompetitionState.fresh(seeds.k, self.learning_rate) if self.n_clusters is None else None
             return settle_online(rows, seeds, max_iter=self.max_iter, tie=TIE, unsure=even, rivalry=rivalry)
 
         rest = settled(self._seeds(problem, rows, rng))
-        # The number falls every time, so this ends.
+        # The number decreases every time, so this terminates.
         while self.n_clusters is None and self.relaunch and rest.k < rest.begun:
             fewer = replace(problem, n_clusters=rest.k)
             again = settled(self._seeds(fewer, rows, rng))
@@ -173,26 +171,26 @@ class WOCIL(Clusterer):
         return weights_frame(self.schema_, self._fitted.outcome.learned["weights"])
 
     def _new_fixed_scores(self, axis: Axis) -> FixedScores:
-        return super()._new_fixed_scores(axis).with_hole_costs(self._fitted.outcome.learned["weights"].T)
+        return super()._new_fixed_scores(axis).with_special_costs(self._fitted.outcome.learned["weights"].T)
 
     def _check_sum(self, refused: type[CatalpaError]) -> None:
         if self.schema_.numeric:
             raise refused(
-                "WOCIL measures numbers by an exponential, which no two programs round alike: only "
-                "predict gives its labels. Give it categories only (bins=), or use predict."
+                "WOCIL uses an exponential of numbers, which other programs round differently, so models "
+                "with numeric columns cannot be exported. Bin the numbers (bins=), or use predict."
             )
 
     def transform(self, X: Any) -> Any:
         """1 minus the similarity of every row to every cluster, (n, k)."""
         engine, fixed = self._opened(X)
-        return engine.answer(dissimilarities, fixed, self._fitted.outcome.learned["weights"])
+        return engine.map_rows(dissimilarities, fixed, self._fitted.outcome.learned["weights"])
 
     def _label(self, engine: Engine) -> Any:
         """The most similar cluster of every row."""
         fixed = self._fixed_scores(engine.axis)
-        if not fixed.n_numeric:  # then similarity is a sum over a table, which the core looks up
-            return engine.answer(label_rows, fixed)
-        return engine.answer(_most_similar, fixed, self._fitted.outcome.learned["weights"])
+        if not fixed.n_numeric:  # then similarity is a sum of table entries, which the core computes
+            return engine.map_rows(label_rows, fixed)
+        return engine.map_rows(_most_similar, fixed, self._fitted.outcome.learned["weights"])
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean similarity of a row to its cluster, minus 1; higher is better."""
@@ -206,7 +204,7 @@ def _most_similar(block: Block, fixed: FixedScores, weights: FloatArray) -> IntA
     return np.asarray((costs <= costs.min(axis=1, keepdims=True) + TIE).argmax(axis=1), dtype=np.int32)
 
 
-def _outcome(problem: Problem, rows: OrderedRows, rest: Visited, labels: IntArray) -> Outcome:
+def _outcome(problem: Problem, rows: OrderedRows, rest: OnlineResult, labels: IntArray) -> Outcome:
     counts, weights = rest.inside.counts, rest.weights
     categorical = rows.axis.n_columns
     shares = counts.shares(rows.axis)

@@ -1,1 +1,1 @@
-"""Counts in, cost tables out: one file per idea."""
+"""Cost tables of the methods, computed from counts; a file is named after the method it serves."""

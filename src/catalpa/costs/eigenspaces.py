@@ -1,4 +1,4 @@
-"""Eigenvectors in one canonical form, so that they do not depend on the solver."""
+"""Canonical form of eigenvectors, independent of the solver."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import numpy as np
 
 from catalpa.table.blocks import FloatArray
 
-SAME_LENGTH = 1e-9  # entries or rows that differ by this share are equally long
+SAME_LENGTH = 1e-9  # relative tolerance of equal lengths
 
 
 def canonical_vectors(vectors: FloatArray, values: FloatArray, gap: float) -> FloatArray:  # (V, p)
-    """The same eigenspaces in a basis that follows from them alone.
+    """A basis of the same eigenspaces that depends on the eigenspaces only.
 
-    A solver may return any sign, and any rotation of the eigenvectors of equal eigenvalues. Here the first
-    vector of an eigenspace points to the row that lies longest in it, the next one to the longest row of
-    what is left, and so on; the first of equally long rows. ``values`` are sorted; those that differ by less
-    than ``gap`` from their neighbour are equal.
+    Solvers may return eigenvectors with either sign, and rotated within equal eigenvalues. Here the first
+    vector of an eigenspace points to the row with the longest projection into it, the next one to the longest
+    row of the remainder, and so on; ties go to the first row. ``values`` are sorted; neighbours that differ
+    by less than ``gap`` are equal.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""k-means on rows whose categories have vectors, as counts in and a cost table out.
+"""k-means on embedded categories, from counts to a cost table.
 
-A row is the vectors of its categories one after the other, or their mean. The centroid of a cluster
-follows from the shares of the categories in it, so the rows' own vectors are never made.
+A row is the concatenation of the vectors of its categories, or their mean. The centroid of a cluster follows
+from its category shares, so vectors of rows are never computed.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from catalpa.table.blocks import Axis, FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class Centroids(Prototypes):
-    """The most frequent categories, and the shares whose weighted vectors are the centroid."""
+    """The most frequent categories, and the shares that define the centroid."""
 
     shares: FloatArray  # (k, V)
 
 
 @dataclass(frozen=True, eq=False)
 class JointVectors:
-    """A row is the vectors of its categories one after the other; it costs its squared distance.
+    """A row is the concatenation of the vectors of its categories; it costs its squared distance.
 
     The squared distance to a centroid is a sum over columns of ``||e(v) - c_jr||^2`` with
     ``c_jr = sum_v p_j(v) e(v)``: a table entry per category and cluster.
@@ -35,7 +35,7 @@ class JointVectors:
 
     axis: Axis
     vectors: FloatArray  # (V, p)
-    # (V,): share of each category in the whole table; a column of which a cluster has no cell is there.
+    # (V,): share of each category in the whole table, used for columns without cells in a cluster.
     overall: FloatArray
 
     def start(self, counts: Counts) -> Centroids:
@@ -58,9 +58,9 @@ class MeanVectors(JointVectors):
     """A row is the mean of the vectors of its categories.
 
     With d columns, ``(1/d) sum_r ||e(x_r) - c_j||^2 = ||g - c_j||^2 + (1/d) sum_r ||e(x_r) - g||^2``
-    for ``g`` the row's mean vector. The last term is the row's own spread, the same in every cluster:
-    the left side is a table entry per category and gives the labels of k-means on the mean vectors,
-    and costs that are larger by a constant. Columns with one category only are left out.
+    for ``g`` the row's mean vector. The last term does not depend on the cluster: the left side is a table
+    entry per category and gives the labels of k-means on the mean vectors, with costs that are larger by a
+    constant. Constant columns are left out.
     """
 
     @cached_property
@@ -81,7 +81,7 @@ class MeanVectors(JointVectors):
 def vectors_at(
     places: IntArray, vectors: FloatArray, overall: FloatArray, axis: Axis
 ) -> FloatArray:  # (axis.length, p)
-    """Vectors of all places of an axis, given those of some; every other place is at its column's mean.
+    """Vectors of all places of an axis, given those of some; the others get the mean of their column.
 
     ``overall`` are the shares of all categories.
     """
@@ -95,5 +95,5 @@ def vectors_at(
 
 
 def category_distances(vectors: FloatArray, axis: Axis) -> list[FloatArray]:
-    """Distance of every two categories of each column."""
+    """Pairwise distances of the categories of each column."""
     return [cdist(vectors[part], vectors[part]) for part in axis.slices()]

@@ -1,7 +1,4 @@
-"""What stands for a cluster, and the plainest costs: a category is the centre's or it is not.
-
-k-modes and k-prototypes.
-"""
+"""Cluster centres, and the matching dissimilarity of k-modes and k-prototypes."""
 
 from __future__ import annotations
 
@@ -20,20 +17,20 @@ SAME_SUM = 1e-12  # sums of distances closer than this are a tie
 
 @dataclass(frozen=True, eq=False)
 class Prototypes:
-    """Centres of clusters: a category per column, a mean per number."""
+    """Cluster centres: a category per categorical column, a mean per numeric column."""
 
     centers: IntArray  # (k, columns) int64
     means: FloatArray  # (k, numeric)
 
     @staticmethod
     def of(counts: Counts, axis: Axis) -> Prototypes:
-        """Most frequent categories and means of clusters that hold these counts."""
+        """Most frequent categories and means of clusters with these counts."""
         return Prototypes(most_frequent(counts.by_category, axis), counts.means())
 
     def moved(self, counts: Counts, axis: Axis, summed: FloatArray | None = None) -> Self:
-        """The prototypes of other counts; as before where no row of a cluster has the column.
+        """Prototypes of new counts; unchanged where no row of a cluster has a value in the column.
 
-        Centres are the most frequent categories, or those of the least ``summed`` distance (k, V).
+        Centres are the most frequent categories, or those with the lowest ``summed`` distance (k, V).
         """
         if summed is None:
             centers = most_frequent(counts.by_category, axis, self.centers)
@@ -45,19 +42,21 @@ class Prototypes:
 
 
 def least_distant(summed: FloatArray, axis: Axis) -> IntArray:  # (k, columns)
-    """First category of each column with the least summed distance, whatever rounding left of a tie."""
-    found = np.zeros((len(summed), axis.n_columns), dtype=np.int64)
+    """First category of each column with the lowest summed distance, with a tolerance for rounding errors."""
+    codes = np.zeros((len(summed), axis.n_columns), dtype=np.int64)
     for column, part in enumerate(axis.slices()):
         if part.stop > part.start:
-            own = summed[:, part]
-            found[:, column] = (own <= own.min(axis=1, keepdims=True) + SAME_SUM).argmax(axis=1)
-    return found
+            column_sums = summed[:, part]
+            codes[:, column] = (column_sums <= column_sums.min(axis=1, keepdims=True) + SAME_SUM).argmax(
+                axis=1
+            )
+    return codes
 
 
 def mean_distances(matrices: Sequence[FloatArray], shares: FloatArray, axis: Axis) -> FloatArray:  # (V, k)
-    """Mean distance of every category from the cells of clusters with these shares (k, V).
+    """Mean distance of every category to the cells of clusters with these shares (k, V).
 
-    ``matrices`` (v, v) are the distances of each column's categories.
+    ``matrices`` (v, v) are the distances between each column's categories.
     """
     table = np.zeros((axis.length, len(shares)))
     for part, apart in zip(axis.slices(), matrices, strict=True):
@@ -66,33 +65,32 @@ def mean_distances(matrices: Sequence[FloatArray], shares: FloatArray, axis: Axi
 
 
 def center_places(centers: IntArray, axis: Axis) -> IntArray:  # (k, columns)
-    """Places of the centres' categories on the axis without holes."""
+    """Places of the centres' categories on the axis without special places."""
     return centers + axis.offsets[:-1]
 
 
 def at_centers(centers: IntArray, axis: Axis) -> FloatArray:  # (k, V)
-    """Shares of clusters that hold nothing but their centre."""
+    """Shares of clusters whose rows all equal their centre."""
     shares = np.zeros((len(centers), axis.length))
     np.put_along_axis(shares, center_places(centers, axis)[:, axis.filled], 1.0, axis=1)
     return shares
 
 
-def shares_or(known: FloatArray, counts: Counts, axis: Axis) -> FloatArray:  # (k, V)
-    """Share of each category in each cluster; of a column that no row of a cluster has, what is ``known``.
+def shares_or(fallback: FloatArray, counts: Counts, axis: Axis) -> FloatArray:  # (k, V)
+    """Share of each category in each cluster; the fallback ``known`` if a cluster has no value in the column.
 
-    That is (V,) or (k, V). A cluster that knows nothing about a column would otherwise be at distance 0 from
-    all its categories.
+    The fallback is (V,) or (k, V). Without it, such a cluster would be at distance 0 from all categories.
     """
     absent = (axis.by_column(counts.by_category) == 0)[:, axis.column_of]
-    return np.where(absent, known, counts.shares(axis))
+    return np.where(absent, fallback, counts.shares(axis))
 
 
 @dataclass(frozen=True)
 class Matching:
     """A cell costs ``category_weight`` unless it matches the centre; a number its squared distance.
 
-    Huang (1997, 1998). Without numbers this is k-modes, with them k-prototypes. ``number_weight``
-    multiplies the squared distances, one factor for all numeric columns or one for each.
+    Huang (1997, 1998): k-modes without numeric columns, k-prototypes with them. ``number_weight`` multiplies
+    the squared distances, with one factor for all numeric columns or one for each.
     """
 
     axis: Axis
@@ -117,13 +115,13 @@ class Matching:
         return Scores.of(table, means=state.means, scale=np.full(state.means.shape, self.number_weight))
 
     def _costs_of_centers(self, state: Prototypes) -> FloatArray:  # (k, columns)
-        """What a cell costs that holds its centre's category."""
+        """Cost of a cell that matches its centre."""
         return np.zeros(state.centers.shape)
 
 
 @dataclass(frozen=True, eq=False)
 class CommonPrototypes(Prototypes):
-    """Centres, and how common each centre's category is in its cluster."""
+    """Centres, and the share of each centre's category in its cluster."""
 
     shares: FloatArray  # (k, columns)
 
@@ -132,8 +130,8 @@ class CommonPrototypes(Prototypes):
 class CommonMatching(Matching):
     """A cell that matches the centre costs the share of the cluster's cells that do not (Ng et al., 2007).
 
-    A match with a category that nearly all rows of the cluster have costs next to nothing, one with a
-    category that is only just the most frequent one nearly as much as a mismatch.
+    A match costs little if nearly all rows of the cluster have the category, and nearly as much as a mismatch
+    if the category is only slightly more frequent than others.
     """
 
     def start(self, counts: Counts) -> CommonPrototypes:
@@ -147,10 +145,10 @@ class CommonMatching(Matching):
         return replace(state.moved(counts, self.axis), shares=self._shares(counts, state.shares))
 
     def _shares(self, counts: Counts, before: FloatArray) -> FloatArray:  # (k, columns)
-        """Share of the most frequent category; as before where no row of a cluster has the column."""
-        held = modes_and_counts(counts.by_category, self.axis)[1]
+        """Share of the most frequent category; unchanged where no row of a cluster has a value."""
+        frequency = modes_and_counts(counts.by_category, self.axis)[1]
         total = self.axis.by_column(counts.by_category)
-        return np.where(total > 0, held / np.maximum(total, 1), before)
+        return np.where(total > 0, frequency / np.maximum(total, 1), before)
 
     def _costs_of_centers(self, state: Prototypes) -> FloatArray:
         assert isinstance(state, CommonPrototypes)

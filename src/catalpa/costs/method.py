@@ -1,4 +1,4 @@
-"""What a method must say for the loop to run it."""
+"""Protocols that a method implements for the loop."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ State = TypeVar("State")
 
 
 class Method(Protocol[State]):
-    """Counts in, cost table out; pure."""
+    """Pure functions from counts to a state and from a state to a cost table."""
 
     def start(self, counts: Counts) -> State:
-        """State of clusters that hold these counts, before any pass of this method."""
+        """Initial state of clusters with these counts."""
 
     def scores(self, state: State) -> Scores:
         """The cost table of a state."""
@@ -24,16 +24,16 @@ class Method(Protocol[State]):
         """State after a pass that gave these counts."""
 
 
-class Learner(Method[State], Protocol[State]):
-    """A method that also relearns something slower than its centres, between settled clusters."""
+class RelearningMethod(Method[State], Protocol[State]):
+    """A method that also relearns something, such as distances or weights, after each convergence."""
 
     def relearn(self, state: State, counts: Counts) -> State:
-        """State with what was learned made anew from these counts."""
+        """State after relearning from these counts."""
 
 
 @runtime_checkable
-class Reseeds(Protocol[State]):
-    """A method whose slower part must begin anew in a cluster that was empty and was given a row."""
+class ReseedingMethod(Protocol[State]):
+    """A method whose relearned part must be reset for a cluster that was re-seeded with one row."""
 
     def reseed(self, state: State, counts: Counts, clusters: IntArray) -> State:
-        """State in which these clusters have learned from their one row."""
+        """State after re-seeding ``clusters``, each now holding one row."""

@@ -1,4 +1,4 @@
-"""Where rows come from: data sets by name, and planted clusters of any size."""
+"""Data sets by name, and synthetic tables with planted clusters."""
 
 from catalpa.datasets.load import Dataset, list_datasets, load
 from catalpa.datasets.synthetic import Planted, iter_categorical, make_categorical

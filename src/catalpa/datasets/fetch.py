@@ -1,7 +1,7 @@
-"""Data sets that are not bundled: download from UCI, verify, convert, keep.
+"""Data sets that are not bundled: download from UCI, verify, convert, cache.
 
-They are kept as canonical CSV: UTF-8, line feeds, a header, every value as text, the class in the last column
-called ``class``, and an empty field for a missing cell.
+They are cached as canonical CSV: UTF-8, line feeds, a header, every value as text, the class in the last
+column called ``class``, and an empty field for a missing value.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from catalpa.datasets.registry import UCI, Facts, Recipe, Variant, table_path
+from catalpa.datasets.registry import UCI, DatasetInfo, DownloadRecipe, Variant, table_path
 from catalpa.errors import DatasetError
 from catalpa.files import write_atomically
 
 _MISSING = "?"  # as UCI writes it
-_TIMEOUT_SECONDS = 60.0  # without an answer; a download that goes on may take longer
+_TIMEOUT_SECONDS = 60.0  # without a response; a download in progress may take longer
 
 
 def cache_folder() -> Path:
-    """Where fetched data sets are kept: ``CATALPA_CACHE``, or the place that the system has for caches."""
+    """Folder of downloaded data sets: ``CATALPA_CACHE``, or the cache folder of the operating system."""
     if chosen := os.environ.get("CATALPA_CACHE"):
         return Path(chosen).expanduser()
     home = Path.home()
@@ -39,11 +39,11 @@ def cache_folder() -> Path:
     return by_system.get(sys.platform, Path(os.environ.get("XDG_CACHE_HOME", home / ".cache"))) / "catalpa"
 
 
-def fetch(facts: Facts, variant: Variant, base_url: str = UCI) -> bytes:
+def fetch(facts: DatasetInfo, variant: Variant, base_url: str = UCI) -> bytes:
     """The canonical CSV of a data set, downloaded, verified and put into the cache."""
     url = f"{base_url.rstrip('/')}/{facts.archive}"
     member = _member(_download(facts, url), facts)
-    # Both ends are checked: a changed source and a changed conversion are then told apart.
+    # Both ends are checked, to distinguish a changed source from a changed conversion.
     if facts.raw_sha256 is not None:
         check(member, facts.raw_sha256, f"{facts.member[-1]} inside {url}")
     table = canonical_csv(member, facts.recipe, variant)
@@ -54,24 +54,24 @@ def fetch(facts: Facts, variant: Variant, base_url: str = UCI) -> bytes:
         write_atomically(path, table)
     except OSError as error:
         raise DatasetError(
-            f"The downloaded data set could not be kept in {path.parent} ({error}). "
-            "Name a folder that can be written to with the environment variable CATALPA_CACHE."
+            f"The downloaded data set could not be saved in {path.parent} ({error}). "
+            "Set the environment variable CATALPA_CACHE to a writable folder."
         ) from error
     return table
 
 
 def check(content: bytes, sha256: str, what: str) -> None:
-    """Refuse content that is not the known one."""
+    """Raise an error if the checksum is not the expected one."""
     found = hashlib.sha256(content).hexdigest()
     if found != sha256:
         raise DatasetError(
-            f"The checksum of {what} is not the known one "
+            f"The checksum of {what} is not the expected one "
             f"(sha256 {found[:12]}..., expected {sha256[:12]}...). "
-            "The file is damaged or has changed. Delete it, or put the right one in its place, and try again."
+            "The file is damaged or has changed. Delete or replace it, and try again."
         )
 
 
-def _download(facts: Facts, url: str) -> bytes:
+def _download(facts: DatasetInfo, url: str) -> bytes:
     try:
         with urllib.request.urlopen(url, timeout=_TIMEOUT_SECONDS) as response:
             content: bytes = response.read()
@@ -79,15 +79,15 @@ def _download(facts: Facts, url: str) -> bytes:
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
         raise DatasetError(
             f"The data set {facts.name!r} is not bundled and could not be downloaded from {url} ({reason}). "
-            f"Try again when there is a network, or put {facts.alias}.csv into the folder paper/ (or "
-            "paper_mixed/) of a data folder and name that folder with data_home= or the environment variable "
-            "CATALPA_DATA."
+            f"Try again with a network connection, or put {facts.alias}.csv into the folder paper/ (or "
+            "paper_mixed/) of a data folder and pass that folder as data_home= or in the environment "
+            "variable CATALPA_DATA."
         ) from error
     return content
 
 
-def _member(archive: bytes, facts: Facts) -> bytes:
-    """The file inside the archive; archives inside archives are opened in turn."""
+def _member(archive: bytes, facts: DatasetInfo) -> bytes:
+    """The file inside the archive, which may be nested in further archives."""
     content = archive
     for name in facts.member:
         try:
@@ -101,30 +101,30 @@ def _member(archive: bytes, facts: Facts) -> bytes:
     return content
 
 
-def canonical_csv(raw: bytes, recipe: Recipe, variant: Variant) -> bytes:
-    r"""The canonical CSV of a variant, made from the published file.
+def canonical_csv(raw: bytes, recipe: DownloadRecipe, variant: Variant) -> bytes:
+    r"""Convert the published file to the canonical CSV of a variant.
 
     Examples
     --------
-    >>> recipe = Recipe(fields=("class", "size"), keep=("size",), values={"size": {"1": "big"}})
+    >>> recipe = DownloadRecipe(fields=("class", "size"), keep=("size",), values={"size": {"1": "big"}})
     >>> canonical_csv(b"yes,1\nno,?\n", recipe, "paper")
     b'size,class\nbig,yes\n,no\n'
     """
     table = _published(raw, recipe)
     kept = [*recipe.keep, *(recipe.numbers if variant == "mixed" else ()), recipe.target]
-    lacking = [name for name in (*kept, *recipe.complete) if name not in table]
-    if lacking:
+    missing = [name for name in (*kept, *recipe.complete) if name not in table]
+    if missing:
         raise DatasetError(
-            f"The published file has no column {', '.join(lacking)}; it has {', '.join(table.columns)}. "
+            f"The published file has no column {', '.join(missing)}; it has {', '.join(table.columns)}. "
             "It has changed since Catalpa was released."
         )
     complete = (table[list(recipe.complete)] != "").all(axis=1)
-    named = table.loc[complete, kept].replace(recipe.values)  # codes that UCI explains in words
+    named = table.loc[complete, kept].replace(recipe.values)  # codes are replaced by UCI's descriptions
     return named.rename(columns={recipe.target: "class"}).to_csv(index=False, lineterminator="\n").encode()
 
 
-def _published(raw: bytes, recipe: Recipe) -> pd.DataFrame:
-    """The published file as texts, with missing cells emptied."""
+def _published(raw: bytes, recipe: DownloadRecipe) -> pd.DataFrame:
+    """The published file as text, with empty strings for missing values."""
     text = io.StringIO(raw.decode("utf-8-sig"))
     lines = [row for row in csv.reader(text, delimiter=recipe.delimiter) if row]
     fields, start = list(recipe.fields), 0

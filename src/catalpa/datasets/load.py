@@ -1,4 +1,4 @@
-"""Data sets by name: bundled, in a folder of the user, in the cache, or from UCI."""
+"""Load data sets by name: bundled, from a folder, from the cache, or from UCI."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from pathlib import Path
 import pandas as pd
 
 from catalpa.datasets.fetch import cache_folder, check, fetch
-from catalpa.datasets.registry import UCI, Facts, Variant, facts_of, registry, table_path
+from catalpa.datasets.registry import UCI, DatasetInfo, Variant, dataset_info, registry, table_path
 from catalpa.errors import DatasetError, ParameterError
 
-COUNTED = ("name", "alias", "title", "rows", "columns", "clusters")  # facts that a list of data sets shows
+COUNTED = ("name", "alias", "title", "rows", "columns", "clusters")  # columns of the list of data sets
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """A table with known classes, and where it comes from.
+    """A table with known classes and its source.
 
     Attributes
     ----------
@@ -29,13 +29,13 @@ class Dataset:
         Name in :func:`list_datasets`.
     frame : pandas.DataFrame
         The rows in the order of the source. Categorical columns have the dtype ``category`` (unordered),
-        numeric ones ``float64``; missing cells are missing.
+        numeric ones ``float64``; missing values are NaN.
     target : pandas.Series
         The known class of each row.
     n_clusters : int
         Number of classes.
     title, description, citation, licence, source : str
-        What to say about the data, and to cite when using it.
+        Title, description, citation, licence and source of the data.
     """
 
     name: str
@@ -62,20 +62,20 @@ def load(
 ) -> Dataset:
     """Load a data set by its name (``"zoo"``) or abbreviation (``"ZO"``).
 
-    Five data sets are bundled. The others are looked for in `data_home`, in the folder named by the
-    environment variable ``CATALPA_DATA`` and in the cache (``CATALPA_CACHE``), and else downloaded from the
-    UCI Machine Learning Repository. Whatever the way, the content must have the known checksum.
+    Five data sets are bundled. The others are searched for in `data_home`, in the folder named by the
+    environment variable ``CATALPA_DATA`` and in the cache (``CATALPA_CACHE``), and otherwise downloaded from
+    the UCI Machine Learning Repository. The checksum is verified in every case.
 
     Parameters
     ----------
     name : str
         Name or abbreviation, in any case; see :func:`list_datasets`.
     variant : {"paper", "mixed"}
-        The categorical columns only, or with the numeric columns after them.
+        Categorical columns only, or categorical columns followed by numeric ones.
     data_home : path, optional
-        A folder that holds ``paper/ZO.csv``, ``paper_mixed/DT.csv`` and so on, also as ``.csv.gz``.
+        A folder with ``paper/ZO.csv``, ``paper_mixed/DT.csv`` and so on, optionally as ``.csv.gz``.
     base_url : str
-        Address of the repository, or of a mirror with the same paths.
+        URL of the repository, or of a mirror with the same paths.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def load(
     ParameterError
         No data set or variant has this name.
     DatasetError
-        The data set is not here and cannot be fetched, or its content is not the known one.
+        The data set was not found and cannot be downloaded, or its checksum is wrong.
 
     Examples
     --------
@@ -96,19 +96,19 @@ def load(
     >>> zoo.target.value_counts().index[0]
     'mammal'
     """
-    facts = facts_of(name)
+    facts = dataset_info(name)
     path = _find(facts, variant, data_home)
     if path is None:
         content = fetch(facts, variant, base_url)
     else:
-        content = path.read_bytes()  # whole, as the checksum needs all of it
+        content = path.read_bytes()  # all of it, for the checksum
         content = gzip.decompress(content) if path.suffix == ".gz" else content
         check(content, facts.sha256[variant], str(path))
     return _dataset(facts, variant, content)
 
 
 def list_datasets(*, data_home: str | os.PathLike[str] | None = None) -> pd.DataFrame:
-    """One row per data set: its size, and whether it can be loaded without a network.
+    """List the data sets, their sizes, and whether they can be loaded offline.
 
     Parameters
     ----------
@@ -118,8 +118,8 @@ def list_datasets(*, data_home: str | os.PathLike[str] | None = None) -> pd.Data
     Returns
     -------
     pandas.DataFrame
-        Columns ``name``, ``alias``, ``title``, ``rows``, ``columns``, ``clusters``, ``mixed`` (a variant with
-        numbers exists), ``bundled`` and ``available``.
+        One row per data set, with the columns ``name``, ``alias``, ``title``, ``rows``, ``columns``,
+        ``clusters``, ``mixed`` (has a variant with numbers), ``bundled`` and ``available``.
 
     Examples
     --------
@@ -138,17 +138,17 @@ def list_datasets(*, data_home: str | os.PathLike[str] | None = None) -> pd.Data
 
 
 def is_here(name: str, *, variant: Variant = "paper") -> bool:
-    """Whether a data set can be loaded without a network.
+    """True if a data set can be loaded offline.
 
     Examples
     --------
     >>> is_here("zoo")
     True
     """
-    return _find(facts_of(name), variant, None) is not None
+    return _find(dataset_info(name), variant, None) is not None
 
 
-def _find(facts: Facts, variant: Variant, data_home: str | os.PathLike[str] | None) -> Path | None:
+def _find(facts: DatasetInfo, variant: Variant, data_home: str | os.PathLike[str] | None) -> Path | None:
     relative = table_path(facts, variant)
     bundled = Path(str(files("catalpa.datasets"))) / "files" / f"{facts.name}.csv"
     # The bundled files have no numeric columns.
@@ -159,24 +159,24 @@ def _find(facts: Facts, variant: Variant, data_home: str | os.PathLike[str] | No
 
 
 def data_folders(data_home: str | os.PathLike[str] | None) -> Iterator[Path]:
-    """Folders that are searched for data sets: `data_home`, that of ``CATALPA_DATA``, and the cache."""
+    """Folders that are searched for data sets: `data_home`, ``CATALPA_DATA`` and the cache."""
     named = {"data_home": data_home, "CATALPA_DATA": os.environ.get("CATALPA_DATA")}
     for origin, folder in named.items():
         if folder is None or (isinstance(folder, str) and not folder):
             continue
         if not isinstance(folder, str | os.PathLike):
-            raise ParameterError(f"{origin}={folder!r} cannot be used: it is the path of a folder, or None.")
+            raise ParameterError(f"{origin}={folder!r} is not valid: pass the path of a folder, or None.")
         path = Path(folder).expanduser()
         if not path.is_dir():
             raise DatasetError(
                 f"{origin} names {path}, which is not a folder. "
-                "Name the folder that holds paper/ and paper_mixed/, or leave it out."
+                "Pass the folder that contains paper/ and paper_mixed/, or leave it out."
             )
         yield path
     yield cache_folder()
 
 
-def _dataset(facts: Facts, variant: Variant, content: bytes) -> Dataset:
+def _dataset(facts: DatasetInfo, variant: Variant, content: bytes) -> Dataset:
     # Only an empty field is missing: "none", "NA" and the like are categories.
     table = pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False, na_values=[""])
     numbers = facts.recipe.numbers if variant == "mixed" else ()

@@ -1,4 +1,4 @@
-"""What is known about each data set, read from ``registry.toml``."""
+"""Metadata of the data sets, read from ``registry.toml``."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _FOLDERS: Mapping[str, str] = {"paper": "paper", "mixed": "paper_mixed"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
-    """Layout of a published file and what is kept of it."""
+class DownloadRecipe:
+    """Layout of a published file, and the columns and rows to keep."""
 
     keep: Sequence[str]
     fields: Sequence[str] = ()
@@ -33,8 +33,8 @@ class Recipe:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Facts:
-    """One entry of the registry; ``columns`` counts the categorical ones."""
+class DatasetInfo:
+    """One entry of the registry; ``columns`` is the number of categorical columns."""
 
     name: str
     alias: str
@@ -49,7 +49,7 @@ class Facts:
     archive: str
     member: Sequence[str]
     sha256: Mapping[str, str]
-    recipe: Recipe
+    recipe: DownloadRecipe
     raw_sha256: str | None = None
     bundled_from: str | None = None
 
@@ -59,17 +59,17 @@ class Facts:
 
 
 @cache
-def registry() -> Mapping[str, Facts]:
-    """Facts by name, in the order of the file."""
+def registry() -> Mapping[str, DatasetInfo]:
+    """All data sets by name, in the order of the file."""
     entries = tomllib.loads(files("catalpa.datasets").joinpath("registry.toml").read_text("utf-8"))
     return {
-        name: Facts(name=name, recipe=Recipe(**entry.pop("recipe")), **entry)
+        name: DatasetInfo(name=name, recipe=DownloadRecipe(**entry.pop("recipe")), **entry)
         for name, entry in entries.items()
     }
 
 
-def facts_of(name_or_alias: str) -> Facts:
-    """Facts about one data set, by its name or by its abbreviation, in any case."""
+def dataset_info(name_or_alias: str) -> DatasetInfo:
+    """Metadata of one data set by its name or abbreviation, case-insensitive."""
     wanted = str(name_or_alias).casefold()
     by_key = {key.casefold(): facts for facts in registry().values() for key in (facts.name, facts.alias)}
     if wanted in by_key:
@@ -81,8 +81,8 @@ def facts_of(name_or_alias: str) -> Facts:
     raise ParameterError(f"There is no data set called {name_or_alias!r}.{hint} The data sets are {names}.")
 
 
-def table_path(facts: Facts, variant: Variant) -> str:
-    """Where a variant lies below a data folder, without the optional ``.gz``."""
+def table_path(facts: DatasetInfo, variant: Variant) -> str:
+    """Path of a variant relative to a data folder, without the optional ``.gz``."""
     if str(variant) not in _FOLDERS:
         raise ParameterError(f"variant={variant!r} is not known. Use 'paper' (categories only) or 'mixed'.")
     if variant not in facts.sha256:

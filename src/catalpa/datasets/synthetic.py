@@ -1,4 +1,4 @@
-"""Planted clusters: tables of any size whose true clusters are known."""
+"""Synthetic tables of any size with planted clusters."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from catalpa.errors import ParameterError
 
-# Rows are drawn in chunks of this size, each from a random stream of its own, so a row depends on its number
-# and on the seed but not on how many rows are asked for at once.
+# Rows are generated in chunks of this size, each with its own random stream, so a row depends on its number
+# and the seed but not on the number of rows that are requested.
 _CHUNK_ROWS = 8192
 Sizes: TypeAlias = int | Sequence[int]  # number of categories, of all columns or of each
 
@@ -27,17 +27,17 @@ class Planted:
     Attributes
     ----------
     codes : ndarray of shape (n, columns)
-        The category of each cell as a number, in the smallest unsigned type that holds them all.
+        The category of each cell as an integer, in the smallest sufficient unsigned type.
     clusters : ndarray of shape (n,)
         The planted cluster of each row.
     cardinalities : tuple of int
         Number of categories per column.
     frame : pandas.DataFrame
-        The same cells as a frame with ``category`` columns, made when first asked for.
+        The same cells as a frame with ``category`` columns, created on first access.
     target : pandas.Series
         The planted clusters, with the index of `frame`.
     first_row : int
-        Number of the first row in the whole table; 0 unless this is a later block.
+        Number of the first row within the whole table; 0 unless this is a later block.
     """
 
     codes: NDArray[np.unsignedinteger]
@@ -69,10 +69,10 @@ class Planted:
 def make_categorical(
     n: int, *, columns: int = 12, categories: Sizes = 4, clusters: int = 5, noise: float = 0.5, seed: int = 0
 ) -> Planted:
-    """Make a table of categories with planted clusters.
+    """Generate a categorical table with planted clusters.
 
-    Every cluster prefers one category in every column. A cell takes the preferred category of its row's
-    cluster with probability ``1 - noise``, and else any category of the column with equal chances.
+    Every cluster has a preferred category in every column. A cell has the preferred category of its cluster
+    with probability ``1 - noise``, and otherwise a category of the column chosen uniformly at random.
 
     Parameters
     ----------
@@ -81,18 +81,18 @@ def make_categorical(
     columns : int
         Number of columns.
     categories : int or sequence of int
-        Number of categories, of all columns or of each one.
+        Number of categories: one number for all columns, or one per column.
     clusters : int
-        Number of clusters, which are about equally large.
+        Number of clusters, of about equal size.
     noise : float
-        From 0 (rows of a cluster are all alike) to 1 (nothing to find).
+        From 0 (all rows of a cluster are equal) to 1 (no cluster structure).
     seed : int
         The same seed gives the same rows. The first rows do not depend on `n`.
 
     Returns
     -------
     Planted
-        With ``frame`` and ``target``, and ``codes`` for those who need numbers only.
+        With ``frame`` and ``target``, and the integer ``codes``.
 
     See Also
     --------
@@ -100,8 +100,8 @@ def make_categorical(
 
     Examples
     --------
-    >>> made = make_categorical(4, columns=3, clusters=2, noise=0.1, seed=1)
-    >>> made.frame.shape, len(made.target)
+    >>> planted = make_categorical(4, columns=3, clusters=2, noise=0.1, seed=1)
+    >>> planted.frame.shape, len(planted.target)
     ((4, 3), 4)
     """
     design = _Design.checked(columns, categories, clusters, noise, seed)
@@ -119,7 +119,7 @@ def iter_categorical(
     seed: int = 0,
     block_rows: int = 65_536,
 ) -> Iterator[Planted]:
-    """Make the rows of :func:`make_categorical` block by block, for tables larger than memory.
+    """Generate the rows of :func:`make_categorical` block by block, for tables larger than memory.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def iter_categorical(
 
 @dataclass(frozen=True)
 class _Design:
-    """What all rows have in common."""
+    """Parameters of the distribution of all rows."""
 
     cardinalities: NDArray[np.int64]  # (columns,)
     preferred: NDArray[np.int64]  # (clusters, columns)
@@ -180,10 +180,10 @@ class _Design:
         )
 
     def _chunk(self, at: int, start: int, stop: int) -> tuple[NDArray[np.unsignedinteger], NDArray[np.int64]]:
-        """The rows of one chunk that lie between start and stop."""
-        rng = _stream(self.seed, at + 1)  # stream 0 made the design
+        """The rows of one chunk between start and stop."""
+        rng = _stream(self.seed, at + 1)  # stream 0 is used for the design
         shape = _CHUNK_ROWS, len(self.cardinalities)
-        # Always whole chunks, of which a part is given: rows must not depend on where a block begins.
+        # Always generate whole chunks: rows must not depend on where a block begins.
         clusters = rng.integers(0, len(self.preferred), size=_CHUNK_ROWS)
         anything = (rng.random(shape) * self.cardinalities).astype(np.int64)
         codes = np.where(rng.random(shape) < self.noise, anything, self.preferred[clusters])
@@ -193,7 +193,7 @@ class _Design:
 
 
 def _stream(seed: int, position: int) -> np.random.Generator:
-    # A stream of its own per chunk, so that any rows can be made without those before them.
+    # One stream per chunk, so that any rows can be generated without those before them.
     return np.random.Generator(np.random.Philox(np.random.SeedSequence(seed, spawn_key=(position,))))
 
 

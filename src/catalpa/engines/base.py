@@ -43,5 +43,5 @@ class Engine(Protocol):
     def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
         """Results of ``step(block, *args)`` joined in the order of the rows."""
 
-    def answer(self, step: Step[NDArray[Any]], *args: Any) -> Any:
+    def map_rows(self, step: Step[NDArray[Any]], *args: Any) -> Any:
         """Like ``each``, in the form of the user's own table: an array here, something lazy elsewhere."""

@@ -19,7 +19,7 @@ from filelock import BaseFileLock
 from numpy.typing import NDArray
 
 from catalpa.errors import OutputError
-from catalpa.files import lock_at, told_as
+from catalpa.files import lock_at, reraise_as
 from catalpa.table.blocks import Block
 
 PREFIX, OWNER, LOCK = "catalpa-", "owner", "lock"
@@ -99,6 +99,7 @@ class BlockFiles:
         self.rows_per_block = rows_per_block
         self._codes = ArrayFile(folder, "codes", first.codes)
         self._numbers = ArrayFile(folder, "numbers", first.numbers)
+        self._weights = None if first.weights is None else ArrayFile(folder, "weights", first.weights)
 
     @property
     def n_rows(self) -> int:
@@ -108,6 +109,8 @@ class BlockFiles:
         """Put a block's rows behind those that are there."""
         self._codes.append(block.codes)
         self._numbers.append(block.numbers)
+        if self._weights is not None and block.weights is not None:
+            self._weights.append(block.weights)
 
     def __len__(self) -> int:
         return -(-self.n_rows // self.rows_per_block)
@@ -116,10 +119,11 @@ class BlockFiles:
         start = at * self.rows_per_block
         stop = min(start + self.rows_per_block, self.n_rows)
         codes, numbers = self._codes.read(start, stop), self._numbers.read(start, stop)
-        return Block(codes.view(np.ndarray), numbers.view(np.ndarray), start=start)
+        weights = None if self._weights is None else self._weights.read(start, stop).view(np.ndarray)
+        return Block(codes.view(np.ndarray), numbers.view(np.ndarray), weights, start)
 
 
-class Shelf:
+class MemmapStore:
     """Objects put away one per place; their large arrays lie in files and are mapped, not read, to get them.
 
     Only this program reads what it wrote itself a moment ago, so pickle is safe here.
@@ -174,11 +178,11 @@ def _room() -> AbstractContextManager[None]:
         "Name a place with more room in the environment variable TMPDIR, or drop columns with very many "
         "categories."
     )
-    return told_as(OutputError, f"The encoded rows do not fit into {gettempdir()!r}", cure)
+    return reraise_as(OutputError, f"The encoded rows do not fit into {gettempdir()!r}", cure)
 
 
 def _readable(path: Path) -> AbstractContextManager[None]:
-    return told_as(OutputError, f"The encoded rows in {str(path)!r} cannot be read")
+    return reraise_as(OutputError, f"The encoded rows in {str(path)!r} cannot be read")
 
 
 def _map(path: Path) -> mmap.mmap:

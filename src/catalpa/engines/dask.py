@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -21,20 +22,29 @@ from dask.sizeof import sizeof
 from numpy.typing import NDArray
 
 from catalpa.engines.base import Result, Step, Sweep
-from catalpa.engines.opening import HeldInParts, InParts
-from catalpa.errors import EngineStopped, TableError, UnsupportedTable
-from catalpa.table.blocks import Block
-from catalpa.table.digest import Digest, digest
+from catalpa.engines.sources import (
+    PartitionedEngine,
+    PartitionedSource,
+    PartWork,
+    RawRows,
+    Sum,
+    rows_of_part,
+)
+from catalpa.errors import CatalpaWarning, EngineStopped, TableError, UnsupportedTable, warn_user
+from catalpa.table.blocks import Block, IntArray
 from catalpa.table.encode import Encoding
-from catalpa.table.intake import Header
-from catalpa.table.schema import TableSettings
+from catalpa.table.open import Header
 
 FAN_IN = 8  # results added by one task on the way to the sum: no worker ever holds all of them
 LOOK_EVERY = 1.0  # seconds between looks at whether the cluster is still there
+# Seconds without any worker after which the user is warned, and after which a fit gives up unless Dask's own
+# setting "distributed.scheduler.no-workers-timeout" says how long. New workers may take minutes to start.
+WARN_AFTER, GIVE_UP_AFTER = 10.0, 300.0
+NO_WORKERS = ("NoWorkerError", "NoValidWorkerError")  # of newer versions of Dask, when its setting runs out
 LONGEST_CHAIN = 16  # sweeps after which memories are made afresh, so that the scheduler can forget old ones
 
 
-class InDask(InParts):
+class DaskSource(PartitionedSource):
     """Dask frames and arrays: the rows are on workers, or not read yet."""
 
     @cached_property
@@ -53,24 +63,48 @@ class InDask(InParts):
             "two dimensions and a known number of columns."
         )
 
-    def digested(self, settings: TableSettings) -> Digest:
-        (summed,) = _computed(_client(), _sum(_tasks(_digested, _parts(self.table), settings)))
+    def only(self, names: Sequence[str]) -> DaskSource:
+        """The same table with some of the columns."""
+        known = self.header.names
+        if tuple(names) == known:
+            return self
+        X = self.table
+        frame = isinstance(X, dd.DataFrame)
+        return DaskSource(X[list(names)] if frame else X[:, [known.index(one) for one in names]])
+
+    @cached_property
+    def part_lengths(self) -> Sequence[int]:
+        return [int(rows) for rows in _computed(_client(), *(_later(len)(part) for part in self._parts))]
+
+    @cached_property
+    def _parts(self) -> list[Delayed]:
+        _ = self.header  # what is no table is refused before its parts are asked for
+        return _parts(self.table)
+
+    def total(self, work: PartWork[Sum], *args: Any) -> Sum:
+        (summed,) = _computed(_client(), _sum(_tasks(_worked, self._parts, work, args)))
         if summed is None:
             raise TableError("The dask table has no rows: at least one is needed.")
-        found: Digest = summed
+        found: Sum = summed
         return found
 
-    def held(self, encoding: Encoding, names: tuple[str, ...]) -> DaskEngine:
+    def _rows_at(self, positions: IntArray) -> RawRows | None:
+        held, start, tasks = _held(positions), 0, []
+        for part, rows in zip(self._parts, self.part_lengths, strict=True):
+            low, high = np.searchsorted(positions, [start, start + rows])
+            if low < high:
+                tasks.append(_later(_picked)(part, start, held))
+            start += rows
+        return None if not tasks else reduce(add, _computed(_client(), *tasks))
+
+    def engine(self, encoding: Encoding, names: tuple[str, ...]) -> DaskEngine:
         """The rows kept by Dask."""
-        X, axis, wanted = self.table, encoding.schema.axis, encoding.schema.inputs
-        if wanted != names:
-            X = X[list(wanted)] if isinstance(X, dd.DataFrame) else X[:, [names.index(one) for one in wanted]]
-        client = _client()
+        X, axis, client = self.only(encoding.inputs).table, encoding.schema.axis, _client()
         read = _persisted(client, *_tasks(_encoded, _parts(X), encoding))
         facts = _computed(client, *_tasks(_facts, read, encoding))
         lengths = [length for length, _ in facts]
         starts = np.cumsum([0, *lengths[:-1]]).tolist()
-        axis = axis.with_holes if any(holes for _, holes in facts) else axis
+        axis = axis.with_special_places if any(special_places for _, special_places in facts) else axis
         placed = [
             _later(_placed)(block, start, axis.dtype.str)
             for block, start, length in zip(read, starts, lengths, strict=True)
@@ -80,11 +114,13 @@ class InDask(InParts):
 
     def for_predict(self, encoding: Encoding) -> DaskEngine:
         blocks = _tasks(_encoded, _parts(self.table), encoding)
-        return DaskEngine(self.table, encoding, encoding.schema.axis.with_holes, blocks, client=_client())
+        return DaskEngine(
+            self.table, encoding, encoding.schema.axis.with_special_places, blocks, client=_client()
+        )
 
 
 @dataclass(eq=False)
-class DaskEngine(HeldInParts):
+class DaskEngine(PartitionedEngine):
     """Blocks that Dask holds: on the workers of a cluster, or in this process without one."""
 
     blocks: Sequence[Delayed]
@@ -138,7 +174,7 @@ class DaskEngine(HeldInParts):
     def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
         return np.concatenate(_computed(self.client, *_tasks(_run, self.blocks, step, args)))
 
-    def answer(self, step: Step[NDArray[Any]], *args: Any) -> Any:
+    def map_rows(self, step: Step[NDArray[Any]], *args: Any) -> Any:
         """A dask Series, or an array where the table is one or the results have several columns; lazy."""
         none = self.answer_of_no_rows(step, args)
         held, parts = (self.encoding, self.axis.dtype.str, step, args), _parts(self.table)
@@ -189,11 +225,35 @@ def _wait_for(client: Any, futures: Sequence[Any]) -> None:
     """
     from distributed import wait
 
+    limit = dask.utils.parse_timedelta(dask.config.get("distributed.scheduler.no-workers-timeout", None))
+    patience, without_workers_since, warned = GIVE_UP_AFTER if limit is None else limit, None, False
     while True:
         _check_connected(client)
         with suppress(TimeoutError):
             wait(futures, timeout=LOOK_EVERY)
             return
+        if client.nthreads():
+            without_workers_since = None
+            continue
+        without_workers_since = without_workers_since or time.monotonic()
+        waited = time.monotonic() - without_workers_since
+        if waited >= patience:
+            raise _no_workers(waited)
+        if waited >= WARN_AFTER and not warned:
+            warned = True
+            warn_user(
+                "The Dask cluster has no workers, so nothing is computed. Start workers, for instance with "
+                f"cluster.scale(2); the method waits for them for {patience:.0f} seconds.",
+                CatalpaWarning,
+            )
+
+
+def _no_workers(seconds: float) -> EngineStopped:
+    return EngineStopped(
+        f"The Dask cluster had no workers for {seconds:.0f} seconds, so nothing was computed. Start workers, "
+        "for instance with cluster.scale(2), and call the method again. Dask's setting "
+        "'distributed.scheduler.no-workers-timeout' says how long to wait for them."
+    )
 
 
 def _check_connected(client: Any) -> None:
@@ -221,6 +281,8 @@ def _watched(client: Any) -> Iterator[None]:
             "Workers often die for lack of memory: give them more, or cut the table into more partitions."
         ) from error
     except (Exception, CancelledError) as error:
+        if type(error).__name__ in NO_WORKERS:
+            raise _no_workers(dask.utils.parse_timedelta(getattr(error, "timeout", 0.0))) from error
         if not isinstance(error, EngineStopped):
             _check_connected_because_of(client, error)
         raise
@@ -270,20 +332,25 @@ def _added(*results: Any) -> Any:
     return reduce(add, there) if there else None
 
 
-def _digested(part: Any, held: tuple[TableSettings]) -> Digest | None:
-    return digest(part, held[0]) if len(part) else None
+def _worked(part: Any, held: tuple[PartWork[Any], tuple[Any, ...]]) -> Any:
+    work, args = held
+    return work(part, *args) if len(part) else None
+
+
+def _picked(part: Any, start: int, held: tuple[IntArray]) -> RawRows | None:
+    return rows_of_part(part, start, held[0])
 
 
 def _encoded(part: Any, held: tuple[Encoding]) -> Block:
     (encoding,) = held
     if len(part):
         return encoding(part)
-    return Block.empty(encoding.schema.axis.with_holes, len(encoding.schema.numeric))
+    return Block.empty(encoding.schema.axis.with_special_places, len(encoding.schema.numeric))
 
 
 def _facts(block: Block, held: tuple[Encoding]) -> tuple[int, bool]:
     """Rows of a block, and whether a cell needs a place for holes."""
-    return len(block), held[0].schema.axis.has_holes_in(block)
+    return len(block), held[0].schema.axis.needs_special_places(block)
 
 
 def _placed(block: Block, start: int, dtype: str) -> Block:
@@ -296,16 +363,18 @@ def _run(block: Block, held: tuple[Step[Any], tuple[Any, ...]]) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Swept:
+class SweepResult:
     """What a sweep found in a block, and what it remembers."""
 
     result: Any
     memory: Any
 
 
-def _remembering(block: Block, before: Swept | None, held: tuple[Sweep[Any], tuple[Any, ...]]) -> Swept:
+def _remembering(
+    block: Block, before: SweepResult | None, held: tuple[Sweep[Any], tuple[Any, ...]]
+) -> SweepResult:
     step, args = held
-    return Swept(*step(block, before.memory if before is not None else None, *args))
+    return SweepResult(*step(block, before.memory if before is not None else None, *args))
 
 
 def _bytes(thing: Any) -> int:
@@ -328,4 +397,4 @@ def _answered_series(part: Any, held: tuple[Any, ...]) -> Any:
 
 # Dask measures only the shell of objects it does not know, and would take blocks for cheap to move.
 sizeof.register(Block, _bytes)
-sizeof.register(Swept, _bytes)
+sizeof.register(SweepResult, _bytes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,29 +13,25 @@ from threading import get_ident
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from catalpa.engines.base import Result, Step, Sweep
-from catalpa.engines.opening import Opened, Opener
-from catalpa.errors import ParameterError
-from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows, search_positions
-from catalpa.table.digest import digest
+from catalpa.engines.sources import OpenTable, PartWork, Source, Sum, without
+from catalpa.table.blocks import Axis, Block, IntArray, Rows, search_positions
+from catalpa.table.discretize import numbers_at, shaped
 from catalpa.table.encode import Encoding
 from catalpa.table.files.queries import query_of
 from catalpa.table.infer import schema_of
-from catalpa.table.intake import Header, Table, open_table
+from catalpa.table.open import Header, Table, TablePreparation, open_table
 from catalpa.table.schema import TableSettings
-from catalpa.table.shape import numbers_at, shaped
+from catalpa.table.summarize import digest
+from catalpa.table.weights import check_weight_name, column_weights, weight_units
 
 ROWS_PER_BLOCK = 1 << 17  # what a step makes of a block at once stays small beside the table
 # A thread gets all its rows at once: between two blocks stands Python, whose code the rows have driven from
 # the cache by then, and which takes as long as 8 000 of them.
 ROWS_PER_RUN = 1 << 19
 LEAST_ROWS = 1 << 15  # below this the hand-over between threads costs more than it saves
-EXACT_UNITS = 1 << 30  # of weights that need no rounding; those that do have more
-SAME_WEIGHT = 1e-12  # weights that differ by this share are equal
-# Total weight in units. A soft pass adds numbers in 2**-30 of a unit: with more, sums would pass 64 bits.
-MOST_UNITS = 2**32
 
 
 def thread_count(n_jobs: int | None) -> int:
@@ -92,7 +87,7 @@ class LocalEngine:
         self._share_out(lambda at: found.update({at: step(self.blocks[at], *args)}))
         return np.concatenate([found[at] for at in range(len(self.blocks))])
 
-    def answer(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
+    def map_rows(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
         if len(self.blocks) == 1:
             return step(self.blocks[0], *args)
         no_row = step(self.blocks[0].take(slice(0)), *args)  # tells the type and width of answers
@@ -144,7 +139,7 @@ class LocalEngine:
 
 
 @dataclass(frozen=True, eq=False)
-class InMemory:
+class MemorySource:
     """Frames, arrays and lists: the rows are here."""
 
     table: Table
@@ -153,110 +148,81 @@ class InMemory:
     def header(self) -> Header:
         return self.table.header
 
-    def for_fit(self, settings: TableSettings, sample_weight: Any) -> Opened:
+    @property
+    def library(self) -> str:
+        return self.table.library
+
+    @property
+    def in_memory(self) -> bool:
+        return True
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.table)
+
+    def only(self, names: Sequence[str]) -> MemorySource:
+        return MemorySource(self.table.only(names))
+
+    def total(self, work: PartWork[Sum], *args: Any) -> Sum:
+        found = work(self.table, *args)
+        assert found is not None  # a table has rows
+        return found
+
+    def rows_at(self, positions: IntArray) -> Table:
+        return self.table if len(positions) == len(self.table) else self.table.at(positions)
+
+    def for_fit(self, settings: TableSettings, sample_weight: Any) -> OpenTable:
+        if isinstance(sample_weight, str):
+            check_weight_name(sample_weight, self.table.names)
+            others = self.only(without(self.table.names, sample_weight))
+            return others.for_fit(settings, column_weights(self.table, sample_weight))
         table = self.table
         units, per_weight = (None, 1.0) if sample_weight is None else weight_units(sample_weight, len(table))
         # A row of weight 0 is as if it were not there: it must not add a category or stretch a range.
         weighed = None if units is None or units.all() else units > 0
-        digested = digest(table if weighed is None else table.at(np.flatnonzero(weighed)), settings)
-        schema = schema_of(digested, settings)
+        summarize = digest(table if weighed is None else table.at(np.flatnonzero(weighed)), settings)
+        schema = schema_of(summarize, settings)
         if settings.numbers == "shape" and schema.numeric:
             positions = search_positions(len(table), settings.search_rows, settings.search_seed, weighed)
             weights = None if units is None else units[positions]
-            schema = shaped(schema, numbers_at(table, schema, positions), weights, digested.holed)
+            schema = shaped(
+                schema, numbers_at(table, schema, positions), weights, summarize.with_missing_values
+            )
         if weighed is not None:  # what only such rows hold is unseen, and no reason to warn at fit
             settings = replace(settings, handle_unknown="ignore")
         rows = Encoding(schema, schema.scaling, settings).rows(table)
         weighted = rows.map(lambda block: replace(block, weights=units))  # there is one block
-        return Opened(schema, LocalEngine(weighted, settings.n_jobs), per_weight)
+        return OpenTable(schema, LocalEngine(weighted, settings.n_jobs), per_weight)
 
     def for_predict(self, encoding: Encoding) -> LocalEngine:
         return LocalEngine(encoding.rows(self.table), encoding.settings.n_jobs)
 
+    def prepared(self, preparation: TablePreparation) -> MemorySource:
+        return MemorySource(preparation(self.table))
 
-def opener_for(X: Any) -> Opener:
-    """The opener of a table, by the package of its type; the one place that looks at what kind it is."""
+
+def opener_for(X: Any) -> Source:
+    """The source of a table, by the package of its type; the one place that looks at what kind it is.
+
+    Everything that takes a table begins here: ``fit`` asks the source for an engine, explanations for sums
+    over all rows (``total``) and for some rows (``rows_at``).
+    """
     # No isinstance: it would need the package, and to import Spark takes longer than many a fit.
     package, _, rest = type(X).__module__.partition(".")
     if (package, rest) == ("catalpa", "table.files.scan"):
-        from catalpa.engines.stream import InFiles  # who has all rows in memory needs no files
+        from catalpa.engines.stream import FileSource  # who has all rows in memory needs no files
 
-        return InFiles(X)
+        return FileSource(X)
     if package in ("dask", "dask_expr"):
-        from catalpa.engines.dask import InDask
+        from catalpa.engines.dask import DaskSource
 
-        return InDask(X)
+        return DaskSource(X)
     if package == "pyspark":
-        from catalpa.engines.spark import InSpark
+        from catalpa.engines.spark import SparkSource
 
-        return InSpark(X)
+        return SparkSource(X)
     if (query := query_of(X)) is not None:
-        from catalpa.engines.stream import InFiles, QueryRows
+        from catalpa.engines.stream import FileSource, QueryRows
 
-        return InFiles(QueryRows(query))
-    return InMemory(open_table(X))
-
-
-def checked_weights(sample_weight: ArrayLike, n_rows: int) -> FloatArray:  # (n_rows,)
-    """The weights as numbers, or a sentence on what is wrong with them."""
-    try:
-        given = np.asarray(sample_weight)
-        weights = given.astype(np.float64, casting="unsafe" if given.dtype == object else "same_kind")
-    except (TypeError, ValueError) as error:
-        raise ParameterError(
-            "sample_weight holds values that are no numbers: give one weight of 0 or more per row."
-        ) from error
-    if weights.shape != (n_rows,):
-        raise ParameterError(
-            f"sample_weight has shape {weights.shape}, but the table has {n_rows} rows: "
-            "give one weight per row."
-        )
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise ParameterError(
-            "sample_weight holds negative, infinite or missing values; weights are 0 or more."
-        )
-    if not weights.any():
-        raise ParameterError("All sample weights are zero, so there is nothing to cluster.")
-    return weights
-
-
-def weight_units(sample_weight: ArrayLike, n_rows: int) -> tuple[IntArray | None, float]:
-    """Weights in whole units, and the number of units that make a weight of 1.
-
-    Weights that are multiples of one number are exact, in units of that number: equal weights are one unit
-    each, so that they change nothing. Others are rounded to the finest power of two that keeps the total
-    below 2**32 units: with a million rows, about one part in 4 000 of the mean weight. There are no units
-    where every weight is the same.
-
-    Examples
-    --------
-    >>> weight_units([1, 2, 0], 3)
-    (array([1, 2, 0]), 1.0)
-    >>> weight_units([0.5, 1.0, 0.0], 3)
-    (array([1, 2, 0]), 2.0)
-    >>> weight_units([4, 4, 4], 3)
-    (None, 0.25)
-    """
-    weights = checked_weights(sample_weight, n_rows)
-    unit = _common_unit(weights)
-    if unit is not None:
-        units = np.rint(weights / unit).astype(np.int64)
-        return None if (units == 1).all() else units, 1.0 / unit  # the way without weights is faster
-    # A power of two: dividing by it later loses nothing.
-    per_weight = 2.0 ** math.floor(math.log2(MOST_UNITS / float(weights.sum())))
-    return np.rint(weights * per_weight).astype(np.int64), per_weight
-
-
-def _common_unit(weights: FloatArray) -> float | None:
-    """The largest number that all weights are multiples of, if few enough of it make the total."""
-    least = float(weights[weights > 0].min())
-    if float(weights.sum()) / least <= EXACT_UNITS and _multiples(weights, least):
-        return least
-    if float(weights.sum()) <= EXACT_UNITS and (weights == np.rint(weights)).all():
-        return float(np.gcd.reduce(weights.astype(np.int64)))
-    return None
-
-
-def _multiples(weights: FloatArray, unit: float) -> bool:
-    ratios = weights / unit
-    return bool((np.abs(ratios - np.rint(ratios)) <= SAME_WEIGHT * ratios).all())
+        return FileSource(QueryRows(query))
+    return MemorySource(open_table(X))

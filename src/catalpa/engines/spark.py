@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
@@ -22,13 +22,21 @@ from pyspark.sql.types import ArrayType, DataType, DoubleType, IntegerType, Stru
 
 from catalpa import errors
 from catalpa.engines.base import Result, Step, Sweep
-from catalpa.engines.opening import HeldInParts, InParts
+from catalpa.engines.sources import (
+    OpenTable,
+    PartitionedEngine,
+    PartitionedSource,
+    PartWork,
+    RawRows,
+    Sum,
+    added,
+    rows_of_part,
+)
 from catalpa.errors import CatalpaError, EngineStopped, TableError, UnsupportedTable
-from catalpa.table.blocks import Block
-from catalpa.table.digest import Digest, digest
+from catalpa.table.blocks import Block, IntArray
 from catalpa.table.encode import Encoding
-from catalpa.table.files.delimited import refuse_same_names
-from catalpa.table.intake import Header
+from catalpa.table.files.header import refuse_same_names
+from catalpa.table.open import Header
 from catalpa.table.schema import TableSettings
 
 Place: TypeAlias = tuple[int, int]  # partition, and block inside it
@@ -40,7 +48,7 @@ BLOCKS = "part long, place long, rows long, holes boolean, block binary"
 RESULTS = "part long, place long, result binary"
 
 
-class InSpark(InParts):
+class SparkSource(PartitionedSource):
     """Spark data frames, of a classic session or of Spark Connect."""
 
     @cached_property
@@ -52,39 +60,66 @@ class InSpark(InParts):
         _check_names(X)
         return Header(tuple(X.columns), True)
 
-    def digested(self, settings: TableSettings) -> Digest:
-        _check_free(self.table, "cluster")  # the labels go there, after all the work
+    def only(self, names: Sequence[str]) -> SparkSource:
+        """The same table with some of the columns."""
+        if tuple(names) == self.header.names:
+            return self
         with _watched(self.table):
-            found = self.table.mapInArrow(partial(_digest_part, settings), "result binary").collect()
+            return SparkSource(self.table.select([f"`{name}`" for name in names]))
+
+    @cached_property
+    def part_lengths(self) -> Sequence[int]:
+        with _watched(self.table):
+            # One column of the rows: only their number is asked for.
+            narrow = self.table.select(f"`{self.header.names[0]}`")
+            found = dict(
+                tuple(row) for row in narrow.mapInArrow(_part_rows, "part long, rows long").collect()
+            )
+        return [found.get(part, 0) for part in range(max(found, default=-1) + 1)]
+
+    def total(self, work: PartWork[Sum], *args: Any) -> Sum:
+        _ = self.header  # what is no table is refused in words
+        with _watched(self.table):
+            found = self.table.mapInArrow(partial(_worked, work, args), "result binary").collect()
         if not found:
             raise TableError("The Spark table has no rows: at least one is needed.")
-        summed: Digest = reduce(add, (pickle.loads(bytes(row.result)) for row in found))
+        summed: Sum = reduce(add, (pickle.loads(bytes(row.result)) for row in found))
         return summed
 
-    def held(self, encoding: Encoding, names: tuple[str, ...]) -> SparkEngine:
-        """The rows cached by Spark."""
-        axis, wanted = encoding.schema.axis, encoding.schema.inputs
+    def _rows_at(self, positions: IntArray) -> RawRows | None:
+        starts = np.cumsum([0, *self.part_lengths]).tolist()
         with _watched(self.table):
-            read = self.table if wanted == names else self.table.select([f"`{name}`" for name in wanted])
+            found = self.table.mapInArrow(partial(_picked, starts, positions), "result binary").collect()
+        return reduce(add, (pickle.loads(bytes(row.result)) for row in found)) if found else None
+
+    def for_fit(self, settings: TableSettings, sample_weight: Any) -> OpenTable:
+        _ = self.header
+        _check_free(self.table, "cluster")  # the labels go there, after all the work
+        return super().for_fit(settings, sample_weight)
+
+    def engine(self, encoding: Encoding, names: tuple[str, ...]) -> SparkEngine:
+        """The rows cached by Spark."""
+        axis, read = encoding.schema.axis, self.only(encoding.inputs).table
+        with _watched(self.table):
             blocks = read.mapInArrow(partial(_encode_part, encoding), BLOCKS).persist()
             # Rows have no numbers in Spark: partition, place and length give each block its first row.
             facts = sorted(tuple(row) for row in blocks.select("part", "place", "rows", "holes").collect())
         starts = np.cumsum([0, *(rows for _, _, rows, _ in facts)]).tolist()
-        axis = axis.with_holes if any(holes for *_, holes in facts) else axis
+        axis = axis.with_special_places if any(special_places for *_, special_places in facts) else axis
         places = {(part, place): start for (part, place, *_), start in zip(facts, starts, strict=False)}
         engine = SparkEngine(self.table, encoding, axis, blocks, places)
         # Spark keeps what is cached until it is told otherwise; the rows go when the engine goes.
-        weakref.finalize(engine, _let_go, blocks).atexit = False
+        weakref.finalize(engine, _unpersist, blocks).atexit = False
         return engine
 
     def for_predict(self, encoding: Encoding) -> SparkEngine:
         with _watched(self.table):
             blocks = self.table.mapInArrow(partial(_encode_part, encoding), BLOCKS)
-        return SparkEngine(self.table, encoding, encoding.schema.axis.with_holes, blocks)
+        return SparkEngine(self.table, encoding, encoding.schema.axis.with_special_places, blocks)
 
 
 @dataclass(eq=False)
-class SparkEngine(HeldInParts):
+class SparkEngine(PartitionedEngine):
     """Blocks in a data frame of Spark, one row per block.
 
     Nothing is kept between sweeps; what a block would remember is made again from the arguments of the
@@ -112,10 +147,10 @@ class SparkEngine(HeldInParts):
         found = sorted((row.part, row.place, bytes(row.result)) for row in rows)
         return np.concatenate([pickle.loads(result) for *_, result in found])
 
-    def answer(self, step: Step[NDArray[Any]], *args: Any) -> Any:
+    def map_rows(self, step: Step[NDArray[Any]], *args: Any) -> Any:
         """The table with a column more: ``cluster``, or ``by_cluster`` where a row has one value for each."""
         none = self.answer_of_no_rows(step, args)
-        answered = partial(_answer, self.encoding, self.axis.dtype.str, step, args)
+        answered = partial(_map_rows, self.encoding, self.axis.dtype.str, step, args)
         if none.ndim == 2:
             return append_column(self.table, "by_cluster", ArrayType(DoubleType()), answered)
         if none.dtype.kind == "f":
@@ -135,18 +170,23 @@ class SparkEngine(HeldInParts):
 
 def append_column(X: Any, name: str, kind: DataType, answer: Callable[[pa.RecordBatch], Any]) -> Any:
     """The Spark table with one column more, made from batches of its rows; lazy."""
+    return append_columns(X, {name: kind}, partial(_alone, answer))
+
+
+def append_columns(
+    X: Any, columns: Mapping[str, DataType], answer: Callable[[pa.RecordBatch], Sequence[Any]]
+) -> Any:
+    """The Spark table with some columns more, all made in one pass over batches of its rows; lazy."""
     with _watched(X):
-        return _with_column(X, name, kind, answer)
+        _check_names(X)
+        for name in columns:
+            _check_free(X, name)
+        wide = StructType([*X.schema.fields, *(StructField(name, kind) for name, kind in columns.items())])
+        fields = [pa.field(name, to_arrow_type(kind)) for name, kind in columns.items()]
+        return X.mapInArrow(partial(_appended, answer, fields), wide)
 
 
-def _with_column(X: Any, name: str, kind: DataType, answer: Callable[[pa.RecordBatch], Any]) -> Any:
-    _check_names(X)
-    _check_free(X, name)
-    wide = StructType([*X.schema.fields, StructField(name, kind)])
-    return X.mapInArrow(partial(_appended, answer, pa.field(name, to_arrow_type(kind))), wide)
-
-
-def _let_go(blocks: Any) -> None:
+def _unpersist(blocks: Any) -> None:
     with suppress(Exception):  # of a session that ended, and its cache with it
         blocks.unpersist()
 
@@ -228,17 +268,33 @@ def _gathered(batches: Batches, at_least: int) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(held)
 
 
-def _digest_part(settings: TableSettings, batches: Batches) -> Made:
-    digests = [digest(table, settings) for table in _gathered(batches, ROWS_PER_BLOCK)]
-    if digests:
-        yield _row({"result": pickle.dumps(reduce(add, digests))})
+def _worked(work: PartWork[Any], args: tuple[Any, ...], batches: Batches) -> Made:
+    summed = reduce(added, (work(table, *args) for table in _gathered(batches, ROWS_PER_BLOCK)), None)
+    if summed is not None:
+        yield _row({"result": pickle.dumps(summed)})
+
+
+def _part_rows(batches: Batches) -> Made:
+    rows = sum(map(len, batches))
+    if rows:
+        yield _row({"part": TaskContext.get().partitionId(), "rows": rows})
+
+
+def _picked(starts: list[int], positions: IntArray, batches: Batches) -> Made:
+    found, part = None, TaskContext.get().partitionId()
+    start = starts[part] if part < len(starts) else 0
+    for batch in batches:
+        found = added(found, rows_of_part(pa.Table.from_batches([batch]), start, positions))
+        start += len(batch)
+    if found is not None:
+        yield _row({"result": pickle.dumps(found)})
 
 
 def _encode_part(encoding: Encoding, batches: Batches) -> Made:
     part = TaskContext.get().partitionId()
     for place, table in enumerate(_gathered(batches, ROWS_PER_BLOCK)):
         block = encoding(table)
-        facts = {"rows": len(block), "holes": encoding.schema.axis.has_holes_in(block)}
+        facts = {"rows": len(block), "holes": encoding.schema.axis.needs_special_places(block)}
         yield _row({"part": part, "place": place, **facts, "block": pickle.dumps(block)})
 
 
@@ -265,14 +321,22 @@ def _each(work: Step[Any], starts: dict[Place, int], dtype: str, batches: Batche
         yield _row({"part": part, "place": place, "result": pickle.dumps(work(block))})
 
 
-def _answer(
+def _map_rows(
     encoding: Encoding, dtype: str, step: Step[NDArray[Any]], args: tuple[Any, ...], batch: Any
 ) -> NDArray[Any]:
     return step(encoding(batch).with_dtype(dtype), *args)
 
 
-def _appended(answer: Callable[[Any], NDArray[Any]], field: pa.Field, batches: Batches) -> Made:
+def _alone(answer: Callable[[Any], NDArray[Any]], batch: Any) -> list[NDArray[Any]]:
+    return [answer(batch)]
+
+
+def _appended(
+    answer: Callable[[Any], Sequence[NDArray[Any]]], fields: Sequence[pa.Field], batches: Batches
+) -> Made:
     for batch in batches:
         if len(batch):
-            answers = pa.array(list(answer(batch)), field.type)
-            yield pa.record_batch([*batch.columns, answers], [*batch.schema.names, field.name])
+            answers = zip(answer(batch), fields, strict=True)
+            made = [pa.array(list(own), field.type) for own, field in answers]
+            names = [*batch.schema.names, *(field.name for field in fields)]
+            yield pa.record_batch([*batch.columns, *made], names)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import reduce
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
 from itertools import chain
 from operator import add
 from pathlib import Path
@@ -16,17 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalpa.engines.base import Result, Step, Sweep
-from catalpa.engines.cache import ArrayFile, BlockFiles, Folder, Shelf
+from catalpa.engines.cache import ArrayFile, BlockFiles, Folder, MemmapStore
 from catalpa.engines.local import thread_count
-from catalpa.engines.opening import InParts
+from catalpa.engines.sources import PartitionedSource, PartWork, RawRows, Sum, added, rows_of_part
 from catalpa.errors import TableError
-from catalpa.table.blocks import Axis
-from catalpa.table.digest import Digest, digest
+from catalpa.table.blocks import Axis, IntArray
 from catalpa.table.encode import Encoding
 from catalpa.table.files.queries import Query
 from catalpa.table.files.scan import rows_within
-from catalpa.table.intake import Header
-from catalpa.table.schema import TableSettings
+from catalpa.table.open import Header, TablePreparation, open_table
 
 QUERY_MEMORY = 500_000_000  # bytes that the rows of a query in hand may take, as in ``catalpa.scan``
 
@@ -38,7 +36,7 @@ class StreamEngine:
         self.axis = axis
         self.n_rows: int = blocks.n_rows
         self._blocks = blocks
-        self._memories = Shelf(blocks.folder)
+        self._memories = MemmapStore(blocks.folder)
         self._threads = min(thread_count(n_jobs), len(blocks))
 
     def total(self, step: Step[Result], *args: Any) -> Result:
@@ -56,7 +54,7 @@ class StreamEngine:
     def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
         return np.concatenate(list(self._visit(lambda at: step(self._blocks[at], *args))))
 
-    def answer(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
+    def map_rows(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
         """An array that lies in a file and is mapped; the file goes when the array goes."""
         parts = self._visit(lambda at: step(self._blocks[at], *args))
         first = next(parts)
@@ -104,6 +102,7 @@ class QueryRows:
     def __init__(
         self, query: Query, names: Sequence[str] | None = None, run: _QueryFile | None = None
     ) -> None:
+        self.query = query
         self._run = run or _QueryFile(query)
         self.names = tuple(query.names() if names is None else names)
         self.rows_per_batch = rows_within(QUERY_MEMORY, max(len(self.names), 1))
@@ -132,7 +131,29 @@ class _QueryFile:
 
 
 @dataclass(frozen=True, eq=False)
-class InFiles(InParts):
+class PreparedBatches:
+    """Rows that a recipe changes as they are read."""
+
+    rows: Batches
+    preparation: TablePreparation
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.preparation.names(self.rows.names)
+
+    @property
+    def rows_per_batch(self) -> int:
+        return self.rows.rows_per_batch
+
+    def only(self, names: Sequence[str]) -> PreparedBatches:
+        return replace(self, rows=self.rows.only(names))
+
+    def batches(self) -> Iterator[Any]:
+        return (self.preparation(open_table(batch)) for batch in self.rows.batches())
+
+
+@dataclass(frozen=True, eq=False)
+class FileSource(PartitionedSource):
     """Files named by ``catalpa.scan``, or a query: read once for the schema and once to encode them.
 
     The shape of numbers takes one reading more, of the columns of numbers.
@@ -144,20 +165,50 @@ class InFiles(InParts):
     def header(self) -> Header:
         return Header(self.table.names, True)
 
-    def digested(self, settings: TableSettings) -> Digest:
-        return reduce(add, (digest(batch, settings) for batch in self.table.batches()))
+    @property
+    def library(self) -> str:
+        rows = self.table.rows if isinstance(self.table, PreparedBatches) else self.table
+        return rows.query.library if isinstance(rows, QueryRows) else super().library
+
+    @cached_property
+    def n_rows(self) -> int:
+        # The first column alone: only its length is asked for.
+        return sum(len(batch) for batch in self.table.only(self.table.names[:1]).batches())
+
+    def only(self, names: Sequence[str]) -> FileSource:
+        return self if tuple(names) == self.table.names else FileSource(self.table.only(names))
+
+    def prepared(self, preparation: TablePreparation) -> FileSource:
+        names = preparation.names(self.table.names)  # what is left out is not even read
+        return FileSource(PreparedBatches(self.table.only(names), preparation))
+
+    def total(self, work: PartWork[Sum], *args: Any) -> Sum:
+        found: Sum | None = None
+        for batch in self.table.batches():
+            found = added(found, work(batch, *args))
+        assert found is not None  # files without rows are refused by batches()
+        return found
+
+    def _rows_at(self, positions: IntArray) -> RawRows | None:
+        start, found = 0, None
+        for batch in self.table.batches():
+            found = added(found, rows_of_part(batch, start, positions))
+            start += len(batch)
+        return found
 
     def for_predict(self, encoding: Encoding) -> StreamEngine:
-        return self.held(encoding, self.table.names)
+        return self.engine(encoding, self.table.names)
 
-    def held(self, encoding: Encoding, names: tuple[str, ...]) -> StreamEngine:
+    def engine(self, encoding: Encoding, names: tuple[str, ...]) -> StreamEngine:
         """The rows in a folder of their own."""
-        axis, wanted = encoding.schema.axis, encoding.schema.inputs
+        axis, wanted = encoding.schema.axis, encoding.inputs
         files = self.table if wanted == names else self.table.only(wanted)
-        holes, cache = False, None
+        special_places, cache = False, None
         for block in map(encoding, files.batches()):
             cache = cache or BlockFiles(Folder(), files.rows_per_batch, block)
             cache.append(block)
-            holes = holes or axis.has_holes_in(block)
+            special_places = special_places or axis.needs_special_places(block)
         assert cache is not None  # files without rows are refused by batches()
-        return StreamEngine(axis.with_holes if holes else axis, cache, encoding.settings.n_jobs)
+        return StreamEngine(
+            axis.with_special_places if special_places else axis, cache, encoding.settings.n_jobs
+        )

@@ -1,1 +1,1 @@
-"""What every estimator is made of, whatever its method."""
+"""The parts that all estimators share."""

@@ -1,4 +1,4 @@
-"""What a fitted estimator says of its clusters: centres, profiles, reasons, history, maps, pages, a card."""
+"""Fitted attributes that explain clusters: centres, profiles, reasons, history, maps, reports, card."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from catalpa.estimator.parameters import check_parameters, rules, whole
+from catalpa.estimator.parameters import check_parameters, integer, rules
 from catalpa.estimator.problem import Fitted, Outcome, fitted_of
+from catalpa.estimator.verdict import Verdict
+from catalpa.explain.formatting import percent, row_count_text
+from catalpa.explain.numbers import NumberProfile, profile_numbers
+from catalpa.explain.profiles import profile_columns
+from catalpa.explain.reasons import Reason, reasons, rows_per_weight, sentence
+from catalpa.explain.repeats import REPEATED, common_share, group_numbers, groups_of, repeats_in_words
 from catalpa.loop.history import Pass
-from catalpa.relations.names import amount, percent
-from catalpa.relations.numbers import NumberProfile, profile_numbers
-from catalpa.relations.profiles import profile_columns
-from catalpa.relations.reasons import Reason, reasons, rows_per_weight, sentence
-from catalpa.relations.repeats import REPEATED, common_share, group_numbers, groups_of, repeats_in_words
 from catalpa.steps.counts import SQUARE_BITS
 from catalpa.table import decode
 from catalpa.table.blocks import TICK_BITS, Block, FloatArray
@@ -28,24 +29,26 @@ from catalpa.table.schema import Schema
 if TYPE_CHECKING:
     from catalpa.report import Report
 
-EAGER = ("pandas", "polars", "pyarrow", "modin", "cudf")  # libraries whose frames can be made from columns
-LARGE_DIGITS = 15  # beyond 10**15 no number is told shorter; the largest could become infinite
-CLUSTERS_SHOWN = 12  # a card is read at a glance, a report in full
+EAGER = ("pandas", "polars", "pyarrow", "modin", "cudf")  # libraries whose frames are created from columns
+LARGE_DIGITS = 15  # numbers beyond 10**15 are not rounded; the largest could overflow
+CLUSTERS_SHOWN = 12  # of the notebook card; the report shows all
 IN_UNITS = ("means", "sds", "elsewhere", "sds_elsewhere")  # parts of a profile in the units of the columns
-LEAST_VARIANCE = 2.0**-SQUARE_BITS  # of a range: squares are no finer, so less is none
-# What a reason may tell; a category has no mean, and a number no share.
+# In a fit's array of columns that are common to all clusters: a number that repeats the first number.
+NUMBER_REPEATS = 2
+LEAST_VARIANCE = 2.0**-SQUARE_BITS  # of a range: the resolution of squares
+# Fields of a reason; a category has no mean, and a number no share.
 OF_REASONS = ("kind", "column", "category", "share", "share_elsewhere", "mean", "mean_elsewhere", "shift")
 
 
-def lacking(**read_instead: str) -> Mapping[str, str]:
-    """Attributes that mean nothing in a method, by name, each with what to read there instead."""
+def unavailable(**read_instead: str) -> Mapping[str, str]:
+    """Attributes that a method does not have, by name, with the explanation for the error."""
     return read_instead
 
 
 class ExplanationMixin:
-    """Frames in the user's own words, made when they are asked for."""
+    """Attributes in original values, computed on access."""
 
-    _lacks: ClassVar[Mapping[str, str]] = lacking()  # what ``hasattr`` denies
+    _unavailable: ClassVar[Mapping[str, str]] = unavailable()  # what ``hasattr`` denies
 
     @property
     def cluster_centers_(self) -> Any:
@@ -67,21 +70,21 @@ class ExplanationMixin:
 
     @property
     def inertia_(self) -> float:
-        """Summed distance of the rows to what stands for their cluster: ``cost_`` by scikit-learn's name."""
+        """Sum of distances of the rows to their cluster: ``cost_`` under scikit-learn's name."""
         self._check_meant("inertia_")
         return fitted_of(self).outcome.cost
 
     def _check_meant(self, name: str) -> None:
-        if name in self._lacks:
-            raise AttributeError(f"{type(self).__name__} has no {name}: {self._lacks[name]}.")
+        if name in self._unavailable:
+            raise AttributeError(f"{type(self).__name__} has no {name}: {self._unavailable[name]}.")
 
     @property
     def profiles_(self) -> Any:
-        """Share and lift of every category, mean, spread and quartiles of every number, per cluster.
+        """Share and lift of every category, mean, SD and quartiles of every number, per cluster.
 
-        A quartile is the smallest number up to which a quarter (half, three quarters) of the cluster's weight
-        lies; rows without a number are left out. Quartiles are taken from all rows, or from 100 000 drawn
-        alike on every engine where a table has more, and with ``partial_fit`` from the first batch.
+        A quartile is the smallest number at which the cumulative weight reaches a quarter (half, three
+        quarters) of the cluster's; rows without a number are left out. Quartiles are computed from all rows,
+        from a random sample of 100,000 rows of larger tables, or from the last search with ``partial_fit``.
 
         Examples
         --------
@@ -93,23 +96,15 @@ class ExplanationMixin:
         [[1.5, 2.5, 2.5, 0.0], [9.5, 9.5, 9.5, 0.5]]
         """
         fitted = fitted_of(self)
-        numbers = number_profile(fitted) if fitted.schema.numeric else None
-        counts = fitted.outcome.counts
-        by_category, sizes = fitted.in_weights(counts.by_category), fitted.in_weights(counts.sizes)
-        columns = profile_columns(by_category, sizes, fitted.schema, numbers)
-        columns["count"] = columns["count"].astype(sizes.dtype)  # rows stay whole where nothing was weighted
-        if fitted.names:
-            names = [fitted.names.get(cluster) for cluster in columns["cluster"].tolist()]
-            columns = {"cluster": columns.pop("cluster"), "name": names, **columns}
-        return frame_in(fitted.schema.library, columns)
+        return in_full(frame_in(fitted.schema.library, profile_of(fitted)))
 
     def reasons(self, top: int = 3) -> Any:
-        """What sets each cluster apart from the rest, the most telling first.
+        """What is typical of each cluster, most informative first.
 
         Parameters
         ----------
         top : int, default=3
-            Largest number of reasons of a cluster; a column gives one at most.
+            Maximum number of reasons per cluster; a column gives at most one.
 
         Returns
         -------
@@ -118,7 +113,7 @@ class ExplanationMixin:
             ``share_elsewhere``, or ``mean``, ``mean_elsewhere`` and ``shift`` in standard deviations;
             ``bits``, and the reason as ``text``.
         """
-        check_parameters("reasons", {"top": top}, rules(top=whole(1)))
+        check_parameters("reasons", {"top": top}, rules(top=integer(1)))
         fitted = fitted_of(self)
         lines = [
             {"cluster": cluster, **dict.fromkeys(OF_REASONS), **reason.record()}
@@ -129,10 +124,10 @@ class ExplanationMixin:
 
     @property
     def history_(self) -> Any:
-        """Phase, cost, moved rows, relearnings and clusters of every pass.
+        """Phase, cost, moved rows, relearning and clusters of every iteration.
 
-        After ``partial_fit`` a line per batch: its rows, their mean cost in the clusters before it, the share
-        of cells with new categories, and how far the clusters shifted.
+        After ``partial_fit`` there is one row per batch: its number of rows, their mean cost in the previous
+        clusters, the share of cells with new categories, and the shift of the clusters.
         """
         fitted = fitted_of(self)
         lines = [asdict(event) for event in fitted.outcome.history]
@@ -141,28 +136,28 @@ class ExplanationMixin:
         return frame_of_lines(fitted.schema.library, lines, lines[0] if lines else Pass.__dataclass_fields__)
 
     def category_map(self, X: Any, *, axes: int = 2) -> Any:
-        """Where every category stands on a map of all: which point to the same clusters and occur together.
+        """Map of all categories, in which categories that occur together in the same clusters are close.
 
         Parameters
         ----------
         X : table
-            The table of the fit, or another with the same columns.
+            The fitted table, or another one with the same columns.
         axes : int, default=2
             Number of axes, at least 1.
 
         Returns
         -------
         frame of the table's library
-            A row for every category that occurs: ``column``, ``category``, ``count``, and for each axis the
-            coordinate (``x0``, ``x1``, ...), the part of the axis that is due to the category
-            (``contribution0``, ...) and the part of the category's distance from the centre that the axis
-            shows (``quality0``, ...). ``catalpa.plot.category_map`` draws it.
+            One row per category that occurs: ``column``, ``category``, ``count``, and for each axis the
+            coordinate (``x0``, ``x1``, ...), the contribution of the category to the axis
+            (``contribution0``, ...) and the squared cosine of the category and the axis (``quality0``, ...).
+            ``catalpa.plot.category_map`` draws it.
         """
-        check_parameters("category_map", {"axes": axes}, rules(axes=whole(1)))
-        from catalpa.plot.category_map import mapped  # above this room
-        from catalpa.plot.view import look
+        check_parameters("category_map", {"axes": axes}, rules(axes=integer(1)))
+        from catalpa.plot.category_map import category_map_of  # a higher layer
+        from catalpa.plot.view import make_view
 
-        return frame_in(fitted_of(self).schema.library, mapped(look(self, X), axes).tidy())  # type: ignore[arg-type]
+        return frame_in(fitted_of(self).schema.library, category_map_of(make_view(self, X), axes).tidy())  # type: ignore[arg-type]
 
     def report(
         self,
@@ -170,31 +165,31 @@ class ExplanationMixin:
         *,
         sample_weight: Any = None,
         against: Any = None,
-        id: Any = None,  # noqa: A002 - as the command calls it
+        id: Any = None,  # noqa: A002 - the name of the command-line option
         title: str = "Cluster report",
     ) -> Report:
-        """Everything found in a table, as a page that opens offline: ``report(X).save("report.html")``.
+        """An HTML report on the clusters that works offline: ``report(X).save("report.html")``.
 
         Parameters
         ----------
         X : table
-            The table of the fit, or another with the same columns. Rows beyond 20 000 are counted but only a
-            sample of them is measured, and beyond 2 000 a sample is mapped. Further columns are shown beside
-            typical rows, and take no part.
-        sample_weight : array-like (n,), optional
+            The table of the fit, or another with the same columns, of any kind that ``fit`` takes. All rows
+            are counted; of more than 20 000 a random sample is measured, and of more than 2 000 a sample is
+            mapped. Further columns are shown beside typical rows, and take no part.
+        sample_weight : str or array-like (n,), optional
             Weight of each row, as at fit.
-        against : str or array-like (n,), optional
+        against : str, list of str, or array-like (n,), optional
             A column that took no part, such as a known class, to be crossed with the clusters: its name in
-            the table, or its values.
+            the table, or its values. Several names give a cross-tabulation each.
         id : str or array-like (n,), optional
-            The column that names the rows, or their names; the frame's own index if not given.
+            The column with the names of the rows, or their names; default: the index of the frame.
         title : str
-            Heading of the page.
+            Title of the page.
 
         Returns
         -------
         Report
-            ``save(path)`` writes HTML, or JSON where the name ends in ``.json``; ``summary`` is a dict.
+            ``save(path)`` writes HTML, or JSON if the name ends in ``.json``; ``summary`` is a dict.
 
         Examples
         --------
@@ -203,15 +198,28 @@ class ExplanationMixin:
         >>> catalpa.Grove(7, random_state=0).fit(zoo).report(zoo, title="Zoo")
         Report('Zoo': 101 rows in 7 clusters; .save('report.html') writes the page)
         """
-        fitted_of(self)  # a model that is not fitted is told before packages are looked for
-        from catalpa.report.reporting import report_of  # above this room, and its libraries are optional
+        fitted_of(self)  # NotFittedError comes before errors about missing packages
+        from catalpa.report.report_page import report_of  # a higher layer with optional dependencies
 
         model: Any = self
         return report_of(model, X, sample_weight, against, id, title)
 
 
+def profile_of(fitted: Fitted) -> dict[str, Any]:
+    """The columns of ``profiles_``."""
+    numbers = number_profile(fitted) if fitted.schema.numeric else None
+    counts = fitted.outcome.counts
+    by_category, sizes = fitted.in_weights(counts.by_category), fitted.in_weights(counts.sizes)
+    columns = profile_columns(by_category, sizes, fitted.schema, numbers)
+    columns["count"] = columns["count"].astype(sizes.dtype)  # rows stay whole where nothing was weighted
+    if fitted.names:
+        names = [fitted.names.get(cluster) for cluster in columns["cluster"].tolist()]
+        columns = {"cluster": columns.pop("cluster"), "name": names, **columns}
+    return columns
+
+
 def number_profile(fitted: Fitted) -> NumberProfile:
-    """Means and spreads of the numbers of every cluster, from the sums of the fit."""
+    """Means and standard deviations of numbers in every cluster, from the sums of the fit."""
     counts, schema = fitted.outcome.counts, fitted.schema
     variances = counts.variances()
     variances = np.where(variances > LEAST_VARIANCE, variances, 0.0)
@@ -223,11 +231,11 @@ def number_profile(fitted: Fitted) -> NumberProfile:
 
 
 def in_known_digits(values: FloatArray, schema: Schema) -> FloatArray:  # (..., numeric)
-    """Every column to the digits that are known of it, so that 353.1 is not told as 353.100001."""
+    """Every column rounded to its precision, so that 353.1 is not shown as 353.100001."""
     columns = []
     for column, own in zip(schema.numeric, np.moveaxis(values, -1, 0), strict=True):
         tick, told = (column.high - column.low) * 2.0**-TICK_BITS, own.ravel().tolist()
-        if 0.0 < tick < math.inf:  # a column that does not vary is known exactly
+        if 0.0 < tick < math.inf:  # constant columns are exact
             digits = max(-math.floor(math.log10(tick)) - 1, -LARGE_DIGITS)
             told = [round(value, digits) for value in told]
         columns.append(told)
@@ -235,7 +243,7 @@ def in_known_digits(values: FloatArray, schema: Schema) -> FloatArray:  # (..., 
 
 
 def reasons_of(fitted: Fitted, top: int = 3) -> list[list[Reason]]:
-    """What sets each cluster apart, the most telling first."""
+    """Reasons of each cluster, most informative first."""
     by_category = fitted.in_weights(fitted.outcome.counts.by_category)
     weight = float(fitted.in_weights(fitted.outcome.counts.sizes).sum())
     per_weight = rows_per_weight(fitted.rows, weight)
@@ -244,7 +252,7 @@ def reasons_of(fitted: Fitted, top: int = 3) -> list[list[Reason]]:
 
 
 def repeats_of(fitted: Fitted) -> list[list[str]]:
-    """Groups of columns that repeat each other, of a method that looks for them."""
+    """Groups of columns that repeat each other, for methods that detect them."""
     kept = fitted.outcome.shared
     if "pair_counts" not in kept:
         return []
@@ -254,29 +262,37 @@ def repeats_of(fitted: Fitted) -> list[list[str]]:
         (parent, column): common_share(kept["pair_counts"][part].reshape(axis.sizes[parent], -1) / 1.0)
         for column, parent, part in joined.parts()
     }
-    return groups_of(
-        (names[one], names[other]) for (one, other), share in shares.items() if share >= REPEATED
-    )
+    tied = [(names[one], names[other]) for (one, other), share in shares.items() if share >= REPEATED]
+    return groups_of([*tied, *((other, column) for column, other in repeated_numbers(fitted))])
+
+
+def repeated_numbers(fitted: Fitted) -> list[tuple[str, str]]:
+    """Names of the numbers that take no part since they repeat another one, and of that one."""
+    names = [column.name for column in fitted.schema.numeric]
+    common = fitted.outcome.shared["common"][len(fitted.schema.categorical) :]
+    return [
+        (names[at], names[common[at] - NUMBER_REPEATS]) for at in np.flatnonzero(common >= NUMBER_REPEATS)
+    ]
 
 
 def column_notes(fitted: Fitted) -> list[str]:
-    """What a fit found about the columns, in sentences: which repeat each other, and which take no part."""
+    """Remarks on columns: which repeat each other, and which do not differ between clusters."""
     notes, common = repeats_in_words(repeats_of(fitted)), fitted.outcome.shared.get("common")
     if common is not None and common.any():
-        used, all_columns = len(common) - int(common.sum()), len(common)
-        notes.append(f"{used:,} of {all_columns:,} columns differ between clusters; the others take no part")
+        used, all_columns = int((common == 0).sum()), len(common)
+        notes.append(f"{used:,} of {all_columns:,} columns differ between clusters; the others are not used")
     return notes
 
 
 def weights_frame(schema: Schema, weights: FloatArray) -> Any:
-    """One row per cluster, one column per column of the table; ``weights`` has categories first."""
+    """One row per cluster, one column per column of the table; ``weights`` has categorical columns first."""
     ordered = zip((*schema.categorical, *schema.numeric), weights.T, strict=True)
     columns = {column.name: own.tolist() for column, own in ordered}
     return frame_in(schema.library, {name: columns[name] for name in schema.names})
 
 
 def balance(outcome: Outcome) -> dict[str, float]:
-    """Share of the rows' distances that comes from categories and from numbers."""
+    """Shares of the rows' distances due to categorical and numeric columns."""
     scores, counts = outcome.scores, outcome.counts
     sums = counts.means() * counts.seen
     squares = counts.squares * 2.0**-SQUARE_BITS
@@ -291,37 +307,50 @@ def balance(outcome: Outcome) -> dict[str, float]:
 
 
 def frame_in(library: str, columns: Mapping[str, Any]) -> Any:
-    """A frame of these columns in ``library``; pandas where the table was no frame."""
+    """A frame of these columns in ``library``; pandas if the table was not a frame."""
     plain = {name: list(values) for name, values in columns.items()}
     return nw.from_dict(plain, backend=frame_library(library)).to_native()
 
 
 def frame_of_lines(library: str, lines: Sequence[Mapping[str, Any]], names: Iterable[str]) -> Any:
-    """A frame with a row for every line and these columns."""
-    return frame_in(library, {name: [line[name] for line in lines] for name in names})
+    """A frame with one row per line and these columns."""
+    return in_full(frame_in(library, {name: [line[name] for line in lines] for name in names}))
+
+
+def in_full(frame: Any) -> Any:
+    """The frame, whose text is not truncated on display; a subclass of pandas.DataFrame if it is one."""
+    if not nw.dependencies.is_pandas_dataframe(frame):
+        return frame
+    from catalpa.estimator.full_text import FullTextFrame  # not needed for other libraries
+
+    return FullTextFrame(frame)
 
 
 def frame_library(library: str) -> Any:
-    """The library that makes frames for a table of this one."""
+    """The library whose frames are returned for tables of ``library``."""
     return library if library in EAGER else "pandas"
 
 
-def card(method: str, fitted: Fitted) -> str:
-    """A small table of the clusters, their sizes and what sets them apart, as HTML."""
+def card(method: str, verdict: Verdict, fitted: Fitted) -> str:
+    """The notebook card: the verdict, and a table of clusters, sizes and what is typical of them, as HTML."""
     sizes = fitted.in_weights(fitted.outcome.counts.sizes)
     rows = []
     for cluster, found in enumerate(reasons_of(fitted)[:CLUSTERS_SHOWN]):
         share = percent(float(sizes[cluster] / sizes.sum()))
         rows.append(
             f"<tr><th>{escape(fitted.names.get(cluster, str(cluster)))}</th>"
-            f"<td>{amount(sizes[cluster].item())}</td><td>{share}</td>"
+            f"<td>{row_count_text(sizes[cluster].item())}</td><td>{share}</td>"
             f'<td style="text-align: left">{escape(sentence(found))}</td></tr>'
         )
     more = len(sizes) - CLUSTERS_SHOWN
     caption = f"{method}: {len(sizes)} clusters" + (f", {more} not shown" if more > 0 else "")
-    told = '<th style="text-align: left">what sets it apart</th>'
+    told = '<th style="text-align: left">typical</th>'
+    faded = (
+        ' style="color: #888"' if verdict.level == "none" else ""
+    )  # without structure, reasons mean little
     head = f"<tr><th>cluster</th><th>rows</th><th>share</th>{told}</tr>"
     return (
-        f'<table><caption style="text-align: left; font-weight: 600">{caption}</caption>'
+        f"<p>{escape(verdict.sentence)}</p>"
+        f'<table{faded}><caption style="text-align: left; font-weight: 600">{caption}</caption>'
         f"<thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
     )

@@ -1,4 +1,4 @@
-"""What every estimator shares: a raw table in, attributes in the user's own words out."""
+"""Base class of all estimators: from a raw table to attributes in original values."""
 
 from __future__ import annotations
 
@@ -17,53 +17,60 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from catalpa.engines.base import Engine
-from catalpa.engines.local import LocalEngine, opener_for
-from catalpa.errors import ColumnMismatch, ParameterError
+from catalpa.engines.local import LocalEngine
+from catalpa.errors import ColumnMismatch, ParameterError, warn_user
 from catalpa.estimator.attributes import ExplanationMixin, balance, card
+from catalpa.estimator.checking import CHECK_ROWS, VerdictMixin
 from catalpa.estimator.checkpoint import CheckpointedEngine, checkpointed
-from catalpa.estimator.contents import ModelContents
 from catalpa.estimator.export import ExportMixin
+from catalpa.estimator.model_shapes import ModelContents
 from catalpa.estimator.naming import ClusterNamesMixin
 from catalpa.estimator.parameters import Rule, check_parameters
+from catalpa.estimator.preparing import recipe_for, recipe_weights, source_for_fit, source_for_predict
 from catalpa.estimator.problem import (
     Fitted,
     Outcome,
     Problem,
     count_weighted,
     rows_in_memory,
-    warn_if_short,
 )
+from catalpa.estimator.refit import RefitMixin
+from catalpa.estimator.row_explanations import RowExplanationMixin
+from catalpa.explain.numbers import quantiles
 from catalpa.loop.progress import Tell, watched
-from catalpa.relations.numbers import quantiles
-from catalpa.steps.assign import label_rows, measure_rows
+from catalpa.steps.assign import label_rows, measure_rows, nearest_costs, summed_exactly
 from catalpa.steps.counts import Counts
-from catalpa.steps.scores import FixedScores, fix
+from catalpa.steps.scores import FixedScores, to_fixed_point
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows
 from catalpa.table.encode import Encoding
-from catalpa.table.few import few_rows
-from catalpa.table.intake import Header
+from catalpa.table.encode_few import few_rows
+from catalpa.table.exact import as_float
+from catalpa.table.open import Header
 from catalpa.table.schema import MissingPolicy, NumbersPolicy, Schema, TableSettings, UnknownPolicy
 
 __all__ = ["Clusterer", "Outcome", "Problem"]
 
-QUARTILE_ROWS = 100_000  # that quartiles are taken from, where a table has more
+QUARTILE_ROWS = 100_000  # sample size for quartiles of larger tables
 LOOP_SETTINGS = ("init", "n_init", "max_iter", "max_rounds", "empty_clusters")  # those that a method has
 
 
 @dataclass(eq=False, repr=False)
 class Clusterer(
+    VerdictMixin,
     ExplanationMixin,
+    RowExplanationMixin,
     ClusterNamesMixin,
+    RefitMixin,
     ExportMixin,
     ClassNamePrefixFeaturesOutMixin,
     ClusterMixin,
     TransformerMixin,
     BaseEstimator,
 ):
-    """Base of the estimators: they differ in ``_solve`` and in their settings.
+    """Base class of the estimators, which differ in ``_solve`` and in their parameters.
 
-    Settings are fields of a dataclass, of which Python makes the ``__init__`` that scikit-learn asks for: one
-    that keeps them and does nothing else.
+    Parameters are fields of a dataclass, which generates the ``__init__`` that scikit-learn requires: one
+    that only stores them.
     """
 
     _: KW_ONLY
@@ -73,12 +80,15 @@ class Clusterer(
     n_jobs: int | None = None
     verbose: int = 0
     callback: Tell | None = None
+    recipe: Any = None
 
     _numbers: ClassVar[NumbersPolicy] = "keep"
-    _uses_order: ClassVar[bool] = False  # whether the order of ordered categories counts
+    _uses_order: ClassVar[bool] = False  # whether the order of ordered categories is used
     _rules: ClassVar[Mapping[str, Rule]] = {}
     _contents: ClassVar[ModelContents] = ModelContents()
-    _restless: ClassVar[str] = "Raise max_iter (or max_rounds), or look at history_."  # after passes in vain
+    _not_converged_advice: ClassVar[str] = (
+        "Raise max_iter (or max_rounds), or look at history_."  # if the fit does not converge
+    )
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Clusterer:
         """Cluster the rows of a table.
@@ -86,10 +96,12 @@ class Clusterer(
         Parameters
         ----------
         X : table
-            pandas, polars or Arrow frame, array, or list of rows; strings and missing cells welcome.
+            pandas, polars or Arrow frame, array, or list of rows; strings and missing cells welcome. Also
+            ``catalpa.scan``, a polars LazyFrame, a DuckDB relation, a Dask or a Spark table.
         y : ignored
-        sample_weight : array-like (n,), optional
-            Weight of each row; weight 2 counts as the row twice.
+        sample_weight : str or array-like (n,), optional
+            Weight of each row; weight 2 counts as the row twice. A name is that of a column of the table,
+            which then takes no part in the clustering.
 
         Returns
         -------
@@ -97,23 +109,35 @@ class Clusterer(
         """
         began = time.monotonic()
         check_parameters(type(self).__name__, self.get_params(deep=False), self._rules)
-        problem = self._with_checkpoint(self._pose(X, sample_weight))
+        problem = self._with_checkpoint(self._open_problem(X, sample_weight))
         with self._watched(problem.units_per_weight, began):
             outcome, engine = self._solve(problem).without_empty(), problem.engine
-        self._publish(Fitted(problem.schema, outcome, problem.units_per_weight, engine.n_rows))
-        self.labels_ = self._labelled(engine, outcome.labels)
+        self._publish(
+            Fitted(
+                problem.schema,
+                outcome,
+                problem.units_per_weight,
+                engine.n_rows,
+                weight_column=problem.weight_column,
+                recipe=problem.recipe,
+            )
+        )
+        self.labels_ = self._final_labels(engine, outcome.labels)
         fitted = self._fitted
         self._fitted = replace(fitted, quartiles=self._quartiles(problem))
         self._fitted.fixed.update(fitted.fixed)  # the clusters are the same ones
-        warn_if_short(getattr(self, "n_clusters", None), self._fitted.outcome, self._restless)
-        self._warn_if_odd()
-        # Last: a fit that is stopped while it labels its rows can still go on.
+        self.labels_ = self._with_outliers(engine, self.labels_)
+        self._rows_to_check = problem.gathered(CHECK_ROWS)
+        for finding in self._findings():
+            if finding.warning is not None:
+                warn_user(finding.text, finding.warning)
+        # Last, so that a fit interrupted while labelling its rows can be resumed.
         if isinstance(engine, CheckpointedEngine):
             engine.finished()
         return self
 
     def _watched(self, units: float, began: float) -> AbstractContextManager[None]:
-        """Who is told of the passes inside the ``with`` block, as ``verbose`` and ``callback`` say."""
+        """Report progress inside the ``with`` block according to ``verbose`` and ``callback``."""
         asked = getattr(self, "n_clusters", None)
         k = int(asked) if isinstance(asked, Integral) else None
         return watched(
@@ -121,22 +145,23 @@ class Clusterer(
         )
 
     def _label(self, engine: Engine) -> Any:
-        """The clusters of an engine's rows: what ``fit`` and ``predict`` both say."""
-        return engine.answer(label_rows, self._fixed_scores(engine.axis))
+        """Labels of an engine's rows, for ``fit`` and ``predict``."""
+        return engine.map_rows(label_rows, self._fixed_scores(engine.axis))
 
-    def _labelled(self, engine: Engine, found: IntArray | None) -> Any:
-        """Labels as ``predict`` gives them; where a method found others on its way, counts follow these."""
-        self.__dict__.pop("published_labels_", None)  # of an earlier fit
+    def _final_labels(self, engine: Engine, found: IntArray | None) -> Any:
+        """Labels as returned by ``predict``; counts are updated if the method itself gave different ones."""
+        for name in ("published_labels_", "matched_", "_match_records"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         labels = self._label(engine)
         if found is None:
             return labels
         found = np.where(
             found < 0, labels, found
-        )  # a method that visits rows in order omits those of weight 0
+        )  # methods that visit rows in order skip those with weight 0
         self.published_labels_ = found
         if np.array_equal(found, labels):
             return labels
-        # What merges rows, or visits them in order, leaves clusters that rows at a border are not nearest to.
+        # Methods that merge rows or visit them in order may leave rows that are nearer to another cluster.
         fitted, block = self._fitted, Block.together(rows_in_memory(engine, type(self).__name__).blocks)
         counts = Counts.of(block, labels, fitted.outcome.k, engine.axis)
         self._publish(replace(fitted, outcome=replace(fitted.outcome, counts=counts).without_empty()))
@@ -145,69 +170,87 @@ class Clusterer(
     def _quartiles(self, problem: Problem) -> FloatArray:  # (k, numeric, 3)
         """Lower quartile, median and upper quartile of every number in every cluster, on the grid."""
         k = self._fitted.outcome.k
-        if not problem.schema.numeric:  # rows are not read once more for the sake of no column
+        if not problem.schema.numeric:  # avoids another pass over the rows
             return np.zeros((k, 0, 3))
-        positions = problem.positions(QUARTILE_ROWS, seed=0)
-        block = problem.rows_at(positions)
+        sample = problem.sample(QUARTILE_ROWS, seed=0).sorted()
+        block = sample.rows
         if isinstance(self.labels_, np.ndarray):
-            labels = self.labels_[positions]
+            labels = self.labels_[sample.index]
         else:  # they are where the table is
             labels = self._label(LocalEngine(Rows(problem.engine.axis, [block]), self.n_jobs))
         return quantiles(block.numbers, labels, block.row_weights, k)[:, :, 1:4]
 
     def _with_checkpoint(self, problem: Problem) -> Problem:
-        """The same problem with every pass kept, if the user named a folder for that."""
+        """The problem with checkpoints, if ``checkpoint`` is set."""
         folder = getattr(self, "checkpoint", None)
         if folder is None:
             return problem
         return replace(problem, engine=checkpointed(problem.engine, Path(folder), self, problem.schema))
 
-    def _pose(self, X: Any, sample_weight: Any = None) -> Problem:
-        """The table made ready to be solved."""
-        opener = opener_for(X)
-        # Drawn from before the table is read: which rows a search sees must not depend on the engine.
+    def _open_problem(self, X: Any, sample_weight: Any = None) -> Problem:
+        """Read and encode the table."""
+        recipe = recipe_for(self.recipe, X)
+        sample_weight = recipe_weights(recipe, X, sample_weight)
+        weight = sample_weight if isinstance(sample_weight, str) else None
+        opener = source_for_fit(recipe, X, weight)
+        # Used before the table is read: the rows of a search must not depend on the engine.
         random_state = check_random_state(getattr(self, "random_state", None))
         settings = self._with_search(self._table_settings(), random_state)
         opened = opener.for_fit(settings, sample_weight)
-        validate_data(self, opener.header.sample, skip_check_array=True)
-        given: dict[str, Any] = {name: getattr(self, name) for name in LOOP_SETTINGS if hasattr(self, name)}
-        # Words as the loop spells them.
-        given |= {name: word.lower() for name, word in given.items() if isinstance(word, str)}
+        validate_data(self, opener.header.without(weight).sample, skip_check_array=True)
         return Problem(
             opened.engine,
             self._with_order_told(opened.schema),
             self._clusters_for(count_weighted(opened.engine)),
             random_state,
-            **given,
+            **self._loop_settings,
             units_per_weight=opened.units_per_weight,
             search_rows=settings.search_rows or opened.engine.n_rows,
+            search_seed=settings.search_seed,
+            recipe=recipe,
+            weight_column=weight,
+        )
+
+    @property
+    def _loop_settings(self) -> dict[str, Any]:
+        """Settings of the loop, with words as the loop spells them."""
+        given = {name: getattr(self, name) for name in LOOP_SETTINGS if hasattr(self, name)}
+        return {name: word.lower() if isinstance(word, str) else word for name, word in given.items()}
+
+    def _problem_of(self, engine: Engine) -> Problem:
+        """Rows of a table with the columns of the fit, to be clustered again as at fit."""
+        random_state = check_random_state(getattr(self, "random_state", None))
+        settings = self._with_search(self._table_settings(), random_state)
+        return Problem(
+            engine,
+            self._fitted.schema,
+            self._fitted.outcome.k,
+            random_state,
+            **self._loop_settings,
             search_seed=settings.search_seed,
         )
 
     def _with_order_told(self, schema: Schema) -> Schema:
-        """The schema with a sentence about declared orders that the method takes no notice of."""
+        """The schema with a remark about declared orders that the method does not use."""
         named = [] if self._uses_order else [repr(name) for name in schema.declared_orders]
         if not named:
             return schema
         shown = ", ".join(named[:5]) + (f" and {len(named) - 5} more" if len(named) > 5 else "")
         told = (
-            f"{type(self).__name__} does not use the declared order of {shown}: any two categories are as "
-            "different as any others to begin with. Grove, HDC and HARR use it"
+            f"{type(self).__name__} does not use the declared order of {shown}: they are treated as nominal. "
+            "Grove, HDC and HARR use it"
         )
         return replace(schema, decisions=(*schema.decisions, told))
 
     def _with_search(self, settings: TableSettings, _random_state: np.random.RandomState) -> TableSettings:
-        """The settings with how many rows a search draws, and by which seed; by default all rows are used."""
+        """The settings with size and seed of the search sample; by default all rows are used."""
         return settings
 
     def _solve(self, problem: Problem) -> Outcome:
         raise NotImplementedError
 
-    def _warn_if_odd(self) -> None:
-        """Say what a method knows to be odd about its fit; by default nothing."""
-
     def _check_read(self, fitted: Fitted) -> None:
-        """Refuse what was read from a file and cannot be; names, shapes and finite numbers are checked."""
+        """Hook to check a loaded model; names, shapes and finite numbers are already checked."""
 
     def _balance(self, fitted: Fitted) -> dict[str, float]:
         return balance(fitted.outcome)
@@ -226,18 +269,20 @@ class Clusterer(
         if self.n_clusters > n_rows:
             raise ParameterError(
                 f"n_clusters={self.n_clusters}, but the table has n_samples={n_rows} rows: "
-                "ask for at most one cluster per row."
+                "use at most one cluster per row."
             )
         return int(self.n_clusters)
 
     def _publish(self, fitted: Fitted) -> None:
-        """Keep what a fit found, and show it as attributes."""
+        """Store the result of a fit and set the fitted attributes."""
         schema, outcome = fitted.schema, fitted.outcome
         self._fitted = fitted
         self.schema_ = schema
-        if schema.named:  # as scikit-learn does it: no names where the table had none
+        if fitted.recipe is not None:
+            self.recipe_ = fitted.recipe
+        if schema.named:  # as in scikit-learn: no attribute if the table has no names
             self.feature_names_in_ = np.asarray(schema.inputs, dtype=object)
-        self._n_features_out = outcome.k  # scikit-learn names the columns of transform by it
+        self._n_features_out = outcome.k  # scikit-learn derives the output names of transform from it
         self.n_clusters_ = outcome.k
         self.n_iter_ = len(outcome.history)
         self.cost_ = outcome.cost
@@ -250,21 +295,30 @@ class Clusterer(
 
     def predict(self, X: Any) -> Any:
         """Cluster of every row of a table with the columns of fit."""
+        engine = self._engine(X)
+        return self._with_outliers(engine, self._label(engine))
+
+    def _nearest(self, X: Any) -> Any:
+        """Cluster of every row, also of outliers."""
         return self._label(self._engine(X))
+
+    def _with_outliers(self, _engine: Engine, labels: Any) -> Any:
+        """Labels of an engine's rows with -1 for outliers, in methods that label them."""
+        return labels
 
     def transform(self, X: Any) -> Any:
         """Cost of every row in every cluster, (n, k)."""
         engine, fixed = self._opened(X)
-        return engine.answer(measure_rows, fixed)
+        return engine.map_rows(measure_rows, fixed)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Minus the mean cost of a row in its cluster; higher is better."""
+        """Negative mean cost of the rows in their clusters; higher is better."""
         engine, fixed = self._opened(X)
-        return float(-engine.each(measure_rows, fixed).min(axis=1).mean())
+        return -as_float(engine.total(summed_exactly, nearest_costs, fixed)) / engine.n_rows
 
     def _check_columns(self, header: Header) -> None:
-        """Refuse a table that has other columns than at fit."""
-        # Records are put in order by name when they are encoded, and what they lack is missing.
+        """Raise an error if the columns differ from those at fit."""
+        # Records are encoded by name, and absent keys are missing values.
         if header.records and self.schema_.named:
             return
         try:
@@ -274,9 +328,9 @@ class Clusterer(
                 raise
             came, expected = header.names, self.schema_.inputs
             moved = [name for name, other in zip(came, expected, strict=False) if name != other]
-            # Names that are there but elsewhere; scikit-learn's message does not say which.
+            # scikit-learn's message does not name columns in a different order.
             same = sorted(came) == sorted(expected)
-            told = f" These columns stand elsewhere than at fit: {moved}." if same else ""
+            told = f" Columns are in a different order than at fit: {moved}." if same else ""
             raise ColumnMismatch(f"{error}{told}") from error
 
     def _opened(self, X: Any) -> tuple[Engine, FixedScores]:
@@ -284,27 +338,37 @@ class Clusterer(
         return engine, self._fixed_scores(engine.axis)
 
     def _fixed_scores(self, axis: Axis) -> FixedScores:
-        """The integers that decide labels, made once for an axis with holes and once for one without."""
+        """Integer costs, cached for an axis with special places and for one without."""
         kept = self._fitted.fixed
-        if axis.holes not in kept:
-            kept[axis.holes] = self._new_fixed_scores(axis)
-        return kept[axis.holes]
+        if axis.special_places not in kept:
+            kept[axis.special_places] = self._new_fixed_scores(axis)
+        return kept[axis.special_places]
 
     def _new_fixed_scores(self, axis: Axis) -> FixedScores:
-        """The integers that decide labels, with the costs of holes where the axis has places for them."""
-        return fix(self._fitted.outcome.scores, axis)
+        """Integer costs, with those of special places if the axis has them."""
+        return to_fixed_point(self._fitted.outcome.scores, axis)
 
     def _engine(self, X: Any) -> Engine:
         """The rows of a table with the columns of fit, encoded."""
         check_is_fitted(self)
-        if isinstance(X, LocalEngine):  # rows that were encoded before
+        if isinstance(X, LocalEngine):  # rows that are already encoded
             return X
         schema = self._fitted.schema
-        if (few := few_rows(X, schema)) is not None:
+        recipe = self._fitted.recipe
+        if recipe is None and (few := few_rows(X, schema)) is not None:
             return LocalEngine(few)
-        opener = opener_for(X)  # what is no table is said before its columns are counted
+        # What is no table is refused before its columns are counted.
+        opener = source_for_predict(recipe, X)
+        weight = self._fitted.weight_column
+        if weight in opener.header.names and weight not in schema.inputs:  # it took no part in the fit
+            opener = opener.only(opener.header.without(weight).names)
         self._check_columns(opener.header)
         return opener.for_predict(Encoding(schema, schema.scaling, self._table_settings()))
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        settings = str(super().__repr__(N_CHAR_MAX))
+        # What is known: nothing is measured for the sake of a line of text.
+        return f"{self._verdict()}\n{settings}" if self.__sklearn_is_fitted__() else settings
 
     def _repr_html_inner(self) -> str:
         return self._card() + str(super()._repr_html_inner())
@@ -316,26 +380,28 @@ class Clusterer(
         return bundle
 
     def _card(self) -> str:
-        return card(type(self).__name__, self._fitted) if self.__sklearn_is_fitted__() else ""
+        if not self.__sklearn_is_fitted__():
+            return ""
+        return card(type(self).__name__, self.verdict_, self._fitted)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Who watched a fit is no part of the model, and may be a function that no pickle can hold.
-        return {**super().__getstate__(), "callback": None}
+        # The callback is not part of the model and may not be picklable; nor are the rows of a later verdict.
+        return {**super().__getstate__(), "callback": None, "_rows_to_check": None, "_made_verdict": None}
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted" in vars(self)
 
-    if not TYPE_CHECKING:  # to the type checker any name would be an attribute
+    if not TYPE_CHECKING:  # otherwise type checkers accept any attribute
 
         def __getattr__(self, name: str) -> Any:
-            """Say that fit comes first, where a fitted attribute is asked for before it."""
+            """Raise a helpful error for fitted attributes before ``fit``."""
             learned = name == "_fitted" or (name.endswith("_") and not name.startswith("_"))
             if learned and not self.__sklearn_is_fitted__():
                 raise NotFittedError(
-                    f"This {type(self).__name__} is not fitted yet: call fit(table) before asking for {name}."
+                    f"This {type(self).__name__} is not fitted yet: call fit(table) before accessing {name}."
                 )
             if learned:
-                self._check_meant(name)  # Python asks here once more when a property has raised
+                self._check_meant(name)  # Python calls __getattr__ again if a property raised
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __sklearn_tags__(self) -> Any:

@@ -1,7 +1,7 @@
-"""Fits that continue where they were stopped: every pass is kept, and played back instead of run again.
+"""Checkpoints: the counts of every pass are saved, and replayed when an interrupted fit is restarted.
 
-A fit is the same sequence of passes every time, and all that a pass gives the iteration are counts. So a fit
-that begins again takes the counts that an earlier run kept, arrives where that run was stopped, and goes on.
+A fit is a deterministic sequence of passes, and a pass returns only counts. A restarted fit reads the saved
+counts until it reaches the point of interruption, and continues from there.
 """
 
 from __future__ import annotations
@@ -32,33 +32,33 @@ if TYPE_CHECKING:
 
 FIT = "fit.json"
 CHECKSUM = "checksum"
-SEED = 20_260_101  # of the fixed random factors of the checksum of a table
-NO_MATTER = ("checkpoint", "n_jobs")  # settings that do not change the result
+SEED = 20_260_101  # of the random factors of the table's checksum
+NO_MATTER = ("checkpoint", "n_jobs")  # parameters that do not change the result
 SHARED = ("log", "gap", "change")
-REMOVE = "Continue that fit, or remove the folder to begin anew."
+REMOVE = "Continue that fit, or remove the folder to start again."
 
 
 def checkpointed(engine: Engine, folder: Path, model: Clusterer, schema: Schema) -> CheckpointedEngine:
-    """An engine that keeps the counts of its passes in ``folder``, and plays back those it finds there."""
+    """An engine that saves the counts of its passes in ``folder``, and replays those it finds there."""
     settings = plain_parameters(model.get_params(deep=False))
     seed = settings.get("random_state")
     if not isinstance(seed, int) or isinstance(seed, bool):
         raise ParameterError(
-            f"checkpoint needs random_state to be a whole number, not {model.random_state!r}: "
-            "otherwise a fit that continues would draw other rows."
+            f"checkpoint requires an integer random_state, not {model.random_state!r}: "
+            "otherwise a restarted fit would draw different rows."
         )
-    # What makes two fits the same fit, in the words of the error that names what differs.
+    # What identifies a fit; the keys appear in the error message.
     fit = {
         "version": catalpa.__version__,
         "method": type(model).__name__,
         **{name: value for name, value in settings.items() if name not in NO_MATTER},
         "columns": schema.to_dict(),
     }
-    # One pass more, against a fit that goes on with the counts of other rows.
+    # One additional pass, to detect a different table.
     table = f"{int(engine.total(checksum)[0]):016x}"
-    # Through JSON, which makes lists of tuples, so that like is compared with like.
+    # Through JSON, which turns tuples into lists, for a valid comparison.
     came = json.loads(json.dumps({**fit, "rows": engine.n_rows, "table": table}))
-    _write(folder / FIT, came)  # first, so that no pass lies there without its fit
+    _write(folder / FIT, came)  # first, so that no pass is stored without its fit
     kept = _read(folder / FIT)
     other = [name for name in came if kept.get(name) != came[name]]
     if other:
@@ -68,7 +68,7 @@ def checkpointed(engine: Engine, folder: Path, model: Clusterer, schema: Schema)
 
 
 class CheckpointedEngine:
-    """Another engine, with its passes kept: a file for each in a folder, beside one that names the fit."""
+    """Wrapper of an engine that saves every pass as a file, next to a file that identifies the fit."""
 
     def __init__(self, engine: Engine, folder: Path) -> None:
         self.axis: Axis = engine.axis
@@ -78,7 +78,7 @@ class CheckpointedEngine:
         self._passes = 0
         self._played: tuple[Any, ...] | None = None
 
-    # Sums and labels are not kept: they are few, and the seeds of a run follow from its random_state.
+    # Totals and labels are not saved: there are few, and seeds follow from random_state.
     def total(self, step: Step[Any], *args: Any) -> Any:
         return self.inner.total(step, *args)
 
@@ -88,12 +88,12 @@ class CheckpointedEngine:
         if path.exists():
             kept = _read(path)
             if kept.get("asked") != asked:
-                way = f"took another way than this fit in pass {self._passes}"
+                way = f"differs from this fit in pass {self._passes}"
                 raise CheckpointError(f"The checkpoint {str(self._folder)!r} {way}. {REMOVE}")
             self._played = (step, *args)
             return _counts_from(kept)
         if self._played is not None:
-            # The blocks must remember the pass before, which was not run here, to say which rows moved.
+            # The blocks need the labels of the previous pass, which was replayed, to count moved rows.
             self.inner.sweep(*self._played)
             self._played = None
         counts = self.inner.sweep(step, *args)
@@ -103,20 +103,20 @@ class CheckpointedEngine:
     def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
         return self.inner.each(step, *args)
 
-    def answer(self, step: Step[NDArray[Any]], *args: Any) -> Any:
-        return self.inner.answer(step, *args)
+    def map_rows(self, step: Step[NDArray[Any]], *args: Any) -> Any:
+        return self.inner.map_rows(step, *args)
 
     def finished(self) -> None:
-        """Remove what was kept, as the fit has its result, and the folder if nothing else is in it."""
-        # The fit's own file last: a removal that is cut short leaves a checkpoint, not loose passes.
+        """Remove the checkpoint after the fit, and the folder if it is empty."""
+        # The file of the fit last, so that an interrupted removal leaves a valid checkpoint.
         for path in (*self._folder.glob("pass-*.json"), self._folder / FIT):
             path.unlink(missing_ok=True)
-        with contextlib.suppress(OSError):  # the user may keep other files there
+        with contextlib.suppress(OSError):  # the folder may contain other files
             self._folder.rmdir()
 
 
 def _write(path: Path, document: Mapping[str, Any]) -> None:
-    """Keep a document where none is kept; it is there completely or not at all."""
+    """Write JSON atomically unless the file exists."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
@@ -140,7 +140,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise CheckpointError(f"The checkpoint file {str(path)!r} cannot be read. {REMOVE}") from error
     if not isinstance(document, dict):
         raise CheckpointError(f"The checkpoint file {str(path)!r} holds something else. {REMOVE}")
-    # A count that was altered would lead to other clusters, and nothing would look wrong.
+    # An altered count would silently lead to different clusters.
     if document.pop(CHECKSUM, None) != _checksum(document):
         raise CheckpointError(f"The checkpoint file {str(path)!r} was changed after it was written. {REMOVE}")
     return document
@@ -162,24 +162,24 @@ def _counts_from(kept: Mapping[str, Any]) -> Counts | SharedCounts:
 
 
 def _fingerprint(asked: Sequence[Any]) -> str:
-    """The arguments of a pass in a few characters."""
+    """Hash of the arguments of a pass."""
     digest = hashlib.sha256()
     for one in asked:
         for name, value in (vars(one) if is_dataclass(one) else {"": one}).items():
             if isinstance(value, np.ndarray):
                 digest.update(repr((name, value.shape)).encode() + value.tobytes())
-            elif name != "prepared":  # what a core made of the scores says nothing new
+            elif name != "prepared":  # derived from the scores
                 digest.update(repr((name, value)).encode())
     return digest.hexdigest()
 
 
 def checksum(block: Block) -> IntArray:  # (1,) uint64
-    """A number that tells tables apart, however they are cut into blocks.
+    """Checksum of a table that does not depend on its division into blocks.
 
-    It is the sum over rows of the row's own number times its place in the table, modulo 2**64.
+    The sum over rows of the row's hash times its position in the table, modulo 2**64.
     """
-    n_columns, n_numeric = block.held.shape[1], block.numbers.shape[1]
-    # Odd factors keep every bit of what they multiply.
+    n_columns, n_numeric = block.storage.shape[1], block.numbers.shape[1]
+    # Multiplication by odd factors is invertible modulo 2**64.
     factors = (
         np.random.default_rng(SEED).integers(2**63, size=n_columns + n_numeric + 2, dtype=np.uint64) * 2 + 1
     )

@@ -1,4 +1,4 @@
-"""A fitted estimator taken elsewhere: into a model file, a database or a service."""
+"""Export of fitted estimators: model files, SQL, ONNX, and scorers for services."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from catalpa.errors import CatalpaError, OnnxError, SqlError, needing
-from catalpa.estimator.document import model_document
+from catalpa.estimator.model_json import model_document
 from catalpa.estimator.parameters import check_parameters, choice, either, rules, text, texts
+from catalpa.estimator.preparing import prepared_rows
 from catalpa.estimator.problem import Fitted
 from catalpa.model.file import write
 from catalpa.model.onnx_inputs import onnx_feed
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ExportMixin:
-    """The methods that take a fitted estimator out of the program that fitted it."""
+    """Methods that export a fitted estimator."""
 
     _fitted: Fitted
     _fixed_scores: Any
@@ -31,21 +32,21 @@ class ExportMixin:
     cluster_names_: Any
 
     def scorer(self, *, unknown_keys: KeysPolicy = "error", missing_keys: KeysPolicy = "error") -> Scorer:
-        """A scorer for services that ask row by row.
+        """A low-latency scorer for single rows, for example in a web service.
 
         Parameters
         ----------
         unknown_keys : {"error", "ignore"}, default="error"
-            A key of a row that is no column of fit: an error that names it, or ignored.
+            How to treat keys of a row that are not columns of fit: raise an error, or ignore them.
         missing_keys : {"error", "ignore"}, default="error"
-            A column that a row has no key for: an error that names it, or a missing value, which
-            ``missing=`` then decides about.
+            How to treat columns without a key in a row: raise an error, or treat them as missing values
+            according to ``missing=``.
 
         Returns
         -------
         Scorer
-            ``predict_one(row)`` returns the cluster of one row, a dict or a list of cells: the label of
-            ``predict``, without the time that a frame of one row takes. A later fit leaves it as it is.
+            ``predict_one(row)`` returns the cluster of one row, a dict or a list of cells. It equals the
+            label of ``predict`` but avoids the overhead of a frame. A later fit does not change the scorer.
 
         Examples
         --------
@@ -69,9 +70,10 @@ class ExportMixin:
         label: str = "cluster",
         probabilities: bool = False,
     ) -> str:
-        """One SQL query that gives the rows of a database table the labels of ``predict``.
+        """Export the model as one SQL query that computes the labels of ``predict``.
 
-        A row that ``predict`` refuses, for a missing value or an unseen category, gets no label: NULL.
+        If ``predict`` raises an error for a row, because of a missing value or an unseen category, its label
+        is NULL.
 
         Parameters
         ----------
@@ -79,12 +81,12 @@ class ExportMixin:
         table : str or sequence of str, default="rows"
             Name of the table, or the parts of a qualified name such as ``("sales", "rows")``.
         keep : sequence of str, optional
-            Columns to select beside the label, such as a key; the columns of fit if not given.
+            Columns to select in addition to the label, such as a key; default: the columns of fit.
         label : str, default="cluster"
-            Name of the column of labels; where clusters have names, ``<label>_name`` follows it.
+            Name of the label column; if clusters have names, ``<label>_name`` follows it.
         probabilities : bool, default=False
             Add the columns ``probability_0``, ``probability_1``, ... as in ``predict_proba``, ``certainty``,
-            the largest of them, and ``outlier_score`` as in ``outlier_scores``. For methods that have
+            the largest of them, and ``outlier_score`` as in ``outlier_scores``. For methods with membership
             probabilities, such as Grove.
 
         Returns
@@ -122,25 +124,25 @@ class ExportMixin:
         )
 
     def to_onnx(self, *, missing_text: str = "", probabilities: bool = False) -> ModelProto:
-        """An ONNX graph that gives rows the labels of ``predict``, in any program with an ONNX runtime.
+        """Export the model as an ONNX graph that computes the labels of ``predict``.
 
-        It has an input per column of the table, (rows, 1): strings for text, doubles for everything else.
-        ``missing_text`` is a missing value among strings, NaN among doubles. :meth:`onnx_inputs` makes the
-        arrays for a table. The output ``label``, (rows,), is -1 where ``predict`` refuses a row.
+        There is one input per column of the table, (rows, 1): strings for text, doubles for everything else.
+        Missing values are ``missing_text`` in strings and NaN in doubles. :meth:`onnx_inputs` creates the
+        arrays for a table. The output ``label``, (rows,), is -1 if ``predict`` raises an error for a row.
 
         Parameters
         ----------
         missing_text : str, default=""
-            What stands for a missing value in a column of text.
+            String that represents a missing value in a text column.
         probabilities : bool, default=False
             Add the outputs ``probabilities``, (rows, k), as in ``predict_proba``; ``certainty``, (rows,), the
-            largest of them; and ``outlier_score``, (rows,), as in ``outlier_scores``. All are NaN where
-            ``predict`` refuses a row. For methods that have probabilities, such as Grove.
+            largest of them; and ``outlier_score``, (rows,), as in ``outlier_scores``. They are NaN if
+            ``predict`` raises an error for a row. For methods with membership probabilities, such as Grove.
 
         Returns
         -------
         onnx.ModelProto
-            For ``onnx.save``, or ``SerializeToString``.
+            To be saved with ``onnx.save`` or ``SerializeToString``.
 
         Examples
         --------
@@ -164,11 +166,10 @@ class ExportMixin:
         )
 
     def onnx_inputs(self, X: Any, *, missing_text: str = "") -> dict[str, NDArray[Any]]:
-        """The rows of a table as the graph of ``to_onnx`` takes them: an array (rows, 1) per input.
+        """Inputs of the graph of ``to_onnx`` for a table: one array (rows, 1) per column.
 
-        It takes every table that ``predict`` takes and whose columns have inputs. Cells are given as the
-        category that ``predict`` sees in them: "2" becomes 2 where fit saw numbers. A category that fit never
-        saw is replaced by a value that is no category.
+        Supports the same tables as ``predict``. Cells are converted to the categories of fit: "2" becomes 2
+        if fit saw numbers. An unseen category is replaced by a value that is not a category.
 
         Parameters
         ----------
@@ -189,14 +190,20 @@ class ExportMixin:
         >>> {name: cells.tolist() for name, cells in model.onnx_inputs([["red", 1], [None, 2]]).items()}
         {'x0': [['red'], ['']], 'x1': [[1.0], [2.0]]}
         """
-        return onnx_feed(self._scoring(OnnxError), X, missing_text)
+        return onnx_feed(self._scoring(OnnxError), prepared_rows(self._fitted, X), missing_text)
 
     def _scoring(self, refused: type[CatalpaError]) -> Scoring:
         check_is_fitted(self)
         self._check_sum(refused)
         schema = self._fitted.schema
-        fixed = self._fixed_scores(schema.axis.with_holes)
-        return Scoring(schema, fixed, self.handle_unknown, self._density_scale())
+        fixed = self._fixed_scores(schema.axis.with_special_places)
+        scale, recipe = self._density_scale(), self._fitted.recipe
+        return Scoring(schema, fixed, self.handle_unknown, scale, self._outliers_above, recipe)
+
+    @property
+    def _outliers_above(self) -> float | None:
+        """Outlier score above which the label is -1; None if outliers are labelled as other rows are."""
+        return None
 
     def _density_scale(self) -> DensityScale | None:
         """Scale of the outlier scores; None for methods without probabilities."""
@@ -207,9 +214,9 @@ class ExportMixin:
             raise no_probabilities(type(self).__name__, "leave out probabilities=True")
 
     def _check_sum(self, refused: type[CatalpaError]) -> None:
-        """Raise this where the labels of ``predict`` are no sum over columns that other programs can take."""
+        """Raise this error if the costs are not a sum over columns, so that they cannot be exported."""
 
     def save(self, path: str | Path) -> None:
-        """Write the fitted model as a JSON file that ``catalpa.load`` reads; no pickle involved."""
+        """Save the fitted model as a JSON file for ``catalpa.load``; pickle is not used."""
         check_is_fitted(self)
         write(path, model_document(self))

@@ -1,4 +1,4 @@
-"""Clusters that go on learning: batches of rows come one after another and are not kept."""
+"""Incremental learning: ``partial_fit`` with batches of rows that are not stored."""
 
 from __future__ import annotations
 
@@ -10,32 +10,40 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import ParameterError
+from catalpa.estimator.matching import ClusterMatching
+from catalpa.estimator.naming import free_names
 from catalpa.estimator.parameters import check_parameters
-from catalpa.estimator.problem import Fitted, Outcome
+from catalpa.estimator.preparing import prepared_rows
+from catalpa.estimator.problem import Checks, Fitted, Outcome, Problem, Reservoir
+from catalpa.explain.crosstab import crosstab
 from catalpa.loop.history import Batch, Pass
 from catalpa.loop.progress import report_pass
 from catalpa.steps.assign import label_rows, measure_rows
 from catalpa.steps.counts import Counts
-from catalpa.steps.scores import Scores, fix
+from catalpa.steps.scores import Scores, to_fixed_point
 from catalpa.table import encode, open_table
-from catalpa.table.blocks import Axis, IntArray, Rows
+from catalpa.table.blocks import Axis, Block, IntArray, Rows
 from catalpa.table.infer import extend
-from catalpa.table.intake import Table
 from catalpa.table.joined import JoinedAxis
+from catalpa.table.open import Table
 from catalpa.table.schema import Schema, UnknownPolicy, places_in
 
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
 
-FINE = 1024  # units of a row's weight where old rows fade, so that rare categories fade too
+# Until there are that many rows, clusters are searched among all rows so far; see benchmarks/partial_fit.py.
+RESERVOIR_ROWS, RESERVOIR_PER_CLUSTER = 5_000, 500
+GROWTH = 1.5  # rows, relative to the last search, from which the clusters are searched again
+FINE = 1024  # units per row with decay, so that counts of rare categories decay too
 
 
 @dataclass(frozen=True, eq=False)
-class Grown:
-    """What is known after a batch: the columns with its categories, its rows in their codes, all counts."""
+class AfterBatch:
+    """State after a batch: the schema with its categories, its encoded rows, and all counts."""
 
     schema: Schema
     rows: Rows
@@ -43,80 +51,182 @@ class Grown:
     units_per_weight: float
 
 
-Relearn: TypeAlias = Callable[[Fitted, Grown], Outcome]  # the clusters after a batch, without a history
+Relearn: TypeAlias = Callable[[Fitted, AfterBatch], Outcome]  # the clusters after a batch, without a history
 
 
 def learn_batch(model: Clusterer, X: Any, relearn: Relearn) -> None:
-    """Fit a model to its first batch of rows, or let it go on learning from one more."""
+    """Fit a model to its first batch of rows, or update it with a further one."""
     check_parameters(type(model).__name__, model.get_params(deep=False), model._rules)
     if model.__sklearn_is_fitted__():
-        _go_on(model, X, relearn)
+        _continue_fit(model, X, relearn)
     else:
         _begin(model, X)
 
 
+def _refuse_weights(fitted: Fitted) -> None:
+    """Raise an error if a recipe weighs the rows, which batches do not do."""
+    if fitted.recipe is not None and fitted.recipe.weight is not None:
+        raise ParameterError(
+            f"partial_fit counts every row once, and the recipe weighs rows by {fitted.recipe.weight!r}. "
+            "Leave the weight out of the recipe, or fit the whole table at once."
+        )
+
+
 def _begin(model: Clusterer, X: Any) -> None:
     fitted = model.fit(X)._fitted
+    try:
+        _refuse_weights(fitted)
+    except ParameterError:
+        del model._fitted  # the next batch is again the first
+        raise
     asked, found = model.n_clusters, fitted.outcome.k
     if isinstance(asked, Integral) and found < int(asked):
-        del model._fitted  # the next batch is the first again
+        del model._fitted  # the next batch is again the first
         raise ParameterError(
-            f"The first batch has rows for {found} of {asked} clusters only. Begin with a larger batch, "
-            "or ask for fewer clusters."
+            f"The first batch has rows for only {found} of {asked} clusters. Start with a larger batch, "
+            "or use fewer clusters."
         )
     cost, rows = fitted.outcome.cost, fitted.rows
     history = (Pass("batch", cost, rows, False, found),)
     outcome = replace(fitted.outcome, history=history)
-    model._publish(replace(fitted, outcome=outcome, batches=(Batch(rows, cost / rows),)))
+    reservoir = None
+    weighted = fitted.units_per_weight != 1.0 or int(fitted.outcome.counts.sizes.sum()) != rows
+    if rows < _enough(found) and not weighted and isinstance(engine := model._engine(X), LocalEngine):
+        block = Block.together(engine.blocks)
+        reservoir = Reservoir(block, np.ones(rows), engine.axis.special_places, rows)
+    batches = (Batch(rows, cost / rows),)
+    model._publish(replace(fitted, outcome=outcome, batches=batches, reservoir=reservoir))
 
 
-def _go_on(model: Clusterer, X: Any, relearn: Relearn) -> None:
+def _continue_fit(model: Clusterer, X: Any, relearn: Relearn) -> None:
     began, fitted = time.monotonic(), model._fitted
-    table = open_table(X).arranged(fitted.schema)
+    _refuse_weights(fitted)
+    table = open_table(prepared_rows(fitted, X)).arranged(fitted.schema)
     model._check_columns(table.header)
-    # Before the categories join: what is new is told apart from what is known.
+    # Before the new categories are added, to distinguish them from known ones.
     labels, cost, unseen = _assigned(model, fitted, table)
     wider = extend(fitted.schema, table)
     units = 1.0 if model.decay == 1.0 and fitted.units_per_weight == 1.0 else float(FINE)
-    before = widened(fitted.outcome.counts, fitted.schema, wider).times(units / fitted.units_per_weight)
+    before = on_wider_axis(fitted.outcome.counts, fitted.schema, wider).times(units / fitted.units_per_weight)
     rows = encode(table, wider, handle_unknown="ignore").rows.map(fitted.schema.scaling.apply)
     batch = Counts.of(rows.blocks[0], labels, fitted.outcome.k, rows.axis)
-    counts = faded(before, model.decay) + batch.times(units)
-    outcome = relearn(fitted, Grown(wider, rows, counts, units))
+    counts = decayed(before, model.decay) + batch.times(units)
+    outcome = relearn(fitted, AfterBatch(wider, rows, counts, units))
     event = Pass("batch", cost * len(table), len(table), False, outcome.k)
     with model._watched(1.0, began):
         report_pass(event, len(fitted.batches) + 1, None)
     met = Batch(len(table), cost, unseen, _shift(before, counts, wider.axis))
-    outcome = replace(outcome, history=(*fitted.outcome.history, event))
+    # What was measured on earlier rows need not hold with these.
+    outcome = replace(outcome, history=(*fitted.outcome.history, event), checks=Checks())
+    model._rows_to_check = None
     total, batches = fitted.rows + len(table), (*fitted.batches, met)
-    # The clusters are the same ones, so names and quartiles stay: those of earlier rows cannot be added to.
+    # Names stay, and quartiles cannot be updated without the earlier rows.
     grown = replace(fitted, schema=wider, outcome=outcome, units_per_weight=units)
-    model._publish(replace(grown, rows=total, batches=batches))
-    model.labels_ = labels
+    model._publish(replace(grown, rows=total, batches=batches, reservoir=None))
+    if fitted.reservoir is not None:
+        reservoir = _with_batch(fitted.reservoir, fitted.schema, rows, wider, model.decay)
+        if _search_again(model, reservoir):
+            labels = model._label(LocalEngine(rows, model.n_jobs))
+    model.labels_ = model._with_outliers(LocalEngine(rows), labels)
+
+
+def _enough(k: int) -> int:
+    """Rows from which later batches only update the clusters."""
+    return max(RESERVOIR_ROWS, RESERVOIR_PER_CLUSTER * k) if RESERVOIR_ROWS else 0
+
+
+def _with_batch(before: Reservoir, schema: Schema, rows: Rows, wider: Schema, decay: float) -> Reservoir:
+    """The rows so far and those of a batch, on the axis of the wider schema."""
+    special = before.special_places or rows.axis.special_places
+    axis = wider.axis.with_special_places if special else wider.axis
+    earlier = before.rows.codes.astype(axis.dtype)
+    for column in range(axis.n_columns):
+        places = places_of_column(schema, wider, column)
+        # Places of missing and unknown categories come after all categories.
+        beyond = axis.sizes[column] + np.arange(axis.widths[column] - axis.sizes[column])
+        earlier[:, column] = np.concatenate([places, beyond])[before.rows.column(column)]
+    together = Block.together([replace(before.rows, storage=earlier), *rows.blocks])
+    weights = np.concatenate([before.weights * decay, np.ones(len(rows))])
+    return Reservoir(together.with_dtype(axis.dtype), weights, special, before.searched)
+
+
+def _search_again(model: Clusterer, reservoir: Reservoir) -> bool:
+    """Search the clusters among all rows so far, if they have grown by half; True if this changed them.
+
+    Numbers and names of the clusters stay, by the rows that they share.
+    """
+    fitted, n = model._fitted, len(reservoir.weights)
+    enough = n >= _enough(fitted.outcome.k)
+    if not enough and n < GROWTH * reservoir.searched:
+        model._fitted = replace(fitted, reservoir=reservoir)
+        return False
+    kept = None if enough else replace(reservoir, searched=n)
+    problem = _problem_of(model, reservoir)
+    outcome = None if problem is None else model._solve(problem).without_empty()
+    asked = model.n_clusters
+    if problem is None or outcome is None or (isinstance(asked, Integral) and outcome.k < int(asked)):
+        model._fitted = replace(fitted, reservoir=kept)
+        return False
+    axis, block = problem.engine.axis, reservoir.rows
+    before, after = (
+        label_rows(block, to_fixed_point(found.scores, axis)) for found in (fitted.outcome, outcome)
+    )
+    weights = None if model.decay == 1.0 else reservoir.weights
+    matching = ClusterMatching.of(crosstab(before, after, (fitted.outcome.k, outcome.k), weights))
+    outcome = replace(outcome.take(matching.order), history=fitted.outcome.history)
+    kept_names = {at: fitted.names[old] for at, old in matching.partners.items() if old in fitted.names}
+    names = free_names(kept_names, outcome.k)
+    model._publish(replace(fitted, outcome=outcome, names=names, reservoir=kept))
+    model.labels_ = model._label(problem.engine)
+    model._fitted = replace(model._fitted, quartiles=model._quartiles(problem))
+    return True
+
+
+def _problem_of(model: Clusterer, reservoir: Reservoir) -> Problem | None:
+    """All rows so far as the input of a search; None if too few of them still have weight."""
+    schema, units = model._fitted.schema, model._fitted.units_per_weight
+    axis = schema.axis.with_special_places if reservoir.special_places else schema.axis
+    weights = None if units == 1.0 else np.rint(reservoir.weights * units).astype(np.int64)
+    rows = len(reservoir.weights) if weights is None else int(np.count_nonzero(weights))
+    asked = model.n_clusters
+    if isinstance(asked, Integral) and rows < int(asked):
+        return None
+    random_state = check_random_state(getattr(model, "random_state", None))
+    settings = model._with_search(model._table_settings(), random_state)
+    return Problem(
+        LocalEngine(Rows(axis, [replace(reservoir.rows, weights=weights)]), model.n_jobs),
+        schema,
+        model._clusters_for(rows),
+        random_state,
+        **model._loop_settings,
+        units_per_weight=units,
+        search_rows=settings.search_rows or len(reservoir.weights),
+        search_seed=settings.search_seed,
+    )
 
 
 def _assigned(model: Clusterer, fitted: Fitted, table: Table) -> tuple[IntArray, float, float]:
-    """Labels of a batch in the clusters as they are, mean cost, share of cells with new categories."""
-    # Never a warning: categories that are new are what a later batch is expected to bring.
+    """Labels of a batch in the current clusters, mean cost, share of cells with new categories."""
+    # No warning: new categories are expected in later batches.
     handling: UnknownPolicy = "error" if model.handle_unknown == "error" else "ignore"
     encoded = encode(table, fitted.schema, handle_unknown=handling)
     engine = LocalEngine(encoded.rows.map(fitted.schema.scaling.apply), model.n_jobs)
-    fixed = fix(fitted.outcome.scores, engine.axis)
+    fixed = to_fixed_point(fitted.outcome.scores, engine.axis)
     costs = engine.each(measure_rows, fixed).min(axis=1)
     cells = len(table) * max(len(fitted.schema.categorical), 1)
     return engine.each(label_rows, fixed), float(costs.mean()), sum(encoded.unseen.values()) / cells
 
 
-def widened(counts: Counts, schema: Schema, wider: Schema) -> Counts:
-    """The counts with places for the categories that are new."""
+def on_wider_axis(counts: Counts, schema: Schema, wider: Schema) -> Counts:
+    """The counts with places for new categories."""
     by_category = np.zeros((counts.k, wider.axis.length), dtype=np.int64)
     by_category[:, places_in(schema, wider)] = counts.by_category
     return replace(counts, by_category=by_category)
 
 
 def scores_on_wider(scores: Scores, schema: Schema, wider: Schema) -> Scores:
-    """The scores on a wider axis, where a new category costs what an unseen one does."""
-    # Costs are minus logarithms, so the largest of a column is that of its rarest category.
+    """The scores on a wider axis, in which new categories have the cost of unseen ones."""
+    # Costs are negative logarithms, so the largest of a column is that of its rarest category.
     table = np.zeros((wider.axis.length, scores.k))
     for part, wide in zip(schema.axis.slices(), wider.axis.slices(), strict=True):
         if part.stop > part.start:
@@ -127,7 +237,7 @@ def scores_on_wider(scores: Scores, schema: Schema, wider: Schema) -> Scores:
     pairs, known = pairs_on_wider(scores.pairs, scores.parents, schema, wider)
     joined = JoinedAxis(wider.axis, scores.parents)
     for column, parent, part in joined.parts():
-        # With a new category of the parent a cell costs what it costs by itself; a new one costs nothing.
+        # With a new category of the parent a cell has its marginal cost; a new category costs 0.
         own = np.zeros((wider.axis.sizes[column], scores.k))
         places = places_of_column(schema, wider, column)
         own[places] = scores.table[list(schema.axis.slices())[column]]
@@ -153,23 +263,23 @@ def pairs_on_wider(
 
 
 def places_of_column(schema: Schema, wider: Schema, column: int) -> IntArray:
-    """Where each category of a column is among those of the same column of a wider schema."""
+    """Code of each category of a column in the same column of a wider schema."""
     part = list(schema.axis.slices())[column]
     return np.asarray(places_in(schema, wider)[part] - wider.axis.offsets[column])
 
 
-def faded(counts: Counts, decay: float) -> Counts:
-    """The counts made lighter; a cluster that would vanish keeps what it has."""
+def decayed(counts: Counts, decay: float) -> Counts:
+    """Counts multiplied by ``decay``; clusters that would vanish keep their counts."""
     lighter = counts.times(decay)
     gone = lighter.sizes == 0
     if not gone.any():
         return lighter
     pairs = zip(counts.arrays, lighter.arrays, strict=True)
     kept = (np.where(gone.reshape(-1, *(1,) * (whole.ndim - 1)), whole, light) for whole, light in pairs)
-    return Counts.made_of(kept, lighter.cost, lighter.moved)
+    return Counts.from_arrays(kept, lighter.cost, lighter.moved)
 
 
 def _shift(before: Counts, after: Counts, axis: Axis) -> float:
-    # Half the summed change of shares is the part of a cluster that would have to be other rows.
+    # Half the summed change of shares is the total variation distance.
     moved = np.abs(after.shares(axis) - before.shares(axis)).sum(axis=1) / (2 * max(axis.n_columns, 1))
     return float(np.average(moved, weights=after.sizes))

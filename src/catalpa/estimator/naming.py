@@ -1,4 +1,4 @@
-"""Names that people give to clusters."""
+"""Names of clusters, given by users or suggested."""
 
 from __future__ import annotations
 
@@ -10,28 +10,29 @@ from typing import Any, Self
 from catalpa.errors import ParameterError
 from catalpa.estimator.attributes import reasons_of
 from catalpa.estimator.problem import Fitted, fitted_of
-from catalpa.relations.names import category_names, figure, shortened
-from catalpa.relations.reasons import NumberReason, Reason
+from catalpa.explain.formatting import category_names, figure, shortened
+from catalpa.explain.reasons import NumberReason, Reason
 
-TRAITS, MOST_TRAITS = 2, 5  # reasons in a name that is suggested, and where names would be the same
+TRAITS, MOST_TRAITS = 2, 5  # reasons in a suggested name, and at most if names would be equal
 YES, NO = ("1", "yes", "true", "y"), ("0", "no", "false", "n")
-LONGEST = 80  # letters of a name; it stands in tables and beside points
+LONGEST = 80  # characters of a name, which is shown in tables and charts
 
 
 class ClusterNamesMixin:
-    """The part of an estimator that knows what its clusters are called."""
+    """Methods of an estimator for names of clusters."""
 
     _fitted: Fitted
 
     def name_clusters(self, names: Mapping[int, str | None]) -> Self:
-        """Give clusters names, which reports, charts, SQL queries and the model file then carry.
+        """Name or rename clusters; reports, charts, SQL queries and the model file use the names.
 
-        Labels stay numbers. Names given before stay, None takes one away, and another ``fit`` begins without.
+        Labels stay integers. Earlier names are kept unless they are replaced, None removes a name, and
+        ``fit`` removes all.
 
         Parameters
         ----------
         names : mapping of int to str
-            Name of each cluster that is to have one; no two the same.
+            New names by cluster number; names must be unique.
 
         Returns
         -------
@@ -49,7 +50,7 @@ class ClusterNamesMixin:
         return self
 
     def suggest_names(self) -> dict[int, str]:
-        """A short name for every cluster, from what sets it apart, for ``name_clusters`` to take or change.
+        """Suggest a short name for every cluster from its reasons, to edit and pass to ``name_clusters``.
 
         Returns
         -------
@@ -71,20 +72,20 @@ class ClusterNamesMixin:
 
     @property
     def cluster_names_(self) -> list[str]:
-        """What each cluster is called: its name, or else its number."""
+        """The name of each cluster, or its number as text."""
         fitted = fitted_of(self)
         return all_names(fitted.names, fitted.outcome.k)
 
 
 def suggested(found: Sequence[Sequence[Reason]], shared: Container[str] = ()) -> dict[int, str]:
-    """A name for every cluster from its reasons: two of them, and more where two clusters would be one.
+    """A name for every cluster from two of its reasons, or more if names would be equal.
 
-    Categories in ``shared`` are those of several columns, so that the column has to be said.
+    Categories in ``shared`` occur in several columns, so that the name needs the column.
     """
     names: dict[int, str] = {}
     for cluster, of_cluster in enumerate(found):
         traits = [_trait(one, shared) for one in of_cluster] or [f"cluster {cluster}"]
-        # What a cluster has comes before what it lacks.
+        # Common categories come before absent ones.
         traits.sort(key=lambda trait: trait.startswith("no "))
         tried = [", ".join(traits[:most]) for most in range(min(TRAITS, len(traits)), len(traits) + 1)]
         printed = ("".join(one if one.isprintable() else " " for one in name).strip() for name in tried)
@@ -95,24 +96,24 @@ def suggested(found: Sequence[Sequence[Reason]], shared: Container[str] = ()) ->
 
 
 def _trait(reason: Reason, shared: Container[str]) -> str:
-    """A reason in a word or two."""
+    """A reason as a word or two."""
     if isinstance(reason, NumberReason):
         if not reason.far:
             return f"{reason.column} near {figure(reason.mean)}"
         return f"{'high' if reason.shift > 0 else 'low'} {reason.column}"
     answer = reason.category.casefold()
-    if answer in YES + NO:  # the question says more than the answer
+    if answer in YES + NO:  # the column is more informative than the answer
         return reason.column if (answer in YES) != reason.rare else f"no {reason.column}"
-    # A word says what it is; a number, a missing cell or an answer to several questions needs its column.
+    # A unique word is clear by itself; numbers, missing values and ambiguous categories need their column.
     alone = reason.category[:1].isalpha() and reason.category not in shared
     told = reason.category if alone else f"{reason.column} {reason.category}"
     return f"no {told}" if reason.rare else told
 
 
 def named(before: Mapping[int, str], given: Any, k: int) -> dict[int, str]:
-    """The names of clusters after some are given; None takes one away.
+    """Update names of clusters; None removes a name.
 
-    Names from ``before`` stay where none is given.
+    Names in ``before`` are kept unless they are replaced.
 
     Examples
     --------
@@ -123,27 +124,37 @@ def named(before: Mapping[int, str], given: Any, k: int) -> dict[int, str]:
     """
     if not isinstance(given, Mapping):
         raise ParameterError(f'names is {given!r:.80}; give a dictionary such as {{0: "sea mammals"}}.')
-    # numpy's whole numbers too: clusters are read from labels_.
+    # NumPy integers too, because clusters are read from labels_.
     unknown = [cluster for cluster in given if not _is_cluster(cluster, k)]
     if unknown:
-        raise ParameterError(f"names has {unknown}, which are no clusters: these are 0 to {k - 1}.")
+        raise ParameterError(f"names contains {unknown}, but the clusters are 0 to {k - 1}.")
     merged: dict[int, Any] = {**before, **{int(cluster): name for cluster, name in given.items()}}
     names = {cluster: _name(name, cluster) for cluster, name in sorted(merged.items()) if name is not None}
     taken: dict[str, int] = {}
-    # The number of a cluster without a name stands for it, so no other cluster can have that as its name.
+    # The number of an unnamed cluster is its name, so no other cluster can have it.
     for cluster, name in enumerate(all_names(names, k)):
         if name in taken:
             raise ParameterError(
                 f"Clusters {taken[name]} and {cluster} would both be called {name!r}. "
-                "Give each a name of its own."
+                "Give each a unique name."
             )
         taken[name] = cluster
     return names
 
 
 def all_names(names: Mapping[int, str], k: int) -> list[str]:
-    """A text for every cluster: its name, or else its number."""
+    """The name of every cluster, or its number as text."""
     return [names.get(cluster, str(cluster)) for cluster in range(k)]
+
+
+def free_names(names: Mapping[int, str], k: int) -> dict[int, str]:
+    """The names that are not the number, or the name, of a cluster before."""
+    free: dict[int, str] = {}
+    numbers = {str(cluster) for cluster in range(k) if cluster not in names}
+    for cluster, name in sorted(names.items()):
+        if name not in numbers and name not in free.values():
+            free[cluster] = name
+    return free
 
 
 def _is_cluster(cluster: Any, k: int) -> bool:
@@ -155,9 +166,9 @@ def _is_cluster(cluster: Any, k: int) -> bool:
 
 def _name(name: Any, cluster: int) -> str:
     if not isinstance(name, str) or not name.strip() or not name.isprintable():
-        raise ParameterError(f"The name of cluster {cluster} is {name!r:.80}; give a text on one line.")
+        raise ParameterError(f"The name of cluster {cluster} is {name!r:.80}; pass a string on one line.")
     if len(name.strip()) > LONGEST:
         raise ParameterError(
-            f"The name of cluster {cluster} has {len(name.strip())} letters; {LONGEST} at most can be shown."
+            f"The name of cluster {cluster} has {len(name.strip())} characters; the maximum is {LONGEST}."
         )
     return name.strip()

@@ -1,4 +1,4 @@
-"""What each setting of an estimator may be, declared once and checked at fit; and settings as JSON."""
+"""Validation rules of parameters, declared once and checked at fit; and parameters as JSON."""
 
 from __future__ import annotations
 
@@ -13,46 +13,47 @@ from typing import Any
 import numpy as np
 
 from catalpa.errors import ParameterError
+from catalpa.inspection.recipe import Recipe
 from catalpa.loop.first_rows import STARTS
 
 
 @dataclass(eq=False, repr=False)
 class IterationSettings:
-    """Settings of methods that move rows between clusters until nothing changes, from several starts.
+    """Parameters of methods that iterate to convergence from several starts.
 
-    :class:`KModes` documents them; a method whose paper asks for another default declares that one again.
+    :class:`KModes` documents them; methods whose paper has a different default redefine it.
     """
 
     n_clusters: int = 8
     _: KW_ONLY
     init: Any = "random"
-    n_init: int = 10  # the result depends on the start, and a start is cheap
-    max_iter: int = 100  # a guard: fits rest after a few passes
+    n_init: int = 10  # the result depends on the start, and starts are cheap
+    max_iter: int = 100  # fits usually converge after a few iterations
     empty_clusters: str = "reseed"
     random_state: Any = None
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A condition on a setting, and how to say it."""
+    """A condition on a parameter, and its description for errors."""
 
     says: str
     allows: Callable[[Any], bool]
 
 
 def choice(*options: Any) -> Rule:
-    """One of some words, None, True or False."""
+    """One of some strings, None, True or False."""
 
     def allows(value: Any) -> bool:
-        # By identity, since 1 == True, and an array compared with a word is an array.
+        # By identity, because 1 == True, and comparing an array with a string gives an array.
         return any(value is option or (isinstance(value, str) and value == option) for option in options)
 
     return Rule(" or ".join(map(repr, options)), allows)
 
 
-def whole(least: int, most: int | None = None) -> Rule:
-    """A whole number of at least ``least``, and at most ``most``."""
-    says = f"a whole number of at least {least}" if most is None else f"a whole number from {least} to {most}"
+def integer(least: int, most: int | None = None) -> Rule:
+    """An integer of at least ``least``, and at most ``most``."""
+    says = f"an integer of at least {least}" if most is None else f"an integer from {least} to {most}"
     return Rule(
         says, lambda value: _is_whole(value) and least <= int(value) <= (int(value) if most is None else most)
     )
@@ -80,10 +81,9 @@ def either(*rules: Rule) -> Rule:
 
 
 def begin(*options: str) -> Rule:
-    """One of some words in any case, or a table of centres."""
+    """One of some strings, case-insensitive, or a table of centres."""
     says = f"{', '.join(map(repr, options))}, or a table of centres"
-    # Whether it is a table, and fits, is seen when the columns are known. Starts carry people's names, which
-    # other packages write with a capital.
+    # Tables are validated when the columns are known. Other packages capitalise names such as "Huang".
     return Rule(says, lambda value: value.lower() in options if isinstance(value, str) else value is not None)
 
 
@@ -113,29 +113,30 @@ def texts() -> Rule:
     )
 
 
-WATCHING = ("verbose", "callback")  # settings that say who is told of a fit, and are no part of its result
-# Settings that mean the same in every method; one that a method does not have is not looked at.
+WATCHING = ("verbose", "callback")  # parameters of progress output, which do not change the result
+ELSEWHERE = ("recipe",)  # parameters that a model file holds in another place
+# Parameters with the same meaning in every method; those that a method does not have are skipped.
 SHARED_RULES: Mapping[str, Rule] = {
-    "n_clusters": whole(1),
+    "n_clusters": integer(1),
     "init": begin(*STARTS),
-    "n_init": whole(1),
-    "max_iter": whole(1),
-    "max_rounds": whole(1),
+    "n_init": integer(1),
+    "max_iter": integer(1),
+    "max_rounds": integer(1),
     "missing": choice("category", "ignore", "error"),
     "handle_unknown": choice("ignore", "warn", "error"),
     "empty_clusters": choice("reseed", "keep"),
-    # As in scikit-learn, where 0 threads means nothing.
+    # As in scikit-learn, where 0 threads is invalid.
     "n_jobs": Rule(
         "None, a number of threads, or -1 for all cores",
         lambda value: value is None or (_is_whole(value) and int(value) != 0),
     ),
-    "bins": either(choice(None), whole(2)),
+    "bins": either(choice(None), integer(2)),
     "checkpoint": Rule(
         "None or the path of a folder", lambda value: value is None or isinstance(value, str | PathLike)
     ),
-    "verbose": either(choice(False, True), whole(0)),
+    "verbose": either(choice(False, True), integer(0)),
     "random_state": Rule(
-        "None, a whole number from 0 to 2**32 - 1, or a numpy.random.RandomState",
+        "None, an integer from 0 to 2**32 - 1, or a numpy.random.RandomState",
         lambda value: (
             value is None
             or value is np.random
@@ -144,37 +145,41 @@ SHARED_RULES: Mapping[str, Rule] = {
         ),
     ),
     "callback": Rule("None or a function", lambda value: value is None or callable(value)),
+    "recipe": Rule(
+        "None, 'auto', the recipe of catalpa.look, a dict, or the name of a recipe file",
+        lambda value: value is None or isinstance(value, Recipe | Mapping | str | PathLike),
+    ),
     "decay": _real("a number above 0 and at most 1", lambda value: 0.0 < value <= 1.0),
 }
 
 
 def rules(**own: Rule) -> Mapping[str, Rule]:
-    """The rules of a method's own settings, by name."""
+    """Rules of the parameters of a method, by name."""
     return own
 
 
 def check_parameters(estimator: str, values: Mapping[str, Any], own: Mapping[str, Rule]) -> None:
-    """Raise one readable sentence for the first setting that cannot work; a method's own rules win."""
+    """Raise an error for the first invalid parameter; a method's own rules take precedence."""
     for name, rule in {**SHARED_RULES, **own}.items():
         if name in values and not rule.allows(values[name]):
             raise ParameterError(
-                f"{name}={_shown(values[name])} cannot be used: {name} of {estimator} is {rule.says}."
+                f"{name}={_shown(values[name])} is not valid: {name} of {estimator} must be {rule.says}."
             )
 
 
 def _shown(value: Any) -> str:
     text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."  # a table given as a word would fill the screen
+    return text if len(text) <= 60 else text[:57] + "..."  # the value may be a whole table
 
 
 def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings that JSON can hold; the others (a table of centres, a generator) only matter at fit."""
+    """Parameters that JSON can represent; others (a table of centres, a generator) only matter at fit."""
     plain = {}
     for name, value in parameters.items():
-        if name in WATCHING:
+        if name in WATCHING or name in ELSEWHERE:
             continue
         value = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
-        try:  # by trying: what JSON holds inside lists and dictionaries is for JSON to say
+        try:  # values inside lists and dictionaries are checked by the JSON encoder
             json.dumps(value)
         except (TypeError, ValueError):
             continue

@@ -17,7 +17,7 @@ import pandas as pd
 
 from catalpa.datasets import Dataset
 from catalpa.datasets.load import data_folders
-from catalpa.datasets.registry import facts_of
+from catalpa.datasets.registry import dataset_info
 from catalpa.errors import DatasetError, ParameterError
 from catalpa.lab.protocol import PublishedStart
 from catalpa.table.blocks import IntArray
@@ -142,7 +142,7 @@ def category_order(name: str, data_home: str | None = None) -> CategoryOrder:
     >>> category_order("CA")["safety"]
     ['low', 'med', 'high']
     """
-    alias = facts_of(name).alias
+    alias = dataset_info(name).alias
     if alias in _bundled_orders():
         return _bundled_orders()[alias]
     for folder in data_folders(data_home):
@@ -176,9 +176,9 @@ def codes_of(table: pd.DataFrame) -> IntArray:  # (n, columns)
 
 def _coded_column(column: pd.Series, order: Sequence[str]) -> pd.Series:
     values = column.astype("object").fillna("")
-    lacking = sorted(set(values) - set(order))
-    if lacking:
-        raise DatasetError(f"The authors' codes of column {column.name!r} lack the categories {lacking}.")
+    missing = sorted(set(values) - set(order))
+    if missing:
+        raise DatasetError(f"The authors' codes of column {column.name!r} lack the categories {missing}.")
     names = {category: f"{code:02d}" for code, category in enumerate(order, start=1)}
     return values.map(names).astype(pd.CategoricalDtype(list(names.values())))
 

@@ -1,6 +1,6 @@
 """What the theorems of the paper claim, counted on its data sets.
 
-- Theorem 3 and Figure 2: the objective z falls whenever the trees are learned anew.
+- Theorem 3 and Figure 2: the objective z falls whenever the trees are relearned.
 - Algorithm 1 stops when the partition H no longer changes.
 - Theorems 1 and 2: the distance along a tree is a metric.
 """
@@ -15,14 +15,14 @@ import numpy as np
 import pandas as pd
 
 from catalpa.cluster.disc import DISC
-from catalpa.costs.conditional import ClusterRelations, OnLines
+from catalpa.costs.disc import ClusterRelations, DiscState
 from catalpa.costs.matching import Matching
 from catalpa.datasets import load
 from catalpa.estimator.base import Problem
 from catalpa.lab.figures.pieces import Pieces
 from catalpa.lab.protocol import Entry, Protocol
-from catalpa.loop.alternate import Before, clusters_repeat
-from catalpa.loop.settle import Settled
+from catalpa.loop.alternate import PreviousRound, clusters_repeat
+from catalpa.loop.settle import RunResult
 from catalpa.table.blocks import Axis, FloatArray
 
 READINGS = ("equations", "program")  # variants of DISC
@@ -45,7 +45,7 @@ def _rows(dataset: str, entry: Entry, starts: int) -> pd.DataFrame:
     rows = []
     for seed in range(starts):
         model = DISC(data.n_clusters, **dict(entry.parameters), random_state=seed, n_jobs=1)
-        problem = model._pose(data.frame)
+        problem = model._open_problem(data.frame)
         rest, literal = _both_stops(problem, _learner(problem, entry.parameters))
         ties = _ties(rest.state.positions, rest.counts.shares(problem.axis), problem.axis)
         facts = {"dataset": dataset, "variant": entry.variant, "seed": seed}
@@ -63,7 +63,9 @@ def _learner(problem: Problem, parameters: Mapping[str, Any]) -> ClusterRelation
     )
 
 
-def _both_stops(problem: Problem, learner: ClusterRelations) -> tuple[Settled[OnLines], Settled[OnLines]]:
+def _both_stops(
+    problem: Problem, learner: ClusterRelations
+) -> tuple[RunResult[DiscState], RunResult[DiscState]]:
     """One run that stops when the partition repeats, and one that asks for the names of clusters too."""
     begin = Matching(problem.axis)
     rng = np.random.default_rng(problem.random_state.randint(2**31))
@@ -75,12 +77,12 @@ def _both_stops(problem: Problem, learner: ClusterRelations) -> tuple[Settled[On
     )
 
 
-def _labels_repeat(before: Before, settled: Settled[Any]) -> bool:
+def _labels_repeat(before: PreviousRound, settled: RunResult[Any]) -> bool:
     """Algorithm 1 to the letter: cluster by cluster the same, not only as a partition."""
     return np.array_equal(before.counts.by_category, settled.counts.by_category)
 
 
-def _rises(rest: Settled[Any]) -> dict[str, int]:
+def _rises(rest: RunResult[Any]) -> dict[str, int]:
     """Relearnings, and those after which z is higher than before; the first has no z before it."""
     passes = [event for event in rest.history if event.phase != "start"]
     again = [at for at, event in enumerate(passes) if event.relearned and at > 0]

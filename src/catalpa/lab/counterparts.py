@@ -125,9 +125,9 @@ def read_counterparts(path: Path) -> pd.DataFrame:
             f"The runs of counterparts in {str(path)!r} cannot be read: {error}. Make them with: "
             "catalpa lab counterparts"
         ) from error
-    lacking = sorted({*KEY, *MEASURES} - set(rows.columns))
-    if lacking:
-        raise ParameterError(f"{str(path)!r} has no columns {lacking}: it holds no runs of counterparts.")
+    unavailable = sorted({*KEY, *MEASURES} - set(rows.columns))
+    if unavailable:
+        raise ParameterError(f"{str(path)!r} has no columns {unavailable}: it holds no runs of counterparts.")
     return rows
 
 
@@ -172,8 +172,8 @@ def cells(rows: pd.DataFrame, start: str, measure: str) -> pd.DataFrame:
     return table.merge(print_, on=["dataset", "label"], how="left")
 
 
-def comes_out(rows: pd.DataFrame) -> pd.DataFrame:  # data sets down, columns across
-    """Whether ACC, ARI and CMP of the printed starts all round to the print; None where none is printed."""
+def reproduced(rows: pd.DataFrame) -> pd.DataFrame:  # data sets down, columns across
+    """True if ACC, ARI and CMP of the printed starts all round to the printed values; None without any."""
     wide = []
     for measure in MEASURES:
         table = cells(rows, "printed", measure)
@@ -203,7 +203,7 @@ def printed_grid(rows: pd.DataFrame, measure: str) -> Grid:
     """The printed columns again: ours, and the difference from the print where there is one."""
     table = cells(rows, "printed", measure)
     labels = [label for label in PRINTED if label in set(table["label"])]
-    hits = comes_out(rows)
+    hits = reproduced(rows)
     lines = []
     for dataset in rows["dataset"].unique():
         own = table[table["dataset"] == dataset].set_index("label")

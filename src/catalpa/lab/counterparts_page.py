@@ -9,9 +9,9 @@ import pandas as pd
 
 from catalpa.lab.counterparts import (
     MEASURES,
-    comes_out,
     printed_grid,
     printed_scores,
+    reproduced,
     same_rows_grid,
     scores,
 )
@@ -30,7 +30,7 @@ def counterparts_page(rows: pd.DataFrame) -> str:
         same.append(tests_text(significance(theirs, measure)))
     template = files("catalpa.lab").joinpath("counterparts_template.md").read_text("utf-8")
     return Template(template).substitute(
-        hits=_counts(comes_out(rows)),
+        hits=_counts(reproduced(rows)),
         printed="\n\n".join(_titled(printed_grid(rows, measure)) for measure in MEASURES),
         same="\n\n".join(part.strip() for part in same),
     )

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from catalpa.errors import OutputError, ParameterError
-from catalpa.files import lock_at, told_as, write_atomically
+from catalpa.files import lock_at, reraise_as, write_atomically
 
 KEY = ["method", "variant", "dataset", "columns", "seed"]
 # Int64 where a failed run has no number; texts are never missing, but empty.
@@ -50,7 +50,7 @@ class ResultJournal:
         self.lines = self.path.with_suffix(".jsonl")
 
     @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
         """Keep the results for one program, and see before the first run that rows can be written."""
         if self.path.is_dir():
             raise OutputError(f"{str(self.path)!r} is a folder. Name a file to keep the results in.")
@@ -102,7 +102,7 @@ class ResultJournal:
 
     def forget_failures(self, planned: Collection[tuple[Any, ...]]) -> None:
         """Drop the rows of failed runs among those with a planned key, so that they are run again."""
-        with self.held():
+        with self.locked():
             rows = self.rows()
             wanted = [key in planned for key in rows[KEY].itertuples(index=False, name=None)]
             self._keep(rows[(rows["error"] == "") | ~np.array(wanted, dtype=bool)])
@@ -128,7 +128,7 @@ def read_results(path: str | Path) -> pd.DataFrame:
 
 def _writing(path: Path) -> contextlib.AbstractContextManager[None]:
     cure = "What is written stays. Name another file, or make room, and start again."
-    return told_as(OutputError, f"Results cannot be kept at {str(path)!r}", cure)
+    return reraise_as(OutputError, f"Results cannot be kept at {str(path)!r}", cure)
 
 
 def _gathered(path: Path) -> pd.DataFrame:
@@ -139,10 +139,10 @@ def _gathered(path: Path) -> pd.DataFrame:
             f"The results at {str(path)!r} cannot be read: {error} Name another file, or remove this one."
         ) from error
     # Any Parquet file can be named; only the key is asked for, since older results have fewer columns.
-    lacking = [name for name in KEY if name not in rows.columns]
-    if lacking:
+    missing = [name for name in KEY if name not in rows.columns]
+    if missing:
         raise ParameterError(
-            f"{str(path)!r} holds no results of the laboratory: it lacks the columns {', '.join(lacking)}. "
+            f"{str(path)!r} holds no results of the laboratory: it lacks the columns {', '.join(missing)}. "
             "Name another file."
         )
     return rows
@@ -206,7 +206,7 @@ def whole_lines(path: Path) -> list[dict[str, Any]]:
     [{'a': 1}, {'a': 3}]
     """
     rows, cure = [], "Name another file, or remove it."
-    with told_as(ParameterError, f"The rows at {str(path)!r} cannot be read", cure):
+    with reraise_as(ParameterError, f"The rows at {str(path)!r} cannot be read", cure):
         # Damaged bytes spoil their own line only.
         text = path.read_text("utf-8", errors="replace") if path.exists() else ""
     for line in text.splitlines():

@@ -9,24 +9,26 @@ from typing import Any
 
 import pandas as pd
 
+from catalpa.lab.conclusions import StoredResults, mixed_gain, verdicts
 from catalpa.lab.grids import markdown, to_markdown
 from catalpa.lab.protocol import Protocol
 from catalpa.lab.published import PRINTED_MEASURES, contradictions, printed, printed_ranks, ranks_of, table_of
 from catalpa.lab.published_table import as_published_table
 from catalpa.lab.significance import significance, tests_text
 from catalpa.lab.tables import LOPSIDED, PublishedTable, table
-from catalpa.lab.verdicts import Stored, mixed_gain, verdicts
 
 NEAR = 0.03  # a mean this far from the print, or within its deviation, counts as reproduced
 
 
-def page(results: pd.DataFrame, protocol: Protocol, figures: str = "", stored: Stored | None = None) -> str:
+def page(
+    results: pd.DataFrame, protocol: Protocol, figures: str = "", stored: StoredResults | None = None
+) -> str:
     """The page in Markdown.
 
     ``figures`` is what :func:`catalpa.lab.figures.notes.figures_text` says of the stored figures, ``stored``
     what else is kept.
     """
-    stored = stored or Stored()
+    stored = stored or StoredResults()
     # All of them once: several parts of the page ask for the same table.
     made = {
         (number, measure): table(results, protocol, number, measure) for number, measure in PRINTED_MEASURES
@@ -53,7 +55,7 @@ def page(results: pd.DataFrame, protocol: Protocol, figures: str = "", stored: S
     )
 
 
-def _as_published(results: pd.DataFrame, protocol: Protocol, stored: Stored) -> str:
+def _as_published(results: pd.DataFrame, protocol: Protocol, stored: StoredResults) -> str:
     """The tables from the published starts, of every measure that was printed."""
     if stored.published is None:
         return (
@@ -67,7 +69,7 @@ def _as_published(results: pd.DataFrame, protocol: Protocol, stored: Stored) -> 
     return "\n\n".join(parts)
 
 
-def _claims(stored: Stored) -> str:
+def _claims(stored: StoredResults) -> str:
     """What the theorems claim, counted; a line per data set and reading."""
     if stored.claims is None:
         return "Nothing is stored. Count it with: `catalpa lab claims`"

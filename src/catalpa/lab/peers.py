@@ -51,7 +51,7 @@ class LatentClasses(ClusterMixin, BaseEstimator):
 
 @dataclass(eq=False, repr=False)
 class LeadingAxes(ClusterMixin, BaseEstimator):
-    """k-means on the leading axes of multiple correspondence analysis; numbers stand beside, as in FAMD."""
+    """k-means on the leading axes of multiple correspondence analysis, with numbers as in FAMD."""
 
     n_clusters: int = 8
     _: KW_ONLY

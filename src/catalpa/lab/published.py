@@ -47,7 +47,7 @@ def table_of(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def ranks_of(scores: pd.DataFrame, measure: str) -> pd.Series:
-    """Average rank of each column; ties share their mean rank, and a gap is last."""
+    """Average rank of each column; ties share their mean rank, and missing scores rank last."""
     higher = HIGHER_IS_BETTER[measure]
     # As the paper ranks: a method without a result on a data set is last there.
     filled = scores.astype(float).fillna(float("-inf") if higher else float("inf"))

@@ -20,21 +20,21 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from catalpa.cluster.disc import DISC, relearned
-from catalpa.costs.conditional import ClusterRelations, OnLines
+from catalpa.costs.disc import ClusterRelations, DiscState
 from catalpa.costs.matching import Matching, Prototypes
 from catalpa.errors import ParameterError
 from catalpa.estimator.base import Problem
-from catalpa.loop.settle import Settled
+from catalpa.loop.settle import RunResult
 from catalpa.steps.assign import label_rows
 from catalpa.steps.counts import Counts
-from catalpa.steps.scores import fix
+from catalpa.steps.scores import to_fixed_point
 from catalpa.table.blocks import FloatArray, IntArray
 
 SMALL = 1e-10  # added to the sum of the shares that are divided by it
 
 
 @dataclass(frozen=True, eq=False)
-class ProgramState(OnLines):
+class ProgramState(DiscState):
     """Centres and shares, and whether they are the first, with which no pass has been made."""
 
     first: bool = False
@@ -53,7 +53,7 @@ class TabulatedRelations(ClusterRelations):
             shares[:, part] /= (sums + SMALL)[:, None]
         return ProgramState(state.centers, state.means, shares, first=not isinstance(state, ProgramState))
 
-    def update(self, state: OnLines, counts: Counts) -> OnLines:
+    def update(self, state: DiscState, counts: Counts) -> DiscState:
         first = isinstance(state, ProgramState) and state.first
         # The program stops when no row has moved, whatever the new relations make of the centres. Its first
         # pass is compared with no labels at all.
@@ -70,7 +70,7 @@ class TabulatedRelations(ClusterRelations):
         """Shares as percentages over 100."""
         return np.asarray(100 * counts.by_category / self._totals(counts) / 100)
 
-    def _summed(self, state: OnLines, counts: Counts) -> FloatArray:  # (k, V)
+    def _summed(self, state: DiscState, counts: Counts) -> FloatArray:  # (k, V)
         """0 where the float sum is the least of its column, 1 elsewhere: no tolerance joins near sums."""
         line, shares = self._by_column(state.positions), self._by_column(self._tabulated(counts))
         sums = np.zeros(line.shape)
@@ -92,25 +92,27 @@ class TabulatedRelations(ClusterRelations):
         return np.arange(max(self.axis.sizes)) < np.array(self.axis.sizes)[:, None]
 
 
-def published_run(problem: Problem, *, relearn: bool = True) -> tuple[Settled[Prototypes], Settled[OnLines]]:
-    """One run from the start of a problem: where k-modes came to rest, and then DISC."""
+def published_run(
+    problem: Problem, *, relearn: bool = True
+) -> tuple[RunResult[Prototypes], RunResult[DiscState]]:
+    """One run from the start of a problem: k-modes to convergence, then DISC."""
     begin = Matching(problem.axis)
     begun = problem.settle(begin, begin.start(problem.seeds(np.random.default_rng(0))), phase="start")
     learner = TabulatedRelations(problem.axis, squared=True, nearest_center=True, empty_is_zero=True)
     return begun, relearned(problem, learner, begun, relearn=relearn)
 
 
-def labels_at(problem: Problem, rest: Settled[Any]) -> IntArray:  # (n,)
-    """The cluster of every row where an iteration came to rest."""
-    return np.asarray(problem.engine.answer(label_rows, fix(rest.scores, problem.engine.axis)))
+def labels_at(problem: Problem, rest: RunResult[Any]) -> IntArray:  # (n,)
+    """The final cluster of every row."""
+    return np.asarray(problem.engine.map_rows(label_rows, to_fixed_point(rest.scores, problem.engine.axis)))
 
 
-def posed(table: Any, n_clusters: int, init: Any, categorical_features: Any = None) -> Problem:
+def open_problem(table: Any, n_clusters: int, init: Any, categorical_features: Any = None) -> Problem:
     """A table with rows to start from; clusters that lose their rows stay empty."""
     settings = DISC(
         n_clusters, init=init, empty_clusters="keep", categorical_features=categorical_features, n_jobs=1
     )
-    return settings._pose(table)
+    return settings._open_problem(table)
 
 
 @dataclass(eq=False, repr=False)
@@ -130,7 +132,7 @@ class PublishedDISC(ClusterMixin, BaseEstimator):
                 "disc-as-published draws no rows itself: give those to start from as init, or run "
                 "catalpa lab run --as-published. To cluster a table of your own, use DISC."
             )
-        problem = posed(X, self.n_clusters, self.init, self.categorical_features)
+        problem = open_problem(X, self.n_clusters, self.init, self.categorical_features)
         _, rest = published_run(problem, relearn=self.relearn)
         self.labels_ = labels_at(problem, rest)
         self.cost_ = rest.cost

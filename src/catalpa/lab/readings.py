@@ -17,13 +17,13 @@ import numpy as np
 import pandas as pd
 
 from catalpa.costs.cooccurrence import Contexts, conditional_shares, symmetric_uncertainty
-from catalpa.costs.homogeneous import homogeneous_distances
+from catalpa.costs.hdc import homogeneous_distances
 from catalpa.errors import UndefinedMetric
+from catalpa.explain.tree import spanning_tree
 from catalpa.lab.as_published import Matlab4Generator, codes_of, distinct_rows, randperm_rows
 from catalpa.lab.estimators import find_estimator
 from catalpa.lab.published_disc import PublishedDISC
 from catalpa.lab.readings_in_order import Granules, similarity_clusters
-from catalpa.relations.tree import spanning_tree
 from catalpa.steps.counts import cooccurrences
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 
@@ -111,8 +111,9 @@ def k_modes(table: CodedTable, rows: IntArray, distances: list[FloatArray] | Non
 def cbdm(table: CodedTable, rows: IntArray) -> Labels:
     """k-modes with distances from context; the sum of squares is divided by the number of context columns.
 
-    The publication, and so the estimator, divides by the number of their categories. The context of a column
-    are the columns whose symmetric uncertainty with it is at least a tenth of the mean of all others.
+    The publication, and so the estimator unless ``divisor="columns"``, divides by the number of their
+    categories. The context of a column are the columns whose symmetric uncertainty with it is at least a
+    tenth of the mean of all others.
     """
     distances = context_distances(table)
     if not any(own.any() for own in distances):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from catalpa.cluster.mcdc import MCDC
-from catalpa.costs.separation import separating_weights, shares_apart
+from catalpa.costs.wocil import separating_weights, shares_apart
 from catalpa.estimator.problem import WeightedRows
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
@@ -54,11 +54,11 @@ def _weights(counts: FloatArray, axis: Axis) -> FloatArray:  # (k, columns)
 
 
 class Granules:
-    """MCDC's first stage on a table, which leaves nothing to chance, and its second one from given rows."""
+    """MCDC's first stage on a table, which is deterministic, and its second one from given rows."""
 
     def __init__(self, frame: pd.DataFrame, k: int) -> None:
         self._model = MCDC(k)
-        self._problem = self._model._pose(frame)
+        self._problem = self._model._open_problem(frame)
         self._rows = WeightedRows.of(self._problem, "MCDC").rows
         self._stages = self._model._coarsened(self._rows, None)
 

@@ -21,7 +21,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from catalpa.datasets.load import is_here
-from catalpa.datasets.registry import facts_of
+from catalpa.datasets.registry import dataset_info
 from catalpa.errors import ParameterError
 from catalpa.lab.journal import ResultJournal
 from catalpa.lab.measure import run_job
@@ -82,7 +82,7 @@ def run(
         raise ParameterError(f"jobs={jobs}, but at least one process is needed.")
     journal = ResultJournal(results)
     planned = list(protocol.jobs())
-    with journal.held():
+    with journal.locked():
         done = journal.done()
         todo = [job for job in planned if job.key not in done]
         here = ((job, run_job(job, data_home)) for job in todo)
@@ -189,5 +189,5 @@ def _prepare_worker() -> None:
 
 
 def _cells(job: Job) -> int:
-    facts = facts_of(job.dataset)
+    facts = dataset_info(job.dataset)
     return facts.rows * facts.columns

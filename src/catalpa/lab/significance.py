@@ -35,8 +35,8 @@ def significance(scores: pd.DataFrame, measure: str, control: str | None = None)
     """Test the methods of a table against each other.
 
     ``scores`` has data sets down and methods across; methods without any score, and then data sets with a
-    gap, are left out. ``measure`` tells whether more is better. ``control`` is compared with the others; by
-    default it is DISC, or where that has no score the method with the best average rank.
+    missing score, are left out. ``measure`` tells whether more is better. ``control`` is compared with the
+    others; by default it is DISC, or where that has no score the method with the best average rank.
     """
     # Methods first: one that was never run would take every data set with it.
     complete = scores.dropna(axis=1, how="all").dropna().astype(float)

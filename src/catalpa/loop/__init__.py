@@ -1,1 +1,1 @@
-"""The iteration, once: starts, settling, relearning, soft passes, restarts."""
+"""The iteration shared by all methods: initial rows, convergence, relearning, restarts, progress."""

@@ -1,4 +1,4 @@
-"""The outer iteration: settle the clusters, relearn from them, until the clusters repeat."""
+"""The outer iteration: run to convergence, relearn, and repeat until the clusters no longer change."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from catalpa.costs.method import Learner, State
+from catalpa.costs.method import RelearningMethod, State
 from catalpa.engines.base import Engine
 from catalpa.loop.history import Pass
-from catalpa.loop.settle import Refill, Settled, settle
+from catalpa.loop.settle import Refill, RunResult, settle
 from catalpa.steps.counts import Counts
 
 
 @dataclass(frozen=True, eq=False)
-class Before:
-    """What a relearning began with: the counts it learned from, and the cost of the pass before."""
+class PreviousRound:
+    """State before a relearning: the counts it used, and the cost of the previous pass."""
 
     counts: Counts
     cost: float
 
 
-Enough: TypeAlias = Callable[[Before, Settled[Any]], bool]
+StopRule: TypeAlias = Callable[[PreviousRound, RunResult[Any]], bool]
 
 
-def clusters_repeat(before: Before, settled: Settled[Any]) -> bool:
-    """Whether relearning led to the clusters it was learned from."""
+def clusters_repeat(before: PreviousRound, settled: RunResult[Any]) -> bool:
+    """True if relearning led back to the same clusters."""
     return same_partition(before.counts, settled.counts)
 
 
 def alternate(
     engine: Engine,
-    method: Learner[State],
+    method: RelearningMethod[State],
     state: State,
     counts: Counts,
     *,
@@ -42,12 +42,12 @@ def alternate(
     max_iter: int,
     refill: Refill,
     before: tuple[Pass, ...] = (),
-    enough: Enough = clusters_repeat,
-) -> Settled[State]:
-    """Relearn from ``counts``, settle, and repeat until relearning would see the same clusters again.
+    enough: StopRule = clusters_repeat,
+) -> RunResult[State]:
+    """Relearn from ``counts``, run to convergence, and repeat until the clusters no longer change.
 
-    ``before`` are the passes that led here; they stay in front of the history. A method whose paper
-    stops by another rule gives it as ``enough``.
+    ``before`` are the previous passes; the history starts with them. A method whose paper uses a different
+    stop rule passes it as ``enough``.
     """
     history = before
     for _ in range(max_rounds):
@@ -62,15 +62,15 @@ def alternate(
         )
         history += settled.history
         state, counts = settled.after, settled.filled
-        if enough(Before(learned_from, cost), settled):
+        if enough(PreviousRound(learned_from, cost), settled):
             return replace(settled, history=history)
     return replace(settled, history=history, converged=False)
 
 
 def same_partition(one: Counts, other: Counts) -> bool:
-    """Whether two passes gave the same counts, whatever the clusters are called.
+    """True if two passes gave the same counts, up to the order of the clusters.
 
-    Equal counts make equal relations and centres, so the passes that follow would repeat.
+    Equal counts give equal relations and centres, so all following passes would repeat.
     """
     return np.array_equal(_sorted_rows(one), _sorted_rows(other))
 

@@ -1,4 +1,4 @@
-"""Growing a tree: split a branch, go down the side that has the category first, then the other."""
+"""Grow a tree depth first: split a branch, then visit the side with the category, then the other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from catalpa.loop.progress import report_pass
 from catalpa.steps.branches import BranchCounts, Condition, count_branch
 from catalpa.table.blocks import FloatArray, IntArray
 
-# (counts of a branch, how many branches were visited, this one included) -> (category or -1, ln p-value)
+# (counts of a branch, number of branches visited including this one) -> (category or -1, ln p-value)
 Choose: TypeAlias = Callable[[BranchCounts, int], tuple[int, float]]
 
 
@@ -46,7 +46,7 @@ class _Branch:
 def grow(engine: Engine, choose: Choose) -> GrownTree:
     """Split branches until ``choose`` splits none; one pass over the table per split.
 
-    Only the side with the category is counted; the other side is what is left of its parent.
+    Only the side with the category is counted; the other side is the parent minus it.
     """
     axis = engine.axis
     root = engine.total(count_branch, axis, ())
@@ -72,6 +72,6 @@ def grow(engine: Engine, choose: Choose) -> GrownTree:
         event = Pass("split", 0.0, inside.size, False, len(leaves) + len(waiting))
         history.append(report_pass(event, len(history) + 1, None))
     places, no, labels, sizes = np.array(nodes, dtype=np.int64).T.copy()
-    # The side that has the category is visited right after its branch.
+    # The side with the category is visited right after its branch.
     yes = np.where(places < 0, -1, np.arange(1, len(nodes) + 1))
     return GrownTree(places, yes, no, labels, np.array(log_p), sizes, np.stack(leaves), tuple(history))

@@ -1,7 +1,7 @@
-"""The iteration of methods that change clusters row by row: visit all rows, weigh the columns, repeat.
+"""The iteration of methods that update clusters row by row: visit all rows, update column weights, repeat.
 
-Clusters that compete may do so at several granularities: those that win too few rows die out, and as many as
-are left begin anew.
+Clusters may compete at several granularities: those that win too few rows are removed, and the remaining
+number of clusters restarts from new seeds.
 """
 
 from __future__ import annotations
@@ -12,27 +12,27 @@ from itertools import count
 
 import numpy as np
 
-from catalpa.costs.separation import difference, separating_weights
+from catalpa.costs.wocil import difference, separating_weights
 from catalpa.loop.history import Pass
 from catalpa.loop.progress import report_pass
 from catalpa.steps.counts import Counts
-from catalpa.steps.in_order.visits import ABSENT, OrderedRows, Rivalry, compete, join, visit
-from catalpa.steps.in_order.within_clusters import WithinClusters, look_within
+from catalpa.steps.in_order.visits import ABSENT, CompetitionState, OrderedRows, compete, join, visit
+from catalpa.steps.in_order.within_clusters import WithinClusters, within_cluster_shares
 from catalpa.table.blocks import FloatArray, IntArray
 
 LARGE = 50_000  # rows from which a competition, which may cycle, is cut short
 LARGE_PASSES = 10
-TIE = 0.0  # granularities are decided by the exact sums, as published
-UNSURE = 0.0  # there, the weight of every column in a cluster that no column sets apart
+TIE = 0.0  # granularities are decided by exact sums, as published
+UNSURE = 0.0  # there, the weight of all columns in a cluster that no column distinguishes
 
 
 @dataclass(frozen=True, eq=False)
-class Visited:
-    """Where visits row by row came to rest.
+class OnlineResult:
+    """Result of row-by-row visits.
 
     ``weights`` are those of the last pass; ``cost`` is the sum over rows of 1 minus their similarity to
-    their cluster under these weights, in units of the rows' weights. ``begun`` is the number of clusters
-    at the beginning; those that died out in a competition are not among the labels.
+    their cluster under these weights, in units of the rows' weights. ``begun`` is the initial number of
+    clusters; clusters removed by the competition are not among the labels.
     """
 
     labels: IntArray  # (n,) int32
@@ -51,7 +51,7 @@ class Visited:
 def weigh_columns(
     rows: OrderedRows, inside: WithinClusters, unsure: float
 ) -> FloatArray:  # (k, columns + numeric)
-    """What each column weighs in each cluster; ``unsure`` in a cluster that no column sets apart."""
+    """Weight of each column in each cluster; ``unsure`` in a cluster that no column distinguishes."""
     apart = difference(inside.counts, inside.spread, rows.axis, rows.units)
     return separating_weights(apart, inside.alike, unsure)
 
@@ -63,24 +63,24 @@ def settle_online(
     max_iter: int,
     tie: float,
     unsure: float,
-    rivalry: Rivalry | None = None,
+    rivalry: CompetitionState | None = None,
     phase: str = "learn",
-) -> Visited:
-    """Visit the rows in order until a pass moves none; the columns are weighed anew between passes.
+) -> OnlineResult:
+    """Visit the rows in order until a pass moves none; column weights are updated between passes.
 
-    The first pass gives every row a cluster, beginning with those that hold the seeds. With a
-    ``rivalry`` the clusters compete in the passes after it. ``unsure`` is that of :func:`weigh_columns`.
+    The first pass assigns every row, starting from clusters that hold one seed each. With a ``rivalry`` the
+    clusters compete in later passes. ``unsure`` is passed to :func:`weigh_columns`.
     """
     k = seeds.k
     weights = np.full((k, rows.n_columns), 1.0 / max(rows.n_columns, 1))
     labels = join(rows, seeds, weights, tie)
-    inside = look_within(rows, labels, k)
+    inside = within_cluster_shares(rows, labels, k)
 
     def event() -> Pass:
         sizes = inside.counts.sizes
         cost = float(sizes.sum()) - float((sizes[:, None] * weights * inside.alike).sum())
         found = Pass(phase, cost, moved, False, int((sizes > 0).sum()))
-        return report_pass(found, len(history) + 1, max_iter + 1)  # the first gives every row a cluster
+        return report_pass(found, len(history) + 1, max_iter + 1)  # the first pass assigns every row
 
     history: list[Pass] = []
     moved = len(rows)
@@ -93,14 +93,14 @@ def settle_online(
         else:
             labels, moved, rivalry = compete(rows, labels, weights, rivalry, tie)
             held = np.bincount(labels, minlength=len(weights)) > 0
-            if not held.all():  # a cluster without rows is similar to none and never wins again
+            if not held.all():  # an empty cluster has similarity 0 and never wins again
                 labels = (np.cumsum(held) - 1)[labels]
                 rivalry, weights = rivalry.among(np.flatnonzero(held)), weights[held]
         if moved or len(weights) < inside.counts.k:
-            inside = look_within(rows, labels, len(weights))
+            inside = within_cluster_shares(rows, labels, len(weights))
         history.append(event())
     cost = history[-1].cost
-    return Visited(labels.astype(np.int32), weights, inside, cost, tuple(history), moved == 0, k)
+    return OnlineResult(labels.astype(np.int32), weights, inside, cost, tuple(history), moved == 0, k)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,9 +129,9 @@ def coarsen(
 ) -> Granularities:
     """Multi-granular competitive penalisation learning.
 
-    Compete with ``first`` clusters; as many as survive compete again from new seeds, until their number
-    no longer falls. A competition that cycles is ended after ``max_iter`` passes, and after ten where
-    there are more than fifty thousand rows.
+    Compete with ``first`` clusters, then restart from new seeds with as many clusters as survived, until
+    their number no longer decreases. A competition that cycles is stopped after ``max_iter`` passes, or
+    after ten if there are more than 50,000 rows.
     """
     levels: list[Granularity] = []
     history: list[Pass] = []
@@ -143,7 +143,7 @@ def coarsen(
             max_iter=min(max_iter, LARGE_PASSES) if len(rows) > LARGE else max_iter,
             tie=TIE,
             unsure=UNSURE,
-            rivalry=Rivalry.fresh(k, rate),
+            rivalry=CompetitionState.fresh(k, rate),
             phase=f"level {stage}",
         )
         history += visited.history
@@ -158,8 +158,8 @@ def coarsen(
     return Granularities(tuple(levels), tuple(history), converged)
 
 
-def _survivors(rows: OrderedRows, visited: Visited) -> Granularity:
-    """The partition without clusters of a single row, whose row goes to the most similar of the others."""
+def _survivors(rows: OrderedRows, visited: OnlineResult) -> Granularity:
+    """The partition without singleton clusters, whose rows move to the most similar other cluster."""
     sizes = visited.inside.counts.sizes
     members = np.bincount(visited.labels[rows.weights > 0], minlength=visited.k)
     alive = np.flatnonzero((members > 1) | (sizes > rows.units))
@@ -172,7 +172,7 @@ def _survivors(rows: OrderedRows, visited: Visited) -> Granularity:
     if len(homeless):
         table = _weighted_shares(rows, visited.inside)[:, alive]
         labels[homeless] = nearest_granules(rows.permuted(homeless), table)
-    inside = look_within(rows, labels, len(alive))
+    inside = within_cluster_shares(rows, labels, len(alive))
     return Granularity(labels.astype(np.int32), _weighted_shares(rows, inside))
 
 

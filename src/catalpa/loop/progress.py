@@ -1,6 +1,6 @@
-"""How far a fit is, told after every pass to whoever watches it; and runs that are made at once.
+"""Progress of a fit, reported after every pass, and runs on several threads.
 
-Runs on several threads are told of on the one that called ``fit``, so that a callback need not know of them.
+Passes on other threads are reported on the thread that called ``fit``, so callbacks need not be thread-safe.
 """
 
 from __future__ import annotations
@@ -18,38 +18,37 @@ from typing import Any, TypeAlias, TypeVar
 
 from catalpa.loop.history import Pass
 
-BETWEEN_LINES = 1.0  # seconds that verbose=1 is silent after a line
+BETWEEN_LINES = 1.0  # seconds between two lines of verbose=1
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What a callback is told after every pass over the rows.
+    """Progress of a fit, passed to the callback after every pass over the rows.
 
     Attributes
     ----------
     step : str
-        What the pass belongs to, as in ``history_``: "learn", "search", "all rows", ...
+        Step of the fit, as in ``history_``: "learn", "search", "all rows", ...
     k : int or None
-        Clusters that are sought; None where the method finds their number.
+        Requested number of clusters; None if the method determines it.
     clusters : int
-        Clusters that hold rows after the pass.
+        Number of non-empty clusters after the pass.
     start, starts : int
-        Which start of how many; 1 of 1 where there is only one. Where several run side by side, the last
-        that has begun.
+        Number of the current start, from 1, and the total number of starts. If starts run in parallel, the
+        last one that has begun.
     number : int
-        Pass of this step, from 1.
+        Number of the pass within this step, from 1.
     at_most : int or None
-        Passes after which the step ends in any case; None where there is no limit.
+        Maximum number of passes of this step; None if there is no limit.
     cost : float
-        After the pass, as in ``history_``.
+        Cost after the pass, as in ``history_``.
     moved : int
-        Rows whose cluster changed.
+        Number of rows whose cluster changed.
     seconds : float
-        Since ``fit`` was called.
+        Seconds since ``fit`` was called.
     seconds_left : float or None
-        If the starts that are left take as long as those before. None until one is finished, where it is not
-        known how many there will be, and with a single start: a start ends when no row moves any more, after
-        two passes or after a hundred, and nothing before tells which.
+        Estimated remaining seconds, if the remaining starts take as long as those before. None until the
+        first start has finished, if the number of starts is not known, and if there is only one start.
 
     Examples
     --------
@@ -91,7 +90,7 @@ Tool = TypeVar("Tool")
 
 @dataclass(eq=False)
 class _Parts:
-    """Work in so many parts, and how many of them have begun."""
+    """Work in several parts, and how many of them have begun."""
 
     most: int | None
     at_once: int = 1
@@ -100,7 +99,7 @@ class _Parts:
 
 @dataclass(eq=False)
 class _Watch:
-    """Where the fit is that is being watched; changed by the loops on their way."""
+    """Current position of the fit; the loops update it."""
 
     listeners: Sequence[Tell]
     k: int | None
@@ -112,9 +111,9 @@ class _Watch:
         inner = self.levels[-1] if self.levels else _Parts(1)
         seconds = time.monotonic() - self.began
         where = (event.phase, self.k, event.clusters, max(inner.begun, 1), inner.most or 1, number, at_most)
-        told = Progress(*where, event.cost / self.units, event.moved, seconds, self._left(seconds))
+        progress = Progress(*where, event.cost / self.units, event.moved, seconds, self._left(seconds))
         for listener in self.listeners:
-            listener(told)
+            listener(progress)
 
     def _left(self, seconds: float) -> float | None:
         done, part = 0.0, 1.0
@@ -131,7 +130,7 @@ class _Stopped(Exception):
 
 
 class _Relay:
-    """What passes on other threads say, kept for the thread that called ``fit``."""
+    """Queue of passes on other threads, for the thread that called ``fit``."""
 
     def __init__(self) -> None:
         self.said: SimpleQueue[Callable[[], Any] | Future[Any]] = SimpleQueue()
@@ -146,7 +145,7 @@ _relay: ContextVar[_Relay | None] = ContextVar("catalpa_relay", default=None)
 def watching(
     *listeners: Tell, k: int | None = None, units_per_weight: float = 1.0, began: float | None = None
 ) -> Iterator[None]:
-    """Tell of every pass inside the ``with`` block."""
+    """Report every pass inside the ``with`` block."""
     watch = _Watch(listeners, k, units_per_weight, time.monotonic() if began is None else began)
     token = _watch.set(watch)
     try:
@@ -156,22 +155,22 @@ def watching(
 
 
 def report_pass(event: Pass, number: int, at_most: int | None) -> Pass:
-    """Tell whoever watches of a pass; gives the event back."""
+    """Report a pass; returns the event."""
     watch, relay = _watch.get(), _relay.get()
     if relay is not None and relay.stopped:
         raise _Stopped
     if watch is not None:
-        said = partial(watch.say, event, number, at_most)
-        said() if relay is None else relay.said.put(said)
+        report = partial(watch.say, event, number, at_most)
+        report() if relay is None else relay.said.put(report)
     return event
 
 
 def side_by_side(
     runs: Sequence[Callable[[Tool], Result]], tools: Sequence[Tool], begin: Callable[[], None]
 ) -> list[Result]:
-    """What the runs give, in their order: as many at once as there are tools, each with a tool of its own.
+    """Results of the runs, in order; one thread per tool, and each run uses one tool at a time.
 
-    An error in one of them, or what a callback raises, stops the others at their next pass.
+    An error in one of them, or in a callback, stops the others at their next pass.
     """
     if len(tools) == 1:
         alone = []
@@ -193,27 +192,27 @@ def side_by_side(
             free.put(tool)
 
     with ThreadPoolExecutor(len(tools)) as pool:
-        # Each in a copy of this context: NumPy keeps there what it does about overflow.
-        found = [pool.submit(copy_context().run, relayed, run) for run in runs]
-        for one in found:
+        # Each in a copy of this context, which holds NumPy's error state.
+        futures = [pool.submit(copy_context().run, relayed, run) for run in runs]
+        for one in futures:
             one.add_done_callback(relay.said.put)
-        unfinished = len(found)
+        unfinished = len(futures)
         try:
             while unfinished:
-                said = relay.said.get()
-                if isinstance(said, Future):
+                message = relay.said.get()
+                if isinstance(message, Future):
                     unfinished -= 1
-                    said.result()  # an error on another thread is raised on this one
+                    message.result()  # re-raise errors of other threads here
                 else:
-                    said()
+                    message()
         finally:
             relay.stopped = True
             pool.shutdown(cancel_futures=True)
-    return [one.result() for one in found]
+    return [one.result() for one in futures]
 
 
 def seeking(k: int) -> None:
-    """Say how many clusters are sought from here on."""
+    """Set the number of clusters that is reported from here on."""
     watch = _watch.get()
     if watch is not None:
         watch.k = k
@@ -221,7 +220,7 @@ def seeking(k: int) -> None:
 
 @contextmanager
 def in_parts(most: int | None, at_once: int = 1) -> Iterator[Callable[[], None]]:
-    """Say that the work in the ``with`` block has so many parts; gives what to call when one begins."""
+    """Divide the work in the ``with`` block into ``most`` parts; yields a function to call as each begins."""
     watch, parts = _watch.get(), _Parts(most, at_once)
     if watch is not None:
         watch.levels.append(parts)
@@ -240,7 +239,7 @@ def in_parts(most: int | None, at_once: int = 1) -> Iterator[Callable[[], None]]
 def watched(
     method: str, callback: Tell | None, verbose: int, *, k: int | None, units_per_weight: float, began: float
 ) -> Iterator[None]:
-    """Tell a callback, and write lines, as a user asked for; with neither nothing is done."""
+    """Call the user's callback and print lines for ``verbose``; does nothing without either."""
     with ExitStack() as until_done:
         listeners = [] if callback is None else [callback]
         if verbose:
@@ -254,9 +253,9 @@ def watched(
 
 @contextmanager
 def _lines(method: str, verbose: int) -> Iterator[Tell]:
-    """Give what writes lines on standard output: of every pass, or for ``verbose=1`` about one a second.
+    """Yield a function that prints a line per pass, or about one per second for ``verbose=1``.
 
-    The last pass is written in any case.
+    The last pass is always printed.
     """
     last: Progress | None = None
     written: Progress | None = None

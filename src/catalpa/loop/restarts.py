@@ -1,4 +1,4 @@
-"""Several starts, and the choice between them without labels."""
+"""Several starts, and the choice of the best one."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 from catalpa.loop.progress import in_parts
 
 
-class Priced(Protocol):
-    """Anything that came to rest at a cost."""
+class HasCost(Protocol):
+    """Anything with a final cost."""
 
     @property
     def cost(self) -> float: ...
 
 
-Rest = TypeVar("Rest", bound=Priced)
+Rest = TypeVar("Rest", bound=HasCost)
 
 
 def generators(random_state: np.random.RandomState, n_init: int) -> list[np.random.Generator]:
-    """One independent generator per start, so that start i does not depend on how many there are."""
+    """One independent generator per start, so that start i does not depend on the number of starts."""
     seed = int(random_state.randint(np.iinfo(np.int32).max))
     return [np.random.default_rng([seed, start]) for start in range(n_init)]
 
@@ -29,7 +29,7 @@ def generators(random_state: np.random.RandomState, n_init: int) -> list[np.rand
 def best_of(
     n_init: int, random_state: np.random.RandomState, run: Callable[[np.random.Generator], Rest]
 ) -> Rest:
-    """The start that ends at the least cost; the first of equals."""
+    """The result with the lowest cost; the first one on ties."""
     best: Rest | None = None
     with in_parts(n_init) as begin:
         for rng in generators(random_state, n_init):

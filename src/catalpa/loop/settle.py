@@ -1,4 +1,4 @@
-"""The inner iteration: assign, update, until the cost table repeats; and what an emptied cluster gets."""
+"""The inner iteration: assign and update until the cost table repeats; re-seeding of empty clusters."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Generic, TypeAlias
 
 import numpy as np
 
-from catalpa.costs.method import Method, Reseeds, State
+from catalpa.costs.method import Method, ReseedingMethod, State
 from catalpa.engines.base import Engine
 from catalpa.loop.history import Pass
 from catalpa.loop.progress import report_pass
 from catalpa.steps.assign import assign_and_count
 from catalpa.steps.counts import Counts
-from catalpa.steps.scores import FixedScores, Scores, fix
-from catalpa.steps.search import FoundRows, farthest_rows
+from catalpa.steps.scores import FixedScores, Scores, to_fixed_point
+from catalpa.steps.search import BestRows, farthest_rows
 from catalpa.table.blocks import Axis, Block
 
 Refill: TypeAlias = Callable[[Engine, FixedScores, Counts], Counts]
@@ -29,9 +29,8 @@ def keep_empty(_engine: Engine, _fixed: FixedScores, counts: Counts) -> Counts:
 def reseed_empty(engine: Engine, fixed: FixedScores, counts: Counts) -> Counts:
     """Give each empty cluster the row that fits its own cluster worst.
 
-    The cluster then counts as if it held that one row, so its table is that of a single row and never
-    all zeros. Rows that cost nothing are left where they are: then there are fewer distinct rows than
-    clusters, and the cluster stays empty.
+    The cluster then counts as holding that one row, so its costs are never all zero. Rows with cost 0 are not
+    moved: if only these remain, there are fewer distinct rows than clusters, and the cluster stays empty.
     """
     if counts.sizes.all():
         return counts
@@ -49,8 +48,8 @@ def _with_seeds(counts: Counts, seeds: Counts, clusters: np.ndarray) -> Counts:
     return changed
 
 
-def as_counts(rows: FoundRows, axis: Axis) -> Counts:
-    """Counts of clusters that hold one of these rows each, over true categories."""
+def as_counts(rows: BestRows, axis: Axis) -> Counts:
+    """Counts of clusters that hold one of these rows each, without special places."""
     clusters = np.arange(len(rows))
     return Counts.of(Block(rows.codes, rows.numbers), clusters, len(rows), axis)
 
@@ -59,12 +58,12 @@ REFILLS: dict[str, Refill] = {"reseed": reseed_empty, "keep": keep_empty}
 
 
 @dataclass(frozen=True, eq=False)
-class Settled(Generic[State]):
-    """Where an iteration came to rest.
+class RunResult(Generic[State]):
+    """Result of an iteration.
 
-    ``counts`` are those of the labels that ``scores`` give, ``filled`` the same with empty clusters
-    given a row; ``state`` made the scores and ``after`` is the state updated with the counts, the same
-    state where the iteration converged.
+    ``counts`` belong to the labels that ``scores`` give; in ``filled``, empty clusters are re-seeded with a
+    row. ``state`` produced the scores, and ``after`` is the state updated with the counts: equal to ``state``
+    if the iteration converged.
     """
 
     state: State
@@ -78,8 +77,8 @@ class Settled(Generic[State]):
 
 
 def assign(engine: Engine, scores: Scores) -> tuple[Counts, FixedScores]:
-    """One pass over all rows; the counts are over true categories."""
-    fixed = fix(scores, engine.axis)
+    """One pass over all rows; the counts are without special places."""
+    fixed = to_fixed_point(scores, engine.axis)
     return engine.sweep(assign_and_count, fixed).folded(engine.axis), fixed
 
 
@@ -92,11 +91,11 @@ def settle(
     refill: Refill,
     phase: str = "learn",
     relearned: bool = False,
-) -> Settled[State]:
+) -> RunResult[State]:
     """Assign rows and update the state until the cost table repeats.
 
-    A table that repeats would give the same labels again, so the confirming pass is not run, and the
-    rule holds for engines that keep no labels.
+    A table that repeats would give the same labels again, so no confirming pass is needed, and engines need
+    not keep labels to detect convergence.
     """
     history: list[Pass] = []
     scores = method.scores(state)
@@ -114,12 +113,12 @@ def settle(
         history.append(report_pass(event, number + 1, max_iter))
         filled = refill(engine, fixed, counts)
         after = method.update(state, filled)
-        if filled is not counts and isinstance(method, Reseeds):
+        if filled is not counts and isinstance(method, ReseedingMethod):
             fresh = np.flatnonzero((counts.sizes == 0) & (filled.sizes > 0))
             after = method.reseed(after, filled, fresh) if len(fresh) else after
         next_scores = method.scores(after)
         if next_scores.same_as(scores):
-            return Settled(state, after, scores, counts, filled, cost, tuple(history), True)
+            return RunResult(state, after, scores, counts, filled, cost, tuple(history), True)
         if number + 1 < max_iter:
             state, scores = after, next_scores
-    return Settled(state, after, scores, counts, filled, cost, tuple(history), False)
+    return RunResult(state, after, scores, counts, filled, cost, tuple(history), False)

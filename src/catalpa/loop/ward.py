@@ -1,4 +1,4 @@
-"""Merging from the bottom: Ward's rule by chains of nearest neighbours, without a matrix of distances."""
+"""Agglomerative clustering with Ward's linkage by nearest-neighbour chains, without a distance matrix."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ SAME = 1e-12  # heights closer than this, relatively, are a tie
 
 
 def ward_labels(points: FloatArray, weights: FloatArray, k: int) -> IntArray:  # (n,) int64
-    """Group of every point after merging down to k groups, each time at the least growth of squares.
+    """Group of every point after merging down to k groups by Ward's minimum-variance criterion.
 
-    A point of weight w counts as w equal points. Memory stays in proportion to the points; the time is
-    in proportion to their number squared.
+    A point of weight w counts as w equal points. Memory is linear in the number of points; time is quadratic.
 
     J. H. Ward, "Hierarchical grouping to optimize an objective function", Journal of the American
     Statistical Association 58, 1963.
@@ -23,7 +22,7 @@ def ward_labels(points: FloatArray, weights: FloatArray, k: int) -> IntArray:  #
     n = len(points)
     pairs, heights = _merge_all(points, weights)
     scale = float(heights.max(initial=0.0)) or 1.0
-    # A chain finds merges out of order; among equal heights the one found first comes first.
+    # A chain finds merges out of order; equal heights keep the order in which they were found.
     order = np.argsort(np.rint(heights / scale / SAME), kind="stable")
     one, other = pairs[order[: max(n - k, 0)]].T
     merged = coo_array((np.ones(len(one)), (one, other)), shape=(n, n))
@@ -31,11 +30,14 @@ def ward_labels(points: FloatArray, weights: FloatArray, k: int) -> IntArray:  #
 
 
 def _merge_all(points: FloatArray, weights: FloatArray) -> tuple[IntArray, FloatArray]:
-    """All n - 1 merges: pairs of points whose groups were merged, and what each added to the sum of squares.
+    """All n - 1 merges: pairs of points whose groups are merged, and the increase of the sum of squares.
 
-    Two groups that are each other's nearest merge whatever the others do.
+    Mutual nearest neighbours merge in any case.
     """
-    means, weights = points.copy(), weights.astype(np.float64)  # a merged group lives at its higher place
+    means, weights = (
+        points.copy(),
+        weights.astype(np.float64),
+    )  # a merged group is stored at the higher of its two positions
     pairs, heights = [], []
     chain: list[int] = []
     for _ in range(len(points) - 1):
@@ -57,7 +59,7 @@ def _merge_all(points: FloatArray, weights: FloatArray) -> tuple[IntArray, Float
 
 
 def _nearest(means: FloatArray, weights: FloatArray, group: int, before: int | None) -> tuple[int, float]:
-    """Group whose merging adds least, and how much; ``before`` of several equal ones, else the lowest."""
+    """Group whose merging adds least, and the increase; on ties ``before``, else the lowest."""
     away = means - means[group]
     mass = weights * weights[group] / (weights + weights[group])
     growth = mass * np.einsum("ij,ij->i", away, away)

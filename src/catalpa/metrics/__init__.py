@@ -1,4 +1,4 @@
-"""How good labels are: against known classes, from the table alone, and over many data sets."""
+"""Evaluation of labels: against known classes, from the table alone, and over many data sets."""
 
 from catalpa.metrics.external import (
     adjusted_mutual_information,

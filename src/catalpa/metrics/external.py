@@ -1,4 +1,4 @@
-"""How well clusters agree with known classes. Names of classes and clusters never matter."""
+"""Agreement of clusters with known classes. The names of classes and clusters do not matter."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ PARAMETERS = """
 Parameters
 ----------
 target : array-like of shape (n,)
-    The known class of each row; texts, numbers or booleans, without missing values.
+    The known class of each row; strings, numbers or booleans, without missing values.
 labels : array-like of shape (n,)
-    The found cluster of each row.
+    The cluster of each row.
 
 Returns
 -------
@@ -31,7 +31,7 @@ Examples
 
 
 def _of_rows(measure: Measure) -> Measure:
-    """Write the parameters, which are the same for all measures here, into a measure's docstring."""
+    """Insert the parameters, which all metrics here share, into the docstring of a metric."""
     measure.__doc__ = inspect.cleandoc(measure.__doc__ or "").replace("\nExamples\n", PARAMETERS, 1)
     return measure
 
@@ -40,10 +40,9 @@ def _of_rows(measure: Measure) -> Measure:
 def clustering_accuracy(target: ArrayLike, labels: ArrayLike) -> float:
     """Share of rows that agree under the best one-to-one matching of clusters to classes.
 
-    The matching is found with the Hungarian method. When there are more clusters than classes, or
-    fewer, those left over match nothing and their rows count as wrong. It lies between
-    ``1 / max(classes, clusters)`` and 1. One cluster that holds all rows scores the share of the largest
-    class, so read it beside :func:`adjusted_rand`.
+    The matching is found with the Hungarian method. If there are more clusters than classes, or fewer,
+    unmatched ones count as wrong. The value lies between ``1 / max(classes, clusters)`` and 1. A single
+    cluster with all rows scores the share of the largest class, so also report :func:`adjusted_rand`.
 
     Examples
     --------
@@ -51,7 +50,7 @@ def clustering_accuracy(target: ArrayLike, labels: ArrayLike) -> float:
     0.75
     """
     matches = _contingency(target, labels)
-    # It takes tables that are not square, so that clusters without a class stay unmatched.
+    # The table need not be square: surplus clusters stay unmatched.
     classes, clusters = linear_sum_assignment(matches, maximize=True)
     return float(matches[classes, clusters].sum() / matches.sum())
 
@@ -60,7 +59,7 @@ def clustering_accuracy(target: ArrayLike, labels: ArrayLike) -> float:
 def purity(target: ArrayLike, labels: ArrayLike) -> float:
     """Share of rows that belong to the most frequent class of their cluster.
 
-    It is above 0, grows with the number of clusters and is 1 when every row is its own cluster.
+    The value is above 0, increases with the number of clusters and is 1 if every row is its own cluster.
 
     Examples
     --------
@@ -73,24 +72,25 @@ def purity(target: ArrayLike, labels: ArrayLike) -> float:
 
 @_of_rows
 def adjusted_rand(target: ArrayLike, labels: ArrayLike) -> float:
-    """Agreement on pairs of rows, corrected for chance (ARI).
+    """Adjusted Rand index (ARI): agreement on pairs of rows, adjusted for chance.
 
-    It is 1 for equal partitions, about 0 for random labels, negative for less agreement than chance.
+    The value is 1 for equal partitions, about 0 for random labels, and negative for less agreement than
+    expected by chance.
 
     Examples
     --------
     >>> adjusted_rand(["cat", "cat", "dog", "dog"], [5, 5, 3, 3])
     1.0
     """
-    # Codes, since scikit-learn refuses some types of labels and takes others for a regression target.
+    # Codes, because scikit-learn rejects some types of labels and treats others as a regression target.
     return float(adjusted_rand_score(*paired_codes(target, labels)))
 
 
 @_of_rows
 def normalized_mutual_information(target: ArrayLike, labels: ArrayLike) -> float:
-    """Mutual information over the mean of the two entropies (NMI).
+    """Normalised mutual information (NMI): mutual information divided by the mean of the two entropies.
 
-    It lies between 0 and 1. Random labels score above 0 when there are many clusters;
+    The value lies between 0 and 1. Random labels score above 0 if there are many clusters;
     :func:`adjusted_mutual_information` corrects for that.
 
     Examples
@@ -103,10 +103,10 @@ def normalized_mutual_information(target: ArrayLike, labels: ArrayLike) -> float
 
 @_of_rows
 def adjusted_mutual_information(target: ArrayLike, labels: ArrayLike) -> float:
-    """Mutual information corrected for chance (AMI).
+    """Adjusted mutual information (AMI): mutual information adjusted for chance.
 
-    It is 1 for equal partitions and about 0 for random labels, however many clusters there are: take it to
-    compare clusterings of different sizes.
+    The value is 1 for equal partitions and about 0 for random labels with any number of clusters. Use it to
+    compare clusterings with different numbers of clusters.
 
     Examples
     --------
@@ -117,6 +117,6 @@ def adjusted_mutual_information(target: ArrayLike, labels: ArrayLike) -> float:
 
 
 def _contingency(target: ArrayLike, labels: ArrayLike) -> NDArray[np.int64]:
-    """Rows of each class (first axis) in each cluster (second axis)."""
+    """Number of rows of each class (first axis) in each cluster (second axis)."""
     classes, clusters = paired_codes(target, labels)
     return pair_counts(classes, clusters, (int(classes.max()) + 1, int(clusters.max()) + 1))

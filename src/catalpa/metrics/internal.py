@@ -1,4 +1,4 @@
-"""How tight and how separate clusters are, judged from the table alone."""
+"""Compactness and separation of clusters, from the table alone."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _CHUNK_CELLS = 1 << 20
 
 
 def compactness(frame: Any, labels: ArrayLike, n_clusters: int | None = None) -> float:
-    r"""Mean entropy of the categories inside clusters (CMP); lower is more compact.
+    r"""Mean normalised entropy of the categories within clusters (CMP); lower is more compact.
 
     .. math:: \mathrm{CMP} = \frac{1}{l k} \sum_{j=1}^{k} \sum_{r=1}^{l} \frac{H(p_{j,r})}{\log o_r}
 
     where :math:`p_{j,r}` are the shares of the categories of column *r* in cluster *j*, *H* is the entropy
-    and :math:`o_r` the number of categories that column *r* shows in the whole table.
+    and :math:`o_r` is the number of categories of column *r* that occur in the table.
 
     Parameters
     ----------
     frame : frame or array of shape (n, columns)
-        pandas, polars or Arrow table, two-dimensional array or list of rows. Every column is read as
-        categories, and missing cells are a category of their own.
+        pandas, polars or Arrow table, two-dimensional array or list of rows. Every column is treated as
+        categorical, and missing values are a category of their own.
     labels : array-like of shape (n,)
         The cluster of each row.
     n_clusters : int, optional
-        The *k* to average over. By default the number of clusters found in `labels`.
+        The *k* to average over. By default the number of distinct `labels`.
 
     Returns
     -------
@@ -41,12 +41,12 @@ def compactness(frame: Any, labels: ArrayLike, n_clusters: int | None = None) ->
 
     Notes
     -----
-    *Empty clusters.* With `n_clusters`, clusters that hold no row count as 0 in the average, as in the
-    experiments of [1]_. This rewards a method for leaving clusters empty, so print the number of clusters
-    found beside it. Without `n_clusters` only clusters with rows are averaged.
+    *Empty clusters.* With `n_clusters`, empty clusters count as 0 in the average, as in the experiments of
+    [1]_. This rewards a method for leaving clusters empty, so also report the number of non-empty clusters.
+    Without `n_clusters` only non-empty clusters are averaged.
 
-    *One-category columns* have :math:`\log o_r = 0`. They add 0 (all clusters are pure in them) and still
-    count in *l*, so an added constant column lowers the measure.
+    *Constant columns* have :math:`\log o_r = 0`. They add 0 (all clusters are pure in them) but count in *l*,
+    so adding a constant column lowers the value.
 
     References
     ----------
@@ -58,18 +58,18 @@ def compactness(frame: Any, labels: ArrayLike, n_clusters: int | None = None) ->
     >>> compactness([["red", "S"], ["red", "L"], ["blue", "L"], ["blue", "L"]], [0, 0, 1, 1])
     0.25
     """
-    clusters, found, columns, _ = _read(frame, labels, None)
-    k = found if n_clusters is None else _whole(n_clusters, "n_clusters")
+    clusters, n_found, columns, _ = _read(frame, labels, None)
+    k = n_found if n_clusters is None else _whole(n_clusters, "n_clusters")
     # An average over fewer clusters than there are could exceed 1.
-    if k < found:
+    if k < n_found:
         raise ParameterError(
-            f"n_clusters={n_clusters}, but labels names {found} different clusters. "
-            "Give the number of clusters that was asked for, or leave n_clusters out."
+            f"n_clusters={n_clusters}, but labels contains {n_found} different clusters. "
+            "Pass the number of clusters that was requested, or leave n_clusters out."
         )
     entropies = [
-        _entropies(pair_counts(clusters, codes, (found, n_categories))).sum() / np.log(n_categories)
+        _entropies(pair_counts(clusters, codes, (n_found, n_categories))).sum() / np.log(n_categories)
         for codes, n_categories in columns
-        # The logarithm of one category is 0: such a column adds nothing, and still counts below.
+        # A constant column has log(1) = 0: it adds nothing but counts in the mean below.
         if n_categories > 1
     ]
     return float(np.sum(entropies) / (len(columns) * k))
@@ -83,7 +83,7 @@ def categorical_silhouette(
     sample_size: int | None = 1_000_000,
     random_state: int | np.random.Generator | None = 0,
 ) -> float:
-    """Mean silhouette under the Hamming distance (share of columns that differ), or Gower's with numbers.
+    """Mean silhouette with the Hamming distance (share of columns that differ), or with Gower's for numbers.
 
     Parameters
     ----------
@@ -92,14 +92,14 @@ def categorical_silhouette(
     labels : array-like of shape (n,)
         The cluster of each row; at least two clusters.
     numbers : array-like of shape (n, numeric), optional
-        Columns of numbers beside the categories. Two numbers differ by their distance over the column's
-        range, as in Gower's distance, so the largest difference weighs as much as another category; a missing
-        number (NaN) differs by 1 from any other and by 0 from another missing one.
+        Numeric columns in addition to the categorical ones. As in Gower's distance, the absolute difference
+        of two numbers is divided by the range of the column, so the largest difference counts as much as two
+        different categories. A missing number (NaN) has distance 1 to any number and 0 to another NaN.
     sample_size : int or None
-        In a table with more rows than this, average over so many rows drawn without replacement. Each drawn
-        row is still measured against all rows. None takes every row.
+        In a table with more rows than this, average over a random sample of this many rows, drawn without
+        replacement. Each of them is still compared with all rows. None uses every row.
     random_state : int, numpy.random.Generator or None
-        Decides which rows are drawn.
+        Controls the random sample.
 
     Returns
     -------
@@ -123,11 +123,11 @@ def categorical_silhouette(
 def categorical_silhouette_samples(
     frame: Any, labels: ArrayLike, *, numbers: ArrayLike | None = None
 ) -> Floats:
-    """Silhouette of each row under the Hamming distance, or Gower's with numbers.
+    """Silhouette of each row with the Hamming distance, or Gower's if there are numbers.
 
-    Counts of categories per cluster give the mean distance from a row to a cluster exactly, and so do sums of
-    sorted numbers: the work grows with rows x clusters x columns and never with pairs of rows. A row that is
-    alone in its cluster has the value 0.
+    The mean distance from a row to a cluster follows exactly from counts of categories per cluster and from
+    cumulative sums of sorted numbers, so the time is proportional to rows x clusters x columns rather than to
+    pairs of rows. A row that is alone in its cluster has the value 0.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def categorical_silhouette_samples(
     Returns
     -------
     ndarray of shape (n,)
-        Near 1 for rows well inside their cluster, below 0 for rows closer to another one.
+        Near 1 for rows well inside their cluster, below 0 for rows closer to another cluster.
 
     Examples
     --------
@@ -152,13 +152,13 @@ class _Table(NamedTuple):
     """A table whose rows are compared."""
 
     clusters: Codes
-    found: int  # how many clusters
+    found: int  # number of clusters
     columns: list[tuple[Codes, int]]  # with the number of categories
     numbers: Floats  # (n, numeric), on [0, 1]
 
 
 def _read(frame: Any, labels: ArrayLike, numbers: ArrayLike | None) -> _Table:
-    clusters, found = label_codes(labels, "labels")
+    clusters, n_found = label_codes(labels, "labels")
     beside = np.zeros((clusters.size, 0)) if numbers is None else as_numbers(numbers, "numbers")
     if beside.ndim != 2 or len(beside) != clusters.size:
         raise ParameterError(
@@ -167,25 +167,25 @@ def _read(frame: Any, labels: ArrayLike, numbers: ArrayLike | None) -> _Table:
     without = numbers is not None and (frame is None or np.shape(frame)[1:] == (0,))
     columns = [] if without else column_codes(frame)
     if not columns and not beside.shape[1]:
-        raise ParameterError("The table has no columns. A measure of clusters needs at least one.")
+        raise ParameterError("The table has no columns. At least one is needed.")
     if columns and (n_rows := columns[0][0].size) != clusters.size:
         raise ParameterError(
             f"The table has {n_rows} rows and labels has {clusters.size}. "
             "Both must describe the same rows in the same order."
         )
-    return _Table(clusters, found, columns, _over_range(beside))
+    return _Table(clusters, n_found, columns, _over_range(beside))
 
 
 def _entropies(counts: NDArray[np.int64]) -> Floats:
     shares = counts / counts.sum(axis=1, keepdims=True)
     logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
-    # Of absolute value, since a pure cluster would have the entropy -0.0.
+    # The absolute value, because a pure cluster would have the entropy -0.0.
     return np.asarray(np.abs((shares * logs).sum(axis=1)), dtype=np.float64)
 
 
 def _whole(value: object, name: str) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool):
-        raise ParameterError(f"{name}={value!r}, but it must be a whole number, or None.")
+        raise ParameterError(f"{name}={value!r}, but it must be an integer or None.")
     return int(value)
 
 
@@ -194,62 +194,62 @@ def _sampled_rows(
 ) -> NDArray[np.int64]:
     if sample_size is not None and _whole(sample_size, "sample_size") < 1:
         raise ParameterError(
-            f"sample_size={sample_size}, but at least one row is needed. None takes every row."
+            f"sample_size={sample_size}, but at least one row is needed. None uses every row."
         )
     if sample_size is None or sample_size >= n_rows:
         return np.arange(n_rows)
-    drawn = np.random.default_rng(random_state).choice(n_rows, size=sample_size, replace=False)
-    # In the order of the table, so that chunks of rows lie together in memory.
-    return np.sort(drawn)
+    rows = np.random.default_rng(random_state).choice(n_rows, size=sample_size, replace=False)
+    # In the order of the table, so that chunks of rows are contiguous in memory.
+    return np.sort(rows)
 
 
 def _over_range(numbers: Floats) -> Floats:
-    """Every column over its range; NaN stays."""
-    known = np.isfinite(numbers)
-    low = np.where(known, numbers, np.inf).min(axis=0, initial=np.inf)
-    high = np.where(known, numbers, -np.inf).max(axis=0, initial=-np.inf)
-    half = np.where(high > low, high / 2 - low / 2, 1.0)  # halves: the range of the largest floats is none
+    """Every column divided by its range; NaN stays NaN."""
+    finite = np.isfinite(numbers)
+    low = np.where(finite, numbers, np.inf).min(axis=0, initial=np.inf)
+    high = np.where(finite, numbers, -np.inf).max(axis=0, initial=-np.inf)
+    half = np.where(high > low, high / 2 - low / 2, 1.0)  # halves: the range may overflow
     start = np.where(np.isfinite(low), low, 0.0)
-    return np.asarray(np.where(known, (numbers / 2 - start / 2) / half, np.nan))
+    return np.asarray(np.where(finite, (numbers / 2 - start / 2) / half, np.nan))
 
 
 def _silhouettes(table: _Table, rows: NDArray[np.int64]) -> Floats:
     if table.found < 2:
         raise ParameterError(
-            "The silhouette compares clusters with each other, but labels names only one. "
-            "Give labels with two or more clusters."
+            "The silhouette compares clusters with each other, but labels contains only one. "
+            "Pass labels with two or more clusters."
         )
-    clusters, found = table.clusters, table.found
-    sizes = np.bincount(clusters, minlength=found)
-    counts = [pair_counts(clusters, codes, (found, n_categories)) for codes, n_categories in table.columns]
+    clusters, n_found = table.clusters, table.found
+    sizes = np.bincount(clusters, minlength=n_found)
+    counts = [pair_counts(clusters, codes, (n_found, n_categories)) for codes, n_categories in table.columns]
     values = np.empty(rows.size)
-    step = max(1, _CHUNK_CELLS // found)
+    step = max(1, _CHUNK_CELLS // n_found)
     for start in range(0, rows.size, step):
         chunk = rows[start : start + step]
-        matches = np.zeros((chunk.size, found), dtype=np.int64)
+        matches = np.zeros((chunk.size, n_found), dtype=np.int64)
         for by_category, (codes, _) in zip(counts, table.columns, strict=True):
             matches += by_category.T[codes[chunk]]
         differences = (sizes * len(table.columns) - matches).astype(np.float64)
         for column in table.numbers.T:
-            differences += _summed_distances(column, clusters, found, chunk)
+            differences += _summed_distances(column, clusters, n_found, chunk)
         values[start : start + step] = _from_differences(differences, clusters[chunk], sizes)
     return values
 
 
 def _summed_distances(numbers: Floats, clusters: Codes, found: int, rows: NDArray[np.int64]) -> Floats:
     """Summed distance of some rows' numbers to those of every cluster, (rows, clusters)."""
-    asked = numbers[rows]
+    queries = numbers[rows]
     apart = np.empty((rows.size, found))
     for cluster in range(found):
-        own = numbers[clusters == cluster]
-        known = np.sort(own[~np.isnan(own)])
-        sums = np.concatenate([[0.0], np.cumsum(known)])
-        below = np.searchsorted(known, asked)
-        # Those below are nearer by the number itself, those above by what they have more.
-        lower = asked * below - sums[below]
-        upper = sums[-1] - sums[below] - asked * (known.size - below)
-        missing = own.size - known.size
-        apart[:, cluster] = np.where(np.isnan(asked), known.size, lower + upper + missing)
+        members = numbers[clusters == cluster]
+        ordered = np.sort(members[~np.isnan(members)])
+        sums = np.concatenate([[0.0], np.cumsum(ordered)])
+        below = np.searchsorted(ordered, queries)
+        # Numbers below contribute x - y, numbers above y - x.
+        lower = queries * below - sums[below]
+        upper = sums[-1] - sums[below] - queries * (ordered.size - below)
+        missing = members.size - ordered.size
+        apart[:, cluster] = np.where(np.isnan(queries), ordered.size, lower + upper + missing)
     return apart
 
 
@@ -263,6 +263,6 @@ def _from_differences(differences: Floats, own: Codes, sizes: NDArray[np.intp]) 
     between[at, own] = np.inf
     nearest = between.min(axis=1)
     larger = np.maximum(within, nearest)
-    # Rows that equal all others are as near to every cluster: 0, not 0 / 0.
+    # If all rows are equal, the silhouette is 0, not 0 / 0.
     silhouettes = (nearest - within) / np.where(larger > 0, larger, 1.0)
     return np.where(others > 0, silhouettes, 0.0)

@@ -1,4 +1,4 @@
-"""Whether methods differ over many data sets: ranks and the tests built on them.
+"""Comparison of methods over many data sets: ranks and rank tests.
 
 The tests follow J. Demšar, "Statistical comparisons of classifiers over multiple data sets", Journal of
 Machine Learning Research 7 (2006) 1-30. A table of scores has one row per data set, one column per method.
@@ -21,7 +21,7 @@ from catalpa.metrics.codes import as_numbers
 
 @dataclass(frozen=True)
 class Friedman:
-    """Outcome of :func:`friedman`."""
+    """Result of :func:`friedman`."""
 
     average_ranks: tuple[float, ...]
     chi_square: float
@@ -47,7 +47,7 @@ def average_ranks(scores: Any, *, higher_is_better: bool = True) -> NDArray[np.f
     Parameters
     ----------
     scores : frame or array of shape (data sets, methods)
-        One score per data set and method, without gaps.
+        One score per data set and method, without missing values.
     higher_is_better : bool
         Whether the largest score (accuracy) or the smallest one (compactness) gets rank 1.
 
@@ -66,7 +66,7 @@ def average_ranks(scores: Any, *, higher_is_better: bool = True) -> NDArray[np.f
 
 
 def friedman(scores: Any, *, higher_is_better: bool = True) -> Friedman:
-    r"""Test whether all methods could have the same average rank.
+    r"""Friedman test of the hypothesis that all methods have the same average rank.
 
     Parameters
     ----------
@@ -103,19 +103,19 @@ def friedman(scores: Any, *, higher_is_better: bool = True) -> Friedman:
 
 
 def nemenyi_difference(n_methods: int, n_sets: int, alpha: float = 0.05) -> float:
-    """Critical difference of average ranks when every method is compared with every other (Nemenyi).
+    """Critical difference of average ranks if every method is compared with every other (Nemenyi).
 
     Parameters
     ----------
     n_methods, n_sets : int
         Number of methods (at least 2) and of data sets.
     alpha : float
-        Chance of one or more false findings.
+        Family-wise error rate.
 
     Returns
     -------
     float
-        Two methods differ when their average ranks are at least this far apart.
+        Two methods differ significantly if their average ranks are at least this far apart.
 
     Examples
     --------
@@ -129,14 +129,14 @@ def nemenyi_difference(n_methods: int, n_sets: int, alpha: float = 0.05) -> floa
 
 
 def bonferroni_dunn_difference(n_methods: int, n_sets: int, alpha: float = 0.05) -> float:
-    """Critical difference of average ranks when one method is compared with the others (Bonferroni-Dunn).
+    """Critical difference of average ranks if one method is compared with the others (Bonferroni-Dunn).
 
     Parameters
     ----------
     n_methods, n_sets : int
-        Number of methods, the one compared included (at least 2), and of data sets.
+        Number of methods, including the control (at least 2), and of data sets.
     alpha : float
-        Chance of one or more false findings, both sides.
+        Family-wise error rate, two-sided.
 
     Returns
     -------
@@ -148,12 +148,12 @@ def bonferroni_dunn_difference(n_methods: int, n_sets: int, alpha: float = 0.05)
     1.17
     """
     error = _rank_error(n_methods, n_sets, alpha)
-    # As many comparisons as there are other methods, each on both sides.
+    # One two-sided comparison per other method.
     return float(float(stats.norm.isf(alpha / (2 * (n_methods - 1)))) * error)
 
 
 def rank_groups(ranks: ArrayLike, difference: float) -> list[tuple[int, ...]]:
-    """Largest groups of methods whose average ranks are less than a critical difference apart.
+    """Maximal groups of methods whose average ranks are less than a critical difference apart.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def rank_groups(ranks: ArrayLike, difference: float) -> list[tuple[int, ...]]:
     groups: list[tuple[int, ...]] = []
     covered = 0
     for start, end in enumerate(ends.tolist()):
-        # A group inside a larger one would be a second bar over the same methods.
+        # A group inside a larger one would be a redundant bar.
         if end - start > 1 and end > covered:
             groups.append(tuple(order[start:end].tolist()))
             covered = end
@@ -188,7 +188,7 @@ def rank_groups(ranks: ArrayLike, difference: float) -> list[tuple[int, ...]]:
 
 
 def holm(p_values: ArrayLike) -> NDArray[np.float64]:
-    """Holm's adjusted p-values, which keep the chance of any false finding below the level used.
+    """Holm's adjusted p-values, which control the family-wise error rate.
 
     Parameters
     ----------
@@ -206,13 +206,11 @@ def holm(p_values: ArrayLike) -> NDArray[np.float64]:
     """
     values = as_numbers(p_values, "p_values")
     if values.ndim != 1 or not bool(np.all((values >= 0) & (values <= 1))):
-        raise ParameterError(
-            f"p_values must be a list of numbers between 0 and 1, but got {values.tolist()}."
-        )
+        raise ParameterError(f"p_values must be numbers between 0 and 1, but got {values.tolist()}.")
     order = np.argsort(values, kind="stable")
     steps = values[order] * np.arange(values.size, 0, -1)
     adjusted = np.empty_like(values)
-    # Never below the one before: a larger p-value must not become the more significant one.
+    # Running maximum, so that the order of the p-values is kept.
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return adjusted
 
@@ -223,15 +221,15 @@ def wilcoxon_holm(scores: Any, control: str | None = None) -> list[PairTest]:
     Parameters
     ----------
     scores : frame or array of shape (data sets, methods)
-        Methods carry the names of the columns; those of an array are called "0", "1", ...
+        Methods are named after the columns; those of an array are called "0", "1", ...
     control : str, optional
         Compare only this method with each other one. By default every pair is compared.
 
     Returns
     -------
     list of PairTest
-        Two-sided p-values. Data sets where both methods score the same are left out of a pair, and a pair
-        that never differs has p-value 1.
+        Two-sided p-values. Data sets with equal scores are left out of a pair, and a pair that never differs
+        has the p-value 1.
 
     Examples
     --------
@@ -277,21 +275,21 @@ def _read_scores(scores: Any) -> tuple[tuple[str, ...], NDArray[np.float64]]:
         names = tuple(map(str, range(values.shape[-1] if values.ndim else 0)))
     if values.ndim != 2 or values.shape[0] < 2 or values.shape[1] < 2:
         raise ParameterError(
-            f"scores has the shape {values.shape}. Give a table with one row per data set and one column per "
+            f"scores has the shape {values.shape}. Pass a table with one row per data set and one column per "
             "method, with at least two of each."
         )
-    # A gap has no rank; to call it the worst is a choice that belongs to who asks.
+    # A missing score has no rank; whether it counts as the worst is the caller's choice.
     incomplete = [name for name, column in zip(names, values.T, strict=True) if np.isnan(column).any()]
     if incomplete:
         raise MissingValues(
-            f"scores has gaps in {', '.join(incomplete)}. Ranks need every method on every data set: "
-            "drop those data sets or those methods."
+            f"scores has missing values in {', '.join(incomplete)}. Ranks need every method on every data "
+            "set: drop these data sets or methods."
         )
     return names, values
 
 
 def _rank_error(n_methods: int, n_sets: int, alpha: float) -> float:
-    """Standard error of a difference of average ranks, if the design can be tested at that level."""
+    """Standard error of a difference of average ranks, after checking the parameters."""
     if n_methods < 2 or n_sets < 1:
         raise ParameterError(
             f"n_methods={n_methods} and n_sets={n_sets}. At least two methods and one data set are needed."

@@ -1,4 +1,4 @@
-"""Arrays, numbers, scores and counts as JSON values, exactly: what goes in comes out, bit for bit."""
+"""Lossless conversion of arrays, numbers, scores and counts to and from JSON values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DTYPES = (
 NOT_FINITE = ("nan", "inf", "-inf")
 JSON_NAMES = {int: "a whole number", str: "text", bool: "true or false", dict: "an object", list: "a list"}
 JSON_NAMES |= {float: "a finite number"}
-LARGEST = int(np.finfo(np.float64).max)  # a larger whole number would raise where it is made a float
+LARGEST = int(np.finfo(np.float64).max)  # converting a larger integer to float would raise
 Shape: TypeAlias = tuple[str, ...]  # the sizes of an array, in words
 OF_NUMBERS: Shape = ("clusters", "numbers")
 SCORES_SHAPES: dict[str, Shape] = {"table": ("places", "clusters"), "anchor": ("clusters",)}
@@ -31,7 +31,7 @@ COUNTS_SHAPES |= dict.fromkeys(("sums", "squares", "seen"), OF_NUMBERS)
 
 
 def number_to_json(number: float) -> float | str:
-    """A number as JSON, which has no word for "nan", "inf" and "-inf": they become text.
+    """A number as a JSON value; "nan", "inf" and "-inf" become text, because JSON has no such numbers.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def number_from_json(value: object, field: str) -> float:
     """
     if isinstance(value, str) and value in NOT_FINITE:
         return float(value)
-    # By type, not isinstance: true and false are whole numbers to Python, and no numbers here.
+    # By type, not isinstance: booleans are instances of int, but not numbers here.
     if type(value) is float or (type(value) is int and abs(value) <= LARGEST):
         return float(value)
     raise damaged(field, f"is {value!r}; a number, 'nan', 'inf' or '-inf' is expected")
@@ -72,7 +72,7 @@ def array_to_json(array: NDArray[Any]) -> dict[str, Any]:
             f"A model file cannot hold an array of {array.dtype}; it takes {', '.join(DTYPES)}."
         )
     values = array.tolist()
-    if array.dtype.kind == "f" and not np.isfinite(array).all():  # seldom, and slow for large tables
+    if array.dtype.kind == "f" and not np.isfinite(array).all():  # rare, and slow for large tables
         values = np.vectorize(number_to_json, otypes=[object])(array).tolist()
     return {"dtype": array.dtype.name, "shape": list(array.shape), "values": values}
 
@@ -94,11 +94,11 @@ def array_from_json(entry: object, field: str, *, ndim: int | None = None) -> ND
         raise damaged(field, f"has the shape {shape!r}; a list of whole numbers is expected")
     if ndim is not None and len(shape) != ndim:
         raise damaged(field, f"has {len(shape)} dimensions; {ndim} are expected")
-    # Number by number, since NumPy would take texts, cut floats and guess a shape of ragged lists.
+    # Number by number, because NumPy would accept text, truncate floats and guess the shape of ragged lists.
     flat = _flattened(entry["values"], tuple(shape), np.dtype(dtype), field)
     try:
         return np.array(flat, dtype=dtype).reshape(shape)
-    except ValueError:  # an empty array may state any shape, even one that no memory holds
+    except ValueError:  # an empty array may state any shape, even an impossible one
         raise damaged(field, f"has the shape {shape!r}, which is too large") from None
 
 
@@ -106,7 +106,7 @@ def scores_to_json(scores: Scores) -> dict[str, Any]:
     """Scores as JSON values."""
     arrays = {name: array_to_json(getattr(scores, name)) for name in SCORES_SHAPES}
     tied = {}
-    if scores.pairs is not None:  # the column that each is tied to, and the costs of pairs of categories
+    if scores.pairs is not None:  # the parent of each column, and the costs of pairs of categories
         tied = {"parents": list(scores.parents), "pairs": array_to_json(scores.pairs)}
     return {**arrays, **tied, "power": int(scores.power), "root": bool(scores.root)}
 
@@ -114,7 +114,7 @@ def scores_to_json(scores: Scores) -> dict[str, Any]:
 def scores_from_json(entry: Mapping[str, Any]) -> Scores:
     """The scores that ``scores_to_json`` described."""
     scores = Scores(**_fields(entry, "scores", SCORES_SHAPES, "float64", {"power": int, "root": bool}))
-    # Numbers count by their distance or by its square; no step knows another power.
+    # Numbers cost their distance or its square; other powers are not implemented.
     if scores.power not in (1, 2):
         raise damaged("scores.power", f"is {scores.power}, not 1 or 2")
     if "pairs" not in entry and "parents" not in entry:
@@ -138,28 +138,28 @@ def counts_to_json(counts: Counts) -> dict[str, Any]:
 
 def counts_from_json(entry: Mapping[str, Any], field: str = "counts") -> Counts:
     """The counts that ``counts_to_json`` described; ``field`` names them in errors."""
-    # That the shapes belong together is seen with the other parts of a model, or told by a checksum.
+    # Whether the shapes fit together is checked with the other parts of a model, or by a checksum.
     return Counts(**_fields(entry, field, COUNTS_SHAPES, "int64", {"cost": int, "moved": int}))
 
 
 def _fields(
     entry: Mapping[str, Any], owner: str, shapes: Mapping[str, Shape], dtype: str, plain: Mapping[str, type]
 ) -> dict[str, Any]:
-    """Arrays of as many dimensions and this dtype, and values of these types, by their names."""
+    """Fields by name: arrays of these dimensions and this dtype, and values of these types."""
     arrays: dict[str, Any] = {
         name: array_from_json(value_of(entry, owner, name), f"{owner}.{name}", ndim=len(shape))
         for name, shape in shapes.items()
     }
     for name, array in arrays.items():
-        if array.dtype != dtype:  # the core reads them as they lie
+        if array.dtype != dtype:  # the core reads the memory directly
             raise damaged(f"{owner}.{name}", f"has the dtype {array.dtype}; {dtype} is expected")
     return arrays | {name: value_of(entry, owner, name, kind) for name, kind in plain.items()}
 
 
 def value_of(entry: Mapping[str, Any], owner: str, name: str, kind: type | None = None) -> Any:
-    """The value of a field, of exactly this type: true is a whole number to Python, and none in a file.
+    """The value of a field of exactly this type, so that ``true`` is not accepted as an integer.
 
-    A number that is a float may be written without a fraction, and is finite.
+    A float may be written without a fraction, and must be finite.
     """
     if name not in entry:
         raise damaged(f"{owner}.{name}", "is missing")
@@ -172,7 +172,7 @@ def value_of(entry: Mapping[str, Any], owner: str, name: str, kind: type | None 
 
 
 def _flattened(values: object, shape: tuple[int, ...], dtype: np.dtype[Any], field: str) -> list[Any]:
-    """The numbers of nested lists in order, after a look at the shape and at each number's type."""
+    """The numbers of nested lists in order, after checks of the shape and of each number's type."""
     if not shape:
         return [_element(values, dtype, field)]
     if not isinstance(values, list) or len(values) != shape[0]:
@@ -193,5 +193,5 @@ def _element(value: object, dtype: np.dtype[Any], field: str) -> float | int | b
 
 
 def damaged(field: str, what: str) -> ModelFileError:
-    """The error for a field that cannot be right."""
+    """The error for an invalid field."""
     return ModelFileError(f"The model file is damaged: field {field!r} {what}. Save the model again.")

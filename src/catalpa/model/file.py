@@ -1,4 +1,4 @@
-"""A fitted model as a file: JSON that is written in one step and read without running code."""
+"""Model files: JSON, written atomically and read without executing code."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from catalpa.errors import ModelFileError, ParameterError
-from catalpa.files import told_as, write_atomically
+from catalpa.files import reraise_as, write_atomically
 from catalpa.model.codecs import JSON_NAMES
 from catalpa.model.text import from_text, to_text
 
-FORMAT = 1  # goes up when a reader of the format before would misread the file
+FORMAT = 1  # increased if readers of the previous format would misread the file
 MARK = "catalpa_model"
 FIELDS: Mapping[str, tuple[type, ...]] = {
     MARK: (int,),
@@ -29,24 +29,24 @@ FIELDS: Mapping[str, tuple[type, ...]] = {
 
 
 def write(path: str | os.PathLike[str], document: Mapping[str, Any]) -> None:
-    """Write a model's document to ``path``, over a file that is there.
+    """Write a model's document to ``path`` atomically; an existing file is replaced.
 
-    The file is complete or absent at every moment. The document must have the fields of the format:
-    ``catalpa_model`` (its number, ``FORMAT``), ``catalpa_version``, ``method``, ``parameters``, ``schema``,
-    ``scores``, ``counts``, ``centers``, ``extra`` and ``fit``, and hold JSON values only. What a model file
-    cannot hold, and a file that cannot be written, is a ModelFileError.
+    The document must have the fields of the format: ``catalpa_model`` (its number, ``FORMAT``),
+    ``catalpa_version``, ``method``, ``parameters``, ``schema``, ``scores``, ``counts``, ``centers``,
+    ``extra`` and ``fit``, and contain JSON values only. Raises ModelFileError for unsupported values and if
+    the file cannot be written.
     """
-    # Everything that can fail does so before the file that is there is touched.
+    # Everything that can fail does so before an existing file is touched.
     _check_path(path)
     content = model_text(document).encode("utf-8")
-    with told_as(ModelFileError, f"The model cannot be written to {os.fspath(path)!r}"):
+    with reraise_as(ModelFileError, f"The model cannot be written to {os.fspath(path)!r}"):
         write_atomically(path, content)
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read and check the document of a model file.
 
-    No such file, or one that is cut off, foreign, damaged or of a newer format, is a ModelFileError.
+    Raises ModelFileError if the file is missing, truncated, damaged, not a model, or of a newer format.
     """
     _check_path(path)
     name = repr(os.fspath(path))
@@ -62,17 +62,17 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _check_path(path: object) -> None:
     if not isinstance(path, str | os.PathLike):
-        raise ParameterError(f"path={path!r} cannot be used: path is the name of a file, as text or a Path.")
+        raise ParameterError(f"path={path!r} is not valid: pass the name of a file, as a string or a Path.")
 
 
 def model_text(document: Mapping[str, Any]) -> str:
-    """What a file of this document holds."""
+    """The text of the model file."""
     _check_document(document, "The model")
     return to_text(document)
 
 
 def from_model_text(content: bytes, name: str) -> dict[str, Any]:
-    """The checked document of a file's content; ``name`` is what errors call it."""
+    """The checked document in the content of a file; ``name`` is used in errors."""
     document = _parsed(content, name)
     if not isinstance(document, dict) or MARK not in document:
         raise ModelFileError(f"{name} is not a Catalpa model: it is JSON, but has no field {MARK!r}.")
@@ -85,10 +85,10 @@ def _parsed(content: bytes, name: str) -> Any:
     try:
         return from_text(content.decode("utf-8"))
     except ValueError as error:  # not UTF-8 is a ValueError too
-        # A file that was cut off still begins as we write it; a foreign one does not name our mark.
+        # A truncated file still contains our mark; other files do not.
         if content.lstrip().startswith(b"{") and MARK.encode() in content[:200]:
             raise ModelFileError(
-                f"{name} is not a complete model file: it was cut off or changed ({error}). "
+                f"{name} is not a complete model file: it was truncated or changed ({error}). "
                 "Save the model again."
             ) from None
         if not content.strip():

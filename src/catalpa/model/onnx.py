@@ -1,4 +1,4 @@
-"""A fitted model as an ONNX graph whose labels are those of ``predict``."""
+"""Export a fitted model as an ONNX graph with the labels of ``predict``."""
 
 from __future__ import annotations
 
@@ -25,18 +25,19 @@ from catalpa.model.scoring import Scoring
 from catalpa.table.blocks import FARTHEST, HOLES, TICK_BITS
 from catalpa.table.schema import Column
 
-# Old enough for the runtimes that are about, new enough for every operation on doubles and 64-bit integers.
+# Old enough for current runtimes, new enough for all operations on doubles and 64-bit integers.
 OPSET, ML_OPSET, IR = 17, 3, 8
-REFUSED = -1  # the label of a row that predict refuses
+REFUSED = -1  # label of a row for which predict raises an error
+OUTLIER = -1  # label of an outlier, if outliers are labelled
 TENSOR_TYPES = {
     InputType.STRING: TensorProto.STRING,
     InputType.DOUBLE: TensorProto.DOUBLE,
     InputType.INT64: TensorProto.INT64,
 }
 _Output: TypeAlias = tuple[str, str, int, list[Any]]  # its name, the node, the type and the shape
-# Operators that a runtime gets wrong, or lacks, for inputs of this type; no graph has one of them. On
+# Operators that are wrong or missing in some runtime for inputs of this type; no graph contains them. On
 # processors with AVX-512, onnxruntime 1.23 to 1.31 returns wrong minima and maxima of 64-bit integers from
-# 2**31 on. onnxruntime 1.31 adds them up in double precision. Older ones have no ArgMax and ArgMin of them.
+# 2**31 on. onnxruntime 1.31 sums them in double precision. Older versions lack ArgMax and ArgMin for them.
 UNSOUND = {
     (operator, TensorProto.INT64)
     for operator in ("Min", "Max", "ReduceMin", "ReduceMax", "ReduceSum", "ReduceMean", "ArgMin", "ArgMax")
@@ -46,7 +47,7 @@ UNSOUND = {
 def onnx_model(
     scoring: Scoring, *, missing_text: str, probabilities: bool, method: str, names: Sequence[str]
 ) -> onnx.ModelProto:
-    """The graph of one look-up per column, the sums, and the nearest cluster; see ``Clusterer.to_onnx``."""
+    """The graph: one look-up per column, the sums, and the nearest cluster; see ``Clusterer.to_onnx``."""
     inputs = onnx_inputs(scoring, missing_text)
     graph = _Graph(scoring, inputs, missing_text)
     outputs = graph.outputs(probabilities=probabilities)
@@ -71,8 +72,8 @@ def onnx_model(
 class _Graph:
     """The steps from the columns to the outputs, in the order of ``steps.reference``.
 
-    What a row costs in the clusters is a sum of terms (rows, k), one per categorical column and one of all
-    numbers. A term is made from inputs and ``codes``, which may be asked for several times.
+    The costs of a row are a sum of terms (rows, k), one per categorical column and one for all numbers. A
+    term is computed from inputs and ``codes``, which may be requested several times.
     """
 
     def __init__(self, scoring: Scoring, inputs: Sequence[OnnxInput], missing_text: str) -> None:
@@ -85,43 +86,46 @@ class _Graph:
         ]
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
-        self.refused: list[str] = []  # a mask (rows, 1) per column that has cells which predict refuses
+        self.refused: list[str] = []  # per column, a mask (rows, 1) of cells that predict rejects
         self._codes: dict[str, str] = {}
-        # No input begins with it, so that no name inside the graph is that of an input.
+        # No input name begins with it, so names inside the graph cannot clash with inputs.
         self.prefix = "catalpa/"
         while any(entry.name.startswith(self.prefix) for entry in inputs):
             self.prefix = f"_{self.prefix}"
 
     def op(self, kind: str, *inputs: Any, domain: str = "", **attributes: Any) -> str:
-        """Add a node; gives the name of its output. An input is a name, or a value: a constant."""
+        """Add a node and return the name of its output. An input is a name or a constant value."""
         name = f"{self.prefix}{kind}_{len(self.nodes)}"
         named = [each if isinstance(each, str) else self.constant(each) for each in inputs]
         self.nodes.append(helper.make_node(kind, named, [name], name=name, domain=domain, **attributes))
         return name
 
     def constant(self, values: Any) -> str:
-        """64-bit integers, doubles or Booleans, by the type of the values."""
+        """A constant of 64-bit integers, doubles or Booleans, by the type of the values."""
         name, array = f"{self.prefix}constant_{len(self.constants)}", np.asarray(values)
         array = array.astype(np.int64) if array.dtype.kind == "i" else array
         self.constants.append(numpy_helper.from_array(array, name))
         return name
 
     def outputs(self, *, probabilities: bool) -> list[Any]:
-        """Add all nodes; gives the outputs."""
+        """Add all nodes and return the outputs."""
         total = self.total()
         smallest = self._row_minimum(total)
-        made: list[_Output] = [(LABEL, self._label(total, smallest), TensorProto.INT64, ["rows"])]
-        if probabilities:
-            made += self._soft(total, smallest)
+        soft = self._soft(total, smallest) if probabilities or self.scoring.outliers_above is not None else []
+        label = self._label(total, smallest)
+        if self.scoring.outliers_above is not None:
+            score = soft[-1][1]  # NaN in rows that predict refuses, whose label is -1 anyway
+            label = self.op("Where", self.op("Greater", score, self.scoring.outliers_above), OUTLIER, label)
+        made: list[_Output] = [(LABEL, label, TensorProto.INT64, ["rows"]), *(soft if probabilities else ())]
         for name, node, _, _ in made:
             self.nodes.append(helper.make_node("Identity", [node], [name], name=f"{self.prefix}{name}"))
         return [helper.make_tensor_value_info(name, kind, shape) for name, _, kind, shape in made]
 
     def total(self) -> str:  # (rows, k) int64
-        """What each row costs in each cluster, in quanta."""
+        """Cost of each row in each cluster, in quanta."""
         fixed, total = self.scoring.fixed, self.constant(self.scoring.fixed.anchor[None, :])
         for (column, costs), parent in zip(self.scoring.parts, self.scoring.parents, strict=True):
-            # A further place without costs, for cells that are refused.
+            # One more entry with cost 0, for rejected cells.
             table = np.vstack([costs, np.zeros((1, fixed.k), dtype=np.int64)])
             codes = self.codes(column) if parent is None else self._pair_codes(column, parent)
             total = self.op("Add", total, self.op("Gather", table, self.op("Reshape", codes, [-1])))
@@ -133,7 +137,7 @@ class _Graph:
         return self.op("Add", self.op("Mul", above, column.size + HOLES), own)
 
     def _unrefused(self, column: Column) -> str:
-        """Codes of a column, 0 for cells that are refused: the label of their row is known anyway."""
+        """Codes of a column; 0 for rejected cells, because the label of their row is replaced anyway."""
         codes = self.codes(column)
         refused = self.op("Equal", codes, self.scoring.refused_place(column))
         return self.op("Where", refused, 0, codes)
@@ -142,7 +146,7 @@ class _Graph:
         """Smallest entry of each row, by comparing halves: minima of 64-bit integers are UNSOUND."""
         width = self.scoring.fixed.k
         while width > 1:
-            half = (width + 1) // 2  # of an odd number, both halves have the entry in the middle
+            half = (width + 1) // 2  # for odd widths both halves contain the middle entry
             left = self.op("Slice", total, [0], [half], [1])
             right = self.op("Slice", total, [width - half], [width], [1])
             total, width = self.op("Where", self.op("Less", left, right), left, right), half
@@ -154,9 +158,9 @@ class _Graph:
         return self._unless_refused(nearest, REFUSED)
 
     def _soft(self, total: str, smallest: str) -> list[_Output]:
-        """Probabilities of the clusters given the row, the largest of them, and the outlier score."""
+        """Membership probabilities, the largest of them, and the outlier score."""
         density, minus_quantum = self.scoring.density_scale, -self.scoring.fixed.quantum
-        assert density is not None  # the estimator refused methods without probabilities
+        assert density is not None  # the estimator rejects methods without probabilities
         # Relative to the smallest cost, so that one of the exponentials is 1.
         behind = self.op("Cast", self.op("Sub", total, smallest), to=TensorProto.DOUBLE)
         odds = self.op("Exp", self.op("Mul", behind, minus_quantum))
@@ -179,13 +183,13 @@ class _Graph:
         ]
 
     def _unless_refused(self, values: str, instead: float, *, by_row: bool = False) -> str:
-        """Values (rows,), or (rows, k) with ``by_row``, and another one in rows that predict refuses."""
+        """Values (rows,), or (rows, k) with ``by_row``; ``instead`` in rows that predict rejects."""
         for mask in self.refused:
             values = self.op("Where", mask if by_row else self.op("Reshape", mask, [-1]), instead, values)
         return values
 
     def codes(self, column: Column) -> str:  # (rows, 1) int64
-        """The place of every cell in its column's part of the table."""
+        """Index of every cell in its column's part of the table."""
         if column.name not in self._codes:
             self._codes[column.name] = self._new_codes(column)
         return self._codes[column.name]
@@ -213,17 +217,17 @@ class _Graph:
         return self.op("LabelEncoder", cells, domain="ai.onnx.ml", **words, default_int64=unseen)
 
     def _numbers_that_name(self, column: Column, cells: str) -> str:
-        """Codes of categories that are numbers or truth values, given as doubles."""
+        """Codes of categories that are numbers or booleans, given as doubles."""
         codes = self.constant(self.scoring.unseen_place(column))
         if column.known:
             hits = self.op("Equal", cells, np.array([column.known], dtype=np.float64))
-            place = self._exact_sum(hits, np.arange(1, len(column.known) + 1))  # 0 where nothing is hit
+            place = self._exact_sum(hits, np.arange(1, len(column.known) + 1))  # 0 without a match
             known_cell = self.op("Greater", place, 0)
             codes = self.op("Where", known_cell, self.op("Sub", place, 1), codes)
         return self._or_missing(column, cells, codes)
 
     def _bins(self, column: Column, cells: str) -> str:
-        """A number on a border belongs to the bin above it."""
+        """Codes of bins; a number on an edge belongs to the bin above it."""
         edges = np.array([column.edges or ()], dtype=np.float64)
         if not edges.size:
             return self._or_missing(column, cells, self.constant(0))
@@ -231,7 +235,7 @@ class _Graph:
         return self._or_missing(column, cells, self._exact_sum(above, np.ones(edges.size)))
 
     def _exact_sum(self, flags: str, values: Any) -> str:  # (rows, 1) int64
-        """Sum of the values whose flags (rows, values) are set; as doubles, which hold it exactly."""
+        """Sum of the values whose flags (rows, values) are set, in doubles, which are exact here."""
         ones = self.op("Cast", flags, to=TensorProto.DOUBLE)
         added = self.op("MatMul", ones, np.asarray(values, dtype=np.float64)[:, None])
         return self.op("Cast", added, to=TensorProto.INT64)
@@ -241,7 +245,7 @@ class _Graph:
         return self.op("Where", self._seen(cells), codes, missing)
 
     def _seen(self, cells: str) -> str:
-        """Whether a number is there: only a finite one minus itself is 0."""
+        """True where a number is finite: only a finite number minus itself is 0."""
         return self.op("Equal", self.op("Sub", cells, cells), 0.0)
 
     def _number_part(self) -> str:  # (rows, k) int64
@@ -251,7 +255,7 @@ class _Graph:
             if self.scoring.schema.missing == "error":
                 self.refused.append(self.op("Not", seen))
             means, scale, level = (values[None, :, at] for values in (fixed.means, fixed.scale, fixed.level))
-            there = ~np.isnan(means)  # of a cluster without such numbers there is nothing to measure
+            there = ~np.isnan(means)  # a cluster without this number has no distance
             away = self.op("Abs", self.op("Sub", number, np.where(there, means, 0.0)))
             measured = self.op("Mul", away, away) if fixed.power == 2 else away
             term = self.op("Add", level, self.op("Mul", scale, measured))
@@ -262,7 +266,7 @@ class _Graph:
         return self.op("Cast", quanta, to=TensorProto.INT64)
 
     def _scaled(self, at: int, column: Column) -> tuple[str, str]:
-        """A number in ticks of its range, as ``Scaling.apply`` has it, and whether it is there."""
+        """A number in ticks of its range, as in ``Scaling.apply``, and whether it is finite."""
         scaling, cells = self.scoring.schema.scaling, self.inputs[column.name].name
         seen, low = self._seen(cells), float(scaling.low[at])
         half = self.op("Div", self.op("Where", seen, cells, low), 2.0)

@@ -1,7 +1,8 @@
-"""A fitted model as one SQL query whose labels are those of ``predict``."""
+"""Export a fitted model as one SQL query with the labels of ``predict``."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,17 +12,20 @@ from typing import Any
 import numpy as np
 
 from catalpa.errors import ParameterError, SqlError
+from catalpa.inspection.apply import TICKED
+from catalpa.inspection.elsewhere import category_of_empty, missing_texts, steps_in_the_way
+from catalpa.inspection.recipe import Recipe
 from catalpa.model.scoring import Scoring, holds_moments, types_of
-from catalpa.model.sql_words import Words, rounded
+from catalpa.model.sql_dialect import SqlDialect, rounded
 from catalpa.table.blocks import FARTHEST, HOLES, TICK_BITS, IntArray
 from catalpa.table.schema import Column
 
-WIDE = 16  # a column of more categories is joined with a look-up table
+WIDE = 16  # columns with more categories are joined with a look-up table
 MOST_JOINS = 50  # SQLite joins 64 tables at most
 SCORES = ("certainty", "outlier_score")
-NO_TICK = 2.0**-26  # a share of the range that rounds to no tick at all
+NO_TICK = 2.0**-26  # fraction of the range that rounds to 0 ticks
 SMALLEST_NORMAL = float(np.finfo(np.float64).tiny)
-NO_ODDS = 700.0  # nats behind the nearest cluster from which on odds are 0: PostgreSQL refuses to underflow
+NO_ODDS = 700.0  # nats behind the nearest cluster beyond which odds are 0: PostgreSQL raises on underflow
 
 
 def sql_query(
@@ -34,22 +38,28 @@ def sql_query(
     names: Sequence[str] | None = None,
     probabilities: bool = False,
 ) -> str:
-    """One query that gives every row of a table in a database its cluster; see ``Clusterer.to_sql``."""
+    """One query that assigns every row of a database table to its cluster; see ``Clusterer.to_sql``."""
     if isinstance(keep, str):
         raise ParameterError(
-            f"keep is {keep!r}; it has to be a list of names. For one column write [{keep!r}]."
+            f"keep is {keep!r}; it must be a list of names. For one column write [{keep!r}]."
         )
     if scoring.derived:
         raise SqlError(
-            f"The model uses parts of the dates or items of the lists in {scoring.derived}, which every "
-            "database writes in its own way. Make columns of these parts in the table and fit again."
+            "to_sql does not support parts of dates or items of lists, for which databases have no common "
+            f"functions, and the model uses those of {scoring.derived}. Add them as columns of the table and "
+            "fit again."
+        )
+    if steps := steps_in_the_way(scoring.recipe, scoring.schema.inputs):
+        raise SqlError(
+            f"to_sql does not support this step of the recipe: {'; '.join(steps)}. Store the table as the "
+            "recipe leaves it (recipe.apply), fit that without a recipe, and query it."
         )
     kept = tuple(scoring.schema.names if keep is None else keep)
     path = (table,) if isinstance(table, str) else tuple(table)
     given: tuple[Any, ...] = (*kept, *path, label)
     odd = [name for name in given if not isinstance(name, str)]
     if odd:
-        raise ParameterError(f"Names in keep, table and label have to be texts, not {odd}.")
+        raise ParameterError(f"Names in keep, table and label must be strings, not {odd}.")
     made = [label] if names is None else [label, f"{label}_name"]
     if probabilities:
         made += [*(f"probability_{cluster}" for cluster in range(scoring.fixed.k)), *SCORES]
@@ -57,34 +67,52 @@ def sql_query(
     if len(set(taken)) < len(taken):
         raise ParameterError(
             f"The query would have two columns of one name: keep is {list(kept)}, the query adds {made}. "
-            "Databases do not distinguish upper and lower case; name other columns in keep, or another label."
+            "Column names are case-insensitive in SQL; choose other columns in keep, or another label."
         )
     if not path:
-        raise ParameterError("table has no parts; it has to be a name, or the parts of one.")
-    words = Words(str(dialect).lower(), _free_prefix(path[-1]))
+        raise ParameterError("table is empty; it must be a name, or the parts of a qualified name.")
+    words = SqlDialect(str(dialect).lower(), _free_prefix(path[-1]))
     return _Query(scoring, words, path, kept, label, names, probabilities).text()
 
 
 def _free_prefix(table: str) -> str:
-    """What the names of the query's own parts begin with, and that of the table does not."""
+    """Prefix of the names of the query's own parts, which the name of the table does not start with."""
     prefix = "catalpa"
     while table.casefold().startswith(f"{prefix}_"):
         prefix = f"_{prefix}"
     return prefix
 
 
+def _prepared(cell: str, column: Column, recipe: Recipe, words: SqlDialect, *, numbers: bool) -> str:
+    """The cell as a recipe leaves it: without missing values, and a tick box with all values filled in."""
+    empty = category_of_empty(recipe, column.name)
+    if empty is not None and set(column.known) <= {TICKED, empty}:
+        # A box that holds a number when ticked says yes here.
+        return f"CASE WHEN {cell} IS NULL THEN {words.category(empty)} ELSE {words.category(TICKED)} END"
+    values = missing_texts(recipe, column.name)
+    written = [value for value in values if not numbers or _says_number(value)]
+    if written:
+        listed = ", ".join(value if numbers else words.category(value) for value in written)
+        cell = f"CASE WHEN {cell} IN ({listed}) THEN NULL ELSE {cell} END"
+    return cell if empty is None else f"COALESCE({cell}, {words.category(empty)})"
+
+
+def _says_number(text: str) -> bool:
+    return re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text) is not None
+
+
 @dataclass(frozen=True, eq=False)
 class _ColumnCosts:
-    """What the cells of one column cost in each cluster: a CASE, or a join with a look-up table."""
+    """Costs of one column in each cluster: a CASE expression, or a join with a look-up table."""
 
     column: Column
     at: int  # place among the categorical columns; the query calls the column ``column_<at>``
-    # (size + holes, k): costs of the categories, of a left-out cell, and of an unseen category.
+    # (size + special places, k): costs of the categories, of an ignored missing value, of an unseen category.
     table: IntArray
-    scoring: Scoring  # a cell that ``predict`` refuses costs NULL
-    words: Words
-    joined: bool  # whether the costs are looked up in a table of their own
-    parent: _ColumnCosts | None = None  # of a tied column, whose table is then that of pairs of categories
+    scoring: Scoring  # cells that ``predict`` rejects cost NULL
+    words: SqlDialect
+    joined: bool  # whether the costs are in a joined look-up table
+    parent: _ColumnCosts | None = None  # of a tied column, whose costs are those of pairs
 
     @property
     def cell(self) -> str:
@@ -101,14 +129,16 @@ class _ColumnCosts:
 
     def entry(self) -> str:
         """The cell as the first part of the query selects it."""
-        name = self.words.given(self.column.name)
+        recipe, name = self.scoring.recipe, self.words.given(self.column.name)
+        if recipe is not None:
+            name = _prepared(name, self.column, recipe, self.words, numbers=self._numbers)
         return f"CAST({name} AS {self.words.double_type})" if self.column.binned else name
 
     @property
     def _absent(self) -> str:
         """The condition that the cell is missing."""
         name, absent = self.cell, f"{self.cell} IS NULL"
-        # Only a finite number minus itself is 0; a text has no minus, and cannot be tested in this way.
+        # Only a finite number minus itself is 0. Text cannot be tested this way.
         return f"({absent} OR NOT {name} - {name} = 0)" if self._numbers else absent
 
     def term(self, cluster: int) -> str:
@@ -121,7 +151,7 @@ class _ColumnCosts:
             otherwise = f"{self.lookup}.cost_{cluster}"
         elif self.column.binned:
             whens += self._bins(cluster)
-            # The last bin has no upper border.
+            # The last bin has no upper edge.
             otherwise = str(self.table[len(self.column.known) - 1, cluster])
         else:
             whens += self._groups(cluster)
@@ -133,7 +163,7 @@ class _ColumnCosts:
         tables = self.table.reshape(-1, self.column.size + HOLES, self.table.shape[1])
 
         def term(place: int) -> str:
-            # A refused parent makes the cost of the row NULL by itself.
+            # A rejected parent makes the cost of the row NULL by itself.
             own = tables[min(place, len(tables) - 1)]
             return replace(self, table=own, parent=None).term(cluster)
 
@@ -167,7 +197,7 @@ class _ColumnCosts:
         return "NULL" if refused else str(self.table[place, cluster])
 
     def _groups(self, cluster: int) -> list[str]:
-        """Categories of one cost together; those that cost as much as an unseen one need no words."""
+        """Categories grouped by cost, without those that cost as much as an unseen category."""
         groups: dict[str, list[str]] = {}
         for code, value in enumerate(self.column.known):
             groups.setdefault(str(self.table[code, cluster]), []).append(self.words.category(value))
@@ -179,14 +209,14 @@ class _ColumnCosts:
         return [
             f"WHEN {self.cell} < {self.words.double(edge)} THEN {cost}"
             for edge, (cost, above) in zip(edges, pairwise(costs), strict=True)
-            if cost != above  # a border between equal costs decides nothing
+            if cost != above  # an edge between equal costs is redundant
         ]
 
 
 @dataclass(frozen=True, eq=False)
 class _Query:
     scoring: Scoring
-    words: Words
+    words: SqlDialect
     table: tuple[str, ...]
     kept: tuple[str, ...]
     label: str
@@ -200,7 +230,7 @@ class _Query:
         table = ".".join(map(self.words.name, self.table))
         parts.append(self._part("rows", self._entries(), f"{table} {own('given')}"))
         source = "rows"
-        # Numbers in parts of their own: each is scaled once, not once per cluster.
+        # Numbers have their own parts, so that each is scaled once, not once per cluster.
         if self.numeric:
             parts.append(self._part("numbers", self._passed(self._scaled()), own(source)))
             parts.append(self._part("distances", self._passed(self._distances()), own("numbers")))
@@ -210,7 +240,7 @@ class _Query:
         least = self.words.smallest([f"cost_{cluster}" for cluster in self.clusters])
         parts.append(self._part("smallest", ["*", f"{least} AS smallest"], own("costs")))
         selected, source = self._labels(), "smallest"
-        if self.probabilities:
+        if self.probabilities or self.scoring.outliers_above is not None:
             parts.append(self._part("odds", [*self._kept, *self._odds()], own("smallest")))
             odds_sum = self.words.double_sum([f"odds_{cluster}" for cluster in self.clusters])
             parts.append(self._part("sums", ["*", f"{odds_sum} AS odds_sum"], own("odds")))
@@ -218,9 +248,10 @@ class _Query:
         return f"WITH {', '.join(parts)}\n{_select(selected, own(source), '')}"
 
     def _part(self, name: str, expressions: Sequence[str], source: str) -> str:
-        # These would otherwise write each part into the next, and work out a number once per mention. SQLite
-        # knows the word since 3.35, as it knows EXP; labels alone are for older ones too.
-        apart = self.words.dialect == "postgres" or (self.words.dialect == "sqlite" and self.probabilities)
+        # Otherwise the database would inline each part and recompute a number at each mention. SQLite has the
+        # keyword since 3.35, like EXP; labels alone also work in older versions.
+        soft = self.probabilities or self.scoring.outliers_above is not None
+        apart = self.words.dialect == "postgres" or (self.words.dialect == "sqlite" and soft)
         made = "AS MATERIALIZED" if apart else "AS"
         return f"{self.words.own(name)} {made} (\n{_select(expressions, source, '  ')}\n)"
 
@@ -236,7 +267,7 @@ class _Query:
     def columns(self) -> list[_ColumnCosts]:
         """The categorical columns, the widest of them with look-up tables."""
         wide = [column for column in self.scoring.schema.categorical if column.size > WIDE]
-        # In a table text that means a date would not be read as one: that is done beside a date only.
+        # Text that means a date is converted next to a date only.
         able = [column for column in wide if not column.binned and not holds_moments(column)]
         able = sorted(able, key=lambda column: -column.size)[:MOST_JOINS]
         both = zip(self.scoring.schema.categorical, self.scoring.parents, strict=True)
@@ -252,15 +283,17 @@ class _Query:
         ]
 
     def _entries(self) -> list[str]:
-        """Cells under names of our own, and numbers as half their distance from the lowest at fit."""
+        """Cells under internal names, and numbers as half their distance from the minimum at fit."""
         given, scaling = self.words.given, self.scoring.schema.scaling
         entries = [f"{given(kept)} AS kept_{at}" for at, kept in enumerate(self.kept)]
         entries += [f"{column.entry()} AS {column.cell}" for column in self.columns]
         for at, (column, low) in enumerate(zip(self.numeric, scaling.low.tolist(), strict=True)):
             cell = given(column.name)
+            if (recipe := self.scoring.recipe) is not None:
+                cell = _prepared(cell, column, recipe, self.words, numbers=True)
             half = f"CAST({cell} AS {self.words.double_type}) / 2 - {self.words.double(low / 2)}"
             entries.append(f"CASE WHEN {cell} - {cell} = 0 THEN {half} END AS half_{at}")
-        return entries or ["1 AS nothing"]  # a SELECT without columns is no SQL
+        return entries or ["1 AS nothing"]  # SELECT needs at least one column
 
     @property
     def _kept(self) -> list[str]:
@@ -270,7 +303,7 @@ class _Query:
         return [*self._kept, *(column.cell for column in self.columns), *made]
 
     def _scaled(self) -> list[str]:
-        """Numbers in ticks of their range, as ``Scaling.apply`` has them."""
+        """Numbers in ticks of their range, as in ``Scaling.apply``."""
         double = self.words.double
         scaled, scaling = [], self.scoring.schema.scaling
         spans = zip(scaling.half_span.tolist(), scaling.clipped.tolist(), strict=True)
@@ -295,7 +328,7 @@ class _Query:
         return scaled
 
     def _distances(self) -> list[str]:
-        """The numbers, and their part of the cost in each cluster, in quanta but not yet whole."""
+        """The numbers, and their part of the cost in each cluster, in unrounded quanta."""
         fixed, double = self.scoring.fixed, self.words.double
         made = [f"number_{at}" for at in range(len(self.numeric))]
         for cluster in self.clusters:
@@ -329,7 +362,7 @@ class _Query:
         return costs
 
     def _labels(self) -> list[str]:
-        """The kept columns under their own names, the label, and the cluster's name where they have any."""
+        """The kept columns under their own names, the label, and the cluster's name if there are names."""
         chosen = zip(self._label_names, self._chosen(), strict=True)
         return [*self._kept_by_name, *(f"{value} AS {self.words.name(name)}" for name, value in chosen)]
 
@@ -342,7 +375,7 @@ class _Query:
         return [self.label] if self.names is None else [self.label, f"{self.label}_name"]
 
     def _chosen(self) -> list[str]:
-        """The label and the name of the lowest cluster that is as near as the nearest."""
+        """The label and name of the lowest cluster that ties with the nearest."""
         values = [[str(cluster) for cluster in self.clusters]]
         if self.names is not None:
             values.append([self.words.category(text) for text in self.names])
@@ -366,7 +399,10 @@ class _Query:
         return made
 
     def _soft_labels(self) -> list[str]:
-        """Kept columns and labels, membership probabilities, the largest of them, and the outlier score."""
+        """Kept columns and labels, membership probabilities, the largest of them, and the outlier score.
+
+        Of these the labels alone if no probabilities are wanted.
+        """
         double, scale = self.words.double, self.scoring.density_scale
         assert scale is not None  # the estimator refused methods without probabilities
         cost = f"CAST(smallest AS {self.words.double_type}) * {double(self.scoring.fixed.quantum)}"
@@ -375,9 +411,16 @@ class _Query:
         certainty = f"{double(1.0)} / odds_sum"
         outlier = f"CASE WHEN {below} > 0 THEN ({below}) / {double(scale.spread)} "
         outlier += f"WHEN smallest IS NOT NULL THEN {double(0.0)} END"
-        names = self._label_names + [f"probability_{cluster}" for cluster in self.clusters] + list(SCORES)
-        values = [f"label_{at}" for at in range(len(self._label_names))]
-        values += [f"odds_{cluster} / odds_sum" for cluster in self.clusters] + [certainty, outlier]
+        names, values = list(self._label_names), [f"label_{at}" for at in range(len(self._label_names))]
+        if self.scoring.outliers_above is not None:
+            far = f"{below} > {double(self.scoring.outliers_above * scale.spread)}"
+            # An outlier has no cluster whose name it could have.
+            instead = ["-1", "NULL"][: len(values)]
+            both = zip(instead, values, strict=True)
+            values = [f"CASE WHEN {far} THEN {one} ELSE {value} END" for one, value in both]
+        if self.probabilities:
+            names += [*(f"probability_{cluster}" for cluster in self.clusters), *SCORES]
+            values += [*(f"odds_{cluster} / odds_sum" for cluster in self.clusters), certainty, outlier]
         made = [f"{value} AS {self.words.name(name)}" for name, value in zip(names, values, strict=True)]
         return [*self._kept_by_name, *made]
 

@@ -1,4 +1,4 @@
-"""JSON that a person can read: one field per line, each row of numbers on a line of its own."""
+"""Readable JSON: one field per line, and one line per row of numbers."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ NUMBERS = frozenset((int, float))
 def to_text(document: Mapping[str, Any]) -> str:
     """The document as JSON text.
 
-    Dictionaries with text keys, lists, tuples (which come back as lists), text, whole numbers, finite
-    numbers, booleans and None are taken, NumPy's scalars too; anything else raises a ModelFileError that
-    names its field.
+    Supports dictionaries with string keys, lists, tuples (read back as lists), strings, integers, finite
+    floats, booleans, None and NumPy scalars; anything else raises a ModelFileError that names the field.
 
     Examples
     --------
@@ -37,10 +36,10 @@ def to_text(document: Mapping[str, Any]) -> str:
 
 
 def from_text(text: str) -> Any:
-    """The value that JSON text describes; ValueError where it is not JSON."""
+    """Parse JSON text; raises ValueError if it is not JSON."""
     try:
         return json.loads(text, parse_constant=_refuse_constant)
-    except RecursionError:  # made by hand to crash a reader
+    except RecursionError:  # crafted to crash a reader
         raise ValueError("it is nested too deeply") from None
 
 
@@ -62,10 +61,10 @@ def _pieces(value: object, field: str, indent: str) -> Iterator[str]:
 
 
 def _numbers(value: list[Any], field: str) -> str:
-    """Plain numbers at once, since most of a file are tables of them."""
+    """Plain numbers in one go, because most of a file consists of them."""
     try:
         return json.dumps(value, allow_nan=False)
-    except ValueError:  # one that is not finite, which is named
+    except ValueError:  # not finite: the slow path names it
         return _scalars(value, field)
 
 
@@ -92,10 +91,10 @@ def _scalar(value: object, field: str) -> str:
         value = value.item()
     if isinstance(value, str):
         return _quoted(value)
-    if value is None or isinstance(value, (bool, int)):  # whole numbers of any size stay whole
+    if value is None or isinstance(value, (bool, int)):  # integers of any size are exact
         return json.dumps(value)
     if isinstance(value, float) and math.isfinite(value):
-        return float.__repr__(value)  # the shortest digits that give the same bits again
+        return float.__repr__(value)  # the shortest digits that restore the same bits
     raise ModelFileError(
         f"Field {field!r} of the model is {value!r} ({type(value).__name__}), which a model file "
         "cannot hold. It takes text, booleans, whole and finite numbers, None, and lists and "
@@ -107,7 +106,7 @@ def _quoted(text: str) -> str:
     plain = json.dumps(text, ensure_ascii=False)
     try:
         plain.encode("utf-8")
-    except UnicodeEncodeError:  # half of a surrogate pair: only its escape can be written
+    except UnicodeEncodeError:  # a lone surrogate can only be written as an escape
         return json.dumps(text)
     return plain
 

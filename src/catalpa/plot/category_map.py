@@ -10,10 +10,10 @@ from scipy import sparse
 
 from catalpa.errors import ParameterError
 from catalpa.estimator.base import Clusterer
-from catalpa.plot.theme import INK, MUTED, alt, cluster_colour, dressed
-from catalpa.plot.view import Sample, View, cluster_titles, look
-from catalpa.relations.category_map import CategoryMap, map_categories
-from catalpa.relations.names import shortened
+from catalpa.explain.category_map import CategoryMap, map_categories
+from catalpa.explain.formatting import shortened
+from catalpa.plot.theme import INK, MUTED, alt, cluster_colour, themed
+from catalpa.plot.view import Sample, View, cluster_titles, make_view
 from catalpa.table.blocks import FloatArray
 
 MOST_PAIRED = 1_500  # categories: their pairs are a square table, and its axes cost its third power
@@ -39,7 +39,7 @@ def category_map(
     model : fitted estimator
     X : table
         How categories occur together is counted on at most 20 000 of its rows.
-    sample_weight : array-like (n,), optional
+    sample_weight : str or array-like (n,), optional
         Weight of each row, as at fit.
     width, height : int
 
@@ -53,13 +53,13 @@ def category_map(
     >>> zoo = catalpa.datasets.load("zoo").frame
     >>> chart = category_map(catalpa.Grove(4, random_state=0).fit(zoo), zoo)
     """
-    view = look(model, X, sample_weight=sample_weight)
+    view = make_view(model, X, sample_weight=sample_weight)
     if not view.schema.categorical:
         raise ParameterError("The table has numbers only; a map of categories needs a column of categories.")
-    return dressed(draw_categories(category_points(view), width, height))
+    return themed(draw_categories(category_points(view), width, height))
 
 
-def mapped(view: View, axes: int = 2) -> CategoryMap:
+def category_map_of(view: View, axes: int = 2) -> CategoryMap:
     """The map of a table's categories, with pairs of categories where they are not too many."""
     places = view.schema.axis.length
     together = None if places > MOST_PAIRED else _together(view.sample, places)
@@ -68,7 +68,7 @@ def mapped(view: View, axes: int = 2) -> CategoryMap:
 
 def category_points(view: View) -> dict[str, Any]:
     """The map as plain values: points, clusters, and how much of the differences each axis shows."""
-    found = mapped(view)
+    found = category_map_of(view)
     part, quality = found.contributions @ found.inertia, found.quality.sum(axis=1)
     shares = found.counts / (float(view.sizes.sum()) or 1.0)
     return {
@@ -227,7 +227,7 @@ def _named(points: Sequence[Mapping[str, Any]], canvas: _Canvas) -> list[dict[st
 
 
 def _together(sample: Sample, places: int) -> FloatArray:  # (V, V)
-    """Weight of the rows of the sample that hold both of two categories; holes are left out."""
+    """Co-occurrence counts of categories in the sample, without special places."""
     rows, columns = np.nonzero(sample.codes < np.asarray(sample.axis.sizes))
     held = sample.axis.base.offsets[columns] + sample.codes[rows, columns]
     table = sparse.csr_matrix((np.ones(len(rows)), (rows, held)), shape=(len(sample.rows), places))

@@ -9,8 +9,8 @@ import numpy as np
 
 from catalpa.errors import UndefinedMetric
 from catalpa.estimator.base import Clusterer
-from catalpa.plot.theme import INK, alt, cluster_colour, dressed
-from catalpa.plot.view import View, cluster_titles, look
+from catalpa.plot.theme import INK, alt, cluster_colour, themed
+from catalpa.plot.view import View, cluster_titles, make_view
 from catalpa.table.blocks import FloatArray
 
 GAP = 0.08  # between clusters, of the height of one
@@ -52,7 +52,7 @@ def silhouettes(model: Clusterer, X: Any, *, width: int = 420) -> Any:
     >>> zoo = catalpa.datasets.load("zoo").frame
     >>> chart = silhouettes(catalpa.KModes(4, random_state=0).fit(zoo), zoo)
     """
-    view = look(model, X)
+    view = make_view(model, X)
     values = _silhouettes(view)
     if values is None:
         raise UndefinedMetric(
@@ -61,7 +61,7 @@ def silhouettes(model: Clusterer, X: Any, *, width: int = 420) -> Any:
     labels = view.sample.labels
     outlines = [np.sort(values[labels == at])[::-1].tolist() for at in range(view.k)]
     names = [str(title) for title in cluster_titles(model)]
-    return dressed(draw_clarity(outlines, "silhouette", names, width))
+    return themed(draw_clarity(outlines, "silhouette", names, width))
 
 
 def measure_clarity(view: View) -> tuple[dict[str, Any] | None, list[float | None]]:

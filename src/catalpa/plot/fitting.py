@@ -7,9 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from catalpa.errors import ParameterError
+from catalpa.estimator.auto_k import COARSE, FINE, FLOOR, MEDIUM
 from catalpa.estimator.base import Clusterer
 from catalpa.estimator.problem import fitted_of
-from catalpa.plot.theme import INK, PALETTE, alt, dressed
+from catalpa.plot.theme import INK, PALETTE, alt, themed
 
 
 def cost_per_pass(model: Clusterer, *, width: int = 420, height: int = 220) -> Any:
@@ -21,7 +22,7 @@ def cost_per_pass(model: Clusterer, *, width: int = 420, height: int = 220) -> A
     >>> zoo = catalpa.datasets.load("zoo").frame
     >>> chart = cost_per_pass(catalpa.Grove(4, random_state=0).fit(zoo))
     """
-    return dressed(draw_passes([asdict(event) for event in fitted_of(model).outcome.history], width, height))
+    return themed(draw_passes([asdict(event) for event in fitted_of(model).outcome.history], width, height))
 
 
 def draw_passes(passes: Sequence[Mapping[str, Any]], width: int = 420, height: int = 220) -> Any:
@@ -94,7 +95,7 @@ def choosing_k(scores: Any, *, chosen: int | None = None, name: str = "score", w
             mark.mark_point(color=PALETTE[5], size=190, strokeWidth=2.5),
             mark.mark_text(dy=-16, color=INK, fontWeight=600).encode(text=alt.value(f"k = {chosen}")),
         ]
-    return dressed(alt.layer(*layers).properties(width=width, height=220))
+    return themed(alt.layer(*layers).properties(width=width, height=220))
 
 
 def _over_k(points: Sequence[Any], ks: Sequence[int], field: str, title: str, scale: Any) -> Any:
@@ -105,7 +106,34 @@ def _over_k(points: Sequence[Any], ks: Sequence[int], field: str, title: str, sc
     )
 
 
-AGREEMENTS = {"halves": "halves of the table", "restarts": "other starts"}
+AGREEMENTS = {"agreement": "samples of the rows", "restarts": "other starts"}
+LEVELS = {"10 %, coarse": COARSE, "3 %, medium": MEDIUM, "1 %, fine": FINE}
+
+
+def draw_added(lines: Sequence[Mapping[str, Any]], chosen: int) -> Any:
+    """What every further cluster adds, in nats per row, and what it must add at each level of detail."""
+    known = [line for line in lines if line["adds"] is not None]
+    ks = [line["k"] for line in lines]
+    bars = [{"k": line["k"], "value": line["adds"], "chosen": line["k"] == chosen} for line in known]
+    # A logarithmic scale: the first clusters add a hundred times what the last ones do.
+    least = min([FLOOR, *(bar["value"] for bar in bars if bar["value"] > 0)])
+    scale = alt.Scale(type="log", domainMin=least / 2)
+    points = [bar for bar in bars if bar["value"] > 0]
+    title = "added per row, in nats"
+    marks = _over_k(points, ks, "value", title, scale).mark_point(filled=True, size=70, opacity=1)
+    levels = [
+        {"k": line["k"], "value": max(share * line["gain"], FLOOR), "level": name}
+        for name, share in LEVELS.items()
+        for line in known
+    ]
+    rules = _over_k(levels, ks, "value", title, scale).mark_line(strokeWidth=1.5, strokeDash=[4, 3])
+    colours = alt.Scale(domain=list(LEVELS), range=[PALETTE[5], PALETTE[0], INK])
+    legend = alt.Legend(orient="top")
+    rules = rules.encode(color=alt.Color("level:N", title=None, scale=colours, legend=legend))
+    mark = marks.transform_filter(alt.datum.chosen)
+    ring = mark.mark_point(color=PALETTE[5], size=190, strokeWidth=2.5)
+    layers = [rules, marks.encode(color=alt.value(PALETTE[0])), ring]
+    return alt.layer(*layers).properties(width=420, height=220)
 
 
 def draw_agreement(lines: Sequence[Mapping[str, Any]]) -> Any:

@@ -11,11 +11,11 @@ from catalpa.errors import ParameterError, UnknownColumn
 from catalpa.estimator.attributes import number_profile
 from catalpa.estimator.base import Clusterer
 from catalpa.estimator.problem import fitted_of
-from catalpa.plot.theme import INK, alt, cluster_colour, dressed
-from catalpa.plot.view import cluster_titles, look, telling_names
-from catalpa.relations.names import figure, percent, shortened
-from catalpa.relations.numbers import NumberProfile
-from catalpa.relations.profiles import profile_columns
+from catalpa.explain.formatting import figure, percent, shortened
+from catalpa.explain.numbers import NumberProfile
+from catalpa.explain.profiles import profile_columns
+from catalpa.plot.theme import INK, alt, cluster_colour, themed
+from catalpa.plot.view import cluster_titles, important_columns, make_view
 
 # A heat map of more lines than a screen holds is scrolled, not read.
 COLUMNS_SHOWN = 12
@@ -43,7 +43,7 @@ def profile_map(model: Clusterer, columns: Sequence[str] | None = None) -> Any:
     >>> zoo = catalpa.datasets.load("zoo").frame
     >>> chart = profile_map(catalpa.Grove(4, random_state=0).fit(zoo), ["legs", "tail"])
     """
-    told, fitted = telling_names(model), fitted_of(model)
+    told, fitted = important_columns(model), fitted_of(model)
     numbers, counts = number_profile(fitted), fitted.outcome.counts
     ranked = [numbers.columns[at] for at in np.argsort(-numbers.explained, kind="stable")]
     unknown = [name for name in columns or () if name not in told + ranked]
@@ -57,7 +57,7 @@ def profile_map(model: Clusterer, columns: Sequence[str] | None = None) -> Any:
     # One scale of colour, or a column of even shares would look as sharp as any.
     drawn = [alt.vconcat(*parts, spacing=8).resolve_scale(color="shared")] if parts else []
     drawn += [_number_part(means, first=not parts)] if means else []
-    return dressed(alt.vconcat(*drawn, spacing=16).resolve_scale(color="independent"))
+    return themed(alt.vconcat(*drawn, spacing=16).resolve_scale(color="independent"))
 
 
 def _means(numbers: NumberProfile, name: str, titles: list[str | int]) -> list[dict[str, Any]]:
@@ -162,7 +162,7 @@ def cluster_sizes(model: Clusterer, *, width: int = 420) -> Any:
     )
     drawn = base.mark_bar(cornerRadiusEnd=3).encode(color=alt.Color("colour:N", scale=None))
     told = base.mark_text(align="left", dx=5, fontSize=12, color=INK).encode(text="text:N")
-    return dressed(alt.layer(drawn, told).properties(width=width, height=alt.Step(24)))
+    return themed(alt.layer(drawn, told).properties(width=width, height=alt.Step(24)))
 
 
 def number_boxes(model: Clusterer, X: Any, columns: Sequence[str] | None = None, *, width: int = 420) -> Any:
@@ -186,7 +186,7 @@ def number_boxes(model: Clusterer, X: Any, columns: Sequence[str] | None = None,
     >>> rows = [[1.5, "a"], [2.25, "a"], [8.5, "b"], [9.25, "b"]]
     >>> chart = number_boxes(catalpa.KPrototypes(2, random_state=0).fit(rows), rows)
     """
-    found = look(model, X).number_records
+    found = make_view(model, X).number_records
     records = {record["column"]: record for record in found if record["low"] is not None}
     if not records:
         raise ParameterError("The table has no column of numbers; use profile_map for categories.")
@@ -195,7 +195,7 @@ def number_boxes(model: Clusterer, X: Any, columns: Sequence[str] | None = None,
         raise UnknownColumn(f"columns names {unknown}; the columns of numbers are {list(records)}.")
     shown = columns or list(records)[:COLUMNS_SHOWN]
     titles = cluster_titles(model)
-    return dressed(alt.vconcat(*(_boxes(records[name], titles, width) for name in shown), spacing=18))
+    return themed(alt.vconcat(*(_boxes(records[name], titles, width) for name in shown), spacing=18))
 
 
 def _boxes(record: Mapping[str, Any], titles: Sequence[str | int], width: int) -> Any:

@@ -9,11 +9,11 @@ from typing import Any
 from catalpa.errors import ParameterError
 from catalpa.estimator.base import Clusterer
 from catalpa.estimator.problem import fitted_of
-from catalpa.plot.theme import INK, MUTED, alt, cluster_colour, dressed
-from catalpa.plot.view import View, cluster_titles, telling_names
-from catalpa.relations.names import names_in_order, percent, shortened
-from catalpa.relations.relation import Relation
-from catalpa.relations.relations import Matrices, Relations
+from catalpa.explain.formatting import names_in_order, percent, shortened
+from catalpa.explain.relation import Relation
+from catalpa.explain.relations import Matrices, Relations
+from catalpa.plot.theme import INK, MUTED, alt, cluster_colour, themed
+from catalpa.plot.view import View, cluster_titles, important_columns
 from catalpa.table.blocks import FloatArray
 
 LINE = 24  # pixels between two categories
@@ -34,7 +34,7 @@ def relation_tree(model: Clusterer, cluster: int, column: str, *, width: int = 4
 
     Every category has a line of its own. The cluster's most common one stands at the left, and comes first
     where the categories have no order of their own. Every edge is as long as the distance that was learned,
-    and a category's share in the cluster stands beside its name. Categories at distance zero share a line,
+    and a category's share in the cluster is next to its name. Categories at distance zero share a line,
     beyond forty the rarest are left out, and those that no row of the cluster holds are named apart: shares
     say nothing about them.
 
@@ -53,7 +53,7 @@ def relation_tree(model: Clusterer, cluster: int, column: str, *, width: int = 4
     >>> zoo = catalpa.datasets.load("zoo").frame
     >>> chart = relation_tree(catalpa.Grove(4, random_state=0).fit(zoo), 0, "legs")
     """
-    return dressed(_charts(model, column, [cluster], width)[0])
+    return themed(_charts(model, column, [cluster], width)[0])
 
 
 def relation_comparison(model: Clusterer, column: str, clusters: Sequence[int], *, width: int = 320) -> Any:
@@ -67,7 +67,7 @@ def relation_comparison(model: Clusterer, column: str, clusters: Sequence[int], 
     """
     if not len(clusters):
         raise ParameterError("clusters is empty; name two or more clusters to compare.")
-    return dressed(alt.hconcat(*_charts(model, column, clusters, width), spacing=36))
+    return themed(alt.hconcat(*_charts(model, column, clusters, width), spacing=36))
 
 
 def relation_grid(
@@ -99,9 +99,9 @@ def relation_grid(
     shown = range(fitted_of(model).outcome.k) if clusters is None else clusters
     rows = [
         alt.hconcat(*_charts(model, column, shown, width), spacing=18)
-        for column in (telling_names(model)[:4] if columns is None else columns)
+        for column in (important_columns(model)[:4] if columns is None else columns)
     ]
-    return dressed(alt.vconcat(*rows, spacing=24))
+    return themed(alt.vconcat(*rows, spacing=24))
 
 
 def _charts(model: Clusterer, name: str, clusters: Sequence[int], width: int) -> list[Any]:
@@ -236,8 +236,8 @@ def lay_out(
     ``order``, which has the categories in an order of their own, lines keep it; else a line follows the one
     that it hangs on.
     """
-    absent, held = relation.absent, relation.held
-    relation = held.commonest(MOST_CATEGORIES)
+    absent, held = relation.absent, relation.present
+    relation = held.most_common(MOST_CATEGORIES)
     weights = relation.shares
     if weights is None:
         raise ParameterError("A tree is laid out by the shares of its categories, which this relation lacks.")

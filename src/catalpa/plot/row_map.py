@@ -10,9 +10,9 @@ import pandas as pd
 
 from catalpa.errors import ParameterError
 from catalpa.estimator.base import Clusterer
-from catalpa.plot.theme import INK, alt, cluster_colour, cluster_shape, dressed
-from catalpa.plot.view import View, cluster_titles, look
-from catalpa.relations.names import shortened
+from catalpa.explain.formatting import shortened
+from catalpa.plot.theme import INK, alt, cluster_colour, cluster_shape, themed
+from catalpa.plot.view import View, cluster_titles, make_view
 from catalpa.table.blocks import Axis, FloatArray, IntArray
 
 # More points hide each other, and each has a text in the page for those who cannot see it.
@@ -35,7 +35,7 @@ def row_map(
 ) -> Any:
     """Rows as points, coloured by cluster; point at one to see its cells.
 
-    Tables with more than 2 000 rows are sampled, and the chart says so. A row is one point, whatever it
+    Tables with more than 2,000 rows are sampled, and the chart has a note. A row is one point, whatever it
     weighs.
 
     Parameters
@@ -57,13 +57,13 @@ def row_map(
     """
     if method not in MAPS:
         raise ParameterError(f"method={method!r}; a map can be made by {' or '.join(map(repr, MAPS))}.")
-    view = look(model, X, random_state=random_state)
+    view = make_view(model, X, random_state=random_state)
     record = map_points(view, list(view.schema.names), method=method, random_state=random_state)
     chart = draw_map(record, width, height)
     if record["rows"] < record["of"]:
         said = f"{record['rows']:,} of {record['of']:,} rows, drawn at random"
         chart = chart.properties(title={"text": "Map of rows", "subtitle": said})
-    return dressed(chart)
+    return themed(chart)
 
 
 def map_points(
@@ -87,7 +87,7 @@ def map_points(
     return {
         "method": method,
         "rows": len(drawn),
-        "of": len(view.labels),
+        "of": view.rows,
         "explained": explained,
         "titles": [str(title) for title in cluster_titles(view.model)],
         "points": [

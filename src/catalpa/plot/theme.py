@@ -44,7 +44,7 @@ class _Altair:
 alt: Any = _Altair()
 
 
-def dressed(chart: Any) -> Any:
+def themed(chart: Any) -> Any:
     """The chart with the house's axes, grid and type."""
     settings: Mapping[str, Any] = {
         "labelColor": MUTED,

@@ -4,30 +4,52 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from catalpa.engines.local import weight_units
+from catalpa.arrays import safe_divide
+from catalpa.engines.sources import without
 from catalpa.errors import UnseenCategoryWarning
 from catalpa.estimator.base import Clusterer
+from catalpa.estimator.labelled import (
+    SAMPLE_ROWS,
+    TableElsewhere,
+    TableInHand,
+    input_rows,
+    inputs_of,
+    label_part,
+    table_for_rows,
+    traveller,
+)
+from catalpa.estimator.preparing import prepared_rows
 from catalpa.estimator.problem import Fitted, fitted_of
-from catalpa.relations.doubt import border_by_cost, border_by_probability
-from catalpa.relations.names import category_names, shortened
-from catalpa.relations.numbers import NumberProfile, profile_values, quantiles
-from catalpa.relations.profiles import telling_columns
-from catalpa.steps.counts import Counts
+from catalpa.explain.borders import border_by_cost, border_by_probability
+from catalpa.explain.formatting import category_names, shortened
+from catalpa.explain.numbers import (
+    NumberProfile,
+    profile_numbers,
+    profile_values,
+    quantiles,
+)
+from catalpa.explain.profiles import column_importances
+from catalpa.explain.reasons import rows_per_weight
+from catalpa.steps.counts import Counts, summed_by
 from catalpa.table import encode
-from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
-from catalpa.table.schema import Kind, Schema
+from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, search_positions
+from catalpa.table.exact import as_floats, exact_sums
+from catalpa.table.open import Table
+from catalpa.table.schema import ColumnKind, Schema
+from catalpa.table.weights import WeightColumn, column_weights, weight_units
 
-SAMPLE_ROWS = 20_000  # rows whose distances and silhouettes are looked at
+FARTHEST = 1e100  # ranges of the fit; the square of a number that is farther away might be infinite
 TITLE_WIDTH = 24  # letters of a cluster's name in a chart
-HOLE = "(unseen or missing)"  # both are one hole in the codes, which cannot tell them apart
+SPECIAL_LABEL = "(unseen or missing)"  # both are one hole in the codes, which cannot tell them apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +89,12 @@ class View:
 
     model: Clusterer
     fitted: Fitted  # all that the model keeps of its fit
-    labels: IntArray  # (n,); cluster of every row: those of the fit if this is its table, else predicted
-    weights: FloatArray | None  # (n,); of the rows; None where each counts once
+    rows: int  # of the table
+    # labels (n,): cluster of every row: those of the fit if this is its table, else predicted; None where the
+    # rows are elsewhere. weights (n,): of the rows; None where each counts once, or where they are elsewhere.
+    labels: IntArray | None
+    weights: FloatArray | None
+    weighted: bool
     # by_category, sizes (k, V), (k,): weight of the rows of this table per cluster and category, and per
     # cluster; whole numbers where the weights are.
     by_category: IntArray
@@ -89,6 +115,12 @@ class View:
     def k(self) -> int:
         return len(self.sizes)
 
+    @property
+    def row_labels(self) -> IntArray:  # (n,)
+        """Cluster of every row of a table in hand."""
+        assert self.labels is not None
+        return self.labels
+
     @cached_property
     def names(self) -> tuple[tuple[str, ...], ...]:
         """Text of every category of every categorical column."""
@@ -99,16 +131,51 @@ class View:
         texts = {}
         codes = self.sample.codes[at]
         for column, names, code in zip(self.schema.categorical, self.names, codes, strict=True):
-            texts[column.name] = names[code] if code < column.size else HOLE
+            texts[column.name] = names[code] if code < column.size else SPECIAL_LABEL
         for column, number in zip(self.schema.numeric, self.sample.numbers[at], strict=True):
             texts[column.name] = "(missing)" if math.isnan(number) else f"{number:.6g}"
         return {name: texts[name] for name in self.schema.names}
 
 
-def look(model: Clusterer, X: Any, *, sample_weight: Any = None, random_state: int = 0) -> View:
-    """Look at a table through a fitted model."""
+def make_view(model: Clusterer, X: Any, *, sample_weight: Any = None, random_state: int = 0) -> View:
+    """Look at a table through a fitted model.
+
+    Rows that are in memory, or few, are all looked at; of a table elsewhere all rows are counted where they
+    are, and a random sample of them is fetched.
+    """
+    return view_of(model, table_for_rows(X, sample_weight, fitted_of(model).recipe), random_state)
+
+
+def view_of(
+    model: Clusterer,
+    table: TableInHand | TableElsewhere,
+    random_state: int = 0,
+    drawn: tuple[IntArray, Table] | None = None,
+) -> View:
+    """Look at an opened table through a fitted model; ``drawn`` are rows of it that were fetched before."""
+    if isinstance(table, TableElsewhere):
+        return _view_from_afar(model, table, drawn or drawn_rows(table, random_state))
+    return _view(model, table.rows, table.weights, random_state)
+
+
+def drawn_rows(table: TableElsewhere, random_state: int = 0) -> tuple[IntArray, Table]:
+    """Places of the rows that are looked at, and these rows with all their columns."""
+    positions = search_positions(table.source.n_rows, SAMPLE_ROWS, random_state)
+    return positions, table.source.rows_at(positions)
+
+
+def drawn_table(table: TableElsewhere, random_state: int = 0) -> TableInHand:
+    """The random rows of a table elsewhere that are looked at, as a table in hand."""
+    rows = drawn_rows(table, random_state)[1]
+    if table.weight is None:
+        return TableInHand(rows.frame)
+    weights = column_weights(rows, table.weight.name)
+    return TableInHand(rows.only(without(rows.names, table.weight.name)).frame, weights)
+
+
+def _view(model: Clusterer, X: Any, sample_weight: Any, random_state: int) -> View:
     fitted = fitted_of(model)
-    schema = fitted.schema
+    schema, X = fitted.schema, prepared_rows(fitted, X)
     # A table of another day may hold new categories; they are counted and told, not refused.
     encoded = encode(X, schema, handle_unknown="ignore")
     codes, numbers = encoded.rows.blocks[0].codes, encoded.rows.blocks[0].numbers
@@ -120,26 +187,171 @@ def look(model: Clusterer, X: Any, *, sample_weight: Any = None, random_state: i
     )
 
     labels, counts = _labelled(model, X, Block(codes, np.zeros((n, 0)), units), encoded.rows.axis)
-    is_fit_table = per_weight == fitted.units_per_weight and np.array_equal(
-        counts.by_category, fitted.outcome.counts.by_category
-    )
-    by_category, sizes = counts.by_category, counts.sizes
-    if per_weight != 1.0:
-        by_category, sizes = by_category / per_weight, sizes / per_weight
     rows = codes, numbers, labels, np.ones(n) if weights is None else weights
     return View(
         model,
         fitted,
+        n,
         labels,
         weights,
-        by_category,
-        sizes,
+        weights is not None,
+        *_in_weights(counts, per_weight),
         profile_values(numbers, labels, weights, k, schema),
         number_records(X, schema, labels, k, weights),
         _draw(model, X, rows, encoded.rows.axis, random_state),
         encoded.unseen,
         encoded.missing,
-        is_fit_table,
+        _is_of_fit(counts, per_weight, fitted),
+    )
+
+
+def _in_weights(counts: Counts, per_weight: float) -> tuple[Any, Any]:
+    """Counts of categories and sizes in the weights of the user; whole numbers where these are units."""
+    if per_weight == 1.0:
+        return counts.by_category, counts.sizes
+    return counts.by_category / per_weight, counts.sizes / per_weight
+
+
+def _is_of_fit(counts: Counts, per_weight: float, fitted: Fitted) -> bool:
+    """Whether rows are, as far as counts can tell, those that the model was fitted to."""
+    same = np.array_equal(counts.by_category, fitted.outcome.counts.by_category)
+    return per_weight == fitted.units_per_weight and same
+
+
+def _view_from_afar(model: Clusterer, table: TableElsewhere, drawn: tuple[IntArray, Table]) -> View:
+    """A view of a table elsewhere: sums over all rows, and a sample of them in hand."""
+    fitted, (positions, rows) = fitted_of(model), drawn
+    source = inputs_of(model, table.source, None if table.weight is None else table.weight.name)
+    sums: PartSums = source.total(sum_part, traveller(model), table.weight)
+    per_weight = 1.0 if table.weight is None else table.weight.scale.per_weight
+    by_category, sizes = _in_weights(sums.counts, per_weight)
+    own = label_part(rows, model, table.weight)
+    weights = np.ones(len(rows)) if own.units is None else own.units / per_weight
+    uncut, block = _uncut(fitted.schema), own.encoded.rows.blocks[0]
+    known = input_rows(model, rows)
+    profile = sums.numbers.profile(uncut, sizes, per_weight)
+    kept = [uncut.numeric.index(column) for column in fitted.schema.numeric]
+    return View(
+        model,
+        fitted,
+        source.n_rows,
+        None,
+        None,
+        table.weight is not None and (own.units is not None or per_weight != 1.0),
+        by_category,
+        sizes,
+        sums.numbers.profile(fitted.schema, sizes, per_weight, kept),
+        _number_records(profile, _quantiles_of(known, uncut, own.labels, len(sizes), weights)),
+        _sample(
+            model, known, positions, (block.codes, block.numbers, own.labels, weights), own.encoded.rows.axis
+        ),
+        in_order_of(sums.unseen, fitted.schema),
+        in_order_of(sums.missing, fitted.schema),
+        _is_of_fit(sums.counts, per_weight, fitted),
+    )
+
+
+def _quantiles_of(
+    X: Any, uncut: Schema, labels: IntArray, k: int, weights: FloatArray | None
+) -> FloatArray:  # (k, numeric, 5)
+    if not uncut.numeric:
+        return np.zeros((k, 0, 5))
+    return quantiles(encode(X, uncut, handle_unknown="ignore").rows.blocks[0].numbers, labels, weights, k)
+
+
+def _uncut(schema: Schema) -> Schema:
+    """The schema in which columns that are cut into bins are numbers."""
+    columns = tuple(
+        replace(column, kind=ColumnKind.NUMERIC, categories=(), edges=None) if column.binned else column
+        for column in schema.columns
+    )
+    return replace(schema, columns=columns)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberSums:
+    """Sums of the numbers of labelled rows, from the middle of their columns; exact, so that they add so."""
+
+    seen: IntArray  # (k, numeric) int64, in units of weight
+    sums: NDArray[Any]  # (k, numeric) exact, of units times the number
+    squares: NDArray[Any]  # (k, numeric) exact, of units times its square
+
+    @staticmethod
+    def of(
+        numbers: FloatArray, labels: IntArray, units: IntArray | None, k: int, schema: Schema
+    ) -> NumberSums:
+        scaling = schema.scaling
+        unit = (numbers / 2 - scaling.low / 2) / scaling.half_span
+        scaled = np.where(scaling.clipped, np.clip(unit, 0.0, 1.0), np.clip(unit, -FARTHEST, FARTHEST)) - 0.5
+        row_units = np.ones(len(labels), dtype=np.int64) if units is None else units
+        seen = np.zeros((k, numbers.shape[1]), dtype=np.int64)
+        sums, squares = np.zeros((2, k, numbers.shape[1]), dtype=object)
+        for at, values in enumerate(scaled.T):
+            there = ~np.isnan(values)
+            of, present, weight = labels[there], values[there], row_units[there]
+            seen[:, at] = summed_by(of, weight, k)
+            sums[:, at] = exact_sums(weight * present, of, k)
+            squares[:, at] = exact_sums(weight * present * present, of, k)
+        return NumberSums(seen, sums, squares)
+
+    def __add__(self, other: NumberSums) -> NumberSums:
+        return NumberSums(self.seen + other.seen, self.sums + other.sums, self.squares + other.squares)
+
+    def profile(
+        self, schema: Schema, sizes: Any, per_weight: float, kept: Sequence[int] | None = None
+    ) -> NumberProfile:
+        """Means and spreads of the numbers of a schema, or of those at some places here."""
+        places = list(range(self.seen.shape[1])) if kept is None else list(kept)
+        seen = self.seen[:, places]
+        means = safe_divide(as_floats(self.sums[:, places]), seen)
+        variances = np.maximum(safe_divide(as_floats(self.squares[:, places]), seen) - means * means, 0.0)
+        variances[seen == 1] = 0.0  # not what rounding left
+        return profile_numbers(seen / per_weight, means + 0.5, variances, sizes, schema)
+
+
+@dataclass(frozen=True, eq=False)
+class PartSums:
+    """What the rows of a part add to a view."""
+
+    counts: Counts
+    numbers: NumberSums
+    unseen: dict[str, int]
+    missing: dict[str, int]
+
+    def __add__(self, other: PartSums) -> PartSums:
+        return PartSums(
+            self.counts + other.counts,
+            self.numbers + other.numbers,
+            added_cells(self.unseen, other.unseen),
+            added_cells(self.missing, other.missing),
+        )
+
+
+def added_cells(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    """Sums of cells by column."""
+    return {name: one.get(name, 0) + other.get(name, 0) for name in {**one, **other}}
+
+
+def in_order_of(cells: Mapping[str, int], schema: Schema) -> dict[str, int]:
+    """Cells by column, in the order of a schema; parts of a table meet its columns in any order."""
+    place = {name: at for at, name in enumerate((*schema.inputs, *schema.names))}
+    return dict(sorted(cells.items(), key=lambda one: place.get(one[0], len(place))))
+
+
+def sum_part(part: Any, model: Clusterer, weight: WeightColumn | None) -> PartSums:
+    """What the rows of a part of a table add to a view; runs where the rows are."""
+    schema, own = fitted_of(model).schema, label_part(part, model, weight)
+    rows, k = own.encoded.rows, int(model.n_clusters_)
+    block = Block(rows.blocks[0].codes, np.zeros((len(own.labels), 0)), own.units)
+    uncut, numbers = _uncut(schema), rows.blocks[0].numbers
+    if uncut.numeric != schema.numeric:
+        known = input_rows(model, part)
+        numbers = encode(known, uncut, handle_unknown="ignore").rows.blocks[0].numbers
+    return PartSums(
+        Counts.of(block, own.labels, k, rows.axis),
+        NumberSums.of(numbers, own.labels, own.units, k, uncut),
+        own.encoded.unseen,
+        own.encoded.missing,
     )
 
 
@@ -153,18 +365,17 @@ def number_records(
     drawn; None where no number is there, or where they lie is not known.
     """
     # A number that is cut into bins is one all the same, and its own cells are still there.
-    columns = tuple(
-        replace(column, kind=Kind.NUMERIC, categories=(), edges=None) if column.binned else column
-        for column in schema.columns
-    )
-    uncut = replace(schema, columns=columns)
+    uncut = _uncut(schema)
     if not uncut.numeric:
         return []
     numbers = encode(X, uncut, handle_unknown="ignore").rows.blocks[0].numbers
-    profile, inner = (
-        profile_values(numbers, labels, weights, k, uncut),
-        quantiles(numbers, labels, weights, k),
+    return _number_records(
+        profile_values(numbers, labels, weights, k, uncut), quantiles(numbers, labels, weights, k)
     )
+
+
+def _number_records(profile: NumberProfile, inner: FloatArray) -> list[dict[str, Any]]:
+    k = len(profile.seen)
     figures = {
         "rows": profile.seen,
         "mean": profile.means,
@@ -206,21 +417,29 @@ def cluster_titles(model: Clusterer) -> list[str | int]:
     return [short.get(cluster, cluster) for cluster in range(fitted.outcome.k)]
 
 
-def telling_names(model: Clusterer) -> list[str]:
+def important_columns(model: Clusterer) -> list[str]:
     """The categorical columns by how well they tell the clusters of the fit apart, the best first."""
-    counts = fitted_of(model).outcome.counts
-    return [found.column for found in telling_columns(counts.by_category, counts.sizes, model.schema_)]
+    fitted = fitted_of(model)
+    counts = fitted.outcome.counts
+    importances = column_importances(
+        counts.by_category,
+        counts.sizes,
+        fitted.schema,
+        rows_per_weight=rows_per_weight(fitted.rows, float(counts.sizes.sum())),
+    )
+    return [found.column for found in importances]
 
 
 def _labelled(model: Clusterer, X: Any, block: Block, axis: Axis) -> tuple[IntArray, Counts]:
     """Labels of the fit where they belong to these rows, else predicted ones, and what they count."""
     k, labels = int(model.n_clusters_), getattr(model, "labels_", None)
     # Those of the fit are there already; to predict is another pass over the rows.
-    if labels is not None and len(labels) == len(block):
+    # Outliers that are labelled -1 count in their nearest cluster, which the labels do not have.
+    if isinstance(labels, np.ndarray) and len(labels) == len(block) and labels.min(initial=0) >= 0:
         counts = Counts.of(block, labels, k, axis)
         if np.array_equal(counts.by_category, fitted_of(model).outcome.counts.by_category):
             return np.asarray(labels), counts
-    predicted = np.asarray(model.predict(X))
+    predicted = np.asarray(model._nearest(X))
     return predicted, Counts.of(block, predicted, k, axis)
 
 
@@ -230,13 +449,18 @@ def _draw(model: Clusterer, X: Any, table: Sequence[Any], axis: Axis, random_sta
     rows = np.arange(n)
     if n > SAMPLE_ROWS:
         # In the order of the table: an example row is found again by its number.
-        rows = np.sort(np.random.default_rng(random_state).choice(n, SAMPLE_ROWS, replace=False))
-        drawn = _safe_indexing(X, rows)
+        rows = search_positions(n, SAMPLE_ROWS, random_state)
+        drawn = X.at(rows) if isinstance(X, Table) else _safe_indexing(X, rows)
+    return _sample(model, drawn, rows, [part[rows] for part in table], axis)
+
+
+def _sample(model: Clusterer, X: Any, rows: IntArray, own: Sequence[Any], axis: Axis) -> Sample:
+    """The rows of a table, which are at ``rows`` of a larger one, as codes, numbers, labels and weights."""
     with warnings.catch_warnings():
         # The view counts unseen categories itself.
         warnings.simplefilter("ignore", UnseenCategoryWarning)
-        costs = np.asarray(model.transform(drawn), dtype=np.float64)
+        costs = np.asarray(model.transform(X), dtype=np.float64)
         asked = [getattr(model, name, None) for name in ("predict_proba", "outlier_scores")]
-        probabilities, outliers = (None if one is None else np.asarray(one(drawn)) for one in asked)
-    codes, numbers, labels, weights = (part[rows] for part in table)
+        probabilities, outliers = (None if one is None else np.asarray(one(X)) for one in asked)
+    codes, numbers, labels, weights = own
     return Sample(rows, codes, numbers, labels, weights, costs, axis, probabilities, outliers)

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from catalpa.errors import OutputError, needing
-from catalpa.files import told_as, write_atomically
-from catalpa.plot.theme import cluster_colour, cluster_shape, dressed, needs_altair
-from catalpa.relations.names import amount, figure, percent, shortened
+from catalpa.explain.formatting import figure, percent, row_count_text, shortened
+from catalpa.files import reraise_as, write_atomically
+from catalpa.plot.theme import cluster_colour, cluster_shape, needs_altair, themed
 
 NAME_WIDTH = 60  # longer names of columns and categories are cut; a title has them whole
 PALE = ("#E69F00", "#56B4E9", "#CC79A7", "#B8A90A")  # white numbers would be hard to read on these
@@ -56,10 +56,10 @@ class Document:
             colour=cluster_colour,
             chip_class=chip_class,
             percent=percent,
-            amount=amount,
+            amount=row_count_text,
             figure=figure,
             short=lambda name: shortened(name, NAME_WIDTH),
-            many=lambda number, thing: f"{amount(number)} {thing}{'' if number == 1 else 's'}",
+            many=lambda number, thing: f"{row_count_text(number)} {thing}{'' if number == 1 else 's'}",
             **self._content(),
         )
         return str(page)
@@ -73,7 +73,7 @@ class Document:
         """Write the page, or the summary where the name ends in ``.json``."""
         target = Path(path)
         text = self.to_json() if target.suffix.lower() == ".json" else self.html
-        with told_as(OutputError, f"{str(path)!r} cannot be written"):
+        with reraise_as(OutputError, f"{str(path)!r} cannot be written"):
             write_atomically(target, text.encode("utf-8", "replace"))  # a title may hold half a character
 
     def _repr_html_(self) -> str:
@@ -93,7 +93,7 @@ def needs_packages() -> None:
     # Asked for before the work: what is missing should be told at once, not after minutes.
     needs_altair()
     _jinja()
-    _vl_convert()
+    needs_vl_convert()
     if sys.platform == "win32":
         return
     import resource
@@ -108,9 +108,9 @@ def needs_packages() -> None:
 
 
 def _svg(chart: Any) -> str:
-    spec = dressed(chart).properties(background="transparent").to_dict()
+    spec = themed(chart).properties(background="transparent").to_dict()
     # Altair and vl-convert are released apart: the newest Vega-Lite that both know is used by default.
-    return str(_vl_convert().vegalite_to_svg(spec))
+    return str(needs_vl_convert().vegalite_to_svg(spec))
 
 
 def _jinja() -> Any:
@@ -119,7 +119,8 @@ def _jinja() -> Any:
     return jinja2
 
 
-def _vl_convert() -> Any:
+def needs_vl_convert() -> Any:
+    """The module vl_convert, or an error that says how to get it."""
     with needing("A report needs vl-convert-python", EXTRA):
         import vl_convert
     return vl_convert

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from catalpa.engines.sources import without
 from catalpa.errors import ParameterError
+from catalpa.explain.borders import FAR_OUT
+from catalpa.explain.formatting import MISSING
 from catalpa.plot.view import View
-from catalpa.relations.doubt import FAR_OUT
-from catalpa.relations.names import MISSING
 from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.table.open import Table
 from catalpa.table.schema import Schema
 
 # Three of each are read; a longer list is not.
@@ -25,23 +27,28 @@ OUTLIERS = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
+class ExtraColumns:
     """Names of the rows, and columns that were not clustered."""
 
     heading: str = "row"  # above the names; "row" where they are numbers from 0
     names: Any = None  # one for each row; None where rows are told by their number
     columns: Mapping[str, Any] = field(default_factory=dict)
+    # Place of each row among those of which names and cells are known; None where these are all rows.
+    places: Mapping[int, int] | None = None
 
     def name(self, row: int) -> str:
         """What a row is called."""
-        return str(row) if self.names is None else _text(self.names[row])
+        return str(row) if self.names is None else _text(self.names[self._place(row)])
 
     def cells(self, row: int) -> list[str]:
         """Its cells in the columns that took no part."""
-        return [_text(column[row]) for column in self.columns.values()]
+        return [_text(column[self._place(row)]) for column in self.columns.values()]
+
+    def _place(self, row: int) -> int:
+        return row if self.places is None else self.places[row]
 
 
-def set_aside(X: Any, schema: Schema, id: Any = None) -> tuple[Any, Beside]:  # noqa: A002 - as users call it
+def separate_extra_columns(X: Any, schema: Schema, id: Any = None) -> tuple[Any, ExtraColumns]:  # noqa: A002 - as users call it
     """A table without the columns that fit did not have, and those columns.
 
     ``id`` is the column that names the rows, or their names; the frame's own index if not given, where it has
@@ -57,10 +64,29 @@ def set_aside(X: Any, schema: Schema, id: Any = None) -> tuple[Any, Beside]:  # 
         names = nw.maybe_get_index(frame)
         columns = {name: frame.get_column(name) for name in extra if not (isinstance(id, str) and name == id)}
     if id is None:
-        return known, Beside("row", names, columns)
+        return known, ExtraColumns("row", names, columns)
     given = column_given(X, id, "id")
     heading = str(getattr(given, "name", None) or "row")
-    return known, Beside(heading, one_per_row(given, "id", len(X)), columns)
+    return known, ExtraColumns(heading, one_per_row(given, "id", len(X)), columns)
+
+
+def extra_columns_of(
+    rows: Table,
+    positions: IntArray,
+    schema: Schema,
+    identifier: Any = None,
+    weight: str | None = None,
+) -> ExtraColumns:
+    """Names and further columns of the rows of a sample, which are at ``positions`` of the table."""
+    if identifier is not None and not isinstance(identifier, str):
+        raise ParameterError(
+            "id is an array, but the rows of this table are not in memory: give the name of a column."
+        )
+    frame = rows.only(without(rows.names, weight)).frame
+    found = separate_extra_columns(frame, schema, identifier)[1]
+    # The index of the sample counts its own rows.
+    names = None if identifier is None else found.names
+    return replace(found, names=names, places={int(row): at for at, row in enumerate(positions)})
 
 
 def column_given(X: Any, given: Any, setting: str) -> Any:
@@ -93,7 +119,7 @@ def _text(value: Any) -> str:
     return MISSING if missing else str(value)
 
 
-def example_rows(view: View, cluster: int, columns: list[str], beside: Beside) -> dict[str, Any]:
+def example_rows(view: View, cluster: int, columns: list[str], beside: ExtraColumns) -> dict[str, Any]:
     """A few rows of a cluster, those that fit best and those that fit worst.
 
     Of the columns, the most telling first, the first few are shown; ``beside`` is what rows are called, and
@@ -139,7 +165,7 @@ def _distinct(view: View, order: IntArray, most: int) -> dict[bytes, int]:
     return found
 
 
-def example_row(view: View, at: int, cluster: int, shown: list[str], beside: Beside) -> dict[str, Any]:
+def example_row(view: View, at: int, cluster: int, shown: list[str], beside: ExtraColumns) -> dict[str, Any]:
     """A row of the sample: name, cells in the columns ``shown``, what is unusual in it, the next cluster."""
     texts, sample = view.cell_texts(at), view.sample
     held = _shares_held(view, np.array([at]), cluster)
@@ -167,7 +193,7 @@ def example_row(view: View, at: int, cluster: int, shown: list[str], beside: Bes
     }
 
 
-def border_records(view: View, beside: Beside) -> dict[str, Any]:
+def border_records(view: View, beside: ExtraColumns) -> dict[str, Any]:
     """Pairs of clusters with rows between them, most rows first.
 
     A row is on a border where another cluster is at least half as probable as its own; for methods without
@@ -195,7 +221,7 @@ def border_records(view: View, beside: Beside) -> dict[str, Any]:
     }
 
 
-def outlier_records(view: View, beside: Beside, columns: list[str]) -> dict[str, Any] | None:
+def outlier_records(view: View, beside: ExtraColumns, columns: list[str]) -> dict[str, Any] | None:
     """The rows that are far from all clusters, the farthest first; None where the method cannot tell."""
     scores = view.sample.outliers
     if scores is None:

@@ -8,20 +8,22 @@ from typing import Any
 import numpy as np
 
 import catalpa
+from catalpa.arrays import safe_divide
 from catalpa.estimator.attributes import column_notes, repeats_of
 from catalpa.estimator.parameters import WATCHING
+from catalpa.estimator.verdict import Verdict
+from catalpa.explain.formatting import reading_order, shortened
+from catalpa.explain.profiles import column_importances
+from catalpa.explain.reasons import reasons, rows_per_weight, sentence
+from catalpa.explain.repeats import group_numbers
 from catalpa.plot.category_map import category_points
 from catalpa.plot.clarity import measure_clarity
+from catalpa.plot.merge_tree import merge_records, tree_of
 from catalpa.plot.relation_trees import relation_records
 from catalpa.plot.row_map import map_points
 from catalpa.plot.view import View
-from catalpa.relations.names import reading_order, shortened
-from catalpa.relations.numbers import over
-from catalpa.relations.profiles import telling_columns
-from catalpa.relations.reasons import reasons, rows_per_weight, sentence
-from catalpa.relations.repeats import group_numbers
-from catalpa.report.learned import fit_record, split_records, weight_records
-from catalpa.report.rows import COLUMNS_SHOWN, Beside, border_records, example_rows, outlier_records
+from catalpa.report.fit_section import fit_record, split_records, weight_records
+from catalpa.report.rows import COLUMNS_SHOWN, ExtraColumns, border_records, example_rows, outlier_records
 
 # As many as a sentence bears.
 REASONS, MORE_REASONS = 3, 10  # told at once, and told on demand after them
@@ -29,6 +31,7 @@ REASONS, MORE_REASONS = 3, 10  # told at once, and told on demand after them
 MOST_CATEGORIES = 40
 MOST_NAMED = 6  # columns in the sentence; a longer list is a number to the reader
 MOST_POINTS = 100  # categories on the map of a page: more cannot be told apart
+FEWEST_MERGED = 3  # clusters of which a tree says something
 REUSE = {
     "python": (
         'model.save("model.json")\n\n'
@@ -40,18 +43,22 @@ REUSE = {
 }
 
 
-def summarise(view: View, title: str, beside: Beside | None = None) -> dict[str, Any]:
+def summarise(
+    view: View, title: str, beside: ExtraColumns | None = None, verdict: Verdict | None = None
+) -> dict[str, Any]:
     """Everything a report says, as a dict of plain values.
 
-    These are ``title``, ``made_by``, ``table``, ``clarity``, ``clusters``, ``columns``, ``profile``,
-    ``numbers``, ``weights``, ``relations`` and ``splits`` (None where the method has none), ``categories``,
-    ``map``, ``borders``, ``outliers``, ``fit`` and ``reuse``.
+    These are ``title``, ``verdict``, ``made_by``, ``table``, ``clarity``, ``clusters``, ``columns``,
+    ``telling``, ``profile``, ``numbers``, ``weights``, ``relations``, ``splits`` and ``tree`` (None if
+    there is none), ``categories``, ``map``, ``borders``, ``outliers``, ``fit`` and ``reuse``.
     """
+    verdict = view.model.verdict_ if verdict is None else verdict
     columns = column_records(view)
     names = [record["column"] for record in columns]
-    (clarity, means), beside = measure_clarity(view), beside or Beside()
+    (clarity, means), beside = measure_clarity(view), beside or ExtraColumns()
     return {
         "title": title,
+        "verdict": verdict.to_dict(),
         "made_by": {
             "catalpa": catalpa.__version__,
             "method": type(view.model).__name__,
@@ -61,18 +68,19 @@ def summarise(view: View, title: str, beside: Beside | None = None) -> dict[str,
         "clarity": clarity,
         "clusters": _clusters(view, names, means, beside),
         "columns": columns,
-        "telling": telling_text(without_repeats(columns, view)),
+        "telling": importance_text(without_repeats(columns, view)),
         "profile": _profile(view, names),
         "numbers": view.number_records,
         "weights": weight_records(view),
         "splits": split_records(view),
         "relations": relation_records(view, names),
+        "tree": _tree(view),
         "categories": _categories(view),
         "map": map_points(view, names),
         "rows": {"heading": beside.heading, "beside": list(beside.columns)},
         "borders": border_records(view, beside),
         "outliers": outlier_records(view, beside, names[:COLUMNS_SHOWN]),
-        "fit": fit_record(view),
+        "fit": fit_record(view, verdict),
         "reuse": dict(REUSE),
     }
 
@@ -98,10 +106,18 @@ def _categories(view: View) -> dict[str, Any] | None:
     return found | {"points": points[:MOST_POINTS], "left_out": max(len(points) - MOST_POINTS, 0)}
 
 
+def _tree(view: View) -> dict[str, Any] | None:
+    """Which clusters differ least; None where there are too few to tell."""
+    tree = tree_of(view.model)
+    return None if tree is None or tree.k < FEWEST_MERGED else merge_records(tree)
+
+
 def _table(view: View) -> dict[str, Any]:
     return {
-        "rows": len(view.labels),
-        "weight": None if view.weights is None else float(view.weights.sum()),
+        "rows": view.rows,
+        "sampled": len(view.sample.rows) if len(view.sample.rows) < view.rows else None,
+        "sampled_quartiles": view.labels is None,
+        "weight": float(view.sizes.sum()) if view.weighted else None,
         "columns": [
             {"name": column.name, "kind": column.kind.value, "holds": column.describe()}
             for column in view.schema.columns
@@ -109,13 +125,14 @@ def _table(view: View) -> dict[str, Any]:
         "missing": view.missing,
         "unseen": view.unseen,
         "decisions": [*view.schema.decisions, *column_notes(view.fitted)],
+        "notes": column_notes(view.fitted),
     }
 
 
 def _clusters(
-    view: View, names: list[str], clarity: list[float | None], beside: Beside
+    view: View, names: list[str], clarity: list[float | None], beside: ExtraColumns
 ) -> list[dict[str, Any]]:
-    per_weight = rows_per_weight(len(view.labels), float(view.sizes.sum()))
+    per_weight = rows_per_weight(view.rows, float(view.sizes.sum()))
     top = REASONS + MORE_REASONS
     groups = group_numbers(repeats_of(view.fitted))
     found = reasons(
@@ -150,8 +167,8 @@ def _profile(view: View, names: list[str]) -> list[dict[str, Any]]:
         common = np.argsort(-totals, kind="stable")[:MOST_CATEGORIES]
         order = reading_order(column, totals)
         kept = order[np.isin(order, common) & (totals[order] > 0)]
-        shares = over(counts, counts.sum(axis=1, keepdims=True))  # (k, categories)
-        overall = over(totals, counts.sum())
+        shares = safe_divide(counts, counts.sum(axis=1, keepdims=True))  # (k, categories)
+        overall = safe_divide(totals, counts.sum())
         records.append(
             {
                 "column": column.name,
@@ -170,11 +187,12 @@ def _profile(view: View, names: list[str]) -> list[dict[str, Any]]:
 
 
 def column_records(view: View) -> list[dict[str, Any]]:
-    """Every column with the bits it shares with the clusters, the most telling first.
+    """Every column with the bits it shares with the clusters beyond chance, highest first.
 
     For a number these are the bits that a normally distributed column with the same share of explained
-    variance would have.
+    variance would have, where this share is corrected for chance as in the adjusted R squared.
     """
+    per_weight = rows_per_weight(view.rows, float(view.sizes.sum()))
     records = [
         {
             "column": found.column,
@@ -182,12 +200,17 @@ def column_records(view: View) -> list[dict[str, Any]]:
             "bits": found.bits,
             "explained": found.share_of_entropy,
         }
-        for found in telling_columns(view.by_category, view.sizes, view.schema)
+        for found in column_importances(view.by_category, view.sizes, view.schema, rows_per_weight=per_weight)
     ]
-    for column, explained in zip(view.numbers.columns, view.numbers.explained.tolist(), strict=True):
+    for at, (column, explained) in enumerate(
+        zip(view.numbers.columns, view.numbers.explained.tolist(), strict=True)
+    ):
+        members = view.numbers.seen[:, at]
+        rows, means = float(members.sum()) * per_weight, int((members > 0).sum())
+        unexplained = (1.0 - explained) * (rows - 1.0) / (rows - means) if rows > means else 1.0
         # Mutual information of a normal variable; bounded, since means that explain all would have infinitely
         # many bits.
-        bits = -0.5 * math.log2(max(1.0 - explained, 1e-12))
+        bits = -0.5 * math.log2(min(max(unexplained, 1e-12), 1.0))
         records.append({"column": column, "kind": "numeric", "bits": bits, "explained": explained})
     return sorted(records, key=lambda record: -record["bits"])
 
@@ -200,7 +223,7 @@ def without_repeats(columns: list[dict[str, Any]], view: View) -> list[dict[str,
     return list(kept.values())
 
 
-def telling_text(columns: list[dict[str, Any]]) -> str:
+def importance_text(columns: list[dict[str, Any]]) -> str:
     """The few columns that do most, in words."""
     total = sum(record["bits"] for record in columns)
     if not total:

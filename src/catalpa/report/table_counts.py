@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from catalpa.engines.local import LocalEngine, weight_units
+from catalpa.engines.local import LocalEngine
+from catalpa.engines.sources import without
 from catalpa.errors import ColumnMismatch, ColumnWarning, TableError
 from catalpa.estimator.attributes import LEAST_VARIANCE
 from catalpa.estimator.base import Clusterer
+from catalpa.estimator.labelled import traveller, weight_of
+from catalpa.estimator.preparing import source_for_predict
 from catalpa.estimator.problem import Fitted, fitted_of
-from catalpa.relations.names import category_names
-from catalpa.relations.reasons import rows_per_weight
-from catalpa.steps.counts import summed_by_place
-from catalpa.table import encode, infer, open_table
+from catalpa.explain.formatting import category_names
+from catalpa.explain.reasons import rows_per_weight
+from catalpa.plot.view import added_cells, in_order_of
+from catalpa.steps.counts import summed_by, summed_by_place
+from catalpa.table import encode, open_table
 from catalpa.table.blocks import IGNORED, UNSEEN, Axis, Block, FloatArray, IntArray, Rows
-from catalpa.table.intake import Table
-from catalpa.table.schema import Column, Schema
+from catalpa.table.exact import as_floats, exact_sums
+from catalpa.table.infer import schema_of
+from catalpa.table.open import Header, Table
+from catalpa.table.schema import Column, Schema, TableSettings, category_key
+from catalpa.table.summarize import TableSummary, Tally, digest
+from catalpa.table.weights import WeightColumn, weight_units
 
+AS_CATEGORIES = TableSettings(categorical_features=(0,), missing="ignore")
 FARTHEST = 1e100  # ranges of the fit; the square of a number that is farther away might be infinite
 
 
 @dataclass(frozen=True, eq=False)
 class TableCounts:
-    """Sums over the rows of a table, per cluster; counts of several parts of a table can be added.
+    """Sums over the rows of a table, per cluster.
 
     Attributes
     ----------
@@ -50,14 +59,10 @@ class TableCounts:
     sums: FloatArray
     squares: FloatArray
 
-    def __add__(self, other: TableCounts) -> TableCounts:
-        names = ("rows", "sizes", "by_place", "seen", "sums", "squares")
-        return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in names})
-
     @staticmethod
     def of_fit(fitted: Fitted) -> TableCounts:
         """Counts of the rows that a model was fitted to."""
-        counts, axis = fitted.outcome.counts, fitted.schema.axis.with_holes
+        counts, axis = fitted.outcome.counts, fitted.schema.axis.with_special_places
         sizes, by_category = fitted.in_weights(counts.sizes), fitted.in_weights(counts.by_category)
         by_place = np.zeros((len(sizes), axis.length))
         by_place[:, axis.category_places] = by_category
@@ -101,7 +106,6 @@ class NewTable:
     """A table as a model reads it, whatever became of its columns."""
 
     counts: TableCounts
-    labels: IntArray  # (n,)
     certainty: float | None  # mean membership probability of each row's own cluster, if the method has one
     # Per column: cells with a category that fit never saw, and cells without a value.
     unseen: dict[str, int]
@@ -116,50 +120,153 @@ class NewTable:
 
 
 def read_table(model: Clusterer, X: Any, sample_weight: Any = None) -> NewTable:
-    """Encode and count a table, including what ``predict`` refuses."""
-    fitted = fitted_of(model)
-    schema, table = fitted.schema, open_table(X)
-    cells = _Reading.of(table, schema)
-    engine = LocalEngine(Rows(cells.axis, [schema.scaling.apply(cells.as_predicted(schema))]), model.n_jobs)
-    labels = np.asarray(model.predict(engine))
-    certainty = None
-    units, per_weight = (None, 1.0) if sample_weight is None else weight_units(sample_weight, len(labels))
-    weights = np.ones(len(labels)) if units is None else units / per_weight
-    if hasattr(model, "predict_proba"):
-        certainty = float(np.average(np.asarray(model.predict_proba(engine)).max(axis=1), weights=weights))
-    counts = _count(fitted, cells, labels, units, per_weight)
-    absent = [name for name in schema.inputs if name not in cells.sources]
-    extra = [name for name in table.names if table.named and schema.named and name not in schema.inputs]
+    """Encode and count a table wherever its rows are, including what ``predict`` refuses."""
+    fitted, given = fitted_of(model), sample_weight
+    source = source_for_predict(fitted.recipe, X, given if isinstance(given, str) else None)
+    schema, weight, units = fitted.schema, None, None
+    if given is not None and source.in_memory and not isinstance(given, str):
+        units, per_weight = weight_units(given, source.n_rows)
+    else:
+        weight = weight_of(source, given)
+        per_weight = 1.0 if weight is None else weight.scale.per_weight
+    header = source.header.without(None if weight is None else weight.name)
+    known = _matched(header, schema)
+    if known is not None:  # further columns are not read
+        source = source.only([*known, *([] if weight is None else [weight.name])])
+    reading: PartReading = source.total(read_part, traveller(model), weight, units)
+    named = header.named and schema.named
+    unseen = in_order_of(reading.unseen, schema)
     return NewTable(
-        counts,
-        labels,
+        reading.counts.in_weights(reading.rows, schema.axis.with_special_places, per_weight),
+        reading.mean_certainty,
+        unseen,
+        in_order_of(reading.missing, schema),
+        {name: _most_frequent(reading.new[name]) for name in unseen if name in reading.new},
+        in_order_of(reading.items, schema),
+        [name for name in schema.inputs if known is not None and name not in known],
+        [name for name in header.names if named and name not in schema.inputs],
+        {name: reading.problems[name] for name in schema.inputs if name in reading.problems},
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ExactCounts:
+    """What ``TableCounts`` says, in whole units of weight and exact sums: it adds in any order."""
+
+    sizes: IntArray  # (k,) int64
+    by_place: IntArray  # (k, V) int64
+    seen: IntArray  # (k, numeric) int64
+    sums: NDArray[Any]  # (k, numeric), of units times the number
+    squares: NDArray[Any]  # (k, numeric)
+
+    def __add__(self, other: ExactCounts) -> ExactCounts:
+        return ExactCounts(
+            self.sizes + other.sizes,
+            self.by_place + other.by_place,
+            self.seen + other.seen,
+            self.sums + other.sums,
+            self.squares + other.squares,
+        )
+
+    def in_weights(self, rows: int, axis: Axis, per_weight: float) -> TableCounts:
+        """The sums in the weights of the user."""
+        sums, squares = (as_floats(part) / per_weight for part in (self.sums, self.squares))
+        sizes, by_place, seen = (part / per_weight for part in (self.sizes, self.by_place, self.seen))
+        return TableCounts(axis, rows, sizes, by_place, seen, sums, squares)
+
+
+@dataclass(frozen=True, eq=False)
+class PartReading:
+    """What the rows of a part of a table add."""
+
+    rows: int
+    counts: ExactCounts
+    certainty: int | None  # exact sum of units times the largest probability
+    unseen: dict[str, int]
+    missing: dict[str, int]
+    items: dict[str, int]
+    new: dict[str, TableSummary]  # the new categories of a column
+    problems: dict[str, str]
+
+    def __add__(self, other: PartReading) -> PartReading:
+        both_sure = self.certainty is not None and other.certainty is not None
+        new = dict(self.new)
+        for name, more in other.new.items():
+            new[name] = new[name] + more if name in new else more
+        return PartReading(
+            self.rows + other.rows,
+            self.counts + other.counts,
+            (self.certainty or 0) + (other.certainty or 0) if both_sure else None,
+            added_cells(self.unseen, other.unseen),
+            added_cells(self.missing, other.missing),
+            added_cells(self.items, other.items),
+            new,
+            {**other.problems, **self.problems},
+        )
+
+    @property
+    def mean_certainty(self) -> float | None:
+        if self.certainty is None:
+            return None
+        return float(as_floats(np.array([self.certainty], dtype=object))[0]) / max(
+            int(self.counts.sizes.sum()), 1
+        )
+
+
+def read_part(
+    part: Any, model: Clusterer, weight: WeightColumn | None, units: IntArray | None
+) -> PartReading:
+    """What the rows of a part of a table add; ``units`` (n,) are their weights if these are no column."""
+    fitted, table = fitted_of(model), open_table(part)
+    schema = fitted.schema
+    if weight is not None:
+        units, table = weight.units(table), table.only(without(table.names, weight.name))
+    cells = _Reading.of(table, schema)
+    engine = LocalEngine(Rows(cells.axis, [schema.scaling.apply(cells.as_predicted(schema))]))
+    labels = np.asarray(model._nearest(engine))
+    row_units = np.ones(len(labels), dtype=np.int64) if units is None else units
+    certainty = None
+    if hasattr(model, "predict_proba"):
+        most = np.asarray(model.predict_proba(engine)).max(axis=1)
+        certainty = int(exact_sums(row_units * most, np.zeros(len(labels), dtype=np.int64), 1)[0])
+    return PartReading(
+        len(labels),
+        _sums(fitted, cells, labels.astype(np.int64), row_units),
         certainty,
         cells.unseen,
         cells.missing,
-        cells.new_categories(schema),
         cells.items,
-        absent,
-        extra,
+        cells.new_categories(schema),
         cells.problems,
     )
 
 
-def _count(
-    fitted: Fitted, cells: _Reading, labels: IntArray, units: IntArray | None, per_weight: float
-) -> TableCounts:
+def _sums(fitted: Fitted, cells: _Reading, labels: IntArray, units: IntArray) -> ExactCounts:
+    """Sums of labelled cells: sizes, places, and numbers from the mean of the fit."""
     k, axis, scaling = fitted.outcome.k, cells.axis, fitted.schema.scaling
-    values = None if units is None else units[:, None]
-    by_place = summed_by_place(cells.codes, labels, k, axis, values).reshape(k, -1) / per_weight
-    weights = np.ones(len(labels)) if units is None else np.asarray(units / per_weight)
+    by_place = summed_by_place(cells.codes, labels, k, axis, units[:, None]).reshape(k, -1)
     unit = (cells.numbers / 2 - scaling.low / 2) / scaling.half_span
     unit = np.clip(unit, np.where(scaling.clipped, 0.0, -FARTHEST), np.where(scaling.clipped, 1.0, FARTHEST))
     off, present = np.nan_to_num(unit - mean_at_fit(fitted)), ~np.isnan(unit)
-    seen, sums, squares = (
-        np.array([np.bincount(labels, weights * one, k) for one in part.T], dtype=np.float64).reshape(-1, k).T
-        for part in (present, off, off * off)
-    )
-    sizes = np.asarray(np.bincount(labels, weights, k), dtype=np.float64)
-    return TableCounts(axis, len(labels), sizes, by_place, seen, sums, squares)
+    seen = np.zeros((k, off.shape[1]), dtype=np.int64)
+    sums, squares = np.zeros((2, k, off.shape[1]), dtype=object)
+    for at, values in enumerate(off.T):
+        seen[:, at] = summed_by(labels, units * present[:, at], k)
+        sums[:, at] = exact_sums(units * values, labels, k)
+        squares[:, at] = exact_sums(units * values * values, labels, k)
+    return ExactCounts(summed_by(labels, units, k), by_place, seen, sums, squares)
+
+
+def _most_frequent(new: TableSummary, most: int = 3) -> list[dict[str, Any]]:
+    """The most frequent of the new categories of a column, with their number of cells."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ColumnWarning)  # about a column that nothing is fitted to
+        own = schema_of(new, AS_CATEGORIES)
+    column, tally = own.columns[0], new.summaries[0].tally or Tally()
+    times = np.array([tally.get(category_key(value), 0) for value in column.known], dtype=np.int64)
+    names = category_names(column.known)
+    first = [code for code in np.argsort(-times, kind="stable")[:most].tolist() if times[code]]
+    return [{"category": names[code], "cells": int(times[code])} for code in first]
 
 
 @dataclass(eq=False)
@@ -177,7 +284,7 @@ class _Reading:
 
     @staticmethod
     def of(table: Table, schema: Schema) -> _Reading:
-        axis = schema.axis.with_holes
+        axis = schema.axis.with_special_places
         n, sizes = len(table), np.asarray(axis.sizes, dtype=np.int64)
         left_out = np.broadcast_to(sizes + IGNORED, (n, len(sizes))).astype(axis.dtype)
         numbers = np.full((n, len(schema.numeric)), np.nan)
@@ -215,21 +322,13 @@ class _Reading:
         new = (self.codes == sizes + IGNORED) & np.asarray(there, dtype=np.bool_)
         return Block(np.where(new, sizes + UNSEEN, self.codes).astype(self.codes.dtype), self.numbers)
 
-    def new_categories(self, schema: Schema, most: int = 3) -> dict[str, list[dict[str, Any]]]:
-        """The most frequent new categories of every column, with their number of cells."""
+    def new_categories(self, schema: Schema) -> dict[str, TableSummary]:
+        """The new categories of every column that has some."""
         found = {}
         for at, column in enumerate(schema.categorical):
             rows = np.flatnonzero(self.codes[:, at] == column.size + UNSEEN)
-            if column.name not in self.unseen or column.origin is not None or not len(rows):
-                continue
-            cells = self.sources[column.name].at(rows)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ColumnWarning)  # about a column that nothing is fitted to
-                own = infer(cells, categorical_features=[0], missing="ignore")
-            times = np.bincount(encode(cells, own).rows.blocks[0].codes[:, 0])
-            names = category_names(own.columns[0].categories)
-            first = [code for code in np.argsort(-times, kind="stable")[:most].tolist() if times[code]]
-            found[column.name] = [{"category": names[code], "cells": int(times[code])} for code in first]
+            if column.name in self.unseen and column.origin is None and len(rows):
+                found[column.name] = digest(self.sources[column.name].at(rows), AS_CATEGORIES)
         return found
 
 
@@ -237,25 +336,30 @@ def _input(column: Column) -> str:
     return column.name if column.origin is None else column.origin.column
 
 
-def _sources(table: Table, schema: Schema) -> dict[str, Table]:
-    """The columns of the fit that a table has: by name, or by position if either has no names."""
-    names: Sequence[str] = table.names
-    if not (table.named and schema.named):
-        if len(names) != len(schema.inputs):
+def _matched(header: Header, schema: Schema) -> list[str] | None:
+    """The columns of the fit that a table has, by name; None if columns are matched by their position."""
+    if not (header.named and schema.named):
+        if len(header.names) != len(schema.inputs):
             raise ColumnMismatch(
-                f"X has {len(names)} columns, but the model was fitted to {len(schema.inputs)}. Without "
-                "names, columns are matched by their position: give as many, or a table with names."
+                f"X has {len(header.names)} columns, but the model was fitted to {len(schema.inputs)}. "
+                "Without names, columns are matched by their position: give as many, or a table with names."
             )
-        names = schema.inputs
-    there = {name: at for at, name in enumerate(names)}
-    found = {
-        name: replace(table, names=(name,), sources=[table.sources[there[name]]])
-        for name in schema.inputs
-        if name in there
-    }
+        return None
+    found = [name for name in schema.inputs if name in header.names]
     if not found:
         raise ColumnMismatch(
-            f"The table has none of the columns of the fit: it has {list(table.names)}, the fit had "
+            f"The table has none of the columns of the fit: it has {list(header.names)}, the fit had "
             f"{list(schema.inputs)}."
         )
     return found
+
+
+def _sources(table: Table, schema: Schema) -> dict[str, Table]:
+    """The columns of the fit that a table has, each as a table of its own."""
+    known = _matched(table.header, schema)
+    names = schema.inputs if known is None else table.names
+    there = {name: at for at, name in enumerate(names)}
+    return {
+        name: replace(table, names=(name,), sources=[table.sources[there[name]]])
+        for name in known or schema.inputs
+    }

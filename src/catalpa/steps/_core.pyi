@@ -1,10 +1,14 @@
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+from numpy.typing import NDArray
 
 from catalpa.table.blocks import FloatArray, IntArray
 
+AnyArray: TypeAlias = NDArray[Any]
+
 # table and anchor; widths of the columns, the columns group by group and the starts of the groups;
-# means, scale and level of the numbers
-Costs: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray, IntArray, FloatArray, FloatArray, FloatArray]
+# means, scale and level of the numbers, or curve, slope and constant
+Costs: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray, IntArray, AnyArray, AnyArray, AnyArray]
 
 class Tables:
     # Costs, then power, root, shift, tie and number_limit.
@@ -51,13 +55,16 @@ class SoftTables:
     # Costs, then table_rise, anchor_rise and coarser.
     def __init__(self, *parts: *tuple[*Costs, IntArray, IntArray, int]) -> None: ...
 
+class SoftNumbers:
+    def __init__(self, numbers: FloatArray, /) -> None: ...
+
 class Owned:
     def __init__(self) -> None: ...
 
 def share(
     tables: SoftTables,
     fused: Fused,
-    numbers: FloatArray,
+    numbers: SoftNumbers,
     weights: IntArray,
     before: IntArray,
     level: str,
@@ -77,18 +84,30 @@ def share(
 
 class SoftPasses:
     def next(
-        self, least: FloatArray, /
+        self, least: FloatArray, number_least: FloatArray, /
     ) -> tuple[tuple[int, int], tuple[int, int], tuple[int, int], int, int, float] | None: ...
     def counted(
-        self, by_category: IntArray, sizes: IntArray, led: IntArray, /
+        self,
+        by_category: IntArray,
+        sizes: IntArray,
+        sums: IntArray,
+        squares: IntArray,
+        seen: IntArray,
+        led: IntArray,
+        /,
     ) -> tuple[tuple[int, int], tuple[int, int]]: ...
 
 def soft_passes(
     codes: Fused,
+    numbers: SoftNumbers,
     weights: IntArray,
     counts: IntArray,
     sizes: IntArray,
+    sums: IntArray,
+    squares: IntArray,
+    seen: IntArray,
     columns: ColumnPriors,
+    of_numbers: NumberPriors,
     units: float,
     released: bool,
     quanta: float,
@@ -97,6 +116,17 @@ def soft_passes(
     /,
 ) -> SoftPasses | None: ...
 def logarithm(numbers: FloatArray, found: FloatArray, level: str, /) -> None: ...
+
+class NumberPriors:
+    def __init__(
+        self,
+        middle: FloatArray,
+        spread: FloatArray,
+        missing: FloatArray,
+        common: IntArray,
+        prior: float,
+        /,
+    ) -> None: ...
 
 class ColumnPriors:
     def __init__(

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -17,10 +17,11 @@ from numpy.typing import DTypeLike
 from catalpa.steps import compiled, reference
 from catalpa.steps.compiled import _core
 from catalpa.steps.counts import Counts, SharedCounts
-from catalpa.steps.scores import ROWS_AT_ONCE, FixedScores, distances
+from catalpa.steps.scores import ROWS_AT_ONCE, FixedScores, distances, rows_below
 from catalpa.steps.soft import reference as soft_reference
 from catalpa.steps.soft.scores import FINEST, ROOM, FixedShares, log_likelihood
 from catalpa.table.blocks import Block, FloatArray, IntArray, ticks
+from catalpa.table.exact import exact_sums
 from catalpa.table.fused import code_dtype
 from catalpa.table.joined import JoinedAxis
 
@@ -34,7 +35,7 @@ class Memory:
 
     labels: IntArray | None = None  # (n,)
     counts: Counts | None = None
-    packed: compiled.Packed | None = None
+    packed: compiled.PackedCodes | None = None
     joined: JoinedAxis | None = None  # how the codes were joined
 
 
@@ -91,13 +92,13 @@ def _assigned_by_core(block: Block, memory: Memory, fixed: FixedScores, level: s
     )
     if memory.labels is not None and memory.counts is None:  # the core was told of no labels to compare with
         moved = int((labels != memory.labels).sum())
-    counts = Counts(*into.arrays, cost=compiled.whole(cost), moved=moved)
+    counts = Counts(*into.arrays, cost=compiled.join_halves(cost), moved=moved)
     return counts, Memory(labels, counts, packed, fixed.joined)
 
 
-def _tables(packed: compiled.Packed, fixed: FixedScores) -> _core.Tables:
+def _tables(packed: compiled.PackedCodes, fixed: FixedScores) -> _core.Tables:
     own = fixed.power, bool(fixed.root), fixed.shift, fixed.tie, fixed.number_limit
-    return compiled.prepared(_core.Tables, packed, fixed, *own)
+    return compiled.core_arguments(_core.Tables, packed, fixed, *own)
 
 
 def label_rows(block: Block, fixed: FixedScores) -> IntArray:  # (n,) int32
@@ -106,6 +107,11 @@ def label_rows(block: Block, fixed: FixedScores) -> IntArray:  # (n,) int32
     if level is None:
         return _reference_rows(block, fixed)[0].astype(np.int32)
     return _by_core(_core.label, block, fixed, level, np.int32)
+
+
+def label_rows_above(block: Block, fixed: FixedScores, least: float) -> IntArray:  # (n,) int32
+    """Nearest cluster of every row; -1 for rows whose log density is below ``least``."""
+    return np.where(rows_below(block, fixed, least), np.int32(-1), label_rows(block, fixed))
 
 
 def least_costs(block: Block, fixed: FixedScores) -> IntArray:  # (n,) int64
@@ -130,6 +136,17 @@ def measure_rows(block: Block, fixed: FixedScores) -> FloatArray:  # (n, k)
     """Cost of every row in every cluster, as a real number."""
     parts = [reference.row_costs(part, fixed, distances(part, fixed)) for part in block.cut(ROWS_AT_ONCE)]
     return np.asarray(np.concatenate(parts) * fixed.quantum)
+
+
+def nearest_costs(block: Block, fixed: FixedScores) -> FloatArray:  # (n,)
+    """Cost of every row in its cluster, as a real number."""
+    return np.asarray(measure_rows(block, fixed).min(axis=1))
+
+
+def summed_exactly(block: Block, step: Callable[..., FloatArray], *args: Any) -> int:
+    """Exact sum of what a step gives for every row; it does not depend on how rows are cut into blocks."""
+    values = step(block, *args)
+    return int(exact_sums(values, np.zeros(len(values), dtype=np.int64), 1)[0])
 
 
 def _reference_rows(block: Block, fixed: FixedScores) -> tuple[IntArray, IntArray]:
@@ -167,9 +184,10 @@ class SharedMemory:
 
     leaders: IntArray | None = None  # (n,)
     shares: IntArray | None = None  # (n, k) int32, where the change of the shares is asked for
-    packed: compiled.Packed | None = None  # what the core prepared of the block's codes
+    packed: compiled.PackedCodes | None = None  # what the core prepared of the block's codes
     owned: _core.Owned | None = None  # rows that one cluster has whole, counted
-    joined: JoinedAxis | None = None  # how the codes of both were joined
+    numbers: _core.SoftNumbers | None = None  # the block's numbers as the core reads them
+    joined: JoinedAxis | None = None  # how the codes of ``packed`` and ``owned`` were joined
 
 
 def share_and_count(
@@ -192,8 +210,8 @@ def _valid_shared_memory(memory: SharedMemory, fixed: FixedShares) -> SharedMemo
     same = memory.packed is not None and memory.packed.axis == fixed.axis and memory.joined == fixed.joined
     packed, owned = (memory.packed, memory.owned) if same else (None, None)
     if memory.shares is not None and memory.shares.shape[1] != fixed.k:
-        return SharedMemory(packed=packed, joined=fixed.joined)
-    return SharedMemory(memory.leaders, memory.shares, packed, owned, fixed.joined)
+        return SharedMemory(packed=packed, numbers=memory.numbers, joined=fixed.joined)
+    return replace(memory, packed=packed, owned=owned, joined=fixed.joined)
 
 
 def _shared_by_core(
@@ -201,6 +219,7 @@ def _shared_by_core(
 ) -> tuple[SharedCounts, SharedMemory]:
     """Sums by the core, as ``reference.count`` gives them."""
     packed = memory.packed or compiled.pack(fixed.coded(block), fixed.axis, fixed.k)
+    numbers = memory.numbers or compiled.soft_numbers(block)
     shares = np.empty((len(block), fixed.k), dtype=np.int32) if keep else None
     foremost = np.empty(len(block), dtype=code_dtype(fixed.k + 1))
     into = Counts.none(fixed.k, fixed.axis.length, fixed.n_numeric)
@@ -208,7 +227,7 @@ def _shared_by_core(
     *sums, moved = _core.share(
         _soft_tables(packed, fixed),
         packed.fused,
-        compiled.core_numbers(block),
+        numbers,
         compiled.core_weights(block),
         NO_SHARES if memory.shares is None else memory.shares,
         level,
@@ -220,9 +239,11 @@ def _shared_by_core(
         *into.arrays,
         led,
     )
-    cost, log, gap, change = map(compiled.whole, sums)
-    counted = SharedCounts(Counts.made_of(into.arrays, cost, moved), log, gap, led, change)
-    return counted, SharedMemory(foremost, shares, packed, owned, fixed.joined)
+    cost, log, gap, change = map(compiled.join_halves, sums)
+    counted = SharedCounts(Counts.from_arrays(into.arrays, cost, moved), log, gap, led, change)
+    # With all rows of a large table their numbers would be in memory twice.
+    kept = numbers if keep else None
+    return counted, SharedMemory(foremost, shares, packed, owned, kept, fixed.joined)
 
 
 def _as_dtype_of(leaders: IntArray | None, foremost: IntArray) -> IntArray:
@@ -234,10 +255,10 @@ def _as_dtype_of(leaders: IntArray | None, foremost: IntArray) -> IntArray:
     return np.minimum(leaders, np.iinfo(foremost.dtype).max).astype(foremost.dtype)
 
 
-def _soft_tables(packed: compiled.Packed, fixed: FixedShares) -> _core.SoftTables:
+def _soft_tables(packed: compiled.PackedCodes, fixed: FixedShares) -> _core.SoftTables:
     table_rise = NO_SHARES if fixed.table_rise is None else fixed.table_rise
     anchor_rise = NO_CLUSTERS if fixed.anchor_rise is None else fixed.anchor_rise
-    return compiled.prepared(_core.SoftTables, packed, fixed, table_rise, anchor_rise, fixed.coarser)
+    return compiled.core_arguments(_core.SoftTables, packed, fixed, table_rise, anchor_rise, fixed.coarser)
 
 
 def _shared_by_reference(
@@ -276,11 +297,12 @@ class CorePasses:
     report of a pass comes back; ``cluster.grove.em`` makes the same passes on any engine, as their meaning.
     """
 
-    def __init__(self, passes: _core.SoftPasses, k: int, joined: JoinedAxis) -> None:
+    def __init__(self, passes: _core.SoftPasses, k: int, joined: JoinedAxis, numeric: int) -> None:
         self._passes, self._k, self._joined = passes, k, joined
         self._least: FloatArray = np.empty(joined.axis.length)
-        # Counts over all clusters of every place, and of all rows: the same in every pass.
-        self._together: tuple[FloatArray, float] | None = None
+        self._number_least: FloatArray = np.empty(numeric)
+        # Counts over all clusters of every place, of all rows and of every number: the same in every pass.
+        self._together: tuple[FloatArray, float, IntArray] | None = None
 
     @property
     def begun(self) -> bool:
@@ -289,45 +311,49 @@ class CorePasses:
 
     def next(self) -> PassReport | None:
         """One more pass; None if costs may not fit, and no pass was made."""
-        report = self._passes.next(self._least)
+        report = self._passes.next(self._least, self._number_least)
         if report is None:
             return None
         cost, log, change, moved, clusters, lowest = report
         if self._together is None:
-            by_place, sizes, *_ = self._counted()
-            self._together = by_place.sum(axis=0).astype(np.float64), float(sizes.sum())
-        places, rows = self._together
+            counts, _ = self._counted()
+            places = counts.by_category.sum(axis=0).astype(np.float64)
+            self._together = places, float(counts.sizes.sum()), counts.seen.sum(axis=0)
+        places, rows, seen = self._together
         taken_out = float(places @ self._least) + rows * lowest
+        if len(seen):
+            taken_out += float(seen @ self._number_least)
         return PassReport(
-            log_likelihood(compiled.whole(log), compiled.whole(cost), taken_out),
+            log_likelihood(compiled.join_halves(log), compiled.join_halves(cost), taken_out),
             moved,
             clusters,
-            compiled.whole(change),
+            compiled.join_halves(change),
         )
 
     @property
     def shared(self) -> SharedCounts:
         """Soft counts of the last pass."""
-        by_place, sizes, led, log, gap = self._counted()
+        counts, (led, log, gap) = self._counted()
         pairs = None
         if self._joined.edges:
-            by_place, pairs = self._joined.split(by_place)
-        counts = Counts.made_of([by_place, sizes, *Counts.none(self._k, 0, 0).arrays[2:]])
-        return SharedCounts(counts, compiled.whole(log), compiled.whole(gap), led, 0, pairs)
+            by_category, pairs = self._joined.split(counts.by_category)
+            counts = replace(counts, by_category=by_category)
+        return SharedCounts(counts, compiled.join_halves(log), compiled.join_halves(gap), led, 0, pairs)
 
-    def _counted(self) -> tuple[IntArray, IntArray, IntArray, tuple[int, int], tuple[int, int]]:
-        by_place = np.empty((self._k, len(self._least)), dtype=np.int64)
-        sizes, led = np.empty(self._k, dtype=np.int64), np.empty(self._k, dtype=np.int64)
-        log, gap = self._passes.counted(by_place, sizes, led)
-        return by_place, sizes, led, log, gap
+    def _counted(self) -> tuple[Counts, tuple[IntArray, tuple[int, int], tuple[int, int]]]:
+        counts = Counts.none(self._k, len(self._least), len(self._number_least))
+        led = np.empty(self._k, dtype=np.int64)
+        log, gap = self._passes.counted(*counts.arrays, led)
+        return counts, (led, log, gap)
 
 
 def passes_by_core(
     block: Block,
-    packed: compiled.Packed,
+    packed: compiled.PackedCodes,
     joined: JoinedAxis,
     shared: SharedCounts,
-    columns: _core.ColumnPriors,
+    numbers: _core.SoftNumbers,
+    priors: tuple[_core.ColumnPriors, _core.NumberPriors],
     units: float,
     free_sizes: bool,
 ) -> CorePasses | None:
@@ -342,20 +368,24 @@ def passes_by_core(
     counts = shared.counts
     passes = _core.soft_passes(
         packed.fused,
+        numbers,
         compiled.core_weights(block),
         np.ascontiguousarray(counts.by_category),
         counts.sizes,
-        columns,
+        np.ascontiguousarray(counts.sums),
+        np.ascontiguousarray(counts.squares),
+        np.ascontiguousarray(counts.seen),
+        *priors,
         units,
         free_sizes,
         FINEST,
         ROOM,
         level,
     )
-    return None if passes is None else CorePasses(passes, counts.k, joined)
+    return None if passes is None else CorePasses(passes, counts.k, joined, counts.sums.shape[1])
 
 
-def foremost_shares(block: Block, fixed: FixedShares) -> IntArray:  # (1,) int64
+def largest_shares(block: Block, fixed: FixedShares) -> IntArray:  # (1,) int64
     """Sum of weight times the largest share of every row, in ``2 ** -20``."""
     total = 0
     for part in block.cut(ROWS_AT_ONCE):

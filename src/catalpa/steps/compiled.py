@@ -26,7 +26,7 @@ CoreTables = TypeVar("CoreTables")
 
 
 @dataclass(frozen=True, eq=False)
-class Packed:
+class PackedCodes:
     """Codes of a block with several columns fused into one code each."""
 
     axis: Axis  # the axis that the codes were fused on
@@ -86,9 +86,9 @@ def _level(asked: str) -> str:
     )
 
 
-def pack(block: Block, axis: Axis, k: int) -> Packed:
+def pack(block: Block, axis: Axis, k: int) -> PackedCodes:
     """The block's columns fused into groups that suit a table of ``k`` clusters."""
-    groups, held = pass_groups(axis.widths, k, len(block)), block.held
+    groups, held = pass_groups(axis.widths, k, len(block)), block.storage
     # Rows are kept in groups for any number of clusters. Few allow larger ones: then codes of their own pay.
     if isinstance(held, Fused) and held.widths == tuple(axis.widths) and len(held.groups) <= len(groups):
         groups = held.groups
@@ -100,7 +100,7 @@ def pack(block: Block, axis: Axis, k: int) -> Packed:
             "A block holds codes beyond the categories of its columns. Encode the table with the schema "
             "that the axis was made from."
         )
-    return Packed(axis, groups, fused, block.present_cells(axis))
+    return PackedCodes(axis, groups, fused, block.present_cells(axis))
 
 
 def core_groups(axis: Axis, groups: Groups) -> tuple[IntArray, IntArray, IntArray]:
@@ -115,19 +115,24 @@ def core_numbers(block: Block) -> FloatArray:
     return np.ascontiguousarray(block.numbers, dtype=np.float64)
 
 
+def soft_numbers(block: Block) -> _core.SoftNumbers:
+    """The block's numbers as soft passes of the core read them."""
+    return _core.SoftNumbers(core_numbers(block))
+
+
 def core_weights(block: Block) -> IntArray:
     """The block's weights as the core reads them; empty where every row weighs one."""
     return NO_ROWS if block.weights is None else np.ascontiguousarray(block.weights, dtype=np.int64)
 
 
-def whole(halves: Sequence[int]) -> int:
+def join_halves(halves: Sequence[int]) -> int:
     """A sum that the core gives as two halves of 128 bits."""
     high, low = halves
     return (high << 64) + low
 
 
-def prepared(
-    make: Callable[..., CoreTables], packed: Packed, fixed: FixedTable, *own: float | IntArray
+def core_arguments(
+    make: Callable[..., CoreTables], packed: PackedCodes, fixed: FixedTable, *own: float | IntArray
 ) -> CoreTables:
     """The core's tables for these groups of columns, made once per pass of what all costs share and ``own``.
 
@@ -135,5 +140,5 @@ def prepared(
     """
     if packed.groups not in fixed.prepared:
         places = fixed.table, fixed.anchor, *core_groups(fixed.axis, packed.groups)
-        fixed.prepared[packed.groups] = make(*places, fixed.means, fixed.scale, fixed.level, *own)
+        fixed.prepared[packed.groups] = make(*places, *fixed.number_costs, *own)
     return cast(CoreTables, fixed.prepared[packed.groups])

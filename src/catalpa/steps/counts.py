@@ -81,7 +81,7 @@ class Counts:
     moved: int  # rows whose cluster changed since the pass before
 
     @staticmethod
-    def made_of(arrays: Iterable[IntArray], cost: int = 0, moved: int = 0) -> Counts:
+    def from_arrays(arrays: Iterable[IntArray], cost: int = 0, moved: int = 0) -> Counts:
         """Counts of arrays in the order of the fields."""
         by_category, sizes, sums, squares, seen = arrays
         return Counts(by_category, sizes, sums, squares, seen, cost, moved)
@@ -115,7 +115,7 @@ class Counts:
                 values *= weights[:, None]
             nowhere = np.zeros((len(block), 1), dtype=np.uint8)
             parts = np.split(summed_by_place(nowhere, labels, k, Axis((1,)), values), 3, axis=1)
-            counts = Counts.made_of([*counts.arrays[:2], *(np.ascontiguousarray(part) for part in parts)])
+            counts = Counts.from_arrays([*counts.arrays[:2], *(np.ascontiguousarray(part) for part in parts)])
         return replace(
             counts,
             by_category=np.ascontiguousarray(every.reshape(k, -1)[:, axis.category_places]),
@@ -124,7 +124,7 @@ class Counts:
 
     def __add__(self, other: Counts) -> Counts:
         arrays = [mine + theirs for mine, theirs in zip(self.arrays, other.arrays, strict=True)]
-        return Counts.made_of(arrays, self.cost + other.cost, self.moved + other.moved)
+        return Counts.from_arrays(arrays, self.cost + other.cost, self.moved + other.moved)
 
     @property
     def k(self) -> int:
@@ -137,7 +137,7 @@ class Counts:
 
     def map(self, change: Callable[[IntArray], IntArray]) -> Counts:
         """The same counts with every array changed; cost and moved rows stay."""
-        return Counts.made_of([change(part) for part in self.arrays], self.cost, self.moved)
+        return Counts.from_arrays([change(part) for part in self.arrays], self.cost, self.moved)
 
     def times(self, factor: float) -> Counts:
         """Counts of rows that weigh ``factor`` times as much, rounded to whole units."""
@@ -152,15 +152,15 @@ class Counts:
         return self.map(lambda part: part.sum(axis=0, keepdims=True))
 
     def folded(self, axis: Axis) -> Counts:
-        """The same counts over true categories only, the holes of ``axis`` left out."""
-        return replace(self, by_category=axis.fold(self.by_category)) if axis.holes else self
+        """The same counts without the special places of ``axis``."""
+        return replace(self, by_category=axis.fold(self.by_category)) if axis.special_places else self
 
     def of_column(self, part: slice) -> IntArray:
         """Counts of one column's categories, (k, categories)."""
         return self.by_category[:, part]
 
     def shares(self, axis: Axis) -> FloatArray:
-        """Share of each category among the cluster's rows that have the column; 0 where none has."""
+        """Share of each category among the cluster's rows with a value in the column; 0 if there are none."""
         shares = np.zeros(self.by_category.shape)
         for part in axis.base.slices():
             of_column = self.by_category[:, part]
@@ -173,7 +173,7 @@ class Counts:
         return float((self.by_category * table.T).sum())
 
     def means(self) -> FloatArray:
-        """Mean of each number in each cluster, (k, numeric), on [0, 1]; 0 where none has one."""
+        """Mean of each number in each cluster, (k, numeric), on [0, 1]; 0 without numbers."""
         means = np.zeros(self.sums.shape)
         if not means.size:  # most tables, and this is asked after every pass
             return means
@@ -181,7 +181,7 @@ class Counts:
         return means
 
     def variances(self) -> FloatArray:
-        """Variance of each number in each cluster, (k, numeric), on [0, 1]; 0 where none has one."""
+        """Variance of each number in each cluster, (k, numeric), on [0, 1]; 0 without numbers."""
         means, squares = self.means(), self.squares * 2.0**-SQUARE_BITS
         return np.maximum(squares / np.maximum(self.seen, 1) - means * means, 0.0)
 
@@ -222,8 +222,8 @@ class SharedCounts:
         return SharedCounts(counts, 0, 0, (counts.sizes > 0).astype(np.int64), 0)
 
     @staticmethod
-    def leaning(counts: Counts, share: float) -> SharedCounts:
-        """Counts of rows that their own cluster has by ``share``, all by equal parts of the rest."""
+    def smoothed(counts: Counts, share: float) -> SharedCounts:
+        """Soft counts: ``share`` of each row in its own cluster, the rest spread evenly."""
 
         def shared(part: IntArray, unit: int) -> IntArray:
             whole = part.sum(axis=0, keepdims=True)
@@ -232,11 +232,11 @@ class SharedCounts:
 
         units = (WHOLE, WHOLE, WHOLE >> SUM_DROP, WHOLE >> SQUARE_DROP, WHOLE)
         parts = (shared(part, unit) for part, unit in zip(counts.arrays, units, strict=True))
-        return SharedCounts.of(Counts.made_of(parts))
+        return SharedCounts.of(Counts.from_arrays(parts))
 
     def folded(self, axis: Axis) -> SharedCounts:
-        """The same sums over true categories only, the holes of ``axis`` left out."""
-        return replace(self, counts=self.counts.folded(axis)) if axis.holes else self
+        """The same sums without the special places of ``axis``."""
+        return replace(self, counts=self.counts.folded(axis)) if axis.special_places else self
 
 
 def most_frequent(by_category: IntArray, axis: Axis, fallback: IntArray | None = None) -> IntArray:
@@ -277,7 +277,7 @@ def modes_and_counts(by_category: IntArray, axis: Axis) -> tuple[IntArray, IntAr
 def cooccurrences(block: Block, axis: Axis) -> IntArray:  # (V, V) int64
     """Weight of the rows that hold both categories; the diagonal counts each category.
 
-    Over true categories only: a cell that is left out meets nothing.
+    Without special places: an ignored missing value co-occurs with nothing.
 
     Examples
     --------
@@ -287,7 +287,7 @@ def cooccurrences(block: Block, axis: Axis) -> IntArray:  # (V, V) int64
     """
     wide = axis.n_columns >= MANY_COLUMNS and axis.length <= FEW_CATEGORIES * axis.n_columns
     together = _by_product(block, axis) if wide else _by_pairs(block, axis)
-    if not axis.holes:
+    if not axis.special_places:
         return together
     kept = axis.category_places
     return np.ascontiguousarray(together[np.ix_(kept, kept)])
@@ -332,8 +332,8 @@ def cooccurrences_with_bins(block: Block, axis: Axis, n_bins: int) -> IntArray: 
 
     A missing number meets nothing.
     """
-    wide = binned_axis(axis, block.numbers.shape[1], n_bins).with_holes
+    wide = binned_axis(axis, block.numbers.shape[1], n_bins).with_special_places
     inside = np.clip(np.floor(np.nan_to_num(block.numbers) * n_bins), 0, n_bins - 1).astype(np.int64)
     bins = np.where(np.isnan(block.numbers), n_bins + IGNORED, inside)
     codes = np.concatenate([block.codes.astype(np.int64), bins], axis=1)
-    return cooccurrences(replace(block, held=codes), wide)
+    return cooccurrences(replace(block, storage=codes), wide)

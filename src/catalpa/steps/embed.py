@@ -24,7 +24,7 @@ Looked: TypeAlias = MutableMapping[Block, tuple[FixedScores, IntArray]]
 
 
 @dataclass(frozen=True, eq=False)
-class AwayByTable:
+class TableDistances:
     """Distances that are sums of table entries.
 
     ``looked`` remembers what was found for the rows chosen before, so that one more row costs one look
@@ -38,7 +38,7 @@ class AwayByTable:
         return self._least(block) >> max(self._largest.bit_length() - KEPT_BITS, 0)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return AwayByTable, (self.chosen,)
+        return TableDistances, (self.chosen,)
 
     @cached_property
     def _largest(self) -> int:
@@ -69,7 +69,7 @@ def _newest(now: FixedScores, before: FixedScores) -> FixedScores | None:
     return replace(now, table=table, anchor=anchor, means=none, scale=none, level=none, prepared={})
 
 
-def away_of_means(
+def distances_to_means(
     vectors: FloatArray, columns: int, chosen: FloatArray, axis: Axis, block: Block
 ) -> IntArray:
     """Squared distances between mean vectors: of a block's rows, and ``chosen`` (rows, p)."""

@@ -21,7 +21,7 @@ def nearest(total: IntArray, tie: int) -> IntArray:  # (n,) int64
 
 
 def row_costs(block: Block, fixed: FixedScores, total: IntArray) -> IntArray:
-    """Reported cost of sums ``total`` (n,) or (n, k): rescaled for left-out cells, rooted if asked.
+    """Reported cost of sums ``total`` (n,) or (n, k): rescaled for ignored cells, rooted if requested.
 
     A sum below zero has no root; it counts as zero.
     """

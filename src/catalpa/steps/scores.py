@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from catalpa.table.blocks import FARTHEST, HOLES, Axis, Block, FloatArray, IntArray
 from catalpa.table.fused import Groups
@@ -98,10 +100,6 @@ class FixedTable:
     axis: Axis
     table: IntArray  # (axis.length, k)
     anchor: IntArray  # (k,)
-    # means, scale, level (k, numeric)
-    means: FloatArray
-    scale: FloatArray
-    level: FloatArray
     joined: JoinedAxis | None  # how the codes of blocks become those of ``axis``; None if they are
     prepared: dict[Groups, object]
 
@@ -114,8 +112,13 @@ class FixedTable:
         return block if self.joined is None else self.joined.join(block)
 
     @property
+    def number_costs(self) -> tuple[NDArray[Any], ...]:
+        """What the core takes of the costs of numbers, arrays (k, numeric)."""
+        raise NotImplementedError
+
+    @property
     def n_numeric(self) -> int:
-        return int(self.means.shape[1])
+        return int(self.number_costs[0].shape[1])
 
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "prepared": {}}
@@ -143,6 +146,10 @@ class FixedScores(FixedTable):
     prepared: dict[Groups, object] = field(default_factory=dict, repr=False, compare=False)
 
     @property
+    def number_costs(self) -> tuple[NDArray[Any], ...]:
+        return self.means, self.scale, self.level
+
+    @property
     def tie(self) -> int:
         return self.axis.n_columns + self.n_numeric
 
@@ -155,13 +162,13 @@ class FixedScores(FixedTable):
         """Cap of the numeric part of a row's cost, so that the sum fits 64 bits."""
         return float(2.0 ** min(_room(self.tie) - self.shift, 1023))  # beyond it there is no number
 
-    def with_hole_costs(self, costs: FloatArray) -> FixedScores:
+    def with_special_costs(self, costs: FloatArray) -> FixedScores:
         """The same scores with ``costs`` (columns, k) for cells that match no category.
 
-        Usually a left-out cell costs nothing and an unseen category as much as the farthest one; a method
+        Usually an ignored missing value costs 0 and an unseen category as much as the farthest one; a method
         for which both simply equal nothing says here what that costs.
         """
-        if not self.axis.holes:
+        if not self.axis.special_places:
             return self
         table = self.table.copy()
         for column, part in enumerate(self.axis.slices()):
@@ -169,8 +176,8 @@ class FixedScores(FixedTable):
         return replace(self, table=table, prepared={})
 
 
-def fix(scores: Scores, axis: Axis) -> FixedScores:
-    """Round scores over categories to integers on ``axis``, whose holes get their costs here."""
+def to_fixed_point(scores: Scores, axis: Axis) -> FixedScores:
+    """Round scores over categories to integers on ``axis``, and fill in the costs of special places."""
     table, coded, joined = scores.on(axis)
     shift = _shift(scores, axis) if joined is None else _shift(replace(scores, table=table), coded)
     wide = np.ascontiguousarray(table) * 2.0**shift
@@ -197,7 +204,7 @@ def distances(block: Block, fixed: FixedScores) -> IntArray:  # (n, k) int64
     return total
 
 
-def number_costs(numbers: FloatArray, fixed: FixedTable, power: int = 2) -> FloatArray:  # (n, k)
+def number_costs(numbers: FloatArray, fixed: FixedScores, power: int = 2) -> FloatArray:  # (n, k)
     """What the numbers of every row cost in every cluster, before any rounding; a missing one nothing."""
     costs = np.zeros((len(numbers), fixed.k))
     for column in range(fixed.n_numeric):
@@ -207,8 +214,24 @@ def number_costs(numbers: FloatArray, fixed: FixedTable, power: int = 2) -> Floa
     return costs
 
 
+def cell_costs(block: Block, fixed: FixedScores) -> FloatArray:  # (n, columns + numeric, k)
+    """What every cell of every row costs in every cluster; with the anchor it adds up to ``distances``.
+
+    Examples
+    --------
+    >>> fixed = to_fixed_point(Scores.of(np.array([[0.5, 2.0], [1.0, 0.25]])), Axis((2,)))
+    >>> cell_costs(Block(np.array([[1]], dtype=np.uint8), np.zeros((1, 0))), fixed).tolist()
+    [[[1.0, 0.25]]]
+    """
+    places = fixed.coded(block).codes + fixed.axis.offsets[:-1]
+    of_categories = fixed.table[places] * fixed.quantum
+    away = np.abs(block.numbers[:, :, None] - fixed.means.T[None])
+    term = fixed.level.T[None] + fixed.scale.T[None] * (away * away if fixed.power == 2 else away)
+    return np.concatenate([of_categories, np.where(np.isnan(away), 0.0, term)], axis=1)
+
+
 def minus_logs(block: Block, fixed: FixedScores) -> FloatArray:  # (n, k)
-    """Minus the log of each cluster's share times the row's probability; a left-out cell adds nothing."""
+    """Negative joint log-likelihood of every row and cluster; ignored missing values have no effect."""
     parts = [distances(part, fixed) for part in block.cut(ROWS_AT_ONCE)]
     return np.asarray(np.concatenate(parts) * fixed.quantum)
 
@@ -224,6 +247,11 @@ def log_mixture(block: Block, fixed: FixedScores) -> FloatArray:  # (n,)
     return _log_sum(-minus_logs(block, fixed))
 
 
+def rows_below(block: Block, fixed: FixedScores, least: float) -> NDArray[np.bool_]:  # (n,)
+    """Rows whose log density is below ``least``."""
+    return np.asarray(log_mixture(block, fixed) < least)
+
+
 def density_quartiles(block: Block, fixed: FixedScores) -> tuple[float, float]:
     """Lower and upper quartile of the rows' log densities, by weight.
 
@@ -236,7 +264,7 @@ def density_quartiles(block: Block, fixed: FixedScores) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def likelihood_and_doubt(block: Block, fixed: FixedScores) -> FloatArray:  # (2,)
+def likelihood_and_entropy(block: Block, fixed: FixedScores) -> FloatArray:  # (2,)
     """Sums over the rows, by weight: log density, and the entropy of the clusters given the row, in nats."""
     sums = np.zeros(2)
     for part in block.cut(ROWS_AT_ONCE):
@@ -260,7 +288,7 @@ def _room(columns: int) -> int:
 
 
 def _within(cells: FloatArray, limit: float) -> bool:
-    """Whether every entry is nearer to zero than ``limit``, which what is no number is not."""
+    """True if all absolute values are below ``limit``; NaN counts as too large."""
     return not cells.size or bool(cells.max() < limit and cells.min() > -limit)
 
 

@@ -19,7 +19,7 @@ ARRAYS = ("keys", "index", "codes", "numbers")  # of FoundRows, with an entry fo
 
 
 @dataclass(frozen=True, eq=False)
-class FoundRows:
+class BestRows:
     """Rows that were found, best first: largest key, then lowest row; at most ``limit`` of them."""
 
     keys: IntArray  # (found,) int64
@@ -29,7 +29,7 @@ class FoundRows:
     limit: int
 
     @classmethod
-    def of(cls, block: Block, rows: IntArray, keys: IntArray, limit: int) -> FoundRows:
+    def of(cls, block: Block, rows: IntArray, keys: IntArray, limit: int) -> BestRows:
         """Rows of a block, by where they are in it."""
         taken = block.take(rows)
         return cls(keys, rows + block.start, taken.codes, taken.numbers, limit)
@@ -37,24 +37,24 @@ class FoundRows:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def __add__(self, other: FoundRows) -> FoundRows:
+    def __add__(self, other: BestRows) -> BestRows:
         return self.followed_by(other).best()
 
-    def followed_by(self, other: FoundRows) -> FoundRows:
+    def followed_by(self, other: BestRows) -> BestRows:
         """These rows and behind them the others, as they are."""
         pairs = {name: (getattr(self, name), getattr(other, name)) for name in ARRAYS}
         joined: dict[str, Any] = {name: np.concatenate(pair) for name, pair in pairs.items()}
         return replace(self, **joined)
 
-    def take(self, rows: list[int] | slice) -> FoundRows:
+    def take(self, rows: list[int] | slice) -> BestRows:
         """Some of the rows, by their places here."""
         return replace(self, **{name: getattr(self, name)[rows] for name in ARRAYS})
 
-    def best(self) -> FoundRows:
+    def best(self) -> BestRows:
         """The first ``limit`` rows in order, of equal rows only the first."""
         return self.take(np.lexsort((self.index, -self.keys)).tolist()).distinct(self.limit)
 
-    def distinct(self, most: int) -> FoundRows:
+    def distinct(self, most: int) -> BestRows:
         """The first rows as they stand, of equal rows only the first."""
         rows = zip(_bytes_of(self.codes), _bytes_of(self.numbers), strict=True)
         first: dict[tuple[bytes, bytes], int] = {}
@@ -64,12 +64,12 @@ class FoundRows:
 
 
 def _bytes_of(rows: NDArray[Any]) -> list[bytes]:
-    """Every row of an array, by which equal ones are told."""
+    """Every row of an array as bytes, to compare rows for equality."""
     width, whole = rows.shape[1] * rows.itemsize, rows.tobytes()
     return [whole[at * width : (at + 1) * width] for at in range(len(rows))]
 
 
-def best_rows(block: Block, keys: IntArray, limit: int) -> FoundRows:
+def best_rows(block: Block, keys: IntArray, limit: int) -> BestRows:
     """Up to ``limit`` distinct rows of the block with the largest keys (int64); weightless rows never."""
     usable = np.arange(len(block)) if block.weights is None else np.flatnonzero(block.weights > 0)
     keys = keys[usable]
@@ -77,7 +77,7 @@ def best_rows(block: Block, keys: IntArray, limit: int) -> FoundRows:
     taken = min(len(usable), 4 * limit)
     while True:
         first = _largest(keys, taken)
-        found = FoundRows.of(block, usable[first], keys[first], limit).best()
+        found = BestRows.of(block, usable[first], keys[first], limit).best()
         if len(found) == limit or taken == len(usable):
             return found
         taken = min(len(usable), 4 * taken)
@@ -91,12 +91,12 @@ def _largest(keys: IntArray, taken: int) -> IntArray:  # (taken,)
     return np.asarray(some[np.argsort(-keys[some], kind="stable")[:taken]])
 
 
-def farthest_rows(block: Block, fixed: FixedScores, limit: int) -> FoundRows:
+def farthest_rows(block: Block, fixed: FixedScores, limit: int) -> BestRows:
     """Rows that cost most in the cluster nearest to them."""
     return best_rows(block, least_costs(block, fixed), limit)
 
 
-def distinct_rows(block: Block, limit: int) -> FoundRows:
+def distinct_rows(block: Block, limit: int) -> BestRows:
     """The first distinct rows, at most ``limit``: enough to know whether there are that many."""
     return best_rows(block, np.zeros(len(block), dtype=np.int64), limit)
 
@@ -108,17 +108,17 @@ def block_length(block: Block, away: Away | None = None) -> IntArray:  # (1, 2) 
 
 def pick_rows(
     block: Block, before: dict[int, int], positions: IntArray, away: Away | None = None
-) -> FoundRows:
-    """Rows at ``positions`` of the line on which each row is as long as its weight, times how far it is away.
+) -> BestRows:
+    """Rows sampled with probability proportional to weight times distance, by inversion.
 
-    ``before`` is the length of all earlier blocks, by the block's first row. Keys are minus the
-    position's place in ``positions``, so that the rows come back in the order asked.
+    ``positions`` are points of the cumulative sum; ``before`` is the sum of all earlier blocks, by the
+    block's first row. Keys are minus the index in ``positions``, so that the order is kept.
     """
     first = before[block.start]
     ends = first + np.cumsum(_lengths(block, away))
     asked = np.flatnonzero((positions >= first) & (positions < ends[-1]))
     rows = np.searchsorted(ends, positions[asked], side="right")
-    return FoundRows.of(block, rows, -asked, len(positions)).best()
+    return BestRows.of(block, rows, -asked, len(positions)).best()
 
 
 def _lengths(block: Block, away: Away | None) -> IntArray:  # (n,)

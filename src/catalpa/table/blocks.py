@@ -28,16 +28,16 @@ FARTHEST = 2.0**8  # a number this many ranges away is as far as a number gets
 class Axis:
     """Places of every category of every column on one line.
 
-    Column ``c`` has ``sizes[c]`` categories. With ``holes`` two more places follow them: one for a cell
+    Column ``c`` has ``sizes[c]`` categories. With ``special_places`` two more follow them: one for a cell
     that is left out of the sum, one for a category that was not there at fit.
     """
 
     sizes: tuple[int, ...]
-    holes: bool = False
+    special_places: bool = False
 
     @cached_property
     def widths(self) -> IntArray:  # (columns,)
-        return np.asarray(self.sizes, dtype=np.int64) + (HOLES if self.holes else 0)
+        return np.asarray(self.sizes, dtype=np.int64) + (HOLES if self.special_places else 0)
 
     @cached_property
     def offsets(self) -> IntArray:  # (columns + 1,)
@@ -55,11 +55,11 @@ class Axis:
     @cached_property
     def base(self) -> Axis:
         """The same columns without places for holes."""
-        return replace(self, holes=False) if self.holes else self
+        return replace(self, special_places=False) if self.special_places else self
 
     @cached_property
-    def with_holes(self) -> Axis:
-        return self if self.holes else replace(self, holes=True)
+    def with_special_places(self) -> Axis:
+        return self if self.special_places else replace(self, special_places=True)
 
     @cached_property
     def filled(self) -> IntArray:  # columns with a category at all
@@ -83,11 +83,11 @@ class Axis:
     def category_places(self) -> IntArray:  # (base.length,)
         """Places of the true categories, in the order of the axis without holes."""
         places = np.arange(self.base.length)
-        return places + HOLES * self.base.column_of if self.holes else places
+        return places + HOLES * self.base.column_of if self.special_places else places
 
     def expand(self, table: FloatArray) -> FloatArray:
         """Give a table over categories (base length, k) its hole places: 0, and the farthest category."""
-        if not self.holes:
+        if not self.special_places:
             return table
         wide = np.zeros((self.length, table.shape[1]))
         wide[self.category_places] = table
@@ -104,13 +104,13 @@ class Axis:
             sums[:, self.filled] = np.add.reduceat(cells, self.offsets[self.filled], axis=1)
         return sums
 
-    def has_holes_in(self, block: Block) -> bool:
+    def needs_special_places(self, block: Block) -> bool:
         """Whether a cell of the block has no place among the categories."""
         return bool((block.codes >= np.asarray(self.sizes)).any())
 
     def fold(self, by_place: IntArray) -> IntArray:
         """Keep of counts per place (k, length) those of the true categories (k, base length)."""
-        return by_place[:, self.category_places] if self.holes else by_place
+        return by_place[:, self.category_places] if self.special_places else by_place
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,7 @@ class Block:
 
     Attributes
     ----------
-    held : array (n, columns), unsigned, or Fused
+    storage : array (n, columns), unsigned, or Fused
         Place of the category inside its column; the two places behind the categories are holes.
     numbers : array (n, numeric), float64
         NaN where missing.
@@ -129,22 +129,22 @@ class Block:
         Index of the first row in the whole table.
     """
 
-    held: IntArray | Fused
+    storage: IntArray | Fused
     numbers: FloatArray
     weights: IntArray | None = None
     start: int = 0
 
     def __len__(self) -> int:
-        return len(self.held)
+        return len(self.storage)
 
     @property
     def codes(self) -> IntArray:  # (n, columns)
         """The codes as an array, made anew where they are kept fused: ask once, or for less."""
-        return self.held.plain() if isinstance(self.held, Fused) else self.held
+        return self.storage.plain() if isinstance(self.storage, Fused) else self.storage
 
     def column(self, column: int) -> IntArray:  # (n,)
         """The codes of one column."""
-        return self.held.column(column) if isinstance(self.held, Fused) else self.held[:, column]
+        return self.storage.column(column) if isinstance(self.storage, Fused) else self.storage[:, column]
 
     @property
     def row_weights(self) -> IntArray:  # (n,) int64
@@ -171,7 +171,7 @@ class Block:
     def present_cells(self, axis: Axis) -> IntArray | None:  # (n,) int64
         """Cells of each row that count, at least 1; None where no cell is left out."""
         absent = np.zeros(len(self), dtype=np.int64)
-        if axis.holes:
+        if axis.special_places:
             absent += (self.codes == np.asarray(axis.sizes) + IGNORED).sum(axis=1)
         missing = np.isnan(self.numbers)
         if missing.any():  # rarely, and sums of short rows take long
@@ -181,7 +181,7 @@ class Block:
 
     def with_dtype(self, dtype: Any) -> Block:
         """The same rows with codes of another type: those of all blocks of a table must agree."""
-        return replace(self, held=self.codes.astype(dtype, copy=False))
+        return replace(self, storage=self.codes.astype(dtype, copy=False))
 
     def cut(self, rows_per_block: int) -> list[Block]:
         """The same rows as blocks of at most ``rows_per_block`` rows; views, not copies."""
@@ -194,7 +194,7 @@ class Block:
     def take(self, rows: IntArray | slice) -> Block:
         """Some of the rows, as a block of their own."""
         weights = None if self.weights is None else self.weights[rows]
-        return Block(self.held[rows], self.numbers[rows], weights)
+        return Block(self.storage[rows], self.numbers[rows], weights)
 
     @classmethod
     def together(cls, blocks: Sequence[Block]) -> Block:
@@ -292,28 +292,50 @@ def search_positions(
 
 
 @dataclass(frozen=True, eq=False)
-class Gathered:
+class RowSample:
     """Some rows of a table; those of several blocks add."""
 
     index: IntArray  # (m,) int64, row in the whole table
     rows: Block
 
-    def __add__(self, other: Gathered) -> Gathered:
-        return Gathered(np.concatenate([self.index, other.index]), Block.together([self.rows, other.rows]))
+    def __add__(self, other: RowSample) -> RowSample:
+        return RowSample(np.concatenate([self.index, other.index]), Block.together([self.rows, other.rows]))
 
     def block(self) -> Block:
         """The rows as one block, in the order of the table; the first of them is row 0."""
+        return replace(self.sorted().rows, start=0)
+
+    def sorted(self) -> RowSample:
+        """The same rows in the order of the table."""
         if (self.index[1:] > self.index[:-1]).all():
-            return replace(self.rows, start=0)
-        return self.rows.take(np.argsort(self.index))  # engines add blocks in whatever order they come
+            return self
+        order = np.argsort(self.index)
+        return RowSample(
+            self.index[order], self.rows.take(order)
+        )  # engines add blocks in whatever order they come
 
 
-def gather_rows(block: Block, positions: IntArray) -> Gathered:
+def gather_rows(block: Block, positions: IntArray) -> RowSample:
     """The rows of the block that are at ``positions``, sorted, of the whole table."""
     first, last = np.searchsorted(positions, [block.start, block.start + len(block)])
     index = positions[first:last]
     every = len(index) == len(block)
-    return Gathered(index, block if every else block.take(index - block.start))
+    return RowSample(index, block if every else block.take(index - block.start))
+
+
+def weighed_rows(block: Block) -> IntArray:  # (1, 2) int64
+    """First row of a block, and how many of its rows weigh something."""
+    rows = len(block) if block.weights is None else int(np.count_nonzero(block.weights))
+    return np.array([[block.start, rows]], dtype=np.int64)
+
+
+def gather_weighed(block: Block, ranks: IntArray, before: dict[int, int]) -> RowSample:
+    """The rows of the block that have ``ranks``, sorted, among those of the table that weigh something."""
+    there = np.arange(len(block)) if block.weights is None else np.flatnonzero(block.weights)
+    first = before[block.start]
+    low, high = np.searchsorted(ranks, [first, first + len(there)])
+    own = there[ranks[low:high] - first]
+    return RowSample(own + block.start, block if len(own) == len(block) else block.take(own))
 
 
 def collapse(block: Block, axis: Axis) -> tuple[Block, IntArray]:

@@ -40,7 +40,7 @@ LOG10_OF_2 = 0.30103
 _MISSING = ("NoneType", "NAType", "NaTType")
 
 
-class Family(StrEnum):
+class CellKind(StrEnum):
     """What the cells of a column are, whatever library holds them."""
 
     TEXT = "text"
@@ -55,26 +55,26 @@ class Family(StrEnum):
     EMPTY = "missing values only"
 
 
-NUMBER_FAMILIES = (Family.INTEGER, Family.FLOAT)
+NUMBER_KINDS = (CellKind.INTEGER, CellKind.FLOAT)
 
 
-def joined_family(families: Iterable[Family]) -> Family:
+def joined_kind(families: Iterable[CellKind]) -> CellKind:
     """The family of a column whose cells, or chunks, are of these families.
 
     Examples
     --------
-    >>> joined_family([Family.INTEGER, Family.EMPTY, Family.FLOAT]).value
+    >>> joined_kind([CellKind.INTEGER, CellKind.EMPTY, CellKind.FLOAT]).value
     'numbers'
-    >>> joined_family([Family.TEXT, Family.BOOLEAN]).value
+    >>> joined_kind([CellKind.TEXT, CellKind.BOOLEAN]).value
     'values of several types'
     """
-    different = set(families) - {Family.EMPTY}
+    different = set(families) - {CellKind.EMPTY}
     if len(different) <= 1:
-        return next(iter(different), Family.EMPTY)
-    if different == {*NUMBER_FAMILIES}:
-        return Family.FLOAT
+        return next(iter(different), CellKind.EMPTY)
+    if different == {*NUMBER_KINDS}:
+        return CellKind.FLOAT
     # The categories of dates and times are text too.
-    return Family.TEXT if different == {Family.TEXT, Family.MOMENT} else Family.MIXED
+    return CellKind.TEXT if different == {CellKind.TEXT, CellKind.MOMENT} else CellKind.MIXED
 
 
 def category_key(value: Category) -> Key:
@@ -299,12 +299,12 @@ def _moment_values(name: str, values: pa.Array) -> list[Any]:
         ) from error
     texts = [None if text is None else moment_text(text) for text in texts]
     zone = getattr(values.type, "tz", None)
-    for at in _unsure(values, texts, zone):
+    for at in _ambiguous(values, texts, zone):
         texts[at] = _far_moment(values[at], zone)
     return texts
 
 
-def _unsure(values: pa.Array, texts: list[str | None], zone: str | None) -> list[int]:
+def _ambiguous(values: pa.Array, texts: list[str | None], zone: str | None) -> list[int]:
     """Moments that Arrow does not write, or whose offset it may not know."""
     beyond = [at for at, text in enumerate(texts) if text is not None and text[0] == "<"]
     if zone is None or zone == "UTC" or zone[0] in "+-":
@@ -374,7 +374,7 @@ is_list = _of_types("is_list", "is_large_list", "is_fixed_size_list", "is_list_v
 class CellType:
     """One type of cells: how it is recognized, read and given back."""
 
-    family: Family  # of a column that holds nothing else
+    family: CellKind  # of a column that holds nothing else
     classes: tuple[type, ...]  # of its cells in Python and NumPy
     category: Callable[[str, Any], Category]  # (name of the column, cell)
     is_arrow: Callable[[pa.DataType], bool] = _of_no_type
@@ -386,22 +386,26 @@ class CellType:
 # The first type that a cell fits counts: to Python and NumPy truth values and spans of time are whole
 # numbers, a datetime is a date, and a member of an Enum may be text or a number.
 CELL_TYPES = (
-    CellType(Family.MIXED, (Enum,), _member),
-    CellType(Family.TEXT, (str,), _text, is_text),
-    CellType(Family.BOOLEAN, (bool, np.bool_), _boolean, _of_types("is_boolean")),
-    CellType(Family.MIXED, (timedelta, np.timedelta64), _span),
-    CellType(Family.INTEGER, (int, np.integer), _integer, _of_types("is_integer"), restore=_restored_by_cast),
+    CellType(CellKind.MIXED, (Enum,), _member),
+    CellType(CellKind.TEXT, (str,), _text, is_text),
+    CellType(CellKind.BOOLEAN, (bool, np.bool_), _boolean, _of_types("is_boolean")),
+    CellType(CellKind.MIXED, (timedelta, np.timedelta64), _span),
     CellType(
-        Family.FLOAT,
+        CellKind.INTEGER, (int, np.integer), _integer, _of_types("is_integer"), restore=_restored_by_cast
+    ),
+    CellType(
+        CellKind.FLOAT,
         (float, np.floating),
         _float,
         _of_types("is_floating"),
         _float_values,
         _restored_floats,
     ),
-    CellType(Family.FLOAT, (Decimal,), _decimal, _of_types("is_decimal"), _decimal_values, _restored_by_cast),
     CellType(
-        Family.MOMENT,
+        CellKind.FLOAT, (Decimal,), _decimal, _of_types("is_decimal"), _decimal_values, _restored_by_cast
+    ),
+    CellType(
+        CellKind.MOMENT,
         (time,),
         _moment,
         _of_types("is_time"),
@@ -410,7 +414,7 @@ CELL_TYPES = (
         written=True,
     ),
     CellType(
-        Family.MOMENT,
+        CellKind.MOMENT,
         (date,),  # a datetime is one too
         _moment,
         _of_types("is_date", "is_timestamp"),
@@ -418,9 +422,9 @@ CELL_TYPES = (
         _restored_from_text,
         written=True,
     ),
-    CellType(Family.MOMENT, (np.datetime64,), _numpy_moment),
+    CellType(CellKind.MOMENT, (np.datetime64,), _numpy_moment),
     CellType(
-        Family.TEXT,
+        CellKind.TEXT,
         (bytes, bytearray, memoryview),
         _bytes,
         _of_types("is_binary", "is_large_binary", "is_fixed_size_binary", "is_binary_view"),
@@ -428,10 +432,10 @@ CELL_TYPES = (
         _restored_from_text,
         written=True,
     ),
-    CellType(Family.MIXED, (np.ndarray,), _array),
+    CellType(CellKind.MIXED, (np.ndarray,), _array),
 )
-_PANDAS = {"Period": CellType(Family.TEXT, (), _written), "Interval": CellType(Family.TEXT, (), _written)}
-_ABSENT = CellType(Family.EMPTY, (type(None),), _missing)
+_PANDAS = {"Period": CellType(CellKind.TEXT, (), _written), "Interval": CellType(CellKind.TEXT, (), _written)}
+_ABSENT = CellType(CellKind.EMPTY, (type(None),), _missing)
 
 
 @lru_cache(256)  # bounded, since it keeps the classes of users' cells alive
@@ -466,12 +470,12 @@ def category_of(name: str, cell: Any) -> Category:
     return cell_type.category(name, cell)
 
 
-def family_of(cell: Any) -> Family:
+def kind_of_cells(cell: Any) -> CellKind:
     """The family of a column that holds cells like this one, which is a category."""
     if isinstance(cell, Enum):
-        return family_of(cell.value)
+        return kind_of_cells(cell.value)
     if isinstance(cell, np.ndarray):
-        return family_of(cell[()])
+        return kind_of_cells(cell[()])
     kind: type = type(cell)
     cell_type = type_of_class(kind)
     assert cell_type is not None  # others are refused

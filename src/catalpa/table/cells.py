@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from catalpa.errors import TableError
 from catalpa.table.blocks import FloatArray, IntArray
-from catalpa.table.cell_types import Category, Family, int_if_whole
+from catalpa.table.cell_types import Category, CellKind, int_if_whole
 
 LONGEST_SHOWN = 60  # characters of a name or category in a listing; free answers can be pages long
 MANY_CODES = 1 << 18  # from which to count bytes in pairs is quicker, though there are 65 536 of them
@@ -46,14 +46,14 @@ class Dtype:
 
 
 @dataclass(frozen=True, eq=False)
-class Coded:
+class DictionaryCells:
     """Cells as places in a small dictionary.
 
     ``codes[i]`` is a place in ``values``, or -1 where the cell is missing. ``values`` may hold categories
     that no row has.
     """
 
-    family: Family
+    family: CellKind
     dtype: Dtype
     values: Sequence[Category]
     codes: IntArray
@@ -61,7 +61,7 @@ class Coded:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def coded(self) -> Coded:
+    def coded(self) -> DictionaryCells:
         return self
 
     @property
@@ -93,7 +93,7 @@ class Coded:
 class Numbers:
     """Cells as numbers of any real dtype; ``absent`` marks the missing ones."""
 
-    family: Family
+    family: CellKind
     dtype: Dtype
     numbers: NDArray[Any]
     absent: NDArray[np.bool_] | None = None
@@ -116,20 +116,20 @@ class Numbers:
             floats[self.absent] = np.nan
         return floats
 
-    def coded(self) -> Coded:
+    def coded(self) -> DictionaryCells:
         """The same cells as a dictionary of different numbers, with codes."""
-        if self.family is Family.INTEGER and self.absent is None and len(self.numbers):
+        if self.family is CellKind.INTEGER and self.absent is None and len(self.numbers):
             low, high = int(self.numbers.min()), int(self.numbers.max())
             if high - low < 256:  # codes of one byte, made without a dictionary
                 codes = (self.numbers - self.numbers.dtype.type(low)).astype(np.uint8)
-                return Coded(self.family, self.dtype, range(low, high + 1), codes)
+                return DictionaryCells(self.family, self.dtype, range(low, high + 1), codes)
         plain = self.numbers + 0.0 if self.numbers.dtype.kind == "f" else self.numbers  # -0.0 becomes 0.0
         packed = pa.array(plain, mask=self.absent).dictionary_encode()
         values = [int_if_whole(value) for value in packed.dictionary.to_pylist()]
-        return Coded(self.family, self.dtype, values, indices_of(packed))
+        return DictionaryCells(self.family, self.dtype, values, indices_of(packed))
 
 
-Cells: TypeAlias = Coded | Numbers
+Cells: TypeAlias = DictionaryCells | Numbers
 
 
 def indices_of(array: pa.DictionaryArray) -> IntArray:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from catalpa.errors import TableError
 from catalpa.table.blocks import Block
-from catalpa.table.cell_types import Family, arrow_type, restored, type_of_arrow
+from catalpa.table.cell_types import CellKind, arrow_type, restored, type_of_arrow
 from catalpa.table.schema import Category, Dtype, Schema
 
 
@@ -105,7 +105,7 @@ def _objects(column: _Restored) -> NDArray[Any]:
     """Values of an object column: text and numbers as they are, moments and bytes as Python objects."""
     kind = arrow_type(column.dtype.inner)
     cell_type = None if kind is None else type_of_arrow(kind)
-    if cell_type is None or not (cell_type.written or cell_type.family is Family.INTEGER):
+    if cell_type is None or not (cell_type.written or cell_type.family is CellKind.INTEGER):
         return column.values
     objects = np.empty(len(column.values), dtype=object)
     objects[:] = restored(column.values, kind).to_pylist()
@@ -118,8 +118,8 @@ def _to_numpy(columns: list[_Restored], n: int) -> NDArray[Any]:
     for at, column in enumerate(columns):
         table[:, at] = _objects(column) if dtype.kind == "O" else column.values
     # Only floats and moments have a value for missing; any other array stays one of objects.
-    holes = any(value is None for value in table.flat)
-    return table if holes and dtype.kind not in "fM" else table.astype(dtype)
+    special_places = any(value is None for value in table.flat)
+    return table if special_places and dtype.kind not in "fM" else table.astype(dtype)
 
 
 def _to_polars(columns: list[_Restored]) -> Any:

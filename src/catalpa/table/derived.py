@@ -10,10 +10,10 @@ from datetime import date
 from typing import Any
 
 from catalpa.errors import TableError, UnsupportedTable
-from catalpa.table.cell_types import Family
-from catalpa.table.cells import Cells, Coded
-from catalpa.table.digest import Summary
+from catalpa.table.cell_types import CellKind
+from catalpa.table.cells import Cells, DictionaryCells
 from catalpa.table.schema import Category, Dtype, Origin, category_key
+from catalpa.table.summarize import Summary
 
 MOST_ITEMS = 1000  # different items of the lists of a column; each becomes a column
 MONTHS = (
@@ -34,7 +34,7 @@ def origins_of(summary: Summary) -> list[Origin]:
     become one column per item.
     """
     tally = summary.tally or Counter()
-    if summary.family is Family.LISTS:
+    if summary.family is CellKind.LISTS:
         items = {item for _, items in tally for item in items}
         if len(items) > MOST_ITEMS or not items:
             raise UnsupportedTable(
@@ -48,7 +48,7 @@ def origins_of(summary: Summary) -> list[Origin]:
     return [origin for origin in parts if len({_derived_value(text, origin) for _, text in tally}) > 1]
 
 
-def told_of_parts(origins: list[Origin], different: int) -> str:
+def parts_text(origins: list[Origin], different: int) -> str:
     """What became of a column, in words."""
     name = origins[0].column
     if origins[0].part == HOLDS:
@@ -67,7 +67,7 @@ def derived_summary(summary: Summary, origin: Origin) -> Summary:
     return replace(
         summary,
         name=origin.name,
-        family=Family.ORDERED,  # categories as listed, those that no row has among them
+        family=CellKind.ORDERED,  # categories as listed, those that no row has among them
         dtype=Dtype("object", _in_order(tally, origin.part), inner=inner),
         tally=tally,
     )
@@ -82,24 +82,24 @@ def _in_order(tally: Counter[Any], part: str) -> tuple[Category, ...]:
     return tuple(key[1] for key in sorted(tally))
 
 
-def derived_cells(cells: Cells, origin: Origin) -> Coded:
+def derived_cells(cells: Cells, origin: Origin) -> DictionaryCells:
     """The cells of a column made from another one."""
     coded = cells.coded()
-    if (origin.part == HOLDS) != (coded.family is Family.LISTS) and coded.missing < len(coded):
+    if (origin.part == HOLDS) != (coded.family is CellKind.LISTS) and coded.missing < len(coded):
         held = "lists" if origin.part == HOLDS else "dates"
         raise TableError(
             f"Column {origin.column!r} held {held} at fit and holds {coded.family.value} now. "
             "Convert it, or fit again."
         )
     values = [_derived_value(value, origin) for value in coded.values]
-    return Coded(Family.ORDERED, coded.dtype, values, coded.codes)
+    return DictionaryCells(CellKind.ORDERED, coded.dtype, values, coded.codes)
 
 
 def unseen_items(cells: Cells, known: Collection[Category]) -> tuple[int, list[Category]]:
     """Cells whose lists hold items that fit never saw, and a few of these items."""
     coded = cells.coded()
     keys = {category_key(item) for item in known}
-    if coded.family is not Family.LISTS:
+    if coded.family is not CellKind.LISTS:
         return 0, []
     values: list[Any] = list(coded.values)
     new = [[item for item in value if item not in keys] for value in values]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,13 +17,14 @@ from catalpa.errors import (
     warn_user,
 )
 from catalpa.table.blocks import IGNORED, UNSEEN, Block, IntArray, Rows, Scaling
-from catalpa.table.cell_types import Family, read_text
-from catalpa.table.cells import Cells, Coded, Numbers, short
+from catalpa.table.cell_types import CellKind, read_text
+from catalpa.table.cells import Cells, DictionaryCells, Numbers, short
 from catalpa.table.derived import HOLDS, derived_cells, unseen_items
-from catalpa.table.fused import Fused, Groups, kept_groups, plain_groups
+from catalpa.table.fused import Fused, Groups, plain_groups, storage_groups
 from catalpa.table.infer import missing_values
-from catalpa.table.intake import Table, open_table
+from catalpa.table.open import Table, open_table
 from catalpa.table.schema import Category, Column, Schema, TableSettings, UnknownPolicy, category_key
+from catalpa.table.weights import WeightColumn
 
 Grouped: TypeAlias = Callable[[IntArray, int], Groups]  # (widths, rows) -> columns that share a code
 
@@ -31,7 +32,7 @@ ENOUGH_ROWS = 20  # from which a column with nothing but new categories is a mis
 
 
 @dataclass(frozen=True, eq=False)
-class Encoded:
+class EncodedTable:
     """A table as integers, and what was met on the way.
 
     Attributes
@@ -59,13 +60,19 @@ class Encoding:
     schema: Schema
     scaling: Scaling
     settings: TableSettings
+    weight: WeightColumn | None = None  # the column of weights of a table in parts
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Columns of the table that are read."""
+        return self.schema.inputs if self.weight is None else (*self.schema.inputs, self.weight.name)
 
     def rows(self, X: Any) -> Rows:
         """Encoded and scaled rows of a table in memory; refused where nothing of a column is known.
 
         The codes of many rows are kept fused.
         """
-        encoded = _encode(X, self.schema, self.settings.handle_unknown, kept_groups)
+        encoded = _encode(X, self.schema, self.settings.handle_unknown, storage_groups)
         unknown = list(encoded.unknown)
         # Few rows may all be new; and who ignores new categories was asked already.
         if unknown and len(encoded.rows) >= ENOUGH_ROWS and self.settings.handle_unknown == "warn":
@@ -80,9 +87,13 @@ class Encoding:
 
         Other parts may need places for holes that this one does not, and codes of all parts have one type.
         """
+        units = None
+        if self.weight is not None:
+            table = open_table(part)
+            part, units = table.only(self.schema.inputs), self.weight.units(table)
         encoded = _encode(part, self.schema, self.settings.handle_unknown, plain_groups)
-        block = self.scaling.apply(encoded.rows.blocks[0])
-        return block.with_dtype(self.schema.axis.with_holes.dtype)
+        block = replace(self.scaling.apply(encoded.rows.blocks[0]), weights=units)
+        return block.with_dtype(self.schema.axis.with_special_places.dtype)
 
 
 @dataclass(frozen=True)
@@ -102,11 +113,11 @@ class _Mapped:
     codes: IntArray  # (n,), -1 where missing
     lookup: IntArray  # (values + 1,)
     unseen: _Unseen
-    holes: bool
+    special_places: bool
     unknown: bool
 
 
-def encode(X: Any, schema: Schema, *, handle_unknown: UnknownPolicy = "warn") -> Encoded:
+def encode(X: Any, schema: Schema, *, handle_unknown: UnknownPolicy = "warn") -> EncodedTable:
     """Write a table in the codes of a schema.
 
     Parameters
@@ -134,7 +145,7 @@ def encode(X: Any, schema: Schema, *, handle_unknown: UnknownPolicy = "warn") ->
     return _encode(X, schema, handle_unknown, plain_groups)
 
 
-def _encode(X: Any, schema: Schema, handle_unknown: UnknownPolicy, grouped: Grouped) -> Encoded:
+def _encode(X: Any, schema: Schema, handle_unknown: UnknownPolicy, grouped: Grouped) -> EncodedTable:
     table = open_table(X).arranged(schema)
     if table.names != schema.inputs:
         _check_columns(table, schema)
@@ -147,7 +158,7 @@ def _encode(X: Any, schema: Schema, handle_unknown: UnknownPolicy, grouped: Grou
     unseen = [one.unseen for one in mapped if one.unseen.cells] + _new_items(cells, schema)
     if unseen and handle_unknown != "ignore":
         _tell_unseen(unseen, handle_unknown)
-    axis = schema.axis.with_holes if any(one.holes for one in mapped) else schema.axis
+    axis = schema.axis.with_special_places if any(one.special_places for one in mapped) else schema.axis
     numbers = np.empty((len(table), len(schema.numeric)))  # (n, numeric)
     for at, column in enumerate(schema.numeric):
         numbers[:, at] = _as_numbers(cells[column.name], column).floats()
@@ -156,7 +167,7 @@ def _encode(X: Any, schema: Schema, handle_unknown: UnknownPolicy, grouped: Grou
     held = fused.written([one.lookup for one in mapped], [one.codes for one in mapped])
     rows = Rows(axis, [Block(held, numbers)])
     unknown = tuple(one.unseen.column for one in mapped if one.unknown)
-    return Encoded(rows, {one.column: one.cells for one in unseen}, missing, unknown)
+    return EncodedTable(rows, {one.column: one.cells for one in unseen}, missing, unknown)
 
 
 def _new_items(cells: dict[str, Cells], schema: Schema) -> list[_Unseen]:
@@ -204,7 +215,7 @@ def _map(cells: dict[str, Cells], column: Column, missing: str) -> _Mapped:
     return _with_holes_counted(coded, np.array([*places, absent], dtype=np.int64), column)
 
 
-def _with_holes_counted(coded: Coded, lookup: IntArray, column: Column) -> _Mapped:
+def _with_holes_counted(coded: DictionaryCells, lookup: IntArray, column: Column) -> _Mapped:
     outside, absent = lookup >= column.size, coded.missing
     unseen, examples, unknown = 0, list[Category](), False
     if outside[:-1].any():
@@ -217,8 +228,8 @@ def _with_holes_counted(coded: Coded, lookup: IntArray, column: Column) -> _Mapp
             _refuse_other_type(new, column)
     if absent and lookup[-1] == column.size + UNSEEN:
         unseen, examples = unseen + absent, [*examples, None]
-    holes = unseen > 0 or bool(absent and outside[-1])
-    return _Mapped(coded.codes, lookup, _Unseen(column.name, unseen, examples), holes, unknown)
+    special_places = unseen > 0 or bool(absent and outside[-1])
+    return _Mapped(coded.codes, lookup, _Unseen(column.name, unseen, examples), special_places, unknown)
 
 
 def _refuse_other_type(came: Sequence[Category], column: Column) -> None:
@@ -228,12 +239,12 @@ def _refuse_other_type(came: Sequence[Category], column: Column) -> None:
     if not known or types & known:
         return  # new categories beside the old ones: handle_unknown says what becomes of them
     raise TableError(
-        f"Nothing in column {column.name!r} is known: it holds {_told(types)} now ({_listed(came[:3])}) and "
-        f"held {_told(known)} at fit ({_listed(column.known[:3])}). Convert the column, or fit again."
+        f"Nothing in column {column.name!r} is known: it holds {_text(types)} now ({_listed(came[:3])}) and "
+        f"held {_text(known)} at fit ({_listed(column.known[:3])}). Convert the column, or fit again."
     )
 
 
-def _told(types: set[str]) -> str:
+def _text(types: set[str]) -> str:
     words = {"number": "numbers", "boolean": "true and false", "list": "lists"}
     return " and ".join(sorted(words.get(name, name) for name in types))
 
@@ -254,7 +265,7 @@ def _as_numbers(cells: Cells, column: Column) -> Numbers:
             "Convert it to numbers (a file with decimal commas needs --decimal , here too), or fit again."
         )
     codes = cells.codes.astype(np.int64)
-    return Numbers(Family.FLOAT, cells.dtype, numbers[codes], codes < 0 if cells.missing else None)
+    return Numbers(CellKind.FLOAT, cells.dtype, numbers[codes], codes < 0 if cells.missing else None)
 
 
 def _number(value: Category) -> float:
@@ -263,11 +274,11 @@ def _number(value: Category) -> float:
     return float(said) if isinstance(said, int | float) and not isinstance(said, bool) else np.nan
 
 
-def _in_bins(cells: Numbers, column: Column) -> Coded:
+def _in_bins(cells: Numbers, column: Column) -> DictionaryCells:
     codes = np.searchsorted(np.asarray(column.edges), cells.numbers, side="right").astype(np.int64)
     if cells.absent is not None:
         codes[cells.absent] = -1
-    return Coded(Family.ORDERED, column.dtype, column.known, codes)
+    return DictionaryCells(CellKind.ORDERED, column.dtype, column.known, codes)
 
 
 def _tell_unseen(unseen: list[_Unseen], handle_unknown: str) -> None:

@@ -75,7 +75,9 @@ class Fused:
         for start in range(0, n, ROWS_AT_ONCE):
             rows = slice(start, min(start + ROWS_AT_ONCE, n))
             for group, columns in enumerate(tables):
-                cells[rows, group] = reduce(np.add, (looked_up(table, own[rows]) for table, own in columns))
+                cells[rows, group] = reduce(
+                    np.add, (lookup_codes(table, own[rows]) for table, own in columns)
+                )
         if len(self.groups) == len(self.widths):
             return cells[:n]
         cells.setflags(write=False)  # the core looks at them once, and then reads what they point to
@@ -112,13 +114,13 @@ class Fused:
             for at, group in enumerate(self.groups):
                 fused = np.ascontiguousarray(cells[part, at])
                 for column in group:
-                    codes[part, column] = looked_up(self._tables[column][1], fused)
+                    codes[part, column] = lookup_codes(self._tables[column][1], fused)
         return codes
 
     def column(self, column: int) -> NDArray[Any]:  # (n,)
         """The codes of one column."""
         at, table = self._tables[column]
-        return looked_up(table, self.cells[: self.n, at])
+        return lookup_codes(table, self.cells[: self.n, at])
 
     @cached_property
     def _tables(self) -> dict[int, tuple[int, NDArray[Any]]]:
@@ -142,7 +144,7 @@ def quick_table(entries: NDArray[Any]) -> NDArray[Any]:
     return table
 
 
-def looked_up(table: NDArray[Any], codes: NDArray[Any]) -> NDArray[Any]:  # (n,)
+def lookup_codes(table: NDArray[Any], codes: NDArray[Any]) -> NDArray[Any]:  # (n,)
     """Entries of a quick table at codes."""
     if table.dtype != np.uint8 or len(table) != BYTES:
         return np.asarray(table[codes])
@@ -150,7 +152,7 @@ def looked_up(table: NDArray[Any], codes: NDArray[Any]) -> NDArray[Any]:  # (n,)
     return np.frombuffer(codes.astype(np.uint8).tobytes().translate(table.tobytes()), dtype=np.uint8)
 
 
-def kept_groups(widths: NDArray[Any], n: int) -> Groups:
+def storage_groups(widths: NDArray[Any], n: int) -> Groups:
     """Groups of the columns of rows that are kept, whose passes may have any number of clusters."""
     return pass_groups(widths, CLUSTERS_TOGETHER, n) if n >= MANY_ROWS else plain_groups(widths, n)
 

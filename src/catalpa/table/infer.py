@@ -12,29 +12,30 @@ from typing import Any
 import numpy as np
 
 from catalpa.errors import ColumnWarning, MissingValues, NumericColumns, TableError, warn_user
-from catalpa.table.cell_types import Family
-from catalpa.table.derived import derived_summary, origins_of, told_of_parts
-from catalpa.table.digest import (
-    FEW,
-    Digest,
-    Summary,
-    digest,
-    fractions_as_text,
-    oddities,
-    spelled_alike,
-)
-from catalpa.table.intake import open_table
+from catalpa.table.cell_types import CellKind
+from catalpa.table.derived import derived_summary, origins_of, parts_text
+from catalpa.table.discretize import cut_at, numbers_at, quantile_edges, shaped
+from catalpa.table.open import open_table
 from catalpa.table.schema import (
     CategoricalFeatures,
     Column,
-    Kind,
+    ColumnKind,
     MissingPolicy,
     NumbersPolicy,
     Schema,
     TableSettings,
     category_key,
 )
-from catalpa.table.shape import cut_at, numbers_at, quantile_edges, shaped
+from catalpa.table.summarize import (
+    FEW,
+    LOOK_FIRST,
+    Summary,
+    TableSummary,
+    digest,
+    fractions_as_text,
+    same_spelling,
+    suspicious_columns,
+)
 
 
 def infer(
@@ -75,11 +76,13 @@ def infer(
     """
     settings = TableSettings(categorical_features, missing, numbers=numbers, bins=bins)
     table = open_table(X)
-    digested = digest(table, settings)
-    schema = schema_of(digested, settings)
+    summarize = digest(table, settings)
+    schema = schema_of(summarize, settings)
     if numbers != "shape":
         return schema
-    return shaped(schema, numbers_at(table, schema, np.arange(len(table))), None, digested.holed)
+    return shaped(
+        schema, numbers_at(table, schema, np.arange(len(table))), None, summarize.with_missing_values
+    )
 
 
 def infer_batches(
@@ -108,13 +111,13 @@ def infer_batches(
     return schema_of(reduce(add, digests, first), settings)
 
 
-def schema_of(digested: Digest, settings: TableSettings) -> Schema:
+def schema_of(summarize: TableSummary, settings: TableSettings) -> Schema:
     """Decide from the summed digests of all rows; numbers are not shaped yet."""
-    summaries = list(digested.summaries)
-    holes = {summary.name: summary.missing for summary in summaries if summary.missing}
-    if settings.missing == "error" and holes:
-        raise missing_values(holes)
-    rules = Rules(settings, digested.listed)
+    summaries = list(summarize.summaries)
+    special_places = {summary.name: summary.missing for summary in summaries if summary.missing}
+    if settings.missing == "error" and special_places:
+        raise missing_values(special_places)
+    rules = Rules(settings, summarize.listed)
     _check_fractions(summaries, rules)
     made = [rules.columns(summary) for summary in summaries]
     columns = tuple(column for own, _ in made for column in own)
@@ -122,15 +125,15 @@ def schema_of(digested: Digest, settings: TableSettings) -> Schema:
     if twice:
         raise TableError(f"The parts of a column would be called {twice}, as others are. Rename the columns.")
     own = [(columns[0], s) for (columns, _), s in zip(made, summaries, strict=True) if not columns[0].origin]
-    for odd in oddities(own):
-        warn_user(odd, ColumnWarning)
+    if odd := list(suspicious_columns(own)):  # one warning for all that is suspicious
+        warn_user(f"{' '.join(odd)} {LOOK_FIRST}", ColumnWarning)
     decisions = tuple(decision for _, said in made for decision in said)
-    return Schema(columns, settings.missing, decisions, digested.library, digested.named)
+    return Schema(columns, settings.missing, decisions, summarize.library, summarize.named)
 
 
-def missing_values(holes: dict[str, int]) -> MissingValues:
+def missing_values(special_places: dict[str, int]) -> MissingValues:
     """The error for missing cells where none are allowed, columns and counts named."""
-    told = ", ".join(f"{name!r} ({count})" for name, count in holes.items())
+    told = ", ".join(f"{name!r} ({count})" for name, count in special_places.items())
     return MissingValues(
         f"Input X contains NaN or other missing cells, by column: {told}. "
         "Fill them, drop the rows, or set missing='category' or missing='ignore'."
@@ -158,36 +161,37 @@ class Rules:
 
     def columns(self, summary: Summary) -> tuple[list[Column], list[str]]:
         """The column, or those that are made from it, and what has to be said."""
-        many = summary.family in (Family.MOMENT, Family.TEXT) and len(summary.tally or ()) > FEW
+        many = summary.family in (CellKind.MOMENT, CellKind.TEXT) and len(summary.tally or ()) > FEW
         may_be_dates = many and summary.name not in (self.listed or ())
-        origins = origins_of(summary) if may_be_dates or summary.family is Family.LISTS else []
+        origins = origins_of(summary) if may_be_dates or summary.family is CellKind.LISTS else []
         if not origins:
             column, said = self.column(summary)
             return [column], said
-        kind = Kind.NOMINAL if summary.family is Family.LISTS else Kind.ORDINAL
+        kind = ColumnKind.NOMINAL if summary.family is CellKind.LISTS else ColumnKind.ORDINAL
         made = [
             replace(self._categorical(derived_summary(summary, origin), kind), origin=origin)
             for origin in origins
         ]
-        return made, [told_of_parts(origins, len(summary.tally or ()))]
+        return made, [parts_text(origins, len(summary.tally or ()))]
 
     def column(self, summary: Summary) -> tuple[Column, list[str]]:
         """The column, and what has to be said about it."""
         if not summary.is_number:
-            kind = Kind.ORDINAL if summary.family is Family.ORDERED else Kind.NOMINAL
+            kind = ColumnKind.ORDINAL if summary.family is CellKind.ORDERED else ColumnKind.NOMINAL
             return self._categorical(summary, kind), _remarks_on_categories(summary)
         if summary.name in (self.listed or ()):
-            return self._categorical(summary, Kind.NOMINAL), []
+            return self._categorical(summary, ColumnKind.NOMINAL), []
         if self._few_whole_numbers(summary):
             said = [f"{_whole_numbers(summary)}: taken as categories"]
-            return self._categorical(summary, Kind.NOMINAL), said + _remark_on_constant(summary)
-        number = Column(summary.name, Kind.NUMERIC, summary.dtype, (), summary.low, summary.high)
+            return self._categorical(summary, ColumnKind.NOMINAL), said + _remark_on_constant(summary)
+        number = Column(summary.name, ColumnKind.NUMERIC, summary.dtype, (), summary.low, summary.high)
         if self.settings.bins is not None:
-            binned = cut_at(_quantiles(summary, self.settings.bins), number, self._has_hole(summary))
+            edges, hole = _quantiles(summary, self.settings.bins), self._has_missing_value(summary)
+            binned = cut_at(edges, number, hole, summary.whole)
             return binned, [f"column {summary.name!r} holds numbers: cut into {len(binned.known)} intervals"]
         if self.settings.numbers == "refuse":
             said = [f"{_whole_numbers(summary)}: taken as categories, as this method knows no numbers"]
-            return self._categorical(summary, Kind.NOMINAL), said
+            return self._categorical(summary, ColumnKind.NOMINAL), said
         said = _remark_on_constant(summary)
         if self.settings.numbers != "shape" and self.listed is None and summary.whole:
             said = [f"column {summary.name!r} holds many different whole numbers: taken as a number", *said]
@@ -200,20 +204,20 @@ class Rules:
         # Each twice on average: a short table of measured numbers also has few different ones.
         return different <= FEW and (different <= 2 or 2 * different <= summary.present)
 
-    def _categorical(self, summary: Summary, kind: Kind) -> Column:
+    def _categorical(self, summary: Summary, kind: ColumnKind) -> Column:
         declared, tally = summary.dtype.declared, summary.tally or Counter()
-        if summary.family is Family.ORDERED and declared is not None:
+        if summary.family is CellKind.ORDERED and declared is not None:
             categories = declared  # also those that no row has: they are steps between the others
-        elif summary.family is Family.LISTED and declared is not None:
+        elif summary.family is CellKind.LISTED and declared is not None:
             categories = tuple(value for value in declared if category_key(value) in tally)
         else:
             categories = tuple(key[1] for key in sorted(tally))  # codes do not depend on the order of rows
         same = declared == categories  # then a model file need not hold them twice
         dtype = replace(summary.dtype, declared=None) if same else summary.dtype
-        hole = (None,) if self._has_hole(summary) else ()
+        hole = (None,) if self._has_missing_value(summary) else ()
         return Column(summary.name, kind, dtype, (*categories, *hole))
 
-    def _has_hole(self, summary: Summary) -> bool:
+    def _has_missing_value(self, summary: Summary) -> bool:
         """Whether the missing cells of a column are a category of their own."""
         return summary.missing > 0 and self.settings.missing == "category"
 
@@ -236,14 +240,14 @@ def _remark_on_constant(summary: Summary) -> list[str]:
 def _remarks_on_categories(summary: Summary) -> list[str]:
     if not summary.present:
         return [f"column {summary.name!r} holds missing cells only"]
-    if summary.family is Family.MOMENT:
+    if summary.family is CellKind.MOMENT:
         return [f"column {summary.name!r} holds dates or times: each different one is taken as a category"]
-    if summary.family is Family.MIXED:
+    if summary.family is CellKind.MIXED:
         return [f"column {summary.name!r} holds values of several types: taken as categories"]
     if signs := fractions_as_text(summary):
         told = " and ".join({",": "commas", ".": "dots"}[sign] for sign in sorted(signs))
         return [f"column {summary.name!r} holds numbers with decimal {told}, as text: taken as categories"]
-    if pair := spelled_alike(summary):
+    if pair := same_spelling(summary):
         return [
             f"column {summary.name!r} holds {pair[0]!r} and {pair[1]!r}, which differ in capitals or spaces "
             "only: taken as two categories"
@@ -264,11 +268,11 @@ def extend(schema: Schema, X: Any) -> Schema:
     ('blue', 'red', 'green', None)
     """
     # As if numbers were refused: whole numbers may be categories here, and all of them are asked for.
-    digested = digest(X, TableSettings(numbers="refuse"))
+    summarize = digest(X, TableSettings(numbers="refuse"))
     # By the schema's names: a table without names is matched by position.
-    summaries = dict(zip(schema.inputs, digested.summaries, strict=True))
+    summaries = dict(zip(schema.inputs, summarize.summaries, strict=True))
     columns = (
-        column if column.kind is Kind.NUMERIC else _extended(column, summaries, schema.missing)
+        column if column.kind is ColumnKind.NUMERIC else _extended(column, summaries, schema.missing)
         for column in schema.columns
     )
     return replace(schema, columns=tuple(columns))

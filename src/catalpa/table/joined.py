@@ -72,7 +72,7 @@ class JoinedAxis:
             codes[:, column] += plain[:, parent].astype(codes.dtype) * codes.dtype.type(
                 self.plain.widths[column]
             )
-        return replace(block, held=codes)
+        return replace(block, storage=codes)
 
     def expand(self, table: FloatArray, pairs: FloatArray) -> FloatArray:  # (axis.length, k)
         """Costs of all places from those of categories (V, k) and of pairs of categories (pairs, k).

@@ -21,7 +21,17 @@ from catalpa.table.blocks import Axis, IntArray, Scaling
 from catalpa.table.cell_types import Category, Key, category_key, read_text
 from catalpa.table.cells import Dtype, short
 
-__all__ = ["Category", "Column", "Dtype", "Key", "Kind", "Origin", "Schema", "TableSettings", "category_key"]
+__all__ = [
+    "Category",
+    "Column",
+    "ColumnKind",
+    "Dtype",
+    "Key",
+    "Origin",
+    "Schema",
+    "TableSettings",
+    "category_key",
+]
 
 CategoricalFeatures: TypeAlias = Sequence[Any] | NDArray[Any] | str | None
 MissingPolicy: TypeAlias = Literal["category", "ignore", "error"]
@@ -53,7 +63,7 @@ class TableSettings:
             raise ParameterError(f"bins is {self.bins!r}; it has to be None or a whole number of at least 2.")
 
 
-class Kind(StrEnum):
+class ColumnKind(StrEnum):
     """How a column enters the distance."""
 
     NOMINAL = "nominal"
@@ -97,12 +107,12 @@ class Column:
 
     Examples
     --------
-    >>> Column("size", Kind.NOMINAL, Dtype("str"), ("big", "small", None)).size
+    >>> Column("size", ColumnKind.NOMINAL, Dtype("str"), ("big", "small", None)).size
     3
     """
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     dtype: Dtype
     categories: tuple[Category, ...] = ()
     low: float = 0.0
@@ -123,7 +133,7 @@ class Column:
     @property
     def ranked(self) -> int:
         """How many categories stand in order: none of a nominal column, and never that of missing cells."""
-        return len(self.known) if self.kind is Kind.ORDINAL else 0
+        return len(self.known) if self.kind is ColumnKind.ORDINAL else 0
 
     @property
     def binned(self) -> bool:
@@ -160,7 +170,7 @@ class Column:
 
         Examples
         --------
-        >>> grade = Column("grade", Kind.NOMINAL, Dtype("str"), ("1", "2", "none"))
+        >>> grade = Column("grade", ColumnKind.NOMINAL, Dtype("str"), ("1", "2", "none"))
         >>> grade.code_of(2), grade.code_of(2.0), grade.code_of("2.0")
         (1, 1, None)
         """
@@ -174,7 +184,7 @@ class Column:
 
     def describe(self) -> str:
         """A few words about the column, for people."""
-        if self.kind is Kind.NUMERIC:
+        if self.kind is ColumnKind.NUMERIC:
             beyond = ", clipped beyond" if self.clipped else ""
             return f"{self.low:.6g} to {self.high:.6g}{beyond}"
         texts = ["(missing)" if value is None else short(str(value)) for value in self.categories[:5]]
@@ -193,8 +203,8 @@ class Schema:
     decisions : tuple of str
         One readable line per judgement.
     library : str
-        Where the table came from: "pandas", "polars", "pyarrow", "numpy", "list", "dicts" or another
-        frame library.
+        The library that tables come back in: that of the table ("pandas", "polars", "pyarrow", "numpy",
+        "list", "dicts" or another frame library); "pandas" for files, queries of DuckDB, Dask and Spark.
     named : bool
         Whether the names came with the table; otherwise they are x0, x1, ...
 
@@ -210,7 +220,7 @@ class Schema:
     columns: tuple[Column, ...]
     missing: MissingPolicy = "category"
     decisions: tuple[str, ...] = field(default=(), compare=False)  # words, not what the columns are
-    library: str = "list"
+    library: str = field(default="list", compare=False)  # two tables may have the same columns
     named: bool = True
 
     @property
@@ -226,12 +236,12 @@ class Schema:
     @property
     def categorical(self) -> tuple[Column, ...]:
         """Nominal and ordinal columns, in the table's order: the columns of ``Block.codes``."""
-        return tuple(column for column in self.columns if column.kind is not Kind.NUMERIC)
+        return tuple(column for column in self.columns if column.kind is not ColumnKind.NUMERIC)
 
     @property
     def numeric(self) -> tuple[Column, ...]:
         """Numeric columns, in the table's order: the columns of ``Block.numbers``."""
-        return tuple(column for column in self.columns if column.kind is Kind.NUMERIC)
+        return tuple(column for column in self.columns if column.kind is ColumnKind.NUMERIC)
 
     @property
     def declared_orders(self) -> list[str]:
@@ -253,7 +263,7 @@ class Schema:
 
     def to_dict(self) -> dict[str, Any]:
         """The schema as plain JSON values; ``from_dict`` gives back an equal schema."""
-        from catalpa.table.description import schema_to_dict  # it is made of what is here
+        from catalpa.table.schema_json import schema_to_dict  # it is made of what is here
 
         return schema_to_dict(self)
 
@@ -268,7 +278,7 @@ class Schema:
         >>> Schema.from_dict(schema.to_dict()) == schema
         True
         """
-        from catalpa.table.description import schema_from_dict
+        from catalpa.table.schema_json import schema_from_dict
 
         return schema_from_dict(state)
 

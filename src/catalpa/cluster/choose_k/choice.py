@@ -1,4 +1,4 @@
-"""What ``choose_k`` gives: the number, its reason, and a line of measures for every number tried."""
+"""What ``choose_k`` returns: the number, the verdict, the reason, and measures of every number tried."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from catalpa.relations.crossing import Crossing
+from catalpa.estimator.auto_k import Levels
+from catalpa.estimator.verdict import Verdict
+from catalpa.explain.crosstab import Crosstab
 
 if TYPE_CHECKING:
-    from catalpa.report.choosing import ChoiceReport
+    from catalpa.report.choice_page import ChoiceReport
 
-HEAD = ("k", "cost", "gain", "restarts", "halves", "silhouette")
+HEAD = ("k", "cost", "gain", "adds", "agreement", "restarts", "silhouette")
 
 
 @dataclass(frozen=True)
@@ -24,8 +26,9 @@ class Measures:
     k: int
     cost: float
     gain: float
+    adds: float
+    agreement: float
     restarts: float
-    halves: float
     silhouette: float
     criteria: Mapping[str, float] = field(default_factory=dict)  # of a method with a likelihood
 
@@ -42,30 +45,42 @@ class KChoice:
     ----------
     k : int
         The number chosen.
+    verdict : Verdict
+        Whether the table has these clusters, as ``verdict_`` of a fit.
     reason : str
-        Why, in one sentence.
+        Why this number, in one sentence.
+    levels : Levels or None
+        Numbers of clusters at three levels of detail, ``coarse``, ``medium`` and ``fine``; None for a method
+        without evidence.
     structure : bool
-        Whether the table shows clusters at all.
+        False if the verdict is "none".
     table : frame of the table's library
         One row per number of clusters: ``k``; ``cost`` (for Grove minus the evidence in nats); ``gain``
-        over one cluster (Grove: nats per row; else the share of the first cost that is saved);
-        ``restarts`` and ``halves``, the mean adjusted Rand index between runs from other starts and
-        between what two halves of the rows say about all rows; ``silhouette`` in Gower's distance over all
-        columns. Where the method has a likelihood (Grove) also ``log_likelihood``, ``parameters`` (how
-        many are free), ``aic``, ``bic``, ``icl`` and ``entropy``; see :doc:`/guides/choosing-k`.
+        over one cluster (Grove: nats per row; else the share of the first cost that is saved); ``adds``,
+        what every further cluster adds to the gain; ``agreement`` between clusterings of disjoint random
+        samples of the rows, and ``restarts`` between runs from other starts (mean adjusted Rand index);
+        ``silhouette`` in Gower's distance over all columns. If the method has a likelihood (Grove) also
+        ``log_likelihood``, ``parameters`` (how many are free), ``aic``, ``bic``, ``icl`` and ``entropy``; see
+        :doc:`/guides/choosing-k`.
     method : str
         Name of the estimator's class.
-    crossings : tuple of Crossing
+    crossings : tuple of Crosstab
         For every number tried and the next one: how the rows of the clusters spread over the larger number.
     """
 
     k: int
+    verdict: Verdict
     reason: str
-    structure: bool
+    levels: Levels | None
     table: Any
     method: str
-    crossings: tuple[Crossing, ...]
+    crossings: tuple[Crosstab, ...]
     _lines: tuple[Measures, ...]
+
+    @property
+    def structure(self) -> bool:
+        """False if the verdict is "none"."""
+        return self.verdict.level != "none"
 
     @property
     def gains(self) -> dict[int, float]:
@@ -80,7 +95,9 @@ class KChoice:
     @property
     def rows(self) -> list[tuple[str, ...]]:
         """The table as texts, rounded for people."""
-        measured = [(line.gain, line.restarts, line.halves, line.silhouette) for line in self._lines]
+        measured = [
+            (line.gain, line.adds, line.agreement, line.restarts, line.silhouette) for line in self._lines
+        ]
         rounded = [["" if np.isnan(value) else f"{value:.3f}" for value in own] for own in measured]
         lines = zip(self._lines, rounded, strict=True)
         return [(str(line.k), f"{line.cost:.2f}", *texts) for line, texts in lines]
@@ -104,7 +121,9 @@ class KChoice:
         ChoiceReport
             ``save(path)`` writes HTML, or JSON where the name ends in ``.json``; ``summary`` is a dict.
         """
-        from catalpa.report.choosing import report_choice  # above this room, and its libraries are optional
+        from catalpa.report.choice_page import (
+            report_choice,  # above this room, and its libraries are optional
+        )
 
         return report_choice(self, title=title)
 
@@ -112,10 +131,11 @@ class KChoice:
         cells = [self.head, *self.rows]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         drawn = ("  ".join(map(str.rjust, row, widths)) for row in cells)
-        return "\n".join([self.reason, "", *drawn])
+        said = [self.verdict.sentence, self.reason, *([f"Levels: {self.levels}."] if self.levels else [])]
+        return "\n".join([*said, "", *drawn])
 
     def __repr__(self) -> str:
-        return f"KChoice(k={self.k}, structure={self.structure})"
+        return f"KChoice(k={self.k}, verdict={self.verdict.level!r})"
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in HEAD)
@@ -123,4 +143,5 @@ class KChoice:
         for row in self.rows:
             cell = "th" if row[0] == str(self.k) else "td"
             body += "<tr>" + "".join(f"<{cell}>{text}</{cell}>" for text in row) + "</tr>"
-        return f"<p>{escape(self.reason)}</p><table><tr>{head}</tr>{body}</table>"
+        said = f"<b>{escape(self.verdict.sentence)}</b> {escape(self.reason)}"
+        return f"<p>{said}</p><table><tr>{head}</tr>{body}</table>"

@@ -22,9 +22,10 @@ from catalpa.steps.assign import (
     passes_by_core,
     share_and_count,
 )
+from catalpa.steps.compiled import _core
 from catalpa.steps.counts import WHOLE, Counts, SharedCounts
-from catalpa.steps.scores import Scores, fix
-from catalpa.steps.soft.scores import soften
+from catalpa.steps.scores import Scores, to_fixed_point
+from catalpa.steps.soft.scores import to_fixed_point_shares
 from catalpa.table.blocks import Block
 
 TIE = 1e-6  # relative difference of evidence up to which the earlier fit is kept
@@ -56,7 +57,7 @@ class Passes(Protocol):
         """Soft counts of the last pass."""
 
     def next(self) -> PassReport:
-        """Run one more pass."""
+        """Run the next pass."""
 
 
 @dataclass(eq=False)
@@ -71,7 +72,7 @@ class EnginePasses:
 
     def next(self) -> PassReport:
         first, *second = self.tables(self.shared)
-        fixed = soften(first, self.engine.axis, *second)
+        fixed = to_fixed_point_shares(first, self.engine.axis, *second)
         wide = self.engine.sweep(share_and_count, fixed, self.keep)
         self.shared = fixed.folded(wide)
         clusters = int(np.count_nonzero(wide.led))
@@ -106,7 +107,8 @@ class SearchRows:
 
     block: Block
     engine: Engine
-    packed: compiled.Packed | None  # for passes that stay in the core
+    # For passes that stay in the core.
+    packed: tuple[compiled.PackedCodes, _core.SoftNumbers] | None
     labeller: Engine  # the same rows, for hard passes: an engine keeps one kind of memory
 
     def passes(self, mixture: Mixture, start: SharedCounts) -> Passes:
@@ -114,10 +116,10 @@ class SearchRows:
         by_engine = EnginePasses(self.engine, mixture.both_scores, start, True)
         if self.packed is None:
             return by_engine
-        packed, joined = self.packed, mixture.joined
+        (packed, numbers), joined = self.packed, mixture.joined
         if joined.edges:
             packed = compiled.pack(joined.join(self.block), joined.axis, start.counts.k)
-        settings = mixture.core_priors, mixture.units, mixture.free_sizes
+        settings = numbers, mixture.core_priors, mixture.units, mixture.free_sizes
         return CoreOrEngine(passes_by_core(self.block, packed, joined, start, *settings), by_engine)
 
 
@@ -164,7 +166,7 @@ def plain_passes(
 
 def on_all_rows(engine: Engine, fit: MixtureFit) -> MixtureFit:
     """Fit of the whole table, from that of a sample of it."""
-    return judged(engine, plain_passes(engine, fit, ALL_ROWS_PASSES, phase="all rows"))
+    return with_evidence(engine, plain_passes(engine, fit, ALL_ROWS_PASSES, phase="all rows"))
 
 
 def hard_counts(engine: Engine, fit: MixtureFit, *, keep: bool = False) -> tuple[Counts, SharedCounts]:
@@ -172,17 +174,17 @@ def hard_counts(engine: Engine, fit: MixtureFit, *, keep: bool = False) -> tuple
 
     With ``keep`` the engine keeps what it prepared of its rows, and must have no soft passes.
     """
-    fixed = fix(fit.mixture.scores(fit.shared), engine.axis)
+    fixed = to_fixed_point(fit.mixture.scores(fit.shared), engine.axis)
     counts = engine.sweep(assign_and_count, fixed) if keep else engine.total(count_nearest, fixed)
     if fixed.joined is None:
         counts = counts.folded(engine.axis)
-        return counts, SharedCounts.leaning(counts, 1.0)
+        return counts, SharedCounts.smoothed(counts, 1.0)
     by_category, pairs = fixed.joined.split(counts.by_category)
     counts = replace(counts, by_category=by_category)
-    return counts, replace(SharedCounts.leaning(counts, 1.0), pairs=pairs * WHOLE)
+    return counts, replace(SharedCounts.smoothed(counts, 1.0), pairs=pairs * WHOLE)
 
 
-def judged(engine: Engine, fit: MixtureFit, *, keep: bool = False) -> MixtureFit:
+def with_evidence(engine: Engine, fit: MixtureFit, *, keep: bool = False) -> MixtureFit:
     """The fit with its evidence, or that of its labels as hard clusters; and whether it is complete."""
     counts, hard = hard_counts(engine, fit, keep=keep)
     evidence = max(fit.mixture.evidence(fit.shared), fit.mixture.evidence(hard))

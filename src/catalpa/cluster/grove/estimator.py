@@ -11,113 +11,151 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
+from catalpa.cluster.grove.criteria import CriteriaMixin
 from catalpa.cluster.grove.em import MixtureFit
 from catalpa.cluster.grove.fit import PRIORS, Search
+from catalpa.cluster.grove.intervals import IntervalsMixin
+from catalpa.cluster.grove.levels import LevelsMixin
+from catalpa.cluster.grove.merges import merge_tree
 from catalpa.cluster.grove.mixture import Mixture
 from catalpa.cluster.grove.rows import SearchTable
+from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine, thread_count
-from catalpa.errors import LopsidedClustersWarning, warn_user
-from catalpa.estimator.attributes import frame_in, lacking
+from catalpa.estimator.attributes import NUMBER_REPEATS, frame_in, repeated_numbers, unavailable
+from catalpa.estimator.auto_k import MOST_CLUSTERS, Candidate, broad_groups, outcome_by_rule
 from catalpa.estimator.base import Clusterer, Outcome, Problem
-from catalpa.estimator.by_number_of_clusters import MOST_CLUSTERS, Candidate, outcome_by_evidence
-from catalpa.estimator.contents import ModelContents
-from catalpa.estimator.incremental import Grown, faded, learn_batch, pairs_on_wider, scores_on_wider, widened
-from catalpa.estimator.parameters import choice, either, positive, rules, whole
+from catalpa.estimator.incremental import (
+    AfterBatch,
+    decayed,
+    learn_batch,
+    on_wider_axis,
+    pairs_on_wider,
+    scores_on_wider,
+)
+from catalpa.estimator.model_shapes import ModelContents
+from catalpa.estimator.parameters import choice, either, integer, positive, rules
 from catalpa.estimator.problem import Fitted, passes_in_weights
+from catalpa.estimator.verdict import CHEAP, LEAST_GAIN, CheapestJoin
+from catalpa.explain.borders import LABELLED_FROM, density_spread, outlier_scores
+from catalpa.explain.relations import Relations
+from catalpa.explain.repeats import common_share
 from catalpa.loop.progress import in_parts
 from catalpa.model.codecs import damaged
 from catalpa.model.scoring import DensityScale
-from catalpa.relations.doubt import density_spread, outlier_scores
-from catalpa.relations.relations import Relations
-from catalpa.relations.repeats import common_share
-from catalpa.steps.assign import foremost_shares, share_and_count
+from catalpa.steps.assign import label_rows_above, largest_shares, share_and_count, summed_exactly
 from catalpa.steps.counts import WHOLE, SharedCounts, most_frequent
-from catalpa.steps.scores import density_quartiles, fix, log_mixture, minus_logs, posterior
-from catalpa.steps.soft.scores import soften
-from catalpa.table.blocks import Rows
+from catalpa.steps.scores import (
+    FixedScores,
+    density_quartiles,
+    log_mixture,
+    minus_logs,
+    posterior,
+    rows_below,
+    to_fixed_point,
+)
+from catalpa.steps.soft.scores import to_fixed_point_shares
+from catalpa.table.blocks import Block, FloatArray, Rows
+from catalpa.table.exact import as_float
 from catalpa.table.joined import JoinedAxis
 from catalpa.table.schema import Schema, TableSettings
 
-# On tables of 100 000 rows, clusters sought on so many have the evidence of a search on all rows (within
-# .0004 nats per row) at a fraction of the time; 2000 rows were enough for at most five clusters.
+# On tables of 100,000 rows, a search on this many rows reaches the evidence of a search on all rows (within
+# .0004 nats per row) in a fraction of the time; 2000 rows were enough for at most five clusters.
 SEARCH_ROWS, ROWS_PER_CLUSTER = 20_000, 500
+# On generated tables of 20 000 rows with numbers, a search on 5000 rows found clusters that were as good.
+NUMBER_ROWS = 5_000
 UNIT = "distance (0.69: half as common)"
-BIG = 0.95  # share of the rows from which one cluster among several is worth a warning
 
 
 @dataclass(eq=False, repr=False)
-class Grove(Clusterer):
-    """Soft clusters in which every cluster learns its own relations between categories.
+class Grove(LevelsMixin, CriteriaMixin, IntervalsMixin, Clusterer):
+    """Soft clustering of mixed data by a mixture model with shrunk category shares.
 
-    A row counts in every cluster by its probability there. Each cluster has its own shares of the categories
-    of every column, drawn towards the whole table's by a strength that the table itself chooses, and the
-    logarithms of these shares are its relations: categories that are about as common in the cluster lie near
-    each other. Numbers are normal, or cut into ordered bins where they are not. Several starts and strengths
-    are tried, and the evidence decides between them. It is a close relative of latent class analysis.
+    Grove is a latent class model fitted by EM. A row counts in every cluster with its membership probability.
+    In each cluster, the shares of the categories of every column are shrunk towards the overall shares, with
+    a prior strength chosen from the data. The logarithms of the shares define relations between categories:
+    categories that are about equally common in the cluster are close to each other. Numeric columns are
+    normally distributed within clusters, or cut into ordered bins if a normal distribution does not fit.
+    Starts, prior strengths and other options are compared by evidence (a lower bound of the log marginal
+    likelihood).
 
     Parameters
     ----------
     n_clusters : int or "auto", default=8
         Number of clusters. A table with fewer distinct rows gives fewer clusters and a warning. "auto" takes
-        the number from 1 to 20 that most evidence speaks for; see :func:`catalpa.choose_k`.
+        the largest number at which every cluster adds at least 3 % of what all clusters gain in evidence;
+        see :func:`catalpa.choose_k`.
     n_init : int, default=3
-        Starts: the first along the leading axes of the table, the others around rows far from each other.
+        Number of starts: the first is spectral (k-means on the leading axes of the table), the others are
+        k-means++.
     prior : "auto" or float, default="auto"
-        Rows of the whole table that stand beside every category of a cluster, so that a small cluster does
-        not believe its own shares too much. "auto" chooses from 1, 2.5 and 6 by evidence.
+        Prior strength in pseudo-counts per category: estimates for small clusters are shrunk towards the
+        whole table. "auto" chooses from 1, 2.5 and 6 by evidence.
     sizes : {"auto", "equal", "free"}, default="auto"
-        Whether large clusters win rows by being large. "auto" decides by evidence.
+        Mixing weights of the clusters: all equal, or free (estimated from their sizes), so that large
+        clusters attract more rows. "auto" chooses by evidence.
     ties : "auto" or None, default="auto"
-        "auto" finds columns that repeat each other inside clusters (city and ZIP code, questions that were
-        skipped together) and lets them count once. None treats all columns as independent.
+        "auto" finds columns that are dependent within clusters (city and ZIP code, questions that were
+        skipped together) and models their dependence, so that they do not count twice. None treats all
+        columns as independent within clusters.
+    max_clusters : int, default=20
+        Largest number of clusters that "auto" tries.
+    outliers : {"label"} or None, default=None
+        "label" gives rows that are far from all clusters (``outlier_scores`` above 3) the label -1, in
+        ``labels_`` and ``predict``, SQL and ONNX. Sizes and profiles still count them in their nearest
+        cluster.
     missing : {"category", "ignore", "error"}, default="category"
-        Missing cells are a category of their own, add nothing, or are refused. A missing number adds nothing;
-        with "category" it also counts whether a number is there, if 1 % to 99 % of the column are missing.
+        Treat missing values as a category of their own, ignore them, or raise an error. A missing number is
+        always ignored; with "category" there is also an indicator of missing values for numeric columns of
+        which 1 % to 99 % are missing.
     handle_unknown : {"warn", "ignore", "error"}, default="warn"
-        What ``predict`` does with categories that ``fit`` never saw. They count as their column's rarest.
-    categorical_features, n_jobs, random_state, checkpoint, decay, verbose, callback
+        How ``predict`` treats categories that were not seen by ``fit``: with or without a warning they count
+        as the rarest category of their column, or an error is raised.
+    categorical_features, n_jobs, random_state, checkpoint, decay, verbose, callback, recipe
         As in :class:`KModes`.
 
     Attributes
     ----------
     labels_ : array (n,) of int32
-        The most probable cluster of every row, as ``predict`` says it.
+        The most probable cluster of every row, as returned by ``predict``.
     evidence_ : float
-        Lower bound of the log probability of the table, in nats; compares numbers of clusters and settings.
+        Lower bound of the log marginal likelihood of the table, in nats; use it to compare numbers of
+        clusters and settings.
     gain_ : float
-        Evidence beyond that for a single cluster, in nats per row; about 0 or less without structure.
+        Evidence relative to a single cluster, in nats per row; about 0 or less without cluster structure.
     certainty_ : float
-        Mean probability of the rows' own clusters.
+        Mean membership probability of the rows in their clusters.
     density_low_, density_high_ : float
-        Quartiles of ``score_samples`` over the rows of the fit (of the first batch, with ``partial_fit``; of
-        the rows that the search saw, where the table has more), which ``outlier_scores`` compares with.
+        Quartiles of ``score_samples`` over the fitted rows, the reference of ``outlier_scores`` (for large
+        tables and with ``partial_fit``, of the rows of the last search).
     prior_ : float
-        The prior that was used.
+        The prior strength that was used.
     sizes_ : str
         "equal" or "free".
     relations_ : Relations
-        For a cluster and a column: the line of categories, edge lengths, distances, a drawing.
+        For each cluster and column: the line of categories, edge lengths, distances, drawing.
     cluster_centers_ : frame of the table's library, one row per cluster, in original values
-        The most probable category, and the mean of each number.
+        The most probable category of each categorical column, and the mean of each number.
     cost_ : float
         Minus the evidence.
     n_clusters_ : int
-        Number of clusters found; fewer than asked for if some were lost.
+        Number of non-empty clusters, which may be smaller than ``n_clusters``.
     n_iter_ : int
-        Passes that led to the kept clusters.
+        Number of EM iterations of the best run.
     history_ : frame
-        Phase, minus log likelihood, moved rows (equal ones count once) and clusters of every pass.
+        Phase, minus log-likelihood, moved rows (equal ones count once) and clusters of every iteration.
     tied_columns_ : frame
-        Columns that repeat another one inside clusters, and so count once.
+        Columns that are dependent on another column within clusters, and their parents.
     columns_used_ : list of str
-        Columns that differ between clusters: all, unless most of the table's columns are noise.
+        Columns that differ between clusters: all, unless most columns of the table are noise.
     cluster_sizes_, profiles_
         As in :class:`KModes`.
     balance_ : dict
-        Shares of categories and of numbers in the evidence for the clusters; for tables that have both.
+        Shares of the evidence gain due to categorical and numeric columns, for mixed tables.
     schema_ : Schema
-        The columns as fit saw them, and what became of each number.
+        The columns and categories of the fitted table, and the treatment of each number.
 
     Examples
     --------
@@ -134,23 +172,29 @@ class Grove(Clusterer):
     prior: float | str = "auto"
     sizes: str = "auto"
     ties: str | None = "auto"
+    max_clusters: int = MOST_CLUSTERS
+    outliers: str | None = None
     random_state: Any = None
     checkpoint: str | PathLike[str] | None = None
     decay: float = 1.0
 
-    _lacks = lacking(inertia_="rows are shared out by probability, see evidence_")
+    _unavailable = unavailable(inertia_="rows count by their membership probabilities, see evidence_")
     _uses_order = True
-    _numbers = "shape"  # what a normal curve does not fit is cut into ordered bins
+    _numbers = "shape"  # columns that are not normally distributed are cut into ordered bins
     _rules = rules(
-        n_clusters=either(choice("auto"), whole(1)),
+        n_clusters=either(choice("auto"), integer(1)),
         prior=either(choice("auto"), positive()),
         sizes=choice("auto", "equal", "free"),
         ties=choice("auto", None),
+        max_clusters=integer(1),
+        outliers=choice(None, "label"),
     )
     _contents = ModelContents(
         shared={
             **dict.fromkeys(("middle", "spread"), ("numbers",)),
-            "common": ("cells",),  # 1 for a column that is the same in all clusters; categories, then numbers
+            # 1 for a column that is the same in all clusters, 2 and more for a number that repeats the first,
+            # second, ... number; categories, then numbers.
+            "common": ("cells",),
             # Tied columns: parents (-1 for none), evidence, lift and counts of pairs of categories.
             "parents": ("columns",),
             "tie_evidence": ("ties",),
@@ -163,8 +207,8 @@ class Grove(Clusterer):
     )
 
     def _with_search(self, settings: TableSettings, random_state: np.random.RandomState) -> TableSettings:
-        k = MOST_CLUSTERS if self._finds_k else int(self.n_clusters)
-        # The rows are drawn by whoever reads the table, here or on other computers, so a number is handed on.
+        k = self.max_clusters if self._finds_k else int(self.n_clusters)
+        # The rows are sampled where the table is read, possibly on other machines, so a seed is passed on.
         seed = int(random_state.randint(np.iinfo(np.int32).max))
         return replace(settings, search_rows=max(SEARCH_ROWS, ROWS_PER_CLUSTER * k), search_seed=seed)
 
@@ -173,30 +217,38 @@ class Grove(Clusterer):
         return isinstance(self.n_clusters, str)
 
     def _clusters_for(self, n_rows: int) -> int:
-        # No complaint about few rows: nobody asked for a number.
-        return min(MOST_CLUSTERS, n_rows) if self._finds_k else super()._clusters_for(n_rows)
+        # No warning about few rows, because no number of clusters was requested.
+        return min(self.max_clusters, n_rows) if self._finds_k else super()._clusters_for(n_rows)
 
     def _solve(self, problem: Problem) -> Outcome:
         if self._finds_k:
-            return outcome_by_evidence(self._candidates, problem)
+            untied = clone(self).set_params(ties=None)
+            groups = partial(broad_groups, untied._candidates, problem)
+            return outcome_by_rule(self, self._candidates, problem, groups)
         search = self._search(problem)
         return _outcome(problem, search, search.best(problem.n_clusters))
 
     def _candidates(self, problem: Problem, most: int) -> Iterator[Candidate]:
-        """Clusterings with 1, 2, ... clusters, with the evidence for them, on the rows of the search."""
+        """Clusterings with 1, 2, ... clusters and their evidence, on the rows of the search."""
         search = self._search(problem)
-        with in_parts(None):  # how many are tried is seen on the way
+        weight = problem.in_weights(int(search.table.block.row_weights.sum()))
+        with in_parts(None):  # the number of candidates is not known in advance
             for k in range(1, min(most, len(search.table.block)) + 1):
                 fit = search.best(k)
-                yield Candidate(k, fit.evidence, partial(_outcome, problem, search, fit))
+                finish = partial(_outcome, problem, search, fit)
+                yield Candidate(k, fit.evidence, weight, finish, tied=fit.mixture.forest is not None)
 
     def _search(self, problem: Problem) -> Search:
         engine = problem.engine
-        rows = problem.some_rows(problem.search_rows, problem.search_seed)
+        most = problem.search_rows
+        if problem.schema.numeric:
+            k = self.max_clusters if self._finds_k else problem.n_clusters
+            most = min(most, max(NUMBER_ROWS, ROWS_PER_CLUSTER * k))
+        rows = problem.some_rows(most, problem.search_seed)
         return Search(
             SearchTable.of(engine, problem.schema, rows, problem.units_per_weight),
             seed=problem.search_seed,
-            # On one thread: runs of the search are made at once, and their rows are few.
+            # On one thread, because the runs of the search are parallel and have few rows.
             open_engine=lambda axis, some: LocalEngine(Rows(axis, [some])),
             threads=thread_count(self.n_jobs),
             n_init=self.n_init,
@@ -206,26 +258,28 @@ class Grove(Clusterer):
         )
 
     def partial_fit(self, X: Any, y: Any = None) -> Grove:
-        """Learn from one more batch of rows, which is not kept; see :meth:`KModes.partial_fit`.
+        """Update the clusters with a batch of rows; see :meth:`KModes.partial_fit`.
 
-        The rows of later batches count in every cluster by their probability there. The evidence for the
-        clusters is then not known: ``evidence_``, ``gain_``, ``certainty_`` and ``cost_`` are nan.
+        Rows of later batches count in every cluster with their membership probabilities. Unless the batch
+        led to a new search, the evidence is then not known: ``evidence_``, ``gain_``, ``certainty_`` and
+        ``cost_`` are NaN. What columns are (numbers or bins, for example) is decided by the first batch;
+        which columns are tied, and with ``n_clusters="auto"`` the number of clusters, by the last search.
         """
         learn_batch(self, X, self._relearned)
         return self
 
-    def _relearned(self, before: Fitted, grown: Grown) -> Outcome:
-        """The clusters with a batch added by share."""
+    def _relearned(self, before: Fitted, grown: AfterBatch) -> Outcome:
+        """The clusters after a batch is added with its responsibilities."""
         past, schema, axis = before.outcome, grown.schema, grown.rows.axis
         assert past.soft is not None
-        # Rows are shared out by the clusters before the batch: a batch must not vouch for itself.
-        fixed = soften(scores_on_wider(past.scores, before.schema, schema), axis)
+        # Responsibilities are computed from the clusters before the batch.
+        fixed = to_fixed_point_shares(scores_on_wider(past.scores, before.schema, schema), axis)
         batch = fixed.folded(share_and_count(grown.rows.blocks[0], None, fixed, False)[0])
-        known = faded(widened(past.soft, before.schema, schema), self.decay)
+        known = decayed(on_wider_axis(past.soft, before.schema, schema), self.decay)
         soft = known + batch.counts
         kept = _kept_after(past.shared, before.schema, schema, self.decay, batch)
         mixture, shared = Mixture.of_fit(schema, soft, kept, past.facts), SharedCounts.of(soft)
-        if mixture.forest is not None:  # the same columns are tied as before
+        if mixture.forest is not None:  # the same columns stay tied
             forest = mixture.forest_of(soft, kept["pair_counts"])
             mixture, kept["lift"] = replace(mixture, forest=forest), forest.tied.lift
         positions = mixture.log_shares(shared)
@@ -234,44 +288,48 @@ class Grove(Clusterer):
             scores=mixture.scores(shared),
             counts=grown.counts,
             centers=most_frequent(positions, schema.axis),
-            cost=math.nan,  # evidence needs the entropy of all rows, and those before are gone
+            cost=math.nan,  # evidence needs the entropies of all rows, which are not stored
             history=(),
             shared=kept,
             facts={**past.facts, "evidence": math.nan, "gain": math.nan, "certainty": math.nan},
             soft=soft,
         )
 
+    def _joins(self, fitted: Fitted) -> tuple[CheapestJoin | None, int | None]:
+        outcome = fitted.outcome
+        gain = outcome.facts["gain"] * float(fitted.in_weights(outcome.counts.sizes).sum())
+        if outcome.k == 1 or not gain > LEAST_GAIN:  # nothing is gained, or it is not known
+            return None, None
+        assert outcome.soft is not None
+        mixture = Mixture.of_fit(fitted.schema, outcome.soft, outcome.shared, outcome.facts)
+        tree = merge_tree(mixture, outcome.soft, gain)
+        one, other = tree.joins[0].tolist()
+        lost = float(tree.losses[0])
+        # As many merges as together lose less than that share.
+        spared = int((np.cumsum(np.maximum(tree.losses, 0.0)) < CHEAP * gain).sum())
+        return CheapestJoin((one, other), float(tree.heights[0]), lost / gain), outcome.k - spared
+
     def _balance(self, fitted: Fitted) -> dict[str, float]:
         soft = fitted.outcome.soft
         assert soft is not None
         mixture = Mixture.of_fit(fitted.schema, soft, fitted.outcome.shared, fitted.outcome.facts)
         categorical, numeric = mixture.gain_by_kind(soft)
-        total = categorical + numeric or 1.0  # nothing gained by either kind: shares of 0, not of nan
+        total = categorical + numeric or 1.0  # without any gain: shares of 0, not NaN
         return {"categorical": categorical / total, "numeric": numeric / total}
 
     def _check_read(self, fitted: Fitted) -> None:
         if fitted.outcome.soft is None:
-            raise damaged("soft_counts", "is not there, and rows count by their shares")
+            raise damaged("soft_counts", "is missing")
         prior = fitted.outcome.facts["prior"]
         if not prior > 0:
-            raise damaged("extra.facts.prior", f"is {prior:g}, and a mass is above 0")
+            raise damaged("extra.facts.prior", f"is {prior:g}; it must be above 0")
         if fitted.outcome.facts["density_low"] > fitted.outcome.facts["density_high"]:
             raise damaged("extra.facts.density_low", "is above the upper quartile")
 
-    def _warn_if_odd(self) -> None:
-        largest, total = self.cluster_sizes_.max(), self.cluster_sizes_.sum()
-        if self.n_clusters_ > 1 and largest > BIG * total:
-            warn_user(
-                f"One cluster holds {largest:,.0f} of {total:,.0f} rows: this table shows little structure "
-                f"at {self.n_clusters_} clusters (gain_ is {self.gain_:.3g} nats per row). catalpa.choose_k "
-                "says which number the evidence speaks for; sizes='equal' makes sizes more equal.",
-                LopsidedClustersWarning,
-            )
-
     def predict_proba(self, X: Any) -> Any:
-        """Probability of every cluster for every row, (n, k).
+        """Membership probabilities of every row, (n, k).
 
-        Cells that are left out add nothing.
+        Ignored missing values have no effect.
 
         Examples
         --------
@@ -281,12 +339,12 @@ class Grove(Clusterer):
         (5, 2)
         """
         engine, fixed = self._opened(X)
-        return engine.answer(posterior, fixed)
+        return engine.map_rows(posterior, fixed)
 
     def score_samples(self, X: Any) -> Any:
-        """How typical every row is, (n,): log density under all clusters together; low for outliers.
+        """Log density of every row under the mixture, (n,); low for outliers.
 
-        Numbers count in standard deviations of their column at fit.
+        Numbers are in units of the standard deviation of their column at fit.
 
         Examples
         --------
@@ -296,14 +354,14 @@ class Grove(Clusterer):
         18
         """
         engine, fixed = self._opened(X)
-        return engine.answer(log_mixture, fixed)
+        return engine.map_rows(log_mixture, fixed)
 
     def outlier_scores(self, X: Any) -> Any:
-        """How far every row lies below what was usual at fit, (n,).
+        """Outlier score of every row, (n,).
 
-        As in a box plot of ``score_samples`` over the rows of the fit: 0 for a row above their lower
-        quartile, below it the distance from it in distances between the quartiles (of 1 nat at least). More
-        than 1.5 is an outlier, more than 3 far out. A row has the same score in whatever company it comes.
+        The score is that of a box plot of ``score_samples`` over the fitted rows: 0 for a row above their
+        lower quartile, else the distance below it in interquartile ranges (at least 1 nat). More than 1.5 is
+        an outlier, more than 3 an extreme one. A row's score does not depend on the other rows passed.
 
         Examples
         --------
@@ -313,39 +371,56 @@ class Grove(Clusterer):
         >>> model.outlier_scores(rows[:1]), model.outlier_scores([["b", "x", "v"]]) > 1.5
         (array([0.]), array([ True]))
         """
-        return outlier_scores(self.score_samples(X), self.density_low_, self.density_high_)
+        engine, fixed = self._opened(X)
+        return engine.map_rows(_outlier_rows, fixed, self.density_low_, self.density_high_)
+
+    @property
+    def _outliers_above(self) -> float | None:
+        return None if self.outliers is None else LABELLED_FROM
+
+    def _with_outliers(self, engine: Engine, labels: Any) -> Any:
+        if self.outliers is None:
+            return labels
+        scale = self._density_scale()
+        least = scale.low - LABELLED_FROM * scale.spread
+        fixed = self._fixed_scores(engine.axis)
+        if isinstance(labels, np.ndarray):
+            far = engine.map_rows(rows_below, fixed, least)
+            return np.where(far, np.int32(-1), labels)
+        return engine.map_rows(label_rows_above, fixed, least)
 
     def _density_scale(self) -> DensityScale:
         return DensityScale(self.density_low_, density_spread(self.density_low_, self.density_high_))
 
     def transform(self, X: Any) -> Any:
-        """Minus the log of each cluster's share times the row's probability in it, (n, k)."""
+        """Minus the joint log-likelihood of every row and cluster, (n, k)."""
         engine, fixed = self._opened(X)
-        return engine.answer(minus_logs, fixed)
+        return engine.map_rows(minus_logs, fixed)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Mean log density of the rows; higher is better."""
         engine, fixed = self._opened(X)
-        return float(engine.each(log_mixture, fixed).mean())
+        return as_float(engine.total(summed_exactly, log_mixture, fixed)) / engine.n_rows
 
     @property
     def sizes_(self) -> str:
-        """Whether large clusters win rows by being large: "equal" or "free"."""
+        """Mixing weights of the clusters: "equal" or "free"."""
         return "free" if self._fitted.outcome.facts["free_sizes"] else "equal"
 
     @property
     def tied_columns_(self) -> Any:
-        """Columns that repeat another one, their parent, inside clusters: such columns count once.
+        """Columns that depend on another column, their parent, within clusters.
 
-        A frame of the table's library: ``column``, ``parent``, the ``evidence`` for the tie in nats (that of
-        the first batch, with ``partial_fit``), and the mutual information as a ``share`` of the smaller
-        entropy: 1 for an exact copy.
+        A frame of the table's library: ``column``, ``parent``, the ``evidence`` for the dependence in nats
+        (with ``partial_fit``, of the last search), and the ``share`` of the smaller entropy that is mutual
+        information: 1 for an exact copy. A number whose rank correlation with another one is at least
+        .98 is left out; its evidence is nan and its share 1.
 
         Examples
         --------
         >>> from catalpa import Grove
         >>> rows = [[city, city[0], "xy"[at % 2]] for at, city in enumerate(["Ulm", "Bonn", "Hof"] * 50)]
-        >>> tied = Grove(2, random_state=0).fit(rows).tied_columns_
+        >>> tied = Grove(1, random_state=0).fit(rows).tied_columns_
         >>> tied[["column", "parent"]].values.tolist(), tied["share"].round(2).tolist()
         ([['x1', 'x0']], [1.0])
         """
@@ -353,14 +428,16 @@ class Grove(Clusterer):
         kept, names = fitted.outcome.shared, [column.name for column in fitted.schema.categorical]
         joined, sizes = self._joined, fitted.schema.axis.sizes
         counts = [kept["pair_counts"][part] for _, _, part in joined.parts()]
+        repeats = repeated_numbers(fitted)
         columns = {
-            "column": [names[column] for column, _ in joined.edges],
-            "parent": [names[parent] for _, parent in joined.edges],
-            "evidence": kept["tie_evidence"].tolist(),
+            "column": [names[column] for column, _ in joined.edges] + [column for column, _ in repeats],
+            "parent": [names[parent] for _, parent in joined.edges] + [other for _, other in repeats],
+            "evidence": kept["tie_evidence"].tolist() + [math.nan] * len(repeats),
             "share": [
                 common_share(own.reshape(sizes[parent], -1).astype(np.float64))
                 for own, (_, parent) in zip(counts, joined.edges, strict=True)
-            ],
+            ]
+            + [1.0] * len(repeats),
         }
         return frame_in(fitted.schema.library, columns)
 
@@ -373,8 +450,8 @@ class Grove(Clusterer):
     def columns_used_(self) -> list[str]:
         """Columns that differ between clusters, in the order of the table.
 
-        All of them, unless most columns of the table are associated with no other column: then the evidence
-        decides which differ, and the others have the same distribution in every cluster.
+        All columns, unless most columns of the table are associated with no other column. Then columns are
+        selected by evidence, and the others have the same distribution in every cluster.
         """
         schema, common = self._fitted.schema, self._fitted.outcome.shared["common"]
         ordered = (*schema.categorical, *schema.numeric)
@@ -383,22 +460,27 @@ class Grove(Clusterer):
 
     @property
     def relations_(self) -> Relations:
-        """What every cluster learned about the categories of every column."""
+        """Relations between the categories of every column in every cluster."""
         found = self._fitted
-        # Log shares, which are minus the costs: a model file keeps them once.
+        # Log shares are minus the costs, so a model file stores them once.
         lines = Relations.on_lines(found.schema, -found.outcome.scores.table.T, shares=found.shares)
         return replace(lines, unit=UNIT)
 
 
+def _outlier_rows(block: Block, fixed: FixedScores, low: float, high: float) -> FloatArray:  # (n,)
+    """How far rows lie below what was usual at fit."""
+    return outlier_scores(log_mixture(block, fixed), low, high)
+
+
 def _outcome(problem: Problem, search: Search, fit: MixtureFit) -> Outcome:
-    """A fit of the search's rows as the outcome of a fit of all rows."""
+    """The outcome of a fit of all rows, from a fit of the rows of the search."""
     engine, units, table = problem.engine, problem.units_per_weight, search.table
     fit, counts = search.finish(engine, fit)
     mixture, shared, rows = fit.mixture, fit.shared, int(table.totals.sizes[0])
     positions, scores = mixture.log_shares(shared), mixture.scores(shared)
-    most_probable = engine.total(foremost_shares, soften(scores, engine.axis))
-    # Of the search's rows, which are the same on every engine.
-    low, high = density_quartiles(table.block, fix(scores, table.axis))
+    most_probable = engine.total(largest_shares, to_fixed_point_shares(scores, engine.axis))
+    # On the rows of the search, which are the same on every engine.
+    low, high = density_quartiles(table.block, to_fixed_point(scores, table.axis))
     return Outcome(
         scores=scores,
         counts=counts,
@@ -423,7 +505,7 @@ def _outcome(problem: Problem, search: Search, fit: MixtureFit) -> Outcome:
 def _kept_after(
     kept: Mapping[str, NDArray[Any]], schema: Schema, wider: Schema, decay: float, batch: SharedCounts
 ) -> dict[str, NDArray[Any]]:
-    """What a fit keeps for all clusters together, after a batch: counts of tied pairs fade, and grow."""
+    """Shared state after a batch: counts of tied pairs decay, and those of the batch are added."""
     kept = dict(kept)
     if batch.pairs is not None:
         parents = tuple(kept["parents"].tolist())
@@ -435,14 +517,17 @@ def _kept_after(
 
 
 def _kept(mixture: Mixture, shared: SharedCounts, units: float) -> dict[str, NDArray[Any]]:
-    """What a fit keeps of its mixture for all clusters together."""
+    """State of the mixture that is shared by all clusters."""
     joined, forest = mixture.joined, mixture.forest
     pairs = np.zeros(0) if shared.pairs is None else shared.pairs.sum(axis=0)
-    columns = mixture.marginals.axis.n_columns + len(mixture.marginals.middle)
+    n = mixture.marginals.axis.n_columns
+    common = np.isin(np.arange(n + len(mixture.marginals.middle)), mixture.common).astype(np.int64)
+    for column, other in mixture.repeats:
+        common[n + column] = NUMBER_REPEATS + other
     return {
         "middle": mixture.marginals.middle,
         "spread": mixture.marginals.spread,
-        "common": np.isin(np.arange(columns), mixture.common).astype(np.int64),
+        "common": common,
         "parents": np.asarray(joined.parents, dtype=np.int64),
         "tie_evidence": np.asarray(mixture.tie_gains(shared), dtype=np.float64),
         "lift": np.zeros(0) if forest is None else forest.tied.lift,

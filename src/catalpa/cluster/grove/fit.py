@@ -15,17 +15,26 @@ from functools import cached_property, partial, reduce
 
 import numpy as np
 
-from catalpa.cluster.grove.em import MixtureFit, SearchRows, hard_counts, iterate, judged, on_all_rows
+from catalpa.cluster.grove.em import MixtureFit, SearchRows, hard_counts, iterate, on_all_rows, with_evidence
 from catalpa.cluster.grove.mixture import Mixture
 from catalpa.cluster.grove.refill import refill
 from catalpa.cluster.grove.rows import SearchTable
-from catalpa.cluster.grove.selection import FEWEST, Selection, associated_columns
+from catalpa.cluster.grove.selection import (
+    FEWEST,
+    Selection,
+    associated_columns,
+    columns_beside,
+    left_out_columns,
+    repeated_numbers,
+    with_common,
+)
 from catalpa.cluster.grove.starts import Starts
 from catalpa.cluster.grove.ties import PairCounts, TiedForest
 from catalpa.engines.base import Engine
 from catalpa.loop.history import Pass
 from catalpa.loop.progress import in_parts, seeking, side_by_side
 from catalpa.steps import compiled
+from catalpa.steps.compiled import _core
 from catalpa.steps.counts import WHOLE, Counts, SharedCounts
 from catalpa.steps.soft.scores import check_shareable
 from catalpa.table.blocks import Axis, Block, IntArray
@@ -57,11 +66,39 @@ class Search:
         """The fit with k clusters and the most evidence."""
         seeking(k)
         check_shareable(min(k, len(self.table.block)))  # before the starts, which take long for that many
+        if len(self._left_out) and len(self._without.table.block) > k:
+            return self._with_left_out(self._without.best(k))
         if len(self.table.block) <= k:
             return self.each_row_its_own(self.table.block.row_weights)
         if k > 1 and self._mostly_noise:
             return self._selected(k)
         return self._best(k)
+
+    @cached_property
+    def _repeats(self) -> tuple[tuple[int, int], ...]:
+        """Numbers that repeat others, and these."""
+        return repeated_numbers(self.table) if self.ties else ()
+
+    @cached_property
+    def _left_out(self) -> IntArray:
+        """Columns of names, then numbers that repeat others: they take no part."""
+        return left_out_columns(self.table, self._repeats)
+
+    @cached_property
+    def _without(self) -> Search:
+        """The search on the other columns."""
+        return replace(self, table=self.table.on(columns_beside(self._left_out, self.table)))
+
+    def _with_left_out(self, fit: MixtureFit) -> MixtureFit:
+        """A fit on the other columns as one on all, of which those left out are the same in all clusters."""
+        evidence = fit.evidence + max(self._evidence_of_left_out(self._rows_as_one.counts))
+        fit = with_common(fit, columns_beside(self._left_out, self.table), self.table)
+        return replace(fit, mixture=replace(fit.mixture, repeats=self._repeats), evidence=evidence)
+
+    def _evidence_of_left_out(self, one: Counts) -> list[float]:
+        """Evidence of the columns that are left out in a single cluster, for each prior strength."""
+        by_prior = [np.concatenate(self.mixture(prior).evidence_by_column(one)) for prior in self.priors]
+        return [float(parts[self._left_out].sum()) for parts in by_prior]
 
     def _selected(self, k: int) -> MixtureFit:
         """The fit on the columns in which clusters differ, if most columns are associated with no other."""
@@ -148,12 +185,17 @@ class Search:
         if not 0 < len(repeated) <= MOST_REPEATED * self.table.axis.n_columns:
             return []
         starts = replace(self._start_maker, left_out=repeated)
-        return [SharedCounts.leaning(starts.spectral(k, np.random.default_rng([self.seed, k, 1])), OWN_SHARE)]
+        return [
+            SharedCounts.smoothed(starts.spectral(k, np.random.default_rng([self.seed, k, 1])), OWN_SHARE)
+        ]
 
     @cached_property
     def pairs(self) -> PairCounts | None:
         """Counts of pairs of categories; None if no columns may be tied."""
-        return self.table.pair_counts() if self.ties else None
+        pairs = self.table.pair_counts() if self.ties else None
+        if pairs is None:
+            return None
+        return replace(pairs, aside=int((self._left_out < self.table.axis.n_columns).sum()))
 
     @cached_property
     def _forest_of_one(self) -> TiedForest | None:
@@ -165,16 +207,21 @@ class Search:
     @cached_property
     def _rows_as_one(self) -> SharedCounts:
         """Soft counts of the rows of the search as one cluster."""
-        return SharedCounts.leaning(self.table.as_one, 1.0)
+        return SharedCounts.smoothed(self.table.as_one, 1.0)
 
     def finish(self, engine: Engine, fit: MixtureFit) -> tuple[MixtureFit, Counts]:
         """The fit on all rows of the table, and the counts of rows in their most probable clusters."""
         if self._sampled:
             fit = on_all_rows(engine, fit)
+            if len(self._left_out) and set(self._left_out) <= set(fit.mixture.common):
+                # Under the prior strength that suits them best, not that of the clusters.
+                parts = self._evidence_of_left_out(SharedCounts.smoothed(self.table.totals, 1.0).counts)
+                own = parts[list(self.priors).index(fit.mixture.prior)]
+                fit = replace(fit, evidence=fit.evidence + max(parts) - own)
         counts, _ = hard_counts(engine, fit)
         if not counts.sizes.all():
             n, k = len(self.table.block), len(counts.sizes)
-            # All of one weight, a row is likeliest in its own cluster.
+            # With equal weights, a row is most probable in its own cluster.
             weight = max(int(counts.sizes.sum()) // k, 1)
             fit = self.each_row_its_own(np.full(n, weight)) if n <= k else refill(self.table, engine, fit)
             counts, _ = hard_counts(engine, fit)
@@ -187,8 +234,11 @@ class Search:
 
     def evidence_of_one(self, engine: Engine) -> float:
         """Evidence of one cluster that holds every row of the table, under its best prior strength."""
-        one = SharedCounts.leaning(self.table.totals, 1.0)
+        one = SharedCounts.smoothed(self.table.totals, 1.0)
         evidence = [self.mixture(prior).evidence(one) for prior in self.priors]
+        if len(self._left_out):
+            parts = self._evidence_of_left_out(one.counts)
+            evidence = [all_ - own + max(parts) for all_, own in zip(evidence, parts, strict=True)]
         best = int(np.argmax(evidence))
         if self._forest_of_one is None:
             return evidence[best]
@@ -203,13 +253,17 @@ class Search:
         """Every distinct row a cluster, with these weights."""
         n = len(self.table.block)
         counts = Counts.of(replace(self.table.block, weights=weights), np.arange(n), n, self.table.axis)
-        shared = SharedCounts.leaning(counts, 1.0)
+        shared = SharedCounts.smoothed(counts, 1.0)
         mixture = self.mixture(self.priors[0], free_sizes=self.sizes == "free")
         return MixtureFit(mixture, shared, mixture.evidence(shared))
 
     @cached_property
     def _engine(self) -> Engine:
         return self.open_engine(self.table.axis, self.table.block)
+
+    @cached_property
+    def _numbers(self) -> _core.SoftNumbers:
+        return compiled.soft_numbers(self.table.block)
 
     @cached_property
     def _start_maker(self) -> Starts:
@@ -222,27 +276,27 @@ class Search:
         # A stream for every k: the clusters of k must not depend on which other numbers were tried.
         rng, starts = np.random.default_rng([self.seed, k]), self._start_maker
         makers = [starts.spectral if number == 0 else starts.plus_plus for number in range(self.n_init)]
-        return [SharedCounts.leaning(make(k, rng), OWN_SHARE) for make in makers]
+        return [SharedCounts.smoothed(make(k, rng), OWN_SHARE) for make in makers]
 
     def _rows_of_runs(self, k: int) -> list[SearchRows]:
         """One for every run that is made at the same time."""
         block, axis = self.table.block, self.table.axis
         at_once = self.threads if len(block) * k >= LEAST_AT_ONCE else 1
         engines = [self._engine, *(self.open_engine(axis, block) for _ in range(at_once - 1))]
-        in_core = compiled.available() and not axis.holes and not len(self.table.marginals.middle)
-        packed = compiled.pack(block, axis, k) if in_core else None
+        in_core = compiled.available() and not axis.special_places
+        packed = (compiled.pack(block, axis, k), self._numbers) if in_core else None
         return [SearchRows(block, engine, packed, self.open_engine(axis, block)) for engine in engines]
 
 
 def _equal_sizes(mixture: Mixture, start: SharedCounts, rows: SearchRows) -> MixtureFit:
-    """EM with leave-one-out while all clusters weigh the same."""
+    """EM with leave-one-out and equal mixing weights."""
     return _run(mixture, start, SEARCH_PASSES, SEARCH_CHANGE, rows)
 
 
 def _free_sizes(
     mixture: Mixture, start: SharedCounts, rows: SearchRows, before: tuple[Pass, ...] = ()
 ) -> MixtureFit:
-    """EM with leave-one-out and clusters weighed by their sizes."""
+    """EM with leave-one-out and mixing weights estimated from sizes."""
     return _run(mixture, start, FREE_PASSES, FREE_CHANGE, rows, before)
 
 
@@ -256,7 +310,7 @@ def _run(
 ) -> MixtureFit:
     engine = rows.engine
     fit = iterate(rows.passes(mixture, start), mixture, engine.n_rows, most, tolerance, before=before)
-    return judged(rows.labeller, fit, keep=True)
+    return with_evidence(rows.labeller, fit, keep=True)
 
 
 def _tied(
@@ -287,7 +341,7 @@ def _tied(
         passes, limits = rows.passes(tied, fit.shared), (most, SEARCH_CHANGE)
         fit = iterate(passes, tied, rows.engine.n_rows, *limits, phase="ties", before=fit.history)
         rested = len(fit.history) - passes_before < most
-    return judged(rows.labeller, fit, keep=True)
+    return with_evidence(rows.labeller, fit, keep=True)
 
 
 def best_of(fits: Sequence[MixtureFit]) -> MixtureFit:

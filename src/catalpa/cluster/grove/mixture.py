@@ -36,7 +36,7 @@ from catalpa.table.schema import Schema
 class Marginals:
     """The distribution of every column in the whole table, towards which clusters are shrunk."""
 
-    axis: Axis  # without holes
+    axis: Axis  # without special places
     shares: FloatArray  # (V,); q_r(v), among the known cells of each column; 0 for a category that no row has
     # For every column the number of its first categories that are ordered, 0 for an unordered one.
     ordered: tuple[int, ...]
@@ -84,6 +84,7 @@ class Mixture:
     units: float  # units of the counts that make a weight of 1
     forest: TiedForest | None = None  # tied columns
     common: tuple[int, ...] = ()  # columns, then numbers, that have the same distribution in all clusters
+    repeats: tuple[tuple[int, int], ...] = ()  # of these, numbers that repeat another one, and that one
 
     @staticmethod
     def of_fit(
@@ -129,8 +130,15 @@ class Mixture:
         return JoinedAxis(axis, (-1,) * axis.n_columns) if self.forest is None else self.forest.tied.joined
 
     @cached_property
-    def core_priors(self) -> _core.ColumnPriors:
-        """What the core makes category costs with."""
+    def core_priors(self) -> tuple[_core.ColumnPriors, _core.NumberPriors]:
+        """What the core makes costs of categories and of numbers with."""
+        numbers, common = self.normal, np.asarray(self.normal.common, dtype=np.int64)
+        shares = self.indicators.shares
+        priors = _core.NumberPriors(numbers.middle, numbers.spread, shares, common, float(self.prior))
+        return self._category_priors, priors
+
+    @cached_property
+    def _category_priors(self) -> _core.ColumnPriors:
         return _core.ColumnPriors(
             self.marginals.axis.offsets,
             self.marginals.shares,
@@ -196,7 +204,7 @@ class Mixture:
         _core.category_costs(
             np.ascontiguousarray(counts.by_category),
             counts.sizes,
-            self.core_priors,
+            self._category_priors,
             self.units,
             logs,
             costs.table.reshape(tables * k, places),
@@ -252,10 +260,13 @@ class Mixture:
         """What every tied column gains over an independent one, in nats."""
         if self.forest is None or shared.pairs is None:
             return []
-        shares, conditional = self.shares(shared.counts)
+        # With the lift of these counts: that of earlier passes, when the clusters explained more or less of
+        # the pairs, would count the same dependence twice or not at all.
+        forest = self.forest_of(shared.counts, shared.pairs.sum(axis=0))
+        shares, conditional = replace(self, forest=forest).shares(shared.counts)
         present = np.where(self.marginals.shares > 0, shares, 0.0)
         weights = shared.counts.sizes / float(shared.counts.sizes.sum())
-        return self.forest.gains(shared.pairs / self.units, present, conditional, weights)
+        return forest.gains(shared.pairs / self.units, present, conditional, weights)
 
     def evidence_by_column(self, counts: Counts) -> tuple[FloatArray, FloatArray]:
         """Log marginal likelihood of every categorical, and of every numeric column with its indicator."""

@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from catalpa.cluster.grove.em import MixtureFit, hard_counts, judged, plain_passes
+from catalpa.cluster.grove.em import MixtureFit, hard_counts, plain_passes, with_evidence
 from catalpa.cluster.grove.rows import SearchTable
 from catalpa.engines.base import Engine
 from catalpa.steps.assign import label_rows
 from catalpa.steps.counts import SQUARE_DROP, SUM_DROP, WHOLE, Counts, SharedCounts, count_all
-from catalpa.steps.scores import fix
+from catalpa.steps.scores import to_fixed_point
 from catalpa.steps.soft.reference import shares
-from catalpa.steps.soft.scores import soften
+from catalpa.steps.soft.scores import to_fixed_point_shares
 from catalpa.table.blocks import IntArray
 
 # Factors on the differences of costs, and passes with each; none of 500 measured fits came to need them.
@@ -26,7 +26,7 @@ def refill(table: SearchTable, engine: Engine, fit: MixtureFit) -> MixtureFit:
     for factor in SHARPER:  # every row goes more and more to its most probable cluster
         fit = plain_passes(engine, fit, SHARPER_PASSES, sharper=factor, phase="sharpen")
         if hard_counts(engine, fit)[0].sizes.all():
-            return judged(engine, fit)
+            return with_evidence(engine, fit)
     return with_moved_rows(table, fit)
 
 
@@ -42,13 +42,13 @@ def with_moved_rows(table: SearchTable, fit: MixtureFit) -> MixtureFit:
     free, rows = np.ones(len(block), dtype=bool), np.arange(len(block))
     while True:
         scores = mixture.scores(shared)
-        labels = label_rows(block, fix(scores, table.axis))
+        labels = label_rows(block, to_fixed_point(scores, table.axis))
         sizes = np.bincount(labels, minlength=k)
         movable = free & (sizes[labels] > 1)
         if sizes.all() or not movable.any():
             break
         empty = int(sizes.argmin())
-        share = shares(block, soften(scores, table.axis))[0]
+        share = shares(block, to_fixed_point_shares(scores, table.axis))[0]
         ahead = np.where(movable, share[:, empty] - share[rows, labels], -2 * WHOLE)
         row = int(ahead.argmax())
         shared = _moved(shared, table, row, share[row].astype(np.int64), empty)
@@ -67,7 +67,7 @@ def _moved(shared: SharedCounts, table: SearchTable, row: int, share: IntArray, 
         mine + (np.multiply.outer(gained, one[0]) >> drop) * weight
         for mine, one, drop in zip(shared.counts.arrays, own.arrays, DROPPED, strict=True)
     ]
-    counts = Counts.made_of(grown, shared.counts.cost, shared.counts.moved)
+    counts = Counts.from_arrays(grown, shared.counts.cost, shared.counts.moved)
     there = share[share > 0] / WHOLE
     entropy = -float((there * np.log2(there)).sum())
     return replace(

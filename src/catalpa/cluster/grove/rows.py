@@ -50,12 +50,14 @@ class SearchTable:
         axis, marginals, totals = self.axis, self.marginals, self.totals
         categorical = columns[columns < axis.n_columns]
         numeric = columns[columns >= axis.n_columns] - axis.n_columns
-        part = Axis(tuple(axis.sizes[column] for column in categorical), axis.holes)
+        part = Axis(tuple(axis.sizes[column] for column in categorical), axis.special_places)
         codes = np.ascontiguousarray(self.block.codes[:, categorical]).astype(part.dtype)
-        rows = replace(self.block, held=codes, numbers=np.ascontiguousarray(self.block.numbers[:, numeric]))
+        rows = replace(
+            self.block, storage=codes, numbers=np.ascontiguousarray(self.block.numbers[:, numeric])
+        )
         places = np.isin(axis.base.column_of, categorical)
         numbers = (np.ascontiguousarray(own[:, numeric]) for own in totals.arrays[2:])
-        own_totals = Counts.made_of([totals.by_category[:, places], totals.sizes, *numbers])
+        own_totals = Counts.from_arrays([totals.by_category[:, places], totals.sizes, *numbers])
         may_be_tied = marginals.may_be_tied
         own = Marginals(
             part.base,
@@ -86,6 +88,6 @@ class SearchTable:
             places = np.flatnonzero(fits[axis.column_of])
             counts = self.together[np.ix_(places, places)]
         else:
-            part = Axis(tuple(self.axis.sizes[column] for column in columns), self.axis.holes)
-            counts = cooccurrences(replace(self.block, held=self.block.codes[:, columns]), part)
+            part = Axis(tuple(self.axis.sizes[column] for column in columns), self.axis.special_places)
+            counts = cooccurrences(replace(self.block, storage=self.block.codes[:, columns]), part)
         return PairCounts(axis, columns, counts / self.units_per_weight)

@@ -3,10 +3,15 @@
 Under local independence a column that is associated with no other column cannot tell clusters apart.
 Hundreds of such columns hide those that do, so columns are chosen by the evidence of all columns together: a
 column either differs between clusters or has one distribution for all of them.
+
+A column of identifiers or free text is left out at once: a category that no other row has tells nothing about
+the others, and each would cost as much as a frequent one. So is a number that rises or falls with another
+one: both would make clusters of that number alone.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,12 +21,12 @@ from scipy.special import chdtrc
 
 from catalpa.cluster.grove.em import MixtureFit
 from catalpa.cluster.grove.mixture import Mixture
-from catalpa.cluster.grove.rows import SearchTable
+from catalpa.cluster.grove.rows import LEAST_TIED_ROWS, SearchTable
 from catalpa.cluster.grove.ties import TiedForest
 from catalpa.steps.assign import share_and_count
 from catalpa.steps.counts import SharedCounts, cooccurrences
 from catalpa.steps.scores import Scores
-from catalpa.steps.soft.scores import soften
+from catalpa.steps.soft.scores import to_fixed_point_shares
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray
 from catalpa.table.joined import JoinedAxis
 
@@ -31,6 +36,11 @@ FEWEST_COLUMNS = 2 * FEWEST  # of a table from which columns are chosen
 MOST_CATEGORIES = 4000  # of all columns, whose pairs are counted for the screening
 QUARTERS = 4  # bins of a number for the screening
 ROUNDS = 5  # of choosing columns and fitting again
+MOSTLY_SINGLE = 0.75  # share of the rows with a category of their own, from which a column is one of names
+FEWEST_NAMES = 64  # categories that such a column has more of
+FEWEST_ROWS = 100  # that differ without such columns
+RISING = 0.98  # rank correlation from which a number repeats another
+NEARLY_RISING = 0.9  # the same where a library that rounds in its own way has added up
 
 
 def associated_columns(table: SearchTable) -> IntArray | None:
@@ -48,6 +58,77 @@ def associated_columns(table: SearchTable) -> IntArray | None:
     return np.unique(found)
 
 
+def left_out_columns(table: SearchTable, repeats: Sequence[tuple[int, int]]) -> IntArray:
+    """Columns of names, and numbers that repeat others; none if little is left without them."""
+    numbers = np.asarray([column for column, _ in repeats], dtype=np.int64) + table.axis.n_columns
+    columns = np.concatenate([columns_of_names(table), numbers])
+    if not len(columns) or len(table.on(columns_beside(columns, table)).block) < FEWEST_ROWS:
+        return columns[:0]
+    return columns
+
+
+def columns_of_names(table: SearchTable) -> IntArray:
+    """Columns in which most rows have a category that no other row has.
+
+    Over the whole table; a row of weight 2 counts as two.
+    """
+    axis, counts = table.axis.base, table.totals.by_category[0]
+    single = np.where(counts <= table.units_per_weight, counts, 0)
+    rows, own = (axis.by_column(each[None, :])[0] for each in (counts, single))
+    many = np.bincount(axis.column_of, counts > 0, axis.n_columns) > FEWEST_NAMES
+    return np.flatnonzero(many & (own >= MOSTLY_SINGLE * rows))
+
+
+def repeated_numbers(table: SearchTable) -> tuple[tuple[int, int], ...]:
+    """Numbers that rise or fall with an earlier one, and that one, by their number among the numbers.
+
+    They do if their rank correlation in the rows of the search is at least .98; of several the first stays.
+    """
+    numbers, weights = table.block.numbers, table.block.row_weights.astype(np.float64)
+    n = numbers.shape[1]
+    if n < 2 or weights.sum() < LEAST_TIED_ROWS * table.units_per_weight:
+        return ()
+    ranks = np.stack([centred_ranks(column, weights) for column in numbers.T], axis=1)
+    known, squares = (~np.isnan(numbers)).astype(np.float64), ranks * ranks
+    lengths = (squares * weights[:, None]).T @ known
+    near = np.abs((ranks * weights[:, None]).T @ ranks) >= NEARLY_RISING * np.sqrt(lengths * lengths.T)
+    found: dict[int, int] = {}
+    for column in range(n):
+        for other in np.flatnonzero(near[:column, column]):
+            one = int(other)
+            if one not in found and abs(_correlation(ranks, known, weights, column, one)) >= RISING:
+                found[column] = one
+                break
+    return tuple(found.items())
+
+
+def centred_ranks(column: FloatArray, weights: FloatArray) -> FloatArray:  # (n,)
+    """Ranks of the known numbers by weight, equal ones sharing theirs, around their mean; 0 where missing."""
+    known = ~np.isnan(column)
+    _, place = np.unique(column[known], return_inverse=True)
+    heavy = np.bincount(place, weights[known])
+    ranks = np.zeros(len(column))
+    ranks[known] = (np.cumsum(heavy) - heavy / 2.0 - heavy.sum() / 2.0)[place]
+    return ranks / max(float(heavy.sum()), 1.0)
+
+
+def _correlation(ranks: FloatArray, known: FloatArray, weights: FloatArray, one: int, other: int) -> float:
+    """Of two numbers' ranks, over the rows that have both."""
+    both = known[:, one] * known[:, other] * weights
+    rows = float(both.sum())
+    if not rows > 0:
+        return 0.0
+    first, second = (ranks[:, at] - float((ranks[:, at] * both).sum()) / rows for at in (one, other))
+    length = float((first * first * both).sum()) * float((second * second * both).sum())
+    return float((first * second * both).sum()) / math.sqrt(length) if length > 0 else 0.0
+
+
+def columns_beside(left_out: IntArray, table: SearchTable) -> IntArray:
+    """The other columns, then numbers."""
+    everything = np.arange(table.axis.n_columns + table.block.numbers.shape[1])
+    return np.setdiff1d(everything, left_out)
+
+
 def with_quarters(block: Block, axis: Axis) -> tuple[Block, Axis]:
     """The block with every number as a column of quarters of its values, and a category of missing ones."""
     numeric = block.numbers.shape[1]
@@ -59,9 +140,9 @@ def with_quarters(block: Block, axis: Axis) -> tuple[Block, Axis]:
         if known.any():
             borders = np.quantile(numbers[known], np.arange(1, QUARTERS) / QUARTERS)
             bins[known, column] = np.searchsorted(borders, numbers[known], side="left")
-    wider = Axis(axis.sizes + (QUARTERS + 1,) * numeric, axis.holes)
+    wider = Axis(axis.sizes + (QUARTERS + 1,) * numeric, axis.special_places)
     codes = np.concatenate([block.codes.astype(np.int64), bins], axis=1).astype(wider.dtype)
-    return replace(block, held=codes), wider
+    return replace(block, storage=codes), wider
 
 
 def association_pvalues(counts: FloatArray, axis: Axis) -> tuple[FloatArray, IntArray]:
@@ -146,24 +227,8 @@ class Selection:
         fit = self.fit_on(columns)
         if len(columns) == self._n_columns:
             return fit
-        scores = on_all_columns(fit.mixture.scores(fit.shared), columns, self.table)
-        fixed = soften(scores, self.table.axis)
-        shared = fixed.folded(share_and_count(self.table.block, None, fixed, False)[0])
-        forest = fit.mixture.forest
-        if forest is not None:
-            joined = JoinedAxis(self.table.axis.base, scores.parents)
-            forest = TiedForest(replace(forest.tied, joined=joined), forest.price)
         common = np.setdiff1d(np.arange(self._n_columns), columns)
-        settings = (
-            fit.mixture.prior,
-            fit.mixture.free_sizes,
-            fit.mixture.units,
-            forest,
-            tuple(common.tolist()),
-        )
-        evidence = fit.evidence + self._of_one(common)
-        mixture = Mixture(self.table.marginals, *settings)
-        return replace(fit, mixture=mixture, shared=shared, evidence=evidence)
+        return replace(with_common(fit, columns, self.table), evidence=fit.evidence + self._of_one(common))
 
     def _of_one(self, columns: IntArray) -> float:
         """Evidence of some columns in a single cluster, under the prior strength that suits them best."""
@@ -172,7 +237,7 @@ class Selection:
     @cached_property
     def _by_prior(self) -> list[FloatArray]:
         """Evidence of every column in a single cluster, for each prior strength."""
-        one = SharedCounts.leaning(self.table.as_one, 1.0).counts
+        one = SharedCounts.smoothed(self.table.as_one, 1.0).counts
         return [np.concatenate(mixture.evidence_by_column(one)) for mixture in self.mixtures]
 
     def _gaining(self, fit: MixtureFit) -> IntArray:
@@ -181,6 +246,23 @@ class Selection:
         apart = np.concatenate(mixture.evidence_by_column(fit.shared.counts))
         together = np.concatenate(mixture.evidence_by_column(fit.shared.counts.as_one_cluster()))
         return np.flatnonzero(apart > together)
+
+
+def with_common(fit: MixtureFit, columns: IntArray, table: SearchTable) -> MixtureFit:
+    """A fit on some columns as a fit on all, of which the others are common to all clusters."""
+    scores = on_all_columns(fit.mixture.scores(fit.shared), columns, table)
+    fixed = to_fixed_point_shares(scores, table.axis)
+    shared = fixed.folded(share_and_count(table.block, None, fixed, False)[0])
+    forest = fit.mixture.forest
+    if forest is not None:
+        joined = JoinedAxis(table.axis.base, scores.parents)
+        forest = TiedForest(replace(forest.tied, joined=joined), forest.price)
+    everything = np.arange(table.axis.n_columns + table.block.numbers.shape[1])
+    common = np.setdiff1d(everything, np.delete(columns, list(fit.mixture.common)))
+    mixture = replace(
+        fit.mixture, marginals=table.marginals, forest=forest, common=tuple(int(column) for column in common)
+    )
+    return replace(fit, mixture=mixture, shared=shared)
 
 
 def on_all_columns(scores: Scores, columns: IntArray, table: SearchTable) -> Scores:

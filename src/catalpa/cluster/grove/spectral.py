@@ -152,12 +152,12 @@ def _shortened(vectors: FloatArray) -> FloatArray:
 
 
 def _orthonormal(vectors: FloatArray) -> FloatArray:
-    """Gram and Schmidt's, column by column; a column that says nothing new becomes 0."""
+    """Gram-Schmidt orthonormalisation, column by column; linearly dependent columns become 0."""
     vectors = _shortened(vectors)
     basis = np.zeros_like(vectors)
     for at in range(vectors.shape[1]):
         own = _on_grid(vectors[:, at], WORK_BITS)
-        for _ in range(2):  # the second time takes out what rounding left
+        for _ in range(2):  # the second time removes rounding errors
             along = _on_grid(basis[:, :at].T @ own, WORK_BITS)
             own = _on_grid(own - basis[:, :at] @ along, WORK_BITS)
         length = float(np.sqrt((own * own).sum()))
@@ -223,7 +223,7 @@ class RowPoints:
             level=2.0 * self.middle * means - means * means,
         )
 
-    def held_together(self, counts: Counts) -> float:
+    def between_cluster_inertia(self, counts: Counts) -> float:
         """Sum over clusters of size times squared length of the centre: the larger, the nearer rows are."""
         sums = self.sums(counts)
         return float(((sums * sums).sum(axis=1) / np.maximum(counts.sizes, 1)).sum())

@@ -66,7 +66,7 @@ class Starts:
         """k-means++ in Hamming distance: every row with the nearest of k rows."""
         codes = np.ascontiguousarray(self.block.codes.T)
         numbers = np.ascontiguousarray(self.numbers.T)
-        _, nearest = far_rows(partial(cells_away, codes, numbers), self.weights, k, rng)
+        _, nearest = kmeans_plus_plus_rows(partial(cell_distances, codes, numbers), self.weights, k, rng)
         return Counts.of(self.block, nearest, k, self.axis)
 
     def spectral(self, k: int, rng: np.random.Generator) -> Counts:
@@ -80,16 +80,16 @@ class Starts:
         lengths = (whole * whole).sum(axis=1)
         drop = 2.0 ** -max(int(np.frexp(4.0 * float(lengths.max()))[1]) - DISTANCE_BITS, 0)
 
-        away = partial(points_away, np.ascontiguousarray(whole.T), drop=drop)
+        away = partial(point_distances, np.ascontiguousarray(whole.T), drop=drop)
         best: tuple[float, Counts] | None = None
         for _ in range(RUNS):
-            chosen, _ = far_rows(away, self.weights, k, rng)
+            chosen, _ = kmeans_plus_plus_rows(away, self.weights, k, rng)
             if len(chosen) < k:  # rows that differ may lie in one place on so few axes
                 return self.plus_plus(k, rng)
             rest = settle(
                 self.engine, points, placed[chosen], max_iter=MAX_ITER, refill=reseed_empty, phase="start"
             )
-            held = points.held_together(rest.counts)
+            held = points.between_cluster_inertia(rest.counts)
             if best is None or held > best[0] * (1.0 + 1e-9):
                 best = held, rest.counts
         assert best is not None
@@ -153,14 +153,14 @@ class Starts:
         return np.block([[products, across], [across.T, among]])
 
 
-def points_away(points: FloatArray, rows: IntArray, drop: float) -> IntArray:  # (rows, n) int64
+def point_distances(points: FloatArray, rows: IntArray, drop: float) -> IntArray:  # (rows, n) int64
     """Whole parts of ``drop`` times the squared distances of points from some of them.
 
     ``points`` (axes, n) are whole numbers, so that sums of their squares are exact in any order.
 
     Examples
     --------
-    >>> points_away(np.array([[0.0, 3.0, 5.0]]), np.array([0, 2]), 0.5).tolist()
+    >>> point_distances(np.array([[0.0, 3.0, 5.0]]), np.array([0, 2]), 0.5).tolist()
     [[0, 4, 12], [12, 2, 0]]
     """
     level = compiled.core_level()
@@ -174,7 +174,7 @@ def points_away(points: FloatArray, rows: IntArray, drop: float) -> IntArray:  #
     return away
 
 
-def cells_away(codes: IntArray, numbers: FloatArray, rows: IntArray) -> IntArray:  # (rows, n) int64
+def cell_distances(codes: IntArray, numbers: FloatArray, rows: IntArray) -> IntArray:  # (rows, n) int64
     """Squares of the number of cells that differ, of all rows from some of them.
 
     ``codes`` (columns, n) and ``numbers`` (numeric, n) have a row's cells one below the other. Numbers add a
@@ -183,18 +183,18 @@ def cells_away(codes: IntArray, numbers: FloatArray, rows: IntArray) -> IntArray
     Examples
     --------
     >>> codes = np.array([[0, 0, 1], [4, 5, 6]], dtype=np.uint8)
-    >>> cells_away(codes, np.zeros((0, 3)), np.array([0])).tolist()
+    >>> cell_distances(codes, np.zeros((0, 3)), np.array([0])).tolist()
     [[0, 1, 4]]
     """
     level = compiled.core_level()
     if level is None:
-        return _cells_away(codes, numbers, rows)
+        return _cell_distances(codes, numbers, rows)
     away = np.empty((len(rows), codes.shape[1]), dtype=np.int64)
     _core.cells_away(codes, numbers, rows, away, level)
     return away
 
 
-def _cells_away(codes: IntArray, numbers: FloatArray, rows: IntArray) -> IntArray:
+def _cell_distances(codes: IntArray, numbers: FloatArray, rows: IntArray) -> IntArray:
     away = np.zeros((len(rows), codes.shape[1]))
     for cells in codes:
         away += cells != cells[rows][:, None]
@@ -205,15 +205,15 @@ def _cells_away(codes: IntArray, numbers: FloatArray, rows: IntArray) -> IntArra
     return np.asarray(whole * whole)
 
 
-def far_rows(
+def kmeans_plus_plus_rows(
     away: Callable[[IntArray], IntArray], weights: IntArray, k: int, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
-    """k rows, each drawn in proportion to its squared distance from those before, and each row's nearest.
+    """Greedy k-means++: k rows, and the index of the nearest one for every row.
 
-    Of ``2 + floor(ln k)`` draws the one that lowers the summed distance most is kept. Fewer rows come back
-    where all others are at distance 0 from those chosen. ``away`` gives squared distances (rows, n) of all
-    rows from some, in whole units; together with the weights small enough that their sums stay in 64 bits.
-    ``nearest`` (n,) is the place in ``chosen``, the first of equals.
+    Each row is sampled with probability proportional to its squared distance; of ``2 + floor(ln k)`` draws
+    the one with the lowest summed distance is kept. Returns fewer rows if all others are at distance 0 from
+    those chosen. ``away`` gives squared distances (rows, n) of all rows from some, as integers whose weighted
+    sums fit into 64 bits. ``nearest`` (n,) is an index of ``chosen``; ties go to the first.
     """
     tries = 2 + math.floor(math.log(k))
     chosen = [_drawn(weights, 1, rng)[0]]
@@ -233,6 +233,6 @@ def far_rows(
 
 
 def _drawn(lengths: IntArray, times: int, rng: np.random.Generator) -> IntArray:
-    """Rows drawn in proportion to whole numbers."""
+    """Rows sampled with probability proportional to ``lengths``."""
     ends = np.cumsum(lengths)
     return np.searchsorted(ends, rng.integers(int(ends[-1]), size=times), side="right")

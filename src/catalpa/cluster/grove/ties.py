@@ -14,7 +14,7 @@ import numpy as np
 
 from catalpa.cluster.grove.columns.tied import TiedColumns
 from catalpa.cluster.grove.special import in_order, log_gamma
-from catalpa.relations.repeats import REPEATED, common_share
+from catalpa.explain.repeats import REPEATED, common_share
 from catalpa.steps import compiled
 from catalpa.steps.compiled import _core
 from catalpa.steps.soft.scores import log
@@ -26,9 +26,10 @@ from catalpa.table.joined import JoinedAxis
 class PairCounts:
     """How often every two categories occur together in the rows of the search, in rows: the Burt matrix."""
 
-    whole: Axis  # of all columns, without holes
+    whole: Axis  # of all columns, without special places
     columns: IntArray  # those that may be tied, in order
     counts: FloatArray  # (places, places); over the categories of these columns
+    aside: int = 0  # columns that take no part, and were not looked at
 
     @cached_property
     def axis(self) -> Axis:
@@ -43,7 +44,7 @@ class PairCounts:
     @property
     def price(self) -> float:
         """Nats for having looked at all pairs of columns."""
-        n = self.whole.n_columns
+        n = self.whole.n_columns - self.aside
         return float(log(np.array(max(n * (n - 1) / 2.0, 1.0))))
 
     def of_pair(self, one: int, other: int) -> FloatArray:

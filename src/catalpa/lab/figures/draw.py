@@ -10,13 +10,13 @@ from typing import Any
 import pandas as pd
 
 from catalpa.errors import OutputError
-from catalpa.files import told_as
+from catalpa.files import reraise_as
 from catalpa.lab.figures import experiments
 from catalpa.lab.figures.pieces import Pieces
 from catalpa.lab.figures.seeds import ranks_of_seeds, seed_places
 from catalpa.lab.protocol import Protocol, read_protocol
 from catalpa.lab.significance import Significance
-from catalpa.plot.theme import INK, MUTED, PALETTE, alt, dressed
+from catalpa.plot.theme import INK, MUTED, PALETTE, alt, themed
 
 # Methods beyond the eighth take the colours again, with another dash.
 DASHES = [[1, 0], [6, 3], [2, 2]]
@@ -47,7 +47,7 @@ def draw_relations(frame: pd.DataFrame) -> Any:
         )
     )
     title = "k-modes with random relations, and DISC: accuracy over draws"
-    return dressed(_panels(chart, frame.assign(panel=panel), "panel", 4, title))
+    return themed(_panels(chart, frame.assign(panel=panel), "panel", 4, title))
 
 
 def draw_convergence(frame: pd.DataFrame) -> Any:
@@ -75,7 +75,7 @@ def draw_convergence(frame: pd.DataFrame) -> Any:
     chart = alt.layer(base.mark_line(color=MUTED), marked, data=learning)
     # Objectives of data sets and readings have nothing to do with each other.
     panels = _panels(chart, learning, "panel", 3, "Objective z after every pass of DISC")
-    return dressed(panels.resolve_scale(y="independent", x="independent"))
+    return themed(panels.resolve_scale(y="independent", x="independent"))
 
 
 def draw_seconds(frame: pd.DataFrame) -> Any:
@@ -104,7 +104,7 @@ def draw_seconds(frame: pd.DataFrame) -> Any:
         width = alt.condition("datum.method == 'DISC'", alt.value(4), alt.value(1.8))
         panels.append(line.mark_line().encode(strokeWidth=width))
     # One legend for both panels.
-    return dressed(alt.hconcat(*panels, spacing=24).properties(title="Seconds of one fit (DISC: thick line)"))
+    return themed(alt.hconcat(*panels, spacing=24).properties(title="Seconds of one fit (DISC: thick line)"))
 
 
 def draw_embedding(frame: pd.DataFrame) -> Any:
@@ -124,7 +124,7 @@ def draw_embedding(frame: pd.DataFrame) -> Any:
         )
     )
     panels = _panels(chart, frame, "panel", 2, "t-SNE of the rows by learned distances")
-    return dressed(panels.resolve_scale(x="independent", y="independent"))
+    return themed(panels.resolve_scale(x="independent", y="independent"))
 
 
 def draw_seeds(frame: pd.DataFrame) -> Any:
@@ -169,7 +169,7 @@ def draw_seeds(frame: pd.DataFrame) -> Any:
         "ACC of DISC over seeds of the published generator",
         subtitle="Number of seeds by their mean of ten runs. Rank of the script's seed: 1 is best.",
     )
-    return dressed(alt.concat(*panels, columns=4).properties(title=title))
+    return themed(alt.concat(*panels, columns=4).properties(title=title))
 
 
 def critical_differences(found: Significance) -> Any:
@@ -199,7 +199,7 @@ def critical_differences(found: Significance) -> Any:
     design = f"{found.n_sets} data sets (dashed: that far from the best)"
     subtitle = f"Nemenyi's critical difference is {found.nemenyi:.2f} on {design}"
     title = alt.TitleParams("Average ranks", subtitle=subtitle)
-    return dressed(alt.layer(*layers).properties(width=420, title=title))
+    return themed(alt.layer(*layers).properties(width=420, title=title))
 
 
 FIGURES: Mapping[int, Figure] = {
@@ -214,7 +214,7 @@ FIGURES: Mapping[int, Figure] = {
 def save(chart: Any, paths: Sequence[Path]) -> None:
     """Write a chart as each of these files, by their suffix."""
     for path in paths:
-        with told_as(OutputError, f"{str(path)!r} cannot be written"):
+        with reraise_as(OutputError, f"{str(path)!r} cannot be written"):
             # Pixels are doubled for screens with small ones; SVG has none.
             chart.save(str(path), **({"scale_factor": 2} if path.suffix == ".png" else {}))
 

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from catalpa.datasets import load
 from catalpa.datasets.synthetic import make_categorical
+from catalpa.explain.relations import Relations
 from catalpa.lab.estimators import fitted
 from catalpa.lab.figures.pieces import Pieces
 from catalpa.lab.figures.random_relations import STRATEGIES, cluster_with
 from catalpa.lab.protocol import Entry, Protocol
 from catalpa.metrics import adjusted_rand, clustering_accuracy
-from catalpa.relations.relations import Relations
 from catalpa.table import encode
 from catalpa.table.blocks import FloatArray, IntArray
 

@@ -93,7 +93,7 @@ def _convergence_note(frame: pd.DataFrame) -> str:
         "reading",
         "passes of the start",
         "passes of DISC",
-        "trees made anew",
+        "trees relearned",
         "z higher then",
     ]
     return (

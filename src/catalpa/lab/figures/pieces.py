@@ -14,7 +14,7 @@ from catalpa.lab.journal import append_line, whole_lines
 Pieces: TypeAlias = Mapping[str, Callable[[], pd.DataFrame]]
 
 
-def kept_pieces(names: Collection[str], kept: Path) -> dict[str, pd.DataFrame]:
+def stored_pieces(names: Collection[str], kept: Path) -> dict[str, pd.DataFrame]:
     """Those of the pieces that an earlier run has left at ``kept``."""
     # Pieces of other settings of the figure may lie in the same file.
     lines = [line for line in whole_lines(kept) if line.get("piece") in names]
@@ -26,7 +26,7 @@ def collected(pieces: Pieces, kept: Path, watch: Callable[[int, int], None] | No
 
     Pieces that are there already are not measured again.
     """
-    done = kept_pieces(pieces, kept)
+    done = stored_pieces(pieces, kept)
     missing = [name for name in pieces if name not in done]
     for finished, name in enumerate(missing, start=1):
         done[name] = pieces[name]()

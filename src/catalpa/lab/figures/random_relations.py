@@ -11,14 +11,14 @@ import numpy as np
 from catalpa.cluster.kmodes import KModes
 from catalpa.costs.matching import Matching, Prototypes
 from catalpa.steps.assign import label_rows
-from catalpa.steps.scores import Scores, fix
+from catalpa.steps.scores import Scores, to_fixed_point
 from catalpa.table.blocks import FloatArray, IntArray
 
 Draw = Callable[[np.random.Generator, int, int], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnRelations(Matching):
+class RelationDrawings(Matching):
     """k-modes in which a cell costs its category's distance from the centre's, in the cluster's own terms."""
 
     matrices: tuple[FloatArray, ...] = ()  # (k, categories, categories) each; one for each column
@@ -46,15 +46,15 @@ STRATEGIES: Mapping[str, Draw] = {
 
 def cluster_with(strategy: str, table: Any, n_clusters: int, seed: int) -> IntArray:
     """Labels of k-modes with relations drawn by a strategy."""
-    problem = KModes(n_clusters, random_state=seed, n_jobs=1)._pose(table)
+    problem = KModes(n_clusters, random_state=seed, n_jobs=1)._open_problem(table)
     engine = problem.engine
     rng = np.random.default_rng(seed)
     drawn = tuple(STRATEGIES[strategy](rng, n_clusters, size) for size in problem.axis.sizes)
-    method = DrawnRelations(problem.axis, matrices=drawn)
+    method = RelationDrawings(problem.axis, matrices=drawn)
     # The start comes after the relations from the same numbers: one seed, one draw of both.
     begun = method.start(problem.seeds(rng))
     rest = problem.settle(method, begun)
-    return np.asarray(engine.answer(label_rows, fix(rest.scores, engine.axis)))
+    return np.asarray(engine.map_rows(label_rows, to_fixed_point(rest.scores, engine.axis)))
 
 
 def _symmetric(values: FloatArray) -> FloatArray:

@@ -17,7 +17,7 @@ from catalpa.lab.as_published import coded, published_starts
 from catalpa.lab.figures.pieces import Pieces
 from catalpa.lab.protocol import Protocol, PublishedStart
 from catalpa.lab.published import HIGHER_IS_BETTER, printed
-from catalpa.lab.published_disc import labels_at, posed, published_run
+from catalpa.lab.published_disc import labels_at, open_problem, published_run
 from catalpa.metrics import adjusted_rand, clustering_accuracy, compactness
 from catalpa.table.blocks import IntArray
 
@@ -47,7 +47,7 @@ def _means(dataset: str, seeds: Seeds, runs: int) -> pd.DataFrame:
     data = load(dataset)
     table = coded(data)
     # The table is encoded once for all runs.
-    problem = posed(table, data.n_clusters, "random", "from_dtype")
+    problem = open_problem(table, data.n_clusters, "random", "from_dtype")
     rows = []
     for seed in seeds:
         starts = published_starts(PublishedStart("distinct", seed, runs), table, data.n_clusters)

@@ -35,6 +35,18 @@
     });
   }
 
+  // Folded parts open for a link to them, and on paper.
+  function unfold(id) {
+    const fold = id && document.getElementById(id)?.querySelector("details.fold");
+    if (fold) fold.open = true;
+  }
+  for (const link of document.querySelectorAll("nav a")) link.addEventListener("click", () => unfold(link.hash.slice(1)));
+  unfold(location.hash.slice(1));
+  addEventListener("beforeprint", () => {
+    document.querySelectorAll("details.fold").forEach((fold) => { fold.open = true; });
+    if (data.relations) chosenTrees();
+  });
+
   // Shares: find a column or a category, and keep the whole table as a file.
   const tools = document.getElementById("share-tools");
   if (tools) {

@@ -137,17 +137,17 @@ CATALPA_INLINE Products with_product(Products sum, Eight a, Eight b) {
     const __m256i x = reinterpret_cast<__m256i>(a), y = reinterpret_cast<__m256i>(b);
     return {sum.low + times_even(x, y), sum.high + times_even(_mm256_srli_epi64(x, 32), _mm256_srli_epi64(y, 32))};
 }
-// Products of less than 32 bits by a number.
-CATALPA_INLINE Products operator*(Products a, std::uint32_t by) {
-    const __m256i times = _mm256_set1_epi32(static_cast<std::int32_t>(by));
-    return {times_even(reinterpret_cast<__m256i>(a.low), times), times_even(reinterpret_cast<__m256i>(a.high), times)};
-}
 CATALPA_INLINE void store(std::int64_t* to, Products sum) {
     const __m256i even = reinterpret_cast<__m256i>(sum.low), odd = reinterpret_cast<__m256i>(sum.high);
     const __m256i low = _mm256_unpacklo_epi64(even, odd), high = _mm256_unpackhi_epi64(even, odd);
     const __m256i front = _mm256_permute2x128_si256(low, high, 0x20), back = _mm256_permute2x128_si256(low, high, 0x31);
     std::memcpy(to, &front, sizeof front);
     std::memcpy(to + 4, &back, sizeof back);
+}
+
+// Of two pairs of 16-bit numbers in every lane, the sum of their products.
+CATALPA_INLINE Eight paired_products(Eight a, Eight b) {
+    return reinterpret_cast<Eight>(_mm256_madd_epi16(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
 }
 
 // Thirty-two bytes.
@@ -159,16 +159,9 @@ CATALPA_INLINE __m128i smallest_of(Bytes sums, Bytes index) {
     return _mm_min_epi16(_mm256_castsi256_si128(least), _mm256_extracti128_si256(least, 1));
 }
 
-// Four numbers of double precision, and eight.
+// Four numbers of double precision.
 typedef double FourDoubles __attribute__((vector_size(32)));
-using Doubles = Pair<FourDoubles>;
 CATALPA_INLINE FourDoubles least(FourDoubles a, FourDoubles b) { return _mm256_min_pd(a, b); }
-CATALPA_INLINE Doubles every(double x) { return {_mm256_set1_pd(x), _mm256_set1_pd(x)}; }
-CATALPA_INLINE Doubles load(const double* from) { return {_mm256_loadu_pd(from), _mm256_loadu_pd(from + 4)}; }
-// To the nearest integers, the even ones of two, which take 32 bits.
-CATALPA_INLINE Eight rounded(Doubles a) {
-    return reinterpret_cast<Eight>(_mm256_set_m128i(_mm256_cvtpd_epi32(a.high), _mm256_cvtpd_epi32(a.low)));
-}
 CATALPA_INLINE FourDoubles load_four(const double* from) { return _mm256_loadu_pd(from); }
 CATALPA_INLINE FourDoubles magnitude(FourDoubles a) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), a); }
 CATALPA_INLINE FourDoubles zero_unless(FourDoubles number, FourDoubles a) {  // where the first is no number
@@ -265,6 +258,21 @@ inline EightShorts smallest_of(Bytes sums, Bytes index) {
 #if CATALPA_PLAIN || !CATALPA_WIDE
 
 // What is done lane by lane on either path.
+#if !CATALPA_PLAIN && defined(__SSE2__)
+inline Four paired_products(Four a, Four b) {
+    return reinterpret_cast<Four>(_mm_madd_epi16(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(b)));
+}
+inline Eight paired_products(Eight a, Eight b) { return {paired_products(a.low, b.low), paired_products(a.high, b.high)}; }
+#else
+inline Eight paired_products(Eight a, Eight b) {
+    std::uint32_t lanes[8];
+    for (int i = 0; i < 8; ++i) {
+        const std::uint32_t x = lane(a, i), y = lane(b, i);
+        lanes[i] = (x & 0xFFFF) * (y & 0xFFFF) + (x >> 16) * (y >> 16);  // none is below 0
+    }
+    return loaded<Eight>(lanes);
+}
+#endif
 inline Eight shifted_up(Eight a, int by) { return a << by; }
 template <class Code>
 inline Eight widened(const Code* from) {
@@ -278,34 +286,10 @@ inline Products with_product(Products sum, Eight a, Eight b) {
     for (int i = 0; i < 8; ++i) sum.at[i] += std::uint64_t{lane(a, i)} * lane(b, i);
     return sum;
 }
-inline Products operator*(Products a, std::uint32_t by) {
-    for (int i = 0; i < 8; ++i) a.at[i] *= by;
-    return a;
-}
 inline void store(std::int64_t* to, Products sum) { std::memcpy(to, &sum, sizeof sum); }
-
-using Doubles = Lanes<double>;
-inline Doubles every(double x) { return {x, x, x, x, x, x, x, x}; }
-inline Doubles load(const double* from) {
-    Doubles out;
-    for (int i = 0; i < 8; ++i) out.at[i] = from[i];
-    return out;
-}
-inline Eight rounded(Doubles a) {
-    constexpr double magic = 6755399441055744.0;  // 1.5 * 2 ** 52: the sum's low bits are the rounded number
-    std::uint32_t lanes[8];
-    for (int i = 0; i < 8; ++i) {
-        const double shifted = a.at[i] + magic;
-        std::uint64_t form;
-        std::memcpy(&form, &shifted, sizeof form);
-        lanes[i] = static_cast<std::uint32_t>(form);
-    }
-    return loaded<Eight>(lanes);
-}
 
 #endif
 
-CATALPA_INLINE Products product(Eight a, Eight b) { return with_product(Products{}, a, b); }
 
 #if !CATALPA_PLAIN
 

@@ -291,10 +291,7 @@ CATALPA_TARGET void share_chunk(const SoftTables& t, const SoftBlock& block, std
         look_up<V, true>(t, whole, 0, chunk);
     else
         look_up<V, false>(t, whole, 0, chunk);
-    if (t.numeric) {
-        take_numbers(block.numbers + begin * t.numeric, rows * t.numeric, chunk);
-        chunk.missing ? add_numbers<true>(t, rows, chunk) : add_numbers<false>(t, rows, chunk);
-    }
+    if (t.numeric) add_numbers(t, *block.numbers, begin, whole, chunk);
     if (t.coarser)
         share_out<V, true>(t, chunk, whole);
     else
@@ -330,7 +327,7 @@ CATALPA_TARGET void count_chunk(const SoftTables& t, const SoftBlock& block, std
     add_rows(chunk, rows, weights, weight, t.two || t.numeric, block.owns, sums);
     if (block.before != nullptr) add_changes<V>(t, block, begin, rows, weight, chunk, sums);
     if (block.shares != nullptr) keep_shares<V>(t, block, begin, rows, chunk);
-    if (t.numeric) count_numbers<V>(t, block.numbers + begin * t.numeric, weights, weight, rows, chunk, sums);
+    if (t.numeric) count_numbers<V>(t, *block.numbers, begin, weights, rows, chunk, sums);
     if constexpr (V != 0)
         if (block.owns) return count_by_owner<V>(t, begin, rows, chunk, sums);
     if (!block.narrow) return count_heavy<V>(t, weights, {0, rows}, chunk, sums);

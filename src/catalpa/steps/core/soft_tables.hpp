@@ -9,7 +9,9 @@
 
 #include "between/column_priors.hpp"
 #include "between/logarithm.hpp"
+#include "between/number_priors.hpp"
 #include "groups.hpp"
+#include "soft_numbers.hpp"
 
 namespace {
 
@@ -25,8 +27,7 @@ constexpr std::size_t CHUNK_BYTES = 1 << 13;         // of the shares of the row
 constexpr std::size_t LISTED_BYTES = 1 << 15;        // ... and where few of them are listed
 constexpr std::size_t MOST_ROWS = CHUNK_BYTES / 32;  // of a chunk where no list is made
 constexpr std::size_t LED_COPIES = 4;                // so that rows of one cluster in a row do not wait for each other
-constexpr double NUMBER_CAP = 1 << 30;
-constexpr int SUM_DROP = 14, SQUARE_DROP = 16;       // low bits of share times number that are left out
+constexpr int MOMENT_DROP = 6;                       // low bits of a share that sums of numbers are rounded by
 alignas(32) constexpr std::int32_t FIRST_LANES[16] = {-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0};
 
 // 2 ** f and log2(1 + f) on [0, 1): the least-squares fits of soft/reference.py, good to 2e-6 and 4e-6. They carry
@@ -49,7 +50,8 @@ class SoftTables : public Groups {
     Aligned<std::int32_t> anchor, plain, table;     // (lanes,), (length, lanes) and, over fused codes, (places, lanes)
     Aligned<std::int32_t> anchor_rise, plain_rise, rise;  // the same of the second table minus the first
     Aligned<std::int32_t> cap;                      // (lanes,) what keeps the padding far behind
-    Aligned<double> means, scale, level;            // (numeric, lanes)
+    Aligned<float> curve, slope;                    // (numeric, k) cost of a number that is u away: (curve u + slope) u
+    Aligned<std::int32_t> constant;                 // (numeric, lanes) cost of a number that is there; the anchor has it
 
     // Of no costs so far, twice for rows that are shared out twice.
     SoftTables(const Groups& columns, std::size_t k_in, std::size_t numeric_in, bool two_in, int coarser_in)
@@ -71,16 +73,22 @@ class SoftTables : public Groups {
         if (two) anchor_rise = padded(none.data(), 0);
         // ... and since its difference from a cost below zero would wrap, that is capped.
         cap = padded(no_cap.data(), std::numeric_limits<std::int32_t>::min());
+        curve = Aligned<float>::cleared(numeric * k);
+        slope = Aligned<float>::cleared(numeric * k);
+        constant = Aligned<std::int32_t>::cleared(numeric * lanes);
     }
 
     SoftTables(const Matrix<const std::int32_t>& table_in, const Vector<const std::int32_t>& anchor_in,
-               const Ints& widths_in, const Ints& members_in, const Ints& starts_in, const Numbers& means_in,
-               const Numbers& scale_in, const Numbers& level_in, const Matrix<const std::int32_t>& rise_in,
-               const Vector<const std::int32_t>& anchor_rise_in, int coarser_in)
-        : SoftTables(Groups(widths_in, members_in, starts_in), table_in.shape(1), means_in.shape(1), anchor_rise_in.size() > 0,
+               const Ints& widths_in, const Ints& members_in, const Ints& starts_in, const Matrix<const float>& curve_in,
+               const Matrix<const float>& slope_in, const Matrix<const std::int32_t>& constant_in,
+               const Matrix<const std::int32_t>& rise_in, const Vector<const std::int32_t>& anchor_rise_in, int coarser_in)
+        : SoftTables(Groups(widths_in, members_in, starts_in), table_in.shape(1), curve_in.shape(1), anchor_rise_in.size() > 0,
                      coarser_in) {
         require(coarser >= 0 && coarser <= 16, "Costs may be coarser by 0 to 16 bits.");
-        check_costs(*this, table_in, anchor_in, means_in, scale_in, level_in);
+        require(has_shape(table_in, length(), k), "table must have one row per place of the columns.");
+        require(anchor_in.size() == k, "anchor must have one entry per cluster.");
+        require(has_shape(curve_in, k, numeric) && has_shape(slope_in, k, numeric) && has_shape(constant_in, k, numeric),
+                "curve, slope and constant must be clusters by numeric columns.");
         require(!two || (anchor_rise_in.size() == k && has_shape(rise_in, length(), k)),
                 "The second table must have the shape of the first.");
         std::copy_n(anchor_in.data(), k, anchor.data());
@@ -90,9 +98,20 @@ class SoftTables : public Groups {
             if (two) std::copy_n(rise_in.data() + place * k, k, plain_rise.data() + place * lanes);
         }
         fuse();
-        means = transposed(means_in, lanes);
-        scale = transposed(scale_in, lanes);
-        level = transposed(level_in, lanes);
+        for (std::size_t j = 0; j < k; ++j)
+            for (std::size_t column = 0; column < numeric; ++column) {
+                curve[column * k + j] = curve_in.data()[j * numeric + column];
+                slope[column * k + j] = slope_in.data()[j * numeric + column];
+                constant[column * lanes + j] = constant_in.data()[j * numeric + column];
+            }
+        add_constants();
+    }
+
+    // Add the constants of numbers to the anchor. Sums wrap: only those of all parts must fit.
+    void add_constants() {
+        for (std::size_t column = 0; column < numeric; ++column)
+            for (std::size_t j = 0; j < k; ++j)
+                anchor[j] = static_cast<std::int32_t>(static_cast<std::uint32_t>(anchor[j]) + static_cast<std::uint32_t>(constant[column * lanes + j]));
     }
 
     // Make the fused tables of the plain ones.
@@ -104,7 +123,7 @@ class SoftTables : public Groups {
     std::size_t rows_inside(std::size_t rows) const { return rows - std::min(rows, (lanes - 1) / k); }
     std::size_t chunk_rows() const {
         const std::size_t bytes = vectors <= MOST_LOOPED ? CHUNK_BYTES : LISTED_BYTES;
-        return std::max<std::size_t>(bytes / (lanes * 4) / 8 * 8, 8);
+        return std::max<std::size_t>(bytes / (lanes * 4) / TOGETHER * TOGETHER, TOGETHER);
     }
 
    private:
@@ -119,9 +138,16 @@ class SoftTables : public Groups {
 // How costs follow from counts from one pass to the next, and how they are rounded.
 struct SoftPriors {
     ColumnPriors columns;
+    NumberPriors numbers;
     double per_unit, total;  // rows of one unit of the counts; rows in all, and half a one for every cluster
     double quanta, room;     // of a nat; nats that the costs of a row stay below
     bool released;           // whether clusters weigh by their size
+};
+
+// Sums of numbers of the last pass, (numeric, lanes), and where the least cost of each number goes.
+struct MomentRows {
+    const std::int64_t *sums, *squares, *seen;
+    double* least;
 };
 
 // A block of rows, and where its shares and foremost clusters go.
@@ -130,7 +156,7 @@ struct SoftBlock {
     std::size_t inside;           // rows whose shares, read or written as whole vectors, stay inside the array
     const void* codes;            // (rows rounded up to 8, groups) unsigned
     std::size_t code_bytes;       // 1, 2 or 4 each
-    const double* numbers;        // (rows, numeric)
+    const SoftNumbers* numbers;   // or null where there are none
     const std::int64_t* weights;  // (rows,) or null
     const std::int32_t* before;   // (rows, k) shares of the pass before, or null
     std::int32_t* shares;         // (rows, k) or null
@@ -216,10 +242,7 @@ struct Chunk {
     Aligned<std::int32_t> factor;             // (rows,) single precision: from powers to shares
     Aligned<std::int64_t> behind;             // (rows,) sum of share times gap
     Aligned<std::uint64_t> heavy;             // (lanes,) weight times share of one row, where that passes 32 bits
-    Aligned<double> number, there;            // (rows, numeric) where one is missing: 0 and 0 there, and 1 elsewhere
-    Aligned<std::int32_t> tick, square, held; // (rows, numeric) numbers, squares and 1 as whole numbers, if all are scaled
-    const double* numbers = nullptr;          // (rows, numeric) without missing ones
-    bool missing = false, scaled = false;     // whether some number is missing; whether all others are on [0, 1]
+    Aligned<std::int32_t> rounded;            // (k, rows / 16, 8) shares that sums of numbers are made with, in pairs of rows
     Aligned<std::int32_t> tail;               // (lanes,) former shares of a row at the end of the block
     Aligned<std::uint32_t> shared, owned;     // (rows,) rows that several clusters share, and that one has whole
     Aligned<std::uint32_t> places;            // (rows, groups) first entry of each place in the tables
@@ -238,7 +261,7 @@ struct Chunk {
     Chunk(const SoftTables& t, std::size_t rows, bool lists, bool spread_in)
         : cost(rows * t.lanes), rise(t.two && !lists ? rows * t.lanes : 0), share(rows * t.lanes), low(rows), log(rows),
           leader(rows), whole(rows), owner(rows), factor(rows), behind(rows), heavy(t.lanes),
-          number(rows * t.numeric), there(number.size()), tick(number.size()), square(number.size()), held(number.size()),
+          rounded(t.numeric ? (t.k + 7) / 8 * 8 * (rows / TOGETHER) * 8 : 0),
           tail(Aligned<std::int32_t>::cleared(t.lanes)), shared(rows + 1), owned(rows + 1), places(rows * t.groups()),
           listed(lists ? rows * t.vectors + 1 : 0), first(rows + 1), full(t.lanes), near(rows + 8),
           near_below(rows * 8), near_power(rows * 8), near_leader(rows), near_whole(rows), near_log(rows), spread(spread_in) {}
@@ -252,15 +275,17 @@ struct SoftSums {
     Aligned<std::uint64_t> wide;                 // (places, lanes) of those before, if there are any
     Aligned<std::uint32_t> run_sizes;            // (lanes,)
     std::vector<std::uint64_t> recent, sizes;    // (lanes,) summed shares since `narrow` was emptied, and all
-    std::vector<std::int64_t> sums, squares, seen;  // (numeric, lanes)
+    // Sums of rounded shares times numbers and squares, and of the rounded and of the full shares of rows without the number.
+    std::vector<std::int64_t> numbers, squares, absent, missed;  // (numeric, lanes)
+    std::vector<std::int64_t> rounded;           // (lanes,) summed rounded shares of all rows
     std::vector<std::int64_t> led;               // (LED_COPIES, k)
     Int128 cost = 0, log = 0, behind = 0, change = 0;
     std::int64_t moved = 0;
 
     SoftSums(const SoftTables& t, Owned& owned_in)
         : tables(t), owned(owned_in), narrow(Aligned<std::uint32_t>::cleared(t.places() * t.lanes)), run_sizes(t.lanes),
-          recent(t.lanes), sizes(t.lanes), sums(t.numeric * t.lanes), squares(sums.size()), seen(sums.size()),
-          led(LED_COPIES * t.k) {}
+          recent(t.lanes), sizes(t.lanes), numbers(t.numeric * t.lanes), squares(numbers.size()), absent(numbers.size()),
+          missed(numbers.size()), rounded(t.lanes), led(LED_COPIES * t.k) {}
 
     std::uint64_t size_of(std::size_t j) const { return sizes[j] + (std::uint64_t{owned_by(j)} << SHARE_BITS); }
     std::int64_t led_by(std::size_t j) const {

@@ -18,10 +18,10 @@ def oriented_rows(rows: OrderedRows, wanted: int) -> IntArray:  # (wanted,) int6
     row with the largest common minus familiar; the lowest row on ties. A row that was chosen is skipped.
     """
     there = rows.places != ABSENT
-    at = np.where(there, rows.places, 0).astype(np.int64)
     counts = rows.counts(np.zeros(len(rows), dtype=np.int32), 1).by_category[0]
+    at = np.where(there, rows.places, len(counts)).astype(np.int64)
     # Whole numbers, so that rounding decides no tie: n * chosen * columns times the paper's criterion.
-    common = np.where(there, counts[at], 0).sum(axis=1)
+    common = np.append(counts, 0)[at].sum(axis=1)
     common = np.where(rows.weights > 0, common, -1)
     total = int(rows.weights.sum())
     columns = np.ascontiguousarray(rows.places.T)

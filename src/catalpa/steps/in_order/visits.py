@@ -34,7 +34,7 @@ class OrderedRows:
     def of(rows: Rows, units: float = 1.0) -> OrderedRows:
         """The rows of a table, joined into one block."""
         whole = Block.together(rows.blocks)
-        return OrderedRows(replace(whole, held=whole.codes), rows.axis, units)  # plain: read often
+        return OrderedRows(replace(whole, storage=whole.codes), rows.axis, units)  # plain: read often
 
     def __len__(self) -> int:
         return len(self.block)
@@ -51,9 +51,9 @@ class OrderedRows:
 
     @cached_property
     def places(self) -> IntArray:  # (n, columns) uint32
-        """Place of every cell on the axis; ABSENT for a cell that is left out."""
+        """Place of every cell on the axis; ABSENT for ignored missing values."""
         at = self.block.codes.astype(np.int64) + self.axis.offsets[:-1]
-        if self.coded.holes:
+        if self.coded.special_places:
             at = np.where(self.block.codes >= np.asarray(self.coded.sizes) + IGNORED, ABSENT, at)
         return np.ascontiguousarray(at.astype(np.uint32))
 
@@ -91,7 +91,7 @@ class OrderedRows:
 
 
 @dataclass(frozen=True, eq=False)
-class Rivalry:
+class CompetitionState:
     """What clusters carry through a competition."""
 
     wins: FloatArray  # (k,); rows won so far, beginning at 1; a frequent winner has a handicap
@@ -101,11 +101,11 @@ class Rivalry:
     total: float  # wins of all clusters, also of those that have died out
 
     @staticmethod
-    def fresh(k: int, rate: float) -> Rivalry:
+    def fresh(k: int, rate: float) -> CompetitionState:
         """A competition that has not begun."""
-        return Rivalry(np.ones(k), np.ones(k), rate, float(k))
+        return CompetitionState(np.ones(k), np.ones(k), rate, float(k))
 
-    def among(self, alive: IntArray) -> Rivalry:
+    def among(self, alive: IntArray) -> CompetitionState:
         """The competition of the clusters that are left."""
         return replace(self, wins=self.wins[alive], strength=self.strength[alive])
 
@@ -146,8 +146,8 @@ def visit(
 
 
 def compete(
-    rows: OrderedRows, labels: IntArray, column_weights: FloatArray, rivalry: Rivalry, tie: float
-) -> tuple[IntArray, int, Rivalry]:
+    rows: OrderedRows, labels: IntArray, column_weights: FloatArray, rivalry: CompetitionState, tie: float
+) -> tuple[IntArray, int, CompetitionState]:
     """One pass of rival penalised competition: labels, how many moved, and how the rivals stand after it.
 
     Similarities are multiplied by ``1 - wins / all wins`` and by ``1 / (1 + exp(5 - 10 strength))``. The
@@ -158,7 +158,7 @@ def compete(
     column_weights = np.ascontiguousarray(column_weights)
     wins, strength, rate = rivalry.wins.copy(), rivalry.strength.copy(), rivalry.rate
     unit, before = 1.0 / rows.units, rivalry.total
-    after = Rivalry(wins, strength, rate, before + float(rows.weights.sum()) * unit)
+    after = CompetitionState(wins, strength, rate, before + float(rows.weights.sum()) * unit)
     if rows.core is not None:
         moved = rows.core.compete(column_weights, tie, rate, unit, before, wins, strength, labels)
     else:
@@ -167,13 +167,13 @@ def compete(
 
 
 def _compete_by_reference(
-    rows: OrderedRows, labels: IntArray, column_weights: FloatArray, rivalry: Rivalry, tie: float
+    rows: OrderedRows, labels: IntArray, column_weights: FloatArray, rivalry: CompetitionState, tie: float
 ) -> int:
     """The plain twin; labels and rivalry change in place."""
     wins, strength, rate = rivalry.wins, rivalry.strength, rivalry.rate
     standing, moved = _Standing(rows, column_weights, rows.counts(labels, len(column_weights))), 0
     total = rivalry.total
-    vigours = np.array([_vigour(each) for each in strength])
+    vigours = np.array([_win_probability_weight(each) for each in strength])
     for row in range(len(rows)):
         similar = standing.similarity(row)
         scores = (1.0 - wins / total) * vigours * similar
@@ -182,16 +182,16 @@ def _compete_by_reference(
         wins[winner] += weight
         total += weight
         strength[winner] += rate * weight
-        vigours[winner] = _vigour(strength[winner])
+        vigours[winner] = _win_probability_weight(strength[winner])
         if len(wins) > 1:
             rival = _best(scores, tie, winner)
             strength[rival] -= rate * similar[rival] * weight
-            vigours[rival] = _vigour(strength[rival])
+            vigours[rival] = _win_probability_weight(strength[rival])
         moved += standing.move(row, labels, winner)
     return moved
 
 
-def _vigour(strength: float) -> float:
+def _win_probability_weight(strength: float) -> float:
     return 1.0 / (1.0 + math.exp(min(5.0 - 10.0 * strength, STEEPEST)))
 
 

@@ -23,7 +23,7 @@ class WithinClusters:
     spread: FloatArray  # (k, numeric); sum of squared distances of the numbers to the cluster's mean
 
 
-def look_within(rows: OrderedRows, labels: IntArray, k: int) -> WithinClusters:
+def within_cluster_shares(rows: OrderedRows, labels: IntArray, k: int) -> WithinClusters:
     """Counts, likeness and spread of clusters."""
     counts = rows.counts(labels, k)
     sizes = counts.sizes.astype(np.float64)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from catalpa.steps.counts import SQUARE_BITS, SQUARE_DROP, SUM_DROP, WHOLE, Counts, SharedCounts
+from catalpa.steps.counts import WHOLE, Counts, SharedCounts
 from catalpa.steps.reference import weighted_sum
-from catalpa.steps.scores import number_costs
-from catalpa.steps.soft.scores import FRACTION_BITS, NUMBER_CAP, FixedShares
-from catalpa.table.blocks import TICK_BITS, Block, IntArray, ticks
+from catalpa.steps.soft.scores import FRACTION_BITS, FixedShares
+from catalpa.table.blocks import Block, FloatArray, IntArray
 
 SINGLE = np.float32
+MOMENT_BITS = 13  # of a number, and of its squared distance from the middle, in sums
+MOMENT_DROP = 6  # low bits of a share that sums of numbers are rounded by
 FARTHEST_BITS = 24  # a cluster this many bits behind gets no share
 # 2**f on [0, 1), and log2(1 + f) on [0, 1): least-squares fits, good to 2e-6 and 4e-6.
 _POWER = (0.69304484, 0.2412802, 0.05224247, 0.01342668)
@@ -27,9 +28,20 @@ def costs(block: Block, fixed: FixedShares) -> IntArray:  # (n, k) int32
     """Cost of every row in every cluster, in quanta above what its places share."""
     total = block.summed(fixed.table, fixed.axis, fixed.anchor)
     if fixed.n_numeric:
-        capped = np.minimum(number_costs(block.numbers, fixed), NUMBER_CAP)
-        total += np.rint(capped).astype(np.int32)
+        away, there = _away(block.numbers), ~np.isnan(block.numbers)
+        part = np.zeros(total.shape, dtype=SINGLE)
+        for curve, slope, column in zip(fixed.curve.T, fixed.slope.T, away.T, strict=True):
+            own = column[:, None]
+            part = part + (curve * own + slope) * own
+        total += np.rint(part).astype(np.int32)
+        total += (there.astype(np.int64) @ fixed.constant.T.astype(np.int64)).astype(np.int32)
     return total
+
+
+def _away(numbers: FloatArray) -> NDArray[np.float32]:  # (n, numeric)
+    """Numbers from -1 at the lower end of their range to 1 at the upper one; a missing one is 0."""
+    away = 2.0 * np.clip(numbers, 0.0, 1.0) - 1.0
+    return np.nan_to_num(away, nan=0.0).astype(SINGLE)
 
 
 def _rise(block: Block, fixed: FixedShares) -> IntArray:  # (n, k) int32
@@ -124,11 +136,24 @@ def _sums(
     by_category = np.zeros((fixed.axis.length, fixed.k), dtype=np.int64)
     for column, offset in enumerate(fixed.axis.offsets[:-1]):
         np.add.at(by_category, block.places_in(column, offset), weighted)
-    whole = ticks(block.numbers)
-    square = whole * whole >> (2 * TICK_BITS - SQUARE_BITS)
-    each = weights[:, None, None]
-    # The shift comes before the weight, so that equal rows add up to what one row of their weight gives.
-    sums = ((share[:, :, None] * whole[:, None, :] >> SUM_DROP) * each).sum(axis=0)
-    squares = ((share[:, :, None] * square[:, None, :] >> SQUARE_DROP) * each).sum(axis=0)
-    seen = weighted.T @ (~np.isnan(block.numbers)).astype(np.int64)
-    return np.ascontiguousarray(by_category.T), weighted.sum(axis=0), sums, squares, seen
+    # Shares are rounded before they are weighed: equal rows add up to what one row of their weight gives.
+    rounded = ((share + (1 << (MOMENT_DROP - 1))) >> MOMENT_DROP) * weights[:, None]
+    there = (~np.isnan(block.numbers)).astype(np.int64)
+    number, square = moment_parts(block.numbers)
+    sums = 8 * (rounded.T @ number)
+    squares = 2 * (rounded.T @ square) + sums - (rounded.T @ there.astype(np.int64) << 14)
+    return (
+        np.ascontiguousarray(by_category.T),
+        weighted.sum(axis=0),
+        sums,
+        squares,
+        weighted.T @ there.astype(np.int64),
+    )
+
+
+def moment_parts(numbers: FloatArray) -> tuple[IntArray, IntArray]:  # both (n, numeric)
+    """Numbers in 2**-13, and squared distances from the middle of the range in 2**-13 of the largest one."""
+    there = ~np.isnan(numbers)
+    whole = np.rint(np.nan_to_num(np.clip(numbers, 0.0, 1.0), nan=0.0) * 2.0**MOMENT_BITS).astype(np.int64)
+    off = whole - 2 ** (MOMENT_BITS - 1)
+    return whole, np.where(there, (off * off + 1024) >> 11, 0)

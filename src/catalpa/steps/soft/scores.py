@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from catalpa.errors import ParameterError
 from catalpa.steps import compiled
@@ -27,7 +29,6 @@ FINEST = 2.0**FRACTION_BITS / LN_TWO  # quanta of a nat
 LARGEST_SUM = 2**31 - 2**23  # no row's cost may reach it, so that 32 bits hold every sum and difference
 MOST_CLUSTERS = 1447  # up to here the rounded shares of a row cannot add up to more than the whole
 ROOM = 0.99 * LARGEST_SUM / FINEST  # nats that a row's cost may surely reach, rounding and all
-NUMBER_CAP = 2.0**30  # of the numeric part; LARGEST_SUM keeps true costs below it
 HALF_ROOT = 0.7071067811865476
 DOT_PART = 8192  # OpenBLAS takes threads above 10,000, and they wait for each other on a busy machine
 TERMS = 10  # of the series below: the next is under 2**-54 of the sum
@@ -69,11 +70,12 @@ def _log_by_reference(x: FloatArray) -> FloatArray:
 class FixedShares(FixedTable):
     """Costs in quanta of ``2 ** (coarser - 16)`` bits, on the axis that the blocks use.
 
-    The cost of a row in cluster ``j`` is ``anchor[j] + sum of table[place of each cell, j] + part[j]``, where
-    ``part`` is the sum over the numbers that are there of ``level[j] + scale[j] * (number - means[j]) ** 2``,
-    in double precision column by column, rounded once. What all clusters share of a place has been taken
-    out of the table (``least``), and out of anchor and level (``anchor_least``, ``level_least``): it changes
-    no share, and comes back when costs are added up from counts.
+    The cost of a row in cluster ``j`` is ``anchor[j] + sum of table[place of each cell, j] + part[j]``, plus
+    ``constant[j]`` of every number that is there. ``part`` is the sum over these numbers, each ``u`` above
+    the middle of its column's range in halves of the range, of ``(curve[j] * u + slope[j]) * u``, in single
+    precision column by column, rounded once. What all clusters share of a place has been taken out of the
+    table (``least``), and out of anchor and constant (``anchor_least``, ``constant_least``): it changes no
+    share, and comes back when costs are added up from counts.
 
     With a second table a row is shared out twice. ``table_rise`` and ``anchor_rise`` are the second table
     minus the first; the shares of the first round say how much of the rise each cluster gets.
@@ -84,18 +86,21 @@ class FixedShares(FixedTable):
     least: IntArray  # (axis.length,) int64
     anchor: IntArray  # (k,) int32
     anchor_least: int
-    # means, scale, level (k, numeric) float64: in quanta; ``level`` holds whole numbers plus a fraction that
-    # is at least 0.
-    means: FloatArray
-    scale: FloatArray
-    level: FloatArray
-    level_least: IntArray  # (numeric,) int64
+    curve: NDArray[np.float32]  # (k, numeric), in quanta
+    slope: NDArray[np.float32]  # (k, numeric)
+    constant: IntArray  # (k, numeric) int32
+    constant_least: FloatArray  # (numeric,), whole numbers
     # table_rise, anchor_rise (axis.length, k) and (k,) int32
     table_rise: IntArray | None
     anchor_rise: IntArray | None
     coarser: int  # bits by which a cost is coarser than ``2 ** -16``; 0 but for very many columns
     joined: JoinedAxis | None = None
     prepared: dict[Groups, object] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def number_costs(self) -> tuple[NDArray[Any], ...]:
+        """What the core takes of the costs of numbers."""
+        return self.curve, self.slope, self.constant
 
     def folded(self, shared: SharedCounts) -> SharedCounts:
         """Sums over categories, and over pairs of them, from those over all places of the axis."""
@@ -113,7 +118,7 @@ class FixedShares(FixedTable):
         taken_out = _dot(counts.by_category.sum(axis=0).astype(np.float64), self.least.astype(np.float64))
         taken_out += float(counts.sizes.sum()) * self.anchor_least
         if self.n_numeric:
-            taken_out += float(counts.seen.sum(axis=0) @ self.level_least.astype(np.float64))
+            taken_out += float(counts.seen.sum(axis=0) @ self.constant_least)
         return log_likelihood(shared.log, counts.cost, taken_out, self.coarser)
 
 
@@ -130,7 +135,7 @@ def log_likelihood(log: int, cost: int, taken_out: float, coarser: int = 0) -> f
     return LN_TWO * log / WHOLE - nats * (cost + taken_out / WHOLE)
 
 
-def soften(scores: Scores, axis: Axis, second: Scores | None = None) -> FixedShares:
+def to_fixed_point_shares(scores: Scores, axis: Axis, second: Scores | None = None) -> FixedShares:
     """Round scores (in nats) for a soft pass; ``second`` is the table of the second round, if there is one.
 
     Numbers of the second round cost what they cost in the first.
@@ -147,17 +152,17 @@ def soften(scores: Scores, axis: Axis, second: Scores | None = None) -> FixedSha
         largest = _by_anchors(anchors) + _by_tables(tables, axis) + numbers
         coarser = _coarser(largest, axis.n_columns + scores.means.shape[1] + 2)
         costs = rounded(tables, anchors, FINEST * 2.0**-coarser)
-    scale, level, level_least = _number_costs(scores, FINEST * 2.0**-coarser)
+    curve, slope, constant, constant_least = _number_costs(scores, FINEST * 2.0**-coarser)
     return FixedShares(
         axis=axis,
         table=costs.table,
         least=costs.least,
         anchor=costs.anchor,
         anchor_least=costs.anchor_least,
-        means=np.ascontiguousarray(scores.means),
-        scale=scale,
-        level=level,
-        level_least=level_least,
+        curve=curve,
+        slope=slope,
+        constant=constant,
+        constant_least=constant_least,
         table_rise=costs.rise,
         anchor_rise=costs.anchor_rise,
         coarser=coarser,
@@ -174,13 +179,22 @@ def check_shareable(k: int) -> None:
         )
 
 
-def _number_costs(scores: Scores, quanta: float) -> tuple[FloatArray, FloatArray, IntArray]:
-    """Scale and level of numbers in quanta, each level above the least of its column, and that least."""
-    if not scores.means.size:
-        return scores.scale, scores.level, np.zeros(scores.means.shape[1], dtype=np.int64)
-    level = scores.level * quanta
-    least = np.floor(level.min(axis=0))
-    return scores.scale * quanta, np.ascontiguousarray(level - least), least.astype(np.int64)
+def _number_costs(
+    scores: Scores, quanta: float
+) -> tuple[NDArray[np.float32], NDArray[np.float32], IntArray, FloatArray]:
+    """Curve, slope and constant of numbers in quanta, the constant above its column's least; and that."""
+    # The square around a mean on [0, 1], as a polynomial of a number on [-1, 1].
+    centre = 2.0 * scores.means - 1.0
+    curve = scores.scale * (quanta * 0.25)
+    slope = -2.0 * curve * centre
+    constant = np.rint(scores.level * quanta + curve * centre * centre)
+    least = constant.min(axis=0)
+    return (
+        np.ascontiguousarray(curve, dtype=np.float32),
+        np.ascontiguousarray(slope, dtype=np.float32),
+        _narrow(constant - least),
+        np.ascontiguousarray(least),
+    )
 
 
 def _by_numbers(scores: Scores) -> float:
@@ -218,7 +232,7 @@ def _coarser(largest: float, columns: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Rounded:
+class QuantizedCosts:
     """Costs in quanta, above the least of their place, and how they rise to the second table."""
 
     table: IntArray  # (length, k) int32
@@ -229,7 +243,7 @@ class Rounded:
     anchor_rise: IntArray | None  # (k,) int32
 
 
-def rounded(tables: Sequence[FloatArray], anchors: Sequence[FloatArray], quanta: float) -> Rounded:
+def rounded(tables: Sequence[FloatArray], anchors: Sequence[FloatArray], quanta: float) -> QuantizedCosts:
     """Costs (length, k) and anchors (k,) of one table or two, times ``quanta``."""
     entries = [np.rint(costs * quanta).astype(np.int64) for costs in tables]
     least = entries[0].min(axis=1)
@@ -237,14 +251,14 @@ def rounded(tables: Sequence[FloatArray], anchors: Sequence[FloatArray], quanta:
     lowest = int(above[0].min())
     rises = [_narrow(second - first) for first, second in (*pairwise(entries), *pairwise(above))]
     rise, anchor_rise = rises or (None, None)
-    return Rounded(
+    return QuantizedCosts(
         _narrow(entries[0] - least[:, None]), least, rise, _narrow(above[0] - lowest), lowest, anchor_rise
     )
 
 
 def rounded_if_near(
     tables: Sequence[FloatArray], anchors: Sequence[FloatArray], quanta: float, room: float, columns: int
-) -> Rounded | None:
+) -> QuantizedCosts | None:
     """The same by the core, where rows of so many columns surely cost less than ``room``; else None.
 
     No column reaches farther than all places do together: mostly that is near enough, and soon found out.
@@ -271,8 +285,8 @@ def rounded_if_near(
     if lowest is None:
         return None
     rise, anchor_rise = (table[1], above[1]) if len(tables) == 2 else (None, None)
-    return Rounded(table[0], least, rise, above[0], lowest, anchor_rise)
+    return QuantizedCosts(table[0], least, rise, above[0], lowest, anchor_rise)
 
 
-def _narrow(values: IntArray) -> IntArray:
+def _narrow(values: NDArray[Any]) -> IntArray:
     return np.ascontiguousarray(values.astype(np.int32))

@@ -1,21 +1,31 @@
-"""Delimited text (CSV, TSV) as an Arrow table: delimiter and types found from the text."""
+"""Delimited text (CSV, TSV): how it is laid out, its records as Arrow columns of text, and their types.
+
+A file that is read whole is one batch of what `catalpa.table.files.text_scan` reads batch by batch: layout,
+records and types come from the functions of this module in both cases.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
+from enum import IntEnum
 from itertools import islice
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from catalpa.errors import ParameterError, TableError
-from catalpa.table.files.encodings import SAMPLE_BYTES, SAMPLE_CHARACTERS, in_utf8, refuse_binary
+from catalpa.table.files.dialect import Dialect, FileFinding
+from catalpa.table.files.encodings import SAMPLE_CHARACTERS, in_utf8, refuse_binary
+from catalpa.table.files.header import find_header, short
 
 THREADS_FROM = 1 << 24  # bytes of a text file from which it is read by several threads
 # Bytes that a thread cuts at a time: every such piece has dictionaries of its own, to be unified afterwards.
@@ -23,41 +33,103 @@ BLOCK_BYTES = 1 << 22
 
 # What pandas, R, Excel and databases write. "None" and "-" are left out: they are categories in many tables.
 MISSING_SPELLINGS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "<NA>")
+BLANK_SPELLINGS = (*(" " * length for length in range(1, 9)), "\t", "\u00a0")
 DELIMITERS = (",", ";", "\t", "|")  # the first wins where several cut equally well
 LOOKED_AT_BYTES = 1 << 18  # from which it is told whether the fields of a column repeat
 LARGEST_BLOCK = (1 << 31) - 1  # that Arrow reads at once
-SAMPLE_RECORDS = 50  # many enough to outvote a delimiter that stands in some texts by chance
+SAMPLE_RECORDS = 60  # many enough to outvote a delimiter that stands in some texts by chance
+HEADER_RECORDS = 200  # from which names are found
+MOST_FOOTERS = 20  # lines below a table
 TABBED = (".tsv", ".tab", ".tsv.gz", ".tab.gz")
 
 
+@dataclass(frozen=True)
+class Layout:
+    """How a text is cut into columns, and where its rows begin.
+
+    Attributes
+    ----------
+    names : list of str
+    dialect : Dialect
+        Everything decided.
+    na : tuple of str
+        Further texts that stand for a missing cell.
+    first : int
+        Records before the rows, empty lines included.
+    offset : int
+        Bytes before the rows, in UTF-8 and without a mark.
+    left_out : tuple of int
+        Places of rows that are not read.
+    footers : int
+        Lines below the rows, which have fewer fields.
+    findings : tuple of FileFinding
+    """
+
+    names: list[str]
+    dialect: Dialect
+    na: tuple[str, ...]
+    first: int
+    offset: int
+    left_out: tuple[int, ...] = ()
+    footers: int = 0
+    findings: tuple[FileFinding, ...] = ()
+
+    @property
+    def delimiter(self) -> str:
+        return self.dialect.delimiter or ","
+
+    @property
+    def quote(self) -> str:
+        return self.dialect.quote or '"'
+
+    def row_of(self, place: int) -> int:
+        """The row of the file, counted from 1, that a row of the table comes from, without empty lines."""
+        for left_out in self.left_out:
+            place += left_out <= place
+        return self.first + place + 1
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """All texts that stand for a missing cell."""
+        return (*MISSING_SPELLINGS, *BLANK_SPELLINGS, *self.na)
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """The rows of a delimited text, and its layout."""
+
+    table: pa.Table
+    layout: Layout
+
+
 def read_delimited(
-    content: bytes,
-    name: str,
-    delimiter: str | None,
-    encoding: str | None,
-    decimal: str = ".",
-    na: Sequence[str] = (),
-) -> pa.Table:
-    r"""The records of a delimited text; the first one holds the names of the columns.
+    content: bytes, name: str, dialect: Dialect | None = None, decimal: str = ".", na: Sequence[str] = ()
+) -> TextTable:
+    r"""The records of a delimited text.
 
     A column is numeric when every field that is not missing is a number, written without a leading zero and
     not too long to be exact. Everything else is text, as dictionary columns.
 
     Examples
     --------
-    >>> read_delimited(b"id;size\n007;1.5\n008;2", "t.csv", None, None).to_pylist()
+    >>> read_delimited(b"id;size\n007;1.5\n008;2", "t.csv").table.to_pylist()
     [{'id': '007', 'size': 1.5}, {'id': '008', 'size': 2.0}]
     """
-    if encoding is None:
+    asked = dialect or Dialect()
+    if asked.encoding is None:
         refuse_binary(content, name)
-    utf8 = in_utf8(content, name, encoding)
-    sample = utf8[:SAMPLE_BYTES].decode("utf-8", "ignore")[:SAMPLE_CHARACTERS]  # the last one may be cut
-    chosen, names = header_of(sample, name, delimiter, lambda: utf8.decode("utf-8"))
-    table = _parse(utf8, name, chosen, names, na)
+    utf8, encoding = in_utf8(content, name, asked.encoding)
+    asked = replace(asked, encoding=encoding)
+    layout = layout_of(SampleText.of(utf8), name, asked, tuple(na))
+    layout = with_rows_left_out(layout, io.TextIOWrapper(io.BytesIO(utf8), "utf-8", newline=""))
+    table, layout = _parsed(utf8, name, layout)
     if table.num_rows == 0:
         raise _no_rows(name)
-    missing = pa.array([*MISSING_SPELLINGS, *na])
-    return pa.table({column: _typed(table[column], decimal, missing) for column in names})
+    columns = {
+        column: _whole_column(table[column], place, decimal, layout)
+        for place, column in enumerate(layout.names)
+    }
+    return TextTable(pa.table(columns), layout)
 
 
 def missing_texts(na: str | Sequence[object]) -> tuple[str, ...]:
@@ -77,24 +149,91 @@ def missing_texts(na: str | Sequence[object]) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def header_of(text: str, name: str, delimiter: str | None, whole: Callable[[], str]) -> tuple[str, list[str]]:
-    """The delimiter of a text and the names of its columns, from its beginning if that is enough."""
-    if not text.strip() and not whole().strip():
+# --- Layout
+
+
+@dataclass(frozen=True)
+class SampleText:
+    """The beginning of a text, and whether it is all of it."""
+
+    text: str
+    complete: bool
+
+    @classmethod
+    def of(cls, utf8: bytes) -> SampleText:
+        """Enough of a text to hold its names and some rows."""
+        size = SAMPLE_CHARACTERS
+        while True:
+            complete = size * 4 >= len(utf8)
+            # The last character may be cut.
+            text = utf8.decode("utf-8") if complete else utf8[: size * 4].decode("utf-8", "ignore")
+            sample = cls(text[:size], complete and len(text) <= size)
+            if sample.enough:
+                return sample
+            size *= 8
+
+    @property
+    def enough(self) -> bool:
+        """Whether it holds a complete line, which has the names in nearly all files."""
+        return self.complete or re.search(r"[^\r\n][\r\n]", self.text) is not None
+
+    @property
+    def lines(self) -> str:
+        """Without the last line, if that may be cut."""
+        if self.complete:
+            return self.text
+        end = max(self.text.rfind("\n"), self.text.rfind("\r"))
+        return self.text if end == -1 else self.text[: end + 1]
+
+
+def layout_of(sample: SampleText, name: str, asked: Dialect, na: tuple[str, ...]) -> Layout:
+    """How a text is laid out, from its beginning and from what was asked for."""
+    if not sample.text.strip() and sample.complete:
         raise TableError(f"{name} is empty. A table needs a line with the names of its columns, and rows.")
-    chosen = chosen_delimiter(text[:SAMPLE_CHARACTERS], name, delimiter)
-    return chosen, _header_names(text, name, chosen, whole)
+    delimiter = chosen_delimiter(sample, name, asked.delimiter)
+    quote = asked.quote or _found_quote(sample, delimiter)
+    spaced = asked.skip_initial_space
+    if spaced is None:
+        spaced = _blanks_follow(sample, delimiter)
+    try:
+        records, ends = _sample_records(sample, delimiter, quote, spaced)
+    except csv.Error as error:
+        raise TableError(f"{name} has no line with the names of its columns.") from error
+    if not any(records):
+        raise TableError(f"{name} has no line with the names of its columns.")
+    for row in asked.skip_rows:
+        if row <= len(records):
+            records[row - 1] = []
+    if asked.header and asked.header[-1] > len(records):
+        raise ParameterError(
+            f"header is {asked.header}, but {name} has no names there: only its first {len(records)} lines "
+            "were searched."
+        )
+    places = None if asked.header is None else tuple(row - 1 for row in asked.header)
+    width = _width(records, places)
+    header = find_header(_evened(records, width), width, places, asked.join)
+    decided = replace(
+        asked,
+        delimiter=delimiter,
+        quote=quote,
+        skip_initial_space=spaced,
+        header=tuple(place + 1 for place in header.rows),
+    )
+    offset = len(sample.text[: ends[header.first - 1]].encode()) if header.first else 0
+    findings = header.findings + _quote_findings(quote)
+    return Layout(header.names, decided, na, header.first, offset, findings=findings)
 
 
-def chosen_delimiter(sample: str, name: str, delimiter: str | None) -> str:
+def chosen_delimiter(sample: SampleText, name: str, delimiter: str | None) -> str:
     r"""The delimiter that was given, that the file's name tells, or that fits the beginning of the text best.
 
     Examples
     --------
-    >>> chosen_delimiter("a;b\n1,5;2\n", "rows.csv", None)
+    >>> chosen_delimiter(SampleText("a;b\n1,5;2\n", True), "rows.csv", None)
     ';'
     """
     if delimiter is None:
-        return "\t" if name.lower().endswith(TABBED) else _found_delimiter(sample)
+        return "\t" if name.lower().endswith(TABBED) else _found_delimiter(sample.lines)
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '\0\r\n"':
         raise ParameterError(
             f"delimiter is {delimiter!r}; it has to be a single character of ASCII, and neither a quote nor "
@@ -103,30 +242,17 @@ def chosen_delimiter(sample: str, name: str, delimiter: str | None) -> str:
     return delimiter
 
 
-def _found_delimiter(sample: str) -> str:
+def _found_delimiter(lines: str) -> str:
     """The delimiter that cuts the first records into the same number of fields, and the most of them."""
-    # The last record of a cut sample is cut too, and would have fewer fields.
-    end = max(sample.rfind("\n"), sample.rfind("\r")) if len(sample) >= SAMPLE_CHARACTERS else -1
-    complete = sample if end == -1 else sample[:end]
     best, most = ",", (0, 0)
     for candidate in DELIMITERS:
-        lengths = Counter(map(len, islice(_records(complete, candidate), SAMPLE_RECORDS)))
+        lengths = Counter[int]()
+        with suppress(csv.Error):  # a field of megabytes, to be told later
+            lengths.update(map(len, islice(_records(lines, candidate), SAMPLE_RECORDS)))
         length, times = max(lengths.items(), key=lambda item: item[1], default=(1, 0))
         if length > 1 and (times, length) > most:
             best, most = candidate, (times, length)
     return best
-
-
-def _header_names(begin: str, name: str, delimiter: str, whole: Callable[[], str]) -> list[str]:
-    """The names of the columns: the first record that is not empty."""
-    try:
-        # Behind a second record the first is complete; a text of any length need not be decoded for it.
-        begun = list(islice(_records(begin[:SAMPLE_CHARACTERS], delimiter), 2))
-        names = begun[0] if len(begun) == 2 else next(_records(whole(), delimiter))
-    except (csv.Error, StopIteration) as error:
-        raise TableError(f"{name} has no line with the names of its columns.") from error
-    refuse_same_names(names, name)
-    return names
 
 
 def _records(text: str, delimiter: str) -> Iterator[list[str]]:
@@ -134,76 +260,197 @@ def _records(text: str, delimiter: str) -> Iterator[list[str]]:
     return (record for record in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if record)
 
 
-def refuse_same_names(names: list[str], name: str) -> None:
-    """Refuse names that several columns of a file have."""
-    twice = [column for column, times in Counter(names).items() if times > 1]
-    if twice:
-        raise TableError(f"{name} has several columns with the same name: {twice}. Rename them.")
+def _found_quote(sample: SampleText, delimiter: str) -> str:
+    """A single quote if nearly all fields stand between single quotes, as some statistics programs write."""
+    lines = [line for line in sample.lines.splitlines()[:SAMPLE_RECORDS] if line]
+    mark = re.escape(delimiter)
+    begun = sum(len(re.findall(rf"(?:^|{mark})'", line)) for line in lines)
+    ended = sum(len(re.findall(rf"'(?={mark}|$)", line)) for line in lines)
+    if not begun or begun != ended or delimiter == "'":
+        return '"'
+    with suppress(csv.Error):
+        records = csv.reader(lines, delimiter=delimiter, quotechar="'")
+        filled = sum(1 for record in records for field in record if field)
+        return "'" if begun >= 0.9 * filled else '"'
+    return '"'
+
+
+def _quote_findings(quote: str) -> tuple[FileFinding, ...]:
+    if quote == '"':
+        return ()
+    return (FileFinding("quotes", "Left out the single quotes around the fields."),)
+
+
+def _blanks_follow(sample: SampleText, delimiter: str) -> bool:
+    """Whether a blank follows every delimiter, in rows of several fields."""
+    if delimiter == "\t" or '"' in sample.text:  # Arrow knows no quotes behind a blank
+        return False
+    fields = [
+        field for line in sample.lines.splitlines()[:SAMPLE_RECORDS] for field in line.split(delimiter)[1:]
+    ]
+    return len(fields) >= 2 and all(field.startswith(" ") for field in fields)
+
+
+def _sample_records(
+    sample: SampleText, delimiter: str, quote: str, spaced: bool
+) -> tuple[list[list[str]], list[int]]:
+    """The first records, empty ones too, and the places of their ends in the text."""
+    text = io.StringIO(sample.text, newline="")
+    reader = csv.reader(text, delimiter=delimiter, quotechar=quote, skipinitialspace=spaced)
+    records: list[list[str]] = []
+    ends: list[int] = []
+    filled = 0
+    for record in reader:
+        records.append(record)
+        ends.append(text.tell())
+        filled += bool(record)
+        if filled == HEADER_RECORDS:
+            break
+    if not sample.complete and len(records) > 1 and ends[-1] >= len(sample.text):
+        records, ends = records[:-1], ends[:-1]  # the last one may be cut
+    return records, ends
+
+
+def _width(records: Sequence[Sequence[str]], header: tuple[int, ...] | None) -> int:
+    """Fields of most records; those of the names, where these are given and rows have fewer."""
+    widths = Counter(len(record) for record in records if record)
+    width = max(widths, key=lambda one: (widths[one], one))
+    named = max((len(records[place]) for place in header), default=0) if header else 0
+    return max(width, named)
+
+
+def _evened(records: Sequence[Sequence[str]], width: int) -> list[list[str]]:
+    """The records with names one short of the rows filled up, and delimiters behind the last name cut."""
+    rows = [record for record in records if len(record) == width]
+    evened = []
+    for record in records:
+        cells = list(record)
+        if width > 2 and len(cells) == width - 1 and rows and len(rows) >= 0.8 * (len(records) - 1):
+            # A delimiter ends every row, or the first column holds the names of rows, as R writes them.
+            ends = all(not row[-1].strip() for row in rows)
+            cells = [*cells, ""] if ends else ["", *cells]
+        while len(cells) > width and not cells[-1].strip():
+            cells.pop()
+        evened.append(cells)
+    return evened
+
+
+def with_rows_left_out(layout: Layout, text: Iterable[str]) -> Layout:
+    """The layout with the places of the rows that ``skip_rows`` leaves out, found in the text."""
+    wanted = [row - 1 for row in layout.dialect.skip_rows if row > layout.first]
+    if not wanted:
+        return layout
+    places, place = [], 0
+    for at, record in enumerate(islice(_reader(text, layout), wanted[-1] + 1)):
+        if at < layout.first or not (record or len(layout.names) == 1):
+            continue
+        if at in wanted:
+            places.append(place)
+        place += 1
+    return replace(layout, left_out=tuple(places))
+
+
+def _reader(text: Iterable[str], layout: Layout) -> Any:
+    # Python's reader calls a field of more than 128 KB an error, unless it is told otherwise.
+    return csv.reader(
+        text,
+        delimiter=layout.delimiter,
+        quotechar=layout.quote,
+        skipinitialspace=bool(layout.dialect.skip_initial_space),
+    )
+
+
+# --- Records
 
 
 def text_options(
-    names: list[str], delimiter: str, na: Sequence[str], repeating: Collection[str] = ()
+    layout: Layout, repeating: Collection[str] = ()
 ) -> tuple[arrow_csv.ParseOptions, arrow_csv.ConvertOptions]:
-    """How Arrow cuts records into fields that stay text, of repeating columns as dictionaries.
-
-    Fields in ``na`` are missing besides the usual ones.
-    """
+    """How Arrow cuts records into fields that stay text, of repeating columns as dictionaries."""
     # Types are found afterwards: Arrow's own guess makes a number of 007, and looks at the first block only.
     words = pa.dictionary(pa.int32(), pa.string())
     convert = arrow_csv.ConvertOptions(
-        column_types={column: words if column in repeating else pa.string() for column in names},
-        null_values=[*MISSING_SPELLINGS, *na],
+        column_types={column: words if column in repeating else pa.string() for column in layout.names},
+        null_values=list(layout.missing),
         strings_can_be_null=True,
     )
     # In a table of one column an empty line is a missing cell.
-    parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-    parse.ignore_empty_lines = len(names) > 1
+    parse = arrow_csv.ParseOptions(
+        delimiter=layout.delimiter, quote_char=layout.quote, newlines_in_values=True
+    )
+    parse.ignore_empty_lines = len(layout.names) > 1
+    if layout.footers:
+        parse.invalid_row_handler = _skip_row
     return parse, convert
 
 
-def _parse(content: bytes, name: str, delimiter: str, names: list[str], na: Sequence[str]) -> pa.Table:
-    begun = content.lstrip(b"\r\n")  # an empty line is no line of names
+def _skip_row(_row: Any) -> str:
+    return "skip"
+
+
+def _parsed(utf8: bytes, name: str, layout: Layout) -> tuple[pa.Table, Layout]:
+    """The rows of a text; the layout knows of lines below them afterwards."""
     try:
-        repeating = _repeating(begun, names, delimiter)
-        parse, convert = text_options(names, delimiter, na, repeating)
-        # Which fields are missing is told from the different ones, once all columns have few.
-        convert.strings_can_be_null = len(repeating) < len(names)
-        # To look for the ends of lines outside quotes takes a reading of its own, and fields are cut sooner
-        # where no byte can be a quote.
-        if b'"' not in begun:
-            parse.newlines_in_values, parse.quote_char = False, False
-        convert.check_utf8 = False  # it was text a moment ago
-        table = _read(begun, parse, convert)
+        return _parse(utf8, layout), layout
     except pa.ArrowInvalid as error:
         if "Empty CSV" in str(error):  # names without an end of line
             raise _no_rows(name) from error
-        raise _ragged(content, name, delimiter, len(names)) from error
-    if table.column_names != names:  # quotes that Arrow reads in another way
-        raise _ragged(content, name, delimiter, len(names))
+        text = io.TextIOWrapper(io.BytesIO(utf8), "utf-8", newline="")
+        layout = with_footers(layout, text, name, error)
+    try:
+        return _parse(utf8, layout), layout
+    except pa.ArrowInvalid as error:  # quotes that Arrow reads in another way
+        raise _unreadable(name, layout) from error
+
+
+def _parse(utf8: bytes, layout: Layout) -> pa.Table:
+    body = pa.py_buffer(utf8).slice(layout.offset)
+    # Words of rows that are left out would stay in dictionaries.
+    repeating = set() if layout.left_out else _repeating(body, layout)
+    parse, convert = text_options(layout, repeating)
+    # Which fields are missing is told from the different ones, once all columns have few.
+    convert.strings_can_be_null = len(repeating) < len(layout.names)
+    # To look for the ends of lines outside quotes takes a reading of its own, and fields are cut sooner
+    # where no byte can be a quote.
+    if layout.quote.encode() not in utf8:
+        parse.newlines_in_values, parse.quote_char = False, False
+    convert.check_utf8 = False  # it was text a moment ago
+    table = _read(body, layout.names, parse, convert)
+    if layout.left_out:
+        kept = np.ones(table.num_rows, dtype=bool)
+        kept[list(layout.left_out)] = False
+        table = table.filter(pa.array(kept))
     return table
 
 
 def _read(
-    content: bytes, parse: arrow_csv.ParseOptions, convert: arrow_csv.ConvertOptions, block: int | None = None
+    body: pa.Buffer,
+    names: list[str],
+    parse: arrow_csv.ParseOptions,
+    convert: arrow_csv.ConvertOptions,
+    block: int | None = None,
 ) -> pa.Table:
     # Arrow's reading threads now and then abort a short program while it ends; large files need them.
-    read = arrow_csv.ReadOptions(use_threads=len(content) > THREADS_FROM, block_size=block or BLOCK_BYTES)
+    read = arrow_csv.ReadOptions(use_threads=body.size > THREADS_FROM, block_size=block or BLOCK_BYTES)
+    read.column_names = names
     try:
-        return arrow_csv.read_csv(pa.BufferReader(content), read, parse, convert)
+        return arrow_csv.read_csv(pa.BufferReader(body), read, parse, convert)
     except pa.ArrowInvalid as error:
         if block is not None or "straddling" not in str(error):  # Arrow tells long records by its words only
             raise
-    return _read(content, parse, convert, min(len(content), LARGEST_BLOCK))
+    return _read(body, names, parse, convert, min(body.size, LARGEST_BLOCK))
 
 
-def _repeating(content: bytes, names: list[str], delimiter: str) -> set[str]:
+def _repeating(body: pa.Buffer, layout: Layout) -> set[str]:
     """Columns whose fields occur twice on average in the first rows: as dictionaries they are read sooner."""
-    parse, convert = text_options(names, delimiter, ())
+    parse, convert = text_options(layout)
+    parse.invalid_row_handler = _skip_row  # a fault, to be told later
     read = arrow_csv.ReadOptions(use_threads=False, block_size=LOOKED_AT_BYTES)
+    read.column_names = layout.names
     try:
-        with arrow_csv.open_csv(pa.BufferReader(content), read, parse, convert) as reader:
+        with arrow_csv.open_csv(pa.BufferReader(body), read, parse, convert) as reader:
             batch = next(iter(reader), None)
-    except pa.ArrowInvalid:  # a record that is longer than what is looked at, or a fault to be told later
+    except pa.ArrowInvalid:  # a record that is longer than what is looked at
         return set()
     if batch is None:
         return set()
@@ -215,73 +462,148 @@ def _no_rows(name: str) -> TableError:
     return TableError(f"{name} has names of columns but no rows.")
 
 
-def _ragged(content: bytes, name: str, delimiter: str, expected: int) -> TableError:
-    """The error that names the first line with too many or too few fields."""
-    records = csv.reader(io.StringIO(content.decode("utf-8"), newline=""), delimiter=delimiter)
-    line = 1
+def with_footers(layout: Layout, text: Iterable[str], name: str, error: Exception) -> Layout:
+    """The layout with the lines below the rows; an error about the first row of another length."""
+    expected = len(layout.names)
+    odd: list[tuple[int, int, list[str]]] = []  # row, line and fields of records of another length
+    last = line = 1
+    reader = _reader(text, layout)
     with suppress(csv.Error):
-        for record in records:
-            if record and len(record) != expected:
-                return TableError(
-                    f"Line {line} of {name} has {len(record)} fields, but the line of names has {expected}. "
-                    f"Mend the line, or give another delimiter than {delimiter!r}."
-                )
-            line = records.line_num + 1
-    return TableError(f"{name} cannot be read as delimited text with the delimiter {delimiter!r}.")
+        for at, record in enumerate(reader):
+            if at >= layout.first and record:
+                if len(record) == expected:
+                    last = at
+                elif len(odd) < MOST_FOOTERS or odd[-1][0] < last:
+                    odd.append((at, line, record))
+                if odd and odd[0][0] < last:
+                    break
+            line = reader.line_num + 1
+    below = all(at > last and 2 * len(record) <= expected and _is_remark(record) for at, _, record in odd)
+    if odd and len(odd) < MOST_FOOTERS and below and last >= layout.first:
+        return replace(layout, footers=len(odd), findings=(*layout.findings, _footer_finding(odd)))
+    if odd:
+        _, line, record = odd[0]
+        raise TableError(
+            f"Line {line} of {name} has {len(record)} fields, but the line of names has {expected}. "
+            f"Mend the line, or give another delimiter than {layout.delimiter!r}."
+        ) from error
+    raise _unreadable(name, layout) from error
 
 
-def number_text(column: pa.ChunkedArray | pa.Array, decimal: str) -> Any:
-    """The fields as Arrow reads numbers; with decimal commas, a field that has a point is no number.
+def _is_remark(record: Sequence[str]) -> bool:
+    """Whether a short record is a sentence or a line of dashes, and not the beginning of a row."""
+    text = " ".join(record)
+    return len(re.findall(r"\w+", text.replace("_", " "))) != 1 and not re.fullmatch(r"[0-9.,;:\s]+", text)
+
+
+def _unreadable(name: str, layout: Layout) -> TableError:
+    return TableError(f"{name} cannot be read as delimited text with the delimiter {layout.delimiter!r}.")
+
+
+def _footer_finding(odd: Sequence[tuple[int, int, list[str]]]) -> FileFinding:
+    lines = "1 line" if len(odd) == 1 else f"{len(odd)} lines"
+    words = [cell for _, _, record in odd for cell in record if re.search(r"\w\w", cell)]
+    text = f' ("{short(words[0])}")' if words else ""
+    rows = tuple(at + 1 for at, _, _ in odd)
+    return FileFinding("footer", f"Skipped {lines} below the rows{text}.", rows=rows)
+
+
+# --- Types
+
+
+class FieldKind(IntEnum):
+    """What the fields of a column are; those of parts of it together are the largest of them."""
+
+    EMPTY = 0
+    WHOLE = 1
+    NUMBER = 2
+    TEXT = 3
+
+    @property
+    def type(self) -> pa.DataType:
+        return (pa.null(), pa.int64(), pa.float64(), pa.string())[self]
+
+
+def read_fields(texts: pa.ChunkedArray | pa.Array, decimal: str) -> tuple[FieldKind, Any]:
+    """What fields are, and the numbers that they say, or None.
 
     Examples
     --------
-    >>> number_text(pa.array(["1,5", "1.234"]), ",").to_pylist()
-    ['1.5', '1·234']
+    >>> read_fields(pa.array(["1", "2.5"]), ".")[0].name, read_fields(pa.array(["007"]), ".")[0].name
+    ('NUMBER', 'TEXT')
+    """
+    if texts.null_count == len(texts):
+        return FieldKind.EMPTY, None
+    written = number_text(texts, decimal)
+    for kind in (FieldKind.WHOLE, FieldKind.NUMBER):
+        if (numbers := cast(written, kind.type)) is not None:
+            # Post codes and telephone numbers can be cast, but are names.
+            return (FieldKind.TEXT, None) if looks_like_labels(written) else (kind, numbers)
+    return FieldKind.TEXT, None
+
+
+def typed(column: pa.Array, kind: FieldKind, decimal: str) -> pa.Array:
+    """Fields as what their whole column is."""
+    if kind is FieldKind.EMPTY:
+        return pa.nulls(len(column))
+    return column if kind is FieldKind.TEXT else number_text(column, decimal).cast(kind.type)
+
+
+def number_text(column: pa.ChunkedArray | pa.Array, decimal: str) -> Any:
+    """The fields as Arrow reads numbers; with decimal commas, points are left out between thousands.
+
+    A field with points anywhere else is no number.
+
+    Examples
+    --------
+    >>> number_text(pa.array(["1,5", "1.234,5", "1.2"]), ",").to_pylist()
+    ['1.5', '1234.5', '1·2']
     """
     if decimal == ".":
         return column
     if decimal != ",":
         raise ParameterError(f"decimal is {decimal!r}; it can be '.' or ','.")
-    return pc.replace_substring(pc.replace_substring(column, ".", "·"), ",", ".")
+    if pc.any(pc.match_substring(column, ".")).as_py():
+        grouped = pc.match_substring_regex(column, r"^[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+(?:,[0-9]*)?$")
+        without = pc.replace_substring(column, ".", "")
+        column = pc.if_else(grouped, without, pc.replace_substring(column, ".", "·"))
+    return pc.replace_substring(column, ",", ".")
 
 
-def _with_holes(column: pa.ChunkedArray, missing: pa.Array) -> pa.ChunkedArray:
+def plain_fields(column: Any, place: int, layout: Layout) -> Any:
+    """Fields as text without the blank behind a delimiter, where the file has such blanks."""
+    if not layout.dialect.skip_initial_space or place == 0:
+        return column
+    texts = pc.utf8_ltrim(column.cast(pa.string()), " ")
+    return pc.if_else(pc.is_in(texts, pa.array(layout.missing)), pa.scalar(None, pa.string()), texts)
+
+
+def _whole_column(column: pa.ChunkedArray, place: int, decimal: str, layout: Layout) -> pa.ChunkedArray:
+    """A column of all rows as numbers, if every field that is not missing is one; text as a dictionary."""
+    column = plain_fields(column, place, layout)
+    repeats = pa.types.is_dictionary(column.type)
+    if repeats:
+        column = _with_missing_values(column, pa.array(layout.missing))
+    # What fields say is told from the different ones, where these are few.
+    kind, numbers = read_fields(column.chunk(0).dictionary if repeats else column, decimal)
+    if kind is FieldKind.EMPTY:
+        return pa.chunked_array([pa.nulls(len(column))])
+    if kind is FieldKind.TEXT:
+        return column if repeats else column.dictionary_encode()
+    return pa.chunked_array([numbers.take(part.indices) for part in column.chunks]) if repeats else numbers
+
+
+def _with_missing_values(column: pa.ChunkedArray, missing: pa.Array) -> pa.ChunkedArray:
     """A dictionary column, on one dictionary for all chunks, without the words for missing cells."""
     column = column.unify_dictionaries()
     words = column.chunk(0).dictionary
-    holes = pc.is_in(words, value_set=missing)
-    if not pc.any(holes).as_py():
+    special_places = pc.is_in(words, value_set=missing)
+    if not pc.any(special_places).as_py():
         return column
-    left = words.filter(pc.invert(holes))
+    left = words.filter(pc.invert(special_places))
     places = pc.index_in(words, value_set=left)  # null for the words that are none
     parts = [pa.DictionaryArray.from_arrays(places.take(part.indices), left) for part in column.chunks]
     return pa.chunked_array(parts)
-
-
-def _typed(column: pa.ChunkedArray, decimal: str, missing: pa.Array) -> pa.ChunkedArray:
-    """The column as numbers, if every field that is not missing is one; text as a dictionary."""
-    if pa.types.is_dictionary(column.type):
-        column = _with_holes(column, missing)
-    if column.null_count == len(column):
-        return pa.chunked_array([pa.nulls(len(column))])
-    if not pa.types.is_dictionary(column.type):
-        numbers = _numbers(column, decimal)
-        return column.dictionary_encode() if numbers is None else numbers
-    # What fields say is told from the different ones, which are few.
-    numbers = _numbers(column.chunk(0).dictionary, decimal)
-    if numbers is None:
-        return column
-    return pa.chunked_array([numbers.take(part.indices) for part in column.chunks])
-
-
-def _numbers(texts: pa.ChunkedArray | pa.Array, decimal: str) -> Any:
-    """The numbers that all texts say; None where one says another thing."""
-    written = number_text(texts, decimal)
-    for kind in (pa.int64(), pa.float64()):
-        if (numbers := cast(written, kind)) is not None:
-            # Post codes and telephone numbers can be cast, but are names.
-            return None if looks_like_labels(written) else numbers
-    return None
 
 
 def cast(texts: pa.ChunkedArray | pa.Array, kind: pa.DataType) -> Any:

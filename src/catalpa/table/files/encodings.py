@@ -1,14 +1,19 @@
-"""What a text is written in: what was said, what its first bytes say, or UTF-8 and else cp1252."""
+"""What a text is written in: what was said, what its first bytes say, or UTF-8, else mac-roman or cp1252."""
 
 from __future__ import annotations
 
 import codecs
+import re
+from collections.abc import Iterable
 
 from catalpa.errors import ParameterError, TableError
 
 SAMPLE_CHARACTERS = 65_536  # holds a line of thousands of names
 SAMPLE_BYTES = 4 * SAMPLE_CHARACTERS  # no character takes more than four
 NOT_OF_TEXT = ("idna", "punycode", "undefined")  # Python lists them: of host names, and of nothing
+_HIGH = bytes(range(0x80, 0x100))
+# An apostrophe or a no-break blank behind a small letter; Windows has capitals with accents there.
+_MAC_MARKS = re.compile(rb"(?<=[a-z.,?!])[\xca\xd5]")
 _BYTE_ORDER_MARKS = {
     # UTF-32 before UTF-16, whose mark is the beginning of the other's.
     codecs.BOM_UTF8: "utf-8-sig",
@@ -49,7 +54,10 @@ def refuse_binary(begin: bytes, name: str) -> None:
 
 
 def encoding_of(begin: bytes, name: str, encoding: str | None) -> str:
-    """What a text is written in by its beginning, which may end inside a character."""
+    """What a text is written in by its beginning, which may end inside a character.
+
+    "legacy" if it is not UTF-8: `legacy_encoding` finds out which one, from the whole text.
+    """
     if encoding is None:
         refuse_binary(begin, name)
     if told := known_encoding(encoding) or marked_encoding(begin):
@@ -57,32 +65,49 @@ def encoding_of(begin: bytes, name: str, encoding: str | None) -> str:
     try:
         codecs.getincrementaldecoder("utf-8")().decode(begin)
     except UnicodeDecodeError:
-        return "utf-8" if begins_in_utf8(begin) else "cp1252"
+        return "utf-8" if begins_in_utf8(begin) else "legacy"
     return "utf-8"
 
 
-def in_utf8(content: bytes, name: str, encoding: str | None) -> bytes:
-    """The text in UTF-8, without a mark; the same bytes where it is written so."""
+def in_utf8(content: bytes, name: str, encoding: str | None) -> tuple[bytes, str]:
+    """The text in UTF-8, without a mark, and what it was written in; the same bytes where it was UTF-8."""
     marked = marked_encoding(content)
     given = known_encoding(encoding) or marked
     # UTF-8 first: it refuses most text that is something else, while cp1252 takes nearly anything.
-    tried = [given] if given else ["utf-8"] if begins_in_utf8(content) else ["utf-8", "cp1252"]
+    tried = [given] if given else ["utf-8"] if begins_in_utf8(content) else ["utf-8", "legacy"]
     for codec in tried:
         try:
+            if codec == "legacy":
+                codec = legacy_encoding([content])
             if codecs.lookup(codec).name != "utf-8":
-                return content.decode(codec).encode("utf-8")
+                return content.decode(codec).encode("utf-8"), codec
             if not content.isascii():
                 content.decode(codec)  # only to see whether it can be
-            return content
+            return content, codec
         except UnicodeDecodeError as error:
             last, byte = error, error.start
         except UnicodeEncodeError as error:  # some encodings can say half of a surrogate pair
             raise TableError(f"{name} is not written in {codec}: it holds halves of characters.") from error
     line = content.count(b"\n", 0, byte) + 1
     raise TableError(
-        f"{name} is not written in {tried[-1]}: line {line} holds the byte 0x{content[byte]:02x}, "
+        f"{name} is not written in {codec}: line {line} holds the byte 0x{content[byte]:02x}, "
         "which means nothing there. Give the encoding, for instance latin-1."
     ) from last
+
+
+def legacy_encoding(chunks: Iterable[bytes]) -> str:
+    r"""mac-roman if letters are followed by its apostrophe or its no-break blank, and else cp1252.
+
+    Examples
+    --------
+    >>> legacy_encoding(["don\u2019t".encode("mac-roman")]), legacy_encoding(["tête".encode("cp1252")])
+    ('mac-roman', 'cp1252')
+    """
+    mac = high = 0
+    for chunk in chunks:
+        mac += len(_MAC_MARKS.findall(chunk))
+        high += len(chunk) - len(chunk.translate(None, _HIGH))
+    return "mac-roman" if high and 2 * mac >= high else "cp1252"
 
 
 def begins_in_utf8(content: bytes) -> bool:

@@ -9,17 +9,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import pyarrow as pa
 import pyarrow.ipc
 
 from catalpa.errors import CatalpaError, TableError
-from catalpa.table.files.delimited import refuse_same_names
+from catalpa.table.files.header import refuse_same_names
 
 
 class Query(Protocol):
     """One query: its columns, and its rows in a file and back."""
+
+    library: ClassVar[str]  # of the frames that come back
 
     def names(self) -> list[str]:
         """The columns; nothing is run for them."""
@@ -58,6 +60,7 @@ def running(what: str) -> Iterator[None]:
 class PolarsQuery:
     """A LazyFrame of polars, run by its streaming engine."""
 
+    library: ClassVar[str] = "polars"
     frame: Any
 
     def names(self) -> list[str]:
@@ -84,6 +87,7 @@ class PolarsQuery:
 class DuckQuery:
     """A relation of DuckDB, read in batches of Arrow."""
 
+    library: ClassVar[str] = "pandas"
     relation: Any
 
     def names(self) -> list[str]:

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 
 from catalpa.errors import ParameterError, TableError, UnsupportedTable
 from catalpa.table.files.delimited import missing_texts
+from catalpa.table.files.dialect import ANY, Dialect, FileFinding, dialect_of
 from catalpa.table.files.sources import (
     arrow_reader,
     chosen_columns,
@@ -45,6 +46,9 @@ def scan(
     encoding: str | None = None,
     decimal: str = ".",
     na: Sequence[str] = (),
+    header: int | Sequence[int] | None = None,
+    skip_rows: int | Sequence[int] | None = None,
+    dialect: Dialect | None = None,
     memory: int | str = "500MB",
 ) -> Scan:
     r"""Name files to cluster without ever holding all their rows.
@@ -54,7 +58,7 @@ def scan(
     source : path, pattern, folder, or list of paths
         Parquet, Arrow or delimited text files, the latter also with .gz: one file, a pattern such as
         ``"rows/*.parquet"``, or a folder, whose files are taken in the order of their names.
-    columns, drop, delimiter, encoding, decimal, na
+    columns, drop, delimiter, encoding, decimal, na, header, skip_rows, dialect
         Which columns to keep or to leave out, and how text is written, as in
         :func:`catalpa.table.read_table`.
     memory : int or str
@@ -76,9 +80,9 @@ def scan(
     [1, 2]
     """
     kept = None if columns is None else tuple(columns)
-    text = (delimiter, encoding, bytes_of(memory), decimal, missing_texts(na))
-    paths = _paths_of(source)
-    return Scan(paths, kept, tuple(drop or ()), *text)
+    layout = dialect_of(dialect, delimiter=delimiter, encoding=encoding, header=header, skip_rows=skip_rows)
+    texts = missing_texts(na)
+    return Scan(_paths_of(source), kept, tuple(drop or ()), layout, bytes_of(memory), decimal, texts)
 
 
 def bytes_of(memory: int | str) -> int:
@@ -111,7 +115,7 @@ class Scan:
     ----------
     paths : tuple of Path
         In the order in which their rows count.
-    columns, drop, delimiter, encoding, decimal, na
+    columns, drop, dialect, decimal, na
         As given to ``catalpa.scan``.
     memory : int
         Bytes that the rows in hand may take.
@@ -120,8 +124,7 @@ class Scan:
     paths: tuple[Path, ...]
     columns: tuple[str, ...] | None = None
     drop: tuple[str, ...] = ()
-    delimiter: str | None = None
-    encoding: str | None = None
+    dialect: Dialect = ANY
     memory: int = 500_000_000
     decimal: str = "."
     na: tuple[str, ...] = ()
@@ -131,6 +134,12 @@ class Scan:
         """The columns that are read."""
         first = self.paths[0]
         return tuple(chosen_columns(self._columns_of(first), str(first), self.columns, self.drop))
+
+    @property
+    def findings(self) -> tuple[FileFinding, ...]:
+        """What was found beside the rows of text files, in sentences."""
+        self._remembered.check(self.paths[0])  # from the first look at any of the files on
+        return self._text.findings
 
     def only(self, names: Sequence[str]) -> Scan:
         """The same files with fewer columns; what is known of their text stays known."""
@@ -189,16 +198,16 @@ class Scan:
             )
 
     @cached_property
-    def _remembered(self) -> Remembered:
-        return Remembered(self.paths)
+    def _remembered(self) -> FileSnapshot:
+        return FileSnapshot(self.paths)
 
     @cached_property
     def _text(self) -> TextFiles:
         texts = tuple(path for path in self.paths if _form(path) == "text")
-        return TextFiles(texts, self.delimiter, self.encoding, self.decimal, self.na)
+        return TextFiles(texts, self.dialect, self.decimal, self.na)
 
 
-class Remembered:
+class FileSnapshot:
     """Files as they were when this was made.
 
     A fit reads its files several times: for the schema, to encode the rows, for the labels of each. If rows

@@ -1,13 +1,13 @@
-"""Files and streams as Arrow tables: delimited text, Parquet, Arrow and Excel."""
+"""Files and streams as Arrow tables: text, Parquet, Arrow, workbooks, and files of statistics programs."""
 
 from __future__ import annotations
 
 import gzip
-import io
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -15,16 +15,63 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
 
-from catalpa.errors import TableError, UnknownColumn, needing
-from catalpa.table.files.delimited import missing_texts, read_delimited, refuse_same_names
+from catalpa.errors import TableError, UnknownColumn
+from catalpa.table.codebook import Codebook, codebook_from_table
+from catalpa.table.files.delimited import missing_texts, read_delimited
+from catalpa.table.files.dialect import Dialect, FileFinding, dialect_of
+from catalpa.table.files.header import refuse_same_names
+from catalpa.table.files.labelled import read_labelled
+from catalpa.table.files.totals import odd_rows
+from catalpa.table.files.workbooks import read_workbook
 
 FORMS = {
     "text": (".csv", ".tsv", ".tab", ".txt", ".data"),
     "parquet": (".parquet", ".pq"),
     "arrow": (".arrow", ".feather", ".ipc", ".arrows"),
-    "excel": (".xlsx", ".xlsm"),
+    "excel": (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
+    "spss": (".sav", ".zsav"),
+    "portable": (".por",),
+    "stata": (".dta",),
+    "sas": (".sas7bdat",),
+    "transport": (".xpt",),
 }
 SUFFIXES = {suffix: form for form, suffixes in FORMS.items() for suffix in suffixes}
+
+
+# First bytes of files that are not text.
+MARKS = {
+    b"PAR1": "parquet",
+    b"ARROW1": "arrow",
+    b"\xff\xff\xff\xff": "arrow",  # a stream begins with a continuation marker
+    b"PK\x03\x04": "excel",  # a zip archive
+    b"\xd0\xcf\x11\xe0": "excel",  # before 2007
+    b"$FL2@(#)": "spss",
+    b"$FL3@(#)": "spss",
+    b"<stata_dta>": "stata",
+    b"\0" * 12 + b"\xc2\xea\x81\x60": "sas",
+    b"HEADER RECORD***": "transport",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class FileTable:
+    """A table that was read from a file, and what was decided about the file.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+    dialect : Dialect
+        How the file is laid out. Given back to `read_table`, it repeats every decision.
+    findings : tuple of FileFinding
+        What was found beside the rows, in sentences.
+    codebook : Codebook or None
+        Titles and labels, if the file has them.
+    """
+
+    table: pa.Table
+    dialect: Dialect
+    findings: tuple[FileFinding, ...] = ()
+    codebook: Codebook | None = None
 
 
 def read_table(
@@ -36,39 +83,119 @@ def read_table(
     na: Sequence[str] = (),
     columns: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
+    sheet: str | int | None = None,
+    header: int | Sequence[int] | None = None,
+    skip_rows: int | Sequence[int] | None = None,
+    dialect: Dialect | None = None,
 ) -> pa.Table:
     r"""Read a table from a file or a stream, rows in the order of the file, text as dictionary columns.
 
     Parameters
     ----------
     source : path, "-" or binary stream
-        The suffix of a path says what it is (CSV, TSV, Parquet, Arrow, Feather, Excel; text also with .gz).
-        "-" is standard input; streams are recognized by their first bytes, and are text otherwise.
+        The suffix of a path says what it is (CSV, TSV, Parquet, Arrow, Feather, Excel, OpenDocument, SPSS,
+        Stata, SAS; text also with .gz). "-" is standard input; streams are recognized by their first bytes,
+        and are text otherwise.
     delimiter, encoding : str or None
         Of delimited text; None finds them from the text.
     decimal : {".", ","}
-        Before the fraction of a number in delimited text.
+        Before the fraction of a number in delimited text. With ",", points between thousands are left out.
     na : list of str
-        Fields of delimited text that stand for a missing cell, such as ``["-", "?"]``, besides empty ones.
+        Fields of delimited text and cells of sheets that stand for a missing cell, such as ``["-", "?"]``,
+        besides empty ones.
     columns, drop : list of str or None
         The columns to keep, and columns to leave out.
+    sheet : str, int or None
+        The sheet of a workbook, by its name or number from 1; None reads the longest one.
+    header : int, list of int or None
+        The rows with the names of the columns, counted from 1 as a spreadsheet program shows them; ``[]`` if
+        there are none. None finds them: titles above the names are skipped, a second line that continues
+        them is joined to them, and columns without names are called "column 1" and so on.
+    skip_rows : int, list of int or None
+        Rows to leave out, such as a row of totals.
+    dialect : Dialect or None
+        All of this at once, as `read_file` found it for a file like this one.
 
     Returns
     -------
     pyarrow.Table
 
+    See Also
+    --------
+    read_file : The same, with what was found and decided.
+
     Examples
     --------
+    >>> import io
     >>> read_table(io.BytesIO(b"colour,price\nred,1.5\nblue,2"), drop=["colour"]).to_pydict()
     {'price': [1.5, 2.0]}
     """
+    return read_file(
+        source,
+        delimiter=delimiter,
+        encoding=encoding,
+        decimal=decimal,
+        na=na,
+        columns=columns,
+        drop=drop,
+        sheet=sheet,
+        header=header,
+        skip_rows=skip_rows,
+        dialect=dialect,
+    ).table
+
+
+def read_file(
+    source: str | Path | IO[bytes],
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str = ".",
+    na: Sequence[str] = (),
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] | None = None,
+    sheet: str | int | None = None,
+    header: int | Sequence[int] | None = None,
+    skip_rows: int | Sequence[int] | None = None,
+    dialect: Dialect | None = None,
+) -> FileTable:
+    r"""Read a table as `read_table` does, and tell how the file is laid out.
+
+    Examples
+    --------
+    >>> import io
+    >>> file = read_file(io.BytesIO(b"Prices of 2024\n\ncolour;price\nred;1.5\nblue;2"))
+    >>> file.table.column_names, file.dialect.header, file.dialect.delimiter
+    (['colour', 'price'], (3,), ';')
+    >>> file.findings[0].message
+    'Skipped 1 line above the column names ("Prices of 2024").'
+    """
+    asked = dialect_of(
+        dialect, delimiter=delimiter, encoding=encoding, header=header, skip_rows=skip_rows, sheet=sheet
+    )
     name, content, form = _content(source)
-    if form == "text":
-        table = read_delimited(content, name, delimiter, encoding, decimal, missing_texts(na))
-    else:
-        table = _READERS[form](content, name)
-    chosen = chosen_columns(names_in(table.schema, name), name, columns, drop)
-    return with_dictionaries(table.select(chosen))
+    file = _READERS.get(form, _read_plain)(content, name, form, asked, decimal, missing_texts(na))
+    chosen = chosen_columns(names_in(file.table.schema, name), name, columns, drop)
+    table = with_dictionaries(file.table.select(chosen))
+    return FileTable(table, file.dialect, file.findings, file.codebook)
+
+
+def read_codebook(source: str | Path | IO[bytes]) -> Codebook:
+    r"""Read a codebook: a file with the columns column, code, label and order, or one of SPSS, Stata or SAS.
+
+    A row without a code gives the title of its column. ``order`` holds numbers from low to high, or
+    "missing" for a code that stands for a missing value. Of a file of a statistics program its labels are
+    taken.
+
+    Examples
+    --------
+    >>> import io
+    >>> book = read_codebook(io.BytesIO(b"column,code,label,order\nQ1,,Age,\nQ1,1,young,1\nQ1,2,old,2"))
+    >>> book.title("Q1"), book.order("Q1")
+    ('Age', ('young', 'old'))
+    """
+    file = read_file(source)
+    return file.codebook or codebook_from_table(file.table, f"The codebook {source}")
 
 
 def _content(source: str | Path | IO[bytes]) -> tuple[str, bytes, str]:
@@ -117,9 +244,7 @@ def _unpacked(content: bytes, name: str) -> bytes:
 def _recognized(name: str, content: bytes) -> tuple[str, bytes, str]:
     if content.startswith(b"\x1f\x8b"):
         content = _unpacked(content, name)
-    # An Arrow stream begins with a continuation marker, an Excel file is a zip archive.
-    marks = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"PK\x03\x04": "excel"}
-    return name, content, next((form for mark, form in marks.items() if content.startswith(mark)), "text")
+    return name, content, next((form for mark, form in MARKS.items() if content.startswith(mark)), "text")
 
 
 def _read_parquet(content: bytes, name: str) -> pa.Table:
@@ -145,26 +270,34 @@ def arrow_reader(source: pa.NativeFile) -> pa.ipc.RecordBatchStreamReader | pa.i
     return pa.ipc.open_file(source) if marked else pa.ipc.open_stream(source)
 
 
-def _read_excel(content: bytes, name: str) -> pa.Table:
-    with needing(f"Reading {name} needs openpyxl", "'catalpa[excel]'"):
-        import openpyxl
-    # openpyxl lets errors of zipfile, xml and its own through.
-    with readable(f"{name} cannot be read as Excel", Exception):
-        sheet = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True).worksheets[0]
-        rows = [row for row in sheet.iter_rows(values_only=True) if any(cell is not None for cell in row)]
-    if len(rows) < 2:
-        raise TableError(f"The first sheet of {name} needs a row with the names of the columns, and rows.")
-    names = [str(cell) if cell is not None else "" for cell in rows[0]]
-    refuse_same_names(names, name)
-    return pa.table({column: _cells([row[at] for row in rows[1:]]) for at, column in enumerate(names)})
+def _read_plain(
+    content: bytes, name: str, form: str, asked: Dialect, _decimal: str, _na: tuple[str, ...]
+) -> FileTable:
+    """A file that says itself what its columns are."""
+    return FileTable((_read_parquet if form == "parquet" else _read_arrow)(content, name), asked)
 
 
-def _cells(cells: list[Any]) -> pa.Array:
-    # Excel types cells, not columns; Arrow refuses columns of several types but for numbers.
-    kinds = {type(cell) for cell in cells if cell is not None}
-    if len(kinds) <= 1 or kinds == {int, float}:
-        return pa.array(cells)
-    return pa.array([None if cell is None else str(cell) for cell in cells])
+def _read_text(
+    content: bytes, name: str, _form: str, asked: Dialect, decimal: str, na: tuple[str, ...]
+) -> FileTable:
+    text = read_delimited(content, name, asked, decimal, na)
+    totals = odd_rows(text.table, text.layout.row_of)
+    return FileTable(text.table, text.layout.dialect, text.layout.findings + totals)
+
+
+def _read_sheet(
+    content: bytes, name: str, _form: str, asked: Dialect, decimal: str, na: tuple[str, ...]
+) -> FileTable:
+    sheet = read_workbook(content, name, asked, decimal, na)
+    totals = odd_rows(sheet.table, sheet.rows.__getitem__)
+    return FileTable(sheet.table, sheet.dialect, sheet.findings + totals)
+
+
+def _read_statistics(
+    content: bytes, name: str, form: str, asked: Dialect, _decimal: str, _na: tuple[str, ...]
+) -> FileTable:
+    table, codebook = read_labelled(content, name, form)
+    return FileTable(table, asked, codebook=codebook)
 
 
 @contextmanager
@@ -176,10 +309,10 @@ def readable(what: str, faults: Any = (pa.ArrowException, OSError, UnicodeDecode
         raise TableError(f"{what}: it is damaged, incomplete or something else.") from error
 
 
-_READERS: dict[str, Callable[[bytes, str], pa.Table]] = {
-    "parquet": _read_parquet,
-    "arrow": _read_arrow,
-    "excel": _read_excel,
+_READERS: dict[str, Callable[[bytes, str, str, Dialect, str, tuple[str, ...]], FileTable]] = {
+    "text": _read_text,
+    "excel": _read_sheet,
+    **dict.fromkeys(("spss", "portable", "stata", "sas", "transport"), _read_statistics),
 }
 
 

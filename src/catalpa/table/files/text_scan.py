@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from catalpa.errors import TableError
-from catalpa.table.files.delimited import cast, header_of, looks_like_labels, number_text, text_options
-from catalpa.table.files.encodings import SAMPLE_BYTES, encoding_of
+from catalpa.table.files.delimited import (
+    FieldKind,
+    Layout,
+    SampleText,
+    layout_of,
+    plain_fields,
+    read_fields,
+    text_options,
+    typed,
+    with_footers,
+    with_rows_left_out,
+)
+from catalpa.table.files.dialect import ANY, Dialect, FileFinding
+from catalpa.table.files.encodings import SAMPLE_BYTES, begins_in_utf8, encoding_of, legacy_encoding
 
 BLOCK_BYTES = 1 << 22  # read at a time; no record may be longer
+UTF8 = ("utf-8", "utf-8-sig")
 
 
 @dataclass(frozen=True)
@@ -22,8 +39,7 @@ class TextFiles:
     """Delimited text files that make one table."""
 
     paths: tuple[Path, ...]
-    delimiter: str | None = None
-    encoding: str | None = None
+    dialect: Dialect = ANY
     decimal: str = "."
     na: tuple[str, ...] = ()
 
@@ -31,134 +47,161 @@ class TextFiles:
         """The names of the columns of one of the files."""
         return self._layouts[path].names
 
+    @property
+    def findings(self) -> tuple[FileFinding, ...]:
+        """What was found in the first file; others are laid out alike."""
+        return self._layouts[self.paths[0]].findings if self.paths else ()
+
     def tables(self, path: Path, names: Sequence[str]) -> Iterator[pa.Table]:
         """The rows of one file in order, with the types that all files together ask for."""
-        layouts, types = self._examined
+        layouts, kinds = self._examined
         for batch in _records(path, layouts[path]):
-            yield pa.table({name: _typed(batch[name], types[name], self.decimal) for name in names})
+            yield pa.table({name: typed(batch[name], kinds[name], self.decimal) for name in names})
 
     @cached_property
     def _layouts(self) -> dict[Path, Layout]:
-        return {path: _layout(path, self.delimiter, self.encoding, self.na) for path in self.paths}
+        return {path: _layout(path, self.dialect, self.na) for path in self.paths}
 
     @cached_property
-    def _examined(self) -> tuple[dict[Path, Layout], dict[str, pa.DataType]]:
-        """How each file is written, and the type of each column: one reading of all the files."""
+    def _examined(self) -> tuple[dict[Path, Layout], dict[str, FieldKind]]:
+        """How each file is written, and the kind of each column: one reading of all the files."""
         layouts: dict[Path, Layout] = {}
-        found: dict[str, Evidence] = {}
+        kinds: dict[str, FieldKind] = {}
         for path in self.paths:
-            guess, layout = self.encoding is None, self._layouts[path]
-            layouts[path], found = _examined(path, layout, self.decimal, found, guess=guess)
-        return layouts, {name: evidence.type for name, evidence in found.items()}
+            layouts[path], kinds = self._with_kinds(path, self._layouts[path], kinds)
+        return layouts, kinds
+
+    def _with_kinds(
+        self, path: Path, layout: Layout, before: dict[str, FieldKind]
+    ) -> tuple[Layout, dict[str, FieldKind]]:
+        """What a file makes of the kinds, read as UTF-8 if it can be, and without lines below its rows."""
+        try:
+            return layout, self._kinds(path, layout, before)
+        except UnicodeError as error:  # also of marks that lack, and of halves of characters
+            # A first line with letters of UTF-8 says how the file is written, as a mark does.
+            guessed = self.dialect.encoding is None and layout.dialect.encoding == "utf-8"
+            if not guessed or begins_in_utf8(_beginning(path)[0]):
+                raise _wrongly_encoded(path, layout.dialect.encoding) from error
+            written = replace(layout.dialect, encoding=legacy_encoding(_raw(path)))
+            return self._with_kinds(path, replace(layout, dialect=written), before)
+        except _OddRows as error:
+            if layout.footers:
+                raise TableError(_cannot_be_read(path, layout, error)) from error
+            with _text(path, layout.dialect.encoding) as text:
+                layout = with_footers(layout, text, str(path), error)
+            return self._with_kinds(path, layout, before)
+
+    def _kinds(self, path: Path, layout: Layout, before: dict[str, FieldKind]) -> dict[str, FieldKind]:
+        kinds = {**dict.fromkeys(layout.names, FieldKind.EMPTY), **before}
+        for batch in _records(path, layout):
+            for name in layout.names:
+                # Once a field was no number the column is text: further casts would only cost time.
+                if kinds[name] is not FieldKind.TEXT:
+                    kinds[name] = max(kinds[name], read_fields(batch[name], self.decimal)[0])
+        return kinds
 
 
-@dataclass(frozen=True)
-class Layout:
-    """How a text file is written."""
-
-    names: list[str]
-    delimiter: str
-    encoding: str
-    empty_lines: int  # before the names
-    na: tuple[str, ...]
+class _OddRows(Exception):
+    """Arrow found a row with too many or too few fields."""
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """What the fields of a column, all of them or some, allow it to be."""
-
-    whole: bool = True
-    number: bool = True
-    label: bool = False
-    present: bool = False
-
-    def after(self, column: pa.Array) -> Evidence:
-        """What further fields leave of it."""
-        # Once a field was no number the column is text: further casts would only cost time.
-        if column.null_count == len(column) or not self.number:
-            return replace(self, present=self.present or column.null_count < len(column))
-        whole = self.whole and cast(column, pa.int64()) is not None
-        number = whole or cast(column, pa.float64()) is not None
-        return Evidence(whole, number, self.label or (number and looks_like_labels(column)), True)
-
-    @property
-    def type(self) -> pa.DataType:
-        """As the whole column would be read at once."""
-        if not self.present:
-            return pa.null()
-        if not self.number or self.label:
-            return pa.string()
-        return pa.int64() if self.whole else pa.float64()
+def _layout(path: Path, dialect: Dialect, na: tuple[str, ...]) -> Layout:
+    begin, complete = _beginning(path)
+    encoding = encoding_of(begin, str(path), dialect.encoding)
+    if encoding == "legacy":
+        encoding = legacy_encoding(_raw(path))
+    text = begin.decode(encoding, errors="replace")
+    sample = SampleText.of(text.encode("utf-8", "replace"))
+    sample = replace(sample, complete=sample.complete and complete)
+    layout = layout_of(sample, str(path), replace(dialect, encoding=encoding), na)
+    try:
+        with _text(path, encoding) as lines:
+            return with_rows_left_out(layout, lines)
+    except UnicodeError as error:  # of a mark that lacks
+        raise _wrongly_encoded(path, encoding) from error
 
 
-def _typed(column: pa.Array, kind: pa.DataType, decimal: str) -> pa.Array:
-    if pa.types.is_null(kind):
-        return pa.nulls(len(column))
-    return column if pa.types.is_string(kind) else number_text(column, decimal).cast(kind)
+def _wrongly_encoded(path: Path, encoding: str | None) -> TableError:
+    return TableError(f"{path} is not written in {encoding}. Give the encoding, for instance latin-1.")
 
 
-def _layout(path: Path, delimiter: str | None, encoding: str | None, na: tuple[str, ...]) -> Layout:
-    begin = _beginning(path)
-    found = encoding_of(begin, str(path), encoding)
-    text = begin.decode(found, errors="replace")
-    chosen, names = header_of(text, str(path), delimiter, lambda: text)
-    empty = len(text[: len(text) - len(text.lstrip("\r\n"))].splitlines())
-    return Layout(names, chosen, found, empty, na)
-
-
-def _beginning(path: Path) -> bytes:
-    """Enough of a file to hold the names of its columns, and usually some rows."""
+def _beginning(path: Path) -> tuple[bytes, bool]:
+    """Enough of a file to hold the names of its columns, and usually some rows; whether it is all of it."""
     try:
         with pa.input_stream(str(path)) as stream:
             begin = more = bytes(stream.read(SAMPLE_BYTES))
             while more and len(begin.splitlines()) < 2 and len(begin) < BLOCK_BYTES:
                 more = bytes(stream.read(SAMPLE_BYTES))
                 begin += more
-            return begin
+            return begin, not more or not stream.read(1)
     except (OSError, pa.ArrowException) as error:
         raise TableError(f"{path} cannot be read: {error}. Is it complete?") from error
 
 
-def _examined(
-    path: Path, layout: Layout, decimal: str, before: dict[str, Evidence], *, guess: bool
-) -> tuple[Layout, dict[str, Evidence]]:
-    """What a file leaves of the types, read as UTF-8 if it can be and as Windows text otherwise."""
-    found = {**dict.fromkeys(layout.names, Evidence()), **before}
-    try:
-        for batch in _records(path, layout):
-            for name in layout.names:
-                found[name] = found[name].after(number_text(batch[name], decimal))
-        return layout, found
-    except UnicodeError as error:  # also of marks that lack, and of halves of characters
-        # Names with letters of UTF-8 say how the file is written, as a mark does.
-        if not guess or layout.encoding != "utf-8" or not "".join(layout.names).isascii():
-            raise TableError(
-                f"{path} is not written in {layout.encoding}. Give the encoding, for instance latin-1."
-            ) from error
-    return _examined(path, replace(layout, encoding="cp1252"), decimal, before, guess=False)
+def _raw(path: Path) -> Iterator[bytes]:
+    """The bytes of a file, unpacked, a block at a time."""
+    with pa.input_stream(str(path)) as stream:
+        while block := bytes(stream.read(BLOCK_BYTES)):
+            yield block
+
+
+@contextmanager
+def _text(path: Path, encoding: str | None) -> Iterator[Any]:
+    """The lines of a file, for Python's reader of records."""
+    with pa.input_stream(str(path)) as stream:
+        yield io.TextIOWrapper(stream, encoding or "utf-8", errors="replace", newline="")
+
+
+@contextmanager
+def _rows_of(path: Path, layout: Layout) -> Iterator[Any]:
+    """A stream of the rows in UTF-8, behind the names."""
+    encoding = layout.dialect.encoding or "utf-8"
+    with pa.input_stream(str(path)) as stream:
+        utf8 = stream if encoding in UTF8 else pa.transcoding_input_stream(stream, encoding, "utf-8")
+        left = layout.offset + (3 if encoding == "utf-8-sig" else 0)
+        while left and (read := utf8.read(left)):
+            left -= len(read)
+        yield utf8
 
 
 def _records(path: Path, layout: Layout) -> Iterator[pa.RecordBatch]:
     """Batches of the fields as text."""
-    parse, convert = text_options(layout.names, layout.delimiter, layout.na)
+    parse, convert = text_options(layout)
     read = arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES)
-    read.encoding, read.skip_rows = layout.encoding, layout.empty_lines
+    read.column_names = layout.names
+    start = 0
     try:
-        with pa.input_stream(str(path)) as stream, arrow_csv.open_csv(stream, read, parse, convert) as reader:
-            if reader.schema.names != layout.names:  # quotes and marks that Arrow reads in another way
-                raise TableError(
-                    f"{path} cannot be read as delimited text with the delimiter {layout.delimiter!r}: "
-                    "its line of names can be read in two ways."
-                )
-            yield from reader
+        with _rows_of(path, layout) as stream, arrow_csv.open_csv(stream, read, parse, convert) as reader:
+            for batch in reader:
+                yield _kept(batch, start, layout)
+                start += batch.num_rows
     except pa.ArrowInvalid as error:
         if "UTF8" in str(error):  # Arrow tells wrong bytes apart by its words only
             raise UnicodeDecodeError("utf-8", b"", 0, 0, str(error)) from error
         if "Empty CSV" in str(error):  # names without an end of line
             return
-        raise TableError(
-            f"{path} cannot be read as delimited text with the delimiter {layout.delimiter!r}: "
-            f"{' '.join(str(error).split())[:300]}"
-        ) from error
+        if "Expected" in str(error) and "columns" in str(error):
+            raise _OddRows(str(error)) from error
+        raise TableError(_cannot_be_read(path, layout, error)) from error
     except OSError as error:
         raise TableError(f"{path} cannot be read to its end: {error}. Is it complete?") from error
+
+
+def _cannot_be_read(path: Path, layout: Layout, error: Exception) -> str:
+    return (
+        f"{path} cannot be read as delimited text with the delimiter {layout.delimiter!r}: "
+        f"{' '.join(str(error).split())[:300]}"
+    )
+
+
+def _kept(batch: pa.RecordBatch, start: int, layout: Layout) -> pa.RecordBatch:
+    """The rows that are read, without blanks behind delimiters."""
+    if layout.dialect.skip_initial_space:
+        columns = [plain_fields(column, place, layout) for place, column in enumerate(batch.columns)]
+        batch = pa.RecordBatch.from_arrays(columns, names=layout.names)
+    left_out = [place - start for place in layout.left_out if start <= place < start + batch.num_rows]
+    if not left_out:
+        return batch
+    kept = np.ones(batch.num_rows, dtype=bool)
+    kept[left_out] = False
+    return batch.filter(pa.array(kept))

@@ -78,17 +78,18 @@ class CategoricalColumns:
         """Log marginal likelihood of every column."""
         cells, known = self.rows(counts)
         centre = self.centre(cells, known)
-        parts = self._evidence(cells, known, centre, self.strengths)
+        parts = in_order(self.evidence_by_cluster(cells, known, centre, self.strengths), 0)
         if self.common:
             strengths = self.prior * self.occurring.astype(np.float64)
             together = cells.sum(axis=0, keepdims=True), known.sum(axis=0, keepdims=True)
-            one = self._evidence(*together, self.shares, strengths)
+            one = self.evidence_by_cluster(*together, self.shares, strengths)[0]
             parts[list(self.common)] = one[list(self.common)]
         return parts
 
-    def _evidence(
+    def evidence_by_cluster(
         self, cells: FloatArray, known: FloatArray, centre: FloatArray, strengths: FloatArray
-    ) -> FloatArray:
+    ) -> FloatArray:  # (k, columns)
+        """Log marginal likelihood of every column in every cluster; 0 for one of infinite strength."""
         takes_part = (strengths > 0) & np.isfinite(strengths)
         pseudo = np.where(takes_part, strengths, 0.0)[self.axis.column_of] * centre
         there = pseudo > 0
@@ -100,4 +101,4 @@ class CategoricalColumns:
         strength = strengths[takes_part]
         columns[:, takes_part] = log_gamma(np.ascontiguousarray(known[:, takes_part]) + strength)
         columns[:, takes_part] -= log_gamma(strength)
-        return in_order(self.axis.by_column(parts) - columns, 0)
+        return np.asarray(self.axis.by_column(parts) - columns)

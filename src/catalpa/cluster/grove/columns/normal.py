@@ -77,11 +77,16 @@ class NormalColumns:
         """Log marginal likelihood of every column."""
         if not len(self):
             return np.zeros(0)
-        moments = self._pooled(moments)
+        parts = self.evidence_by_cluster(self._pooled(moments))
+        parts[1:, list(self.common)] = 0.0  # one cluster holds them all
+        return in_order(parts, 0)
+
+    def evidence_by_cluster(self, moments: Moments) -> FloatArray:  # (k, numeric)
+        """Log marginal likelihood of every column in every cluster."""
         kappa = np.array(self.prior)
         freedom, rows, scatter = 2.0 * kappa, moments.rows, self._scatter(moments)
         after = freedom + rows
-        parts = (
+        return np.asarray(
             0.5 * log(kappa / (kappa + rows))
             + log_gamma(after / 2.0)
             - log_gamma(freedom / 2.0)
@@ -89,8 +94,6 @@ class NormalColumns:
             - after / 2.0 * log(scatter / 2.0)
             - rows / 2.0 * LOG_TWO_PI
         )
-        parts[1:, list(self.common)] = 0.0  # one cluster holds them all
-        return in_order(parts, 0)
 
     def _scatter(self, moments: Moments) -> FloatArray:
         """B = nu + f N + Q - S^2 / (kappa + N)."""

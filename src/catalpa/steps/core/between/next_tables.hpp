@@ -3,6 +3,7 @@
 
 #include "column_shares.hpp"
 #include "logarithm_rows.hpp"
+#include "next_numbers.hpp"
 
 namespace CATALPA_LEVEL {
 
@@ -45,7 +46,8 @@ CATALPA_TARGET inline std::pair<double, double> round_shares(double* shares, std
 // Fill both tables from the counts (places, lanes); the least cost of every place goes to `least`, that of the anchors is given
 // back, or nothing where rows may cost more than there is room for.
 CATALPA_TARGET inline std::optional<double> next_tables(const SoftPriors& p, ColumnShares& s, const std::uint64_t* counts,
-                                                        const std::uint64_t* sizes, SoftTables& t, double* least) {
+                                                        const std::uint64_t* sizes, const MomentRows& of_numbers, SoftTables& t,
+                                                        double* least) {
     const std::size_t lanes = t.lanes, wide = s.wide, all = p.columns.places() + p.columns.pairs();
     std::vector<double> both(2 * wide);
     std::vector<std::uint64_t> known(wide);
@@ -72,7 +74,7 @@ CATALPA_TARGET inline std::optional<double> next_tables(const SoftPriors& p, Col
         }
         farthest += widest;
     }
-    double lowest = nearest_whole(from_number(static_cast<double>(t.k)) * p.quanta);
+    std::fill_n(both.data(), 2 * wide, from_number(static_cast<double>(t.k)));
     if (p.released) {
         in_rows(sizes, wide, p.per_unit, both.data());
         for (std::size_t lane = 0; lane < wide; ++lane) {
@@ -80,14 +82,25 @@ CATALPA_TARGET inline std::optional<double> next_tables(const SoftPriors& p, Col
             both[wide + lane] = ((less > 0.0 ? less : 0.0) + 0.5) / p.total;
             both[lane] = (both[lane] + 0.5) / p.total;
         }
-        std::vector<std::int32_t> above(wide), rise(wide);
-        double apart;
-        std::tie(lowest, apart) = round_shares(both.data(), t.k, wide, p.quanta, above.data(), rise.data());
-        std::copy_n(above.data(), t.k, t.anchor.data());
-        std::copy_n(rise.data(), t.k, t.anchor_rise.data());
-        farthest += 2.0 * apart;
+        logarithms(both.data(), both.data(), 2 * wide);
+        for (double& one : both) one = -one;
     }
-    if (!(farthest + static_cast<double>(t.columns()) + 2.0 < p.room * p.quanta)) return std::nullopt;
+    farthest += next_numbers(p, of_numbers, sizes, t, wide, both.data());
+    double lowest = std::numeric_limits<double>::infinity(), low = lowest, high = -lowest;
+    for (std::size_t i = 0; i < 2 * wide; ++i) {
+        if (i % wide >= t.k) continue;
+        both[i] = nearest_whole(both[i] * p.quanta);
+        low = std::min(low, both[i]);
+        high = std::max(high, both[i]);
+        if (i < wide) lowest = std::min(lowest, both[i]);
+    }
+    farthest += 2.0 * (high - low);
+    if (!(farthest + static_cast<double>(t.columns() + t.numeric) + 2.0 < p.room * p.quanta)) return std::nullopt;
+    for (std::size_t lane = 0; lane < t.k; ++lane) {
+        t.anchor[lane] = static_cast<std::int32_t>(both[lane] - lowest);
+        if (t.two) t.anchor_rise[lane] = static_cast<std::int32_t>(both[wide + lane] - both[lane]);
+    }
+    t.add_constants();
     t.fuse();
     return lowest;
 }

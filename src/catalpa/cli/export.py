@@ -1,0 +1,219 @@
+"""``catalpa export``: what a model found in a table, as files for other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from catalpa.cli import options
+from catalpa.cli.options import listed
+from catalpa.cli.outputs import check_free
+from catalpa.cli.report import title_of
+from catalpa.cli.terminal import Terminal
+from catalpa.errors import ParameterError
+
+if TYPE_CHECKING:
+    from catalpa.report.findings import Findings
+
+FORMS = (".html", ".xlsx", ".sql")
+APPENDED = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".xlsx")
+
+
+@dataclass(frozen=True)
+class OfficeFiles:
+    """The files that one command writes."""
+
+    xlsx: Annotated[
+        Path | None,
+        typer.Option(help="Excel workbook: summary, profiles, cross-tabulations, the table."),
+    ] = None
+    pptx: Annotated[Path | None, typer.Option(help="PowerPoint slides with charts that can be edited.")] = (
+        None
+    )
+    md: Annotated[Path | None, typer.Option(help="Summary as Markdown.")] = None
+    charts: Annotated[Path | None, typer.Option(help="Folder for every chart as SVG and PNG.")] = None
+    form: Annotated[
+        Path | None,
+        typer.Option(help="Form that finds the cluster from few columns, as .html, .xlsx or .sql."),
+    ] = None
+    form_columns: Annotated[int, typer.Option("--form-columns", min=1, help="Most columns of the form.")] = 6
+    append: Annotated[
+        Path | None,
+        typer.Option(help=f"The table with a column of clusters, as {', '.join(APPENDED)} by its suffix."),
+    ] = None
+
+    @property
+    def paths(self) -> list[Path]:
+        return [path for path in (self.xlsx, self.pptx, self.md, self.form, self.append) if path is not None]
+
+    @property
+    def drawings(self) -> list[Path]:
+        """Every file that there may be in the folder of charts."""
+        from catalpa.report.chart_files import FILES
+
+        return [] if self.charts is None else [self.charts / name for name in FILES]
+
+    def check(self, *, force: bool) -> None:
+        """Raise before the work begins if a file could not be written after it."""
+        if not self.paths and self.charts is None:
+            raise ParameterError("No file is named. Say what to write, such as --xlsx out.xlsx.")
+        for option, path, able in (("--append", self.append, APPENDED), ("--form", self.form, FORMS)):
+            if path is not None and path.suffix.lower() not in able:
+                raise ParameterError(f"{option} is {str(path)!r}; its name must end in {', '.join(able)}.")
+        self._check_packages()
+        check_free(*self.paths, *self.drawings, force=force)
+
+    def _check_packages(self) -> None:
+        from catalpa.report.document import needs_packages
+        from catalpa.report.slides_file import needs_pptx
+        from catalpa.report.workbook_file import needs_xlsxwriter
+
+        if any(path.suffix.lower() == ".xlsx" for path in self.paths):
+            needs_xlsxwriter()
+        if self.pptx is not None:
+            needs_pptx()
+        if self.charts is not None:
+            needs_packages()
+
+
+def export(
+    model: options.ModelFile,
+    table: options.TablePath,
+    *,
+    files: OfficeFiles,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(help="Column to cross with the clusters; may be given several times."),
+    ] = None,
+    weight: options.Weight = None,
+    title: Annotated[
+        str | None, typer.Option(help="Heading of the files; the table's name if not given.")
+    ] = None,
+    without_rows: Annotated[
+        bool, typer.Option("--without-rows", help="Leave the labelled table out of the workbook.")
+    ] = False,
+    csv: options.CsvFile,
+    quote_formulas: options.QuoteFormulas = False,
+    force: options.Force = False,
+    terminal: Terminal,
+) -> None:
+    """Write what a model found in a table as files for other programs.
+
+    For example:
+
+        catalpa export out/model.json survey.csv --xlsx survey.xlsx --against party --against region
+
+        catalpa export out/model.json survey.csv --pptx survey.pptx --md survey.md --charts charts/
+
+        catalpa export out/model.json survey.csv --form form.html --form-columns 5
+
+        catalpa export out/model.json survey.csv --append labelled.parquet
+    """
+    files.check(force=force)
+    from catalpa.cli.tables import TableSource, open_input, weights_of
+    from catalpa.cluster.registry import load
+    from catalpa.report.chart_files import chart_files
+    from catalpa.report.findings import findings
+
+    with terminal.listening():
+        fitted = load(model)
+        given = open_input(TableSource(table, csv))
+        terminal.say_all(given.notes)
+        rows = given.rows
+        columns = listed(against) or []
+        named = [("--against", name) for name in columns] + ([("--weight", weight)] if weight else [])
+        for option, name in named:
+            if name in fitted.schema_.inputs:
+                raise ParameterError(f"{option} names {name!r}, which was clustered. Name another column.")
+            if name not in rows.column_names:
+                raise ParameterError(
+                    f"{option} names {name!r}, which is no column. The columns are {rows.column_names}."
+                )
+        weights = None if weight is None else weights_of(weight, rows)
+        found = findings(fitted, rows, columns, weights, title or title_of(table))
+        for path, content in _contents(files, found, labelled=not without_rows, quote=quote_formulas):
+            _write(path, content())
+            terminal.wrote(path)
+        if files.form is not None:
+            _write_form(files.form, found, rows, weights, files.form_columns, terminal)
+        if files.charts is not None:
+            for name, drawn in chart_files(found):
+                _write(files.charts / name, drawn)
+            terminal.say(f"wrote charts into {files.charts}")
+
+
+def _contents(
+    files: OfficeFiles, found: Findings, *, labelled: bool, quote: bool
+) -> list[tuple[Path, Callable[[], bytes]]]:
+    """The files that were asked for, and how each is made."""
+    from catalpa.report.markdown_file import Markdown
+    from catalpa.report.slides_file import Slides
+    from catalpa.report.workbook_file import Workbook
+
+    made: list[tuple[Path | None, Callable[[], bytes]]] = [
+        (files.xlsx, lambda: Workbook(found, labelled).to_bytes()),
+        (files.pptx, Slides(found).to_bytes),
+        (files.md, Markdown(found).to_bytes),
+        (files.append, lambda: labelled_bytes(found, files.append or Path(), quote_formulas=quote)),
+    ]
+    return [(path, content) for path, content in made if path is not None]
+
+
+def labelled_bytes(found: Findings, path: Path, *, quote_formulas: bool = False) -> bytes:
+    """The table with its clusters in front, in the format of the file's suffix."""
+    import pyarrow as pa
+
+    from catalpa.cli.tables import csv_text, label_columns, without_formulas
+    from catalpa.report.workbook_file import table_workbook
+
+    suffix = path.suffix.lower()
+    if suffix == ".xlsx":
+        head = [*found.label_names, *found.table.columns]
+        return table_workbook(head, found.labelled_rows())
+    labels = label_columns(found.view.model, found.row_labels).rename_columns(found.label_names)
+    rows = found.table.to_arrow()
+    table = pa.table([*labels.columns, *rows.columns], [*labels.column_names, *rows.column_names])
+    if suffix in (".csv", ".tsv"):
+        text = csv_text(table, quote_formulas=quote_formulas, delimiter="\t" if suffix == ".tsv" else ",")
+        return text.encode("utf-8")
+    return _binary(without_formulas(table) if quote_formulas else table, suffix)
+
+
+def _binary(table: Any, suffix: str) -> bytes:
+    """A table as the bytes of a Parquet or Arrow file."""
+    import pyarrow as pa
+    from pyarrow import feather, parquet
+
+    stream = pa.BufferOutputStream()
+    if suffix == ".parquet":
+        parquet.write_table(table, stream)
+    else:
+        feather.write_feather(table, stream)
+    return bytes(stream.getvalue().to_pybytes())
+
+
+def _write(path: Path, content: bytes) -> None:
+    from catalpa.cli.outputs import make_folder
+    from catalpa.report.workbook_file import save_bytes
+
+    make_folder(path.absolute().parent)
+    save_bytes(path, content)
+
+
+def _write_form(path: Path, found: Findings, rows: Any, weights: Any, most: int, terminal: Terminal) -> None:
+    from catalpa.cli.outputs import make_folder
+    from catalpa.explain.formatting import percent
+    from catalpa.report.short_form_page import short_form
+
+    made = short_form(found.view.model, rows, most=most, sample_weight=weights, title=found.summary["title"])
+    make_folder(path.absolute().parent)
+    made.save(path)
+    terminal.say(
+        f"the form asks for {', '.join(made.columns)}: it reproduces {percent(made.accuracy)} of held-out "
+        f"labels ({percent(made.baseline)} without)"
+    )
+    terminal.wrote(path)

@@ -1,0 +1,257 @@
+"""How a table becomes an engine: which engine, what is asked of it, what comes out; and tables in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catalpa.engines.base import Engine, Step
+from catalpa.errors import ParameterError, TableError, UnsupportedTable
+from catalpa.table.blocks import (
+    UNSCALED,
+    Axis,
+    Block,
+    IntArray,
+    RowSample,
+    gather_weighed,
+    search_positions,
+    weighed_rows,
+)
+from catalpa.table.discretize import shaped
+from catalpa.table.encode import Encoding
+from catalpa.table.infer import schema_of
+from catalpa.table.open import Header, Table, TablePreparation, join_tables, open_table
+from catalpa.table.schema import Schema, TableSettings
+from catalpa.table.summarize import TableSummary, digest
+from catalpa.table.weights import (
+    WeightColumn,
+    WeightFacts,
+    WeightScale,
+    check_weight_name,
+    column_weights,
+    facts_of_part,
+    not_multiples_in_part,
+)
+
+Sum = TypeVar("Sum")
+PartWork = Callable[
+    ..., Sum | None
+]  # work(part, *args) -> something that adds, or None where there is nothing
+
+
+@dataclass(frozen=True, eq=False)
+class OpenTable:
+    """A table that an engine holds, encoded and scaled."""
+
+    schema: Schema
+    engine: Engine
+    units_per_weight: float = 1.0  # units of the blocks' weights that make a row's weight of 1
+
+
+class Source(Protocol):
+    """One table, wherever its rows are; one class per engine.
+
+    Two verbs are all that explanations need: ``total`` sums over all rows, ``rows_at`` gives some of them.
+    """
+
+    @property
+    def header(self) -> Header:
+        """Columns of the table; what is no table is refused."""
+
+    @property
+    def library(self) -> str:
+        """Library of the frames that come back."""
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether all rows are in this process."""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows; counted when it is first asked for."""
+
+    def only(self, names: Sequence[str]) -> Source:
+        """The same rows with some of the columns, in this order."""
+
+    def total(self, work: PartWork[Sum], *args: Any) -> Sum:
+        """Sum of ``work(part, *args)`` over the parts of the table, each as its library hands it over.
+
+        The work runs where the rows are; only its arguments go out and only what it returns comes back.
+        """
+
+    def rows_at(self, positions: IntArray) -> Table:
+        """The rows at sorted positions, as a table in memory."""
+
+    def for_fit(self, settings: TableSettings, sample_weight: Any) -> OpenTable:
+        """Learn the schema of the table and hold its rows; weights are a column's name or an array."""
+
+    def for_predict(self, encoding: Encoding) -> Engine:
+        """Hold the rows of the table in the codes of a schema."""
+
+    def prepared(self, preparation: TablePreparation) -> Source:
+        """The table as a recipe says; refused where its rows are on a cluster."""
+
+
+def weight_name(sample_weight: Any) -> str | None:
+    """The name of the column of weights; an array is refused, as the rows it belongs to are not here."""
+    if sample_weight is None or isinstance(sample_weight, str):
+        return sample_weight
+    raise ParameterError(
+        "sample_weight is an array, but the rows of this table are not in memory. Append the weights to "
+        "the table as a column and give its name: sample_weight='weight'."
+    )
+
+
+def weight_column(source: Source, name: str) -> WeightColumn:
+    """A column of weights of a table, and how it is counted in whole units: as an array of them would be."""
+    check_weight_name(name, source.header.names)
+    weights = source.only([name])
+    facts: WeightFacts = weights.total(facts_of_part, name)
+    facts.check()
+    multiples = facts.may_be_multiples and weights.total(not_multiples_in_part, name, facts.least) == 0
+    return WeightColumn(name, WeightScale.of(facts, multiples), facts.zeros > 0)
+
+
+def without(names: Sequence[str], *left_out: str | None) -> tuple[str, ...]:
+    """Names of columns without some of them."""
+    return tuple(name for name in names if name not in left_out)
+
+
+def rows_drawn(engine: Engine, most: int | None, seed: int) -> RowSample:
+    """All rows of an engine that weigh something, or ``most`` of them: the same ones on every engine."""
+    weighed = engine.each(weighed_rows)
+    ranks = search_positions(int(weighed[:, 1].sum()), most, seed)
+    before = np.cumsum(weighed[:, 1]) - weighed[:, 1]
+    starts = dict(zip(weighed[:, 0].tolist(), before.tolist(), strict=True))
+    return engine.total(gather_weighed, ranks, starts)
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionedSource(Source):
+    """A table whose rows are in parts elsewhere; a library says how to read and hold them."""
+
+    table: Any
+
+    @property
+    def library(self) -> str:
+        # What was made for its rows to stay elsewhere has no frames of its own to hand out.
+        return "pandas"
+
+    @property
+    def in_memory(self) -> bool:
+        return False
+
+    @cached_property
+    def n_rows(self) -> int:
+        return sum(self.part_lengths)
+
+    @cached_property
+    def part_lengths(self) -> Sequence[int]:
+        """Rows of every part, in the order of the table."""
+        raise NotImplementedError
+
+    def for_fit(self, settings: TableSettings, sample_weight: Any) -> OpenTable:
+        """The table with its numbers shaped by some of its rows, where the settings say so."""
+        name = weight_name(sample_weight)
+        names = self.header.names  # what is no table is refused before its parts are asked for
+        weight = None if name is None else weight_column(self, name)
+        summed: TableSummary = self.total(digest_part, settings, name)
+        # A row of weight 0 is as if it were not there: what only such rows hold is unseen.
+        if weight is not None and weight.some_are_zero:
+            settings = replace(settings, handle_unknown="ignore")
+        schema = replace(schema_of(summed, settings), library=self.library)
+        if settings.numbers == "shape" and schema.numeric:
+            numbers = Encoding(replace(schema, columns=schema.numeric), UNSCALED, settings, weight)
+            as_they_came = self.engine(numbers, names)
+            # Drawn as in memory, so that the same table is shaped alike wherever it is.
+            looked_at = rows_drawn(as_they_came, settings.search_rows, settings.search_seed).block()
+            schema = shaped(schema, looked_at.numbers, looked_at.weights, summed.with_missing_values)
+        engine = self.engine(Encoding(schema, schema.scaling, settings, weight), names)
+        return OpenTable(schema, engine, 1.0 if weight is None else weight.scale.per_weight)
+
+    def prepared(self, preparation: TablePreparation) -> Source:
+        raise UnsupportedTable(
+            "A recipe is not applied to a table on a cluster. Apply it to each of its parts before, for "
+            "instance with map_partitions(recipe.apply), and leave out recipe."
+        )
+
+    def total(self, work: PartWork[Sum], *args: Any) -> Sum:
+        raise NotImplementedError
+
+    def rows_at(self, positions: IntArray) -> Table:
+        found = self._rows_at(positions)
+        if found is None:
+            raise TableError("The table has no rows: at least one is needed.")
+        return found.in_order()
+
+    def _rows_at(self, positions: IntArray) -> RawRows | None:
+        raise NotImplementedError
+
+    def engine(self, encoding: Encoding, names: tuple[str, ...]) -> Engine:
+        """The rows in the codes of an encoding, which may have fewer columns than the table."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class RawRows:
+    """Some rows of a table in their own cells, and where they are; those of several parts add."""
+
+    index: IntArray  # (m,) int64, row in the whole table
+    tables: tuple[Table, ...]
+
+    def __add__(self, other: RawRows) -> RawRows:
+        return RawRows(np.concatenate([self.index, other.index]), self.tables + other.tables)
+
+    def in_order(self) -> Table:
+        """The rows as one table, in the order of the whole table."""
+        return join_tables(self.tables).at(np.argsort(self.index, kind="stable"))
+
+
+# What runs where the rows are.
+
+
+def rows_of_part(part: Any, start: int, positions: IntArray) -> RawRows | None:
+    """The rows of a part that are at sorted positions of the whole table; the part begins at ``start``."""
+    low, high = np.searchsorted(positions, [start, start + len(part)])
+    if low == high:
+        return None
+    own = positions[low:high]
+    return RawRows(own, (open_table(part).at(own - start),))
+
+
+def digest_part(part: Any, settings: TableSettings, weight: str | None) -> TableSummary | None:
+    """What the rows of a part that weigh something say about the columns."""
+    table = open_table(part)
+    if weight is None:
+        return digest(table, settings)
+    weighed = np.flatnonzero(column_weights(table, weight) > 0)
+    if not len(weighed):
+        return None
+    table = table.only(without(table.names, weight))
+    return digest(table if len(weighed) == len(table) else table.at(weighed), settings)
+
+
+def added(one: Sum | None, other: Sum | None) -> Sum | None:
+    """The sum of two results, of which either may be nothing."""
+    if one is None or other is None:
+        return other if one is None else one
+    return one + other  # type: ignore[operator, no-any-return]
+
+
+@dataclass(eq=False)
+class PartitionedEngine:
+    """What engines keep of a table that its own library holds in parts."""
+
+    table: Any
+    encoding: Encoding
+    axis: Axis
+    blocks: Any  # encoded parts, as the library holds them
+
+    def answer_of_no_rows(self, step: Step[NDArray[Any]], args: tuple[Any, ...]) -> NDArray[Any]:
+        """Tells the type and width of answers, before any is made."""
+        return step(Block.empty(self.axis, len(self.encoding.schema.numeric)), *args)

@@ -1,0 +1,118 @@
+"""Rows labelled where they are: what travels of a model, and what it makes of a part of a table."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from catalpa.engines.local import LocalEngine, opener_for
+from catalpa.engines.sources import Source, weight_column, weight_name, without
+from catalpa.estimator.base import Clusterer
+from catalpa.estimator.preparing import check_can_prepare, prepared_rows
+from catalpa.estimator.problem import fitted_of
+from catalpa.inspection.recipe import Recipe
+from catalpa.table import encode
+from catalpa.table.blocks import IntArray
+from catalpa.table.encode import EncodedTable
+from catalpa.table.open import Table, open_table
+from catalpa.table.weights import WeightColumn, check_weight_name, column_weights
+
+SAMPLE_ROWS = 20_000  # rows that are looked at one by one; a table with more is sampled
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """Some rows of a table in the codes of a model, with their clusters."""
+
+    encoded: EncodedTable
+    units: IntArray | None  # (n,): weight in whole units; None where each row counts one
+    labels: IntArray  # (n,)
+
+
+@dataclass(frozen=True, eq=False)
+class TableInHand:
+    """A table of which all rows are in this process."""
+
+    rows: Any  # a frame, array or list, without the column of weights
+    weights: Any = None  # (n,) or None
+    library: str = "pandas"  # of the frames that come back
+
+
+@dataclass(frozen=True, eq=False)
+class TableElsewhere:
+    """A table with more rows than are taken into this process, and the column of its weights."""
+
+    source: Source
+    weight: WeightColumn | None
+
+
+def table_for_rows(
+    X: Any, sample_weight: Any = None, *recipes: Recipe | None
+) -> TableInHand | TableElsewhere:
+    """A table for those who look at rows: in hand if it is in memory or small, else where it is.
+
+    Its rows are as they came: each model that looks at them applies its own recipe.
+    """
+    source = opener_for(X)
+    for recipe in recipes:
+        check_can_prepare(recipe, source)
+    if not source.in_memory and source.n_rows > SAMPLE_ROWS:
+        return TableElsewhere(source, weight_of(source, sample_weight))
+    rows = X if source.in_memory else source.rows_at(np.arange(source.n_rows)).frame
+    if not isinstance(sample_weight, str):
+        return TableInHand(rows, sample_weight, source.library)
+    table = open_table(rows)
+    check_weight_name(sample_weight, table.names)
+    others = table.only(without(table.names, sample_weight))
+    index = getattr(rows, "index", None)  # of pandas, which names the rows
+    frame = others.frame if index is None or not hasattr(rows, "loc") else others.frame.set_axis(index)
+    return TableInHand(frame, column_weights(table, sample_weight), source.library)
+
+
+def weight_of(source: Source, sample_weight: Any) -> WeightColumn | None:
+    """The column of weights that was named; an array is refused, as the rows are not here."""
+    name = weight_name(sample_weight)
+    return None if name is None else weight_column(source, name)
+
+
+def traveller(model: Clusterer) -> Clusterer:
+    """A model without what it knows of single rows, to be sent to where rows are."""
+    light = copy.copy(model)
+    for name in [name for name in vars(light) if name.endswith("labels_")]:
+        del light.__dict__[name]
+    light.n_jobs = None
+    light.callback = None
+    return light
+
+
+def inputs_of(model: Clusterer, source: Source, *beside: str | None) -> Source:
+    """A table with the columns of the fit and some others; refused if columns of the fit are not there."""
+    fitted = fitted_of(model)
+    check_can_prepare(fitted.recipe, source)
+    schema, names = fitted.schema, source.header.names
+    if not (schema.named and source.header.named):
+        model._check_columns(source.header)
+        return source
+    if not set(schema.inputs) <= set(names):
+        model._check_columns(source.header)  # which refuses it
+    wanted = dict.fromkeys((*schema.inputs, *(name for name in beside if name is not None)))
+    return source.only(list(wanted))
+
+
+def input_rows(model: Clusterer, part: Any) -> Table:
+    """The columns of the fit of some rows, as the recipe of the fit says."""
+    fitted, table = fitted_of(model), open_table(part)
+    named = table.named and fitted.schema.named
+    return open_table(prepared_rows(fitted, table.only(fitted.schema.inputs) if named else table))
+
+
+def label_part(part: Any, model: Clusterer, weight: WeightColumn | None) -> LabelledRows:
+    """The rows of a part of a table that has at least the columns of the fit."""
+    schema, table = fitted_of(model).schema, open_table(part)
+    units = None if weight is None else weight.units(table)
+    encoded = encode(input_rows(model, table), schema, handle_unknown="ignore")
+    labels = model._label(LocalEngine(encoded.rows.map(schema.scaling.apply)))
+    return LabelledRows(encoded, units, np.asarray(labels))

@@ -1,0 +1,66 @@
+"""A recipe in an estimator: which one a fit applies, and the same for every table that comes later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from catalpa.engines.local import opener_for
+from catalpa.engines.sources import Source
+from catalpa.inspection.apply import Preparation
+from catalpa.inspection.recipe import Recipe, read_recipe
+from catalpa.table.open import Table, open_table
+
+if TYPE_CHECKING:
+    from catalpa.estimator.problem import Fitted
+
+
+def recipe_for(setting: Any, X: Any) -> Recipe | None:
+    """The recipe that a fit applies: what was given, or with "auto" what is found in the table."""
+    if setting is None:
+        return None
+    if not isinstance(setting, str) or setting != "auto":
+        return read_recipe(setting)
+    check_can_prepare(Recipe(), opener_for(X))
+    from catalpa.inspection.look import look  # the rules and their words, which a recipe does not need
+
+    return look(X).recipe
+
+
+def source_for_fit(recipe: Recipe | None, X: Any, weight: str | None = None) -> Source:
+    """A table to be fitted, as the recipe says; a column that the recipe names must be there.
+
+    The column of weights is kept as it came.
+    """
+    source = opener_for(X)
+    if recipe is None or (isinstance(X, Table) and X.prepared):
+        return source
+    recipe.check_columns(source.header.names)
+    return source.prepared(Preparation(recipe, beside=_beside(weight)))
+
+
+def source_for_predict(recipe: Recipe | None, X: Any, weight: str | None = None) -> Source:
+    """A table with the columns of a fit, as its recipe says; the column of weights is kept as it came."""
+    source = opener_for(X)
+    return source if recipe is None else source.prepared(Preparation(recipe, "keep", _beside(weight)))
+
+
+def check_can_prepare(recipe: Recipe | None, source: Source) -> None:
+    """Refuse a table on a cluster if there is a recipe."""
+    if recipe is not None and not source.in_memory:  # no row of files is read for it
+        source.prepared(Preparation(recipe, "keep"))
+
+
+def _beside(weight: str | None) -> tuple[str, ...]:
+    return () if weight is None else (weight,)
+
+
+def prepared_rows(fitted: Fitted, X: Any) -> Any:
+    """A table in memory as the recipe of a fit says; the same table if there is none."""
+    return X if fitted.recipe is None else Preparation(fitted.recipe, "keep")(open_table(X))
+
+
+def recipe_weights(recipe: Recipe | None, X: Any, sample_weight: Any) -> Any:
+    """The weights of the rows: those that were given, or the name of the column that the recipe takes."""
+    if recipe is None or sample_weight is not None or (isinstance(X, Table) and X.prepared):
+        return sample_weight
+    return recipe.weight

@@ -1,0 +1,146 @@
+"""A model fitted again to new rows, whose clusters keep the numbers and names of the model before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self, cast
+
+import numpy as np
+from sklearn.base import ClusterMixin, clone
+
+from catalpa.errors import ParameterError, UnsupportedTable
+from catalpa.estimator.attributes import frame_of_lines
+from catalpa.estimator.matching import MATCHED, ClusterMatching
+from catalpa.estimator.naming import all_names, free_names
+from catalpa.estimator.preparing import recipe_weights
+from catalpa.estimator.problem import fitted_of
+from catalpa.explain.crosstab import crosstab
+from catalpa.table.blocks import IntArray
+from catalpa.table.open import open_table
+from catalpa.table.weights import checked_weights, column_weights
+
+if TYPE_CHECKING:
+    from catalpa.estimator.base import Clusterer
+
+LEAST_SHARED = 0.5  # of the rows of a pair of clusters, for the new one to have the name of the old one
+
+
+class RefitMixin:
+    """``refit`` and ``match_to`` of a fitted estimator."""
+
+    _match_records: list[dict[str, Any]]  # lines of ``matched_``
+
+    def refit(self, X: Any, *, sample_weight: Any = None) -> Self:
+        """Fit a new model with the same settings to new rows; its clusters keep their numbers and names.
+
+        The same as ``clone(model).fit(X).match_to(model, X)``.
+
+        Parameters
+        ----------
+        X : table
+            New rows, with the columns of fit.
+        sample_weight : array-like (n,), optional
+            Weight of each row.
+
+        Returns
+        -------
+        fitted estimator
+            A new model with ``matched_``, see :meth:`match_to`; this one stays as it is.
+
+        Examples
+        --------
+        >>> from catalpa import Grove, datasets
+        >>> zoo = datasets.load("zoo").frame
+        >>> model = Grove(4, random_state=0).fit(zoo.sample(90, random_state=0))
+        >>> model = model.name_clusters({1: "sea and air"})
+        >>> model.refit(zoo).cluster_names_
+        ['0', 'sea and air', '2', '3']
+        """
+        recipe = fitted_of(self).recipe
+        fresh: Any = clone(cast("Clusterer", self))
+        if recipe is not None:  # also where "auto" found it: tables are comparable if both are read alike
+            fresh.set_params(recipe=recipe)
+        return cast(
+            "Self", fresh.fit(X, sample_weight=sample_weight).match_to(self, X, sample_weight=sample_weight)
+        )
+
+    def match_to(self, model: Any, X: Any, *, sample_weight: Any = None) -> Self:
+        """Number and name the clusters of this model as those of an earlier one.
+
+        Both models assign the rows of a table. Clusters are matched one to one so that most rows stay; a
+        match needs more than half of the rows of the smaller cluster. Matched clusters get the number and the
+        name of the earlier cluster, others the numbers that are left; names given to them are kept.
+        An earlier number can only be kept if the model has that many clusters.
+
+        Parameters
+        ----------
+        model : fitted estimator
+            The earlier model, of any method.
+        X : table
+            Rows with the columns of both models.
+        sample_weight : array-like (n,), optional
+            Weight of each row.
+
+        Returns
+        -------
+        self
+            With ``matched_``: a frame with a row per cluster, the cluster ``before`` that it continues
+            (missing for a new cluster) and its name, their ``rows`` in ``X``, ``stays``, the share of the
+            earlier cluster's rows that are in this one, and ``from_before``, the share of this cluster's
+            rows that were in the earlier one. Earlier clusters that none continues come last. ``matched_``
+            is not part of the model file.
+
+        Examples
+        --------
+        >>> from catalpa import Grove, datasets
+        >>> zoo = datasets.load("zoo").frame
+        >>> old = Grove(4, random_state=0).fit(zoo).name_clusters({0: "first", 2: "third"})
+        >>> new = Grove(4, random_state=1).fit(zoo).match_to(old, zoo)
+        >>> new.matched_[["before", "name_before", "stays"]].values.tolist()[0]
+        [0, 'first', 1.0]
+        """
+        fitted = fitted_of(self)
+        if not isinstance(model, ClusterMixin):
+            raise ParameterError(f"match_to takes a fitted model, and was given {model!r:.80}.")
+        earlier = fitted_of(model)
+        old, new = (nearest_labels(one, X) for one in (model, self))
+        weights: Any = recipe_weights(fitted.recipe, X, sample_weight)
+        if isinstance(weights, str):
+            weights = column_weights(open_table(X), weights)
+        weights = None if weights is None else checked_weights(weights, len(new))
+        groups = (earlier.outcome.k, fitted.outcome.k)
+        matching = ClusterMatching.of(crosstab(old, new, groups, weights), LEAST_SHARED)
+        self._renumber(matching.order)
+        k, estimator = fitted.outcome.k, cast("Clusterer", self)
+        carried = {at: earlier.names[old] for at, old in matching.partners.items() if old in earlier.names}
+        given = {at: name for at, name in estimator._fitted.names.items() if name not in carried.values()}
+        names = free_names({**given, **carried}, k)
+        estimator._fitted = replace(estimator._fitted, names=names)
+        lines = matching.records(all_names(names, k), all_names(earlier.names, earlier.outcome.k))
+        self.matched_ = frame_of_lines(estimator.schema_.library, lines, MATCHED)
+        self._match_records = lines
+        return self
+
+    def _renumber(self, order: IntArray) -> None:
+        """Renumber the clusters: ``order`` are the clusters in the order of their new numbers."""
+        model = cast("Clusterer", self)
+        fitted = model._fitted
+        names = {at: fitted.names[old] for at, old in enumerate(order.tolist()) if old in fitted.names}
+        outcome, quartiles = fitted.outcome.take(order), fitted.quartiles[order]
+        model._publish(replace(fitted, outcome=outcome, quartiles=quartiles, names=names))
+        numbers = np.append(np.argsort(order), -1).astype(np.int32)  # -1 for rows that are labelled outliers
+        for attribute in ("labels_", "published_labels_"):
+            labels = model.__dict__.get(attribute)
+            if labels is not None:
+                setattr(model, attribute, numbers[np.asarray(labels)])
+
+
+def nearest_labels(model: Any, X: Any) -> IntArray:
+    """Cluster of every row of a table, also of outliers."""
+    labels = np.asarray(model._nearest(X))
+    if labels.ndim != 1:
+        raise UnsupportedTable(
+            "Clusters are matched by the labels of rows, which this table keeps elsewhere. Give a frame with "
+            "a sample of its rows."
+        )
+    return labels

@@ -1,0 +1,184 @@
+"""Explanations of single rows by a fitted estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from catalpa.engines.local import LocalEngine
+from catalpa.errors import ParameterError
+from catalpa.estimator.attributes import number_profile
+from catalpa.estimator.problem import Fitted, fitted_of
+from catalpa.explain.formatting import MISSING, category_names, figure
+from catalpa.explain.row import ExplainedCell, RowExplanation
+from catalpa.steps.scores import cell_costs
+from catalpa.table.blocks import Block, FloatArray
+
+if TYPE_CHECKING:
+    from catalpa.estimator.base import Clusterer
+
+RARE = 0.15  # share, and part of the largest share, below which a category is unusual in a cluster
+FAR = 2.0  # standard deviations from the mean of a cluster from which a number is unusual
+UNKNOWN = "(not seen at fit)"  # a new category, or a missing cell of a column that had none
+
+
+class RowExplanationMixin:
+    """The part of an estimator that explains the cluster of a row."""
+
+    def explain(self, row: Any) -> RowExplanation:
+        """Why a row is in its cluster, why not in the next best one, and which of its cells are unusual.
+
+        Parameters
+        ----------
+        row : dict, list of cells, or table of one row
+            With the columns of fit.
+
+        Returns
+        -------
+        RowExplanation
+            ``print`` shows it, ``to_dict()`` is for JSON.
+
+        Examples
+        --------
+        >>> from catalpa import Grove
+        >>> rows = [{"colour": "red", "size": "big"}, {"colour": "blue", "size": "small"}] * 20
+        >>> explanation = Grove(2, random_state=0).fit(rows).explain({"colour": "red", "size": "small"})
+        >>> [cell.column for cell in explanation.odd_cells] in (["colour"], ["size"])
+        True
+        """
+        explanations = self.explain_rows(_as_table(row))
+        if len(explanations) != 1:
+            raise ParameterError(
+                f"explain takes one row, and this table has {len(explanations):,}: use explain_rows."
+            )
+        return explanations[0]
+
+    def explain_rows(self, X: Any) -> list[RowExplanation]:
+        """Explanations of all rows of a table in memory; see :meth:`explain`.
+
+        Examples
+        --------
+        >>> from catalpa import KModes
+        >>> rows = [["red", "big"], ["blue", "small"]] * 3
+        >>> model = KModes(2, random_state=0).fit(rows)
+        >>> len(model.explain_rows(rows[:2]))
+        2
+        """
+        model = cast("Clusterer", self)
+        fitted = fitted_of(model)
+        model._check_sum(ParameterError)
+        engine = model._engine(X)
+        if not isinstance(engine, LocalEngine):
+            raise ParameterError("explain_rows takes rows in memory: give it a frame, or a list of rows.")
+        return _explained(model, fitted, engine)
+
+
+def _as_table(row: Any) -> Any:
+    if isinstance(row, Mapping):
+        return [dict(row)]
+    if isinstance(row, list | tuple) and not any(isinstance(cell, Mapping | list | tuple) for cell in row):
+        return [row]
+    return row
+
+
+def _explained(model: Clusterer, fitted: Fitted, engine: LocalEngine) -> list[RowExplanation]:
+    block, fixed = Block.together(engine.blocks), model._fixed_scores(engine.axis)
+    costs, labels = cell_costs(block, fixed), np.asarray(model._label(engine))  # (n, cells, k) and (n,)
+    anchor = fixed.anchor * fixed.quantum
+    totals = costs.sum(axis=1) + anchor
+    soft = hasattr(model, "predict_proba")
+    probabilities = model.predict_proba(engine) if soft else None
+    outliers = model.outlier_scores(engine) if soft else None
+    texts, here, odd = _texts(fitted, block), _figures(fitted, block), _odd(fitted, block)
+    schema, names = fitted.schema, model.cluster_names_
+    columns = [*schema.categorical, *schema.numeric]
+    place = {name: at for at, name in enumerate(schema.names)}
+    order = sorted(range(len(columns)), key=lambda at: place[columns[at].name])
+    explanations = []
+    for row, label in enumerate(labels.tolist()):
+        others = totals[row].copy()
+        others[label] = np.inf
+        rival = int(others.argmin()) if fitted.outcome.k > 1 else None
+        ahead = None if rival is None else costs[row, :, rival] - costs[row, :, label]
+        cells = [
+            ExplainedCell(
+                columns[at].name,
+                texts[row][at],
+                None if ahead is None else float(ahead[at]),
+                _known(here[row, at, label]),
+                None if rival is None else _known(here[row, at, rival]),
+                bool(odd[row, at, label]),
+                at >= len(schema.categorical),
+            )
+            for at in order
+        ]
+        sizes = None if rival is None else float(anchor[rival] - anchor[label])
+        explanations.append(
+            RowExplanation(
+                label,
+                names[label],
+                None if probabilities is None else float(probabilities[row, label]),
+                rival,
+                None if rival is None else names[rival],
+                None if rival is None or probabilities is None else float(probabilities[row, rival]),
+                None if outliers is None else float(outliers[row]),
+                None if ahead is None else float(totals[row, rival] - totals[row, label]),
+                sizes,
+                tuple(sorted(cells, key=lambda cell: -(cell.contribution or 0.0))),
+                "nats" if soft else "distance",
+            )
+        )
+    return explanations
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _texts(fitted: Fitted, block: Block) -> list[list[str]]:
+    """Text of every cell: those of categories, then those of numbers."""
+    schema = fitted.schema
+    names = [
+        [*category_names(column.categories), MISSING, UNKNOWN]  # IGNORED, UNSEEN
+        for column in schema.categorical
+    ]
+    numbers = schema.scaling.restore(block.numbers)
+    return [
+        [named[code] for named, code in zip(names, codes, strict=True)]
+        + [MISSING if np.isnan(number) else figure(number) for number in own]
+        for codes, own in zip(block.codes.tolist(), numbers.tolist(), strict=True)
+    ]
+
+
+def _figures(fitted: Fitted, block: Block) -> FloatArray:  # (n, cells, k)
+    """Share of the category of every cell in every cluster, nan for none; means of numbers."""
+    shares, schema, k = fitted.shares, fitted.schema, fitted.outcome.k
+    parts = []
+    for column, part in enumerate(schema.axis.slices()):
+        own = np.concatenate([shares[:, part].T, np.full((2, k), np.nan)])
+        parts.append(own[block.codes[:, column]][:, None])
+    if schema.numeric:
+        means = number_profile(fitted).means.T[None]
+        parts.append(np.where(np.isnan(block.numbers)[:, :, None], np.nan, means))
+    return np.concatenate(parts, axis=1)
+
+
+def _odd(fitted: Fitted, block: Block) -> FloatArray:  # (n, cells, k) bool
+    """Whether a cell is unusual in each cluster."""
+    shares, schema, k = fitted.shares, fitted.schema, fitted.outcome.k
+    parts = []
+    for column, part in enumerate(schema.axis.slices()):
+        own = shares[:, part].T
+        rare = (own < RARE) & (own <= RARE * own.max(axis=0, initial=0.0))
+        held = own.sum(axis=0) > 0  # nothing is unusual in a cluster that has no such cells
+        # A missing cell that is left out is not unusual, an unknown category is.
+        wide = np.concatenate([rare & held, [np.zeros(k, dtype=bool), held]])  # IGNORED, UNSEEN
+        parts.append(wide[block.codes[:, column]][:, None])
+    if schema.numeric:
+        profile = number_profile(fitted)
+        numbers = schema.scaling.restore(block.numbers)[:, :, None]
+        away, sds = np.abs(numbers - profile.means.T[None]), profile.sds.T[None]
+        parts.append((away > FAR * sds) & (sds > 0))
+    return np.concatenate(parts, axis=1)

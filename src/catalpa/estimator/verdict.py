@@ -1,0 +1,225 @@
+"""The verdict on a clustering: whether the table has these clusters, in one sentence and in numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from catalpa.estimator.problem import Checks, Fitted
+
+Level: TypeAlias = Literal["none", "weak", "clear", "unchecked", "too few rows"]
+
+LEAST_ROWS = 100  # below, halves of the table are too small to say whether they agree
+LEAST_GAIN = 3.0  # nats over one cluster that may be chance (odds of 20 to 1)
+NO_AGREEMENT, CLEAR_AGREEMENT = 0.25, 0.60  # mean adjusted Rand index between samples of the rows
+NEAR = 0.05  # three pairs of samples leave this much noise in their agreement
+LEAST_SIZE, LEAST_SHARE = (
+    5.0,
+    0.005,
+)  # rows, and share of all rows, of the smallest cluster of a clear clustering
+CHEAP = 0.03  # share of the gain; clusters that can be joined for less hardly differ
+PAIRS_NAMED = 3  # of tied columns
+
+
+@dataclass(frozen=True)
+class CheapestJoin:
+    """Two clusters, and the evidence that is lost if they are one."""
+
+    clusters: tuple[int, int]
+    lost: float  # nats per row
+    share: float  # of the gain over one cluster
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether the table has the clusters that a fit returned.
+
+    Attributes
+    ----------
+    level : {"none", "weak", "clear", "unchecked", "too few rows"}
+        "none": the gain in evidence over one cluster is at most 3 nats, or random samples of the rows do not
+        agree on the clusters (adjusted Rand index below 0.25). "weak": they agree by less than 0.60, or the
+        smallest cluster has fewer than 5 rows, or fewer than 0.5 % of all. "clear": otherwise. "unchecked":
+        the agreement is not known yet. "too few rows": fewer than 100.
+    sentence : str
+        The verdict for people.
+    k : int
+        Number of clusters.
+    rows : int
+        Rows of the fit.
+    gain : float or None
+        Evidence gain over one cluster in nats; None for a method without evidence.
+    gain_per_row : float or None
+    agreement : float or None
+        Mean adjusted Rand index between clusterings of disjoint random samples of the rows; None if it has
+        not been measured.
+    silhouette : float or None
+        Of a method without evidence; None if it has not been measured.
+    smallest : float
+        Size of the smallest cluster.
+    cheapest_join : CheapestJoin or None
+        The two clusters that differ least.
+    enough : int
+        Number of clusters left after joining those that hardly differ; ``k`` if all differ.
+    levels : tuple of three int, or None
+        Broad groups, clusters and detailed groups, where the number of clusters was chosen.
+    """
+
+    level: Level
+    sentence: str
+    k: int
+    rows: int
+    gain: float | None
+    gain_per_row: float | None
+    agreement: float | None
+    silhouette: float | None
+    smallest: float
+    cheapest_join: CheapestJoin | None
+    enough: int
+    levels: tuple[int, int, int] | None
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def to_dict(self) -> dict[str, Any]:
+        """The verdict as plain values, for JSON."""
+        record = asdict(self)
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in record.items()}
+
+
+def verdict_of(fitted: Fitted, join: CheapestJoin | None = None, enough: int | None = None) -> Verdict:
+    """The verdict on a fit, from its gain, its sizes and what was measured of it since."""
+    outcome, checks = fitted.outcome, fitted.outcome.checks
+    sizes = fitted.in_weights(outcome.counts.sizes)
+    weight, k = float(sizes.sum()), outcome.k
+    per_row = outcome.facts.get("gain", math.nan)
+    known = not math.isnan(per_row)
+    numbers: dict[str, Any] = {
+        "k": k,
+        "rows": fitted.rows,
+        "gain": per_row * weight if known else None,
+        "gain_per_row": per_row if known else None,
+        "agreement": checks.agreement,
+        "silhouette": checks.silhouette,
+        "smallest": float(sizes.min()),
+        "cheapest_join": join,
+        "enough": k if enough is None else enough,
+        "levels": checks.levels,
+    }
+    # Sizes in rows: weights may sum to anything.
+    crumb = float(sizes.min()) * fitted.rows / weight if weight else 0.0
+    least = max(LEAST_SIZE, LEAST_SHARE * fitted.rows)
+    level = level_of(k, fitted.rows, numbers["gain"], checks.agreement, crumb >= least)
+    return Verdict(level, _sentence(level, numbers, crumb >= least, checks, _tied_pairs(fitted)), **numbers)
+
+
+def level_of(k: int, rows: int, gain: float | None, agreement: float | None, sizeable: bool) -> Level:
+    """The level of a verdict; ``sizeable`` is False if some cluster is very small.
+
+    Examples
+    --------
+    >>> level_of(5, 7043, 41000.0, 0.73, True), level_of(4, 1000, -3.1, None, True)
+    ('clear', 'none')
+    >>> level_of(3, 57, 90.0, None, True), level_of(3, 570, 90.0, None, True)
+    ('too few rows', 'unchecked')
+    """
+    if k == 1:
+        return "none"
+    if rows < LEAST_ROWS:
+        return "too few rows"
+    if (gain is not None and gain <= LEAST_GAIN) or (agreement is not None and agreement < NO_AGREEMENT):
+        return "none"
+    if agreement is None:
+        return "unchecked"
+    return "clear" if agreement >= CLEAR_AGREEMENT and sizeable else "weak"
+
+
+def _sentence(
+    level: Level, numbers: dict[str, Any], sizeable: bool, checks: Checks, tied: Sequence[str]
+) -> str:
+    k, agreement = numbers["k"], numbers["agreement"]
+    if k == 1:
+        return _one_cluster(numbers, checks.untied, tied)
+    if level == "none":
+        return _none(numbers)
+    groups = f"{k} clusters"
+    if level == "too few rows":
+        return f"{groups}, but {numbers['rows']} rows are too few to tell (at least {LEAST_ROWS})."
+    if level == "unchecked":
+        gained = numbers["gain_per_row"]
+        groups += "" if gained is None else f" (evidence gain {gained:.3g} nats per row)"
+        return f"{groups}, not yet checked on samples of the rows: see verdict_, or call check(X)."
+    said = f"random samples of the rows agree on them by {agreement:.2f} (adjusted Rand index)"
+    if abs(agreement - CLEAR_AGREEMENT) < NEAR:
+        said += f", close to the limit of {CLEAR_AGREEMENT:.2f}"
+    elif agreement >= CLEAR_AGREEMENT and not sizeable:
+        said += f", but the smallest has {numbers['smallest']:.6g} rows"
+    return f"{groups} ({level}): {said}{_of_levels(numbers['levels'], k)}.{_of_join(numbers)}"
+
+
+def _one_cluster(numbers: dict[str, Any], untied: int | None, tied: Sequence[str]) -> str:
+    """Why all rows are in one cluster, as far as it is known."""
+    tried = numbers["levels"][1] if numbers["levels"] else 1
+    if untied is not None and untied > 1:
+        return (
+            f"1 cluster: columns that repeat each other ({', '.join(tied)}) explain the table. "
+            f"With all columns independent (ties=None) it has {untied} broad groups."
+        )
+    if tried > 1 and numbers["agreement"] is not None:
+        return (
+            f"No reproducible clusters: random samples of the rows do not agree on {tried} clusters "
+            f"(adjusted Rand index {numbers['agreement']:.2f}); all rows are in one cluster."
+        )
+    if tried > 1:
+        return "No cluster structure found: shuffled columns gain about as much; all rows are in one cluster."
+    return "No cluster structure found: all rows are in one cluster."
+
+
+def _tied_pairs(fitted: Fitted) -> list[str]:
+    """The tied columns with most evidence, as "one and other"."""
+    kept = fitted.outcome.shared
+    if "tie_evidence" not in kept:
+        return []
+    names, parents = [column.name for column in fitted.schema.categorical], kept["parents"].tolist()
+    tied = [(column, parent) for column, parent in enumerate(parents) if parent >= 0]
+    order = np.argsort(-np.asarray(kept["tie_evidence"]), kind="stable")
+    pairs = [f"{names[tied[at][1]]} and {names[tied[at][0]]}" for at in order]
+    return pairs[:PAIRS_NAMED] + ([f"{len(pairs) - PAIRS_NAMED} more"] if len(pairs) > PAIRS_NAMED else [])
+
+
+def _none(numbers: dict[str, Any]) -> str:
+    k, gain = numbers["k"], numbers["gain"]
+    if gain is not None and gain <= LEAST_GAIN:
+        return (
+            f"No cluster structure found: {k} clusters describe the table no better than one "
+            f"(evidence gain {gain:.3g} nats)."
+        )
+    return (
+        f"No reproducible clusters: random samples of the rows do not agree on these {k} clusters "
+        f"(adjusted Rand index {numbers['agreement']:.2f})."
+    )
+
+
+def _of_levels(levels: tuple[int, int, int] | None, k: int) -> str:
+    if levels is None:
+        return ""
+    coarse, medium, fine = levels
+    if coarse == medium == fine == k:
+        return "; the same number at every level of detail"
+    parts = [f"{coarse} broad groups"] if coarse not in (1, k) else []
+    parts += [f"{medium} groups"] if medium not in (k, fine) else []
+    parts += [f"{fine} detailed groups"] if fine != k else []
+    return f"; {', '.join(parts)}" if parts else ""
+
+
+def _of_join(numbers: dict[str, Any]) -> str:
+    join, enough = numbers["cheapest_join"], numbers["enough"]
+    # Where k was chosen, fits with fewer clusters were compared with it: they say more than a merge of these.
+    if join is None or enough >= numbers["k"] or numbers["levels"] is not None:
+        return ""
+    one, other = join.clusters
+    return f" Clusters {one} and {other} hardly differ: {enough} would do."

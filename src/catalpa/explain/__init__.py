@@ -1,0 +1,1 @@
+"""Explanations of clusters from counts: relations and trees of categories, profiles and reasons."""

@@ -1,0 +1,435 @@
+"""``catalpa.look``: what a table is, in a few lines, before anything is clustered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from catalpa.errors import ParameterError, UnknownColumn
+from catalpa.inspection import dates, numbers_in_text
+from catalpa.inspection.columns import ColumnView, column_view, column_views
+from catalpa.inspection.data_order import order_by_data
+from catalpa.inspection.empties import constant, tick
+from catalpa.inspection.findings import Judgement, Kind, TableFinding
+from catalpa.inspection.identifiers import free_text, identifier
+from catalpa.inspection.lists import several_answers
+from catalpa.inspection.many_categories import many_categories
+from catalpa.inspection.messages import finding_of, gap_block_finding, pair_findings, same_word_finding
+from catalpa.inspection.missing_codes import sentinel, unknown
+from catalpa.inspection.pairs import Pair, repeated
+from catalpa.inspection.recipe import Field, Recipe
+from catalpa.inspection.scales import CALLED_GRADE, likely_order, ordered_words, whole_number_scales
+from catalpa.inspection.together import ColumnBlock, gap_blocks, same_words
+from catalpa.inspection.weights import weight
+from catalpa.table.files.dialect import Dialect, FileFinding
+from catalpa.table.files.scan import Scan
+from catalpa.table.files.sources import read_file
+from catalpa.table.open import Table, open_table
+
+if TYPE_CHECKING:
+    from catalpa.report.look_page import LookPage
+
+MOST_ROWS = 50_000  # that are looked at
+FEW_VALUES = 60  # different ones in these rows, of columns whose values are taken from all rows
+NOTHING = "Nothing found: the table can be clustered as it is."
+SHOWN = 12  # lines of the text; the page has all
+
+# The first rule that fits decides the column.
+RULES: tuple[Callable[[ColumnView], Judgement | None], ...] = (
+    constant,
+    tick,
+    weight,
+    dates.date,
+    dates.time,
+    numbers_in_text.number,
+    several_answers,
+    identifier,
+    free_text,
+    ordered_words,
+    likely_order,
+)
+# The option that changes how a file is read.
+FILE_OPTIONS = {
+    "sheets": "--sheet",
+    "footer": "--skip-rows",
+    "total": "--skip-rows",
+    "encoding": "--encoding",
+}
+LEFT_OUT = (Kind.CONSTANT, Kind.WEIGHT, Kind.IDENTIFIER, Kind.TEXT)
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was found in a table, and the recipe that mends it; made by ``catalpa.look``.
+
+    Attributes
+    ----------
+    rows, columns : int
+        Size of the table; ``rows`` is None if not all were read.
+    looked_at : int
+        Rows that were looked at.
+    lines : tuple of TableFinding
+        One per thing found, the most consequential first.
+    recipe : Recipe
+        What is safe, applied; what is not, under ``proposed``.
+    """
+
+    rows: int | None
+    columns: int
+    looked_at: int
+    lines: tuple[TableFinding, ...]
+    recipe: Recipe
+    notes: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def findings(self) -> pd.DataFrame:
+        """One row per finding: kind, columns, safe, message, and the option or code that changes it."""
+        head = ("kind", "columns", "safe", "message", "change")
+        return pd.DataFrame([line.record() for line in self.lines], columns=list(head))
+
+    def of_file(self, findings: Sequence[FileFinding], dialect: Dialect | None) -> Look:
+        """The same look with what was found in the file that the table came from."""
+        lines = tuple(
+            TableFinding(Kind.FILE, (), one.safe, one.message, FILE_OPTIONS.get(one.kind, "--header"), 100.0)
+            for one in findings
+        )
+        layout = {} if dialect is None else dialect.to_json()
+        together = sorted((*lines, *self.lines), key=lambda line: not line.safe)
+        return replace(self, lines=tuple(together), recipe=replace(self.recipe, dialect=layout))
+
+    def keep(self, *columns: str) -> Look:
+        """The same look with a recipe that leaves these columns as they are."""
+        lines = [
+            replace(line, columns=tuple(name for name in line.columns if name not in columns))
+            for line in self.lines
+        ]
+        kept = tuple(line for line in lines if line.columns or line.kind is Kind.FILE)
+        return replace(self, recipe=self.recipe.keeping(columns), lines=kept)
+
+    def accept(self, *kinds: str) -> Look:
+        """The same look with what was proposed of these kinds applied by the recipe.
+
+        Parameters
+        ----------
+        *kinds : str
+            Kinds of findings, such as "sentinel" or "copy"; without any, everything that was proposed.
+
+        Examples
+        --------
+        >>> import catalpa
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"answer": [1, 2, 3, -1, 4, 2, 3, 1] * 5, "colour": ["red", "blue"] * 20})
+        >>> catalpa.look(table).accept("sentinel").recipe["answer"].missing
+        (('-1', None),)
+        """
+        from catalpa.inspection.acceptance import accepted
+
+        for kind in kinds:
+            if kind not in list(Kind):
+                close = get_close_matches(str(kind), [known.value for known in Kind], 1)
+                hint = f" Did you mean {close[0]!r}?" if close else ""
+                raise ParameterError(
+                    f"There is no kind of finding called {kind!r}.{hint} Kinds are {', '.join(Kind)}."
+                )
+        if Kind.BLOCK in kinds:
+            raise ParameterError(
+                "A block is not mended by a recipe: rows that lack these columns are alike in all of them. "
+                "Set missing='ignore', so that missing values count for nothing."
+            )
+        wanted = kinds or tuple(kind for kind in self.recipe.proposed if kind != Kind.BLOCK)
+        lines = tuple(replace(line, safe=True) if line.kind.value in wanted else line for line in self.lines)
+        return replace(self, recipe=accepted(self.recipe, wanted), lines=lines)
+
+    @property
+    def summary(self) -> str:
+        """How much was looked at, in a line."""
+        rows = "" if self.rows is None else f"{self.rows:,} rows, "
+        sample = "" if self.looked_at == self.rows else f" ({self.looked_at:,} rows looked at)"
+        return f"{rows}{self.columns:,} column{'s' if self.columns != 1 else ''}{sample}"
+
+    def __str__(self) -> str:
+        if not self.lines:
+            return f"{self.summary}. {NOTHING}"
+        lines = [self.summary]
+        for safe, title in ((True, "Applied by default:"), (False, "Proposed, not applied:")):
+            own = [line for line in self.lines if line.safe == safe]
+            if own:
+                lines += ["", title, *(f"  {line.message}  [{line.change}]" for line in own[:SHOWN])]
+            if len(own) > SHOWN:
+                lines.append(f"  and {len(own) - SHOWN} more: look(...).findings lists them")
+        return "\n".join([*lines, *(["", *self.notes] if self.notes else [])])
+
+    def __repr__(self) -> str:
+        safe = sum(line.safe for line in self.lines)
+        return f"Look({self.summary}: {safe} findings applied, {len(self.lines) - safe} proposed)"
+
+    def _repr_html_(self) -> str:
+        if not self.lines:
+            return f"<p>{escape(self.summary)}. {NOTHING}</p>"
+        rows = "".join(
+            f"<tr><td>{line.kind.value}</td><td>{'applied' if line.safe else 'proposed'}</td>"
+            f'<td style="text-align: left">{escape(line.message)}</td>'
+            f'<td style="text-align: left"><code>{escape(line.change)}</code></td></tr>'
+            for line in self.lines
+        )
+        head = "<thead><tr><th>finding</th><th></th><th></th><th>change it</th></tr></thead>"
+        return f"<table><caption>{escape(self.summary)}</caption>{head}<tbody>{rows}</tbody></table>"
+
+    def report(self, *, title: str = "Before clustering") -> LookPage:
+        """All findings as a page: ``look(X).report().save("look.html")``."""
+        from catalpa.report.look_page import look_page  # above this room, and its libraries are optional
+
+        return look_page(self, title)
+
+
+def look(source: Any, *, suggest: Sequence[str] = ()) -> Look:
+    """Look at a table before it is clustered: what its columns hold, and what is done about it.
+
+    Identifiers, free text, weights, dates and numbers in text, several answers in a cell, tick boxes, ordered
+    answers, codes for "no answer", questions skipped together and columns that repeat each other are found.
+    What is safe is applied by ``Look.recipe``; the rest is proposed there, and applied if you ``accept`` it.
+
+    Parameters
+    ----------
+    source : path or table
+        The name of a file, a ``catalpa.scan`` of files (of which the first rows are looked at), or a pandas,
+        polars or Arrow frame, array or list of rows.
+    suggest : list of str
+        Columns of words for which an order is proposed from the other columns: right about half of the time,
+        and in one direction or the other.
+
+    Returns
+    -------
+    Look
+        ``print`` it; ``findings`` is a frame, ``recipe`` is given to an estimator, ``report()`` is a page.
+
+    Examples
+    --------
+    >>> import catalpa
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({
+    ...     "id": range(1000, 1040),
+    ...     "age": ["18-29", "30-44", "> 60", "45-60"] * 10,
+    ...     "colour": ["red", "blue", "red", "red", "blue"] * 8,
+    ... })
+    >>> seen = catalpa.look(table)
+    >>> print(seen)
+    40 rows, 3 columns
+    <BLANKLINE>
+    Applied by default:
+      'id' is (almost) unique per row: it looks like an identifier, left out.  [--keep id]
+      'age' is an ordered scale: 18-29 < 30-44 < 45-60 < > 60.  [--order age='18-29<30-44<45-60<> 60']
+    >>> list(seen.recipe.apply(table))
+    ['age', 'colour']
+    """
+    if isinstance(source, str | Path):
+        file = read_file(source)
+        return look(file.table, suggest=suggest).of_file(file.findings, file.dialect)
+    if isinstance(source, Scan):
+        table, every = open_table(_first_rows(source)), False
+        return _looked(table, table, None, suggest, every=every)
+    table = open_table(source)
+    if len(table) <= MOST_ROWS:
+        return _looked(table, table, len(table), suggest, every=True)
+    at = np.sort(np.random.default_rng(0).permutation(len(table))[:MOST_ROWS])
+    return _looked(table.at(at), table, len(table), suggest, every=False)
+
+
+def _first_rows(files: Scan) -> pa.Table:
+    """As many rows as are looked at, of the first batches; no further batch is read."""
+    batches, rows = [], 0
+    for batch in files.batches():
+        batches.append(batch)
+        rows += batch.num_rows
+        if rows >= MOST_ROWS:
+            break
+    return pa.concat_tables(batches).slice(0, MOST_ROWS)
+
+
+def _looked(sample: Table, table: Table, rows: int | None, suggest: Sequence[str], *, every: bool) -> Look:
+    """Findings of a sample of the rows; where a sample could mislead, columns of the whole table."""
+    if unknown := [name for name in suggest if name not in table.names]:
+        raise UnknownColumn(f"suggest names {unknown}, which the table does not have.")
+    views = column_views(sample, every=every)
+    # A scan is its own sample: there is nothing more to look at.
+    judgements = _judgements(views, table, every=every or sample is table)
+    judgements += _suggested(views, judgements, suggest)
+    blocks, words, pairs = _across(views, judgements)
+    lines = [finding_of(own) for own in _folded(judgements)]
+    lines += [gap_block_finding(block) for block in blocks]
+    lines += [same_word_finding(block) for block in words]
+    lines += pair_findings(pairs)
+    lines.sort(key=lambda line: (not line.safe, -line.weight))
+    recipe = _recipe(judgements, blocks, words, pairs)
+    return Look(rows, len(views), len(sample), tuple(lines), recipe)
+
+
+def _judgements(views: Sequence[ColumnView], table: Table, *, every: bool) -> list[Judgement]:
+    """What the rules say of each column; one with few values is judged by all rows."""
+    judged = [
+        column_view(table, view.position) if not every and view.different <= FEW_VALUES else view
+        for view in views
+    ]
+    judgements = []
+    for view in judged:
+        judgement = _decision(view, table, every=every)
+        if judgement is not None:
+            judgements.append(judgement)
+    judgements = _settled(judgements)
+    decided = {judgement.column: judgement for judgement in judgements}
+    for view in judged:
+        judgements += _codes_for_missing(view, decided.get(view.name))
+    scales = [_without_codes(view, judgements) for view in judged if view.name not in decided]
+    judgements += whole_number_scales(scales)
+    decided |= {judgement.column: judgement for judgement in judgements if judgement.decides}
+    judgements += [
+        judgement
+        for view in judged
+        if view.name not in decided and (judgement := many_categories(view)) is not None
+    ]
+    return judgements
+
+
+def _suggested(
+    views: Sequence[ColumnView], judgements: Sequence[Judgement], wanted: Sequence[str]
+) -> list[Judgement]:
+    """Orders from the other columns, of columns that are called a grade or that were asked for."""
+    decided = {one.column: one for one in judgements if one.decides}
+    orders = {
+        name: [value for value, _ in one.changes["categories"]]
+        for name, one in decided.items()
+        if one.kind is Kind.ORDER
+    }
+    used = [view for view in views if view.name not in decided or decided[view.name].kind not in LEFT_OUT]
+    codes = {
+        one.column: [word for word, _ in one.changes["missing"]] for one in judgements if not one.decides
+    }
+    used = [view.without(codes.get(view.name, ())) if view.name in codes else view for view in used]
+    suggested = []
+    for view in used:
+        if view.name in wanted or (view.name not in decided and CALLED_GRADE.fullmatch(view.name.strip())):
+            levels = order_by_data(used, view.name, orders)
+            if levels is not None:
+                changes = {"categories": tuple((level, None) for level in levels), "ordered": True}
+                facts = {"levels": levels, "aside": [], "by_data": True}
+                suggested.append(Judgement(Kind.ORDER, view.name, False, changes, facts, key=tuple(levels)))
+    return suggested
+
+
+def _decision(view: ColumnView, table: Table, *, every: bool) -> Judgement | None:
+    """The judgement of the first rule that fits."""
+    for rule in RULES:
+        judgement = rule(view)
+        # In some of the rows all may differ although values repeat.
+        if judgement is not None and judgement.kind is Kind.IDENTIFIER and not every and not view.every:
+            judgement = rule(column_view(table, view.position))
+        if judgement is not None:
+            return judgement
+    return None
+
+
+def _settled(judgements: list[Judgement]) -> list[Judgement]:
+    """Dates and numbers whose way of writing other columns tell."""
+    of_dates = iter(dates.settled([one for one in judgements if one.kind is Kind.DATE]))
+    of_numbers = iter(numbers_in_text.settled([one for one in judgements if one.kind is Kind.NUMBER]))
+    told = {Kind.DATE: of_dates, Kind.NUMBER: of_numbers}
+    return [next(told[one.kind]) if one.kind in told else one for one in judgements]
+
+
+def _codes_for_missing(view: ColumnView, decision: Judgement | None) -> list[Judgement]:
+    """Values of a column that stand for a missing one, beside what else it is."""
+    if decision is not None and decision.kind in LEFT_OUT:
+        return []
+    judgements = []
+    if view.marks:
+        facts = {"words": view.marks, "count": 0}
+        changes = {"missing": tuple((mark, None) for mark in view.marks)}
+        if view.numbers is not None and decision is None:
+            changes["type"] = "number"  # type: ignore[assignment]
+        key = ("marks", view.marks)
+        judgements.append(Judgement(Kind.UNKNOWN, view.name, True, changes, facts, key, decides=False))
+    known = {word for word, _ in decision.changes.get("missing", ())} if decision is not None else set()
+    for rule in (sentinel, unknown):
+        judgement = rule(view)
+        if judgement is not None and not known & {word for word, _ in judgement.changes["missing"]}:
+            judgements.append(judgement)
+    return judgements
+
+
+def _without_codes(view: ColumnView, judgements: Sequence[Judgement]) -> ColumnView:
+    codes = [
+        word
+        for one in judgements
+        if one.column == view.name and one.kind is Kind.SENTINEL
+        for word, _ in one.changes["missing"]
+    ]
+    return view.without(codes)
+
+
+def _folded(judgements: Sequence[Judgement]) -> list[list[Judgement]]:
+    """Judgements that are one line: of the same kind, that say the same."""
+    groups: dict[Any, list[Judgement]] = {}
+    for judgement in judgements:
+        groups.setdefault((judgement.kind, judgement.safe, judgement.key), []).append(judgement)
+    return list(groups.values())
+
+
+def _across(
+    views: Sequence[ColumnView], judgements: Sequence[Judgement]
+) -> tuple[list[ColumnBlock], list[ColumnBlock], list[Pair]]:
+    """What columns have in common, of those that are clustered."""
+    kinds = {
+        judgement.column: judgement.kind for judgement in judgements if judgement.safe and judgement.decides
+    }
+    used = [view for view in views if kinds.get(view.name) not in LEFT_OUT]
+    # An empty tick box is an answer; items of lists are other columns than the one that is compared.
+    of_gaps = [view for view in used if kinds.get(view.name) is not Kind.TICK]
+    single = [view for view in used if kinds.get(view.name) not in (Kind.TICK, Kind.LIST, Kind.TIME)]
+    return gap_blocks(of_gaps), same_words(single), repeated(single)
+
+
+def _recipe(
+    judgements: Sequence[Judgement],
+    blocks: Sequence[ColumnBlock],
+    words: Sequence[ColumnBlock],
+    pairs: Sequence[Pair],
+) -> Recipe:
+    """What is safe as fields, and the rest as proposals."""
+    fields: dict[str, Field] = {}
+    proposed: dict[str, Any] = {}
+    for judgement in judgements:
+        name = judgement.column
+        if judgement.safe:
+            fields[name] = fields.get(name, Field(name)).changed(judgement.changes)
+        if not judgement.safe:
+            proposed.setdefault(judgement.kind.value, {})[name] = _proposal(judgement)
+        elif judgement.kind is Kind.WEIGHT:
+            proposed.setdefault(judgement.kind.value, name)
+    if blocks:
+        proposed[Kind.BLOCK.value] = [list(block.columns) for block in blocks]
+    for block in words:
+        proposed.setdefault(Kind.WORD.value, {})[block.word] = list(block.columns)
+    for pair in pairs:
+        proposed.setdefault(pair.kind.value, {}).setdefault(pair.other, []).append(pair.column)
+    return Recipe(tuple(one for one in fields.values() if not one.plain), proposed=proposed)
+
+
+def _proposal(judgement: Judgement) -> Any:
+    """What accepting a judgement would put into the recipe, as plain values."""
+    if judgement.kind is Kind.DATE:
+        return judgement.changes["format"]
+    if judgement.kind is Kind.TEXT:
+        return judgement.facts["different"]
+    if judgement.kind is Kind.ORDER:
+        return [value for value, _ in judgement.changes["categories"]]
+    if judgement.kind is Kind.MANY:
+        return list(judgement.facts["frequent"])
+    return [value for value, _ in judgement.changes["missing"]]

@@ -1,0 +1,292 @@
+"""Findings in words: what rules say alike of several columns is one line, with the option that changes it."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from catalpa.inspection.columns import number_text
+from catalpa.inspection.empties import NOT_TICKED
+from catalpa.inspection.findings import CONSEQUENCE, Judgement, Kind, TableFinding
+from catalpa.inspection.pairs import Pair
+from catalpa.inspection.together import ColumnBlock
+
+NAMED = 3  # columns that a line names
+LONGEST_LEVEL, LEVELS_SHOWN = 28, 12
+WORDS_SHOWN = 3
+
+
+def finding_of(judgements: Sequence[Judgement]) -> TableFinding:
+    """One line for judgements of one kind that say the same."""
+    kind, safe = judgements[0].kind, judgements[0].safe
+    columns = tuple(judgement.column for judgement in judgements)
+    message, change = _WORDS[kind](judgements)
+    return TableFinding(kind, columns, safe, message, change, CONSEQUENCE[kind] * len(columns))
+
+
+def named(columns: Sequence[str], most: int = NAMED) -> str:
+    """Columns in a sentence.
+
+    Examples
+    --------
+    >>> named(["a", "b"]), named(["a", "b", "c", "d", "e"])
+    ("'a' and 'b'", "'a', 'b', 'c' and 2 more columns")
+    """
+    shown = [_quoted(name) for name in columns[:most]]
+    if len(columns) > most:
+        left = len(columns) - most
+        return f"{', '.join(shown)} and {left} more column{'s' if left > 1 else ''}"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
+
+
+def _quoted(name: str) -> str:
+    text = " ".join(name.split())
+    return repr(text if len(text) <= 60 else f"{text[:59]}…")
+
+
+def _many(columns: Sequence[str], one: str, several: str) -> str:
+    """The start of a sentence about columns: the name of one, the number of many.
+
+    Examples
+    --------
+    >>> _many(["a"], "holds", "hold"), _many(["a", "b", "c", "d"], "holds", "hold")
+    ("'a' holds", "4 columns ('a', 'b', 'c', ...) hold")
+    """
+    if len(columns) == 1:
+        return f"{_quoted(columns[0])} {one}"
+    if len(columns) <= NAMED:
+        return f"{named(columns)} {several}"
+    shown = ", ".join(_quoted(name) for name in columns[:NAMED])
+    return f"{len(columns)} columns ({shown}, ...) {several}"
+
+
+def _keep(judgements: Sequence[Judgement]) -> str:
+    return f"--keep {shlex.quote(_listed([judgement.column for judgement in judgements]))}"
+
+
+def _listed(columns: Sequence[str]) -> str:
+    """Names as options take them; one with a comma is quoted."""
+    return ",".join(f'"{name}"' if "," in name else name for name in columns)
+
+
+def _constant(judgements: Sequence[Judgement]) -> tuple[str, str]:
+    columns = [judgement.column for judgement in judgements]
+    what = "is empty" if judgements[0].key == "empty" else "is the same in every row"
+    whats = "are empty" if judgements[0].key == "empty" else "are the same in every row"
+    return f"{_many(columns, what, whats)}: left out.", _keep(judgements)
+
+
+def _tick(judgements: Sequence[Judgement]) -> tuple[str, str]:
+    columns = [judgement.column for judgement in judgements]
+    told = _many(columns, "is a tick box", "are tick boxes")
+    return f'{told}: empty means "{NOT_TICKED}", not "missing".', _keep(judgements)
+
+
+def _weight(judgements: Sequence[Judgement]) -> tuple[str, str]:
+    columns = [judgement.column for judgement in judgements]
+    mean = f" (mean {judgements[0].facts['mean']:.3g})" if len(columns) == 1 else ""
+    told = _many(columns, f"looks like a survey weight{mean}", "look like survey weights")
+    rest = "is not clustered on" if len(columns) == 1 else "are not clustered on"
+    return f"{told} and {rest}. To weight the rows, name it.", f"--weight {shlex.quote(columns[0])}"
+
+
+def _date(judgements: Sequence[Judgement]) -> tuple[str, str]:
+    columns, form = [judgement.column for judgement in judgements], judgements[0].facts["format"]
+    words = [word for judgement in judgements for word in judgement.facts["words"]]
+    also = f" {_words(words)} becomes a missing value." if words else ""
+    if not judgements[0].safe:
+        return (
+            f"{_many(columns, 'holds', 'hold')} dates, but nothing tells whether day or month comes first. "
+            f"Accepting reads {form}.{also}",
+            "--accept date",
+        )
+    parts = "year and month" if "%d" not in form else "year, month and weekday"
+    told = f"{_many(columns, 'holds', 'hold')} dates ({form}): split into {parts}.{also}"
+    return told, _keep(judgements)
+
+
+def _time(judgements: Sequence[Judgement]) -> tuple[str, str]:
+    columns = [judgement.column for judgement in judgements]
+    return f"{_many(columns, 'holds', 'hold')} times of day: read as hours.", _keep(judgements)
+
+
+def _number(judgements: Sequence[Judgement]) -> tuple[str, str]:
+    columns = [judgement.column for judgement in judgements]
+    words = [word for judgement in judgements for word in judgement.facts["words"]]
+    also = f" {_words(words)} becomes a missing value." if words else ""
+    example = max((judgement.facts["example"] for judgement in judgements), key=len)
+    return f"{_many(columns, 'holds', 'hold')} numbers written like {example}: read as numbers.{also}", _keep(
+        judgements
+    )
+
+
+def _list(judgements: Sequence[Judgement]) -> tuple[str, str]:
+    columns, mark = [judgement.column for judgement in judgements], judgements[0].facts["mark"]
+    items = f" ({judgements[0].facts['items']} different ones)" if len(columns) == 1 else ""
+    shown = {"\n": "line end"}.get(mark, mark)
+    told = _many(columns, "holds", "hold")
+    return (
+        f'{told} several answers per cell, separated by "{shown}"{items}: one yes/no column for each answer.',
+        _keep(judgements),
+    )
+
+
+def _identifier(judgements: Sequence[Judgement]) -> tuple[str, str]:
+    columns = [judgement.column for judgement in judgements]
+    told = _many(columns, "is (almost) unique per row: it looks like an identifier", "look like identifiers")
+    return f"{told}{', left out' if len(columns) == 1 else ': left out'}.", _keep(judgements)
+
+
+def _text(judgements: Sequence[Judgement]) -> tuple[str, str]:
+    columns = [judgement.column for judgement in judgements]
+    if not judgements[0].safe:
+        told = _many(columns, "may be names or codes", "may be names or codes")
+        return f"{told}: most of their values are different. Accepting leaves them out.", "--accept text"
+    if len(columns) == 1:
+        different = judgements[0].facts["different"]
+        return (
+            f"{_quoted(columns[0])} is free text or names ({different:,} different values): left out.",
+            _keep(judgements),
+        )
+    shown = named(columns, 6)
+    return f"{len(columns)} columns are free text or names: left out ({shown}).", _keep(judgements)
+
+
+def _order(judgements: Sequence[Judgement]) -> tuple[str, str]:
+    columns, facts = [judgement.column for judgement in judgements], judgements[0].facts
+    levels = [
+        level if len(level) <= LONGEST_LEVEL else f"{level[: LONGEST_LEVEL - 1]}…"
+        for level in facts["levels"]
+    ]
+    shown = levels if len(levels) <= LEVELS_SHOWN else [*levels[:2], "...", *levels[-2:]]
+    also = f" {_words(facts['aside'])} becomes a missing value." if facts["aside"] else ""
+    order = shlex.quote("<".join(facts["levels"]))
+    if judgements[0].safe:
+        told = _many(columns, "is an ordered scale", "are ordered scales")
+        return f"{told}: {' < '.join(shown)}.{also}", f"--order {shlex.quote(columns[0])}={order}"
+    ranges = list(dict.fromkeys((one.facts["levels"][0], one.facts["levels"][-1]) for one in judgements))
+    if len(ranges) > 1:
+        told = " or ".join(f"{low} to {high}" for low, high in ranges[:3]) + (
+            " ..." if len(ranges) > 3 else ""
+        )
+        return (
+            f"{_many(columns, 'holds', 'hold')} whole numbers that may be ordered answers ({told}).",
+            "--accept order",
+        )
+    told = _many(columns, "may be ordered", "may be ordered")
+    if judgements[0].facts.get("by_data"):
+        return (
+            f"{told}, judging by the other columns: {' < '.join(shown)}?",
+            f"--order {shlex.quote(columns[0])}=...",
+        )
+    return f"{told}: {' < '.join(shown)}?{also}", "--accept order"
+
+
+def _sentinel(judgements: Sequence[Judgement]) -> tuple[str, str]:
+    columns = [judgement.column for judgement in judgements]
+    ranges = Counter((one.facts["low"], one.facts["high"]) for one in judgements)
+    low, high = (number_text(float(end)) for end in ranges.most_common(1)[0][0])
+    beside = f"{low} to {high}" + (" and other ranges" if len(ranges) > 1 else "")
+    told = f"{_many(columns, 'holds', 'hold')} {judgements[0].facts['code']} beside {beside}"
+    return f'{told}: probably "no answer".', "--accept sentinel"
+
+
+def _unknown(judgements: Sequence[Judgement]) -> tuple[str, str]:
+    columns = [judgement.column for judgement in judgements]
+    words = list(dict.fromkeys(word for judgement in judgements for word in judgement.facts["words"]))
+    if judgements[0].safe:
+        return f"{_words(words)} stands for a missing value in {named(columns)}.", "--as-is"
+    count = sum(judgement.facts["count"] for judgement in judgements)
+    told = f"{_words(words)} may stand for a missing value in {named(columns)} ({count:,} cells)."
+    return told, "--accept unknown"
+
+
+def _words(words: Sequence[str]) -> str:
+    shown = ", ".join(f'"{word}"' for word in words[:WORDS_SHOWN])
+    return shown + (f" and {len(words) - WORDS_SHOWN} more" if len(words) > WORDS_SHOWN else "")
+
+
+def _categories(judgements: Sequence[Judgement]) -> tuple[str, str]:
+    columns = [judgement.column for judgement in judgements]
+    if len(columns) == 1:
+        told = f"{_quoted(columns[0])} has {judgements[0].facts['different']:,} categories."
+    else:
+        told = f"{_many(columns, '', 'have more than 40 categories each')}."
+    return f'{told} Accepting groups those below 1 % of the rows as "other".', "--accept many"
+
+
+_WORDS: dict[Kind, Callable[[Sequence[Judgement]], tuple[str, str]]] = {
+    Kind.CONSTANT: _constant,
+    Kind.TICK: _tick,
+    Kind.WEIGHT: _weight,
+    Kind.DATE: _date,
+    Kind.TIME: _time,
+    Kind.NUMBER: _number,
+    Kind.LIST: _list,
+    Kind.IDENTIFIER: _identifier,
+    Kind.TEXT: _text,
+    Kind.ORDER: _order,
+    Kind.SENTINEL: _sentinel,
+    Kind.UNKNOWN: _unknown,
+    Kind.MANY: _categories,
+}
+
+
+def gap_block_finding(block: ColumnBlock) -> TableFinding:
+    """Columns that were skipped together."""
+    n = len(block.columns)
+    message = (
+        f"{n} columns ({named(block.columns)}) are missing in the same {_percent(block.share)} of the rows: "
+        f"that counts {n} times."
+    )
+    return TableFinding(
+        Kind.BLOCK,
+        block.columns,
+        False,
+        message,
+        "--missing ignore",
+        CONSEQUENCE[Kind.BLOCK] * n * block.share,
+    )
+
+
+def same_word_finding(block: ColumnBlock) -> TableFinding:
+    """The same word in the same rows of several columns."""
+    n = len(block.columns)
+    message = (
+        f'"{block.word}" is in the same rows of {n} columns ({named(block.columns)}): that counts {n} times.'
+    )
+    return TableFinding(
+        Kind.WORD, block.columns, False, message, "--accept word --missing ignore", CONSEQUENCE[Kind.WORD] * n
+    )
+
+
+def pair_findings(pairs: Sequence[Pair]) -> list[TableFinding]:
+    """A line for every column that adds no new information, or one for all if they are many."""
+    findings = []
+    for kind in (Kind.COPY, Kind.FOLLOWS, Kind.RISE):
+        own = [pair for pair in pairs if pair.kind is kind]
+        for other in dict.fromkeys(_dropped(pair) for pair in own):
+            sources = [
+                pair.column if pair.other == other else pair.other for pair in own if _dropped(pair) == other
+            ]
+            told = {
+                Kind.COPY: f"{_quoted(other)} says the same as {named(sources)}: together they count twice.",
+                Kind.FOLLOWS: f"{_quoted(other)} follows from {named(sources)}: together they count twice.",
+                Kind.RISE: f"{_quoted(other)} rises or falls with {named(sources)}: they count twice.",
+            }[kind]
+            findings.append(
+                TableFinding(
+                    kind, (other, *sources), False, told, f"--drop {shlex.quote(other)}", CONSEQUENCE[kind]
+                )
+            )
+    return findings
+
+
+def _dropped(pair: Pair) -> str:
+    """The column of a pair to drop: the later copy, or the coarser one."""
+    return pair.other
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.01 else "< 1 %"

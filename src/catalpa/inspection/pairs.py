@@ -1,0 +1,158 @@
+"""Columns that repeat each other: copies, columns that follow from others, numbers that rise together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from catalpa.inspection.columns import ColumnView, Form
+from catalpa.inspection.findings import Kind
+from catalpa.table.blocks import FloatArray, IntArray
+
+ROWS = 4000
+SAME = 0.98  # uncertainty coefficient of a copy
+OVER_CHANCE = 0.4  # by which it exceeds that of a shuffled column
+OVERLAP = 0.1  # share of rows in which both are filled
+RISING = 0.995  # rank correlation
+MOST_VALUES = 0.5  # different values per row, from which everything follows from a column
+NEIGHBOURS = 300  # pairs of rows alike in a column that are compared in all others
+APART = 0.25  # share of the chance that two rows differ, above which a column does not follow
+FEWEST_NUMBERS = 10  # different numbers of a column that rises with another
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two columns of which the second says nothing new."""
+
+    kind: Kind
+    column: str
+    other: str
+
+
+def repeated(views: Sequence[ColumnView]) -> list[Pair]:
+    """Copies first, then columns that follow from others, then numbers that rise together."""
+    if not views:
+        return []
+    rows = views[0].rows
+    at = np.sort(np.random.default_rng(0).permutation(rows)[:ROWS])
+    return [*_by_categories(views, at), *_by_ranks(views, at)]
+
+
+def _by_categories(views: Sequence[ColumnView], at: IntArray) -> list[Pair]:
+    usable = [
+        view
+        for view in views
+        if view.form in (Form.TEXT, Form.BOOLEAN, Form.NUMBER)
+        and 2 <= view.different <= MOST_VALUES * view.rows
+        and (view.numbers is None or view.whole)
+    ]
+    if len(usable) < 2:
+        return []
+    codes = np.stack([_dense(view.codes[at]) for view in usable])  # (columns, rows)
+    shuffle = np.random.default_rng(1).permutation(len(at))
+    pairs = []
+    for one, other in sorted(_candidates(codes)):
+        given = _knowledge(codes[one], codes[other])
+        if given is None or max(given) < SAME:
+            continue
+        chance = _knowledge(codes[one], codes[other][shuffle]) or (0.0, 0.0)
+        first, second = (
+            share >= SAME and share - by_chance >= OVER_CHANCE
+            for share, by_chance in zip(given, chance, strict=True)
+        )
+        names = usable[one].name, usable[other].name
+        if first and min(given) >= SAME:
+            pairs.append(Pair(Kind.COPY, *names))
+        elif first:
+            pairs.append(Pair(Kind.FOLLOWS, *names))
+        elif second:
+            pairs.append(Pair(Kind.FOLLOWS, *reversed(names)))
+    return pairs
+
+
+def _candidates(codes: IntArray) -> set[tuple[int, int]]:
+    """Pairs of columns of which one may tell the other: rows alike in the one are alike in the other.
+
+    Looks at neighbours among the rows sorted by a column, for all other columns at once: far quicker than
+    counting every pair.
+    """
+    filled = codes >= 0
+    by_chance = np.array(
+        [1 - (np.bincount(own[own >= 0]) ** 2).sum() / max((own >= 0).sum(), 1) ** 2 for own in codes]
+    )
+    candidates = set()
+    for one, own in enumerate(codes):
+        order = np.argsort(own, kind="stable")
+        same = np.flatnonzero((own[order[1:]] == own[order[:-1]]) & (own[order[:-1]] >= 0))
+        same = same[np.linspace(0, len(same) - 1, min(len(same), NEIGHBOURS)).astype(np.int64)]
+        if not len(same):
+            continue
+        left, right = order[same], order[same + 1]
+        both = filled[:, left] & filled[:, right]
+        apart = ((codes[:, left] != codes[:, right]) & both).sum(axis=1)
+        few = apart <= np.maximum(APART * by_chance, 0.02) * both.sum(axis=1)
+        enough = both.sum(axis=1) >= OVERLAP * len(same)
+        candidates |= {
+            (min(one, other), max(one, other))
+            for other in np.flatnonzero(few & enough).tolist()
+            if other != one
+        }
+    return candidates
+
+
+def _dense(codes: IntArray) -> IntArray:
+    """Codes of the rows that are looked at, numbered consecutively; -1 stays."""
+    _, dense = np.unique(codes, return_inverse=True)
+    return dense - 1 if (codes < 0).any() else dense
+
+
+def _entropy(codes: IntArray) -> float:
+    counts = np.bincount(codes[codes >= 0])
+    shares = counts[counts > 0] / max(counts.sum(), 1)
+    return float(-(shares * np.log(shares)).sum())
+
+
+def _knowledge(one: IntArray, other: IntArray) -> tuple[float, float] | None:
+    """Share of what the second varies that the first tells, and the other way round."""
+    both = (one >= 0) & (other >= 0)
+    if both.sum() < OVERLAP * len(one) or both.sum() < 20:
+        return None
+    width = int(other.max()) + 1
+    joint = _entropy(_dense(one[both] * width + other[both]))
+    first, second = _entropy(one[both]), _entropy(other[both])
+    if first <= 0.02 or second <= 0.02:
+        return None
+    told = first + second - joint
+    return told / second, told / first
+
+
+def _by_ranks(views: Sequence[ColumnView], at: IntArray) -> list[Pair]:
+    usable = [view for view in views if view.numbers is not None and view.different >= FEWEST_NUMBERS]
+    if len(usable) < 2:
+        return []
+    ranks = np.stack([_ranks(view, at) for view in usable])  # (columns, rows), 0 where missing
+    filled = (np.stack([view.codes[at] for view in usable]) >= 0).astype(np.float64)
+    # Correlations of every two columns over the rows in which both are filled.
+    n = filled @ filled.T
+    sums, squares = ranks @ filled.T, ranks**2 @ filled.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        variances = squares - sums**2 / n
+        covariances = ranks @ ranks.T - sums * sums.T / n
+        correlations = np.abs(covariances) / np.sqrt(variances * variances.T)
+    enough = n >= max(OVERLAP * len(at), 20)
+    rising = np.argwhere(np.triu(enough & (correlations >= RISING), 1))
+    return [Pair(Kind.RISE, usable[one].name, usable[other].name) for one, other in rising.tolist()]
+
+
+def _ranks(view: ColumnView, at: IntArray) -> FloatArray:
+    assert view.numbers is not None
+    codes = view.codes[at]
+    ranks = np.zeros(len(at))
+    filled = codes >= 0
+    if filled.any():  # codes are in the order of the numbers; equal numbers share their mean rank
+        counts = np.bincount(codes[filled])
+        own = (np.cumsum(counts) - (counts - 1) / 2)[codes[filled]]
+        ranks[filled] = own - own.mean()
+    return ranks

@@ -1,0 +1,589 @@
+"""The recipe: what is done to a table before it is clustered, as a Data Package resource descriptor.
+
+The standard (Data Package version 2, Table Schema and Table Dialect) says how cells are written, which values
+are missing and which categories are ordered; what it has no words for stands under the key ``catalpa``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from catalpa.errors import OutputError, ParameterError, UnknownColumn
+from catalpa.inspection.formats import knows_format
+
+Levels: TypeAlias = tuple[tuple[str, str | None], ...]  # each value with its label, if it has one
+
+ROLES = ("id", "text", "weight", "constant", "show")  # of columns that are not clustered
+TYPES = (
+    "any",
+    "string",
+    "number",
+    "integer",
+    "boolean",
+    "date",
+    "datetime",
+    "time",
+    "year",
+    "yearmonth",
+    "list",
+)
+FIELD_KEYS = {
+    *("name", "type", "format", "title", "description", "example", "decimalChar", "groupChar", "bareNumber"),
+    *("missingValues", "categories", "categoriesOrdered", "delimiter", "itemType", "constraints", "rdfType"),
+    *("trueValues", "falseValues", "catalpa"),
+}
+OWN_FIELD_KEYS = {"role", "empty", "other", "items"}
+DIALECT_KEYS = {
+    *(
+        "delimiter",
+        "header",
+        "headerRows",
+        "headerJoin",
+        "commentRows",
+        "sheetName",
+        "sheetNumber",
+        "encoding",
+    ),
+    *(
+        "lineTerminator",
+        "quoteChar",
+        "doubleQuote",
+        "escapeChar",
+        "nullSequence",
+        "skipInitialSpace",
+        "commentChar",
+    ),
+    *("$schema", "property", "itemType", "itemKeys", "table", "decimalChar"),
+}
+RESOURCE_KEYS = {
+    *(
+        "name",
+        "path",
+        "title",
+        "description",
+        "schema",
+        "dialect",
+        "catalpa",
+        "$schema",
+        "format",
+        "mediatype",
+    ),
+    *("encoding", "bytes", "hash", "sources", "licenses", "type", "data", "profile"),
+}
+OWN_KEYS = {"weight", "skipRows", "blocks", "drop", "proposed"}
+PROPOSALS = {
+    *(
+        "order",
+        "sentinel",
+        "unknown",
+        "missing",
+        "block",
+        "word",
+        "copy",
+        "follows",
+        "rise",
+        "many",
+        "weight",
+    ),
+    *("date", "text"),
+}
+
+
+@dataclass(frozen=True)
+class Field:
+    """What the recipe says about one column.
+
+    Attributes
+    ----------
+    name : str
+    type : str
+        A type of Table Schema: "string", "number", "date", "list" and so on; "any" leaves it as it is.
+    title : str or None
+        A short label.
+    format : str or None
+        Of dates and times, as ``strptime`` has it.
+    decimal, group : str
+        The decimal mark, and the mark between thousands.
+    bare : bool
+        Whether numbers have nothing written around them, such as a unit.
+    delimiter : str or None
+        Between the items of a list.
+    items : tuple of str
+        The items of a list.
+    categories : tuple of (value, label)
+    ordered : bool
+        Whether the categories are in order.
+    missing : tuple of (value, label)
+        Values that are taken as missing.
+    role : str or None
+        Why the column is not clustered: "id", "text", "weight", "constant" or "show".
+    empty : str or None
+        The category of an empty cell, "no" for a tick box.
+    other : str or None
+        The category of values that ``categories`` do not list.
+    """
+
+    name: str
+    type: str = "any"
+    title: str | None = None
+    format: str | None = None
+    decimal: str = "."
+    group: str = ""
+    bare: bool = True
+    delimiter: str | None = None
+    items: tuple[str, ...] = ()
+    categories: Levels = ()
+    ordered: bool = False
+    missing: Levels = ()
+    role: str | None = None
+    empty: str | None = None
+    other: str | None = None
+
+    @property
+    def plain(self) -> bool:
+        """Whether the column stays as it is."""
+        return replace(self, title=None) == Field(self.name)
+
+    def changed(self, changes: Mapping[str, Any]) -> Field:
+        """The field with what a judgement says of it; further missing values are added."""
+        known = {value for value, _ in self.missing}
+        added = tuple(one for one in changes.get("missing", ()) if one[0] not in known)
+        # A level that became missing is no level any more.
+        gone = known | {value for value, _ in added}
+        categories = changes.get("categories", self.categories)
+        return replace(
+            self,
+            **{
+                **changes,
+                "missing": (*self.missing, *added),
+                "categories": tuple(level for level in categories if level[0] not in gone),
+            },
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The field as the standard writes it."""
+        made: dict[str, Any] = {"name": self.name}
+        if self.type != "any":
+            made["type"] = self.type
+        made |= {name: value for name, value in (("title", self.title), ("format", self.format)) if value}
+        if self.type in ("number", "integer"):
+            made |= {"decimalChar": self.decimal} if self.decimal != "." else {}
+            made |= {"groupChar": self.group} if self.group else {}
+            made |= {} if self.bare else {"bareNumber": False}
+        if self.delimiter is not None:
+            made["delimiter"] = self.delimiter
+        if self.categories:
+            made["categories"] = _levels_to_json(self.categories)
+            made["categoriesOrdered"] = self.ordered
+        if self.missing:
+            made["missingValues"] = _levels_to_json(self.missing)
+        own = {"role": self.role, "empty": self.empty, "other": self.other, "items": list(self.items)}
+        if own := {name: value for name, value in own.items() if value}:
+            made["catalpa"] = own
+        return made
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is done to a table before it is clustered; ``catalpa.look(X).recipe`` makes one.
+
+    Attributes
+    ----------
+    fields : tuple of Field
+        Columns that the recipe changes; others stay as they are.
+    dialect : mapping
+        How the file is read: header rows, sheet, delimiter.
+    missing : tuple of str
+        Texts that are missing values in every column.
+    weight : str or None
+        Column whose numbers are the weights of the rows.
+    skip_rows : tuple of int
+        Lines of the file that are left out.
+    blocks : tuple of tuple of str
+        Columns that are missing together. They are recorded for readers, and change nothing by themselves.
+    drop : tuple of str
+        Columns that are left out because others say the same.
+    proposed : mapping
+        What was found and is not applied, by kind of finding.
+
+    Examples
+    --------
+    >>> recipe = Recipe.from_dict({"schema": {"fields": [{"name": "id", "catalpa": {"role": "id"}}]}})
+    >>> recipe.left_out
+    ('id',)
+    """
+
+    fields: tuple[Field, ...] = ()
+    dialect: Mapping[str, Any] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    weight: str | None = None
+    skip_rows: tuple[int, ...] = ()
+    blocks: tuple[tuple[str, ...], ...] = ()
+    drop: tuple[str, ...] = ()
+    proposed: Mapping[str, Any] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Field:
+        return next((one for one in self.fields if one.name == name), Field(name))
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Columns that are not clustered."""
+        roles = [one.name for one in self.fields if one.role is not None]
+        return tuple(dict.fromkeys((*roles, *self.drop)))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column that the recipe names."""
+        named = [one.name for one in self.fields]
+        named += [name for block in self.blocks for name in block] + list(self.drop)
+        return tuple(dict.fromkeys([*named, *([self.weight] if self.weight else [])]))
+
+    @property
+    def changes_anything(self) -> bool:
+        """Whether a table looks different after it."""
+        said = any(not one.plain for one in self.fields)
+        return said or bool(self.missing or self.weight or self.drop)
+
+    def with_order(self, column: str, levels: Sequence[str]) -> Recipe:
+        """The recipe with the categories of a column in this order, lowest first.
+
+        Examples
+        --------
+        >>> Recipe().with_order("size", ["small", "big"])["size"].ordered
+        True
+        """
+        order = tuple((level_text(level), None) for level in levels)
+        known = {value for value, _ in order}
+        field = self[column]
+        missing = tuple(one for one in field.missing if one[0] not in known)
+        return self.with_field(replace(field, categories=order, ordered=True, other=None, missing=missing))
+
+    def with_field(self, changed: Field) -> Recipe:
+        """The recipe with this field in place of the one of the same name."""
+        others = [one for one in self.fields if one.name != changed.name]
+        at = next((at for at, one in enumerate(self.fields) if one.name == changed.name), len(others))
+        return replace(self, fields=(*others[:at], changed, *others[at:]))
+
+    def apply(self, X: Any) -> Any:
+        """The table that is clustered; see ``catalpa.inspection.apply.apply_recipe``.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> recipe = Recipe(drop=("id",))
+        >>> list(recipe.apply(pd.DataFrame({"id": [1, 2], "colour": ["red", "blue"]})))
+        ['colour']
+        """
+        from catalpa.inspection.apply import apply_recipe  # it is made of what is here
+
+        return apply_recipe(self, X)
+
+    def keeping(self, columns: Iterable[str]) -> Recipe:
+        """The recipe that leaves these columns as they are."""
+        kept = set(columns)
+        return replace(
+            self,
+            fields=tuple(one for one in self.fields if one.name not in kept),
+            weight=None if self.weight in kept else self.weight,
+            blocks=tuple(block for block in self.blocks if not kept & set(block)),
+            drop=tuple(name for name in self.drop if name not in kept),
+        )
+
+    def check_columns(self, names: Iterable[str]) -> None:
+        """Refuse a table that lacks a column of the recipe."""
+        names = list(names)
+        for name in self.columns:
+            if name not in names:
+                close = get_close_matches(name, names, 1)
+                hint = f" Did you mean {close[0]!r}?" if close else f" Its columns are {names}."
+                raise UnknownColumn(
+                    f"The recipe names the column {name!r}, which the table does not have.{hint}"
+                )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The recipe as a Data Package resource descriptor of plain JSON values."""
+        made: dict[str, Any] = {"dialect": dict(self.dialect)} if self.dialect else {}
+        schema: dict[str, Any] = {"missingValues": ["", *self.missing]} if self.missing else {}
+        schema["fields"] = [one.to_dict() for one in self.fields]
+        made["schema"] = schema
+        own = {
+            "weight": self.weight,
+            "skipRows": list(self.skip_rows),
+            "blocks": [list(block) for block in self.blocks],
+            "drop": list(self.drop),
+            "proposed": dict(self.proposed),
+        }
+        if own := {name: value for name, value in own.items() if value}:
+            made["catalpa"] = own
+        return made
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any], source: str = "The recipe") -> Recipe:
+        """The recipe that a resource descriptor describes; what cannot be understood is refused."""
+        document = _object(document, source)
+        _known_keys(document, RESOURCE_KEYS, source)
+        dialect = _object(document.get("dialect", {}), f"{source}: dialect")
+        _known_keys(dialect, DIALECT_KEYS, f"{source}: dialect")
+        schema = _object(document.get("schema", {}), f"{source}: schema")
+        _known_keys(
+            schema, {"fields", "missingValues", "$schema", "fieldsMatch", "primaryKey"}, f"{source}: schema"
+        )
+        own = _object(document.get("catalpa", {}), f"{source}: catalpa")
+        _known_keys(own, OWN_KEYS, f"{source}: catalpa")
+        proposed = _object(own.get("proposed", {}), f"{source}: catalpa.proposed")
+        _known_keys(proposed, PROPOSALS, f"{source}: catalpa.proposed")
+        fields = schema.get("fields", [])
+        if not isinstance(fields, list):
+            raise ParameterError(f"{source}: schema.fields is {fields!r:.60}; it has to be a list.")
+        made = tuple(_field(one, source) for one in fields)
+        names = [one.name for one in made]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ParameterError(f"{source} has several fields with the same name: {twice}.")
+        weight = own.get("weight")
+        if weight is not None and not isinstance(weight, str):
+            raise ParameterError(f"{source}: catalpa.weight is {weight!r:.60}; it has to be a column.")
+        blocks = own.get("blocks", [])
+        if not isinstance(blocks, list):
+            raise ParameterError(f"{source}: catalpa.blocks is {blocks!r:.60}; it has to be a list of lists.")
+        missing = [value for value, _ in _levels(schema.get("missingValues", []), f"{source}: missingValues")]
+        return cls(
+            made,
+            dict(dialect),
+            tuple(value for value in missing if value != ""),
+            weight,
+            _rows(own.get("skipRows", []), source),
+            tuple(tuple(_names(block, f"{source}: catalpa.blocks")) for block in blocks),
+            tuple(_names(own.get("drop", []), f"{source}: catalpa.drop")),
+            dict(proposed),
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the recipe: TOML if the name ends in ``.toml``, JSON otherwise."""
+        from catalpa.files import reraise_as, write_atomically  # who fits a method writes no files
+
+        target = Path(path)
+        toml = target.suffix.lower() == ".toml"
+        text = (
+            to_toml(self.to_dict())
+            if toml
+            else json.dumps(self.to_dict(), ensure_ascii=False, indent=2) + "\n"
+        )
+        with reraise_as(OutputError, f"{str(target)!r} cannot be written"):
+            write_atomically(target, text.encode("utf-8"))
+
+
+def read_recipe(source: Any) -> Recipe:
+    """A recipe from a file, a dict or a recipe.
+
+    Examples
+    --------
+    >>> read_recipe({"catalpa": {"drop": ["City"]}}).drop
+    ('City',)
+    """
+    if isinstance(source, Recipe):
+        return source
+    if isinstance(source, Mapping):
+        return Recipe.from_dict(source)
+    if not isinstance(source, str | os.PathLike):
+        raise ParameterError(
+            f"recipe is {source!r:.60}; give catalpa.look(X).recipe, the name of a recipe file, or a dict."
+        )
+    path = Path(source)
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except FileNotFoundError as error:
+        raise ParameterError(f"There is no recipe file {str(path)!r}.") from error
+    except (OSError, ValueError) as error:
+        raise ParameterError(f"The recipe file {str(path)!r} cannot be read: {error}.") from error
+    try:
+        document = tomllib.loads(text) if path.suffix.lower() == ".toml" else json.loads(text)
+    except ValueError as error:  # of both readers
+        form = "TOML" if path.suffix.lower() == ".toml" else "JSON"
+        raise ParameterError(f"The recipe file {str(path)!r} is not {form}: {error}.") from error
+    return Recipe.from_dict(document, f"The recipe file {str(path)!r}")
+
+
+def _field(entry: object, source: str) -> Field:
+    where = f"{source}: a field"
+    entry = _object(entry, where)
+    name = entry.get("name")
+    if not isinstance(name, str) or not name:
+        raise ParameterError(f"{where} has no name: {entry!r:.80}.")
+    where = f"{source}: field {name!r}"
+    _known_keys(entry, FIELD_KEYS, where)
+    own = _object(entry.get("catalpa", {}), f"{where}: catalpa")
+    _known_keys(own, OWN_FIELD_KEYS, f"{where}: catalpa")
+    kind, form = entry.get("type", "any"), entry.get("format")
+    _one_of(kind, TYPES, f"{where}: type")
+    if (
+        kind in ("date", "datetime", "time")
+        and form not in (None, "default", "any")
+        and not knows_format(str(form))
+    ):
+        raise ParameterError(f"{where}: format is {form!r}; write it as strptime does, such as %d.%m.%Y.")
+    role = own.get("role")
+    if role is not None:
+        _one_of(role, ROLES, f"{where}: catalpa.role")
+    delimiter = entry.get("delimiter", "," if kind == "list" else None)
+    texts = {"delimiter": delimiter, "title": entry.get("title")}
+    texts |= {f"catalpa.{key}": own.get(key) for key in ("empty", "other")}
+    for key, value in texts.items():
+        if value is not None and (not isinstance(value, str) or not value):
+            raise ParameterError(f"{where}: {key} is {value!r:.60}; it has to be text.")
+    for key in ("bareNumber", "categoriesOrdered"):
+        if not isinstance(entry.get(key, True), bool):
+            raise ParameterError(f"{where}: {key} is {entry[key]!r:.60}; it has to be true or false.")
+    decimal, group = entry.get("decimalChar", "."), entry.get("groupChar", "")
+    if decimal not in (".", ","):
+        raise ParameterError(f"{where}: decimalChar is {decimal!r}; it can be '.' or ','.")
+    if not isinstance(group, str) or len(group) > 1 or group == decimal:
+        raise ParameterError(
+            f"{where}: groupChar is {group!r}; it has to be one mark, and not the decimal one."
+        )
+    return Field(
+        name,
+        kind,
+        entry.get("title"),
+        None if form in ("default", "any") else form,
+        decimal,
+        group,
+        entry.get("bareNumber", True),
+        delimiter,
+        tuple(_names(own.get("items", []), f"{where}: catalpa.items")),
+        _levels(entry.get("categories", []), f"{where}: categories"),
+        entry.get("categoriesOrdered", False),
+        tuple(one for one in _levels(entry.get("missingValues", []), f"{where}: missingValues") if one[0]),
+        role,
+        own.get("empty"),
+        own.get("other"),
+    )
+
+
+def _levels(entries: object, where: str) -> Levels:
+    if not isinstance(entries, list | tuple):
+        raise ParameterError(f"{where} is {entries!r:.60}; it has to be a list.")
+    levels = []
+    for entry in entries:
+        value, label = (
+            (entry.get("value"), entry.get("label")) if isinstance(entry, Mapping) else (entry, None)
+        )
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise ParameterError(f"{where} holds {entry!r:.60}; give texts, numbers, or value and label.")
+        if label is not None and not isinstance(label, str):
+            raise ParameterError(f"{where} has the label {label!r:.60}; it has to be text.")
+        levels.append((level_text(value), label))
+    values = [value for value, _ in levels]
+    if len(set(values)) < len(values):
+        raise ParameterError(f"{where} holds {next(v for v in values if values.count(v) > 1)!r} twice.")
+    return tuple(levels)
+
+
+def level_text(value: str | float) -> str:
+    """A value of a recipe as text: 1 and 1.0 are "1".
+
+    Examples
+    --------
+    >>> level_text(-1), level_text(2.0), level_text(" red")
+    ('-1', '2', 'red')
+    """
+    if isinstance(value, str):
+        return value.strip()
+    return str(int(value)) if float(value).is_integer() else repr(value)
+
+
+def _levels_to_json(levels: Levels) -> list[Any]:
+    return [value if label is None else {"value": value, "label": label} for value, label in levels]
+
+
+def _rows(entries: object, source: str) -> tuple[int, ...]:
+    if not isinstance(entries, list) or not all(type(row) is int and row > 0 for row in entries):
+        raise ParameterError(f"{source}: catalpa.skipRows is {entries!r:.60}; it holds line numbers from 1.")
+    return tuple(entries)
+
+
+def _names(entries: object, where: str) -> Sequence[str]:
+    if not isinstance(entries, list | tuple) or not all(isinstance(name, str) for name in entries):
+        raise ParameterError(f"{where} is {entries!r:.60}; it has to be a list of texts.")
+    return entries
+
+
+def _object(entry: object, where: str) -> Mapping[str, Any]:
+    if not isinstance(entry, Mapping):
+        raise ParameterError(f"{where} is {entry!r:.60}; it has to be an object with names and values.")
+    return entry
+
+
+def _known_keys(entry: Mapping[str, Any], known: set[str], where: str) -> None:
+    for key in entry:
+        if key not in known:
+            close = get_close_matches(str(key), known, 1)
+            hint = f" Did you mean {close[0]!r}?" if close else f" Known are {', '.join(sorted(known))}."
+            raise ParameterError(f"{where} has the unknown key {key!r}.{hint}")
+
+
+def _one_of(value: object, known: Sequence[str], where: str) -> None:
+    if value not in known:
+        close = get_close_matches(str(value), known, 1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise ParameterError(f"{where} is {value!r:.60}; it can be {', '.join(known)}.{hint}")
+
+
+def to_toml(document: Mapping[str, Any]) -> str:
+    """Plain values as TOML.
+
+    Examples
+    --------
+    >>> print(to_toml({"schema": {"fields": [{"name": "Age", "catalpa": {"role": "id"}}]}}), end="")
+    [schema]
+    <BLANKLINE>
+    [[schema.fields]]
+    name = "Age"
+    catalpa = {role = "id"}
+    """
+    lines: list[str] = []
+    _toml_table(document, "", lines)
+    return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _toml_table(table: Mapping[str, Any], path: str, lines: list[str]) -> None:
+    inner = {key: value for key, value in table.items() if isinstance(value, Mapping)}
+    arrays = {
+        key: value
+        for key, value in table.items()
+        if isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value)
+    }
+    for key, value in table.items():
+        if key not in inner and key not in arrays:
+            lines.append(f"{_toml_key(key)} = {_toml_value(value)}")
+    for key, value in inner.items():
+        lines += ["", f"[{path}{_toml_key(key)}]"]
+        _toml_table(value, f"{path}{_toml_key(key)}.", lines)
+    for key, value in arrays.items():
+        for one in value:
+            lines += ["", f"[[{path}{_toml_key(key)}]]"]
+            lines += [f"{_toml_key(name)} = {_toml_value(own)}" for name, own in one.items()]
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_toml_key(key)} = {_toml_value(own)}" for key, own in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml_value, value)) + "]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        # JSON writes texts as TOML does, but leaves the delete character as it is.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return repr(value)
+
+
+def _toml_key(key: str) -> str:
+    return key if key.replace("_", "").replace("-", "").isalnum() and key.isascii() else _toml_value(key)

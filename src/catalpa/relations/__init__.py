@@ -1,1 +1,0 @@
-"""What counts say about categories: distances, trees, profiles and reasons, per cluster and column."""

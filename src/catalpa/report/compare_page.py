@@ -1,0 +1,232 @@
+"""Clusters beside other groups of the same rows: a second clustering as a page, or a column kept out."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClusterMixin
+
+from catalpa.engines.local import opener_for
+from catalpa.engines.sources import without
+from catalpa.errors import ColumnWarning, ParameterError
+from catalpa.estimator.base import Clusterer
+from catalpa.estimator.labelled import TableElsewhere, table_for_rows
+from catalpa.estimator.naming import all_names
+from catalpa.estimator.problem import fitted_of
+from catalpa.explain.crosstab import Crosstab, crosstab
+from catalpa.explain.numbers import profile_values
+from catalpa.explain.reasons import reasons, rows_per_weight, sentence
+from catalpa.inspection.apply import Preparation
+from catalpa.inspection.recipe import Recipe
+from catalpa.report.compare_sums import Side, crosstab_elsewhere, differences
+from catalpa.report.document import Document
+from catalpa.table import encode, infer, open_table
+from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.table.weights import checked_weights
+
+MOVES_TOLD = 12  # flows in the page; the table beside them has all
+ROWS_TO_DESCRIBE = 5  # fewer movers than that have accidents, not properties
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Document):
+    """Two clusterings of the same rows.
+
+    Attributes
+    ----------
+    summary : dict
+        Everything the page says, as plain values.
+    crossing : Crossing
+        Counts of all pairs of clusters, with ``adjusted_rand``, ``staying`` and ``moves``.
+    """
+
+    template = "comparison.html.jinja"
+    crossing: Crosstab
+
+    def to_frame(self) -> Any:
+        """Rows of every pair of clusters as a pandas frame: first clustering down, second across."""
+        import pandas as pd
+
+        first, second = self.summary["first"]["clusters"], self.summary["second"]["clusters"]
+        return pd.DataFrame(self.crossing.counts, index=first, columns=second)
+
+    def __repr__(self) -> str:
+        return (
+            f"Comparison({self.summary['rows']:,} rows: {self.crossing.staying:.0%} stay together, "
+            f"adjusted Rand {self.crossing.adjusted_rand:z.2f}; .save('comparison.html') writes the page)"
+        )
+
+
+def compare(
+    first: Any, second: Any, X: Any = None, *, sample_weight: Any = None, title: str = "Two clusterings"
+) -> Comparison:
+    """Compare two clusterings of the same rows.
+
+    Clusters are matched one to one so that most rows stay; the rest has moved, and where the table is given
+    the page says how those who moved differ from those who stayed.
+
+    Parameters
+    ----------
+    first, second : fitted estimator, name of a column, or a label for every row
+    X : table
+        The rows, of any kind that ``fit`` takes; may be left out when both are labels.
+    sample_weight : str or array-like (n,), optional
+    title : str
+        Heading of the page.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> from catalpa import compare
+    >>> compare(["a", "a", "b", "b", "b"], [0, 0, 0, 1, 1])
+    Comparison(5 rows: 80% stay together, adjusted Rand 0.17; .save('comparison.html') writes the page)
+    """
+    recipes = [fitted_of(one).recipe for one in (first, second) if isinstance(one, Clusterer)]
+    table = None if X is None else table_for_rows(X, sample_weight, *recipes)
+    # Rows that moved are described as the first model with a recipe reads them.
+    recipe = next((one for one in recipes if one is not None), None)
+    if isinstance(table, TableElsewhere):
+        return _compare_elsewhere(first, second, table, recipe, title)
+    if table is not None:
+        X, sample_weight = table.rows, table.weights
+    named = [one for one in (first, second) if isinstance(one, str)]
+    labels, made = _clustering(first, X, "first", named)
+    others, made_too = _clustering(second, X, "second", named)
+    rows, groups = len(labels), (len(made["clusters"]), len(made_too["clusters"]))
+    if rows != len(others):
+        raise ParameterError(
+            f"The first clustering has {rows:,} rows and the second {len(others):,}: "
+            "both must be of the same rows, in the same order."
+        )
+    weights = None if sample_weight is None else checked_weights(sample_weight, rows)
+    crossing = crosstab(labels, others, groups, weights)
+    described = None if X is None else _prepared(_without(X, named), recipe)
+    moves = _moves(crossing, labels, others, described, weights)
+    return _comparison(title, rows, made, made_too, crossing, moves)
+
+
+def _comparison(
+    title: str,
+    rows: int,
+    first: dict[str, Any],
+    second: dict[str, Any],
+    crossing: Crosstab,
+    moves: list[dict[str, Any]],
+) -> Comparison:
+    partners = crossing.partners
+    summary = {
+        "title": title,
+        "rows": rows,
+        "first": first,
+        "second": second,
+        "adjusted_rand": crossing.adjusted_rand,
+        "association": crossing.association,
+        "staying": crossing.staying,
+        "counts": crossing.counts.tolist(),
+        "partners": [partners.get(at) for at in range(len(first["clusters"]))],
+        "moves": moves,
+        "left_out": len(crossing.moves) - len(moves),
+    }
+    return Comparison(summary, crossing)
+
+
+def _compare_elsewhere(
+    first: Any, second: Any, table: TableElsewhere, recipe: Recipe | None, title: str
+) -> Comparison:
+    """Compare two clusterings of a table elsewhere, from sums over all rows."""
+    sides = Side.of(first, table.source, "first"), Side.of(second, table.source, "second")
+    crossing = crosstab_elsewhere(sides, table)
+    moves = [asdict(flow) | {"differ": None} for flow in crossing.moves[:MOVES_TOLD]]
+    told = [flow for flow in crossing.moves[:MOVES_TOLD] if flow.source in crossing.partners]
+    flows = [((flow.source, flow.target), (flow.source, crossing.partners[flow.source])) for flow in told]
+    weight = [] if table.weight is None else [table.weight.name]
+    beside = [*weight, *(one for one in (first, second) if isinstance(one, str))]
+    preparation = None if recipe is None else Preparation(recipe, "keep")
+    found = differences(sides, table, flows, beside, ROWS_TO_DESCRIBE, preparation)
+    sentences = dict(zip(told, found, strict=True))
+    for record, flow in zip(moves, crossing.moves, strict=False):
+        record["differ"] = sentences.get(flow)
+    made = [
+        _made_by(given) if side.model is not None else {"by": "labels", "clusters": side.names}
+        for given, side in zip((first, second), sides, strict=True)
+    ]
+    return _comparison(title, table.source.n_rows, made[0], made[1], crossing, moves)
+
+
+def _made_by(model: Any) -> dict[str, Any]:
+    found = fitted_of(model)
+    return {"by": type(model).__name__, "clusters": all_names(found.names, found.outcome.k)}
+
+
+def _without(X: Any, names: list[str]) -> Any:
+    """The table without the columns that hold a clustering."""
+    if not names:
+        return X
+    table = open_table(X)
+    return table.only(without(table.names, *names))
+
+
+def _prepared(X: Any, recipe: Recipe | None) -> Any:
+    """The table as a recipe says."""
+    return X if recipe is None else Preparation(recipe, "keep")(open_table(X))
+
+
+def _clustering(given: Any, X: Any, name: str, columns: list[str]) -> tuple[IntArray, dict[str, Any]]:
+    """The cluster of every row from 0, and who made the clusters and what they are called.
+
+    ``columns`` of the table hold clusterings, and are no concern of a model.
+    """
+    if isinstance(given, ClusterMixin):
+        if X is None:
+            raise ParameterError(
+                f"The {name} clustering is a model: give the table, compare(first, second, X)."
+            )
+        return np.asarray(given._nearest(_without(X, columns))), _made_by(given)
+    if isinstance(given, str):
+        if X is None:
+            raise ParameterError(
+                f"The {name} clustering is a name: give the table that has it, compare(first, second, X)."
+            )
+        side = Side.of(given, opener_for(X), name)
+        return side.labels(X), {"by": "labels", "clusters": side.names}
+    # Imported here: it takes a while, and models need no codes.
+    from catalpa.metrics.codes import label_codes
+
+    codes, values = label_codes(given, f"the {name} clustering")[0], list(given)
+    names = [str(values[at]) for at in np.unique(codes, return_index=True)[1]]
+    return codes, {"by": "labels", "clusters": names}
+
+
+def _moves(
+    crossing: Crosstab, first: IntArray, second: IntArray, X: Any, weights: FloatArray | None
+) -> list[dict[str, Any]]:
+    """The largest flows; with the table, how their rows differ from those that stayed behind."""
+    told = [asdict(flow) | {"differ": None} for flow in crossing.moves[:MOVES_TOLD]]
+    if X is None or not told:
+        return told
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ColumnWarning)  # told at fit, where columns can still be dropped
+        schema = infer(X)
+    rows = encode(X, schema, handle_unknown="ignore").rows
+    block, axis = rows.blocks[0], rows.axis
+    row_weights = np.ones(len(block)) if weights is None else weights
+    per_weight = rows_per_weight(len(block), float(row_weights.sum()))
+    for record, flow in zip(told, crossing.moves, strict=False):
+        gone = (first == flow.source) & (second == flow.target)
+        stayed = (first == flow.source) & (second == crossing.partners.get(flow.source, -1))
+        if min(gone.sum(), stayed.sum()) >= ROWS_TO_DESCRIBE:
+            both = gone | stayed
+            side, weight = gone[both].astype(np.int64), row_weights[both]
+            places = (block.codes[both] + axis.offsets[:-1]).ravel()
+            sides_of_cells, weights_of_cells = (np.repeat(of, axis.n_columns) for of in (side, weight))
+            counts = crosstab(sides_of_cells, places, (2, axis.length), weights_of_cells).counts
+            means = profile_values(block.numbers[both], side, weight, 2, schema)
+            by_category = counts[:, axis.category_places]
+            record["differ"] = sentence(reasons(by_category, schema, means, rows_per_weight=per_weight)[1])
+    return told

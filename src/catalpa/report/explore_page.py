@@ -1,0 +1,251 @@
+"""The explorer: a page on which a reader filters, merges, names, compares and crosses clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+import catalpa
+from catalpa.errors import CatalpaError, SqlError
+from catalpa.estimator.attributes import repeats_of
+from catalpa.estimator.base import Clusterer
+from catalpa.estimator.labelled import SAMPLE_ROWS, TableElsewhere, TableInHand, table_for_rows
+from catalpa.estimator.preparing import prepared_rows
+from catalpa.estimator.problem import fitted_of
+from catalpa.explain.formatting import MISSING, category_names
+from catalpa.explain.repeats import group_numbers
+from catalpa.model.scoring import Scoring
+from catalpa.plot.theme import PALETTE
+from catalpa.plot.view import View, drawn_table, view_of
+from catalpa.report.document import PALE, Document
+from catalpa.report.explore_data import (
+    MOST_ROWS,
+    CodedColumn,
+    Partition,
+    coarser,
+    coded_columns,
+    counts_by_cluster,
+    encoded,
+    partitions,
+)
+from catalpa.report.explore_widget import explore_widget
+from catalpa.report.report_page import script_json
+from catalpa.report.rows import separate_extra_columns
+from catalpa.table.blocks import FARTHEST, HOLES, TICK_BITS, FloatArray, IntArray
+
+UNKNOWN = "(a new value)"
+MOST_COSTS = 200_000  # table entries in a page
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explorer(Document):
+    """A page to explore clusters on: everything it computes with is in the file."""
+
+    template = "explore.html.jinja"
+    is_served: bool = False  # whether a server answers the page
+
+    def _content(self) -> Mapping[str, Any]:
+        return {"data": script_json(self.summary), "is_served": self.is_served}
+
+    def served(self) -> Explorer:
+        """The page as a server hands it out: it can ask for other columns and numbers of clusters."""
+        return replace(self, is_served=True)
+
+    def widget(self) -> Any:
+        """The page as a widget for a notebook, which needs ``pip install "catalpa[notebook]"``.
+
+        Its ``edits`` is a dict of what the reader changed: ``names``, ``merges``, ``notes`` and ``filters``,
+        for the number of clusters ``n_clusters``. Its ``names`` can be passed to ``model.name_clusters``.
+        """
+        return explore_widget(self)
+
+    def __repr__(self) -> str:
+        numbers = [one["k"] for one in self.summary["partitions"]]
+        return f"Explorer({self.summary['title']!r}, clusters {numbers}; .save('explore.html') writes it)"
+
+
+def explore(
+    model: Clusterer,
+    X: Any,
+    *,
+    others: Sequence[Clusterer] | None = None,
+    sample_weight: Any = None,
+    rows: bool = True,
+    title: str = "Explore the clusters",
+) -> Explorer:
+    """A page on which readers explore the clusters of a table, without a network or a server.
+
+    They can move between numbers of clusters, rename and merge clusters, filter rows, cross clusters with any
+    column, compare two clusters, try a row of their own, and save names, notes and labels as files.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : table
+        The rows to show, with the columns of fit. Further columns can be crossed too.
+    others : sequence of fitted estimators, optional
+        Models of the same columns with other numbers of clusters, for the slider of the page. If not given,
+        the coarser levels of the model's merge tree, if it has one (``model.cut``).
+    sample_weight : str or array-like of shape (n,), optional
+        Weights of the rows, or the name of their column.
+    rows : bool, default=True
+        Whether the page holds the cells of the rows. Without them it holds counts only: nobody can read a
+        row from the file, and filters are not offered. A table of more than 50,000 rows is counted
+        completely, and the page holds a random sample of its rows. Of a table that is not in memory, and has
+        more than 20,000 rows, the page shows and counts a random sample; its title states it.
+    title : str
+        Heading of the page.
+
+    Returns
+    -------
+    Explorer
+        ``save(path)`` writes HTML, or JSON if the name ends in ``.json``.
+
+    Examples
+    --------
+    >>> from catalpa import Grove, datasets
+    >>> from catalpa.report import explore
+    >>> zoo = datasets.load("zoo")
+    >>> model = Grove(5, random_state=0).fit(zoo.frame)
+    >>> explore(model, zoo.frame, title="Animals")
+    Explorer('Animals', clusters [2, 3, 4, 5]; .save('explore.html') writes it)
+    """
+    fitted = fitted_of(model)
+    table = table_for_rows(X, sample_weight, fitted.recipe)
+    if isinstance(table, TableElsewhere):
+        title = f"{title} (a random sample of {SAMPLE_ROWS:,} of {table.source.n_rows:,} rows)"
+        table = drawn_table(table)
+    known, beside = separate_extra_columns(table.rows, fitted.schema)
+    known = prepared_rows(fitted, known)
+    view = view_of(model, TableInHand(known, table.weights))
+    columns = coded_columns(known, view.schema, beside.columns)
+    found = partitions(view, known, coarser(model) if others is None else others)
+    return Explorer(_summary(view, columns, found, rows, title))
+
+
+def _summary(
+    view: View, columns: Sequence[CodedColumn], found: Sequence[Partition], rows: bool, title: str
+) -> dict[str, Any]:
+    n, weights = view.rows, view.weights
+    shown = _shown_rows(n) if rows else None
+    complete = shown is not None and len(shown) == n
+    repeats = group_numbers(repeats_of(view.fitted))
+    return {
+        "title": title,
+        "made_by": {"catalpa": catalpa.__version__, "method": type(view.model).__name__},
+        "rows": n,
+        "shown": None if shown is None else len(shown),
+        "total": float(n if weights is None else weights.sum()),
+        "weighted": weights is not None,
+        "palette": [{"colour": colour, "dark": colour in PALE} for colour in PALETTE],
+        "columns": [column.record() | {"repeats": repeats.get(column.name)} for column in columns],
+        "codes": None
+        if shown is None
+        else [encoded(one.codes[shown], len(one.categories)) for one in columns],
+        "weights": None if shown is None or weights is None else weights[shown].tolist(),
+        "model": next(at for at, one in enumerate(found) if one.labels is view.labels),
+        "partitions": [
+            {
+                "k": one.k,
+                "names": list(one.names),
+                "strands": list(one.strands),
+                "labels": None if shown is None else encoded(one.labels[shown], one.k),
+                # Of all rows: a complete page counts its own.
+                "counts": None if complete else counts_by_cluster(one, columns, weights),
+                "sizes": np.bincount(one.labels, weights, minlength=one.k).tolist(),
+            }
+            for one in found
+        ],
+        "flows": [_flows(one, other, weights) for one, other in pairwise(found)],
+        "scoring": _scoring(view),
+    }
+
+
+def _shown_rows(n: int) -> IntArray:
+    """Positions of the rows in the page: all, or a random sample."""
+    if n <= MOST_ROWS:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, MOST_ROWS, replace=False))
+
+
+def _codes(columns: Sequence[CodedColumn], shown: IntArray) -> list[dict[str, Any]]:
+    return [encoded(column.codes[shown], len(column.categories)) for column in columns]
+
+
+def _flows(one: Partition, other: Partition, weights: FloatArray | None) -> Any:
+    """Weight of the rows in each cluster of one number and each cluster of the next."""
+    places = one.labels.astype(np.int64) * other.k + other.labels
+    return np.bincount(places, weights, minlength=one.k * other.k).reshape(one.k, other.k).tolist()
+
+
+def _scoring(view: View) -> dict[str, Any]:
+    """What the page needs to find the cluster of a row, or why it cannot."""
+    try:
+        scoring = view.model._scoring(SqlError)
+    except CatalpaError as error:
+        return {"refused": str(error)}
+    if scoring.derived:
+        return {"refused": f"The model uses parts of the dates or items of the lists in {scoring.derived}."}
+    fixed, schema = scoring.fixed, scoring.schema
+    if fixed.table.size > MOST_COSTS:
+        return {"refused": f"The model has more than {MOST_COSTS:,} costs, too many for a page."}
+    scaling = schema.scaling
+    return {
+        "refused": None,
+        "soft": scoring.density_scale is not None,
+        "tie": fixed.tie,
+        "shift": fixed.shift,
+        "power": fixed.power,
+        "limit": fixed.number_limit,
+        # Whole numbers as text: they may be larger than a script's numbers can hold.
+        "anchor": list(map(str, fixed.anchor.tolist())),
+        "words": _word_columns(scoring),
+        "numbers": [
+            {
+                "name": column.name,
+                "low": float(low),
+                "half_span": float(half),
+                "least": 0.0 if clipped else -float(FARTHEST),
+                "most": 1.0 if clipped else float(FARTHEST),
+                "means": [None if np.isnan(mean) else float(mean) for mean in fixed.means[:, at]],
+                "scale": fixed.scale[:, at].tolist(),
+                "level": fixed.level[:, at].tolist(),
+                "refused": schema.missing == "error",
+            }
+            for at, (column, low, half, clipped) in enumerate(
+                zip(schema.numeric, scaling.low, scaling.half_span, scaling.clipped, strict=True)
+            )
+        ],
+        "ticks": 2**TICK_BITS,
+    }
+
+
+def _word_columns(scoring: Scoring) -> list[dict[str, Any]]:
+    """Columns of categories with their costs; those of a tied column follow each other by its parent's."""
+    place_of = {column.name: at for at, column in enumerate(scoring.schema.categorical)}
+    records = []
+    for (column, costs), parent in zip(scoring.parts, scoring.parents, strict=True):
+        known = len(column.known)
+        texts = category_names(column.categories)[:known]
+        choices = [{"text": text, "place": at} for at, text in enumerate(texts)]
+        special = [(MISSING, scoring.missing_place(column))]
+        if not column.binned:
+            special.append((UNKNOWN, scoring.unseen_place(column)))
+        for text, place in special:
+            if place != scoring.refused_place(column):
+                choices.append({"text": text, "place": place})
+        records.append(
+            {
+                "name": column.name,
+                "edges": None if column.edges is None else list(column.edges),
+                "choices": choices,
+                "parent": None if parent is None else place_of[parent.name],
+                "width": column.size + HOLES,
+                "costs": [list(map(str, row)) for row in costs.tolist()],
+            }
+        )
+    return records

@@ -1,0 +1,398 @@
+"""The explorer served to one person on this computer: columns and numbers of clusters can be changed."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+import shlex
+import threading
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from catalpa.errors import CatalpaError, ParameterError
+from catalpa.estimator.base import Clusterer
+from catalpa.estimator.problem import fitted_of
+from catalpa.inspection.recipe import Recipe
+from catalpa.report.explore_data import coarser
+from catalpa.report.explore_page import Explorer, explore
+
+MOST_BYTES = 1 << 20  # of a request
+LOCAL = ("127.0.0.1", "localhost")
+MORE = 2  # larger numbers of clusters that are fitted beside the chosen one
+
+
+class _Cancelled(Exception):
+    """The person at the page stopped a fit."""
+
+
+@dataclass
+class Session:
+    """A table, the clusters of it that are shown, and the fit that is running, if one is.
+
+    Parameters
+    ----------
+    source : str
+        The file, for the command that repeats the session.
+    table : frame
+        Every column of it.
+    new_model : callable
+        Makes an unfitted estimator with a number of clusters, or ``"auto"``.
+    columns : sequence of str, optional
+        Columns that are clustered at first; if not given, all that the recipe does not leave out.
+    recipe : Recipe, optional
+        What is done to the columns before they are clustered.
+    sample_weight : array-like, optional
+        Weights of the rows.
+    options : sequence of str
+        Options of the command that made the session, which the command that repeats it needs too.
+    """
+
+    source: str
+    table: Any
+    new_model: Callable[[int | str], Clusterer]
+    columns: Sequence[str] | None = None
+    recipe: Recipe | None = None
+    sample_weight: Any = None
+    options: Sequence[str] = ()
+    title: str = "Explore the clusters"
+    rows: bool = True  # whether pages hold the cells of the rows
+    model: Clusterer | None = field(default=None, init=False)
+    models: dict[int, Clusterer] = field(default_factory=dict, init=False)  # of every number on the page
+    page: Explorer | None = field(default=None, init=False)
+    was_split: bool = field(default=False, init=False)  # whether a cluster was split since the last fit
+    version: int = field(default=0, init=False)
+    progress: str = field(default="", init=False)
+    error: str | None = field(default=None, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _job: threading.Thread | None = field(default=None, init=False)
+    _stop: threading.Event = field(default_factory=threading.Event, init=False)
+
+    def __post_init__(self) -> None:
+        left_out = () if self.recipe is None else self.recipe.left_out
+        names = [name for name in self._names() if name not in left_out]
+        self.columns = list(names if self.columns is None else self.columns)
+
+    def _names(self) -> list[str]:
+        return _names_of(self.table)
+
+    def _recipe_for(self, columns: Sequence[str]) -> Recipe | None:
+        """The recipe for these columns; those it leaves out were chosen all the same, as they are."""
+        assert self.recipe is not None
+        chosen = set(columns) - set(self.recipe.left_out)
+        recipe = self.recipe.keeping(name for name in self.recipe.columns if name not in chosen)
+        return recipe if recipe.changes_anything else None
+
+    @property
+    def busy(self) -> bool:
+        """Whether a fit is running."""
+        return self._job is not None and self._job.is_alive()
+
+    def start(self, columns: Sequence[str], n_clusters: int | str) -> None:
+        """Fit in the background; an error if a fit is running or the wish makes no sense."""
+        unknown = [name for name in columns if name not in self._names()]
+        if unknown:
+            raise ParameterError(f"The table has no columns {unknown}.")
+        if not columns:
+            raise ParameterError("Choose at least one column to cluster.")
+        number = isinstance(n_clusters, int) and not isinstance(n_clusters, bool) and n_clusters > 0
+        if not number and n_clusters != "auto":
+            raise ParameterError(
+                f"The number of clusters is {n_clusters!r}; it is a positive number or 'auto'."
+            )
+        self._begin(columns, lambda rows: self._fitted(rows, n_clusters))
+
+    def split(self, cluster: Any) -> None:
+        """Look for clusters inside one cluster of the model, in the background."""
+        model: Any = self.model
+        if model is None or not hasattr(model, "split"):
+            raise ParameterError("Only clusters of Grove can be split.")
+        if isinstance(cluster, bool) or not isinstance(cluster, int) or not 0 <= cluster < model.n_clusters_:
+            raise ParameterError(f"There is no cluster {cluster!r} to split.")
+        weights = self.sample_weight
+        self._begin(self.columns, lambda rows: model.split(cluster, rows, sample_weight=weights), split=True)
+
+    def _begin(
+        self, columns: Sequence[str] | None, make: Callable[[Any], Clusterer], split: bool = False
+    ) -> None:
+        with self._lock:
+            if self.busy:
+                raise ParameterError("A fit is running. Wait for it, or cancel it.")
+            self._stop.clear()
+            self.error, self.progress = None, "reading the table"
+            self._job = threading.Thread(
+                target=self._fit, args=(list(columns or ()), make, split), daemon=True
+            )
+            self._job.start()
+
+    def cancel(self) -> None:
+        """Stop the fit that is running; the clusters before it stay."""
+        self._stop.set()
+
+    def wait(self) -> None:
+        """Wait until no fit is running."""
+        if self._job is not None:
+            self._job.join()
+
+    def _fit(self, columns: list[str], make: Callable[[Any], Clusterer], split: bool) -> None:
+        try:
+            known = _selected(self.table, columns)
+            model = make(known)
+            others = coarser(model)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # about numbers of clusters that nobody asked for
+                others += [self._fitted(known, k) for k in self._larger(int(model.n_clusters_), len(known))]
+            self.progress = "drawing the page"
+            page = explore(
+                model,
+                self.table,
+                others=others,
+                sample_weight=self.sample_weight,
+                rows=self.rows,
+                title=self.title,
+            )
+        except _Cancelled:
+            self.error = "Cancelled. The clusters before are shown."
+        except CatalpaError as error:
+            self.error = str(error)
+        except Exception as error:
+            self.error = f"The fit failed: {type(error).__name__}: {error}"
+        else:
+            self.model, self.page, self.columns = model, page, columns
+            self.was_split = split
+            self.models = {int(one.n_clusters_): one for one in (*others, model)}
+            self.version += 1
+        finally:
+            self.progress = ""
+
+    def _fitted(self, rows: Any, n_clusters: int | str) -> Clusterer:
+        def watch(progress: Any) -> None:
+            if self._stop.is_set():
+                raise _Cancelled
+            self.progress = str(progress)
+
+        if self._stop.is_set():
+            raise _Cancelled
+        model = self.new_model(n_clusters)
+        model.set_params(callback=watch)
+        if self.recipe is not None:
+            model.set_params(recipe=self._recipe_for(_names_of(rows)))
+        model.fit(rows, sample_weight=self.sample_weight)
+        model.set_params(callback=None)
+        return model
+
+    def _larger(self, k: int, rows: int) -> list[int]:
+        """Numbers of clusters to fit beside k, for methods that have a setting for it."""
+        if "n_clusters" not in self.new_model(k).get_params(deep=False):
+            return []
+        fewer = [] if hasattr(self.new_model(k), "cut") else range(max(k - MORE, 2), k)
+        return [*fewer, *range(k + 1, min(k + MORE, rows) + 1)]
+
+    @property
+    def command(self) -> str:
+        """The command that makes the same clusters again; none does after a cluster was split."""
+        if self.was_split:
+            return "save the model: a cluster was split, which no single command repeats"
+        dropped = [name for name in self._names() if name not in (self.columns or ())]
+        parts = ["catalpa", "cluster", self.source, *self.options]
+        if self.model is not None and "n_clusters" in self.model.get_params(deep=False):
+            parts += ["-k", str(self.model.n_clusters_)]
+        for name in dropped:
+            parts += ["--drop", f'"{name}"' if "," in name else name]
+        return shlex.join([*parts, "-o", "out/"])
+
+    def state(self) -> dict[str, Any]:
+        """What the page asks for while it is open."""
+        return {
+            "busy": self.busy,
+            "progress": self.progress,
+            "error": self.error,
+            "version": self.version,
+            "command": self.command,
+            "columns": [{"name": name, "used": name in (self.columns or ())} for name in self._names()],
+        }
+
+    def export(self, kind: str, edits: Mapping[str, Any]) -> tuple[str, str]:
+        """A file of the shown clusters, as its content type and text, with the names that were given."""
+        if self.model is None:
+            raise ParameterError("Nothing was clustered yet.")
+        wanted = edits.get("n_clusters", self.model.n_clusters_)
+        if wanted not in self.models:
+            raise ParameterError(f"The page shows {wanted!r} clusters, which the session does not have.")
+        model = _edited(self.models[wanted], edits)
+        if kind == "model":
+            from catalpa.estimator.model_json import model_document
+            from catalpa.model.file import model_text
+
+            return "application/json", model_text(model_document(model))
+        if kind == "report":
+            return "text/html", model.report(
+                self.table, sample_weight=self.sample_weight, title=self.title
+            ).html
+        raise ParameterError(f"There is no export called {kind!r}; there are 'model' and 'report'.")
+
+
+def _edited(model: Clusterer, edits: Mapping[str, Any]) -> Clusterer:
+    """The model with clusters merged and named as on the page."""
+    groups: list[tuple[int, ...]] = [(cluster,) for cluster in range(int(model.n_clusters_))]
+    for parts in edits.get("merges", ()):
+        if not hasattr(model, "merge"):
+            raise ParameterError("Only clusters of Grove can be merged in a model.")
+        at = [place for place, group in enumerate(groups) if set(group) & set(parts)]
+        model = model.merge(at)
+        rest = [(group[0], group) for place, group in enumerate(groups) if place not in at]
+        union = tuple(sorted(cluster for place in at for cluster in groups[place]))
+        groups = [group for _, group in sorted([(groups[at[0]][0], union), *rest])]
+    names = edits.get("names", {})
+    if not isinstance(names, Mapping):
+        raise ParameterError(f"names is {names!r}; it is an object with a name for each cluster.")
+    place_of = {cluster: place for place, group in enumerate(groups) for cluster in group}
+    known = {place_of[int(cluster)]: str(name) for cluster, name in names.items() if int(cluster) in place_of}
+    return model.name_clusters({**fitted_of(model).names, **known})
+
+
+def _names_of(table: Any) -> list[str]:
+    names = getattr(table, "column_names", None)
+    return [str(name) for name in (table.columns if names is None else names)]
+
+
+def _selected(table: Any, columns: list[str]) -> Any:
+    return table.select(columns) if hasattr(table, "column_names") else table[columns]
+
+
+class ExploreServer(ThreadingHTTPServer):
+    """Serves one session to this computer alone.
+
+    It listens on 127.0.0.1. Every address holds a random token; requests that name another host, or come
+    from a page of another origin, are refused. There are no files to ask for.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, session: Session, port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.session = session
+        self.token = secrets.token_urlsafe(24)
+
+    @property
+    def address(self) -> str:
+        """The address to open."""
+        return f"http://127.0.0.1:{self.server_address[1]}/{self.token}/"
+
+    def hosts(self) -> list[str]:
+        """Values of the Host header that belong to this server."""
+        return [f"{name}:{self.server_address[1]}" for name in LOCAL]
+
+
+class _Refused(Exception):
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: ExploreServer
+    protocol_version = "HTTP/1.1"
+    timeout = 30
+
+    def do_GET(self) -> None:
+        self._answer(self._get)
+
+    def do_POST(self) -> None:
+        self._answer(self._post)
+
+    def _answer(self, answered: Callable[[str], tuple[str, str]]) -> None:
+        try:
+            kind, text = answered(self._checked_path())
+        except _Refused as refused:
+            self._send(refused.status, "application/json", json.dumps({"error": str(refused)}))
+        except CatalpaError as error:
+            self._send(400, "application/json", json.dumps({"error": str(error)}))
+        else:
+            self._send(200, kind, text)
+
+    def _checked_path(self) -> str:
+        """What is asked for, if the one who asks is the page of this session."""
+        if self.headers.get("Host", "") not in self.server.hosts():
+            raise _Refused(403, "This address belongs to another host.")
+        origin = self.headers.get("Origin")
+        if origin is not None and origin not in [f"http://{host}" for host in self.server.hosts()]:
+            raise _Refused(403, "Requests of other pages are refused.")
+        _, token, *rest = [*self.path.split("/", 2), "", ""]
+        if not hmac.compare_digest(token.encode(), self.server.token.encode()):
+            raise _Refused(403, "The address lacks the token that the command printed.")
+        return rest[0]
+
+    def _get(self, path: str) -> tuple[str, str]:
+        session = self.server.session
+        if path == "":
+            if session.page is None:
+                session.wait()
+            if session.page is None:
+                raise _Refused(400, session.error or "Nothing was clustered yet.")
+            return "text/html", session.page.served().html
+        if path == "data" and session.page is not None:
+            return "application/json", json.dumps(session.page.summary, allow_nan=False)
+        if path == "state":
+            return "application/json", json.dumps(session.state())
+        raise _Refused(404, "There is nothing at this address.")
+
+    def _post(self, path: str) -> tuple[str, str]:
+        # A form of another page cannot set this header without asking first, and nobody answers that.
+        if self.headers.get("Content-Type", "").partition(";")[0] != "application/json":
+            raise _Refused(415, "Send JSON.")
+        wish, session = self._body(), self.server.session
+        if path == "fit":
+            columns = wish.get("columns")
+            if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
+                raise _Refused(400, "columns has to be a list of names.")
+            session.start(columns, wish.get("n_clusters", "auto"))
+        elif path == "split":
+            session.split(wish.get("cluster", -1))
+        elif path == "cancel":
+            session.cancel()
+        elif path.startswith("export/"):
+            return session.export(path.removeprefix("export/"), wish)
+        else:
+            raise _Refused(404, "There is nothing at this address.")
+        return "application/json", json.dumps(session.state())
+
+    def _body(self) -> dict[str, Any]:
+        length = self.headers.get("Content-Length", "")
+        if not length.isdigit():
+            raise _Refused(411, "The request does not say how long it is.")
+        if int(length) > MOST_BYTES:
+            self._discard(int(length))
+            raise _Refused(413, f"Requests have at most {MOST_BYTES:,} bytes.")
+        try:
+            wish = json.loads(self.rfile.read(int(length)))
+        except ValueError:
+            raise _Refused(400, "The request is not JSON.") from None
+        if not isinstance(wish, dict):
+            raise _Refused(400, "The request is not a JSON object.")
+        return wish
+
+    def _discard(self, length: int) -> None:
+        """Read past a request, so that its sender hears the answer; not past one without end."""
+        self.close_connection = True
+        left = min(length, 16 * MOST_BYTES)
+        while left > 0 and (part := self.rfile.read(min(left, MOST_BYTES))):
+            left -= len(part)
+
+    def _send(self, status: int, kind: str, text: str) -> None:
+        content = text.encode("utf-8", "replace")
+        self.send_response(status)
+        self.send_header("Content-Type", f"{kind}; charset=utf-8")
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Cache-Control", "no-store")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Referrer-Policy", "no-referrer")
+        self.send_header("X-Frame-Options", "DENY")
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: Any) -> None:
+        """Keep the terminal for messages to the person."""

@@ -1,0 +1,52 @@
+"""The explorer as a widget of a notebook, whose names, merges and notes come back to Python."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from catalpa.errors import needing
+
+if TYPE_CHECKING:
+    from catalpa.report.explore_page import Explorer
+
+RENDER = """
+export default {
+  render({ model, el }) {
+    const shadow = el.shadowRoot || el.attachShadow({ mode: "open" });
+    const style = document.createElement("style");
+    style.textContent = model.get("style").replaceAll(":root", ":host");
+    const root = document.createElement("main");
+    shadow.replaceChildren(style, root);
+    catalpaExplorer(root, model.get("data"), {
+      edited(edits) {
+        model.set("edits", edits);
+        model.save_changes();
+      },
+    });
+  },
+};
+"""
+
+
+def explore_widget(page: Explorer) -> Any:
+    """The explorer as an anywidget; see ``Explorer.widget``."""
+    with needing("A widget needs anywidget", '"catalpa[notebook]"'):
+        import anywidget
+        import traitlets
+
+    folder = files("catalpa.report") / "page"
+
+    class ExplorerWidget(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
+        _esm = (folder / "explore.js").read_text("utf-8") + RENDER
+        style = traitlets.Unicode().tag(sync=True)
+        data = traitlets.Dict().tag(sync=True)
+        edits = traitlets.Dict().tag(sync=True)
+
+        @property
+        def names(self) -> dict[int, str]:
+            """The names that the reader gave, for ``model.name_clusters``."""
+            return {int(cluster): name for cluster, name in self.edits.get("names", {}).items()}
+
+    style = "".join((folder / name).read_text("utf-8") for name in ("report.css", "explore.css"))
+    return ExplorerWidget(style=style, data=dict(page.summary))

@@ -1,0 +1,101 @@
+"""What every office file says: the summary of the report, cross-tabulations and the labelled table."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from catalpa.errors import UnseenCategoryWarning, UnsupportedTable
+from catalpa.estimator.attributes import frame_in
+from catalpa.estimator.base import Clusterer
+from catalpa.estimator.labelled import TableElsewhere, TableInHand, table_for_rows
+from catalpa.estimator.problem import fitted_of
+from catalpa.plot.view import View, view_of
+from catalpa.report.crossings import crossings
+from catalpa.report.rows import separate_extra_columns
+from catalpa.report.summary import summarise
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What a model found in a table, for files that people open in other programs."""
+
+    view: View
+    table: Any  # narwhals frame with all columns
+    rows: Any  # its columns that were clustered, as given
+    summary: Mapping[str, Any]  # as in the report
+    crossings: tuple[Mapping[str, Any], ...]
+
+    @property
+    def titles(self) -> list[str]:
+        """Name of every cluster, or "cluster 3"."""
+        return [one["name"] or f"cluster {one['cluster']}" for one in self.summary["clusters"]]
+
+    @property
+    def weighted(self) -> bool:
+        return self.view.weights is not None
+
+    @property
+    def label_names(self) -> list[str]:
+        """Names of the columns of labels, which the table does not have."""
+        wanted = ["cluster", "cluster_name"] if self.view.fitted.names else ["cluster"]
+        return [_free_name(name, self.table.columns) for name in wanted]
+
+    @cached_property
+    def row_labels(self) -> list[int]:
+        """The label of every row as ``predict`` gives it: -1 for an outlier if the model labels these.
+
+        Everything else counts such a row in its nearest cluster.
+        """
+        model = self.view.model
+        if getattr(model, "outliers", None) is None:
+            return [int(label) for label in self.view.row_labels]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnseenCategoryWarning)  # the summary counts them
+            return [int(label) for label in model.predict(self.rows)]
+
+    def labelled_rows(self) -> Iterator[tuple[Any, ...]]:
+        """The rows of the table with the cluster and its name in front."""
+        names = self.view.model.cluster_names_
+        named = bool(self.view.fitted.names)
+        for label, row in zip(self.row_labels, self.table.iter_rows(), strict=True):
+            name = names[label] if label >= 0 else None
+            yield (label, name, *row) if named else (label, *row)
+
+
+def findings(
+    model: Clusterer, X: Any, against: Any = None, sample_weight: Any = None, title: str = "Clusters"
+) -> Findings:
+    """Look at a table through a fitted model."""
+    fitted = fitted_of(model)
+    schema, table = fitted.schema, table_for_rows(X, None, fitted.recipe)
+    if isinstance(table, TableElsewhere):
+        raise UnsupportedTable(
+            f"An office file lists every row, and the {table.source.n_rows:,} rows of this table are not in "
+            "memory. Load the table first, or give some of its rows."
+        )
+    X = table.rows
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        columns = zip(*X, strict=True)
+        named = {str(name): list(values) for name, values in zip(schema.inputs, columns, strict=True)}
+        frame = nw.from_native(frame_in("pandas", named), eager_only=True)
+    in_hand = table_for_rows(X, sample_weight)
+    assert isinstance(in_hand, TableInHand)
+    known, beside = separate_extra_columns(in_hand.rows, schema)
+    view = view_of(model, TableInHand(known, in_hand.weights))
+    crossed = tuple(crossings(view, X, against))
+    verdict = model._verdict_on(known) if view.is_fit_table else model.verdict_
+    return Findings(view, frame, known, summarise(view, title, beside, verdict), crossed)
+
+
+def _free_name(name: str, taken: list[str]) -> str:
+    """The name, with underscores if the table has a column that is called so."""
+    while name in taken:
+        name += "_"
+    return name

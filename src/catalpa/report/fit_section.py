@@ -1,0 +1,138 @@
+"""What comes from the fit, as plain values: passes, warnings, weights of columns, a tree of splits."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from catalpa.estimator.attributes import column_notes
+from catalpa.estimator.problem import Fitted
+from catalpa.estimator.verdict import Verdict
+from catalpa.explain.splits import SplitTree
+from catalpa.plot.view import View
+
+# The chart is 380 pixels wide: more passes than pixels show nothing more.
+MOST_PASSES = 400
+
+
+def fit_record(view: View, verdict: Verdict) -> dict[str, Any]:
+    """Passes of the kept start, cost, and everything a reader should be warned of."""
+    outcome = view.fitted.outcome
+    passes = [asdict(event) for event in outcome.history]
+    return {
+        "passes": passes[-MOST_PASSES:],
+        "earlier_passes": max(len(passes) - MOST_PASSES, 0),
+        "cost": float(outcome.cost),
+        "converged": bool(outcome.converged),
+        "rows": int(view.fitted.rows),
+        "sizes": [float(size) for size in view.model.cluster_sizes_],
+        "same_table": view.is_fit_table,
+        "warnings": _warnings(view, verdict),
+        "notes": _notes(view),
+    }
+
+
+def _warnings(view: View, verdict: Verdict) -> list[str]:
+    """What may make the clusters less than they seem."""
+    # The verdict is the first line of the page.
+    told = [one.text for one in view.model._findings(verdict) if one.kind != "verdict"]
+    if not getattr(view.model, "clusterable_", True):
+        told.append("Even the first split is no clearer than chance: the table may hold no clusters.")
+    empty = [str(cluster) for cluster in range(view.k) if not view.sizes[cluster]]
+    if empty:
+        told.append(f"No row of this table falls into cluster {', '.join(empty)}.")
+    return told + [
+        f"{cells:,} {'cell' if cells == 1 else 'cells'} of {name} with categories that the model never saw."
+        for name, cells in view.unseen.items()
+    ]
+
+
+def _notes(view: View) -> list[str]:
+    """What a reader may want to know about rows, missing cells and columns."""
+    told = []
+    if not view.is_fit_table:
+        weighed = " or their weights (give sample_weight)" if _fit_was_weighted(view.fitted) else ""
+        told.append(
+            f"These rows are not exactly those of the fit ({view.fitted.rows:,} rows){weighed}: "
+            "clusters, shares and the map describe the rows given here, relations and passes come from fit."
+        )
+    if view.weighted:
+        told.append(
+            "Rows count by their weights in sizes, shares, means and reasons; the map and the silhouettes "
+            "show every row once."
+        )
+    if view.missing:
+        named = ", ".join(f"{name} ({cells:,})" for name, cells in list(view.missing.items())[:8])
+        more = f" and {len(view.missing) - 8} more columns" if len(view.missing) > 8 else ""
+        told.append(f"Missing cells: {named}{more}; {_missing_rule(view)}.")
+    return [*told, *view.schema.decisions, *column_notes(view.fitted)]
+
+
+def _fit_was_weighted(fitted: Fitted) -> bool:
+    """Whether rows counted by weights at fit; batches that fade are counted in units for other reasons."""
+    weight = float(fitted.in_weights(fitted.outcome.counts.sizes).sum())
+    return not fitted.batches and (fitted.units_per_weight != 1.0 or weight != fitted.rows)
+
+
+def _missing_rule(view: View) -> str:
+    rules = {"ignore": "they add nothing to a row's cost", "error": "they are refused at fit"}
+    if view.schema.missing in rules:
+        return rules[view.schema.missing]
+    numbers = [column.name for column in view.schema.numeric if column.name in view.missing]
+    # No number stands for a missing one, whatever the policy.
+    left_out = f"in numbers ({', '.join(numbers[:8])}) they are left out"
+    if len(numbers) == len(view.missing):
+        return left_out
+    return "they count as a category of their own" + (f", {left_out}" if numbers else "")
+
+
+def weight_records(view: View) -> list[dict[str, Any]] | None:
+    """Weight of every column in every cluster, the heaviest column first.
+
+    None where the method weighs no columns: it has no ``weights_``, or these weigh something else.
+    """
+    # HDC weighs pairs of categories: a frame of them grows with the square of the categories.
+    if "weights" in view.fitted.outcome.ragged:
+        return None
+    found = getattr(view.model, "weights_", None)
+    if found is None:
+        return None
+    frame = nw.from_native(found)
+    # HDC's weights are those of pairs of categories; DISC's leave numbers out.
+    weighed = [list(view.schema.names), [column.name for column in view.schema.categorical]]
+    if frame.columns not in weighed or len(frame) != view.k:
+        return None
+    columns = frame.to_dict(as_series=False)
+    records = [
+        {"column": name, "weights": [round(float(weight), 6) for weight in weights]}
+        for name, weights in columns.items()
+    ]
+    return sorted(records, key=lambda record: -sum(record["weights"]))
+
+
+def split_records(view: View) -> list[dict[str, Any]] | None:
+    """Every branch of the tree, each before those below it; None where the method grows no tree."""
+    tree = getattr(view.model, "tree_", None)
+    if not isinstance(tree, SplitTree):
+        return None
+    rules = tree.rules()
+    rule_of = dict(zip(rules["cluster"], rules["rule"], strict=True))
+    records: dict[int, dict[str, Any]] = {}
+    for branch, path in tree.walk():
+        is_split = bool(tree.places[branch] >= 0)
+        cluster = None if is_split else int(tree.labels[branch])
+        records[branch] = {
+            "depth": len(path),
+            "holds": path[-1][1] if path else None,
+            "asks": tree.condition(branch, True) if is_split else None,
+            "p_value": tree.p_value(branch) if is_split else None,
+            "cluster": cluster,
+            "rule": None if cluster is None else rule_of[cluster],
+            "rows": 0 if cluster is None else view.sizes[cluster].item(),
+        }
+        # The rows of the table that is looked at: those of a leaf are rows of all branches on the way to it.
+        for above, _ in path:
+            records[above]["rows"] += records[branch]["rows"]
+    return list(records.values())

@@ -1,0 +1,282 @@
+"""Clusters over months: how large they are, where their rows go, and what has changed."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import ClusterMixin
+
+import catalpa
+from catalpa.errors import ParameterError
+from catalpa.estimator.attributes import frame_of_lines
+from catalpa.estimator.matching import ClusterMatching
+from catalpa.estimator.problem import fitted_of
+from catalpa.estimator.refit import LEAST_SHARED, nearest_labels
+from catalpa.explain.crosstab import Crosstab, crosstab
+from catalpa.report.document import Document, needs_packages
+from catalpa.report.drift_page import drift
+from catalpa.table.blocks import FloatArray
+
+STEP, HEIGHT, GAP, NODE, TOP = 150, 360, 7, 26, 26  # pixels, as on the page of choose_k
+CHANGES_TOLD = 12  # of each period
+COLUMNS = ("period", "line", "cluster", "name", "rows", "share", "stays")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class History(Document):
+    """Clusters of several periods.
+
+    Attributes
+    ----------
+    summary : dict
+        Everything on the page, as plain values:
+
+        - ``periods``: for each its ``label``, ``method``, ``rows``, ``clusters``, ``stays`` (share of its
+          rows that stay in clusters that continue each other) and ``changed`` (as by ``catalpa.drift``
+          against the model of the period before);
+        - ``lines``: clusters that continue each other, with their share of every period.
+    records : list of dict
+        Lines of ``to_frame``.
+    library : str
+        Frame library of ``to_frame``.
+    """
+
+    template = "history.html.jinja"
+    records: list[dict[str, Any]]
+    library: str
+
+    def to_frame(self) -> Any:
+        """One line per period and cluster, in the library of the first table.
+
+        ``line`` numbers clusters that continue each other; ``stays`` is the share of a cluster's rows that
+        the model of the next period, on the table of that period, leaves in the cluster that continues it.
+        """
+        return frame_of_lines(self.library, self.records, COLUMNS)
+
+    def _content(self) -> dict[str, Any]:
+        return {"picture": _picture(self.summary["periods"])}
+
+    def __repr__(self) -> str:
+        periods = self.summary["periods"]
+        return (
+            f"History({len(periods)} periods, {periods[0]['label']} to {periods[-1]['label']}; "
+            ".save('history.html') writes the page)"
+        )
+
+
+class Period(NamedTuple):
+    """One period: a model, and the rows that it is looked at with."""
+
+    label: str
+    model: Any
+    table: Any
+
+
+def history(periods: Sequence[Any], *, title: str = "Clusters over time") -> History:
+    """Clusters of several periods on one page: sizes, where rows go, and what has changed.
+
+    The clusters of consecutive periods are matched as by ``refit``: both models assign the rows of the later
+    table. With one model for all periods the page shows how the sizes of its clusters change.
+
+    Parameters
+    ----------
+    periods : sequence of tuples
+        ``(label, model, X)``, in order of time, or ``(label, X)`` for the model of the period before.
+    title : str
+        Heading of the page.
+
+    Returns
+    -------
+    History
+        ``to_frame()`` has all sizes, ``save(path)`` writes the page.
+
+    Examples
+    --------
+    >>> import catalpa
+    >>> votes = catalpa.datasets.load("votes").frame
+    >>> may = catalpa.Grove(2, random_state=0).fit(votes[:200])
+    >>> june = may.refit(votes[200:])
+    >>> found = catalpa.history([("May", may, votes[:200]), ("June", june, votes[200:])])
+    >>> found.to_frame()[["period", "cluster", "rows"]].values.tolist()
+    [['May', 0, 95.0], ['May', 1, 105.0], ['June', 0, 103.0], ['June', 1, 132.0]]
+    """
+    needs_packages()
+    steps = _periods(periods)
+    own = [_sizes(step) for step in steps]
+    crossings, changed = [], []
+    for before, after in itertools.pairwise(steps):
+        groups = (before.model.n_clusters_, after.model.n_clusters_)
+        first, second = (nearest_labels(step.model, after.table) for step in (before, after))
+        crossings.append(crosstab(first, second, groups))
+        changed.append(drift(before.model, after.table).changed)
+    lines = _lines(own, crossings)
+    records, described = [], []
+    for at, (step, sizes) in enumerate(zip(steps, own, strict=True)):
+        names, total = step.model.cluster_names_, max(float(sizes.sum()), 1.0)
+        next_crossing = crossings[at] if at < len(crossings) else None
+        clusters = [
+            {
+                "line": lines[at][cluster],
+                "cluster": cluster,
+                "name": names[cluster],
+                "rows": float(sizes[cluster]),
+                "share": float(sizes[cluster]) / total,
+                "stays": _stays(next_crossing, cluster),
+            }
+            for cluster in range(len(sizes))
+        ]
+        records += [{"period": step.label, **cluster} for cluster in clusters]
+        described.append(
+            {
+                "label": step.label,
+                "method": type(step.model).__name__,
+                "rows": int(sizes.sum()),
+                "clusters": clusters,
+                "staying": None if at == 0 else _staying(crossings[at - 1]),
+                "changed": changed[at - 1] if at else [],
+                "flows": crossings[at - 1].counts.tolist() if at else None,
+            }
+        )
+    summary = {
+        "title": title,
+        "catalpa": catalpa.__version__,
+        "periods": described,
+        "lines": _shares(described),
+        "changes_told": CHANGES_TOLD,
+    }
+    return History(summary, records, fitted_of(steps[0].model).schema.library)
+
+
+def _periods(given: Sequence[Any]) -> list[Period]:
+    steps: list[Period] = []
+    for one in given:
+        if not isinstance(one, tuple) or len(one) not in (2, 3) or (len(one) == 2 and not steps):
+            raise ParameterError(
+                "history takes a list of (label, model, X), where all but the first may be (label, X) for "
+                "the model of the period before."
+            )
+        model = one[1] if len(one) == 3 else steps[-1].model
+        if not isinstance(model, ClusterMixin):
+            raise ParameterError(f"The model of period {one[0]!r} is {model!r:.80}; give a fitted model.")
+        fitted_of(model)
+        steps.append(Period(str(one[0]), model, one[-1]))
+    if len(steps) < 2:
+        raise ParameterError(f"history needs two or more periods, and was given {len(steps)}.")
+    labels = [step.label for step in steps]
+    if len(set(labels)) < len(labels):
+        raise ParameterError(f"Every period needs a label of its own; they are {labels}.")
+    return steps
+
+
+def _sizes(step: Period) -> FloatArray:
+    labels = nearest_labels(step.model, step.table)
+    return np.bincount(labels, minlength=step.model.n_clusters_).astype(np.float64)
+
+
+def _lines(sizes: Sequence[FloatArray], crossings: Sequence[Crosstab]) -> list[list[int]]:
+    """The line of every cluster of every period: clusters that continue each other are on one."""
+    lines = [list(range(len(sizes[0])))]
+    fresh = itertools.count(len(sizes[0]))
+    for crossing in crossings:
+        partners = _partners(crossing)
+        before = lines[-1]
+        lines.append(
+            [
+                before[partners[cluster]] if cluster in partners else next(fresh)
+                for cluster in range(crossing.counts.shape[1])
+            ]
+        )
+    return lines
+
+
+def _partners(crossing: Crosstab) -> dict[int, int]:
+    """Earlier cluster of every later one that continues one."""
+    matching = ClusterMatching.of(crossing, LEAST_SHARED)
+    return {int(matching.order[at]): old for at, old in matching.partners.items()}
+
+
+def _stays(crossing: Crosstab | None, cluster: int) -> float | None:
+    """Share of a cluster's rows in the next period that are in the cluster that continues it."""
+    if crossing is None:
+        return None
+    later = [new for new, old in _partners(crossing).items() if old == cluster]
+    rows = float(crossing.counts[cluster].sum())
+    return float(crossing.counts[cluster, later].sum()) / rows if rows else None
+
+
+def _staying(crossing: Crosstab) -> float:
+    rows = sum(float(crossing.counts[old, new]) for new, old in _partners(crossing).items())
+    return rows / max(float(crossing.counts.sum()), 1.0)
+
+
+def _shares(periods: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A record per line: its last name, and its share of every period."""
+    names: dict[int, str] = {}
+    shares: dict[int, list[float | None]] = {}
+    for at, period in enumerate(periods):
+        for cluster in period["clusters"]:
+            names[cluster["line"]] = cluster["name"]
+            shares.setdefault(cluster["line"], [None] * len(periods))[at] = cluster["share"]
+    return [{"line": line, "name": names[line], "shares": shares[line]} for line in sorted(shares)]
+
+
+def _picture(periods: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Clusters as boxes, as high as their share, and the rows that go from one to another as ribbons."""
+    most = max(len(period["clusters"]) for period in periods)
+    scale = HEIGHT - GAP * (most - 1)
+    columns: list[dict[str, Any]] = []
+    ribbons: list[dict[str, Any]] = []
+    for at, period in enumerate(periods):
+        top, boxes = float(TOP), {}
+        for cluster in sorted(period["clusters"], key=lambda one: one["line"]):
+            height = cluster["share"] * scale
+            boxes[cluster["cluster"]] = {**cluster, "y": round(top, 1), "height": round(height, 1)}
+            top += height + GAP
+        if at:
+            flows = np.array(period["flows"], dtype=np.float64)
+            ribbons += _ribbons(STEP * (at - 1) + NODE, columns[-1]["boxes"], boxes, flows)
+        columns.append({"label": period["label"], "x": STEP * at, "boxes": boxes})
+    return {
+        "width": STEP * (len(periods) - 1) + NODE,
+        "height": TOP + HEIGHT,
+        "columns": columns,
+        "ribbons": ribbons,
+        "node": NODE,
+    }
+
+
+def _ribbons(
+    x: int, left: dict[int, dict[str, Any]], right: dict[int, dict[str, Any]], flows: FloatArray
+) -> list[dict[str, Any]]:
+    """Ribbons as wide, at either end, as their part of the box there: the periods have different rows."""
+    from_left = flows / np.maximum(flows.sum(axis=1, keepdims=True), 1.0)
+    from_right = flows / np.maximum(flows.sum(axis=0), 1.0)
+    leaving = {cluster: box["y"] for cluster, box in left.items()}
+    arriving = {cluster: box["y"] for cluster, box in right.items()}
+    end, ribbons = x + STEP - NODE, []
+    middle = (x + end) / 2
+    for source, target in itertools.product(left, right):
+        if not flows[source, target]:
+            continue
+        begin, arrive = leaving[source], arriving[target]
+        wide = left[source]["height"] * from_left[source, target]
+        wide_there = right[target]["height"] * from_right[source, target]
+        leaving[source] += wide
+        arriving[target] += wide_there
+        ribbons.append(
+            {
+                "source": left[source]["name"],
+                "target": right[target]["name"],
+                "rows": float(flows[source, target]),
+                "share": float(from_left[source, target]),
+                "line": left[source]["line"],
+                "path": f"M{x},{begin:.1f}C{middle},{begin:.1f} {middle},{arrive:.1f} {end},{arrive:.1f}"
+                f"v{wide_there:.1f}C{middle},{arrive + wide_there:.1f} {middle},{begin + wide:.1f} "
+                f"{x},{begin + wide:.1f}Z",
+            }
+        )
+    return ribbons

@@ -1,0 +1,509 @@
+"use strict";
+// The explorer. catalpaExplorer(root, data, host) builds it inside an element; every host of it calls this function.
+// Text from the table only ever becomes textContent or an attribute's value, never markup.
+function catalpaExplorer(root, data, host = {}) {
+  const MISSING = /^\((missing|not seen at fit)\)$/;
+  const LEAST_ROWS = 5; // a category that fewer rows of a cluster have is no reason
+  const SVG = "http://www.w3.org/2000/svg";
+
+  // ---- elements
+
+  function element(name, attributes = {}, ...children) {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) {
+      if (value === undefined || value === null || value === false) continue;
+      if (key === "on") for (const [event, listener] of Object.entries(value)) made.addEventListener(event, listener);
+      else if (key === "style") for (const [property, one] of Object.entries(value)) made.style.setProperty(property, one);
+      else made.setAttribute(key, value === true ? "" : value);
+    }
+    made.append(...children.flat().filter((child) => child !== null && child !== undefined));
+    return made;
+  }
+
+  function shape(name, attributes, text) {
+    const made = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    if (text !== undefined) made.textContent = text;
+    return made;
+  }
+
+  const option = (value, text, selected) => element("option", { value, selected }, text);
+  const whole = (number) => Math.round(number).toLocaleString("en-US");
+
+  function percent(share) {
+    if (share > 0 && share < 0.01) return "<1\u00a0%";
+    if (share > 0.99 && share < 1) return ">99\u00a0%";
+    return `${Math.round(100 * share)}\u00a0%`;
+  }
+
+  // ---- what the page holds
+
+  function decoded(codes) {
+    if (!codes) return null;
+    const bytes = Uint8Array.from(atob(codes.base64), (letter) => letter.charCodeAt(0));
+    if (codes.bytes === 1) return bytes;
+    return Uint16Array.from({ length: bytes.length / 2 }, (_, at) => bytes[2 * at] + 256 * bytes[2 * at + 1]);
+  }
+
+  const columns = data.columns;
+  const codes = data.codes && data.codes.map(decoded);
+  const weights = data.weights && Float64Array.from(data.weights);
+  const labels = data.partitions.map((one) => decoded(one.labels));
+  const hasRows = codes !== null;
+
+  // What the reader has done: the number of clusters, filters, and names and merges for every number.
+  const state = {
+    at: data.model,
+    filters: [], // {column, category}
+    notes: host.notes || "",
+    byNumber: data.partitions.map((one) => ({
+      group: Array.from({ length: one.k }, (_, cluster) => cluster), // the cluster that each one is merged into
+      names: [...one.names],
+    })),
+  };
+
+  const partition = () => data.partitions[state.at];
+  const edits = () => state.byNumber[state.at];
+  const groups = () => [...new Set(edits().group)].sort((one, other) => one - other);
+  const nameOf = (cluster) => edits().names[cluster] || `cluster ${cluster}`;
+  const colourOf = (cluster, at = state.at) => {
+    const strand = data.partitions[at].strands[cluster];
+    return data.palette[strand % data.palette.length];
+  };
+
+  function chip(cluster) {
+    const colour = colourOf(cluster);
+    return element("span", { class: colour.dark ? "chip dark-ink" : "chip", style: { "--c": colour.colour } }, String(cluster));
+  }
+
+  // ---- counts
+
+  // One byte per row of the page: whether it passes the filters. Categories of one column are alternatives.
+  function passing() {
+    if (!state.filters.length) return null;
+    const wanted = new Map();
+    for (const { column, category } of state.filters) {
+      if (!wanted.has(column)) wanted.set(column, new Set());
+      wanted.get(column).add(category);
+    }
+    const passes = new Uint8Array(data.shown).fill(1);
+    for (const [column, categories] of wanted) {
+      const own = codes[column];
+      for (let row = 0; row < passes.length; row++) if (!categories.has(own[row])) passes[row] = 0;
+    }
+    return passes;
+  }
+
+  // Weight of the rows per cluster and category of every column, after filters and merges.
+  function counted() {
+    const one = partition(), passes = passing(), { group } = edits();
+    if (one.counts && !passes) return { sizes: merged(one.sizes, group), byColumn: one.counts.map((table) => mergedRows(table, group)) };
+    const own = labels[state.at], n = data.shown;
+    const sizes = new Float64Array(one.k);
+    const byColumn = columns.map((column) => Array.from({ length: one.k }, () => new Float64Array(column.categories.length)));
+    for (let row = 0; row < n; row++) if (!passes || passes[row]) sizes[group[own[row]]] += weights ? weights[row] : 1;
+    columns.forEach((column, at) => {
+      const table = byColumn[at], places = codes[at];
+      for (let row = 0; row < n; row++) if (!passes || passes[row]) table[group[own[row]]][places[row]] += weights ? weights[row] : 1;
+    });
+    return { sizes, byColumn };
+  }
+
+  function merged(sizes, group) {
+    const sums = new Float64Array(sizes.length);
+    sizes.forEach((size, cluster) => (sums[group[cluster]] += size));
+    return sums;
+  }
+
+  function mergedRows(table, group) {
+    const sums = table.map((row) => new Float64Array(row.length));
+    table.forEach((row, cluster) => row.forEach((count, at) => (sums[group[cluster]][at] += count)));
+    return sums;
+  }
+
+  let counts = null; // of the state as it is
+
+  // ---- reasons: categories that are more common in a cluster than elsewhere, one per column
+
+  function reasonsOf(cluster, most) {
+    const total = counts.sizes.reduce((sum, size) => sum + size, 0);
+    const inside = counts.sizes[cluster], outside = total - inside;
+    if (!inside || !outside) return [];
+    const best = new Map();
+    columns.forEach((column, at) => {
+      if (!column.clustered) return;
+      const table = counts.byColumn[at];
+      column.categories.forEach((category, place) => {
+        const rows = table[cluster][place];
+        if (rows < LEAST_ROWS) return;
+        const everywhere = table.reduce((sum, row) => sum + row[place], 0);
+        const share = rows / inside, elsewhere = (everywhere - rows) / outside;
+        if (share <= elsewhere) return;
+        // Bits that the category tells about the cluster; missing values come last.
+        const bits = share * Math.log2(share / Math.max(elsewhere, 0.5 / outside));
+        const reason = { column: column.name, category, share, elsewhere, bits, missing: MISSING.test(category) };
+        const known = best.get(voteOf(at));
+        if (!known || before(reason, known)) best.set(voteOf(at), reason);
+      });
+    });
+    return [...best.values()].sort((one, other) => (before(one, other) ? -1 : 1)).slice(0, most);
+  }
+
+  // Columns that repeat each other have one vote.
+  const voteOf = (at) => (columns[at].repeats === null ? `column ${at}` : `group ${columns[at].repeats}`);
+  const before = (one, other) => (one.missing !== other.missing ? other.missing : one.bits > other.bits);
+
+  // ---- the cluster of a row: the model's own whole numbers
+
+  function scored(row) {
+    const scoring = data.scoring, k = scoring.anchor.length;
+    const total = scoring.anchor.map(BigInt);
+    scoring.words.forEach((column, at) => {
+      const parent = column.parent === null ? 0 : row.places[column.parent] * column.width;
+      column.costs[parent + row.places[at]].forEach((cost, cluster) => (total[cluster] += BigInt(cost)));
+    });
+    if (scoring.numbers.length) {
+      const parts = new Float64Array(k);
+      scoring.numbers.forEach((column, at) => {
+        const value = row.numbers[at];
+        if (Number.isNaN(value)) return;
+        const unit = (value / 2 - column.low / 2) / column.half_span;
+        const scaled = toEven(Math.min(Math.max(unit, column.least), column.most) * scoring.ticks) / scoring.ticks;
+        for (let cluster = 0; cluster < k; cluster++) {
+          if (column.means[cluster] === null) continue;
+          const away = Math.abs(scaled - column.means[cluster]);
+          parts[cluster] += column.level[cluster] + column.scale[cluster] * (scoring.power === 2 ? away * away : away);
+        }
+      });
+      parts.forEach((part, cluster) => (total[cluster] += BigInt(toEven(Math.min(part, scoring.limit) * 2 ** scoring.shift))));
+    }
+    const least = total.reduce((one, other) => (other < one ? other : one));
+    const label = total.findIndex((cost) => cost <= least + BigInt(scoring.tie));
+    if (!scoring.soft) return { label, probabilities: null };
+    const odds = total.map((cost) => Math.exp(-Number(cost - least) * 2 ** -scoring.shift));
+    const sum = odds.reduce((one, other) => one + other, 0);
+    return { label, probabilities: odds.map((one) => one / sum) };
+  }
+
+  // Halves go to the even number, as in the model.
+  function toEven(number) {
+    const limit = 2 ** 52;
+    if (Math.abs(number) >= limit) return number;
+    return number < 0 ? -((-number + limit) - limit) : number + limit - limit;
+  }
+
+  // ---- parts of the page
+
+  const status = element("p", { class: "status", role: "status", "aria-live": "polite" });
+  const filterList = element("div", { class: "filters" });
+  const cards = element("div", { class: "cards" });
+  const flow = element("div", { class: "flow-box scroll" });
+  const crossBox = element("div"), versusBox = element("div"), tryBox = element("div");
+
+  function section(id, title, lead, ...children) {
+    return element("section", { id }, element("h2", {}, title), lead ? element("p", { class: "lead" }, lead) : null, ...children);
+  }
+
+  function labelled(text, control) {
+    return element("label", {}, text, control);
+  }
+
+  // -- the number of clusters
+  const shownNumber = element("output", {});
+  const slider = element("input", {
+    type: "range", min: 0, max: data.partitions.length - 1, step: 1, value: state.at, id: "clusters", "aria-label": "Number of clusters",
+    on: { input: (event) => { state.at = Number(event.target.value); changed(); } },
+  });
+  slider.value = state.at;
+  const numberLabel = element("label", { class: "number", for: "clusters" }, element("span", {}, "Number of clusters: ", shownNumber), slider);
+  numberLabel.hidden = data.partitions.length < 2;
+
+  // -- filters
+  const filterColumn = element("select", { id: "filter-column", on: { change: fillFilterCategories } },
+    columns.map((column, at) => option(at, column.name)));
+  const filterCategory = element("select", { id: "filter-category" });
+  function fillFilterCategories() {
+    filterCategory.replaceChildren(...columns[Number(filterColumn.value)].categories.map((category, place) => option(place, category)));
+  }
+  const addFilter = element("button", { type: "button", id: "add-filter", on: { click: () => {
+    const filter = { column: Number(filterColumn.value), category: Number(filterCategory.value) };
+    if (!state.filters.some((one) => one.column === filter.column && one.category === filter.category)) state.filters.push(filter);
+    changed();
+  } } }, "Show only these");
+
+  function drawFilters() {
+    filterList.replaceChildren(...state.filters.map((filter, at) => {
+      const column = columns[filter.column];
+      const text = `${column.name} = ${column.categories[filter.category]}`;
+      return element("button", { type: "button", "aria-label": `Remove the filter ${text}`, on: { click: () => { state.filters.splice(at, 1); changed(); } } }, `${text} ✕`);
+    }));
+    filterList.hidden = !state.filters.length;
+  }
+
+  // -- cards
+  function drawCards() {
+    const total = counts.sizes.reduce((sum, size) => sum + size, 0);
+    const order = groups().sort((one, other) => counts.sizes[other] - counts.sizes[one]);
+    cards.replaceChildren(...order.map((cluster) => {
+      const size = counts.sizes[cluster], colour = colourOf(cluster).colour;
+      const name = element("input", {
+        type: "text", value: edits().names[cluster] || "", placeholder: `cluster ${cluster}`, "aria-label": `Name of cluster ${cluster}`, maxlength: 200,
+        on: { change: (event) => { edits().names[cluster] = event.target.value.trim() || null; drawRest(); } },
+      });
+      const parts = edits().group.flatMap((target, part) => (target === cluster && part !== cluster ? [part] : []));
+      const others = order.filter((one) => one !== cluster);
+      const merge = element("select", { "aria-label": `Merge cluster ${cluster} into another`, on: { change: (event) => {
+        const target = Number(event.target.value);
+        edits().group = edits().group.map((one) => (one === cluster ? target : one));
+        changed();
+      } } }, option("", "merge into …"), others.map((one) => option(one, nameOf(one))));
+      const undo = parts.length ? element("button", { type: "button", on: { click: () => {
+        for (const part of parts) edits().group[part] = part;
+        changed();
+      } } }, `undo merge (${parts.join(", ")})`) : null;
+      // Clusters inside a cluster are sought by the program that serves the page.
+      const split = host.split && state.at === data.model && !parts.length
+        ? element("button", { type: "button", "data-split": cluster, on: { click: () => host.split(cluster) } }, "split") : null;
+      return element("article", { class: "card", style: { "--c": colour }, "data-cluster": cluster },
+        element("header", {}, chip(cluster), name, element("span", { class: "note" }, `${whole(size)} ${data.weighted ? "(weighted)" : "rows"}, ${percent(total ? size / total : 0)}`)),
+        element("div", { class: "bar", style: { "--c": colour } }, element("i", { style: { width: `${total ? (100 * size) / total : 0}%` } })),
+        element("ul", {}, reasonsOf(cluster, 4).map((reason) => element("li", {},
+          element("span", {}, reason.category, element("small", {}, `${reason.column}: ${percent(reason.share)}, elsewhere ${percent(reason.elsewhere)}`)),
+          element("span", { class: "pair", style: { "--c": colour } },
+            element("i", { style: { width: `${100 * reason.share}%` } }), element("u", { style: { left: `${100 * reason.elsewhere}%` } }))))),
+        element("div", { class: "acts" }, others.length ? merge : null, undo, split));
+    }));
+  }
+
+  // -- ribbons between the numbers of clusters
+  function drawFlow() {
+    const stages = data.partitions.length;
+    if (stages < 2) return;
+    const height = 240, top = 24, node = 18, gap = 3, step = Math.max(70, Math.min(150, 900 / (stages - 1)));
+    const svg = shape("svg", { class: "flow", viewBox: `-12 0 ${step * (stages - 1) + node + 24} ${height + top + 8}`, role: "img", "aria-label": "How clusters divide as their number grows" });
+    const scale = (height - gap * Math.max(...data.partitions.map((one) => one.k))) / data.total;
+    const boxes = [];
+    data.partitions.forEach((one, at) => {
+      // Beside where the rows come from, so that ribbons cross little.
+      const middles = one.sizes.map((_, cluster) => {
+        if (!at) return cluster;
+        const flows = data.flows[at - 1].map((row) => row[cluster]), sum = flows.reduce((x, y) => x + y, 0) || 1;
+        return flows.reduce((x, rows, from) => x + rows * (boxes[at - 1][from].y + boxes[at - 1][from].height / 2), 0) / sum;
+      });
+      let y = top;
+      const own = [];
+      for (const cluster of one.sizes.map((_, cluster) => cluster).sort((x, z) => middles[x] - middles[z])) {
+        own[cluster] = { y, height: one.sizes[cluster] * scale, left: y, right: y };
+        y += one.sizes[cluster] * scale + gap;
+      }
+      boxes.push(own);
+    });
+    data.flows.forEach((table, at) => {
+      const x = step * at + node, end = step * (at + 1), middle = (x + end) / 2;
+      const byPlace = (own) => own.map((_, cluster) => cluster).sort((one, other) => own[one].y - own[other].y);
+      for (const from of byPlace(boxes[at])) for (const to of byPlace(boxes[at + 1])) {
+        const wide = table[from][to] * scale;
+        if (wide < 0.2) continue;
+        const a = boxes[at][from].right, b = boxes[at + 1][to].left;
+        boxes[at][from].right += wide;
+        boxes[at + 1][to].left += wide;
+        svg.append(shape("path", { fill: colourOf(from, at).colour, d: `M${x},${a}C${middle},${a} ${middle},${b} ${end},${b}v${wide}C${middle},${b + wide} ${middle},${a + wide} ${x},${a + wide}Z` }));
+      }
+    });
+    data.partitions.forEach((one, at) => {
+      const chosen = at === state.at;
+      const text = shape("text", { x: step * at + node / 2, y: 15, "text-anchor": "middle", class: chosen ? "chosen" : "" }, String(one.k));
+      text.addEventListener("click", () => { state.at = at; slider.value = at; changed(); });
+      svg.append(text);
+      boxes[at].forEach((box, cluster) => {
+        const rect = shape("rect", { x: step * at, y: box.y, width: node, height: Math.max(box.height, 1), rx: 3, fill: colourOf(cluster, at).colour, class: chosen ? "chosen" : "" });
+        rect.append(shape("title", {}, `${state.byNumber[at].names[cluster] || `cluster ${cluster}`} of ${one.k}: ${whole(one.sizes[cluster])} rows`));
+        svg.append(rect);
+      });
+    });
+    flow.replaceChildren(svg);
+  }
+
+  // -- cross a column
+  const crossColumn = element("select", { id: "cross-column", on: { change: drawCross } }, columns.map((column, at) => option(at, column.clustered ? column.name : `${column.name} (not clustered)`)));
+  const crossWay = element("select", { id: "cross-way", on: { change: drawCross } }, option("cluster", "share of the cluster"), option("category", "share of the category"), option("rows", "rows"));
+  function drawCross() {
+    const at = Number(crossColumn.value), column = columns[at], table = counts.byColumn[at], shown = groups();
+    const sums = column.categories.map((_, place) => shown.reduce((sum, cluster) => sum + table[cluster][place], 0));
+    const total = sums.reduce((one, other) => one + other, 0) || 1;
+    const rowsOf = (cluster) => counts.sizes[cluster] || 1;
+    const cell = (rows, share) => element("td", { style: { "--a": crossWay.value === "rows" ? 0 : share.toFixed(3) }, title: `${whole(rows)} rows` }, crossWay.value === "rows" ? whole(rows) : percent(share));
+    const head = element("tr", {}, element("th", { scope: "col" }, column.name), element("th", { scope: "col" }, "all"), shown.map((cluster) => element("th", { scope: "col" }, element("span", { class: "name-of" }, chip(cluster), edits().names[cluster] || ""))));
+    const body = column.categories.flatMap((category, place) => sums[place] ? [element("tr", {}, element("th", { scope: "row" }, category),
+      cell(sums[place], sums[place] / total),
+      shown.map((cluster) => cell(table[cluster][place], table[cluster][place] / (crossWay.value === "category" ? sums[place] : rowsOf(cluster)))))] : []);
+    crossBox.replaceChildren(element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Cross-tabulation" },
+      element("table", { class: "cross" }, element("thead", {}, head), element("tbody", {}, body))));
+  }
+
+  // -- compare two clusters
+  const first = element("select", { id: "first-cluster", on: { change: drawVersus } }), second = element("select", { id: "second-cluster", on: { change: drawVersus } });
+  function fillVersus() {
+    const shown = groups();
+    [first, second].forEach((select, at) => {
+      const before = Number(select.value || NaN);
+      const chosen = shown.includes(before) && select.value !== "" ? before : shown[Math.min(at, shown.length - 1)];
+      select.replaceChildren(...shown.map((cluster) => option(cluster, nameOf(cluster), cluster === chosen)));
+    });
+    drawVersus();
+  }
+  const apart = (share) => Math.abs(share.one - share.other);
+  function drawVersus() {
+    const one = Number(first.value), other = Number(second.value);
+    if (one === other || !counts.sizes[one] || !counts.sizes[other]) {
+      versusBox.replaceChildren(element("p", { class: "lead" }, "Choose two clusters that hold rows."));
+      return;
+    }
+    const best = new Map();
+    columns.forEach((column, at) => {
+      const table = counts.byColumn[at];
+      column.categories.forEach((category, place) => {
+        const share = { column: column.name, category, one: table[one][place] / counts.sizes[one], other: table[other][place] / counts.sizes[other] };
+        const known = best.get(voteOf(at));
+        if (!known || apart(share) > apart(known)) best.set(voteOf(at), share);
+      });
+    });
+    const differences = [...best.values()].sort((x, y) => apart(y) - apart(x)).slice(0, 15);
+    versusBox.replaceChildren(element("div", { class: "versus" }, differences.flatMap((share) => [
+      element("span", {}, share.category, element("small", {}, ` (${share.column})`)),
+      element("span", { class: "two-bars" },
+        element("i", { style: { "--c": colourOf(one).colour, width: `${100 * share.one}%` } }),
+        element("i", { style: { "--c": colourOf(other).colour, width: `${100 * share.other}%` } })),
+      element("span", {}, `${percent(share.one)} and ${percent(share.other)}`)])));
+  }
+
+  // -- try a row
+  function buildTry() {
+    const scoring = data.scoring;
+    if (scoring.refused) {
+      tryBox.replaceChildren(element("p", { class: "lead" }, scoring.refused));
+      return;
+    }
+    const answer = element("div", { class: "answer", id: "answer", role: "status", "aria-live": "polite" });
+    const words = scoring.words.map((column, at) => column.edges
+      ? element("input", { type: "number", step: "any", "data-word": at })
+      : element("select", { "data-word": at }, column.choices.map((choice, place) => option(place, choice.text))));
+    const numbers = scoring.numbers.map((_, at) => element("input", { type: "number", step: "any", "data-number": at }));
+    const update = () => {
+      const missing = [];
+      const places = scoring.words.map((column, at) => {
+        if (!column.edges) return column.choices[Number(words[at].value)].place;
+        const value = words[at].value === "" ? NaN : Number(words[at].value);
+        if (!Number.isNaN(value)) return column.edges.filter((edge) => value >= edge).length;
+        const gone = column.choices.find((choice) => choice.text === "(missing)");
+        if (!gone) missing.push(column.name);
+        return gone ? gone.place : 0;
+      });
+      const values = numbers.map((input) => (input.value === "" ? NaN : Number(input.value)));
+      scoring.numbers.forEach((column, at) => { if (column.refused && Number.isNaN(values[at])) missing.push(column.name); });
+      if (missing.length) {
+        answer.replaceChildren(element("p", { class: "lead" }, `The model needs a value for ${missing.join(", ")}.`));
+        return;
+      }
+      const result = scored({ places, numbers: values });
+      const own = data.partitions[data.model], known = state.byNumber[data.model];
+      const called = (cluster) => known.names[cluster] || `cluster ${cluster}`;
+      const order = (result.probabilities || []).map((share, cluster) => ({ share, cluster })).sort((one, other) => other.share - one.share).slice(0, 5);
+      answer.dataset.label = result.label;
+      answer.replaceChildren(element("strong", {}, `${called(result.label)} of ${own.k}`),
+        ...order.map(({ share, cluster }) => element("div", {}, element("span", {}, called(cluster)),
+          element("span", { class: "bar", style: { "--c": colourOf(cluster, data.model).colour } }, element("i", { style: { width: `${100 * share}%` } })),
+          element("span", {}, percent(share)))));
+    };
+    const form = element("form", { class: "try", on: { input: update, submit: (event) => event.preventDefault() } },
+      scoring.words.map((column, at) => labelled(column.name, words[at])), scoring.numbers.map((column, at) => labelled(column.name, numbers[at])));
+    tryBox.replaceChildren(form, answer);
+    update();
+  }
+
+  // -- notes and files
+  const notes = element("textarea", { id: "notes", "aria-label": "Notes", on: {
+    input: (event) => { state.notes = event.target.value; },
+    change: () => { if (host.edited) host.edited(edited()); },
+  } });
+
+  notes.value = state.notes;
+
+  function save(name, text, type) {
+    if (host.save) return host.save(name, text);
+    const link = element("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    return undefined;
+  }
+
+  function edited() {
+    return {
+      title: data.title, n_clusters: partition().k,
+      names: Object.fromEntries(groups().filter((cluster) => edits().names[cluster]).map((cluster) => [cluster, edits().names[cluster]])),
+      merges: groups().map((cluster) => edits().group.flatMap((target, part) => (target === cluster ? [part] : []))).filter((parts) => parts.length > 1),
+      filters: state.filters.map(({ column, category }) => ({ column: columns[column].name, category: columns[column].categories[category] })),
+      notes: state.notes,
+    };
+  }
+
+  function labelsFile() {
+    // A cell that begins like a formula would be run by a spreadsheet; an apostrophe keeps it text.
+    const cell = (text) => `"${String(text).replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
+    const own = labels[state.at], { group } = edits();
+    return ["row,cluster,name", ...Array.from(own, (label, row) => `${row},${group[label]},${cell(nameOf(group[label]))}`)].join("\n") + "\n";
+  }
+
+  const saveNames = element("button", { type: "button", id: "save-names", on: { click: () => save("clusters.json", JSON.stringify(edited(), null, 2), "application/json") } }, "Save names and notes");
+  const saveLabels = element("button", { type: "button", id: "save-labels", on: { click: () => save("labels.csv", labelsFile(), "text/csv") } }, "Save labels");
+
+  // ---- drawing
+
+  function drawRest() {
+    if (host.edited) host.edited(edited());
+    drawFlow();
+    drawCross();
+    fillVersus();
+    if (!data.scoring.refused) tryBox.querySelector("form").dispatchEvent(new Event("input"));
+  }
+
+  function changed() {
+    counts = counted();
+    const total = counts.sizes.reduce((sum, size) => sum + size, 0);
+    shownNumber.textContent = groups().length === partition().k ? partition().k : `${partition().k}, merged into ${groups().length}`;
+    status.textContent = state.filters.length ? `${whole(total)} of ${whole(hasRows && data.shown < data.rows ? data.shown : data.total)} rows pass the filters.` : "";
+    drawFilters();
+    drawCards();
+    drawRest();
+  }
+
+  root.classList.add("explorer");
+  root.replaceChildren(
+    element("div", { class: "tools" }, numberLabel,
+      hasRows ? labelled("Filter", filterColumn) : null, hasRows ? labelled("to", filterCategory) : null, hasRows ? addFilter : null,
+      saveNames, hasRows && data.shown === data.rows ? saveLabels : null),
+    filterList, status,
+    section("clusters-found", "Clusters", "Bars are shares in the cluster; the mark is the share elsewhere. Click a name to change it.", cards),
+    data.partitions.length > 1 ? section("numbers", "From few clusters to many", "Every box is a cluster, as high as it has rows. Click a number to show its clusters.", flow) : "",
+    section("cross", "Cross with a column", null, element("div", { class: "pick" }, labelled("Column", crossColumn), labelled("Show", crossWay)), crossBox),
+    section("versus", "Compare two clusters", "The category of each column whose shares differ most.", element("div", { class: "pick" }, labelled("Cluster", first), labelled("and", second)), versusBox),
+    section("try", "Try a row", `The cluster that the model of ${data.partitions[data.model].k} clusters assigns.`, tryBox),
+    section("notes-part", "Notes", "Kept in the file of names and notes.", notes));
+  fillFilterCategories();
+  buildTry();
+  changed();
+  if (host.extend) {
+    const before = document.activeElement;
+    host.extend({
+      number: () => data.partitions[data.model].k,
+      edited: () => ({ ...edited() }),
+      save,
+      // Notes are about the table, and stay; names and merges belong to the clusters before.
+      show: (newer) => catalpaExplorer(root, newer, { ...host, notes: state.notes }),
+    }).then((panel) => {
+      root.prepend(panel);
+      if (before && before !== document.body) panel.querySelector("summary").focus();
+    });
+  }
+  return { state, changed };
+}

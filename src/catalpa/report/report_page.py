@@ -1,0 +1,156 @@
+"""The page of a fitted model and a table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from catalpa.estimator.base import Clusterer
+from catalpa.estimator.labelled import TableElsewhere, TableInHand, table_for_rows
+from catalpa.estimator.problem import fitted_of
+from catalpa.explain.formatting import percent
+from catalpa.plot.category_map import draw_categories
+from catalpa.plot.clarity import draw_clarity
+from catalpa.plot.fitting import draw_passes
+from catalpa.plot.merge_tree import draw_merges
+from catalpa.plot.relation_trees import MOST_ROWS
+from catalpa.plot.row_map import draw_map
+from catalpa.plot.theme import cluster_colour
+from catalpa.plot.view import drawn_rows, view_of
+from catalpa.report.against import against_columns, against_names, crossed, crossed_elsewhere
+from catalpa.report.document import Document, chip_class, needs_packages
+from catalpa.report.rows import extra_columns_of, separate_extra_columns
+from catalpa.report.summary import summarise
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Report(Document):
+    """What a model found in a table."""
+
+    template = "report.html.jinja"
+
+    def _charts(self) -> dict[str, Any]:
+        summary = self.summary
+        charts = {"map": draw_map(summary["map"], 980, 520)}
+        if len({event["cost"] for event in summary["fit"]["passes"]}) > 1:  # one height says nothing
+            charts["passes"] = draw_passes(summary["fit"]["passes"], 380, 220)
+        if clarity := summary["clarity"]:
+            names = summary["map"]["titles"]
+            charts["silhouettes"] = draw_clarity(clarity["values"], clarity["measure"], names, 400)
+        if summary["tree"]:
+            charts["tree"] = draw_merges(summary["tree"], 380)
+        if summary["categories"]:
+            charts["categories"] = draw_categories(summary["categories"], 980, 560)
+        return charts
+
+    def _content(self) -> dict[str, Any]:
+        summary, clusters = self.summary, self.summary["clusters"]
+        trees = summary["relations"] if summary["relations"] and summary["relations"]["columns"] else None
+        looks = {
+            "colours": [cluster_colour(one["cluster"]) for one in clusters],
+            "chips": [chip_class(one["cluster"]) for one in clusters],
+        }
+        # What the script needs: the trees, colours, and the cluster of every point of the map.
+        data = {
+            "relations": trees,
+            **looks,
+            "names": [one["name"] or f"cluster {one['cluster']}" for one in clusters],
+            "profile": summary["profile"],
+            "map_clusters": [point[2] for point in summary["map"]["points"]],
+        }
+        return {
+            **looks,
+            "data": script_json(data),
+            "trees": trees,
+            # Bars are drawn in parts of the largest; above 0, because they are divided by it.
+            "most_weight": max([1e-12, *(max(one["weights"]) for one in summary["weights"] or ())]),
+            "most_bits": max([1e-12, *(one["bits"] for one in summary["columns"])]),
+            "most_rows": MOST_ROWS,
+            "first_tree": _first_tree(trees) if trees else 0,
+            "crossings": _listed(summary["against"]),
+            "along": _along,
+            "whole": lambda share: percent(share).removesuffix(" %") if share else "",
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"Report({self.summary['title']!r}: {self.summary['table']['rows']:,} rows in "
+            f"{len(self.summary['clusters'])} clusters; .save('report.html') writes the page)"
+        )
+
+
+def report_of(model: Clusterer, X: Any, sample_weight: Any, against: Any, names: Any, title: str) -> Report:
+    """Look at a table through a fitted model; see ``Clusterer.report``."""
+    needs_packages()
+    table = table_for_rows(X, sample_weight, fitted_of(model).recipe)
+    if isinstance(table, TableElsewhere):
+        return _report_from_afar(model, table, against, names, title)
+    known, beside = separate_extra_columns(table.rows, fitted_of(model).schema, names)
+    wanted = against_columns(against, table.rows)
+    view = view_of(model, TableInHand(known, table.weights))
+    assert view.labels is not None
+    crossings = [crossed(view.labels, view.k, own, weights=view.weights) for own in wanted]
+    verdict = model._verdict_on(known) if view.is_fit_table else model.verdict_
+    return Report(summarise(view, title, beside, verdict) | {"against": _one_or_several(against, crossings)})
+
+
+def _report_from_afar(
+    model: Clusterer, table: TableElsewhere, against: Any, names: Any, title: str
+) -> Report:
+    """The page of a table elsewhere: all rows are counted where they are, a sample of them is looked at."""
+    wanted = against_names(against, table.source)
+    positions, rows = drawn_rows(table)
+    weight = None if table.weight is None else table.weight.name
+    beside = extra_columns_of(rows, positions, fitted_of(model).schema, names, weight)
+    view = view_of(model, table, drawn=(positions, rows))
+    crossings = crossed_elsewhere(model, table, wanted)
+    return Report(
+        summarise(view, title, beside, model.verdict_) | {"against": _one_or_several(against, crossings)}
+    )
+
+
+def _listed(crossings: Any) -> list[Any]:
+    """The cross-tabulations of a page, whether it has none, one or several."""
+    if crossings is None:
+        return []
+    return crossings if isinstance(crossings, list) else [crossings]
+
+
+def _one_or_several(against: Any, crossings: list[dict[str, Any]]) -> Any:
+    """The cross-tabulation of one column, a list of those of several; None if none was named."""
+    if against is None:
+        return None
+    return crossings if len(crossings) != 1 else crossings[0]
+
+
+def _first_tree(relations: Mapping[str, Any]) -> int:
+    """The column to begin with: the most telling one with more than two categories, all of them drawn."""
+    trees = relations["trees"][0]
+    wide = [at for at, tree in enumerate(trees) if len(tree["rows"]) > 2]
+    # A column of names or numbers of rows has too many categories to read, however much they tell.
+    whole = [at for at in wide if not trees[at]["left_out"]]
+    return next(iter([*whole, *wide]), 0)
+
+
+def _along(values: Sequence[float], column: Mapping[str, Any]) -> list[float]:
+    """Where numbers stand on the scale of their column, in percent; what lies beyond stands at its end."""
+    low, high = column["low"] / 2, column["high"] / 2  # halves: the largest floats have no range
+    return [
+        round(min(max(100 * (value / 2 - low) / (high - low), 0.0), 100.0), 2) if high > low else 50.0
+        for value in values
+    ]
+
+
+def script_json(document: Any) -> str:
+    r"""JSON that no text inside it can break out of a script element.
+
+    Examples
+    --------
+    >>> script_json({"category": "</script>"})
+    '{"category": "\\u003c/script\\u003e"}'
+    """
+    # ASCII only: line separators of Unicode end a statement in older scripts.
+    text = json.dumps(document, ensure_ascii=True, allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -1,0 +1,220 @@
+"""What a numeric column is by its shape, told from some rows: a number that is clipped, or ordered bins."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from catalpa.table.blocks import FloatArray, IntArray
+from catalpa.table.open import Table
+from catalpa.table.schema import Column, ColumnKind, Schema
+
+BINS = 8  # at most; the docstring of ``shaped`` tells the rule
+SPIKE = 0.2  # a value that so many of the cells hold is no point of a smooth curve
+CLIP = 3.0  # standard deviations around the median
+TENTHS_APART = 2.563  # standard deviations between the first and the last tenth of a normal column
+MOST_SKEW = 1.0
+
+
+def shaped(
+    schema: Schema, numbers: FloatArray, weights: IntArray | None, with_missing_values: Collection[str] = ()
+) -> Schema:
+    """The schema with every numeric column clipped or cut into ordered bins, and the reasons said.
+
+    A column of which one value fills a fifth of the cells, or whose skewness is beyond 1 after clipping, is
+    cut into at most eight bins of about equally many rows. Any other is clipped to its median plus and minus
+    three standard deviations, as told by its first and last tenth. A constant column stays as it is. The
+    shape is told from ``numbers`` (m, numeric), the rows that are looked at as they came, NaN where missing;
+    a weight of 2 counts as the row twice. ``with_missing_values`` names the columns with missing cells.
+
+    Examples
+    --------
+    >>> from catalpa.table import infer
+    >>> infer([[0.0], [0.0], [0.0], [0.0], [1.0], [2.0], [5.5], [40.0]], numbers="shape")
+    Schema of 1 column
+      x0  ordinal  5 categories: below 1, 1 to 2, 2 to 5.5, 5.5 to 40, 40 or more
+      - column 'x0' holds 0 in 50% of the cells looked at: cut into 5 ordered bins
+    """
+    weights = np.ones(len(numbers), dtype=np.int64) if weights is None else weights
+    known = (_Distinct.of(numbers[:, at], weights) for at in range(numbers.shape[1]))
+    made = dict(zip((column.name for column in schema.numeric), known, strict=True))
+    columns, decisions = [], list(schema.decisions)
+    for column in schema.columns:
+        if column.name not in made or column.low == column.high:
+            columns.append(column)
+            continue
+        hole = schema.missing == "category" and column.name in with_missing_values
+        shape, said = _shape(column, made[column.name], hole)
+        columns.append(shape)
+        decisions.append(f"column {column.name!r} {said}")
+    return replace(schema, columns=tuple(columns), decisions=tuple(decisions))
+
+
+def numbers_at(table: Table, schema: Schema, positions: IntArray) -> FloatArray:  # (m, numeric)
+    """The numeric columns of some rows of the table that the schema was made from, as they came."""
+    numbers = np.empty((len(positions), len(schema.numeric)))
+    cells = dict(zip(table.names, table.columns, strict=True))
+    for at, column in enumerate(schema.numeric):
+        numbers[:, at] = cells[column.name].floats()[positions]
+    return numbers
+
+
+@dataclass(frozen=True, eq=False)
+class _Distinct:
+    """The different numbers of a column in ascending order, and how often each is there."""
+
+    values: FloatArray  # (different,)
+    times: IntArray  # (different,) int64
+
+    @classmethod
+    def of(cls, numbers: FloatArray, weights: IntArray) -> _Distinct:
+        there = ~np.isnan(numbers) & (weights > 0)
+        values, place = np.unique(numbers[there] + 0.0, return_inverse=True)  # -0.0 becomes 0.0
+        times = np.zeros(len(values), dtype=np.int64)
+        np.add.at(times, place, weights[there])
+        return cls(values, times)
+
+    @property
+    def total(self) -> int:
+        return int(self.times.sum())
+
+    def half_quantile(self, share: float) -> float:
+        """Half of what np.quantile gives; the whole distance between two large numbers is not a number."""
+        place = (self.total - 1) * share
+        below = math.floor(place)
+        ends = np.cumsum(self.times)
+        at = np.searchsorted(ends, [below, min(below + 1, self.total - 1)], side="right")
+        one, other = (self.values[at] / 2).tolist()
+        part = place - below
+        return float(one + (other - one) * part if part < 0.5 else other - (other - one) * (1.0 - part))
+
+    def mean_of(self, terms: FloatArray) -> float:
+        """Mean of a term per value, rounded once: the same on every machine."""
+        return math.fsum((self.times * terms).tolist()) / self.total
+
+
+def _shape(column: Column, known: _Distinct, hole: bool) -> tuple[Column, str]:
+    """The column as its shape asks for it, and what is to be said of it."""
+    if not known.total:
+        return _binned(column, known, hole, "has no number in the rows looked at")
+    most = int(known.times.argmax())
+    share = int(known.times[most]) / known.total
+    if share >= SPIKE:
+        said = f"holds {known.values[most]:.6g} in {share:.0%} of the cells looked at"
+        return _binned(column, known, hole, said)
+    half_median = known.half_quantile(0.5)
+    half_spread = (known.half_quantile(0.9) - known.half_quantile(0.1)) / TENTHS_APART
+    skew = _skew(known, half_median, half_spread)
+    if abs(skew) > MOST_SKEW:
+        side = "right" if skew > 0 else "left"
+        return _binned(column, known, hole, f"leans to the {side} (skewness {skew:.2g} without outliers)")
+    low = max(column.low, 2 * (half_median - CLIP * half_spread))
+    high = min(column.high, 2 * (half_median + CLIP * half_spread))
+    clipped = replace(column, low=low, high=high, clipped=True)
+    return clipped, f"is taken as a number, clipped to {low:.6g} and {high:.6g}"
+
+
+def _skew(known: _Distinct, half_median: float, half_spread: float) -> float:
+    """Skewness of the clipped numbers; infinite where they are too close together to be told apart."""
+    if not half_spread > 0:
+        return math.inf
+    with np.errstate(over="ignore"):  # what is infinitely far away is clipped as well
+        clipped = np.clip((known.values / 2 - half_median) / half_spread, -CLIP, CLIP)
+    away = clipped - known.mean_of(clipped)
+    variance = known.mean_of(away * away)
+    return known.mean_of(away * away * away) / (variance * math.sqrt(variance))
+
+
+def _binned(column: Column, known: _Distinct, hole: bool, said: str) -> tuple[Column, str]:
+    whole = bool((known.values == np.floor(known.values)).all())
+    binned = cut_at(midrank_edges(known.values, known.times, BINS), column, hole, whole)
+    bins = len(binned.known)
+    return binned, f"{said}: cut into {bins} ordered bin{'s' if bins > 1 else ''}"
+
+
+def cut_at(edges: tuple[float, ...], column: Column, hole: bool, whole: bool = False) -> Column:
+    """A numeric column cut into ordered intervals; with ``hole``, missing cells are a category besides.
+
+    With ``whole``, the names of the intervals say that all numbers are whole.
+    """
+    categories = (*interval_labels(column.low, edges, column.high, whole), *((None,) if hole else ()))
+    return replace(column, kind=ColumnKind.ORDINAL, categories=categories, edges=edges)
+
+
+def quantile_edges(values: FloatArray, times: IntArray, bins: int) -> tuple[float, ...]:
+    """Inner borders of at most ``bins`` intervals; a value on a border belongs to the interval above.
+
+    Examples
+    --------
+    >>> quantile_edges(np.arange(1.0, 11.0), np.ones(10, dtype=int), 2)
+    (6.0,)
+    """
+    order = np.argsort(values)  # a tally has them in the order of the rows
+    before = np.cumsum(times[order]) - times[order]  # rows below each value
+    wanted = np.arange(1, bins) * times.sum() / bins
+    places = np.unique(np.searchsorted(before, wanted, side="left"))
+    return tuple(values[order][places[places < len(values)]].tolist())
+
+
+def midrank_edges(values: FloatArray, times: IntArray, bins: int) -> tuple[float, ...]:
+    """Inner borders of at most ``bins`` intervals that put each value where the middle of its rows lies.
+
+    A value's rows share an interval, and no interval is empty. ``values`` are different and ascending.
+
+    Examples
+    --------
+    >>> midrank_edges(np.array([0.0, 1.0, 2.0, 5.0, 40.0]), np.array([4, 1, 1, 1, 1]), 8)
+    (1.0, 2.0, 5.0, 40.0)
+    """
+    before = np.cumsum(times) - times
+    places = (2 * before + times) * bins // max(2 * int(times.sum()), 1)
+    return tuple(values[1:][np.diff(places) > 0].tolist())
+
+
+def interval_labels(
+    low: float, edges: tuple[float, ...], high: float, whole: bool = False
+) -> tuple[str, ...]:
+    """Names of the intervals between the borders, as people write them.
+
+    A number on a border belongs to the interval above it. With ``whole``, all numbers are whole.
+
+    Examples
+    --------
+    >>> interval_labels(0.0, (0.5, 2.0), 7.25)
+    ('below 0.5', '0.5 to 2', '2 or more')
+    >>> interval_labels(18, (19, 30, 45), 80, whole=True)
+    ('18', '19 to 29', '30 to 44', '45 or more')
+    """
+    if not edges:
+        return (f"{low:.6g} to {high:.6g}",) if low < high else (f"{low:.6g}",)
+    if whole:
+        starts, ends = (low, *edges), (*(edge - 1 for edge in edges), high)
+        inner = [_whole_range(start, end) for start, end in zip(starts, ends, strict=True)][1:-1]
+        first = f"{low:,.0f}" if edges[0] - 1 <= low else f"up to {edges[0] - 1:,.0f}"
+        last = f"{high:,.0f}" if edges[-1] >= high else f"{edges[-1]:,.0f} or more"
+        return (first, *inner, last)
+    texts = _distinct_texts(edges)
+    inner = [f"{left} to {right}" for left, right in pairwise(texts)]
+    return (f"below {texts[0]}", *inner, f"{texts[-1]} or more")
+
+
+def _whole_range(start: float, end: float) -> str:
+    return f"{start:,.0f}" if start == end else f"{start:,.0f} to {end:,.0f}"
+
+
+def _distinct_texts(numbers: tuple[float, ...]) -> list[str]:
+    """The numbers with as few digits as tell them apart, three at least."""
+    for digits in (3, 4, 6):
+        texts = [_rounded(number, digits) for number in numbers]
+        if len(set(texts)) == len(set(numbers)):
+            return texts
+    return [repr(number) for number in numbers]
+
+
+def _rounded(number: float, digits: int) -> str:
+    text = f"{float(f'{number:.{digits}g}'):,.10g}"
+    return f"{number:.{digits}g}" if "e" in text else text

@@ -1,0 +1,172 @@
+"""How the rows and names of a file are arranged: what was asked for, what was decided, and what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from catalpa.errors import ParameterError
+
+DEFAULT_JOIN = ": "  # between the lines of a header: "question: item"
+# Keys of a Data Package table dialect (Frictionless, version 2).
+_KEYS = {
+    "delimiter": "delimiter",
+    "encoding": "encoding",
+    "quote": "quoteChar",
+    "skip_initial_space": "skipInitialSpace",
+    "header": "headerRows",
+    "join": "headerJoin",
+    "skip_rows": "commentRows",
+    "sheet": "sheetName",
+}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a file is laid out. None means: to be found from the file.
+
+    Rows are counted from 1 as a spreadsheet program shows them, lines above the names and empty lines
+    included.
+
+    Attributes
+    ----------
+    delimiter, encoding : str or None
+        Of delimited text.
+    quote : str or None
+        Around fields of delimited text that hold delimiters.
+    skip_initial_space : bool or None
+        Whether blanks behind delimiters are left out.
+    header : tuple of int or None
+        Rows that hold the names of the columns; ``()`` if there are none.
+    join : str
+        Between the texts of several header rows.
+    skip_rows : tuple of int
+        Rows that are left out.
+    sheet : str or None
+        The sheet of a workbook.
+
+    Examples
+    --------
+    >>> Dialect(header=(1, 2), sheet="Data").to_json()
+    {'headerRows': [1, 2], 'headerJoin': ': ', 'sheetName': 'Data'}
+    """
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    quote: str | None = None
+    skip_initial_space: bool | None = None
+    header: tuple[int, ...] | None = None
+    join: str = DEFAULT_JOIN
+    skip_rows: tuple[int, ...] = ()
+    sheet: str | None = None
+
+    def __post_init__(self) -> None:
+        # Lists of a JSON file or of the user.
+        if self.header is not None:
+            object.__setattr__(self, "header", tuple(self.header))
+        object.__setattr__(self, "skip_rows", tuple(sorted(set(self.skip_rows))))
+        header = self.header or ()
+        if any(not _is_row(row) for row in (*header, *self.skip_rows)):
+            raise ParameterError(
+                f"header is {self.header!r} and skip_rows is {self.skip_rows!r}; rows are whole numbers "
+                "from 1, the first row of the file."
+            )
+        if list(header) != list(range(header[0], header[0] + len(header))) if header else False:
+            raise ParameterError(
+                f"header is {header}; several header rows have to follow each other: (1, 2)."
+            )
+        if set(header) & set(self.skip_rows):
+            raise ParameterError(
+                f"Row {min(set(header) & set(self.skip_rows))} is in header and in skip_rows."
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        """As a Data Package table dialect; what is not decided is left out."""
+        told: dict[str, Any] = {}
+        for name, key in _KEYS.items():
+            value = getattr(self, name)
+            if name == "header" and value == ():
+                told["header"] = False
+            elif value is not None and value != () and name != "join":
+                told[key] = list(value) if isinstance(value, tuple) else value
+            elif name == "join" and len(self.header or ()) > 1:
+                told[key] = value
+        return told
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> Dialect:
+        """The dialect that `to_json` wrote, or another Data Package table dialect.
+
+        Examples
+        --------
+        >>> Dialect.from_json({"headerRows": [3], "delimiter": ";"}).header
+        (3,)
+        """
+        values = {name: told[key] for name, key in _KEYS.items() if key in told}
+        if told.get("header") is False:
+            values["header"] = ()
+        return cls(**values)
+
+    def updated(self, **given: Any) -> Dialect:
+        """The same with everything that was given and is not None.
+
+        Examples
+        --------
+        >>> Dialect(delimiter=";").updated(delimiter=None, sheet="b").delimiter
+        ';'
+        """
+        return replace(self, **{name: value for name, value in given.items() if value is not None})
+
+
+ANY = Dialect()  # everything is to be found
+
+
+def dialect_of(
+    dialect: Dialect | None,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    header: int | Sequence[int] | None = None,
+    skip_rows: int | Sequence[int] | None = None,
+    sheet: str | int | None = None,
+) -> Dialect:
+    """One dialect from a whole one and single settings, which go before it.
+
+    Examples
+    --------
+    >>> dialect_of(Dialect(delimiter=";"), header=2, skip_rows=5).to_json()
+    {'delimiter': ';', 'headerRows': [2], 'commentRows': [5]}
+    """
+    return (dialect or ANY).updated(
+        delimiter=delimiter,
+        encoding=encoding,
+        header=(header,) if isinstance(header, int) else header,
+        skip_rows=(skip_rows,) if isinstance(skip_rows, int) else skip_rows,
+        sheet=None if sheet is None else str(sheet),
+    )
+
+
+def _is_row(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+@dataclass(frozen=True)
+class FileFinding:
+    """One thing that was found in a file, in a sentence for its reader.
+
+    Attributes
+    ----------
+    kind : str
+        "title", "second header", "no header", "names", "quotes", "encoding", "sheets", "footer" or "total".
+    message : str
+    safe : bool
+        Whether it was acted on. If not, it is proposed only.
+    rows : tuple of int
+        Rows of the file that it is about, counted from 1.
+    """
+
+    kind: str
+    message: str
+    safe: bool = True
+    rows: tuple[int, ...] = ()

@@ -1,0 +1,122 @@
+"""Files of SPSS, Stata and SAS as Arrow tables, with their codebooks; read by pyreadstat."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, time
+from typing import Any
+
+import pyarrow as pa
+
+from catalpa.errors import TableError, needing
+from catalpa.table.codebook import Answer, Codebook, CodebookColumn, code_text, distinct_labels
+from catalpa.table.files.workbooks import typed_cells
+
+READERS = {
+    "spss": ("read_sav", "SPSS"),
+    "portable": ("read_por", "SPSS"),
+    "stata": ("read_dta", "Stata"),
+    "sas": ("read_sas7bdat", "SAS"),
+    "transport": ("read_xport", "SAS"),
+}
+
+
+def read_labelled(content: bytes, name: str, form: str) -> tuple[pa.Table, Codebook]:
+    """The rows of a file of a statistics program, with labels in place of codes, and its codebook.
+
+    A column whose values all have labels holds the labels; a column with labels for some values only, such
+    as the ends of a scale, keeps its numbers. What the file calls missing is missing.
+    """
+    with needing(f"Reading {name} needs pyreadstat", "'catalpa[spss]'"):
+        import pyreadstat
+    reader, program = READERS[form]
+    try:
+        cells, meta = _read(getattr(pyreadstat, reader), content, form)
+    except Exception as error:  # pyreadstat has errors of its own, and of what it is made of
+        raise TableError(
+            f"{name} cannot be read as a file of {program}: it is damaged, or something else."
+        ) from error
+    if not cells:
+        raise TableError(f"{name} has no columns.")
+    table = pa.table({column: _column(list(values)) for column, values in cells.items()})
+    if table.num_rows == 0:
+        raise TableError(f"{name} has names of columns but no rows.")
+    book = Codebook({column: _known(column, list(cells[column]), meta) for column in cells})
+    return _labelled(table, book), book
+
+
+def _read(reader: Any, content: bytes, form: str) -> tuple[Mapping[str, Any], Any]:
+    settings: dict[str, Any] = {"output_format": "dict"}
+    if form in ("spss", "stata", "sas"):
+        settings["user_missing"] = True
+    cells, meta = reader(io.BytesIO(content), **settings)
+    return cells, meta
+
+
+def _column(cells: Sequence[Any]) -> pa.Array:
+    values = [_plain(cell) for cell in cells]
+    kinds = {type(value) for value in values if value is not None}
+    if kinds == {str}:
+        return pa.array(values, pa.string())  # text of these programs is never a number
+    return typed_cells(values, ".", ())
+
+
+def _plain(cell: Any) -> Any:
+    """A cell as Python has it; None if it is missing."""
+    value = cell.item() if hasattr(cell, "item") else cell
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, str):
+        return value.rstrip() or None
+    return value if isinstance(value, bool | int | float | date | datetime | time) else str(value)
+
+
+def _known(column: str, cells: Sequence[Any], meta: Any) -> CodebookColumn:
+    """What the file says of a column."""
+    title = (meta.column_names_to_labels or {}).get(column) or ""
+    labels = {
+        code_text(code): str(label).strip()
+        for code, label in meta.variable_value_labels.get(column, {}).items()
+    }
+    gone = _missing_codes(column, cells, meta)
+    answers = distinct_labels(Answer(code, label) for code, label in labels.items() if code not in gone)
+    missing = tuple(Answer(code, labels.get(code, code)) for code in gone)
+    return CodebookColumn(title.strip(), answers, False, missing)
+
+
+def _missing_codes(column: str, cells: Sequence[Any], meta: Any) -> list[str]:
+    """Codes in the column, or with labels, that the file declares missing."""
+    codes = [_plain(cell) for cell in cells]
+    labelled = list(meta.variable_value_labels.get(column, {}))
+    different = dict.fromkeys(code for code in (*labelled, *codes) if code is not None)
+    ranges = (meta.missing_ranges or {}).get(column, [])
+    letters = {str(letter) for letter in (meta.missing_user_values or {}).get(column, [])}
+    return [
+        code_text(code)
+        for code in different
+        if str(code) in letters or any(_within(code, one["lo"], one["hi"]) for one in ranges)
+    ]
+
+
+def _within(code: Any, low: Any, high: Any) -> bool:
+    try:
+        return bool(low <= code <= high)
+    except TypeError:  # a number and a text
+        return False
+
+
+def _labelled(table: pa.Table, book: Codebook) -> pa.Table:
+    """The table with labels, where all values of a column have one, and without what is missing."""
+    for at, name in enumerate(table.column_names):
+        known = book.columns[name]
+        codes = {one.code for one in (*known.answers, *known.missing)}
+        values = table.column(at).unique().to_pylist()
+        every = all(value is None or code_text(value) in codes for value in values)
+        applied = known if every else CodebookColumn(missing=known.missing)
+        if applied.answers or applied.missing:
+            table = Codebook({name: applied}).apply(table)
+            if not every:
+                table = table.set_column(at, name, pa.chunked_array([_column(table.column(at).to_pylist())]))
+    return table

@@ -1,0 +1,86 @@
+"""Rows of a table that are none of its cases: sums of the others, and remarks. They are proposed only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from catalpa.table.files.dialect import FileFinding
+from catalpa.table.files.header import short
+
+FEWEST_ROWS, FEWEST_COLUMNS = 3, 3
+CLOSE = 0.05  # of a sum
+NAMES = ("total", "totals", "grand total", "sum", "all", "overall", "summe", "gesamt", "insgesamt", "land")
+
+
+def odd_rows(table: pa.Table, row_of: Callable[[int], int]) -> tuple[FileFinding, ...]:
+    """The first or the last row, if it holds the sums of the others; the last one, if it is a remark.
+
+    Examples
+    --------
+    >>> rows = pa.table({"town": ["A", "B", "C", "all"], **{c: [1, 2, 3, 6] for c in "xyz"}})
+    >>> odd_rows(rows, lambda place: place + 2)[0].message
+    'Row 5 ("all") looks like a total. Leave it out with --skip-rows 5.'
+    """
+    if table.num_rows <= FEWEST_ROWS:
+        return ()
+    last = table.num_rows - 1
+    totals = [place for place in (0, last) if _is_total(table, place)]
+    findings = [_finding(table, place, row_of(place), "a total") for place in totals]
+    if not findings and _is_remark(table, last):
+        findings.append(_finding(table, last, row_of(last), "a remark"))
+    return tuple(findings)
+
+
+def _finding(table: pa.Table, place: int, row: int, what: str) -> FileFinding:
+    text = _text(table, place)
+    named = f' ("{short(text)}")' if text else ""
+    message = f"Row {row:,}{named} looks like {what}. Leave it out with --skip-rows {row}."
+    return FileFinding("total", message, safe=False, rows=(row,))
+
+
+def _text(table: pa.Table, place: int) -> str:
+    """The longest text of a row, which says most about it."""
+    cells = [column[place].as_py() for column in table.columns if _holds_text(column)]
+    return max((str(cell) for cell in cells if cell is not None), key=len, default="")
+
+
+def _holds_text(column: pa.ChunkedArray) -> bool:
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _is_number(column: pa.ChunkedArray) -> bool:
+    return bool(pa.types.is_integer(column.type) or pa.types.is_floating(column.type))
+
+
+def _is_total(table: pa.Table, place: int) -> bool:
+    fitting = largest = numbers = 0
+    for column in table.columns:
+        if not _is_number(column) or (cell := column[place].as_py()) is None:
+            continue
+        others = (pc.sum(column).as_py() or 0) - cell
+        beside = np.asarray(pc.max(column).as_py(), dtype=float)
+        numbers += 1
+        fitting += bool(others and cell and abs(cell - others) <= CLOSE * abs(others))
+        largest += bool(cell == beside and cell > 0)
+    if numbers < FEWEST_COLUMNS:
+        return False
+    texts = [
+        str(column[place].as_py() or "").strip().lower() for column in table.columns if _holds_text(column)
+    ]
+    named = any(text in NAMES for text in texts)
+    return fitting >= 0.6 * numbers or (named and largest >= 0.6 * numbers)
+
+
+def _is_remark(table: pa.Table, place: int) -> bool:
+    """Whether a row has one cell, of words, in a table of several columns."""
+    cells = [column[place].as_py() for column in table.columns]
+    filled = [cell for cell in cells if cell is not None]
+    if len(cells) < FEWEST_COLUMNS or len(filled) != 1 or not isinstance(filled[0], str):
+        return False
+    before = [column[place - 1].as_py() for column in table.columns]
+    return " " in filled[0].strip() and sum(cell is not None for cell in before) > 1

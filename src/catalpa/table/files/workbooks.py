@@ -1,0 +1,232 @@
+"""Sheets of workbooks (Excel, LibreOffice) as Arrow tables, read by python-calamine."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time
+from statistics import median
+from typing import Any
+
+import pyarrow as pa
+
+from catalpa.errors import TableError, needing
+from catalpa.table.files.delimited import BLANK_SPELLINGS, MISSING_SPELLINGS, FieldKind, read_fields
+from catalpa.table.files.dialect import Dialect, FileFinding
+from catalpa.table.files.header import find_header
+
+ERRORS = ("#N/A", "#DIV/0!", "#REF!", "#NAME?", "#NULL!", "#NUM!", "#VALUE!", "#SPILL!", "#CALC!")
+LARGEST_EXACT = 2**53
+_PERCENT = re.compile(r"[0-9.,]+\s?%")
+
+
+@dataclass(frozen=True)
+class SheetTable:
+    """The rows of a sheet, how they are laid out, and what was found.
+
+    ``rows`` are the rows of the sheet that the rows of the table come from, counted from 1.
+    """
+
+    table: pa.Table
+    dialect: Dialect
+    findings: tuple[FileFinding, ...]
+    rows: tuple[int, ...]
+
+
+def read_workbook(
+    content: bytes, name: str, dialect: Dialect | None = None, decimal: str = ".", na: Sequence[str] = ()
+) -> SheetTable:
+    """The rows of one sheet; without a sheet in the dialect, of the longest one."""
+    asked = dialect or Dialect()
+    with needing(f"Reading {name} needs python-calamine", "'catalpa[excel]'"):
+        import python_calamine as calamine
+    try:
+        workbook = calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
+        sheet, several = _sheet(workbook, name, asked.sheet)
+        cells = sheet.to_python(skip_empty_area=False)
+        spans = sheet.merged_cell_ranges or []
+    except calamine.PasswordError as error:
+        raise TableError(f"{name} is protected by a password. Save it without one.") from error
+    except TableError:
+        raise
+    except Exception as error:  # calamine has errors of its own, and of what it is made of
+        raise TableError(f"{name} cannot be read as Excel: it is damaged, or something else.") from error
+    findings = several
+    cells = _with_merged_rows(cells, spans)
+    used = _used_columns(cells)
+    if sum(any(not _empty(cell) for cell in row) for row in cells) < 2:
+        raise TableError(
+            f"The sheet {sheet.name!r} of {name} needs a row with the names of the columns, and rows."
+        )
+    rows = [[row[column] for column in used] for row in cells]
+    for number in asked.skip_rows:
+        if number <= len(rows):
+            rows[number - 1] = [""] * len(used)
+    texts = [[cell_text(cell) for cell in row] for row in rows[:400]]
+    places = None if asked.header is None else tuple(row - 1 for row in asked.header)
+    if places and places[-1] >= len(rows) - 1:
+        raise TableError(f"header is {asked.header}, but the sheet {sheet.name!r} has {len(rows)} rows.")
+    header = find_header(texts, len(used), places, asked.join, _spanning(spans, len(used)))
+    if asked.header is None and _is_report(rows[header.first :]):
+        raise TableError(
+            f"The sheet {sheet.name!r} of {name} looks like a report, not one row per case: its first column "
+            "is mostly empty, and many rows are filled in part, with percentages. Give the table it was made "
+            "from, or the row with the names of the columns (header, --header)."
+        )
+    kept = [at for at in range(header.first, len(rows)) if any(not _empty(cell) for cell in rows[at])]
+    if not kept:
+        raise TableError(f"The sheet {sheet.name!r} of {name} has names of columns but no rows.")
+    missing = (*MISSING_SPELLINGS, *BLANK_SPELLINGS, *ERRORS, *na)
+    columns = {
+        column: typed_cells([rows[at][place] for at in kept], decimal, missing)
+        for place, column in enumerate(header.names)
+    }
+    decided = replace(asked, header=tuple(place + 1 for place in header.rows), sheet=sheet.name)
+    return SheetTable(pa.table(columns), decided, (*findings, *header.findings), tuple(at + 1 for at in kept))
+
+
+def _sheet(workbook: Any, name: str, asked: str | None) -> tuple[Any, tuple[FileFinding, ...]]:
+    """The sheet that was asked for by its name or number, or the longest one."""
+    names = [one.name for one in workbook.sheets_metadata if str(one.typ).endswith(".WorkSheet")]
+    if asked is not None:
+        if asked in names:
+            return workbook.get_sheet_by_name(asked), ()
+        if asked.isdigit() and 1 <= int(asked) <= len(names):
+            return workbook.get_sheet_by_name(names[int(asked) - 1]), ()
+        raise TableError(f"{name} has no sheet {asked!r}. Its sheets are {names}.")
+    visible = [one.name for one in workbook.sheets_metadata if str(one.visible).endswith(".Visible")]
+    shown = [one for one in names if one in visible]
+    sheets = [workbook.get_sheet_by_name(one) for one in shown or names]
+    if not sheets:
+        raise TableError(f"{name} has no sheet with rows.")
+    longest = max(sheets, key=lambda sheet: sheet.height)
+    filled = [sheet for sheet in sheets if sheet.height > 1]
+    if len(filled) < 2:
+        return longest, ()
+    listed = ", ".join(one.name for one in filled)
+    message = (
+        f'The workbook has {len(filled)} sheets with rows; reading "{longest.name}" '
+        f"({longest.height - 1:,} rows). Use --sheet to pick another: {listed}."
+    )
+    return longest, (FileFinding("sheets", message),)
+
+
+def _with_merged_rows(cells: list[list[Any]], spans: Sequence[Any]) -> list[list[Any]]:
+    """The cells with those that are merged over several rows of one column filled."""
+    for (top, left), (bottom, right) in spans:
+        if left == right and bottom > top and bottom < len(cells) and left < len(cells[top]):
+            for row in range(top + 1, bottom + 1):
+                cells[row][left] = cells[top][left]
+    return cells
+
+
+def _spanning(spans: Sequence[Any], width: int) -> frozenset[int]:
+    """Rows with cells that are merged over several columns, but not over all, as titles are."""
+    return frozenset(
+        top for (top, left), (_, right) in spans if left < right and right - left + 1 < 0.9 * width
+    )
+
+
+def _used_columns(cells: Sequence[Sequence[Any]]) -> list[int]:
+    """Columns with a cell in more than one row, or with a name beside others: empty ones are left out."""
+    width = max((len(row) for row in cells), default=0)
+    return [
+        column
+        for column in range(width)
+        if any(column < len(row) and not _empty(row[column]) for row in cells)
+    ]
+
+
+def _empty(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, str) and not cell.strip())
+
+
+def cell_text(cell: Any) -> str:
+    """A cell as it would stand in a CSV file.
+
+    Examples
+    --------
+    >>> cell_text(2.0), cell_text(True), cell_text(datetime(2024, 1, 31)), cell_text(None)
+    ('2', 'True', '2024-01-31', '')
+    """
+    if cell is None:
+        return ""
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < LARGEST_EXACT:
+        return str(int(cell))
+    if isinstance(cell, datetime):
+        return cell.date().isoformat() if cell.time() == time() else cell.isoformat(" ")
+    return cell.isoformat() if isinstance(cell, date | time) else str(cell)
+
+
+def typed_cells(cells: Sequence[Any], decimal: str, missing: Sequence[str]) -> pa.Array:
+    """A column of cells as Arrow has it: a workbook gives every cell a type, and a column may have several.
+
+    Examples
+    --------
+    >>> typed_cells([1.0, "", 2.0], ".", [""]).to_pylist(), typed_cells([1.0, "a"], ".", [""]).to_pylist()
+    ([1, None, 2], ['1', 'a'])
+    """
+    gone = set(missing)
+    values = [None if cell is None or (isinstance(cell, str) and cell in gone) else cell for cell in cells]
+    kinds = {type(value) for value in values if value is not None}
+    if not kinds:
+        return pa.nulls(len(values))
+    if kinds == {bool}:
+        return pa.array(values, pa.bool_())
+    if kinds <= {int, float}:
+        return _numbers(values)
+    if kinds <= {date, datetime}:
+        return _moments(values)
+    if kinds == {time}:
+        return pa.array(values, pa.time64("us")).cast(pa.time32("s"), safe=False)
+    texts = pa.array([None if value is None else cell_text(value) for value in values], pa.string())
+    kind, numbers = read_fields(texts, decimal)
+    if kind in (FieldKind.WHOLE, FieldKind.NUMBER) and kinds <= {str, int, float}:
+        return numbers
+    return texts
+
+
+def _numbers(values: Sequence[Any]) -> pa.Array:
+    whole = all(value is None or float(value).is_integer() for value in values)
+    exact = whole and all(value is None or abs(value) < LARGEST_EXACT for value in values)
+    if exact:
+        return pa.array([None if value is None else int(value) for value in values], pa.int64())
+    return pa.array([None if value is None else float(value) for value in values], pa.float64())
+
+
+def _moments(values: Sequence[Any]) -> pa.Array:
+    """Days, if no moment has a time of day."""
+    clocks = [isinstance(value, datetime) and value.time() != time() for value in values]
+    if any(clocks):
+        full = [
+            value if value is None or isinstance(value, datetime) else datetime.combine(value, time())
+            for value in values
+        ]
+        return pa.array(full, pa.timestamp("us"))
+    return pa.array([value.date() if isinstance(value, datetime) else value for value in values], pa.date32())
+
+
+def _is_report(rows: Sequence[Sequence[Any]]) -> bool:
+    """Whether rows are those of a cross-table: few first cells, many rows filled in part, and percentages."""
+    filled = [[not _empty(cell) for cell in row] for row in rows]
+    filled, rows = (
+        [cells for cells in filled if any(cells)],
+        [row for row, cells in zip(rows, filled, strict=True) if any(cells)],
+    )
+    if len(rows) < 6 or len(rows[0]) < 3:
+        return False
+    first_empty = sum(not cells[0] for cells in filled) / len(filled)
+    usual = median(sum(cells) for cells in filled)
+    full = max(usual, 0.75 * max(sum(cells) for cells in filled))
+    partly = sum(sum(cells) < 0.7 * full for cells in filled) / len(filled)
+    numbers = [cell for row in rows for cell in row if _is_number(cell)]
+    shares = sum(isinstance(cell, str) or 0 < abs(cell) < 1 for cell in numbers)
+    return first_empty >= 0.5 and partly >= 0.2 and len(numbers) >= 10 and shares >= 0.3 * len(numbers)
+
+
+def _is_number(cell: Any) -> bool:
+    if isinstance(cell, str):
+        return _PERCENT.fullmatch(cell.strip()) is not None
+    return isinstance(cell, int | float) and not isinstance(cell, bool)

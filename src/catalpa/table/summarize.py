@@ -1,0 +1,339 @@
+"""What some rows of a table say about its columns, and what looks odd; what several batches say adds."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from catalpa.errors import ParameterError, TableError, UnknownColumn
+from catalpa.table.cell_types import LARGEST_EXACT, NUMBER_KINDS, CellKind, joined_kind
+from catalpa.table.cells import Cells, DictionaryCells, Numbers, one_order
+from catalpa.table.open import open_table
+from catalpa.table.schema import (
+    CategoricalFeatures,
+    Column,
+    ColumnKind,
+    Dtype,
+    Key,
+    TableSettings,
+    category_key,
+)
+
+FEW = 20  # whole numbers with more different values than this are measured, not categories
+MAX_CATEGORIES = 1000  # a nominal column with more categories is warned about
+IDENTIFIER_ROWS = 20  # from this many rows on, (nearly) all rows different looks like an identifier
+NEARLY_ALL = 0.9  # share of cells that are different in a column of names or free texts
+MANY_NUMBERS = 20  # different numbers of a column from which it is no list of grades
+FEW_WORDS = 3  # different words among them that stand for "no number"
+LOOKED_AT = 50 * FEW  # cells that tell many numbers from few, so that no tally of millions is made
+
+LOOK_FIRST = "catalpa.look(X) lists what is in a table, and recipe=catalpa.look(X).recipe mends it."
+
+Tally: TypeAlias = Counter[Key]
+
+_NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Rows, missing cells, range and different values of a column.
+
+    ``tally`` is None for numbers whose different values were too many, or not asked for; ``total`` is the sum
+    of whole numbers.
+    """
+
+    name: str
+    family: CellKind
+    dtype: Dtype
+    n: int
+    missing: int
+    tally: Tally | None
+    whole: bool = False
+    low: float = np.inf
+    high: float = -np.inf
+    total: int = 0
+
+    @property
+    def present(self) -> int:
+        return self.n - self.missing
+
+    @property
+    def is_number(self) -> bool:
+        return self.family in NUMBER_KINDS and self.present > 0
+
+    def __add__(self, other: Summary) -> Summary:
+        # A batch of missing cells only says nothing about the type of a column.
+        family = self.family if self.family is other.family else _joined(self, other)
+        tally = None if self.tally is None or other.tally is None else self.tally + other.tally
+        return Summary(
+            self.name,
+            family,
+            _joined_dtype(self, other),
+            self.n + other.n,
+            self.missing + other.missing,
+            tally,
+            all(part.whole for part in (self, other) if part.present),
+            min(self.low, other.low),
+            max(self.high, other.high),
+            self.total + other.total,
+        )
+
+
+def _joined(one: Summary, other: Summary) -> CellKind:
+    if not other.present:
+        return one.family
+    if not one.present:
+        return other.family
+    family = joined_kind((one.family, other.family))
+    lists = CellKind.LISTS in (one.family, other.family)
+    # Of many numbers the different ones are not kept, and cannot be categories beside others.
+    if family is CellKind.MIXED and (lists or one.tally is None or other.tally is None):
+        raise TableError(
+            f"Column {one.name!r} holds {one.family.value} in some rows and "
+            f"{other.family.value} in later ones. Give it one type."
+        )
+    return family
+
+
+def _joined_dtype(one: Summary, other: Summary) -> Dtype:
+    if not one.present and other.present:
+        return other.dtype
+    if one.present and other.present and joined_kind((one.family, other.family)) is CellKind.MIXED:
+        return replace(one.dtype, inner="")  # no type holds all of them
+    if one.dtype.declared is None or other.dtype.declared is None:
+        return one.dtype
+    if one.dtype.ordered and other.dtype.ordered:
+        return replace(one.dtype, declared=one_order(one.name, one.dtype.declared, other.dtype.declared))
+    return replace(one.dtype, declared=tuple(dict.fromkeys(one.dtype.declared + other.dtype.declared)))
+
+
+def _summarize(name: str, cells: Cells, *, every_value: bool) -> Summary:
+    """Summarize one column; ``every_value`` keeps all different numbers, however many."""
+    summary = Summary(name, cells.family, cells.dtype, len(cells), cells.missing, Counter(), whole=True)
+    if not isinstance(cells, Numbers):
+        return _with_range(replace(summary, tally=_tally(cells), whole=False))
+    present = cells.present
+    if len(present) == 0:
+        return summary
+    whole = cells.family is CellKind.INTEGER or bool((np.floor(present) == present).all())
+    wanted = every_value or (whole and len(np.unique(present[:LOOKED_AT])) <= FEW)
+    tally = _tally(cells.coded()) if wanted else None
+    low, high = float(present.min()), float(present.max())
+    # Only if it is exact: ends as floats, and a sum of 64 bits, taken from the lowest number on.
+    exact = cells.family is CellKind.INTEGER and max(-low, high) <= LARGEST_EXACT and high - low < 2**31
+    first = int(low) if exact else 0
+    total = int((present.astype(np.int64) - first).sum()) + first * len(present) if exact else 0
+    return replace(summary, tally=tally, whole=whole, low=low, high=high, total=total)
+
+
+def _with_range(summary: Summary) -> Summary:
+    """The summary of coded cells with the range of those that are numbers, which no type of NumPy holds."""
+    if not summary.is_number:
+        return summary
+    values = [value for _, value in summary.tally or ()]
+    whole = all(value == int(value) for value in values)
+    return replace(summary, whole=whole, low=float(min(values)), high=float(max(values)))
+
+
+def _tally(cells: DictionaryCells) -> Tally:
+    tally: Tally = Counter()
+    for value, times in zip(cells.values, cells.times().tolist(), strict=True):
+        if times:
+            key = category_key(value)
+            tally[key] = tally.get(key, 0) + times  # an Arrow dictionary may hold a value twice
+    return tally
+
+
+@dataclass(frozen=True)
+class TableSummary:
+    """A summary of every column, those that the user listed as categories, and where the table came from."""
+
+    summaries: tuple[Summary, ...]
+    listed: frozenset[str] | None  # None leaves the decision to the values
+    library: str
+    named: bool
+
+    @property
+    def names(self) -> list[str]:
+        return [summary.name for summary in self.summaries]
+
+    @property
+    def with_missing_values(self) -> frozenset[str]:
+        """Names of the columns that have missing cells."""
+        return frozenset(summary.name for summary in self.summaries if summary.missing)
+
+    def __add__(self, other: TableSummary) -> TableSummary:
+        if other.names != self.names:
+            raise TableError(f"A batch has the columns {other.names}, the first {self.names}.")
+        pairs = zip(self.summaries, other.summaries, strict=True)
+        return replace(self, summaries=tuple(one + another for one, another in pairs))
+
+
+def digest(X: Any, settings: TableSettings) -> TableSummary:
+    """Digest one batch of rows: the different values of the columns are kept, never the rows.
+
+    The settings say which values will be asked for when the schema is decided.
+    """
+    table = open_table(X)
+    listed = _listed_columns(table.names, settings.categorical_features)
+    # Bins need all numbers, and a method without numbers takes each as a category.
+    every_value = settings.bins is not None or settings.numbers == "refuse"
+    summaries = [
+        _summarize(name, cells, every_value=every_value or name in (listed or ()))
+        for name, cells in zip(table.names, table.columns, strict=True)
+    ]
+    return TableSummary(tuple(summaries), listed, table.library, table.named)
+
+
+def _listed_columns(names: tuple[str, ...], features: CategoricalFeatures) -> frozenset[str] | None:
+    """Names that ``categorical_features`` lists; None when it leaves the decision to the values."""
+    if features is None:
+        return None
+    if isinstance(features, str):
+        if features == "from_dtype":
+            return frozenset()
+        raise ParameterError(
+            f"categorical_features is {features!r}; it can be a list of names or indices, a boolean mask, "
+            f"'from_dtype' or None. For one column write [{features!r}]."
+        )
+    if not isinstance(features, Iterable):
+        raise ParameterError(f"categorical_features is {features!r}; it has to be a list, a mask or a word.")
+    wanted = list(features)
+    if wanted and all(isinstance(item, bool | np.bool_) for item in wanted):
+        if len(wanted) != len(names):
+            raise ParameterError(
+                f"categorical_features is a mask of {len(wanted)} entries, but the table has "
+                f"{len(names)} columns."
+            )
+        return frozenset(name for name, chosen in zip(names, wanted, strict=True) if chosen)
+    return frozenset(_one_listed(names, item) for item in wanted)
+
+
+def _one_listed(names: tuple[str, ...], item: Any) -> str:
+    if isinstance(item, str):
+        if item in names:
+            return item
+    elif isinstance(item, int | np.integer) and not isinstance(item, bool):
+        if -len(names) <= item < len(names):
+            return names[int(item)]
+    else:
+        raise ParameterError(
+            f"categorical_features holds {item!r}; name columns by text or by whole-number index, "
+            "or give a mask."
+        )
+    raise UnknownColumn(
+        f"categorical_features names {item!r}, which the table does not have. Its columns are {list(names)}."
+    )
+
+
+def suspicious_columns(columns: Sequence[tuple[Column, Summary]]) -> Iterator[str]:
+    """Sentences on columns that say little or were taken in another way than meant, each with its cure."""
+    nominal, summaries = [(c, s) for c, s in columns if c.kind is ColumnKind.NOMINAL], [s for _, s in columns]
+    wide = [f"{c.name!r} ({c.size})" for c, _ in nominal if c.size > MAX_CATEGORIES]
+    words = {s.name: found for s in summaries if (found := _words_among_numbers(s))}
+    written = {s.name: signs for s in summaries if (signs := fractions_as_text(s))}
+    if wide:
+        yield (
+            f"Very many categories (more than {MAX_CATEGORIES}) in: {', '.join(wide)}. "
+            "Group them or drop the columns."
+        )
+    if alike := [c.name for c, s in nominal if _is_nearly_unique(s) and c.name not in (*words, *written)]:
+        yield (
+            f"Every row, or nearly every one, is different in {alike}: names and free texts say nothing "
+            f"about clusters. {_how_to_drop(alike)}"
+        )
+    if counting := [s.name for s in summaries if _counts_rows(s)]:
+        yield (
+            f"The numbers in {counting} count the rows: identifiers say nothing about clusters. "
+            f"{_how_to_drop(counting)}"
+        )
+    yield from _odd_fractions(written)
+    if words:
+        told = "; ".join(f"{', '.join(map(repr, found))} in {name!r}" for name, found in words.items())
+        yield (
+            f"The texts are numbers except for {told}, and were taken as categories. If that stands "
+            "for a missing cell, say so: --na of the command or read_table(..., na=[...]); in a frame, "
+            "pandas.to_numeric(column, errors='coerce')."
+        )
+    if empty := [s.name for s in summaries if not s.present]:
+        yield f"All cells are missing in {empty}. Drop the columns."
+
+
+def _odd_fractions(written: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    if commas := [name for name, examples in written.items() if list(examples) == [","]]:
+        yield (
+            f"The texts in {commas} are numbers with decimal commas, and were taken as categories. Read them "
+            "as numbers: --decimal , or read_table(..., decimal=','); in a frame, replace ',' by '.' first."
+        )
+    if dots := [name for name, examples in written.items() if list(examples) == ["."]]:
+        yield (
+            f"The texts in {dots} are numbers with decimal dots, and were taken as categories. Read them as "
+            "numbers: without --decimal , or decimal=','; in a frame, pandas.to_numeric(column)."
+        )
+    for name, examples in written.items():
+        if len(examples) > 1:
+            yield (
+                f"Column {name!r} holds numbers with a decimal comma ({examples[',']!r}) and with a dot "
+                f"({examples['.']!r}), and was taken as categories. Write all of them one way, without a "
+                "sign between thousands."
+            )
+
+
+def _how_to_drop(names: Sequence[str]) -> str:
+    told = shlex.quote(",".join(names))
+    return f"Drop the columns: X.drop(columns={list(names)!r}), or --drop {told} of the command."
+
+
+def _is_nearly_unique(summary: Summary) -> bool:
+    """Whether a column of text looks like names, free texts or identifiers."""
+    # A date is no identifier, though every row may have its own.
+    if summary.present < IDENTIFIER_ROWS or summary.family is CellKind.MOMENT or summary.is_number:
+        return False
+    return len(summary.tally or ()) >= NEARLY_ALL * summary.present
+
+
+def _counts_rows(summary: Summary) -> bool:
+    """Whether whole numbers run from the smallest to the largest, one each row."""
+    if not summary.is_number or not summary.whole or summary.missing or summary.n < IDENTIFIER_ROWS:
+        return False
+    low, high = int(summary.low), int(summary.high)
+    # Numbers that repeat could fill the same range, but hardly with this sum.
+    return high - low + 1 == summary.n and summary.total == (low + high) * summary.n // 2
+
+
+def _words_among_numbers(summary: Summary) -> list[str]:
+    """The few words in a column of text that holds many numbers otherwise."""
+    texts = [str(text) for _, text in summary.tally or ()] if summary.family is CellKind.TEXT else []
+    words = [text for text in texts if not _NUMBER.fullmatch(text)]
+    return sorted(words) if len(texts) - len(words) > MANY_NUMBERS and len(words) <= FEW_WORDS else []
+
+
+def same_spelling(summary: Summary) -> tuple[str, str] | None:
+    """The first two categories of text that differ in capitals and spaces only."""
+    if summary.family is not CellKind.TEXT or len(summary.tally or ()) > MAX_CATEGORIES:
+        return None
+    known: dict[str, str] = {}
+    texts = sorted(str(text) for _, text in summary.tally or ())
+    pairs = ((known.setdefault(" ".join(text.casefold().split()), text), text) for text in texts)
+    return next(((first, text) for first, text in pairs if first != text), None)
+
+
+def fractions_as_text(summary: Summary) -> dict[str, str]:
+    """How a column of text writes numbers with fractions: an example for "," and for "."; none for words."""
+    if summary.family is not CellKind.TEXT:
+        return {}
+    fractions: list[tuple[str, str]] = []
+    for _, text in summary.tally or ():
+        # A word, or a number that a dictionary declares as a category. The first one ends it.
+        if not isinstance(text, str) or (number := _NUMBER.fullmatch(text)) is None:
+            return {}
+        # Codes are often read as "1.0": a whole number misses nothing as a category.
+        if number[1] and number[1].strip(".0"):
+            fractions.append((text, number[1][0]))
+    return {sign: text for text, sign in sorted(fractions, reverse=True)}  # the first text of each sign stays

@@ -1,0 +1,287 @@
+"""The explorer in a real browser: every control, and labels equal to those of predict."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.browser.conftest import ATTACK
+
+import catalpa
+from catalpa.report.explore_server import ExploreServer, Session
+from catalpa.report.report_page import script_json
+
+pytestmark = pytest.mark.browser
+
+CARDS = "[...document.querySelectorAll('.card')]"
+SIZES = f"{CARDS}.map(e => Number(e.querySelector('.note').textContent.split(' ')[0].replaceAll(',', '')))"
+ANSWER = "Number(document.getElementById('answer').dataset.label)"
+
+
+def planted_frame(rows=600, seed=4):
+    rng = np.random.default_rng(seed)
+    group = rng.integers(3, size=rows)
+    frame = pd.DataFrame(
+        {
+            "plan": np.where(rng.random(rows) < 0.8, np.array(["basic", "plus", "full"])[group], "basic"),
+            "region": rng.choice(["north", "south", ATTACK], rows),
+            "device": np.where(rng.random(rows) < 0.7, np.array(["phone", "laptop", "tablet"])[group], None),
+            "spend": np.round(rng.normal(20 + 30 * group, 8), 2),
+            "visits": rng.poisson(2 + 5 * group).astype(float),
+        }
+    )
+    frame.loc[rng.random(rows) < 0.1, "spend"] = np.nan
+    return frame.assign(copy=frame["plan"].str.upper())
+
+
+@pytest.fixture(scope="module")
+def planted():
+    frame = planted_frame()
+    models = [catalpa.Grove(k, random_state=0).fit(frame) for k in (2, 3, 5)]
+    return frame, models
+
+
+@pytest.fixture
+def page(open_page, planted, tmp_path):
+    frame, models = planted
+    path = tmp_path / "explore.html"
+    catalpa.explore(models[1], frame.assign(extra=["e", "f"] * 300), others=[models[0], models[2]]).save(path)
+    return open_page(path)
+
+
+def type_into(page, selector, text):
+    page.do(
+        f"const e = document.querySelector({json.dumps(selector)}); e.value = {json.dumps(text)};"
+        "for (const kind of ['input', 'change']) e.dispatchEvent(new Event(kind, {bubbles: true}))"
+    )
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_opens_without_a_complaint_or_a_request(open_page, planted, tmp_path, width, scheme):
+    frame, models = planted
+    path = tmp_path / "explore.html"
+    catalpa.explore(models[1], frame, others=models[:1], title=ATTACK).save(path)
+    page = open_page(path, width=width, scheme=scheme)
+    page.shoot(f"explorer-{width}-{scheme}")
+    assert page.complaints() == []
+    assert all(address.startswith(("file://", "data:")) for address in page.requests())
+    assert page.ask("document.documentElement.scrollWidth") <= width
+    assert page.ask("window.hacked") is None
+
+
+def test_the_slider_shows_the_clusters_of_each_number(page, planted):
+    _, models = planted
+    assert page.ask(SIZES) == sorted(models[1].cluster_sizes_.tolist(), reverse=True)
+    for at, model in enumerate(models):
+        type_into(page, "#clusters", str(at))
+        assert page.ask(SIZES) == sorted(model.cluster_sizes_.tolist(), reverse=True)
+
+
+def test_a_filter_counts_the_rows_that_pass(page, planted):
+    frame, models = planted
+    page.choose("filter-column", "0")
+    options = page.ask("[...document.getElementById('filter-category').options].map(e => e.textContent)")
+    page.choose("filter-category", str(options.index("plus")))
+    page.do("document.getElementById('add-filter').click()")
+    passing = np.bincount(models[1].labels_[frame["plan"] == "plus"], minlength=3)
+    assert page.ask(SIZES) == sorted(passing.tolist(), reverse=True)
+    assert f"{passing.sum()} of 600 rows" in page.ask("document.querySelector('.status').textContent")
+    page.do("document.querySelector('.filters button').click()")
+    assert sum(page.ask(SIZES)) == 600
+
+
+def test_clusters_merge_and_part_again(page, planted):
+    _, models = planted
+    sizes = models[1].cluster_sizes_.tolist()
+    type_into(page, ".card[data-cluster='1'] .acts select", "0")
+    assert page.ask(SIZES) == sorted([sizes[0] + sizes[1], sizes[2]], reverse=True)
+    page.do("document.querySelector(\".card[data-cluster='0'] .acts button\").click()")
+    assert page.ask(SIZES) == sorted(sizes, reverse=True)
+
+
+def test_a_name_appears_everywhere_as_text(page):
+    type_into(page, ".card[data-cluster='2'] input", ATTACK)
+    assert ATTACK in page.ask("[...document.getElementById('first-cluster').options].map(e => e.textContent)")
+    assert page.ask("document.querySelector('table.cross thead').textContent.includes('<script>')")
+    assert page.ask("window.hacked") is None
+
+
+def test_crossing_a_column_shows_the_shares_of_the_clusters(page, planted):
+    frame, models = planted
+    names = page.ask("[...document.getElementById('cross-column').options].map(e => e.textContent)")
+    assert "extra (not clustered)" in names
+    page.choose("cross-column", str(names.index("plan")))
+    page.choose("cross-way", "rows")
+    rows = page.ask(
+        "[...document.querySelectorAll('table.cross tbody tr')].map(e => [e.cells[0].textContent, "
+        "...[...e.cells].slice(2).map(c => Number(c.textContent))])"
+    )
+    expected = pd.crosstab(frame["plan"], models[1].labels_)
+    assert {row[0]: row[1:] for row in rows} == {name: expected.loc[name].tolist() for name in expected.index}
+    page.choose("cross-way", "cluster")
+    assert re.fullmatch(r"[<>]?\d+\s%", page.ask("document.querySelector('table.cross td').textContent"))
+
+
+def test_two_clusters_are_compared_by_their_largest_differences(page):
+    page.choose("first-cluster", "0")
+    page.choose("second-cluster", "2")
+    told = page.ask("document.querySelector('.versus span').textContent")
+    assert any(name in told for name in ("plan", "copy", "spend", "visits", "device"))
+    page.choose("second-cluster", "0")
+    assert "Choose two clusters" in page.ask("document.getElementById('versus').textContent")
+
+
+@pytest.mark.parametrize("method", ["grove", "kprototypes", "disc"])
+def test_a_tried_row_gets_the_label_of_predict(open_page, planted, tmp_path, method):
+    frame, models = planted
+    if method == "grove":
+        model = next(model for model in models if len(model.tied_columns_))
+    elif method == "kprototypes":
+        model = catalpa.KPrototypes(4, random_state=0).fit(frame)
+    else:
+        frame = frame[["plan", "region", "device", "copy"]]
+        model = catalpa.DISC(4, random_state=0).fit(frame)
+    path = tmp_path / "explore.html"
+    catalpa.explore(model, frame).save(path)
+    page = open_page(path)
+    tried = frame.iloc[:150]
+    page.do(
+        f"const rows = {tried.to_json(orient='records')};"
+        """
+        const fields = [...document.querySelectorAll('form.try label')];
+        window.tried = rows.map((row) => {
+          for (const field of fields) {
+            const cell = row[field.firstChild.data], control = field.querySelector('select, input');
+            if (control.tagName === 'INPUT') control.value = cell === null ? '' : cell;
+            else {
+              const text = cell === null ? '(missing)' : String(cell);
+              control.value = [...control.options].find((one) => one.textContent === text).value;
+            }
+          }
+          fields[0].dispatchEvent(new Event('input', {bubbles: true}));
+          return Number(document.getElementById('answer').dataset.label);
+        });
+        """
+    )
+    assert page.ask("window.tried") == model.predict(tried).tolist()
+
+
+def test_names_notes_and_labels_are_saved(page, planted):
+    _, models = planted
+    type_into(page, ".card[data-cluster='0'] input", "light users")
+    type_into(page, ".card[data-cluster='1'] .acts select", "2")
+    type_into(page, "#notes", "shown on Monday")
+    page.do(
+        "window.saved = {}; URL.createObjectURL = (blob) => { blob.text().then((text) => "
+        "{ window.saved[blob.type] = text }); return 'data:,' };"
+        "document.getElementById('save-names').click(); document.getElementById('save-labels').click()"
+    )
+    deadline = time.monotonic() + 10
+    while len(page.ask("Object.keys(window.saved)")) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    kept = json.loads(page.ask("window.saved['application/json']"))
+    assert kept["names"] == {"0": "light users"}
+    assert kept["merges"] == [[1, 2]]
+    assert kept["notes"] == "shown on Monday"
+    lines = page.ask("window.saved['text/csv']").splitlines()
+    labels = np.where(models[1].labels_ == 1, 2, models[1].labels_)
+    assert [int(line.split(",")[1]) for line in lines[1:]] == labels.tolist()
+
+
+def test_a_page_without_rows_offers_no_filter(open_page, planted, tmp_path):
+    frame, models = planted
+    path = tmp_path / "explore.html"
+    catalpa.explore(models[1], frame, rows=False).save(path)
+    page = open_page(path)
+    assert page.ask("document.getElementById('filter-column')") is None
+    assert page.ask(SIZES) == sorted(models[1].cluster_sizes_.tolist(), reverse=True)
+
+
+@pytest.fixture
+def served(planted):
+    frame, _ = planted
+    session = Session("planted.csv", frame, lambda k: catalpa.Grove(k, random_state=0))
+    session.start(session.columns, 3)
+    session.wait()
+    with ExploreServer(session) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def until(page, script, seconds=90):
+    deadline = time.monotonic() + seconds
+    while not page.ask(script) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert page.ask(script)
+
+
+def test_served_it_clusters_again(open_page, planted, served):
+    frame, _ = planted
+    page = open_page(served.address)
+    until(page, "document.getElementById('fit') !== null")
+    type_into(page, "#notes", "stays")
+    page.do("document.querySelector('#settings details').open = true")
+    type_into(page, "#wanted-number", "2")
+    page.do("document.querySelector('#settings input[value=copy]').click()")
+    page.do("document.getElementById('fit').click()")
+    until(page, "document.getElementById('command')?.textContent.includes('-k 2 --drop copy')")
+    page.shoot("explorer-served")
+    expected = catalpa.Grove(2, random_state=0).fit(frame.drop(columns="copy"))
+    sizes = json.dumps(sorted(expected.cluster_sizes_.tolist(), reverse=True), separators=(",", ":"))
+    until(page, f"JSON.stringify({SIZES}) === '{sizes}'")
+    assert page.ask("document.getElementById('notes').value") == "stays"
+    type_into(page, "#wanted-number", "many")
+    page.do("document.getElementById('fit').click()")
+    until(page, "document.getElementById('server-status').textContent.includes('positive number')")
+    assert all(address.startswith((served.address, "data:")) for address in page.requests())
+
+
+def test_a_second_tab_sees_the_clusters_of_the_first(open_page, served):
+    page = open_page(served.address)
+    until(page, "document.getElementById('fit') !== null")
+    served.session.start(["plan", "device"], 2)
+    served.session.wait()
+    page.do("document.dispatchEvent(new Event('visibilitychange'))")
+    until(page, "document.getElementById('command')?.textContent.includes('-k 2')")
+    until(page, f"{SIZES}.length === 2")
+
+
+def test_the_widget_shows_the_page_and_hands_back_the_edits(open_page, planted, tmp_path):
+    pytest.importorskip("anywidget")
+    frame, models = planted
+    widget = catalpa.explore(models[1], frame).widget()
+    module = str(widget._esm).replace("export default", "window.widget =")
+    traits = script_json({"data": widget.data, "style": widget.style})
+    path = tmp_path / "notebook.html"
+    path.write_text(
+        "<!doctype html><meta charset=utf-8><div id=cell></div>"
+        f"<script type='application/json' id=traits>{traits}</script><script type=module>{module}\n"
+        "const traits = JSON.parse(document.getElementById('traits').textContent);"
+        "window.traits = traits;"
+        "const model = {get: (name) => traits[name], set: (name, value) => { traits[name] = value; },"
+        "  save_changes() { window.saves = (window.saves || 0) + 1; }};"
+        "window.widget.render({model, el: document.getElementById('cell')});</script>",
+        encoding="utf-8",
+    )
+    page = open_page(path)
+    until(page, "document.getElementById('cell').shadowRoot !== null && window.saves > 0")
+    page.do(
+        "const shadow = document.getElementById('cell').shadowRoot;"
+        "const e = shadow.querySelector('.card[data-cluster=\"1\"] input');"
+        "e.value = 'regulars'; e.dispatchEvent(new Event('change', {bubbles: true}))"
+    )
+    assert page.ask("window.traits.edits.names") == {"1": "regulars"}
+    assert page.ask("window.traits.edits.n_clusters") == 3
+    widget.edits = page.ask("window.traits.edits")
+    assert models[1].name_clusters(widget.names).cluster_names_[1] == "regulars"
+    models[1].name_clusters({})
+    assert page.complaints() == []

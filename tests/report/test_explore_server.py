@@ -1,0 +1,203 @@
+"""The explorer's server: what it answers, and whom it refuses."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+
+import pandas as pd
+import pytest
+
+import catalpa
+from catalpa.datasets import load
+from catalpa.errors import ParameterError
+from catalpa.report.explore_server import MOST_BYTES, ExploreServer, Session
+
+JSON = {"Content-Type": "application/json"}
+
+
+def new_session(columns=None):
+    frame = load("votes").frame
+    return Session("votes.csv", frame, lambda k: catalpa.Grove(k, random_state=0), columns)
+
+
+@pytest.fixture(scope="module")
+def server():
+    session = new_session()
+    session.start(session.columns, 3)
+    session.wait()
+    with ExploreServer(session) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def asked(server, path, *, method="GET", body=None, headers=None, token=None):
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=30)
+    connection.request(
+        method, f"/{server.token if token is None else token}/{path}", body=body, headers=headers or {}
+    )
+    response = connection.getresponse()
+    content = response.read().decode()
+    connection.close()
+    return response, content
+
+
+def test_the_page_holds_the_clusters(server):
+    response, content = asked(server, "")
+    assert response.status == 200
+    assert "catalpaServer" in content
+    assert response.headers["X-Frame-Options"] == "DENY"
+    assert "Access-Control-Allow-Origin" not in response.headers
+
+
+def test_other_numbers_and_columns_are_fitted(server):
+    names = server.session.columns
+    _, before = asked(server, "state")
+    wish = json.dumps({"columns": names[:6], "n_clusters": 2})
+    response, _ = asked(server, "fit", method="POST", body=wish, headers=JSON)
+    assert response.status == 200
+    server.session.wait()
+    state = json.loads(asked(server, "state")[1])
+    assert state["version"] == json.loads(before)["version"] + 1
+    assert [column["name"] for column in state["columns"] if column["used"]] == list(names[:6])
+    data = json.loads(asked(server, "data")[1])
+    expected = catalpa.Grove(2, random_state=0).fit(load("votes").frame[list(names[:6])])
+    assert data["partitions"][data["model"]]["sizes"] == expected.cluster_sizes_.tolist()
+    assert [column["clustered"] for column in data["columns"]].count(True) == 6
+
+
+def test_the_command_repeats_the_session():
+    session = new_session(columns=load("votes").frame.columns[1:])
+    session.start(session.columns, 2)
+    session.wait()
+    dropped = load("votes").frame.columns[0]
+    assert session.command == f"catalpa cluster votes.csv -k 2 --drop {dropped} -o out/"
+
+
+def test_exports_have_the_names_of_the_page(server, tmp_path):
+    k = int(server.session.model.n_clusters_)
+    wish = json.dumps({"names": {"0": "first <b>"}, "n_clusters": k})
+    response, content = asked(server, "export/model", method="POST", body=wish, headers=JSON)
+    assert response.status == 200
+    (tmp_path / "model.json").write_text(content)
+    assert catalpa.load(tmp_path / "model.json").cluster_names_[0] == "first <b>"
+    response, content = asked(server, "export/report", method="POST", body=wish, headers=JSON)
+    assert "first &lt;b&gt;" in content
+    wish = json.dumps({"names": {}, "n_clusters": k + 50})
+    response, content = asked(server, "export/model", method="POST", body=wish, headers=JSON)
+    assert response.status == 400
+    assert "does not have" in content
+
+
+@pytest.mark.parametrize(
+    ("wish", "told"),
+    [
+        ({"columns": [], "n_clusters": 2}, "at least one column"),
+        ({"columns": ["nowhere"], "n_clusters": 2}, "nowhere"),
+        ({"columns": "crime", "n_clusters": 2}, "list of names"),
+        ({"columns": ["crime"], "n_clusters": 0}, "positive number"),
+        ({"columns": ["crime"], "n_clusters": True}, "positive number"),
+        ({"columns": ["crime"], "n_clusters": "many"}, "positive number"),
+        ([1], "JSON object"),
+    ],
+)
+def test_wishes_without_sense_get_a_sentence(server, wish, told):
+    response, content = asked(server, "fit", method="POST", body=json.dumps(wish), headers=JSON)
+    assert response.status == 400
+    assert told in json.loads(content)["error"]
+
+
+def test_a_fit_is_cancelled_and_the_clusters_before_stay():
+    frame = pd.concat([load("votes").frame] * 40, ignore_index=True)
+    session = Session("x.csv", frame, lambda k: catalpa.Grove(k, random_state=0))
+    session.start(session.columns, 2)
+    session.wait()
+    before = session.page
+    session.start(session.columns, "auto")
+    with pytest.raises(ParameterError, match="running"):
+        session.start(session.columns, 2)
+    session.cancel()
+    session.wait()
+    assert session.error == "Cancelled. The clusters before are shown."
+    assert session.page is before
+
+
+@pytest.mark.parametrize(
+    ("headers", "token", "status"),
+    [
+        ({"Host": "evil.example"}, None, 403),
+        ({"Host": "127.0.0.1.evil.example"}, None, 403),
+        ({"Origin": "http://evil.example"}, None, 403),
+        ({"Origin": "null"}, None, 403),
+        ({}, "wrong", 403),
+        ({}, "", 403),
+    ],
+)
+def test_strangers_are_refused(server, headers, token, status):
+    for path in ("", "state", "data"):
+        assert asked(server, path, headers=headers, token=token)[0].status == status
+    wish = json.dumps({"columns": ["crime"], "n_clusters": 2})
+    version = server.session.version
+    response, _ = asked(server, "fit", method="POST", body=wish, headers={**JSON, **headers}, token=token)
+    assert response.status == status
+    server.session.wait()
+    assert server.session.version == version
+
+
+@pytest.mark.parametrize(
+    "path", ["../../etc/passwd", "%2e%2e/%2e%2e/etc/passwd", "export/../data", "nothing"]
+)
+def test_there_are_no_files_to_ask_for(server, path):
+    assert asked(server, path)[0].status == 404
+
+
+def test_a_form_of_another_page_is_refused(server):
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    assert asked(server, "fit", method="POST", body="columns=crime", headers=form)[0].status == 415
+    assert asked(server, "fit", method="POST", body="{", headers=JSON)[0].status == 400
+
+
+def test_an_oversized_request_is_refused_unread(server):
+    response, _ = asked(server, "fit", method="POST", body=b"x" * (MOST_BYTES + 1), headers=JSON)
+    assert response.status == 413
+
+
+def test_other_methods_are_refused(server):
+    for method in ("PUT", "DELETE", "OPTIONS"):
+        assert asked(server, "state", method=method)[0].status == 501
+
+
+def test_merges_and_levels_of_the_page_are_exported(tmp_path):
+    session = new_session()
+    session.start(session.columns, 4)
+    session.wait()
+    assert sorted(session.models) == [2, 3, 4, 5, 6]
+    edits = {"n_clusters": 4, "merges": [[0, 2]], "names": {"2": "both", "3": "last"}}
+    _, content = session.export("model", edits)
+    (tmp_path / "model.json").write_text(content)
+    model, frame = catalpa.load(tmp_path / "model.json"), load("votes").frame
+    assert model.cluster_names_ == ["both", "1", "last"]
+    expected = session.model.merge([0, 2])
+    assert model.predict(frame).tolist() == expected.predict(frame).tolist()
+    _, content = session.export("model", {"n_clusters": 2})
+    (tmp_path / "two.json").write_text(content)
+    assert catalpa.load(tmp_path / "two.json").predict(frame).tolist() == (
+        session.model.cut(2).predict(frame).tolist()
+    )
+
+
+def test_a_cluster_is_split():
+    session = new_session()
+    session.start(session.columns, 2)
+    session.wait()
+    with pytest.raises(ParameterError, match="no cluster 7"):
+        session.split(7)
+    session.split(0)
+    session.wait()
+    assert session.model.n_clusters_ > 2
+    assert session.model.cluster_names_[0] == "0a"
+    assert "was split" in session.command

@@ -1,0 +1,196 @@
+"""Write docs/inside/number-of-clusters.md from results/number_of_clusters.csv; the only way it is written.
+
+Run from the root of the repository, after ``benchmarks/number_of_clusters.py``::
+
+    python tools/number_page.py
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import geometric_mean, mean, median
+
+RESULTS = Path("results/number_of_clusters.csv")
+PAGE = Path("docs/inside/number-of-clusters.md")
+LEVELS = ("none", "weak", "clear", "too few rows")
+FIRST = 1000  # rows from which a table grows
+MOST_EACH, MOST_MEAN, MOST_CPU = 1.5, 1.25, 2.0  # bounds that were set before the runs
+LEAST_FOUND = 86  # of 90
+
+TEXT = """# Number of clusters: measurements
+
+This page is made by `tools/number_page.py` from the runs stored in `results/number_of_clusters.csv`; no
+number on it was typed.
+`benchmarks/number_of_clusters.py` makes the runs. The rule and the verdict are described in
+{{doc}}`/guides/choosing-k` and
+{{doc}}`/guides/judging`.
+
+The runs were made while the code was still changing: those on noise, on non-voters and for the calibration
+of verdicts are of a slightly earlier version than the others, and all are older than the latest changes to
+numeric columns.
+
+## Tables that grow
+
+Random rows of five tables, and all rows of each; categorical columns only. In brackets the coarse and the
+fine number.
+
+{growth}
+
+From {first:,} rows to all, k changes by a factor of {factors}. The geometric mean is {growth_mean:.2f}
+(bound: {most_mean}), and
+{growth_failed} (bound for each table: {most_each}).
+
+## No clusters
+
+{noise_tables} tables of random categories (80 to 2,000 rows) and real tables of which every column was
+shuffled: {noise_above} of them got more
+than one cluster, and the verdict was none on {noise_none}.
+
+## Planted clusters
+
+{planted_tables} tables of `make_categorical` with 2,000 rows, 12 columns of 4 categories and noise 0.5, and
+{planted_few} to {planted_most} clusters.
+The planted number was found in {planted_found} of them (bound: {least_found} of 90).
+
+{planted}
+
+CPU time of a fit, relative to a search that takes the number with most evidence: median {cpu_median:.2f}
+(bound: {most_cpu}), largest
+{cpu_most:.2f}.
+
+## Verdicts
+
+{calibration_tables} tables of 300 and 1,000 rows with 2 to 5 planted clusters, from clear to hidden (noise
+0.4 to 0.8). The columns are independent
+inside clusters, or half of them are there a second time with every tenth cell changed. ARI: mean adjusted
+Rand index with the
+planted clusters.
+
+{calibration}
+
+| columns | tables | exact | within one |
+|---|--:|--:|--:|
+{found}
+"""
+
+Line = Mapping[str, str]
+
+
+def main() -> None:
+    """Write the page."""
+    with RESULTS.open(newline="", encoding="utf-8") as file:
+        PAGE.write_text(page(list(csv.DictReader(file))), encoding="utf-8")
+
+
+def page(lines: Sequence[Line]) -> str:
+    """The page of these results."""
+    parts = {name: [line for line in lines if line["part"] == name] for name in PARTS}
+    values: dict[str, object] = {}
+    for name, make in PARTS.items():
+        values |= make(parts[name])
+    return TEXT.format(**values)
+
+
+def growth_values(lines: Sequence[Line]) -> dict[str, object]:
+    """The table of growing tables, and by how much k changes."""
+    names = list(dict.fromkeys(line["table"] for line in lines))
+    rows, factors = [], {}
+    for name in names:
+        own = {int(line["rows"]): line for line in lines if line["table"] == name}
+        for n, line in own.items():
+            k = f"{line['k']} ({line['coarse']}, {line['fine']})"
+            rows.append((name, f"{n:,}", k, line["verdict"], rounded(line["agreement"])))
+        ratio = int(own[max(own)]["k"]) / int(own[FIRST]["k"])
+        factors[name] = max(ratio, 1.0 / ratio)
+    failed = [name for name, factor in factors.items() if factor > MOST_EACH]
+    return {
+        "growth": drawn(("table", "rows", "k", "verdict", "agreement"), rows),
+        "first": FIRST,
+        "factors": ", ".join(f"{factor:.2f} ({name})" for name, factor in factors.items()),
+        "growth_mean": geometric_mean(factors.values()),
+        "growth_failed": f"{' and '.join(failed)} changed by more" if failed else "no table changed by more",
+        "most_mean": MOST_MEAN,
+        "most_each": MOST_EACH,
+    }
+
+
+def noise_values(lines: Sequence[Line]) -> dict[str, object]:
+    """How many tables without clusters got some."""
+    return {
+        "noise_tables": len(lines),
+        "noise_above": sum(int(line["k"]) > 1 for line in lines),
+        "noise_none": sum(line["verdict"] == "none" for line in lines),
+    }
+
+
+def planted_values(lines: Sequence[Line]) -> dict[str, object]:
+    """How often the planted number is found, and at what cost."""
+    numbers = sorted({int(line["planted"]) for line in lines})
+    rows = []
+    for k in numbers:
+        own = [line for line in lines if int(line["planted"]) == k]
+        other = sorted({int(line["k"]) for line in own} - {k})
+        rows.append((str(k), f"{exact(own)} of {len(own)}", ", ".join(map(str, other))))
+    ratios = [float(line["cpu"]) / float(line["cpu_by_evidence"]) for line in lines]
+    return {
+        "planted_tables": len(lines),
+        "planted_few": numbers[0],
+        "planted_most": numbers[-1],
+        "planted_found": exact(lines),
+        "least_found": LEAST_FOUND,
+        "planted": drawn(("planted", "found", "other numbers"), rows),
+        "cpu_median": median(ratios),
+        "cpu_most": max(ratios),
+        "most_cpu": MOST_CPU,
+    }
+
+
+def calibration_values(lines: Sequence[Line]) -> dict[str, object]:
+    """Verdicts beside the agreement with planted clusters."""
+    rows = []
+    for level in LEVELS:
+        own = [float(line["adjusted_rand"]) for line in lines if line["verdict"] == level]
+        if own:
+            low = sum(value < 0.1 for value in own) / len(own)
+            rows.append((level, str(len(own)), f"{mean(own):.2f}", f"{low:.0%}"))
+    found = []
+    for kind in dict.fromkeys(line["table"].partition(",")[0] for line in lines):
+        own = [line for line in lines if line["table"].startswith(kind)]
+        near = sum(abs(int(line["k"]) - int(line["planted"])) <= 1 for line in own)
+        found.append(f"| {kind} | {len(own)} | {exact(own) / len(own):.2f} | {near / len(own):.2f} |")
+    return {
+        "calibration_tables": len(lines),
+        "calibration": drawn(("verdict", "tables", "ARI", "ARI below 0.1"), rows),
+        "found": "\n".join(found),
+    }
+
+
+PARTS = {
+    "growth": growth_values,
+    "noise": noise_values,
+    "planted": planted_values,
+    "calibration": calibration_values,
+}
+
+
+def exact(lines: Iterable[Line]) -> int:
+    """How many tables got the planted number."""
+    return sum(line["k"] == line["planted"] for line in lines)
+
+
+def rounded(text: str) -> str:
+    """Two digits of a number; nothing for none."""
+    return f"{float(text):.2f}" if text and not math.isnan(float(text)) else ""
+
+
+def drawn(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+if __name__ == "__main__":
+    main()
