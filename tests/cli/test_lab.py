@@ -136,6 +136,13 @@ def test_the_printed_runs_are_made_and_shown_beside_the_print(run):
     assert run("lab", "table", 4, "--as-published").code == 2
 
 
+def test_a_table_as_published_says_which_command_makes_its_runs(run):
+    ended = run("lab", "table", 2, "--as-published")
+    assert ended.code == 2
+    words = " ".join(ended.err.split())
+    assert "catalpa lab run --as-published --results results/as_published.parquet" in words
+
+
 def test_claims_are_counted_into_a_file(run, tmp_path):
     own = tmp_path / "own.toml"
     text = files("catalpa.lab").joinpath("protocol.toml").read_text("utf-8")

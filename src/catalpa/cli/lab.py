@@ -412,6 +412,11 @@ def _as_published(
     from catalpa.lab.protocol import read_protocol
     from catalpa.lab.published_table import as_published_table
 
+    if not published.exists():
+        raise ParameterError(
+            f"There are no runs from the published starts at {str(published)!r}. Make them with: "
+            f"catalpa lab run --as-published --results {published}"
+        )
     unpicked = read_results(results) if results.exists() else None
     return as_published_table(read_results(published), unpicked, read_protocol(protocol), number, measure)
 
