@@ -17,7 +17,8 @@ pytestmark = pytest.mark.browser
 AXE = (files("axe_core_python") / "axe.min.js").read_text("utf-8")
 RUN = (
     "const done = arguments[0];"
-    "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'best-practice']})"
+    "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'best-practice'],"
+    " resultTypes: ['violations']})"
     ".then((result) => done(result.violations.map((one) => one.id + ': ' + one.nodes[0].html)))"
 )
 
@@ -63,5 +64,7 @@ def test_a_page_breaks_no_rule_of_accessibility(open_page, pages, name, scheme):
     page = open_page(pages[name], scheme=scheme)
     page.do("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     page.do(AXE)
-    page.driver.set_script_timeout(60)
+    # A busy machine takes long over a long page: the limit only ends what never answers.
+    page.driver.set_script_timeout(600)
+    page.driver.command_executor.client_config.timeout = 660
     assert page.driver.execute_async_script(RUN) == []
