@@ -132,8 +132,8 @@ class DISC(IterationSettings, Clusterer):
     @property
     def relations_(self) -> Relations:
         """Relations between the categories of every column in every cluster."""
-        found = self._fitted
-        lines = Relations.on_lines(found.schema, found.outcome.learned["positions"], shares=found.shares)
+        fitted = self._fitted
+        lines = Relations.on_lines(fitted.schema, fitted.outcome.learned["positions"], shares=fitted.shares)
         return replace(lines, unit="difference of shares")
 
     @property
@@ -149,7 +149,7 @@ class DISC(IterationSettings, Clusterer):
         totals = lengths.sum(axis=1, keepdims=True)
         even = np.full(lengths.shape, 1.0 / max(len(columns), 1))
         weights = np.divide(lengths, totals, out=even, where=totals > 0)
-        lines = {column.name: own.tolist() for column, own in zip(columns, weights.T, strict=True)}
+        lines = {column.name: part.tolist() for column, part in zip(columns, weights.T, strict=True)}
         return frame_in(self.schema_.library, lines)
 
 

@@ -148,18 +148,18 @@ class Clusterer(
         """Labels of an engine's rows, for ``fit`` and ``predict``."""
         return engine.map_rows(label_rows, self._fixed_scores(engine.axis))
 
-    def _final_labels(self, engine: Engine, found: IntArray | None) -> Any:
+    def _final_labels(self, engine: Engine, own_labels: IntArray | None) -> Any:
         """Labels as returned by ``predict``; counts are updated if the method itself gave different ones."""
         for name in ("published_labels_", "matched_", "_match_records"):  # of an earlier fit
             self.__dict__.pop(name, None)
         labels = self._label(engine)
-        if found is None:
+        if own_labels is None:
             return labels
-        found = np.where(
-            found < 0, labels, found
+        own_labels = np.where(
+            own_labels < 0, labels, own_labels
         )  # methods that visit rows in order skip those with weight 0
-        self.published_labels_ = found
-        if np.array_equal(found, labels):
+        self.published_labels_ = own_labels
+        if np.array_equal(own_labels, labels):
             return labels
         # Methods that merge rows or visit them in order may leave rows that are nearer to another cluster.
         fitted, block = self._fitted, Block.together(rows_in_memory(engine, type(self).__name__).blocks)
@@ -236,11 +236,11 @@ class Clusterer(
         if not named:
             return schema
         shown = ", ".join(named[:5]) + (f" and {len(named) - 5} more" if len(named) > 5 else "")
-        told = (
+        message = (
             f"{type(self).__name__} does not use the declared order of {shown}: they are treated as nominal. "
             "Grove, HDC and HARR use it"
         )
-        return replace(schema, decisions=(*schema.decisions, told))
+        return replace(schema, decisions=(*schema.decisions, message))
 
     def _with_search(self, settings: TableSettings, _random_state: np.random.RandomState) -> TableSettings:
         """The settings with size and seed of the search sample; by default all rows are used."""
@@ -330,8 +330,8 @@ class Clusterer(
             moved = [name for name, other in zip(came, expected, strict=False) if name != other]
             # scikit-learn's message does not name columns in a different order.
             same = sorted(came) == sorted(expected)
-            told = f" Columns are in a different order than at fit: {moved}." if same else ""
-            raise ColumnMismatch(f"{error}{told}") from error
+            remark = f" Columns are in a different order than at fit: {moved}." if same else ""
+            raise ColumnMismatch(f"{error}{remark}") from error
 
     def _opened(self, X: Any) -> tuple[Engine, FixedScores]:
         engine = self._engine(X)

@@ -79,19 +79,19 @@ def _begin(model: Clusterer, X: Any) -> None:
     except ParameterError:
         del model._fitted  # the next batch is again the first
         raise
-    asked, found = model.n_clusters, fitted.outcome.k
-    if isinstance(asked, Integral) and found < int(asked):
+    asked, k = model.n_clusters, fitted.outcome.k
+    if isinstance(asked, Integral) and k < int(asked):
         del model._fitted  # the next batch is again the first
         raise ParameterError(
-            f"The first batch has rows for only {found} of {asked} clusters. Start with a larger batch, "
+            f"The first batch has rows for only {k} of {asked} clusters. Start with a larger batch, "
             "or use fewer clusters."
         )
     cost, rows = fitted.outcome.cost, fitted.rows
-    history = (Pass("batch", cost, rows, False, found),)
+    history = (Pass("batch", cost, rows, False, k),)
     outcome = replace(fitted.outcome, history=history)
     reservoir = None
     weighted = fitted.units_per_weight != 1.0 or int(fitted.outcome.counts.sizes.sum()) != rows
-    if rows < _enough(found) and not weighted and isinstance(engine := model._engine(X), LocalEngine):
+    if rows < _enough(k) and not weighted and isinstance(engine := model._engine(X), LocalEngine):
         block = Block.together(engine.blocks)
         reservoir = Reservoir(block, np.ones(rows), engine.axis.special_places, rows)
     batches = (Batch(rows, cost / rows),)
@@ -169,7 +169,7 @@ def _search_again(model: Clusterer, reservoir: Reservoir) -> bool:
         return False
     axis, block = problem.engine.axis, reservoir.rows
     before, after = (
-        label_rows(block, to_fixed_point(found.scores, axis)) for found in (fitted.outcome, outcome)
+        label_rows(block, to_fixed_point(each.scores, axis)) for each in (fitted.outcome, outcome)
     )
     weights = None if model.decay == 1.0 else reservoir.weights
     matching = ClusterMatching.of(crosstab(before, after, (fitted.outcome.k, outcome.k), weights))
@@ -238,10 +238,10 @@ def scores_on_wider(scores: Scores, schema: Schema, wider: Schema) -> Scores:
     joined = JoinedAxis(wider.axis, scores.parents)
     for column, parent, part in joined.parts():
         # With a new category of the parent a cell has its marginal cost; a new category costs 0.
-        own = np.zeros((wider.axis.sizes[column], scores.k))
+        column_table = np.zeros((wider.axis.sizes[column], scores.k))
         places = places_of_column(schema, wider, column)
-        own[places] = scores.table[list(schema.axis.slices())[column]]
-        plain = np.tile(own, (wider.axis.sizes[parent], 1))
+        column_table[places] = scores.table[list(schema.axis.slices())[column]]
+        plain = np.tile(column_table, (wider.axis.sizes[parent], 1))
         pairs[part] = np.where(known[part, None], pairs[part], plain)
     return replace(scores, table=table, pairs=pairs)
 
@@ -275,7 +275,7 @@ def decayed(counts: Counts, decay: float) -> Counts:
     if not gone.any():
         return lighter
     pairs = zip(counts.arrays, lighter.arrays, strict=True)
-    kept = (np.where(gone.reshape(-1, *(1,) * (whole.ndim - 1)), whole, light) for whole, light in pairs)
+    kept = (np.where(gone.reshape(-1, *(1,) * (before.ndim - 1)), before, light) for before, light in pairs)
     return Counts.from_arrays(kept, lighter.cost, lighter.moved)
 
 

@@ -94,15 +94,15 @@ class MergeTree:
         if cheapest.lost <= 0 or cheapest.share < CHEAP:
             fewer = "one cluster" if self.k == 2 else f"{self.k - 1} clusters"
             return f"Clusters {one} and {other} hardly differ: {fewer} would do."
-        told = f"Clusters {one} and {other} differ least; merging them would lose "
+        beginning = f"Clusters {one} and {other} differ least; merging them would lose "
         if np.isnan(cheapest.share):
-            return told + f"{cheapest.lost:.2g} nats per row."
-        return told + f"{cheapest.share:.0%} of the gain.".replace("%", " %")
+            return beginning + f"{cheapest.lost:.2g} nats per row."
+        return beginning + f"{cheapest.share:.0%} of the gain.".replace("%", " %")
 
     def groups(self, k: Any) -> list[tuple[int, ...]]:
         """The clusters of each of ``k`` groups, the group of the lowest cluster first."""
-        whole = isinstance(k, Integral) and not isinstance(k, bool)
-        if not whole or not 1 <= k <= self.k:
+        integral = isinstance(k, Integral) and not isinstance(k, bool)
+        if not integral or not 1 <= k <= self.k:
             raise ParameterError(
                 f"k is {k!r}; the number of groups of {self.k} clusters is a whole number from 1 to {self.k}."
             )

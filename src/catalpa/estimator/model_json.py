@@ -180,5 +180,5 @@ def _records(entries: object, field: str, kind: type[Record]) -> tuple[Record, .
         owner = f"{field}[{at}]"
         if type(entry) is not dict or not entry.keys() <= types.keys():
             raise damaged(owner, f"is not an object with {', '.join(types)}")
-        made.append(kind(**{name: value_of(entry, owner, name, own) for name, own in types.items()}))
+        made.append(kind(**{name: value_of(entry, owner, name, hint) for name, hint in types.items()}))
     return tuple(made)

@@ -141,13 +141,13 @@ class Problem:
 
     def check_pairs(self) -> None:
         """Raise an error if the table has too many categories for tables of pairs."""
-        found = self.axis.length
-        if found > MOST_PAIRED:
+        n_categories = self.axis.length
+        if n_categories > MOST_PAIRED:
             raise TableError(
-                f"The columns have {found:,} categories in total. This method needs tables of all pairs of "
-                f"categories, {8 * found**2 / 2**30:,.1f} GB each, and supports at most {MOST_PAIRED:,} "
-                "categories: group rare categories, leave out columns with very many, or use Grove or "
-                "KModes, which need no pairs."
+                f"The columns have {n_categories:,} categories in total. This method needs tables of all "
+                f"pairs of categories, {8 * n_categories**2 / 2**30:,.1f} GB each, and supports at most "
+                f"{MOST_PAIRED:,} categories: group rare categories, leave out columns with very many, or "
+                "use Grove or KModes, which need no pairs."
             )
 
     def some_rows(self, most: int, seed: int) -> Block:
@@ -372,8 +372,8 @@ class Fitted:
             return units
         per_unit = weight_of_unit(self.units_per_weight)
         if not self.batches and int(self.outcome.counts.sizes.sum()) <= EXACT_UNITS:
-            whole = float(per_unit).is_integer()
-            return units * int(per_unit) if whole else np.round(units * per_unit, EXACT_DIGITS)
+            integral = float(per_unit).is_integer()
+            return units * int(per_unit) if integral else np.round(units * per_unit, EXACT_DIGITS)
         # Weights were rounded to units, and errors of n rows add up to about sqrt(n): further digits are
         # noise, and 134.343 would be shown as 134.342999.
         digits = max(int(math.log10(self.units_per_weight / math.sqrt(max(self.rows, 1)))), 0)

@@ -61,7 +61,11 @@ def _category_lines(column: Column, counts: Amounts) -> dict[str, Any]:
     lift = np.full(counts.shape, np.nan)
     defined = (counts.sum(axis=1, keepdims=True) > 0) & (overall > 0)
     np.divide(share, overall, out=lift, where=defined)
-    order = np.stack([reading_order(column, own) for own in share]) if len(share) else counts.astype(np.int64)
+    order = (
+        np.stack([reading_order(column, shares) for shares in share])
+        if len(share)
+        else counts.astype(np.int64)
+    )
     names = np.array(category_names(column.categories), dtype=object)
     return {
         "column": np.full(counts.shape, column.name, dtype=object),

@@ -133,8 +133,8 @@ class _Graph:
 
     def _pair_codes(self, column: Column, parent: Column) -> str:  # (rows, 1) int64
         """Codes of a tied column together with those of its parent."""
-        own, above = self._unrefused(column), self._unrefused(parent)
-        return self.op("Add", self.op("Mul", above, column.size + HOLES), own)
+        child, above = self._unrefused(column), self._unrefused(parent)
+        return self.op("Add", self.op("Mul", above, column.size + HOLES), child)
 
     def _unrefused(self, column: Column) -> str:
         """Codes of a column; 0 for rejected cells, because the label of their row is replaced anyway."""

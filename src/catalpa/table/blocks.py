@@ -334,8 +334,10 @@ def gather_weighed(block: Block, ranks: IntArray, before: dict[int, int]) -> Row
     there = np.arange(len(block)) if block.weights is None else np.flatnonzero(block.weights)
     first = before[block.start]
     low, high = np.searchsorted(ranks, [first, first + len(there)])
-    own = there[ranks[low:high] - first]
-    return RowSample(own + block.start, block if len(own) == len(block) else block.take(own))
+    positions = there[ranks[low:high] - first]
+    return RowSample(
+        positions + block.start, block if len(positions) == len(block) else block.take(positions)
+    )
 
 
 def collapse(block: Block, axis: Axis) -> tuple[Block, IntArray]:
@@ -362,11 +364,11 @@ def _keys(rows: Block, axis: Axis) -> IntArray:
         for column, width in enumerate(axis.widths):
             key = key * width + rows.column(column)
         return key
-    whole = np.hstack(
+    contents = np.hstack(
         [
             rows.codes.astype(">u4").view(np.uint8).reshape(len(rows), -1),
             np.isnan(rows.numbers).astype(np.uint8),
             ticks(rows.numbers).astype(">i8").view(np.uint8).reshape(len(rows), -1),
         ]
     )
-    return np.ascontiguousarray(whole).view(np.dtype((np.void, whole.shape[1])))[:, 0]
+    return np.ascontiguousarray(contents).view(np.dtype((np.void, contents.shape[1])))[:, 0]

@@ -120,7 +120,7 @@ class Codebook:
         }
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Codebook:
+    def from_json(cls, document: Mapping[str, Any]) -> Codebook:
         """The codebook that `to_json` wrote."""
         return cls(
             {
@@ -130,7 +130,7 @@ class Codebook:
                     one["ordered"],
                     tuple(Answer(*answer) for answer in one["missing"]),
                 )
-                for name, one in told.items()
+                for name, one in document.items()
             }
         )
 
@@ -265,9 +265,9 @@ def _labelled(column: pa.ChunkedArray, known: CodebookColumn) -> pa.ChunkedArray
     texts = [None if value is None else code_text(value) for value in values]
     labels = {one.code: one.label for one in known.answers}
     missing = {one.code for one in known.missing}
-    own = set(labels.values())  # labels in the data stay
+    all_labels = set(labels.values())  # labels in the data stay
     present = [text for text in texts if text is not None and text not in missing]
-    unlisted = [text for text in dict.fromkeys(present) if text not in labels and text not in own]
+    unlisted = [text for text in dict.fromkeys(present) if text not in labels and text not in all_labels]
     if not labels or len(unlisted) > MOST_UNLISTED:
         gone = pc.is_in(
             pc.cast(encoded.indices, pa.int64()), pa.array(_places_of(texts, missing), pa.int64())

@@ -86,9 +86,9 @@ def derived_cells(cells: Cells, origin: Origin) -> DictionaryCells:
     """The cells of a column made from another one."""
     coded = cells.coded()
     if (origin.part == HOLDS) != (coded.family is CellKind.LISTS) and coded.missing < len(coded):
-        held = "lists" if origin.part == HOLDS else "dates"
+        kind = "lists" if origin.part == HOLDS else "dates"
         raise TableError(
-            f"Column {origin.column!r} held {held} at fit and holds {coded.family.value} now. "
+            f"Column {origin.column!r} held {kind} at fit and holds {coded.family.value} now. "
             "Convert it, or fit again."
         )
     values = [_derived_value(value, origin) for value in coded.values]
@@ -104,7 +104,7 @@ def unseen_items(cells: Cells, known: Collection[Category]) -> tuple[int, list[C
     values: list[Any] = list(coded.values)
     new = [[item for item in value if item not in keys] for value in values]
     holding = [(times, items) for times, items in zip(coded.times().tolist(), new, strict=True) if items]
-    items = {item for times, own in holding if times for item in own}
+    items = {item for times, unseen in holding if times for item in unseen}
     return sum(times for times, _ in holding), [key[1] for key in sorted(items)[:3]]
 
 
@@ -120,9 +120,9 @@ def _derived_value(value: Any, origin: Origin) -> Category:
 
 def _moment(text: Any) -> tuple[date, int] | None:
     """The day and the hour that a text says, if it says any."""
-    if not isinstance(text, str) or not (found := _MOMENT.fullmatch(text)):
+    if not isinstance(text, str) or not (match := _MOMENT.fullmatch(text)):
         return None
     try:
-        return date(int(found[1]), int(found[2]), int(found[3])), int(found[4] or 0)
+        return date(int(match[1]), int(match[2]), int(match[3])), int(match[4] or 0)
     except ValueError:
         return None

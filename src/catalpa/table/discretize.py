@@ -130,18 +130,21 @@ def _skew(known: _Distinct, half_median: float, half_spread: float) -> float:
 
 
 def _binned(column: Column, known: _Distinct, hole: bool, said: str) -> tuple[Column, str]:
-    whole = bool((known.values == np.floor(known.values)).all())
-    binned = cut_at(midrank_edges(known.values, known.times, BINS), column, hole, whole)
+    integral = bool((known.values == np.floor(known.values)).all())
+    binned = cut_at(midrank_edges(known.values, known.times, BINS), column, hole, integral)
     bins = len(binned.known)
     return binned, f"{said}: cut into {bins} ordered bin{'s' if bins > 1 else ''}"
 
 
-def cut_at(edges: tuple[float, ...], column: Column, hole: bool, whole: bool = False) -> Column:
-    """A numeric column cut into ordered intervals; with ``hole``, missing cells are a category besides.
+def cut_at(edges: tuple[float, ...], column: Column, with_missing: bool, integral: bool = False) -> Column:
+    """A numeric column cut into ordered intervals; ``with_missing`` adds a category for missing values.
 
-    With ``whole``, the names of the intervals say that all numbers are whole.
+    With ``integral``, the names of the intervals say that all numbers are whole.
     """
-    categories = (*interval_labels(column.low, edges, column.high, whole), *((None,) if hole else ()))
+    categories = (
+        *interval_labels(column.low, edges, column.high, integral),
+        *((None,) if with_missing else ()),
+    )
     return replace(column, kind=ColumnKind.ORDINAL, categories=categories, edges=edges)
 
 
@@ -176,22 +179,22 @@ def midrank_edges(values: FloatArray, times: IntArray, bins: int) -> tuple[float
 
 
 def interval_labels(
-    low: float, edges: tuple[float, ...], high: float, whole: bool = False
+    low: float, edges: tuple[float, ...], high: float, integral: bool = False
 ) -> tuple[str, ...]:
     """Names of the intervals between the borders, as people write them.
 
-    A number on a border belongs to the interval above it. With ``whole``, all numbers are whole.
+    A number on a border belongs to the interval above it. With ``integral``, all numbers are whole.
 
     Examples
     --------
     >>> interval_labels(0.0, (0.5, 2.0), 7.25)
     ('below 0.5', '0.5 to 2', '2 or more')
-    >>> interval_labels(18, (19, 30, 45), 80, whole=True)
+    >>> interval_labels(18, (19, 30, 45), 80, integral=True)
     ('18', '19 to 29', '30 to 44', '45 or more')
     """
     if not edges:
         return (f"{low:.6g} to {high:.6g}",) if low < high else (f"{low:.6g}",)
-    if whole:
+    if integral:
         starts, ends = (low, *edges), (*(edge - 1 for edge in edges), high)
         inner = [_whole_range(start, end) for start, end in zip(starts, ends, strict=True)][1:-1]
         first = f"{low:,.0f}" if edges[0] - 1 <= low else f"up to {edges[0] - 1:,.0f}"

@@ -164,8 +164,8 @@ def _encode(X: Any, schema: Schema, handle_unknown: UnknownPolicy, grouped: Grou
         numbers[:, at] = _as_numbers(cells[column.name], column).floats()
     groups = grouped(axis.widths, len(table))
     fused = Fused.room(axis.widths, groups, len(table), axis.dtype)
-    held = fused.written([one.lookup for one in mapped], [one.codes for one in mapped])
-    rows = Rows(axis, [Block(held, numbers)])
+    storage = fused.written([one.lookup for one in mapped], [one.codes for one in mapped])
+    rows = Rows(axis, [Block(storage, numbers)])
     unknown = tuple(one.unseen.column for one in mapped if one.unknown)
     return EncodedTable(rows, {one.column: one.cells for one in unseen}, missing, unknown)
 
@@ -176,8 +176,8 @@ def _new_items(cells: dict[str, Cells], schema: Schema) -> list[_Unseen]:
     for column in schema.categorical:
         if column.origin is not None and column.origin.part == HOLDS:
             known.setdefault(column.origin.column, []).append(column.origin.item)
-    found = [_Unseen(name, *unseen_items(cells[name], items), "items") for name, items in known.items()]
-    return [one for one in found if one.cells]
+    unseen = [_Unseen(name, *unseen_items(cells[name], items), "items") for name, items in known.items()]
+    return [one for one in unseen if one.cells]
 
 
 def _check_columns(table: Table, schema: Schema) -> None:
@@ -190,8 +190,8 @@ def _check_columns(table: Table, schema: Schema) -> None:
     absent = [name for name in schema.inputs if name not in table.names]
     extra = [name for name in table.names if name not in schema.inputs]
     if absent or extra:
-        told = [f"missing: {absent}"] * bool(absent) + [f"not there at fit: {extra}"] * bool(extra)
-        raise ColumnMismatch(f"The table has other columns than at fit; {'; '.join(told)}.")
+        differences = [f"missing: {absent}"] * bool(absent) + [f"not there at fit: {extra}"] * bool(extra)
+        raise ColumnMismatch(f"The table has other columns than at fit; {'; '.join(differences)}.")
     moved = [name for name, fitted in zip(table.names, schema.inputs, strict=True) if name != fitted]
     raise ColumnMismatch(
         f"The columns are in another order than at fit; these are elsewhere: {moved}. "
@@ -206,8 +206,8 @@ def _map(cells: dict[str, Cells], column: Column, missing: str) -> _Mapped:
         coded = _in_bins(_as_numbers(cells[column.name], column), column)
     else:
         coded = cells[column.name].coded()
-    found = [column.code_of(value) for value in coded.values]
-    places = [column.size + UNSEEN if code is None else code for code in found]
+    codes = [column.code_of(value) for value in coded.values]
+    places = [column.size + UNSEEN if code is None else code for code in codes]
     absent = column.missing_code
     if absent is None:
         absent = column.size + (IGNORED if missing == "ignore" else UNSEEN)
@@ -282,17 +282,17 @@ def _in_bins(cells: Numbers, column: Column) -> DictionaryCells:
 
 
 def _tell_unseen(unseen: list[_Unseen], handle_unknown: str) -> None:
-    told = "; ".join(
+    sentence = "; ".join(
         f"{one.cells} cell{'s' if one.cells > 1 else ''} of column {one.column!r} "
         f"hold{'s' if one.cells == 1 else ''} {one.kind} that were not there at fit "
         f"({_listed(one.examples)})"
         for one in unseen
     )
     if handle_unknown == "error":
-        raise UnseenCategories(f"{told}. Fit with them, or set handle_unknown='warn' or 'ignore'.")
+        raise UnseenCategories(f"{sentence}. Fit with them, or set handle_unknown='warn' or 'ignore'.")
     rules = {
         "categories": "they count as far as the farthest category",
         "items": "such items are left out",
     }
     taken = [rule for kind, rule in rules.items() if any(one.kind == kind for one in unseen)]
-    warn_user(f"{told}; {', and '.join(taken)}.", UnseenCategoryWarning)
+    warn_user(f"{sentence}; {', and '.join(taken)}.", UnseenCategoryWarning)

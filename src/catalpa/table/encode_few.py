@@ -35,7 +35,7 @@ def few_rows(X: Any, schema: Schema) -> Rows | None:
             return None
         (numbers if column.kind is ColumnKind.NUMERIC else codes).append(known)
     axis = schema.axis
-    if any(max(own) >= size for own, size in zip(codes, axis.sizes, strict=True)):
+    if any(max(column_codes) >= size for column_codes, size in zip(codes, axis.sizes, strict=True)):
         axis = axis.with_special_places
     block = Block(_by_row(codes, len(rows), axis.dtype), _by_row(numbers, len(rows), np.float64))
     return Rows(axis, [schema.scaling.apply(block)])

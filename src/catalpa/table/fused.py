@@ -59,11 +59,11 @@ class Fused:
     @staticmethod
     def room(widths: NDArray[Any], groups: Groups, n: int, dtype: np.dtype[Any]) -> Fused:
         """Room for n rows, whose cells are to be written."""
-        own = tuple(widths.tolist())
-        widest = max((math.prod(own[column] for column in group) for group in groups), default=1)
+        sizes = tuple(widths.tolist())
+        widest = max((math.prod(sizes[column] for column in group) for group in groups), default=1)
         cells = np.empty((n + ROWS_BEHIND, len(groups)), dtype=code_dtype(widest))
         cells[n:] = 0
-        return Fused(own, groups, cells, n, dtype)
+        return Fused(sizes, groups, cells, n, dtype)
 
     def written(self, lookups: list[NDArray[Any]], places: list[NDArray[Any]]) -> NDArray[Any] | Fused:
         """Rows with the codes ``lookup[places]`` of each column; plain codes where no columns share one."""
@@ -76,7 +76,7 @@ class Fused:
             rows = slice(start, min(start + ROWS_AT_ONCE, n))
             for group, columns in enumerate(tables):
                 cells[rows, group] = reduce(
-                    np.add, (lookup_codes(table, own[rows]) for table, own in columns)
+                    np.add, (lookup_codes(table, codes[rows]) for table, codes in columns)
                 )
         if len(self.groups) == len(self.widths):
             return cells[:n]
@@ -165,11 +165,11 @@ def plain_groups(widths: NDArray[Any], _n: int) -> Groups:
 def pass_groups(widths: NDArray[Any], k: int, n: int) -> Groups:
     """The fusion with the least work in a pass, among those whose table of ``k`` clusters suits the cache."""
     entry_bytes = 4 * min(-(-k // 8) * 8, CLUSTERS_TOGETHER)
-    own = tuple(widths.tolist())
-    best, least = plain_groups(widths, n), len(own) * n + PLACE_COST * sum(own)
+    sizes = tuple(widths.tolist())
+    best, least = plain_groups(widths, n), len(sizes) * n + PLACE_COST * sum(sizes)
     for widest in (16, 64, WIDEST_GROUP):
-        groups = _filled(own, widest)
-        places = sum(math.prod(own[column] for column in group) for group in groups)
+        groups = _filled(sizes, widest)
+        places = sum(math.prod(sizes[column] for column in group) for group in groups)
         work = len(groups) * n + PLACE_COST * places
         if places * entry_bytes <= CACHE_BYTES and work < least:
             best, least = groups, work
@@ -183,15 +183,15 @@ def _filled(widths: tuple[int, ...], widest: int) -> Groups:
     This is "minimum bin slack" (Gupta and Ho, 1999), with products for sums.
     """
     columns: dict[int, list[int]] = {}
-    for column, own in enumerate(widths):
-        columns.setdefault(max(own, 1), []).append(column)
+    for column, size in enumerate(widths):
+        columns.setdefault(max(size, 1), []).append(column)
     same = columns.pop(1, [])  # they take no room
     groups = []
     for width in sorted(columns, reverse=True):
         while columns[width]:
             group = [columns[width].pop(0)]
-            left = tuple((own, len(columns[own])) for own in sorted(columns, reverse=True))
-            groups.append(group + [columns[own].pop(0) for own in _filling(left, widest // width)])
+            left = tuple((width, len(columns[width])) for width in sorted(columns, reverse=True))
+            groups.append(group + [columns[width].pop(0) for width in _filling(left, widest // width)])
     if same:
         groups = [groups[0] + same, *groups[1:]] if groups else [same]
     return tuple(sorted(tuple(sorted(group)) for group in groups))
@@ -200,8 +200,8 @@ def _filled(widths: tuple[int, ...], widest: int) -> Groups:
 def _filling(left: tuple[tuple[int, int], ...], room: int) -> tuple[int, ...]:
     """Of widths and how many there are of each, those whose product comes nearest to ``room`` from below."""
     best: tuple[int, ...] = ()
-    for at, (own, count) in enumerate(left):
-        if own <= room and count:
-            found = own, *_filling(((own, count - 1), *left[at + 1 :]), room // own)
-            best = max(best, found, key=math.prod)  # the first of equals: narrow columns fill gaps later
+    for at, (width, count) in enumerate(left):
+        if width <= room and count:
+            widths = width, *_filling(((width, count - 1), *left[at + 1 :]), room // width)
+            best = max(best, widths, key=math.prod)  # the first of equals: narrow columns fill gaps later
     return best

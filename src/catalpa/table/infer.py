@@ -120,12 +120,14 @@ def schema_of(summarize: TableSummary, settings: TableSettings) -> Schema:
     rules = Rules(settings, summarize.listed)
     _check_fractions(summaries, rules)
     made = [rules.columns(summary) for summary in summaries]
-    columns = tuple(column for own, _ in made for column in own)
+    columns = tuple(column for parts, _ in made for column in parts)
     twice = [name for name, times in Counter(column.name for column in columns).items() if times > 1]
     if twice:
         raise TableError(f"The parts of a column would be called {twice}, as others are. Rename the columns.")
-    own = [(columns[0], s) for (columns, _), s in zip(made, summaries, strict=True) if not columns[0].origin]
-    if odd := list(suspicious_columns(own)):  # one warning for all that is suspicious
+    plain = [
+        (columns[0], s) for (columns, _), s in zip(made, summaries, strict=True) if not columns[0].origin
+    ]
+    if odd := list(suspicious_columns(plain)):  # one warning for all that is suspicious
         warn_user(f"{' '.join(odd)} {LOOK_FIRST}", ColumnWarning)
     decisions = tuple(decision for _, said in made for decision in said)
     return Schema(columns, settings.missing, decisions, summarize.library, summarize.named)
@@ -133,9 +135,9 @@ def schema_of(summarize: TableSummary, settings: TableSettings) -> Schema:
 
 def missing_values(special_places: dict[str, int]) -> MissingValues:
     """The error for missing cells where none are allowed, columns and counts named."""
-    told = ", ".join(f"{name!r} ({count})" for name, count in special_places.items())
+    counts = ", ".join(f"{name!r} ({count})" for name, count in special_places.items())
     return MissingValues(
-        f"Input X contains NaN or other missing cells, by column: {told}. "
+        f"Input X contains NaN or other missing cells, by column: {counts}. "
         "Fill them, drop the rows, or set missing='category' or missing='ignore'."
     )
 
@@ -143,7 +145,9 @@ def missing_values(special_places: dict[str, int]) -> MissingValues:
 def _check_fractions(summaries: list[Summary], rules: Rules) -> None:
     if rules.settings.numbers != "refuse" or rules.settings.bins is not None:
         return
-    names = [s.name for s in summaries if s.is_number and not s.whole and s.name not in (rules.listed or ())]
+    names = [
+        s.name for s in summaries if s.is_number and not s.integral and s.name not in (rules.listed or ())
+    ]
     if names:
         raise NumericColumns(
             f"The columns {names} hold numbers with fractions, and this method knows categories only. "
@@ -187,18 +191,18 @@ class Rules:
         number = Column(summary.name, ColumnKind.NUMERIC, summary.dtype, (), summary.low, summary.high)
         if self.settings.bins is not None:
             edges, hole = _quantiles(summary, self.settings.bins), self._has_missing_value(summary)
-            binned = cut_at(edges, number, hole, summary.whole)
+            binned = cut_at(edges, number, hole, summary.integral)
             return binned, [f"column {summary.name!r} holds numbers: cut into {len(binned.known)} intervals"]
         if self.settings.numbers == "refuse":
             said = [f"{_whole_numbers(summary)}: taken as categories, as this method knows no numbers"]
             return self._categorical(summary, ColumnKind.NOMINAL), said
         said = _remark_on_constant(summary)
-        if self.settings.numbers != "shape" and self.listed is None and summary.whole:
+        if self.settings.numbers != "shape" and self.listed is None and summary.integral:
             said = [f"column {summary.name!r} holds many different whole numbers: taken as a number", *said]
         return number, said
 
     def _few_whole_numbers(self, summary: Summary) -> bool:
-        if self.listed is not None or not summary.whole or summary.tally is None:
+        if self.listed is not None or not summary.integral or summary.tally is None:
             return False
         different = len(summary.tally)
         # Each twice on average: a short table of measured numbers also has few different ones.
@@ -245,8 +249,8 @@ def _remarks_on_categories(summary: Summary) -> list[str]:
     if summary.family is CellKind.MIXED:
         return [f"column {summary.name!r} holds values of several types: taken as categories"]
     if signs := fractions_as_text(summary):
-        told = " and ".join({",": "commas", ".": "dots"}[sign] for sign in sorted(signs))
-        return [f"column {summary.name!r} holds numbers with decimal {told}, as text: taken as categories"]
+        marks = " and ".join({",": "commas", ".": "dots"}[sign] for sign in sorted(signs))
+        return [f"column {summary.name!r} holds numbers with decimal {marks}, as text: taken as categories"]
     if pair := same_spelling(summary):
         return [
             f"column {summary.name!r} holds {pair[0]!r} and {pair[1]!r}, which differ in capitals or spaces "

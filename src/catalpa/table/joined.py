@@ -49,7 +49,7 @@ class JoinedAxis:
     def pairs(self) -> int:
         """Pairs of categories of all tied columns."""
         sizes = self.plain.sizes
-        return sum(sizes[own] * sizes[parent] for own, parent in self.edges)
+        return sum(sizes[column] * sizes[parent] for column, parent in self.edges)
 
     @cached_property
     def edges(self) -> tuple[tuple[int, int], ...]:
@@ -81,23 +81,23 @@ class JoinedAxis:
         unknown itself costs nothing.
         """
         wide = self.plain.expand(table)
-        own = [wide[start:stop] for start, stop in pairwise(self.plain.offsets)]
+        tables = [wide[start:stop] for start, stop in pairwise(self.plain.offsets)]
         sizes, widths = self.plain.sizes, self.plain.widths
         for column, parent, part in self.parts():
             joint = np.zeros((widths[parent], widths[column], table.shape[1]))
-            joint[:, : sizes[column]] = own[column][: sizes[column]]
+            joint[:, : sizes[column]] = tables[column][: sizes[column]]
             joint[: sizes[parent], : sizes[column]] = pairs[part].reshape(sizes[parent], sizes[column], -1)
-            own[column] = joint.reshape(-1, table.shape[1])
-        return np.concatenate(own)
+            tables[column] = joint.reshape(-1, table.shape[1])
+        return np.concatenate(tables)
 
     def split(self, by_place: NDArray[Any]) -> tuple[IntArray, IntArray]:
         """Counts of categories (k, V) and of pairs of categories (k, pairs), from those of all places."""
         k, sizes, widths = len(by_place), self.plain.sizes, self.plain.widths
-        own = [by_place[:, start:stop] for start, stop in pairwise(self.axis.offsets)]
+        counts = [by_place[:, start:stop] for start, stop in pairwise(self.axis.offsets)]
         pairs = np.zeros((k, self.pairs), dtype=by_place.dtype)
         for column, parent, part in self.parts():
-            joint = own[column].reshape(k, widths[parent], widths[column])
+            joint = counts[column].reshape(k, widths[parent], widths[column])
             pairs[:, part] = joint[:, : sizes[parent], : sizes[column]].reshape(k, -1)
-            own[column] = joint.sum(axis=1)
-        together = np.concatenate(own, axis=1) if own else by_place
+            counts[column] = joint.sum(axis=1)
+        together = np.concatenate(counts, axis=1) if counts else by_place
         return np.ascontiguousarray(self.plain.fold(together)), pairs

@@ -182,7 +182,7 @@ def join_tables(tables: Sequence[Table]) -> Table:
     if len(tables) == 1:
         return first
     parts = zip(*(table.sources for table in tables), strict=True)
-    sources = [_joined_column(first.library, list(own)) for own in parts]
+    sources = [_joined_column(first.library, list(pieces)) for pieces in parts]
     return replace(first, n_rows=sum(map(len, tables)), sources=sources)
 
 
@@ -385,8 +385,8 @@ def _read_pandas(name: str, series: Any) -> Cells:
         series = series.astype("object").map(str, na_action="ignore")
     try:
         # The array itself, if Arrow knows what to ask it for: a series would look among its labels first.
-        own = series.array
-        cells = pa.array(own if hasattr(own, "__arrow_array__") else series, from_pandas=True)
+        array = series.array
+        cells = pa.array(array if hasattr(array, "__arrow_array__") else series, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError):
         return read_objects(name, series.to_numpy(dtype=object), Dtype(text))
     return read_arrow(name, cells, Dtype(text))

@@ -342,10 +342,10 @@ def _read_cells(name: str, cells: Any, dtype: Dtype) -> Cells:
                 yield code(cell)
                 continue
             same = (kind, cell)
-            found = known.get(same)
-            if found is None:
-                found = known[same] = code(cell)
-            yield found
+            place = known.get(same)
+            if place is None:
+                place = known[same] = code(cell)
+            yield place
 
     coded = np.fromiter(codes(), dtype=np.int64, count=len(cells))
     values = [key[1] for key in places]
@@ -374,6 +374,6 @@ def _numbers_of(family: CellKind, dtype: Dtype, values: list[Any], codes: IntArr
 def _factorized(keys: Iterable[Any]) -> tuple[list[Any], IntArray]:
     """The different keys in the order of their first cells, and the place of each cell's among them."""
     places: dict[Any, int] = {}
-    found = (MISSING_CODE if key is None else places.setdefault(key, len(places)) for key in keys)
-    codes = np.fromiter(found, dtype=np.int64)  # before the places are listed
+    place_of_each = (MISSING_CODE if key is None else places.setdefault(key, len(places)) for key in keys)
+    codes = np.fromiter(place_of_each, dtype=np.int64)  # before the places are listed
     return list(places), codes

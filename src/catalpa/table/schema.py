@@ -58,8 +58,8 @@ class TableSettings:
             raise ParameterError(f"missing is {self.missing!r}; it can be 'category', 'ignore' or 'error'.")
         if self.numbers not in ("keep", "refuse", "shape"):
             raise ParameterError(f"numbers is {self.numbers!r}; it can be 'keep', 'refuse' or 'shape'.")
-        whole = isinstance(self.bins, int | np.integer) and not isinstance(self.bins, bool)
-        if self.bins is not None and not (whole and self.bins >= 2):
+        integral = isinstance(self.bins, int | np.integer) and not isinstance(self.bins, bool)
+        if self.bins is not None and not (integral and self.bins >= 2):
             raise ParameterError(f"bins is {self.bins!r}; it has to be None or a whole number of at least 2.")
 
 

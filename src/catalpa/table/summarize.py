@@ -54,7 +54,7 @@ class Summary:
     n: int
     missing: int
     tally: Tally | None
-    whole: bool = False
+    integral: bool = False
     low: float = np.inf
     high: float = -np.inf
     total: int = 0
@@ -78,7 +78,7 @@ class Summary:
             self.n + other.n,
             self.missing + other.missing,
             tally,
-            all(part.whole for part in (self, other) if part.present),
+            all(part.integral for part in (self, other) if part.present),
             min(self.low, other.low),
             max(self.high, other.high),
             self.total + other.total,
@@ -115,21 +115,21 @@ def _joined_dtype(one: Summary, other: Summary) -> Dtype:
 
 def _summarize(name: str, cells: Cells, *, every_value: bool) -> Summary:
     """Summarize one column; ``every_value`` keeps all different numbers, however many."""
-    summary = Summary(name, cells.family, cells.dtype, len(cells), cells.missing, Counter(), whole=True)
+    summary = Summary(name, cells.family, cells.dtype, len(cells), cells.missing, Counter(), integral=True)
     if not isinstance(cells, Numbers):
-        return _with_range(replace(summary, tally=_tally(cells), whole=False))
+        return _with_range(replace(summary, tally=_tally(cells), integral=False))
     present = cells.present
     if len(present) == 0:
         return summary
-    whole = cells.family is CellKind.INTEGER or bool((np.floor(present) == present).all())
-    wanted = every_value or (whole and len(np.unique(present[:LOOKED_AT])) <= FEW)
+    integral = cells.family is CellKind.INTEGER or bool((np.floor(present) == present).all())
+    wanted = every_value or (integral and len(np.unique(present[:LOOKED_AT])) <= FEW)
     tally = _tally(cells.coded()) if wanted else None
     low, high = float(present.min()), float(present.max())
     # Only if it is exact: ends as floats, and a sum of 64 bits, taken from the lowest number on.
     exact = cells.family is CellKind.INTEGER and max(-low, high) <= LARGEST_EXACT and high - low < 2**31
     first = int(low) if exact else 0
     total = int((present.astype(np.int64) - first).sum()) + first * len(present) if exact else 0
-    return replace(summary, tally=tally, whole=whole, low=low, high=high, total=total)
+    return replace(summary, tally=tally, integral=integral, low=low, high=high, total=total)
 
 
 def _with_range(summary: Summary) -> Summary:
@@ -137,8 +137,8 @@ def _with_range(summary: Summary) -> Summary:
     if not summary.is_number:
         return summary
     values = [value for _, value in summary.tally or ()]
-    whole = all(value == int(value) for value in values)
-    return replace(summary, whole=whole, low=float(min(values)), high=float(max(values)))
+    integral = all(value == int(value) for value in values)
+    return replace(summary, integral=integral, low=float(min(values)), high=float(max(values)))
 
 
 def _tally(cells: DictionaryCells) -> Tally:
@@ -236,7 +236,7 @@ def suspicious_columns(columns: Sequence[tuple[Column, Summary]]) -> Iterator[st
     """Sentences on columns that say little or were taken in another way than meant, each with its cure."""
     nominal, summaries = [(c, s) for c, s in columns if c.kind is ColumnKind.NOMINAL], [s for _, s in columns]
     wide = [f"{c.name!r} ({c.size})" for c, _ in nominal if c.size > MAX_CATEGORIES]
-    words = {s.name: found for s in summaries if (found := _words_among_numbers(s))}
+    words = {s.name: texts for s in summaries if (texts := _words_among_numbers(s))}
     written = {s.name: signs for s in summaries if (signs := fractions_as_text(s))}
     if wide:
         yield (
@@ -255,9 +255,9 @@ def suspicious_columns(columns: Sequence[tuple[Column, Summary]]) -> Iterator[st
         )
     yield from _odd_fractions(written)
     if words:
-        told = "; ".join(f"{', '.join(map(repr, found))} in {name!r}" for name, found in words.items())
+        examples = "; ".join(f"{', '.join(map(repr, texts))} in {name!r}" for name, texts in words.items())
         yield (
-            f"The texts are numbers except for {told}, and were taken as categories. If that stands "
+            f"The texts are numbers except for {examples}, and were taken as categories. If that stands "
             "for a missing cell, say so: --na of the command or read_table(..., na=[...]); in a frame, "
             "pandas.to_numeric(column, errors='coerce')."
         )
@@ -286,8 +286,8 @@ def _odd_fractions(written: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
 
 
 def _how_to_drop(names: Sequence[str]) -> str:
-    told = shlex.quote(",".join(names))
-    return f"Drop the columns: X.drop(columns={list(names)!r}), or --drop {told} of the command."
+    option = shlex.quote(",".join(names))
+    return f"Drop the columns: X.drop(columns={list(names)!r}), or --drop {option} of the command."
 
 
 def _is_nearly_unique(summary: Summary) -> bool:
@@ -300,7 +300,7 @@ def _is_nearly_unique(summary: Summary) -> bool:
 
 def _counts_rows(summary: Summary) -> bool:
     """Whether whole numbers run from the smallest to the largest, one each row."""
-    if not summary.is_number or not summary.whole or summary.missing or summary.n < IDENTIFIER_ROWS:
+    if not summary.is_number or not summary.integral or summary.missing or summary.n < IDENTIFIER_ROWS:
         return False
     low, high = int(summary.low), int(summary.high)
     # Numbers that repeat could fill the same range, but hardly with this sum.

@@ -29,21 +29,21 @@ class WeightFacts:
     least: float  # above 0; infinite if there is none
     greatest: float
     total: int  # exact, in units of 2**-1126
-    whole: bool
+    integral: bool
     divisor: int  # greatest common divisor of whole weights; 0 where weights are too large for it to matter
 
     @staticmethod
     def of(weights: FloatArray) -> WeightFacts:
         positive = weights[weights > 0]
-        whole = bool((weights == np.rint(weights)).all())
-        few = whole and float(weights.max(initial=0.0)) <= EXACT_UNITS
+        integral = bool((weights == np.rint(weights)).all())
+        few = integral and float(weights.max(initial=0.0)) <= EXACT_UNITS
         return WeightFacts(
             len(weights),
             len(weights) - len(positive),
             float(positive.min(initial=math.inf)),
             float(weights.max(initial=0.0)),
             int(exact_sums(weights, np.zeros(len(weights), dtype=np.int64), 1)[0]),
-            whole,
+            integral,
             int(np.gcd.reduce(weights.astype(np.int64), initial=0)) if few else 0,
         )
 
@@ -54,7 +54,7 @@ class WeightFacts:
             min(self.least, other.least),
             max(self.greatest, other.greatest),
             self.total + other.total,
-            self.whole and other.whole,
+            self.integral and other.integral,
             math.gcd(self.divisor, other.divisor),
         )
 
@@ -92,7 +92,7 @@ class WeightScale:
         unit: float | None = None
         if multiples:
             unit = facts.least
-        elif facts.whole and facts.sum <= EXACT_UNITS:
+        elif facts.integral and facts.sum <= EXACT_UNITS:
             unit = float(facts.divisor)
         if unit is None:
             # A power of two: dividing by it later loses nothing.

@@ -210,24 +210,24 @@ def _matches(texts: pa.Array, pattern: str) -> Any:
 
 def _moments(texts: pa.Array, pattern: str) -> Any:  # (n,) datetime64[s]
     """The moment of each text; NaT where there is none, also for a 31st of February."""
-    found = pc.extract_regex(texts, _regex(pattern))
-    names = {field.name for field in found.type}
+    fields = pc.extract_regex(texts, _regex(pattern))
+    names = {field.name for field in fields.type}
 
     def part(name: str, absent: int) -> Any:
         if name not in names:
             return np.full(len(texts), absent)
-        field = pc.struct_field(found, name)
+        field = pc.struct_field(fields, name)
         digits = pc.if_else(pc.equal(field, ""), str(absent), field)
         return np.asarray(pc.fill_null(digits, str(absent)).cast(pa.int64()))
 
-    valid = np.asarray(found.is_valid())
+    valid = np.asarray(fields.is_valid())
     year = part("year", 1970)
     if "%y" in pattern:
         year = np.where(year < PIVOT, 2000 + year, 1900 + year)
-    month, day = _months(found, texts) if "%B" in pattern else part("month", 1), part("day", 1)
+    month, day = _months(fields, texts) if "%B" in pattern else part("month", 1), part("day", 1)
     hour, minute, second = part("hour", 0), part("minute", 0), part("second", 0)
     if "half" in names:
-        half = pc.utf8_lower(pc.fill_null(pc.struct_field(found, "half"), ""))
+        half = pc.utf8_lower(pc.fill_null(pc.struct_field(fields, "half"), ""))
         afternoon, morning = (np.asarray(pc.equal(half, letter)) for letter in ("p", "a"))
         valid &= ~((afternoon | morning) & ((hour > 12) | (hour == 0)))
         hour = np.where(afternoon | morning, hour % 12, hour) + 12 * afternoon
@@ -240,7 +240,7 @@ def _moments(texts: pa.Array, pattern: str) -> Any:  # (n,) datetime64[s]
     return np.where(valid, days.astype("datetime64[s]") + clock, np.datetime64("NaT", "s"))
 
 
-def _months(found: Any, texts: pa.Array) -> Any:
+def _months(fields: Any, texts: pa.Array) -> Any:
     """Numbers of the months that are named."""
-    names = pc.utf8_lower(pc.fill_null(pc.struct_field(found, "name"), "")).to_pylist()
+    names = pc.utf8_lower(pc.fill_null(pc.struct_field(fields, "name"), "")).to_pylist()
     return np.array([MONTH_NUMBERS.get(name, 0) for name in names], dtype=np.int64).reshape(len(texts))

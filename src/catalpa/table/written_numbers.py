@@ -223,10 +223,10 @@ def _parts_of(texts: pa.Array | pa.ChunkedArray | Iterable[str]) -> dict[str, An
     for apostrophe in APOSTROPHES:
         array = pc.replace_substring(array, apostrophe, "'")
     array = pc.replace_substring(array, MINUS, "-")
-    found = pc.extract_regex(array, _PARTS)
+    fields = pc.extract_regex(array, _PARTS)
     names = ("open", "sign", "prefix", "inner", "body", "exponent", "suffix", "trailing", "close")
     # A text that does not fit is null as a whole, and its fields with it.
-    return {name: pc.struct_field(found, name) for name in names}
+    return {name: pc.struct_field(fields, name) for name in names}
 
 
 def _units(parts: dict[str, Any]) -> Any:
@@ -235,8 +235,8 @@ def _units(parts: dict[str, Any]) -> Any:
     return pc.utf8_trim_whitespace(pc.binary_join_element_wise(before, after, " "))
 
 
-def _is_grouped(whole: Any, mark: str) -> Any:
-    return pc.match_substring_regex(whole, _GROUPED[mark])
+def _is_grouped(integer_part: Any, mark: str) -> Any:
+    return pc.match_substring_regex(integer_part, _GROUPED[mark])
 
 
 def _whole_part(body: Any, decimal: str) -> Any:
@@ -264,17 +264,19 @@ def _marks(body: Any) -> NumberFormat | None:
 
 def _fits(body: Any, decimal: str) -> Any:
     """Whether each text is a number with this decimal mark, in groups of three or not."""
-    whole = _whole_part(body, decimal)
-    fits = pc.match_substring_regex(whole, r"^[0-9]*$")
+    integer_part = _whole_part(body, decimal)
+    fits = pc.match_substring_regex(integer_part, r"^[0-9]*$")
     for mark in _GROUPED.keys() - {decimal}:
-        fits = pc.or_(fits, _is_grouped(whole, mark))
+        fits = pc.or_(fits, _is_grouped(integer_part, mark))
     return fits
 
 
 def _group(body: Any, decimal: str) -> str:
     """The mark between thousands that occurs most often; "" if none does."""
-    whole = _whole_part(body, decimal)
-    times = {mark: pc.sum(_is_grouped(whole, mark)).as_py() for mark in sorted(_GROUPED.keys() - {decimal})}
+    integer_part = _whole_part(body, decimal)
+    times = {
+        mark: pc.sum(_is_grouped(integer_part, mark)).as_py() for mark in sorted(_GROUPED.keys() - {decimal})
+    }
     mark = max(times, key=lambda one: times[one])
     return mark if times[mark] else ""
 

@@ -200,7 +200,7 @@ class Grove(LevelsMixin, CriteriaMixin, IntervalsMixin, Clusterer):
             "tie_evidence": ("ties",),
             **dict.fromkeys(("lift", "pair_counts"), ("pairs",)),
         },
-        whole=("parents", "pair_counts", "common"),
+        integers=("parents", "pair_counts", "common"),
         facts=("prior", "free_sizes", "density_low", "density_high"),
         open_facts=("evidence", "gain", "certainty"),
         private_facts=("free_sizes",),  # read as ``sizes_``

@@ -454,8 +454,8 @@ def _repeating(body: pa.Buffer, layout: Layout) -> set[str]:
         return set()
     if batch is None:
         return set()
-    found = zip(batch.schema.names, batch.columns, strict=True)
-    return {name for name, column in found if 2 * len(column.unique()) <= len(column)}
+    columns = zip(batch.schema.names, batch.columns, strict=True)
+    return {name for name, column in columns if 2 * len(column.unique()) <= len(column)}
 
 
 def _no_rows(name: str) -> TableError:

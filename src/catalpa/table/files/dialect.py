@@ -83,19 +83,19 @@ class Dialect:
 
     def to_json(self) -> dict[str, Any]:
         """As a Data Package table dialect; what is not decided is left out."""
-        told: dict[str, Any] = {}
+        document: dict[str, Any] = {}
         for name, key in _KEYS.items():
             value = getattr(self, name)
             if name == "header" and value == ():
-                told["header"] = False
+                document["header"] = False
             elif value is not None and value != () and name != "join":
-                told[key] = list(value) if isinstance(value, tuple) else value
+                document[key] = list(value) if isinstance(value, tuple) else value
             elif name == "join" and len(self.header or ()) > 1:
-                told[key] = value
-        return told
+                document[key] = value
+        return document
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Dialect:
+    def from_json(cls, document: Mapping[str, Any]) -> Dialect:
         """The dialect that `to_json` wrote, or another Data Package table dialect.
 
         Examples
@@ -103,8 +103,8 @@ class Dialect:
         >>> Dialect.from_json({"headerRows": [3], "delimiter": ";"}).header
         (3,)
         """
-        values = {name: told[key] for name, key in _KEYS.items() if key in told}
-        if told.get("header") is False:
+        values = {name: document[key] for name, key in _KEYS.items() if key in document}
+        if document.get("header") is False:
             values["header"] = ()
         return cls(**values)
 

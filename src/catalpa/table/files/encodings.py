@@ -60,8 +60,8 @@ def encoding_of(begin: bytes, name: str, encoding: str | None) -> str:
     """
     if encoding is None:
         refuse_binary(begin, name)
-    if told := known_encoding(encoding) or marked_encoding(begin):
-        return told
+    if found_encoding := known_encoding(encoding) or marked_encoding(begin):
+        return found_encoding
     try:
         codecs.getincrementaldecoder("utf-8")().decode(begin)
     except UnicodeDecodeError:

@@ -262,13 +262,13 @@ def _unique(names: Sequence[str]) -> list[str]:
     taken, seen = set(called), Counter[str]()
     unique = []
     for name in called:
-        own, number = name, seen[name]
+        unique_name, number = name, seen[name]
         if number:
-            while (own := f"{name}.{number}") in taken:
+            while (unique_name := f"{name}.{number}") in taken:
                 number += 1
-            taken.add(own)
+            taken.add(unique_name)
         seen[name] = number + 1
-        unique.append(own)
+        unique.append(unique_name)
     return unique
 
 

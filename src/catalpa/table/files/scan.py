@@ -154,16 +154,16 @@ class Scan:
 
     def batches(self) -> Iterator[pa.Table]:
         """The rows in order, text as dictionary columns, at most ``rows_per_batch`` at a time."""
-        found = 0
+        n_rows = 0
         for path in self.paths:
             self._check_columns(path)
-            before = found
+            before = n_rows
             for table in self._tables(path):
-                found += table.num_rows
+                n_rows += table.num_rows
                 for start in range(0, table.num_rows, self.rows_per_batch):
                     yield with_dictionaries(table.slice(start, self.rows_per_batch))
-            self._remembered.finished(path, found - before)
-        if not found:
+            self._remembered.finished(path, n_rows - before)
+        if not n_rows:
             named = ", ".join(map(str, self.paths[:3]))
             raise TableError(f"There are names of columns but no rows in {named}.")
 
@@ -191,10 +191,12 @@ class Scan:
         absent = [name for name in self.names if name not in seen]
         further = [name for name in there if name not in known]
         if absent or (further and self.columns is None):
-            told = f"lacks the columns {absent} of" if absent else f"has the columns {further} more than"
+            difference = (
+                f"lacks the columns {absent} of" if absent else f"has the columns {further} more than"
+            )
             raise TableError(
-                f"{path} {told} the first file, {self.paths[0]}. Files that are read together need the same "
-                "columns; where they differ, choose those that all have: columns=[...]."
+                f"{path} {difference} the first file, {self.paths[0]}. Files that are read together need "
+                "the same columns; if they differ, choose those that all have: columns=[...]."
             )
 
     @cached_property

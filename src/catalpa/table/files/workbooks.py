@@ -189,8 +189,8 @@ def typed_cells(cells: Sequence[Any], decimal: str, missing: Sequence[str]) -> p
 
 
 def _numbers(values: Sequence[Any]) -> pa.Array:
-    whole = all(value is None or float(value).is_integer() for value in values)
-    exact = whole and all(value is None or abs(value) < LARGEST_EXACT for value in values)
+    integral = all(value is None or float(value).is_integer() for value in values)
+    exact = integral and all(value is None or abs(value) < LARGEST_EXACT for value in values)
     if exact:
         return pa.array([None if value is None else int(value) for value in values], pa.int64())
     return pa.array([None if value is None else float(value) for value in values], pa.float64())
