@@ -144,7 +144,7 @@ def test_categorical_methods_refuse_fractions_and_say_what_to_do(survey):
 def test_categorical_methods_take_any_whole_numbers(survey):
     schema = infer(survey.drop(columns="income"), numbers="refuse")
     assert schema.columns[-1].categories == (28, 31, 45, 60)
-    assert "as this method knows no numbers" in schema.decisions[-1]
+    assert "as this method does not support numbers" in schema.decisions[-1]
 
 
 def test_categorical_methods_take_listed_fractions(survey):

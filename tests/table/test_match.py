@@ -95,7 +95,9 @@ def test_a_batch_brings_no_category_twice():
 
 def test_a_column_of_another_type_with_nothing_known_is_refused():
     schema = infer([["red"], ["blue"]])
-    told = "Nothing in column 'x0' is known: it holds numbers now .3, 4. and held text at fit .'blue', 'red'."
+    told = (
+        "No value of column 'x0' is known: it holds numbers now .3, 4. and held text at fit .'blue', 'red'."
+    )
     with pytest.raises(TableError, match=told):
         encode([[3], [4], [3], [None]], schema, handle_unknown="ignore")
 
@@ -141,7 +143,7 @@ def test_a_key_of_no_record_is_a_column_of_missing_cells():
 
 
 def test_a_key_that_fit_never_saw_is_named():
-    with pytest.raises(ColumnMismatch, match=r"not there at fit: \['d'\]"):
+    with pytest.raises(ColumnMismatch, match=r"not seen at fit: \['d'\]"):
         KModes(2, random_state=0).fit(FRAME).predict([{"a": "x", "b": "u", "d": 1}])
 
 

@@ -64,7 +64,7 @@ class DISC(IterationSettings, Clusterer):
     ----------
     labels_ : array (n,) of int32
     relations_ : Relations
-        For each cluster and column: the line of categories, edge lengths, distances, drawing.
+        For each cluster and column: the order of the categories, edge lengths, distances, drawing.
     weights_ : frame of the table's library
         Weight of every categorical column in every cluster: the length of its tree divided by the total
         length of all trees of the cluster (Remark 2 of the paper). Each row sums to 1.

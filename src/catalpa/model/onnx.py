@@ -22,7 +22,7 @@ from catalpa.model.onnx_inputs import (
     onnx_inputs,
 )
 from catalpa.model.scoring import Scoring
-from catalpa.table.blocks import FARTHEST, HOLES, TICK_BITS
+from catalpa.table.blocks import FARTHEST, SPECIAL_PLACES, TICK_BITS
 from catalpa.table.schema import Column
 
 # Old enough for current runtimes, new enough for all operations on doubles and 64-bit integers.
@@ -134,7 +134,7 @@ class _Graph:
     def _pair_codes(self, column: Column, parent: Column) -> str:  # (rows, 1) int64
         """Codes of a tied column together with those of its parent."""
         child, above = self._unrefused(column), self._unrefused(parent)
-        return self.op("Add", self.op("Mul", above, column.size + HOLES), child)
+        return self.op("Add", self.op("Mul", above, column.size + SPECIAL_PLACES), child)
 
     def _unrefused(self, column: Column) -> str:
         """Codes of a column; 0 for rejected cells, because the label of their row is replaced anyway."""

@@ -17,7 +17,7 @@ from catalpa.inspection.elsewhere import category_of_empty, missing_texts, steps
 from catalpa.inspection.recipe import Recipe
 from catalpa.model.scoring import Scoring, holds_moments, types_of
 from catalpa.model.sql_dialect import SqlDialect, rounded
-from catalpa.table.blocks import FARTHEST, HOLES, TICK_BITS, IntArray
+from catalpa.table.blocks import FARTHEST, SPECIAL_PLACES, TICK_BITS, IntArray
 from catalpa.table.schema import Column
 
 WIDE = 16  # columns with more categories are joined with a look-up table
@@ -160,7 +160,7 @@ class _ColumnCosts:
 
     def _term_of_pairs(self, cluster: int, parent: _ColumnCosts) -> str:
         """The cost of a tied cell: a CASE for every category of its parent."""
-        tables = self.table.reshape(-1, self.column.size + HOLES, self.table.shape[1])
+        tables = self.table.reshape(-1, self.column.size + SPECIAL_PLACES, self.table.shape[1])
 
         def term(place: int) -> str:
             # A rejected parent makes the cost of the row NULL by itself.

@@ -282,7 +282,7 @@ def _shared_by_reference(
 
 
 class PassReport(NamedTuple):
-    """What is told of a pass."""
+    """Summary of a soft pass."""
 
     log_likelihood: float
     moved: int  # rows whose foremost cluster changed
@@ -310,7 +310,7 @@ class CorePasses:
         return self._together is not None
 
     def next(self) -> PassReport | None:
-        """One more pass; None if costs may not fit, and no pass was made."""
+        """Run the next pass; None if costs may overflow, and no pass was run."""
         report = self._passes.next(self._least, self._number_least)
         if report is None:
             return None

@@ -331,7 +331,7 @@ def weighted_engine(engine: Engine, sample_weight: Any) -> tuple[Engine, float]:
         return engine, 1.0
     if not isinstance(engine, LocalEngine):
         raise UnsupportedTable(
-            "sample_weight needs the rows in memory, and this table is in parts elsewhere. Leave it out, or "
+            "sample_weight is not supported for out-of-core or distributed tables here. Leave it out, or "
             "give a frame."
         )
     units, per_weight = weight_units(sample_weight, engine.n_rows)

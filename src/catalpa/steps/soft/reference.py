@@ -52,7 +52,7 @@ def _rise(block: Block, fixed: FixedShares) -> IntArray:  # (n, k) int32
 
 
 def shares(block: Block, fixed: FixedShares) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Shares (n, k), gaps (n, k), least costs (n,) and log terms (n,) of a block's rows; all integers."""
+    """Shares (n, k), costs above the least (n, k), least costs (n,) and log terms (n,), all integers."""
     block = fixed.coded(block)
     total = costs(block, fixed)
     gap, least = gaps(total, fixed.coarser)

@@ -259,9 +259,9 @@ def rounded(tables: Sequence[FloatArray], anchors: Sequence[FloatArray], quanta:
 def rounded_if_near(
     tables: Sequence[FloatArray], anchors: Sequence[FloatArray], quanta: float, room: float, columns: int
 ) -> QuantizedCosts | None:
-    """The same by the core, where rows of so many columns surely cost less than ``room``; else None.
+    """The same in the core if the costs of a row are certainly less than ``room``, otherwise None.
 
-    No column reaches farther than all places do together: mostly that is near enough, and soon found out.
+    The bound is the largest entry of all columns: it is usually tight enough, and fast to compute.
     """
     level = compiled.core_level()
     if level is None:

@@ -1,4 +1,4 @@
-"""Sheets of workbooks (Excel, LibreOffice) as Arrow tables, read by python-calamine."""
+"""Sheets of Excel and LibreOffice workbooks as Arrow tables, read by python-calamine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PERCENT = re.compile(r"[0-9.,]+\s?%")
 
 @dataclass(frozen=True)
 class SheetTable:
-    """The rows of a sheet, how they are laid out, and what was found.
+    """Rows of a sheet, their layout, and findings.
 
     ``rows`` are the rows of the sheet that the rows of the table come from, counted from 1.
     """
@@ -38,7 +38,7 @@ class SheetTable:
 def read_workbook(
     content: bytes, name: str, dialect: Dialect | None = None, decimal: str = ".", na: Sequence[str] = ()
 ) -> SheetTable:
-    """The rows of one sheet; without a sheet in the dialect, of the longest one."""
+    """The rows of one sheet: the one in the dialect, or the longest."""
     asked = dialect or Dialect()
     with needing(f"Reading {name} needs python-calamine", "'catalpa[excel]'"):
         import python_calamine as calamine
@@ -51,8 +51,8 @@ def read_workbook(
         raise TableError(f"{name} is protected by a password. Save it without one.") from error
     except TableError:
         raise
-    except Exception as error:  # calamine has errors of its own, and of what it is made of
-        raise TableError(f"{name} cannot be read as Excel: it is damaged, or something else.") from error
+    except Exception as error:  # calamine raises errors of several libraries
+        raise TableError(f"{name} cannot be read as Excel: it is damaged or in another format.") from error
     findings = several
     cells = _with_merged_rows(cells, spans)
     used = _used_columns(cells)
@@ -88,7 +88,7 @@ def read_workbook(
 
 
 def _sheet(workbook: Any, name: str, asked: str | None) -> tuple[Any, tuple[FileFinding, ...]]:
-    """The sheet that was asked for by its name or number, or the longest one."""
+    """The sheet with the given name or number, or the longest one."""
     names = [one.name for one in workbook.sheets_metadata if str(one.typ).endswith(".WorkSheet")]
     if asked is not None:
         if asked in names:
@@ -114,7 +114,7 @@ def _sheet(workbook: Any, name: str, asked: str | None) -> tuple[Any, tuple[File
 
 
 def _with_merged_rows(cells: list[list[Any]], spans: Sequence[Any]) -> list[list[Any]]:
-    """The cells with those that are merged over several rows of one column filled."""
+    """The cells, with vertically merged cells of one column filled."""
     for (top, left), (bottom, right) in spans:
         if left == right and bottom > top and bottom < len(cells) and left < len(cells[top]):
             for row in range(top + 1, bottom + 1):
@@ -123,14 +123,14 @@ def _with_merged_rows(cells: list[list[Any]], spans: Sequence[Any]) -> list[list
 
 
 def _spanning(spans: Sequence[Any], width: int) -> frozenset[int]:
-    """Rows with cells that are merged over several columns, but not over all, as titles are."""
+    """Rows with cells merged over several, but not all, columns."""
     return frozenset(
         top for (top, left), (_, right) in spans if left < right and right - left + 1 < 0.9 * width
     )
 
 
 def _used_columns(cells: Sequence[Sequence[Any]]) -> list[int]:
-    """Columns with a cell in more than one row, or with a name beside others: empty ones are left out."""
+    """Columns with cells in more than one row, or with a name next to other names."""
     width = max((len(row) for row in cells), default=0)
     return [
         column
@@ -144,7 +144,7 @@ def _empty(cell: Any) -> bool:
 
 
 def cell_text(cell: Any) -> str:
-    """A cell as it would stand in a CSV file.
+    """A cell as written in a CSV file.
 
     Examples
     --------
@@ -161,7 +161,7 @@ def cell_text(cell: Any) -> str:
 
 
 def typed_cells(cells: Sequence[Any], decimal: str, missing: Sequence[str]) -> pa.Array:
-    """A column of cells as Arrow has it: a workbook gives every cell a type, and a column may have several.
+    """A column of cells as an Arrow array; cells of a workbook are typed one by one, so types may be mixed.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def _numbers(values: Sequence[Any]) -> pa.Array:
 
 
 def _moments(values: Sequence[Any]) -> pa.Array:
-    """Days, if no moment has a time of day."""
+    """Dates if no moment has a time of day."""
     clocks = [isinstance(value, datetime) and value.time() != time() for value in values]
     if any(clocks):
         full = [
@@ -209,7 +209,7 @@ def _moments(values: Sequence[Any]) -> pa.Array:
 
 
 def _is_report(rows: Sequence[Sequence[Any]]) -> bool:
-    """Whether rows are those of a cross-table: few first cells, many rows filled in part, and percentages."""
+    """True for a cross-tabulation: few first cells, many partly filled rows, percentages."""
     filled = [[not _empty(cell) for cell in row] for row in rows]
     filled, rows = (
         [cells for cells in filled if any(cells)],
