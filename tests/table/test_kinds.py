@@ -210,7 +210,7 @@ def test_an_enum_is_nominal_in_its_declared_order():
 
 @pytest.mark.parametrize("values", [["a"] * 3, [5] * 3, [0.5] * 3, [True] * 3])
 def test_a_constant_column_is_taken_and_said(values):
-    assert "one value only" in infer(pd.DataFrame({"same": values})).decisions[-1]
+    assert "a single value" in infer(pd.DataFrame({"same": values})).decisions[-1]
 
 
 def test_identifier_like_columns_are_named_in_a_warning():
@@ -220,7 +220,7 @@ def test_identifier_like_columns_are_named_in_a_warning():
 
 def test_nearly_unique_texts_are_named_with_the_cure():
     texts = [f"said {at % 46}" for at in range(50)]
-    with pytest.warns(ColumnWarning, match=r"\['comment'\]: names and free.*--drop comment of the"):
+    with pytest.warns(ColumnWarning, match=r"unique per row: \['comment'\].*--drop comment of the"):
         infer(pd.DataFrame({"comment": texts}))
 
 

@@ -110,7 +110,7 @@ def test_unseen_categories_are_counted_in_one_warning():
     assert str(caught[0].message) == (
         "3 cells of column 'colour' hold categories not seen at fit ('teal', 'mauve'); "
         "1 cell of column 'size' holds categories not seen at fit ('XL'); "
-        "they count as far as the most distant category."
+        "they get the cost of the most distant category."
     )
     assert caught[0].filename == __file__
     assert encoded.unseen == {"colour": 3, "size": 1}

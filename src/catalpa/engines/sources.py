@@ -252,6 +252,9 @@ class PartitionedEngine:
     axis: Axis
     blocks: Any  # encoded parts, as the library holds them
 
+    def rows_in_memory(self) -> None:
+        """The rows are in other processes."""
+
     def answer_of_no_rows(self, step: Step[NDArray[Any]], args: tuple[Any, ...]) -> NDArray[Any]:
         """Tells the type and width of answers, before any is made."""
         return step(Block.empty(self.axis, len(self.encoding.schema.numeric)), *args)

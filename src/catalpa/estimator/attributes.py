@@ -253,13 +253,13 @@ def reasons_of(fitted: Fitted, top: int = 3) -> list[list[Reason]]:
 
 def repeats_of(fitted: Fitted) -> list[list[str]]:
     """Groups of columns that repeat each other, for methods that detect them."""
-    kept = fitted.outcome.shared
-    if "pair_counts" not in kept:
+    shared = fitted.outcome.shared
+    if "pair_counts" not in shared:
         return []
     names, axis = [column.name for column in fitted.schema.categorical], fitted.schema.axis
-    joined = JoinedAxis(axis, tuple(kept["parents"].tolist()))
+    joined = JoinedAxis(axis, tuple(shared["parents"].tolist()))
     shares = {
-        (parent, column): common_share(kept["pair_counts"][part].reshape(axis.sizes[parent], -1) / 1.0)
+        (parent, column): common_share(shared["pair_counts"][part].reshape(axis.sizes[parent], -1) / 1.0)
         for column, parent, part in joined.parts()
     }
     tied = [(names[one], names[other]) for (one, other), share in shares.items() if share >= REPEATED]
@@ -329,6 +329,15 @@ def in_full(frame: Any) -> Any:
 def frame_library(library: str) -> Any:
     """The library whose frames are returned for tables of ``library``."""
     return library if library in EAGER else "pandas"
+
+
+def size_line(fitted: Fitted) -> str:
+    """Rows, clusters and, if the method has one, the mean membership probability, on one line."""
+    rows = fitted.in_weights(fitted.outcome.counts.sizes).sum().item()
+    k = fitted.outcome.k
+    line = f"{row_count_text(rows)} row{'' if rows == 1 else 's'}, {k} cluster{'' if k == 1 else 's'}"
+    certainty = fitted.outcome.facts.get("certainty")
+    return line if certainty is None else f"{line}, mean membership probability {percent(certainty)}"
 
 
 def card(method: str, verdict: Verdict, fitted: Fitted) -> str:

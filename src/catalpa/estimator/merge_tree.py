@@ -106,9 +106,9 @@ class MergeTree:
             raise ParameterError(
                 f"k is {k!r}; the number of groups of {self.k} clusters is a whole number from 1 to {self.k}."
             )
-        made = self.k + self.k - int(k)  # nodes that are there after as many merges
+        nodes = self.k + self.k - int(k)  # nodes that are there after as many merges
         below = set(self.joins[: self.k - int(k)].ravel().tolist())
-        return sorted(self.members[node] for node in range(made) if node not in below)
+        return sorted(self.members[node] for node in range(nodes) if node not in below)
 
     def to_frame(self) -> Any:
         """The merges as a frame of the table's library, the cheapest first.
@@ -140,6 +140,6 @@ class MergeTree:
         Heights of SciPy must not fall, so each is at least that of the merges before, and 0.
         """
         heights = np.maximum.accumulate(np.maximum(self.heights, 0.0))
-        made = [len(self.members[self.k + at]) for at in range(len(self.joins))]
-        columns: list[Any] = [*self.joins.T, heights, made]
+        sizes = [len(self.members[self.k + at]) for at in range(len(self.joins))]
+        columns: list[Any] = [*self.joins.T, heights, sizes]
         return np.column_stack(columns).astype(np.float64) if len(self.joins) else np.zeros((0, 4))

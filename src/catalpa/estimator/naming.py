@@ -130,15 +130,15 @@ def named(before: Mapping[int, str], given: Any, k: int) -> dict[int, str]:
         raise ParameterError(f"names contains {unknown}, but the clusters are 0 to {k - 1}.")
     merged: dict[int, Any] = {**before, **{int(cluster): name for cluster, name in given.items()}}
     names = {cluster: _name(name, cluster) for cluster, name in sorted(merged.items()) if name is not None}
-    taken: dict[str, int] = {}
+    owner: dict[str, int] = {}
     # The number of an unnamed cluster is its name, so no other cluster can have it.
     for cluster, name in enumerate(all_names(names, k)):
-        if name in taken:
+        if name in owner:
             raise ParameterError(
-                f"Clusters {taken[name]} and {cluster} would both be called {name!r}. "
+                f"Clusters {owner[name]} and {cluster} would both be called {name!r}. "
                 "Give each a unique name."
             )
-        taken[name] = cluster
+        owner[name] = cluster
     return names
 
 

@@ -77,8 +77,8 @@ class Outcome:
 
     def without_empty(self) -> Outcome:
         """The same clustering without empty clusters."""
-        kept = np.flatnonzero(self.counts.sizes > 0)
-        return self if len(kept) == self.k else self.take(kept)
+        nonempty = np.flatnonzero(self.counts.sizes > 0)
+        return self if len(nonempty) == self.k else self.take(nonempty)
 
     def take(self, clusters: IntArray) -> Outcome:
         """The same clustering with these clusters only, numbered in this order."""
@@ -217,15 +217,15 @@ class Problem:
         """Run the method from the seeds of every start; returns the one with the lowest cost."""
         return self.best(lambda rng: self.settle(method, method.start(self.seeds(rng))))
 
-    def outcome(self, rest: RunResult[Any], **kept: Any) -> Outcome:
+    def outcome(self, result: RunResult[Any], **kept: Any) -> Outcome:
         """The outcome of a method with centres, and the arrays that it learned."""
         return Outcome(
-            rest.scores,
-            rest.counts,
-            rest.state.centers,
-            self.in_weights(rest.cost),
-            passes_in_weights(rest.history, self.units_per_weight),
-            rest.converged,
+            result.scores,
+            result.counts,
+            result.state.centers,
+            self.in_weights(result.cost),
+            passes_in_weights(result.history, self.units_per_weight),
+            result.converged,
             **kept,
         )
 
@@ -284,12 +284,13 @@ def count_weighted(engine: Engine) -> int:
 
 def rows_in_memory(engine: Engine, method: str) -> Rows:
     """All rows of the table, for a method that visits them in order."""
-    if not isinstance(engine, LocalEngine):
+    rows = engine.rows_in_memory()
+    if rows is None:
         raise UnsupportedTable(
             f"{method} visits the rows one by one in order, so they must be in memory. "
             "Use a frame or an array, or use Grove, which supports this table."
         )
-    return engine.rows
+    return rows
 
 
 @dataclass(frozen=True, eq=False)

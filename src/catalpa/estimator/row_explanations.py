@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from catalpa.engines.local import LocalEngine
+from catalpa.engines.base import Engine
 from catalpa.errors import ParameterError
 from catalpa.estimator.attributes import number_profile
 from catalpa.estimator.problem import Fitted, fitted_of
@@ -70,9 +70,10 @@ class RowExplanationMixin:
         fitted = fitted_of(model)
         model._check_sum(ParameterError)
         engine = model._engine(X)
-        if not isinstance(engine, LocalEngine):
+        rows = engine.rows_in_memory()
+        if rows is None:
             raise ParameterError("explain_rows takes rows in memory: give it a frame, or a list of rows.")
-        return _explained(model, fitted, engine)
+        return _explained(model, fitted, engine, Block.together(rows.blocks))
 
 
 def _as_table(row: Any) -> Any:
@@ -83,8 +84,8 @@ def _as_table(row: Any) -> Any:
     return row
 
 
-def _explained(model: Clusterer, fitted: Fitted, engine: LocalEngine) -> list[RowExplanation]:
-    block, fixed = Block.together(engine.blocks), model._fixed_scores(engine.axis)
+def _explained(model: Clusterer, fitted: Fitted, engine: Engine, block: Block) -> list[RowExplanation]:
+    fixed = model._fixed_scores(engine.axis)
     costs, labels = cell_costs(block, fixed), np.asarray(model._label(engine))  # (n, cells, k) and (n,)
     anchor = fixed.anchor * fixed.quantum
     totals = costs.sum(axis=1) + anchor

@@ -116,10 +116,13 @@ class _Graph:
         if self.scoring.outliers_above is not None:
             score = soft[-1][1]  # NaN in rows that predict refuses, whose label is -1 anyway
             label = self.op("Where", self.op("Greater", score, self.scoring.outliers_above), OUTLIER, label)
-        made: list[_Output] = [(LABEL, label, TensorProto.INT64, ["rows"]), *(soft if probabilities else ())]
-        for name, node, _, _ in made:
+        outputs: list[_Output] = [
+            (LABEL, label, TensorProto.INT64, ["rows"]),
+            *(soft if probabilities else ()),
+        ]
+        for name, node, _, _ in outputs:
             self.nodes.append(helper.make_node("Identity", [node], [name], name=f"{self.prefix}{name}"))
-        return [helper.make_tensor_value_info(name, kind, shape) for name, _, kind, shape in made]
+        return [helper.make_tensor_value_info(name, kind, shape) for name, _, kind, shape in outputs]
 
     def total(self) -> str:  # (rows, k) int64
         """Cost of each row in each cluster, in quanta."""

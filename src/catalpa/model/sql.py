@@ -60,13 +60,13 @@ def sql_query(
     odd = [name for name in given if not isinstance(name, str)]
     if odd:
         raise ParameterError(f"Names in keep, table and label must be strings, not {odd}.")
-    made = [label] if names is None else [label, f"{label}_name"]
+    added = [label] if names is None else [label, f"{label}_name"]
     if probabilities:
-        made += [*(f"probability_{cluster}" for cluster in range(scoring.fixed.k)), *SCORES]
-    taken = [name.casefold() for name in (*kept, *made)]  # as databases compare them
-    if len(set(taken)) < len(taken):
+        added += [*(f"probability_{cluster}" for cluster in range(scoring.fixed.k)), *SCORES]
+    in_use = [name.casefold() for name in (*kept, *added)]  # as databases compare them
+    if len(set(in_use)) < len(in_use):
         raise ParameterError(
-            f"The query would have two columns of one name: keep is {list(kept)}, the query adds {made}. "
+            f"The query would have two columns of one name: keep is {list(kept)}, the query adds {added}. "
             "Column names are case-insensitive in SQL; choose other columns in keep, or another label."
         )
     if not path:
@@ -254,8 +254,8 @@ class _Query:
         # keyword since 3.35, like EXP; labels alone also work in older versions.
         soft = self.probabilities or self.scoring.outliers_above is not None
         apart = self.words.dialect == "postgres" or (self.words.dialect == "sqlite" and soft)
-        made = "AS MATERIALIZED" if apart else "AS"
-        return f"{self.words.prefixed(name)} {made} (\n{_select(expressions, source, '  ')}\n)"
+        keyword = "AS MATERIALIZED" if apart else "AS"
+        return f"{self.words.prefixed(name)} {keyword} (\n{_select(expressions, source, '  ')}\n)"
 
     @property
     def clusters(self) -> range:
@@ -301,8 +301,8 @@ class _Query:
     def _kept(self) -> list[str]:
         return [f"kept_{at}" for at in range(len(self.kept))]
 
-    def _passed(self, made: list[str]) -> list[str]:
-        return [*self._kept, *(column.cell for column in self.columns), *made]
+    def _passed(self, expressions: list[str]) -> list[str]:
+        return [*self._kept, *(column.cell for column in self.columns), *expressions]
 
     def _scaled(self) -> list[str]:
         """Numbers in ticks of their range, as in ``Scaling.apply``."""

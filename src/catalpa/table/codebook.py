@@ -272,8 +272,8 @@ def _labelled(column: pa.ChunkedArray, known: CodebookColumn) -> pa.ChunkedArray
         gone = pc.is_in(
             pc.cast(encoded.indices, pa.int64()), pa.array(_places_of(texts, missing), pa.int64())
         )
-        kept = pc.if_else(gone, pa.scalar(None, encoded.indices.type), encoded.indices)
-        return pa.chunked_array([pa.array(encoded.dictionary).take(kept)])
+        indices = pc.if_else(gone, pa.scalar(None, encoded.indices.type), encoded.indices)
+        return pa.chunked_array([pa.array(encoded.dictionary).take(indices)])
     levels = [*dict.fromkeys(labels.values()), *unlisted]
     position = {label: at for at, label in enumerate(levels)}
     codes = [None if text is None or text in missing else position[labels.get(text, text)] for text in texts]

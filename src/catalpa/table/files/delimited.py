@@ -115,12 +115,12 @@ def read_delimited(
     >>> read_delimited(b"id;size\n007;1.5\n008;2", "t.csv").table.to_pylist()
     [{'id': '007', 'size': 1.5}, {'id': '008', 'size': 2.0}]
     """
-    asked = dialect or Dialect()
-    if asked.encoding is None:
+    requested = dialect or Dialect()
+    if requested.encoding is None:
         refuse_binary(content, name)
-    utf8, encoding = in_utf8(content, name, asked.encoding)
-    asked = replace(asked, encoding=encoding)
-    layout = layout_of(SampleText.of(utf8), name, asked, tuple(na))
+    utf8, encoding = in_utf8(content, name, requested.encoding)
+    requested = replace(requested, encoding=encoding)
+    layout = layout_of(SampleText.of(utf8), name, requested, tuple(na))
     layout = with_rows_left_out(layout, io.TextIOWrapper(io.BytesIO(utf8), "utf-8", newline=""))
     table, layout = _parsed(utf8, name, layout)
     if table.num_rows == 0:
@@ -186,13 +186,13 @@ class SampleText:
         return self.text if end == -1 else self.text[: end + 1]
 
 
-def layout_of(sample: SampleText, name: str, asked: Dialect, na: tuple[str, ...]) -> Layout:
+def layout_of(sample: SampleText, name: str, requested: Dialect, na: tuple[str, ...]) -> Layout:
     """Layout of a text, from its beginning and from the options."""
     if not sample.text.strip() and sample.complete:
         raise TableError(f"{name} is empty. A table needs a line with the names of its columns, and rows.")
-    delimiter = chosen_delimiter(sample, name, asked.delimiter)
-    quote = asked.quote or _found_quote(sample, delimiter)
-    spaced = asked.skip_initial_space
+    delimiter = chosen_delimiter(sample, name, requested.delimiter)
+    quote = requested.quote or _found_quote(sample, delimiter)
+    spaced = requested.skip_initial_space
     if spaced is None:
         spaced = _blanks_follow(sample, delimiter)
     try:
@@ -201,19 +201,19 @@ def layout_of(sample: SampleText, name: str, asked: Dialect, na: tuple[str, ...]
         raise TableError(f"{name} has no line with the names of its columns.") from error
     if not any(records):
         raise TableError(f"{name} has no line with the names of its columns.")
-    for row in asked.skip_rows:
+    for row in requested.skip_rows:
         if row <= len(records):
             records[row - 1] = []
-    if asked.header and asked.header[-1] > len(records):
+    if requested.header and requested.header[-1] > len(records):
         raise ParameterError(
-            f"header is {asked.header}, but {name} has no names there: only its first {len(records)} lines "
-            "were searched."
+            f"header is {requested.header}, but {name} has no names there: only its first {len(records)} "
+            "lines were searched."
         )
-    places = None if asked.header is None else tuple(row - 1 for row in asked.header)
+    places = None if requested.header is None else tuple(row - 1 for row in requested.header)
     width = _width(records, places)
-    header = find_header(_evened(records, width), width, places, asked.join)
+    header = find_header(_evened(records, width), width, places, requested.join)
     decided = replace(
-        asked,
+        requested,
         delimiter=delimiter,
         quote=quote,
         skip_initial_space=spaced,
@@ -417,9 +417,9 @@ def _parse(utf8: bytes, layout: Layout) -> pa.Table:
     convert.check_utf8 = False  # it was text a moment ago
     table = _read(body, layout.names, parse, convert)
     if layout.left_out:
-        kept = np.ones(table.num_rows, dtype=bool)
-        kept[list(layout.left_out)] = False
-        table = table.filter(pa.array(kept))
+        keep = np.ones(table.num_rows, dtype=bool)
+        keep[list(layout.left_out)] = False
+        table = table.filter(pa.array(keep))
     return table
 
 

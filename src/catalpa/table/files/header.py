@@ -53,7 +53,7 @@ class HeaderLines:
 def find_header(
     rows: Sequence[Row],
     width: int,
-    asked: tuple[int, ...] | None = None,
+    requested: tuple[int, ...] | None = None,
     join: str = ": ",
     spanning: Collection[int] = (),
 ) -> HeaderLines:
@@ -70,7 +70,7 @@ def find_header(
     (['id', 'age'], 'Skipped 1 line above the column names ("Survey of 2024").')
     """
     findings = []
-    if asked is None:
+    if requested is None:
         at = _first_row(rows, width)
         places = (at, at + 1) if at in spanning and at + 2 < len(rows) else _header_rows(rows, at, width)
         if at > 0 and any(any(_filled(row)) for row in rows[:at]):
@@ -80,7 +80,7 @@ def find_header(
         elif not places:
             findings.append(_no_names())
     else:
-        at, places = (asked[0], asked) if asked else (_first_row(rows, width), ())
+        at, places = (requested[0], requested) if requested else (_first_row(rows, width), ())
     first = places[-1] + 1 if places else at
     raw = _joined([rows[place] for place in places], width, join) if places else [""] * width
     names = _unique(raw)
@@ -245,8 +245,8 @@ def _joined(rows: Sequence[Row], width: int, join: str) -> list[str]:
     joined = []
     for column in range(width):
         texts = [line[column] for line in cells if line[column]]
-        kept = [text for text in texts if text.lower() not in RESPONSES] or texts[:1]
-        joined.append(join.join(dict.fromkeys(kept)))
+        useful = [text for text in texts if text.lower() not in RESPONSES] or texts[:1]
+        joined.append(join.join(dict.fromkeys(useful)))
     return joined
 
 

@@ -170,11 +170,11 @@ def read_file(
     >>> file.findings[0].message
     'Skipped 1 line above the column names ("Prices of 2024").'
     """
-    asked = dialect_of(
+    requested = dialect_of(
         dialect, delimiter=delimiter, encoding=encoding, header=header, skip_rows=skip_rows, sheet=sheet
     )
     name, content, form = _content(source)
-    file = _READERS.get(form, _read_plain)(content, name, form, asked, decimal, missing_texts(na))
+    file = _READERS.get(form, _read_plain)(content, name, form, requested, decimal, missing_texts(na))
     chosen = chosen_columns(names_in(file.table.schema, name), name, columns, drop)
     table = with_dictionaries(file.table.select(chosen))
     return FileTable(table, file.dialect, file.findings, file.codebook)
@@ -270,33 +270,33 @@ def arrow_reader(source: pa.NativeFile) -> pa.ipc.RecordBatchStreamReader | pa.i
 
 
 def _read_plain(
-    content: bytes, name: str, form: str, asked: Dialect, _decimal: str, _na: tuple[str, ...]
+    content: bytes, name: str, form: str, requested: Dialect, _decimal: str, _na: tuple[str, ...]
 ) -> FileTable:
     """Read a file in a format with typed columns."""
-    return FileTable((_read_parquet if form == "parquet" else _read_arrow)(content, name), asked)
+    return FileTable((_read_parquet if form == "parquet" else _read_arrow)(content, name), requested)
 
 
 def _read_text(
-    content: bytes, name: str, _form: str, asked: Dialect, decimal: str, na: tuple[str, ...]
+    content: bytes, name: str, _form: str, requested: Dialect, decimal: str, na: tuple[str, ...]
 ) -> FileTable:
-    text = read_delimited(content, name, asked, decimal, na)
+    text = read_delimited(content, name, requested, decimal, na)
     totals = odd_rows(text.table, text.layout.row_of)
     return FileTable(text.table, text.layout.dialect, text.layout.findings + totals)
 
 
 def _read_sheet(
-    content: bytes, name: str, _form: str, asked: Dialect, decimal: str, na: tuple[str, ...]
+    content: bytes, name: str, _form: str, requested: Dialect, decimal: str, na: tuple[str, ...]
 ) -> FileTable:
-    sheet = read_workbook(content, name, asked, decimal, na)
+    sheet = read_workbook(content, name, requested, decimal, na)
     totals = odd_rows(sheet.table, sheet.rows.__getitem__)
     return FileTable(sheet.table, sheet.dialect, sheet.findings + totals)
 
 
 def _read_statistics(
-    content: bytes, name: str, form: str, asked: Dialect, _decimal: str, _na: tuple[str, ...]
+    content: bytes, name: str, form: str, requested: Dialect, _decimal: str, _na: tuple[str, ...]
 ) -> FileTable:
     table, codebook = read_labelled(content, name, form)
-    return FileTable(table, asked, codebook=codebook)
+    return FileTable(table, requested, codebook=codebook)
 
 
 @contextmanager
@@ -334,10 +334,10 @@ def chosen_columns(
             raise UnknownColumn(
                 f"{source} has no column {', '.join(map(repr, unknown))}. Its columns are {names}."
             )
-    kept = [column for column in (columns or names) if column not in (drop or ())]
-    if not kept:
+    selected = [column for column in (columns or names) if column not in (drop or ())]
+    if not selected:
         raise TableError(f"No column of {source} is left: all of {names} are dropped.")
-    return kept
+    return selected
 
 
 def validated(table: pa.Table) -> pa.Table:

@@ -202,6 +202,6 @@ def _kept(batch: pa.RecordBatch, start: int, layout: Layout) -> pa.RecordBatch:
     left_out = [place - start for place in layout.left_out if start <= place < start + batch.num_rows]
     if not left_out:
         return batch
-    kept = np.ones(batch.num_rows, dtype=bool)
-    kept[left_out] = False
-    return batch.filter(pa.array(kept))
+    keep = np.ones(batch.num_rows, dtype=bool)
+    keep[left_out] = False
+    return batch.filter(pa.array(keep))

@@ -39,12 +39,12 @@ def read_workbook(
     content: bytes, name: str, dialect: Dialect | None = None, decimal: str = ".", na: Sequence[str] = ()
 ) -> SheetTable:
     """The rows of one sheet: the one in the dialect, or the longest."""
-    asked = dialect or Dialect()
+    requested = dialect or Dialect()
     with needing(f"Reading {name} needs python-calamine", "'catalpa[excel]'"):
         import python_calamine as calamine
     try:
         workbook = calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
-        sheet, several = _sheet(workbook, name, asked.sheet)
+        sheet, several = _sheet(workbook, name, requested.sheet)
         cells = sheet.to_python(skip_empty_area=False)
         spans = sheet.merged_cell_ranges or []
     except calamine.PasswordError as error:
@@ -61,41 +61,43 @@ def read_workbook(
             f"The sheet {sheet.name!r} of {name} needs a row with the names of the columns, and rows."
         )
     rows = [[row[column] for column in used] for row in cells]
-    for number in asked.skip_rows:
+    for number in requested.skip_rows:
         if number <= len(rows):
             rows[number - 1] = [""] * len(used)
     texts = [[cell_text(cell) for cell in row] for row in rows[:400]]
-    places = None if asked.header is None else tuple(row - 1 for row in asked.header)
+    places = None if requested.header is None else tuple(row - 1 for row in requested.header)
     if places and places[-1] >= len(rows) - 1:
-        raise TableError(f"header is {asked.header}, but the sheet {sheet.name!r} has {len(rows)} rows.")
-    header = find_header(texts, len(used), places, asked.join, _spanning(spans, len(used)))
-    if asked.header is None and _is_report(rows[header.first :]):
+        raise TableError(f"header is {requested.header}, but the sheet {sheet.name!r} has {len(rows)} rows.")
+    header = find_header(texts, len(used), places, requested.join, _spanning(spans, len(used)))
+    if requested.header is None and _is_report(rows[header.first :]):
         raise TableError(
             f"The sheet {sheet.name!r} of {name} looks like a report, not one row per case: its first column "
             "is mostly empty, and many rows are filled in part, with percentages. Give the table it was made "
             "from, or the row with the names of the columns (header, --header)."
         )
-    kept = [at for at in range(header.first, len(rows)) if any(not _empty(cell) for cell in rows[at])]
-    if not kept:
+    filled_rows = [at for at in range(header.first, len(rows)) if any(not _empty(cell) for cell in rows[at])]
+    if not filled_rows:
         raise TableError(f"The sheet {sheet.name!r} of {name} has names of columns but no rows.")
     missing = (*MISSING_SPELLINGS, *BLANK_SPELLINGS, *ERRORS, *na)
     columns = {
-        column: typed_cells([rows[at][place] for at in kept], decimal, missing)
+        column: typed_cells([rows[at][place] for at in filled_rows], decimal, missing)
         for place, column in enumerate(header.names)
     }
-    decided = replace(asked, header=tuple(place + 1 for place in header.rows), sheet=sheet.name)
-    return SheetTable(pa.table(columns), decided, (*findings, *header.findings), tuple(at + 1 for at in kept))
+    decided = replace(requested, header=tuple(place + 1 for place in header.rows), sheet=sheet.name)
+    return SheetTable(
+        pa.table(columns), decided, (*findings, *header.findings), tuple(at + 1 for at in filled_rows)
+    )
 
 
-def _sheet(workbook: Any, name: str, asked: str | None) -> tuple[Any, tuple[FileFinding, ...]]:
+def _sheet(workbook: Any, name: str, requested: str | None) -> tuple[Any, tuple[FileFinding, ...]]:
     """The sheet with the given name or number, or the longest one."""
     names = [one.name for one in workbook.sheets_metadata if str(one.typ).endswith(".WorkSheet")]
-    if asked is not None:
-        if asked in names:
-            return workbook.get_sheet_by_name(asked), ()
-        if asked.isdigit() and 1 <= int(asked) <= len(names):
-            return workbook.get_sheet_by_name(names[int(asked) - 1]), ()
-        raise TableError(f"{name} has no sheet {asked!r}. Its sheets are {names}.")
+    if requested is not None:
+        if requested in names:
+            return workbook.get_sheet_by_name(requested), ()
+        if requested.isdigit() and 1 <= int(requested) <= len(names):
+            return workbook.get_sheet_by_name(names[int(requested) - 1]), ()
+        raise TableError(f"{name} has no sheet {requested!r}. Its sheets are {names}.")
     visible = [one.name for one in workbook.sheets_metadata if str(one.visible).endswith(".Visible")]
     shown = [one for one in names if one in visible]
     sheets = [workbook.get_sheet_by_name(one) for one in shown or names]
