@@ -7,7 +7,7 @@
     │   ├── UnknownColumn                   a named column is not in the table
     │   ├── ColumnMismatch                  predict got different columns than fit
     │   ├── MissingValues                   missing values are not supported here
-    │   ├── UnseenCategories                categories that fit never saw, and handle_unknown="error"
+    │   ├── UnseenCategories                categories not seen at fit, and handle_unknown="error"
     │   ├── NumericColumns                  numeric columns given to a purely categorical method
     │   └── UnsupportedTable (TypeError)    not a supported type of table
     ├── ParameterError (ValueError)         an invalid parameter
@@ -27,7 +27,7 @@
     ├── LopsidedClustersWarning             one cluster holds nearly all rows
     ├── MostClustersWarning                 the answer is the largest number of clusters that was tried
     ├── NoStructureWarning                  no number of clusters describes the table better than one
-    ├── UnseenCategoryWarning               predict got categories that fit never saw
+    ├── UnseenCategoryWarning               predict got categories not seen at fit
     └── SlowCoreWarning                     the compiled core is not available
 """
 
@@ -91,7 +91,7 @@ class MissingValues(TableError):
 
 
 class UnseenCategories(TableError):
-    """Categories that fit never saw, with ``handle_unknown="error"``."""
+    """Categories not seen at fit, with ``handle_unknown="error"``."""
 
 
 class NumericColumns(TableError):
@@ -201,7 +201,7 @@ class NoStructureWarning(CatalpaWarning):
 
 
 class UnseenCategoryWarning(CatalpaWarning):
-    """Predict got categories that fit never saw."""
+    """Predict got categories not seen at fit."""
 
 
 class SlowCoreWarning(CatalpaWarning):

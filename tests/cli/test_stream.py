@@ -71,7 +71,7 @@ def test_a_stream_that_breaks_off_leaves_no_file(run, planted):
         (("cluster", "rows.csv", "-k", 3, "--stream", "--memory", "lots"), "such as '500MB'"),
         (("cluster", "rows.csv", "-k", 3, "--stream", "-m", "mcdc"), "one by one in their order"),
         (("cluster", "rows.csv", "-k", 3, "--stream", "--id", "who"), "--id names 'who'"),
-        (("cluster", "-", "-k", 3, "--stream"), "Standard input passes once"),
+        (("cluster", "-", "-k", 3, "--stream"), "Standard input can be read only once"),
         (("cluster", "nowhere/", "-k", 3, "--stream"), "There is no file"),
     ],
 )

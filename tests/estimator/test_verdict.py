@@ -18,6 +18,7 @@ from catalpa.errors import ModelFileError, NoStructureWarning
 from catalpa.estimator.checking import agreement
 from catalpa.estimator.diagnose import diagnose
 from catalpa.estimator.verdict import level_of
+from catalpa.explain.formatting import percent
 
 PLANTED = datasets.make_categorical(400, columns=10, categories=4, clusters=3, noise=0.3, seed=0).frame
 NOISE = pd.DataFrame(np.random.default_rng(0).integers(3, size=(300, 6))).astype(str).add_prefix("q")
@@ -63,6 +64,16 @@ def test_every_method_has_a_verdict_on_planted_clusters(name):
     assert (verdict.silhouette is None) == (name == "grove")
     assert repr(model).splitlines()[0] == verdict.sentence
     assert np.array_equal(model.labels_, before)
+
+
+def test_the_text_of_a_fitted_model_has_clusters_rows_and_certainty():
+    model = catalpa.Grove(3, n_init=1, random_state=0).fit(PLANTED)
+    line = repr(model).splitlines()[1]
+    assert line == f"{len(PLANTED)} rows, 3 clusters, mean membership probability {percent(model.certainty_)}"
+    weighted = catalpa.KModes(2, random_state=0).fit([["a"], ["a"], ["b"]], sample_weight=[1, 1.5, 2])
+    assert repr(weighted).splitlines()[1] == "4.5 rows, 2 clusters"
+    alone = catalpa.KModes(1, random_state=0).fit([["a"]])
+    assert repr(alone).splitlines()[1] == "1 row, 1 cluster"
 
 
 def test_the_agreement_is_measured_when_it_is_read_and_only_once():

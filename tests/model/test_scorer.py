@@ -59,7 +59,7 @@ def test_a_method_without_probabilities_says_so(zoo):
 def test_unseen_categories_warn_and_strangers_are_refused_as_in_predict(zoo):
     scorer = KModes(2, random_state=0).fit(zoo).scorer()
     row = records_of(zoo)[0]
-    with pytest.warns(UnseenCategoryWarning, match="'legs' holds categories that were not there at fit"):
+    with pytest.warns(UnseenCategoryWarning, match="'legs' holds categories not seen at fit"):
         scorer.predict_one(row | {"legs": "77"})
     with pytest.raises(ColumnMismatch, match="strange"):
         scorer.predict_one(row | {"strange": 1})

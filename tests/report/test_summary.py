@@ -336,7 +336,7 @@ def test_new_rows_are_described_as_they_are_and_unseen_categories_warned_of(mode
     assert summary["table"]["rows"] == 20
     assert summary["table"]["unseen"] == {"legs": 1}
     assert not summary["fit"]["same_table"]
-    assert "1 cell of legs with categories that the model never saw." in summary["fit"]["warnings"]
+    assert "1 cell of legs with categories not seen at fit." in summary["fit"]["warnings"]
     assert any("not exactly those of the fit" in text for text in summary["fit"]["notes"])
     assert any("No row of this table falls into cluster" in text for text in summary["fit"]["warnings"])
 

@@ -579,7 +579,7 @@ def test_chunked_ordered_dictionaries_keep_their_order():
     assert schema.columns[0].categories == tuple(both)
     assert encode(table, schema).rows.blocks[0].codes.ravel().tolist() == [0, 2, 1, 2]
     apart = pa.chunked_array([chunks[0], dictionary([0], ["far"], ordered=True)])
-    with pytest.raises(CatalpaError, match="their common order cannot be told"):
+    with pytest.raises(CatalpaError, match="do not determine a common order"):
         infer(pa.table({"a": apart}))
 
 

@@ -144,7 +144,7 @@ def test_categorical_methods_refuse_fractions_and_say_what_to_do(survey):
 def test_categorical_methods_take_any_whole_numbers(survey):
     schema = infer(survey.drop(columns="income"), numbers="refuse")
     assert schema.columns[-1].categories == (28, 31, 45, 60)
-    assert "as this method knows no numbers" in schema.decisions[-1]
+    assert "as this method does not support numbers" in schema.decisions[-1]
 
 
 def test_categorical_methods_take_listed_fractions(survey):
@@ -210,7 +210,7 @@ def test_an_enum_is_nominal_in_its_declared_order():
 
 @pytest.mark.parametrize("values", [["a"] * 3, [5] * 3, [0.5] * 3, [True] * 3])
 def test_a_constant_column_is_taken_and_said(values):
-    assert "one value only" in infer(pd.DataFrame({"same": values})).decisions[-1]
+    assert "a single value" in infer(pd.DataFrame({"same": values})).decisions[-1]
 
 
 def test_identifier_like_columns_are_named_in_a_warning():
@@ -220,7 +220,7 @@ def test_identifier_like_columns_are_named_in_a_warning():
 
 def test_nearly_unique_texts_are_named_with_the_cure():
     texts = [f"said {at % 46}" for at in range(50)]
-    with pytest.warns(ColumnWarning, match=r"\['comment'\]: names and free.*--drop comment of the"):
+    with pytest.warns(ColumnWarning, match=r"unique per row: \['comment'\].*--drop comment of the"):
         infer(pd.DataFrame({"comment": texts}))
 
 

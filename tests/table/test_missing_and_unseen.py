@@ -108,9 +108,9 @@ def test_unseen_categories_are_counted_in_one_warning():
         encoded = encode(new, schema)
     assert len(caught) == 1
     assert str(caught[0].message) == (
-        "3 cells of column 'colour' hold categories that were not there at fit ('teal', 'mauve'); "
-        "1 cell of column 'size' holds categories that were not there at fit ('XL'); "
-        "they count as far as the farthest category."
+        "3 cells of column 'colour' hold categories not seen at fit ('teal', 'mauve'); "
+        "1 cell of column 'size' holds categories not seen at fit ('XL'); "
+        "they get the cost of the most distant category."
     )
     assert caught[0].filename == __file__
     assert encoded.unseen == {"colour": 3, "size": 1}

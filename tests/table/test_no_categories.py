@@ -20,12 +20,15 @@ BEFORE = pa.DictionaryArray.from_arrays(pa.array([0, -1], type=pa.int8()), pa.ar
 BROKEN_WORDS = pa.DictionaryArray.from_arrays(pa.array([0, 1], type=pa.int32()), BROKEN_TEXT)
 MONTHS = pa.array([(1, 2, 3), (4, 5, 6)], type=pa.month_day_nano_interval())
 CASES = {
-    "half a character": ([["x\ud800"], ["y"]], "'x0' holds 'x.ud800', which is no text"),
+    "half a character": ([["x\ud800"], ["y"]], "'x0' holds 'x.ud800', which is not valid text"),
     "half a character in a category": (
         pd.DataFrame({"a": pd.Categorical.from_codes([0, 1], pd.Index(["x\udcff", "y"], dtype=object))}),
-        "'a' holds 'x.udcff', which is no text",
+        "'a' holds 'x.udcff', which is not valid text",
     ),
-    "half a character in a name": ([{"n\ud800": "x"}], "A column is called 'n.ud800', which is no text"),
+    "half a character in a name": (
+        [{"n\ud800": "x"}],
+        "A column is called 'n.ud800', which is not valid text",
+    ),
     "spans of time": ([[np.timedelta64(1, "D")], [np.timedelta64(3, "M")]], "'x0' holds spans of time"),
     "months": (pa.table({"a": MONTHS}), "'a' holds values of type month_day_nano_interval"),
     "offsets of months": (

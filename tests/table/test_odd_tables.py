@@ -114,5 +114,5 @@ def test_bytes_that_read_like_a_text_of_their_column_cannot_be_given_back():
     table = pd.DataFrame({"mixed": pd.Categorical([b"", ""], categories=[b"", ""])})
     schema = infer(table)
     block = encode(table, schema).rows.blocks[0]
-    with pytest.raises(TableError, match="cannot be given back as a table of pandas"):
+    with pytest.raises(TableError, match="cannot be decoded to a table of pandas"):
         decode(block, schema)

@@ -245,7 +245,7 @@ def test_a_schema_is_shown_to_people():
     assert "7 categories: b, c, g, m, r, ..." in repr(schema)
     page = schema._repr_html_()
     assert "&lt;colour&gt;" in page
-    assert "one value only" in page
+    assert "a single value" in page
     assert "<ul>" not in infer([["a"], ["b"]])._repr_html_()
 
 

@@ -255,7 +255,7 @@ def test_files_that_are_not_there_or_not_known_are_told(tmp_path):
         read_table(tmp_path)
     for name in ("t.xyz", "t"):
         (tmp_path / name).write_text(TEXT)
-        with pytest.raises(TableError, match=r"Known are \.csv"):
+        with pytest.raises(TableError, match=r"Supported are \.csv"):
             read_table(tmp_path / name)
     with pytest.raises(TableError, match="binary mode"):
         read_table(io.StringIO(TEXT))

@@ -74,13 +74,13 @@ def cluster(
         ),
     ] = None,
     suggested_names: Annotated[
-        bool, typer.Option("--suggested-names", help="Name the clusters by what sets them apart.")
+        bool, typer.Option("--suggested-names", help="Name the clusters after what is typical of them.")
     ] = False,
-    reasons: Annotated[int, typer.Option(min=1, help="Most reasons to tell for each cluster.")] = 3,
+    reasons: Annotated[int, typer.Option(min=1, help="Most reasons to print for each cluster.")] = 3,
     force: options.Force = False,
     terminal: JsonTerminal,
 ) -> None:
-    """Cluster the rows of a table and say what sets each cluster apart.
+    """Cluster the rows of a table and print what is typical of each cluster.
 
     For example:
 
@@ -181,7 +181,7 @@ def with_settings_of(earlier: Clusterer, settings: Mapping[str, Any]) -> dict[st
 
 
 def add_suggested_names(model: Clusterer) -> None:
-    """Name the clusters that have no name by what sets them apart."""
+    """Name the unnamed clusters after what is typical of them."""
     from catalpa.estimator.problem import fitted_of
 
     names = fitted_of(model).names

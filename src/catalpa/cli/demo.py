@@ -71,8 +71,8 @@ def demo(
         f"it learns how the categories of a column relate (longer lines: less alike):\n{relation}\n\n"
         f"Its clusters depend on the start: of {STARTS} starts, two agree by {agreed:.2f} on average "
         "(adjusted Rand index; 1 is the same clusters, 0 is chance).\n\n"
-        f"Grove, the default, is {model.certainty_:.0%} sure of an animal's cluster on average, and its "
-        f"clusters gain {model.gain_:.2f} nats of evidence per animal over a single one:\n"
+        f"Grove, the default: mean membership probability {model.certainty_:.0%}, evidence gain "
+        f"{model.gain_:.2f} nats per animal over a single cluster:\n"
     )
     show(terminal, lines)
     terminal.wrote(*files)

@@ -100,7 +100,7 @@ class CsvFile(TextFile):
     ] = "."
     na: Annotated[
         list[str] | None,
-        typer.Option("--na", help="What stands for a missing cell in a CSV file, besides empty ones: -,?"),
+        typer.Option("--na", help="Texts in a CSV file that mark missing values, like empty cells: -,?"),
     ] = None
     sheet: Annotated[
         str | None, typer.Option(help="Sheet of a workbook, by name or number. The longest if not given.")

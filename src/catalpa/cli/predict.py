@@ -28,7 +28,7 @@ def predict(
     force: options.Force = False,
     terminal: JsonTerminal,
 ) -> None:
-    """Find the clusters of new rows with a model that was kept.
+    """Assign new rows to clusters with a saved model.
 
     The table may have more columns than the model, in any order. Labels go to standard output as CSV,
     or to a file.

@@ -224,7 +224,7 @@ def border_columns(model: Clusterer, rows: Any, labels: Any) -> dict[str, Any]:
 
 
 def csv_text(frame: Any, *, header: bool = True, quote_formulas: bool = False, delimiter: str = ",") -> str:
-    r"""A frame of any library as CSV, whole numbers with gaps kept whole; what is not a number is a gap.
+    r"""A frame of any library as CSV; columns of integers with missing values stay integers, NaN is empty.
 
     ``quote_formulas`` puts an apostrophe before names and texts that a spreadsheet would run as a formula.
 

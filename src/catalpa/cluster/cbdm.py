@@ -128,7 +128,7 @@ class CBDM(IterationSettings, Clusterer):
     _contents = ModelContents(
         shared={"members": ("columns", "columns"), "uncertainty": ("columns", "columns")},
         ragged={"distances": ("columns", "categories", "categories")},
-        whole=("members",),
+        integers=("members",),
     )
 
     def _solve(self, problem: Problem) -> Outcome:
@@ -142,14 +142,14 @@ class CBDM(IterationSettings, Clusterer):
         if self.clusterer == "kmodes":
             squared, nearest = self.distance == "euclidean", self.centers == "nearest"
             method = CategoryDistances(axis, contexts.distances, squared, nearest)
-            found = problem.outcome(problem.settle_best(method))
+            outcome = problem.outcome(problem.settle_best(method))
         elif self.clusterer == "ward":
-            found = _merge_rows(problem, contexts.coordinates, together)
+            outcome = _merge_rows(problem, contexts.coordinates, together)
         else:
-            found = problem.outcome(problem.settle_best(_means(contexts.coordinates, together, axis)))
+            outcome = problem.outcome(problem.settle_best(_means(contexts.coordinates, together, axis)))
         members: FloatArray = contexts.members.astype(np.int64)
         shared = {"members": members, "uncertainty": contexts.uncertainty}
-        return replace(found, shared=shared, ragged={"distances": contexts.distances})
+        return replace(outcome, shared=shared, ragged={"distances": contexts.distances})
 
     @property
     def relations_(self) -> Relations:

@@ -109,7 +109,7 @@ class CURE(IterationSettings, Clusterer):
     )
     _contents = ModelContents(
         shared={"groups": ("places", "groupings"), "vectors": ("places", "axes"), "overall": ("places",)},
-        whole=("groups",),
+        integers=("groups",),
     )
 
     def _solve(self, problem: Problem) -> Outcome:

@@ -64,7 +64,7 @@ class DISC(IterationSettings, Clusterer):
     ----------
     labels_ : array (n,) of int32
     relations_ : Relations
-        For each cluster and column: the line of categories, edge lengths, distances, drawing.
+        For each cluster and column: the order of the categories, edge lengths, distances, drawing.
     weights_ : frame of the table's library
         Weight of every categorical column in every cluster: the length of its tree divided by the total
         length of all trees of the cluster (Remark 2 of the paper). Each row sums to 1.
@@ -132,8 +132,8 @@ class DISC(IterationSettings, Clusterer):
     @property
     def relations_(self) -> Relations:
         """Relations between the categories of every column in every cluster."""
-        found = self._fitted
-        lines = Relations.on_lines(found.schema, found.outcome.learned["positions"], shares=found.shares)
+        fitted = self._fitted
+        lines = Relations.on_lines(fitted.schema, fitted.outcome.learned["positions"], shares=fitted.shares)
         return replace(lines, unit="difference of shares")
 
     @property
@@ -149,7 +149,7 @@ class DISC(IterationSettings, Clusterer):
         totals = lengths.sum(axis=1, keepdims=True)
         even = np.full(lengths.shape, 1.0 / max(len(columns), 1))
         weights = np.divide(lengths, totals, out=even, where=totals > 0)
-        lines = {column.name: own.tolist() for column, own in zip(columns, weights.T, strict=True)}
+        lines = {column.name: part.tolist() for column, part in zip(columns, weights.T, strict=True)}
         return frame_in(self.schema_.library, lines)
 
 

@@ -155,7 +155,7 @@ class HARR(IterationSettings, Clusterer):
         return problem.alternate(learner, begun.after, begun)
 
     def _het2hom(self, problem: Problem, space: Space, rng: np.random.Generator) -> RunResult[HarrState]:
-        """Balancing passes if there are no numbers, equal weights, then weights shifted within columns."""
+        """Balancing passes without numeric columns, equal weights, then weights shifted within columns."""
         parts = _even_parts(problem, space)
         learner = Het2Hom(problem.axis, space, parts, power=2, by_modes=self.prototype == "mode")
         seeds = problem.seeds(rng)

@@ -154,7 +154,7 @@ class MCDC(Clusterer):
         learned={"modes": ("clusters", "partitions")},
         shared={"granularity_weights": ("partitions",)},
         ragged={"granules": ("partitions", "places", "any")},
-        whole=("modes",),
+        integers=("modes",),
     )
 
     def _clusters_for(self, n_rows: int) -> int:

@@ -45,8 +45,8 @@ class MethodEntry:
     @property
     def estimator(self) -> type[Clusterer]:
         """The estimator class, imported on first use."""
-        found: type[Clusterer] = getattr(importlib.import_module(self.module), self.class_name)
-        return found
+        estimator_class: type[Clusterer] = getattr(importlib.import_module(self.module), self.class_name)
+        return estimator_class
 
 
 METHODS: Mapping[str, MethodEntry] = {

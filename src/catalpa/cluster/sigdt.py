@@ -100,7 +100,7 @@ class SigDT(Clusterer):
     _rules = rules(alpha=between(0.0, 1.0), min_leaf=integer(1), force_root_split=choice(True, False))
     _contents = ModelContents(
         shared={**dict.fromkeys(ARRAYS, ("branches",)), "clusterable": ("any",)},
-        whole=("places", "yes", "no", "labels", "clusterable"),
+        integers=("places", "yes", "no", "labels", "clusterable"),
     )
 
     def _clusters_for(self, n_rows: int) -> int:
@@ -116,10 +116,10 @@ class SigDT(Clusterer):
             return math.log(self.alpha) - visited * math.log(max(test.n_categories, 1))
 
         def choose(counts: BranchCounts, visited: int) -> tuple[int, float]:
-            found = test.best(counts.together / units, counts.size / units)
-            place, log_p = (LEAF, 0.0) if found is None else found
+            split = test.best(counts.together / units, counts.size / units)
+            place, log_p = (LEAF, 0.0) if split is None else split
             if visited == 1 and self.force_root_split:
-                return (_forced(test, counts) if found is None else place), log_p
+                return (_forced(test, counts) if split is None else place), log_p
             return (LEAF if log_p > limit(visited) else place), log_p
 
         grown = grow(engine, choose)

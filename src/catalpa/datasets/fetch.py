@@ -62,11 +62,11 @@ def fetch(facts: DatasetInfo, variant: Variant, base_url: str = UCI) -> bytes:
 
 def check(content: bytes, sha256: str, what: str) -> None:
     """Raise an error if the checksum is not the expected one."""
-    found = hashlib.sha256(content).hexdigest()
-    if found != sha256:
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != sha256:
         raise DatasetError(
             f"The checksum of {what} is not the expected one "
-            f"(sha256 {found[:12]}..., expected {sha256[:12]}...). "
+            f"(sha256 {digest[:12]}..., expected {sha256[:12]}...). "
             "The file is damaged or has changed. Delete or replace it, and try again."
         )
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
-from catalpa.table.blocks import Axis
+from catalpa.table.blocks import Axis, Rows
 
 Result = TypeVar("Result")
 
@@ -29,6 +29,9 @@ class Engine(Protocol):
     @property
     def n_rows(self) -> int:
         """Number of rows of the whole table."""
+
+    def rows_in_memory(self) -> Rows | None:
+        """All rows if they are in the memory of this process, otherwise None."""
 
     def total(self, step: Step[Result], *args: Any) -> Result:
         """Sum of ``step(block, *args)`` over the blocks."""

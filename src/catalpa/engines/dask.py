@@ -349,7 +349,7 @@ def _encoded(part: Any, held: tuple[Encoding]) -> Block:
 
 
 def _facts(block: Block, held: tuple[Encoding]) -> tuple[int, bool]:
-    """Rows of a block, and whether a cell needs a place for holes."""
+    """Rows of a block, and whether a cell needs a special place."""
     return len(block), held[0].schema.axis.needs_special_places(block)
 
 

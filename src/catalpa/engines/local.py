@@ -72,6 +72,9 @@ class LocalEngine:
         self._memories: list[Any] = [None] * len(self.blocks)
         self._threads = min(threads, len(self.blocks))  # a block is visited by one thread
 
+    def rows_in_memory(self) -> Rows:
+        return self.rows
+
     def total(self, step: Step[Result], *args: Any) -> Result:
         return self._summed(lambda at: step(self.blocks[at], *args))
 

@@ -61,7 +61,7 @@ class Source(Protocol):
 
     @property
     def header(self) -> Header:
-        """Columns of the table; what is no table is refused."""
+        """Columns of the table; raises an error if it is not a table."""
 
     @property
     def library(self) -> str:
@@ -133,7 +133,7 @@ def rows_drawn(engine: Engine, most: int | None, seed: int) -> RowSample:
 
 @dataclass(frozen=True, eq=False)
 class PartitionedSource(Source):
-    """A table whose rows are in parts elsewhere; a library says how to read and hold them."""
+    """A distributed table; subclasses read and store its parts."""
 
     table: Any
 
@@ -156,9 +156,9 @@ class PartitionedSource(Source):
         raise NotImplementedError
 
     def for_fit(self, settings: TableSettings, sample_weight: Any) -> OpenTable:
-        """The table with its numbers shaped by some of its rows, where the settings say so."""
+        """The table, with numbers clipped or binned by a sample of its rows if the settings ask for it."""
         name = weight_name(sample_weight)
-        names = self.header.names  # what is no table is refused before its parts are asked for
+        names = self.header.names  # an invalid table raises before its parts are read
         weight = None if name is None else weight_column(self, name)
         summed: TableSummary = self.total(digest_part, settings, name)
         # A row of weight 0 is as if it were not there: what only such rows hold is unseen.
@@ -251,6 +251,9 @@ class PartitionedEngine:
     encoding: Encoding
     axis: Axis
     blocks: Any  # encoded parts, as the library holds them
+
+    def rows_in_memory(self) -> None:
+        """The rows are in other processes."""
 
     def answer_of_no_rows(self, step: Step[NDArray[Any]], args: tuple[Any, ...]) -> NDArray[Any]:
         """Tells the type and width of answers, before any is made."""

@@ -44,7 +44,7 @@ Place: TypeAlias = tuple[int, int]  # partition, and block inside it
 Batches: TypeAlias = Iterable[pa.RecordBatch]
 Made: TypeAlias = Iterator[pa.RecordBatch]
 ROWS_PER_BLOCK = 1 << 18  # Spark hands over 10 000 rows at a time, too few to be worth a call of a step
-BLOCKS = "part long, place long, rows long, holes boolean, block binary"
+BLOCKS = "part long, place long, rows long, special boolean, block binary"
 RESULTS = "part long, place long, result binary"
 
 
@@ -103,7 +103,7 @@ class SparkSource(PartitionedSource):
         with _watched(self.table):
             blocks = read.mapInArrow(partial(_encode_part, encoding), BLOCKS).persist()
             # Rows have no numbers in Spark: partition, place and length give each block its first row.
-            facts = sorted(tuple(row) for row in blocks.select("part", "place", "rows", "holes").collect())
+            facts = sorted(tuple(row) for row in blocks.select("part", "place", "rows", "special").collect())
         starts = np.cumsum([0, *(rows for _, _, rows, _ in facts)]).tolist()
         axis = axis.with_special_places if any(special_places for *_, special_places in facts) else axis
         places = {(part, place): start for (part, place, *_), start in zip(facts, starts, strict=False)}
@@ -257,7 +257,7 @@ def _remembering(
 
 
 def _gathered(batches: Batches, at_least: int) -> Iterator[pa.Table]:
-    """Tables of at least so many rows, but for the last; never one without rows."""
+    """Tables of at least ``at_least`` rows, except the last; none is empty."""
     held: list[pa.RecordBatch] = []
     for batch in batches:
         held.append(batch)
@@ -294,7 +294,7 @@ def _encode_part(encoding: Encoding, batches: Batches) -> Made:
     part = TaskContext.get().partitionId()
     for place, table in enumerate(_gathered(batches, ROWS_PER_BLOCK)):
         block = encoding(table)
-        facts = {"rows": len(block), "holes": encoding.schema.axis.needs_special_places(block)}
+        facts = {"rows": len(block), "special": encoding.schema.axis.needs_special_places(block)}
         yield _row({"part": part, "place": place, **facts, "block": pickle.dumps(block)})
 
 

@@ -39,6 +39,9 @@ class StreamEngine:
         self._memories = MemmapStore(blocks.folder)
         self._threads = min(thread_count(n_jobs), len(blocks))
 
+    def rows_in_memory(self) -> None:
+        return None
+
     def total(self, step: Step[Result], *args: Any) -> Result:
         return reduce(add, self._visit(lambda at: step(self._blocks[at], *args)))
 

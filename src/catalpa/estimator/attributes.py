@@ -56,8 +56,8 @@ class ExplanationMixin:
         self._check_meant("cluster_centers_")
         fitted = fitted_of(self)
         schema, outcome, library = fitted.schema, fitted.outcome, frame_library(fitted.schema.library)
-        own = np.where(outcome.counts.seen > 0, outcome.counts.means(), outcome.scores.means)
-        means = in_known_digits(schema.scaling.restore(own), schema)
+        means_in_units = np.where(outcome.counts.seen > 0, outcome.counts.means(), outcome.scores.means)
+        means = in_known_digits(schema.scaling.restore(means_in_units), schema)
         columns = {
             column.name: nw.new_series(column.name, values.tolist(), nw.Float64, backend=library)
             for column, values in zip(schema.numeric, means.T, strict=True)
@@ -117,8 +117,8 @@ class ExplanationMixin:
         fitted = fitted_of(self)
         lines = [
             {"cluster": cluster, **dict.fromkeys(OF_REASONS), **reason.record()}
-            for cluster, found in enumerate(reasons_of(fitted, top))
-            for reason in found
+            for cluster, reasons in enumerate(reasons_of(fitted, top))
+            for reason in reasons
         ]
         return frame_of_lines(fitted.schema.library, lines, ("cluster", *OF_REASONS, "bits", "text"))
 
@@ -224,21 +224,21 @@ def number_profile(fitted: Fitted) -> NumberProfile:
     variances = counts.variances()
     variances = np.where(variances > LEAST_VARIANCE, variances, 0.0)
     seen, sizes = fitted.in_weights(counts.seen), fitted.in_weights(counts.sizes)
-    found = profile_numbers(seen, counts.means(), variances, sizes, schema)
-    rounded: dict[str, Any] = {name: in_known_digits(getattr(found, name), schema) for name in IN_UNITS}
+    profile = profile_numbers(seen, counts.means(), variances, sizes, schema)
+    rounded: dict[str, Any] = {name: in_known_digits(getattr(profile, name), schema) for name in IN_UNITS}
     quartiles = schema.scaling.restore(np.moveaxis(fitted.quartiles, 2, 0))
-    return replace(found, **rounded, quartiles=np.moveaxis(in_known_digits(quartiles, schema), 0, 2))
+    return replace(profile, **rounded, quartiles=np.moveaxis(in_known_digits(quartiles, schema), 0, 2))
 
 
 def in_known_digits(values: FloatArray, schema: Schema) -> FloatArray:  # (..., numeric)
     """Every column rounded to its precision, so that 353.1 is not shown as 353.100001."""
     columns = []
-    for column, own in zip(schema.numeric, np.moveaxis(values, -1, 0), strict=True):
-        tick, told = (column.high - column.low) * 2.0**-TICK_BITS, own.ravel().tolist()
+    for column, numbers in zip(schema.numeric, np.moveaxis(values, -1, 0), strict=True):
+        tick, figures = (column.high - column.low) * 2.0**-TICK_BITS, numbers.ravel().tolist()
         if 0.0 < tick < math.inf:  # constant columns are exact
             digits = max(-math.floor(math.log10(tick)) - 1, -LARGE_DIGITS)
-            told = [round(value, digits) for value in told]
-        columns.append(told)
+            figures = [round(value, digits) for value in figures]
+        columns.append(figures)
     return np.array(columns, dtype=np.float64).T.reshape(values.shape)
 
 
@@ -253,13 +253,13 @@ def reasons_of(fitted: Fitted, top: int = 3) -> list[list[Reason]]:
 
 def repeats_of(fitted: Fitted) -> list[list[str]]:
     """Groups of columns that repeat each other, for methods that detect them."""
-    kept = fitted.outcome.shared
-    if "pair_counts" not in kept:
+    shared = fitted.outcome.shared
+    if "pair_counts" not in shared:
         return []
     names, axis = [column.name for column in fitted.schema.categorical], fitted.schema.axis
-    joined = JoinedAxis(axis, tuple(kept["parents"].tolist()))
+    joined = JoinedAxis(axis, tuple(shared["parents"].tolist()))
     shares = {
-        (parent, column): common_share(kept["pair_counts"][part].reshape(axis.sizes[parent], -1) / 1.0)
+        (parent, column): common_share(shared["pair_counts"][part].reshape(axis.sizes[parent], -1) / 1.0)
         for column, parent, part in joined.parts()
     }
     tied = [(names[one], names[other]) for (one, other), share in shares.items() if share >= REPEATED]
@@ -287,7 +287,7 @@ def column_notes(fitted: Fitted) -> list[str]:
 def weights_frame(schema: Schema, weights: FloatArray) -> Any:
     """One row per cluster, one column per column of the table; ``weights`` has categorical columns first."""
     ordered = zip((*schema.categorical, *schema.numeric), weights.T, strict=True)
-    columns = {column.name: own.tolist() for column, own in ordered}
+    columns = {column.name: weights.tolist() for column, weights in ordered}
     return frame_in(schema.library, {name: columns[name] for name in schema.names})
 
 
@@ -331,24 +331,33 @@ def frame_library(library: str) -> Any:
     return library if library in EAGER else "pandas"
 
 
+def size_line(fitted: Fitted) -> str:
+    """Rows, clusters and, if the method has one, the mean membership probability, on one line."""
+    rows = fitted.in_weights(fitted.outcome.counts.sizes).sum().item()
+    k = fitted.outcome.k
+    line = f"{row_count_text(rows)} row{'' if rows == 1 else 's'}, {k} cluster{'' if k == 1 else 's'}"
+    certainty = fitted.outcome.facts.get("certainty")
+    return line if certainty is None else f"{line}, mean membership probability {percent(certainty)}"
+
+
 def card(method: str, verdict: Verdict, fitted: Fitted) -> str:
     """The notebook card: the verdict, and a table of clusters, sizes and what is typical of them, as HTML."""
     sizes = fitted.in_weights(fitted.outcome.counts.sizes)
     rows = []
-    for cluster, found in enumerate(reasons_of(fitted)[:CLUSTERS_SHOWN]):
+    for cluster, of_cluster in enumerate(reasons_of(fitted)[:CLUSTERS_SHOWN]):
         share = percent(float(sizes[cluster] / sizes.sum()))
         rows.append(
             f"<tr><th>{escape(fitted.names.get(cluster, str(cluster)))}</th>"
             f"<td>{row_count_text(sizes[cluster].item())}</td><td>{share}</td>"
-            f'<td style="text-align: left">{escape(sentence(found))}</td></tr>'
+            f'<td style="text-align: left">{escape(sentence(of_cluster))}</td></tr>'
         )
     more = len(sizes) - CLUSTERS_SHOWN
     caption = f"{method}: {len(sizes)} clusters" + (f", {more} not shown" if more > 0 else "")
-    told = '<th style="text-align: left">typical</th>'
+    cells = '<th style="text-align: left">typical</th>'
     faded = (
         ' style="color: #888"' if verdict.level == "none" else ""
     )  # without structure, reasons mean little
-    head = f"<tr><th>cluster</th><th>rows</th><th>share</th>{told}</tr>"
+    head = f"<tr><th>cluster</th><th>rows</th><th>share</th>{cells}</tr>"
     return (
         f"<p>{escape(verdict.sentence)}</p>"
         f'<table{faded}><caption style="text-align: left; font-weight: 600">{caption}</caption>'

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from catalpa.engines.base import Engine
 from catalpa.engines.local import LocalEngine
 from catalpa.errors import ColumnMismatch, ParameterError, warn_user
-from catalpa.estimator.attributes import ExplanationMixin, balance, card
+from catalpa.estimator.attributes import ExplanationMixin, balance, card, size_line
 from catalpa.estimator.checking import CHECK_ROWS, VerdictMixin
 from catalpa.estimator.checkpoint import CheckpointedEngine, checkpointed
 from catalpa.estimator.export import ExportMixin
@@ -138,8 +138,8 @@ class Clusterer(
 
     def _watched(self, units: float, began: float) -> AbstractContextManager[None]:
         """Report progress inside the ``with`` block according to ``verbose`` and ``callback``."""
-        asked = getattr(self, "n_clusters", None)
-        k = int(asked) if isinstance(asked, Integral) else None
+        n_clusters = getattr(self, "n_clusters", None)
+        k = int(n_clusters) if isinstance(n_clusters, Integral) else None
         return watched(
             type(self).__name__, self.callback, int(self.verbose), k=k, units_per_weight=units, began=began
         )
@@ -148,18 +148,18 @@ class Clusterer(
         """Labels of an engine's rows, for ``fit`` and ``predict``."""
         return engine.map_rows(label_rows, self._fixed_scores(engine.axis))
 
-    def _final_labels(self, engine: Engine, found: IntArray | None) -> Any:
+    def _final_labels(self, engine: Engine, own_labels: IntArray | None) -> Any:
         """Labels as returned by ``predict``; counts are updated if the method itself gave different ones."""
         for name in ("published_labels_", "matched_", "_match_records"):  # of an earlier fit
             self.__dict__.pop(name, None)
         labels = self._label(engine)
-        if found is None:
+        if own_labels is None:
             return labels
-        found = np.where(
-            found < 0, labels, found
+        own_labels = np.where(
+            own_labels < 0, labels, own_labels
         )  # methods that visit rows in order skip those with weight 0
-        self.published_labels_ = found
-        if np.array_equal(found, labels):
+        self.published_labels_ = own_labels
+        if np.array_equal(own_labels, labels):
             return labels
         # Methods that merge rows or visit them in order may leave rows that are nearer to another cluster.
         fitted, block = self._fitted, Block.together(rows_in_memory(engine, type(self).__name__).blocks)
@@ -214,8 +214,8 @@ class Clusterer(
     @property
     def _loop_settings(self) -> dict[str, Any]:
         """Settings of the loop, with words as the loop spells them."""
-        given = {name: getattr(self, name) for name in LOOP_SETTINGS if hasattr(self, name)}
-        return {name: word.lower() if isinstance(word, str) else word for name, word in given.items()}
+        settings = {name: getattr(self, name) for name in LOOP_SETTINGS if hasattr(self, name)}
+        return {name: word.lower() if isinstance(word, str) else word for name, word in settings.items()}
 
     def _problem_of(self, engine: Engine) -> Problem:
         """Rows of a table with the columns of the fit, to be clustered again as at fit."""
@@ -236,11 +236,11 @@ class Clusterer(
         if not named:
             return schema
         shown = ", ".join(named[:5]) + (f" and {len(named) - 5} more" if len(named) > 5 else "")
-        told = (
+        message = (
             f"{type(self).__name__} does not use the declared order of {shown}: they are treated as nominal. "
             "Grove, HDC and HARR use it"
         )
-        return replace(schema, decisions=(*schema.decisions, told))
+        return replace(schema, decisions=(*schema.decisions, message))
 
     def _with_search(self, settings: TableSettings, _random_state: np.random.RandomState) -> TableSettings:
         """The settings with size and seed of the search sample; by default all rows are used."""
@@ -330,8 +330,8 @@ class Clusterer(
             moved = [name for name, other in zip(came, expected, strict=False) if name != other]
             # scikit-learn's message does not name columns in a different order.
             same = sorted(came) == sorted(expected)
-            told = f" Columns are in a different order than at fit: {moved}." if same else ""
-            raise ColumnMismatch(f"{error}{told}") from error
+            remark = f" Columns are in a different order than at fit: {moved}." if same else ""
+            raise ColumnMismatch(f"{error}{remark}") from error
 
     def _opened(self, X: Any) -> tuple[Engine, FixedScores]:
         engine = self._engine(X)
@@ -339,10 +339,10 @@ class Clusterer(
 
     def _fixed_scores(self, axis: Axis) -> FixedScores:
         """Integer costs, cached for an axis with special places and for one without."""
-        kept = self._fitted.fixed
-        if axis.special_places not in kept:
-            kept[axis.special_places] = self._new_fixed_scores(axis)
-        return kept[axis.special_places]
+        fixed = self._fitted.fixed
+        if axis.special_places not in fixed:
+            fixed[axis.special_places] = self._new_fixed_scores(axis)
+        return fixed[axis.special_places]
 
     def _new_fixed_scores(self, axis: Axis) -> FixedScores:
         """Integer costs, with those of special places if the axis has them."""
@@ -367,8 +367,10 @@ class Clusterer(
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         settings = str(super().__repr__(N_CHAR_MAX))
-        # What is known: nothing is measured for the sake of a line of text.
-        return f"{self._verdict()}\n{settings}" if self.__sklearn_is_fitted__() else settings
+        if not self.__sklearn_is_fitted__():
+            return settings
+        # The verdict as far as it is known: its measurement would take too long here.
+        return f"{self._verdict()}\n{size_line(self._fitted)}\n{settings}"
 
     def _repr_html_inner(self) -> str:
         return self._card() + str(super()._repr_html_inner())

@@ -96,8 +96,12 @@ class VerdictMixin:
 
     def _verdict(self) -> Verdict:
         """The verdict as far as it is known: what was made before, or what costs nothing."""
-        made = self._made_verdict
-        return made[1] if made is not None and made[0] is self._fitted.outcome else verdict_of(self._fitted)
+        verdict = self._made_verdict
+        return (
+            verdict[1]
+            if verdict is not None and verdict[0] is self._fitted.outcome
+            else verdict_of(self._fitted)
+        )
 
     def _full_verdict(self) -> Verdict:
         """The verdict with the two clusters that differ least, made once."""
@@ -109,10 +113,10 @@ class VerdictMixin:
     def _findings(self, verdict: Verdict | None = None) -> list[Finding]:
         """Everything that may make the clusters less than they seem."""
         model = self._as_clusterer
-        asked, advice = getattr(model, "n_clusters", None), model._not_converged_advice
+        n_clusters, advice = getattr(model, "n_clusters", None), model._not_converged_advice
         most = getattr(model, "max_clusters", None)
         return diagnose(
-            self._fitted, asked=asked, most=most, advice=advice, verdict=verdict or self._verdict()
+            self._fitted, asked=n_clusters, most=most, advice=advice, verdict=verdict or self._verdict()
         )
 
     def _joins(self, _fitted: Fitted) -> tuple[CheapestJoin | None, int | None]:

@@ -59,8 +59,8 @@ def checkpointed(engine: Engine, folder: Path, model: Clusterer, schema: Schema)
     # Through JSON, which turns tuples into lists, for a valid comparison.
     came = json.loads(json.dumps({**fit, "rows": engine.n_rows, "table": table}))
     _write(folder / FIT, came)  # first, so that no pass is stored without its fit
-    kept = _read(folder / FIT)
-    other = [name for name in came if kept.get(name) != came[name]]
+    saved = _read(folder / FIT)
+    other = [name for name in came if saved.get(name) != came[name]]
     if other:
         differ = f"these differ: {', '.join(other)}. {REMOVE}"
         raise CheckpointError(f"The checkpoint {str(folder)!r} belongs to another fit; {differ}")
@@ -78,26 +78,29 @@ class CheckpointedEngine:
         self._passes = 0
         self._played: tuple[Any, ...] | None = None
 
+    def rows_in_memory(self) -> None:
+        """None: methods that visit single rows have no checkpoints."""
+
     # Totals and labels are not saved: there are few, and seeds follow from random_state.
     def total(self, step: Step[Any], *args: Any) -> Any:
         return self.inner.total(step, *args)
 
     def sweep(self, step: Sweep[Any], *args: Any) -> Any:
         self._passes += 1
-        path, asked = self._folder / f"pass-{self._passes:06}.json", _fingerprint(args)
+        path, fingerprint = self._folder / f"pass-{self._passes:06}.json", _fingerprint(args)
         if path.exists():
-            kept = _read(path)
-            if kept.get("asked") != asked:
+            saved = _read(path)
+            if saved.get("asked") != fingerprint:
                 way = f"differs from this fit in pass {self._passes}"
                 raise CheckpointError(f"The checkpoint {str(self._folder)!r} {way}. {REMOVE}")
             self._played = (step, *args)
-            return _counts_from(kept)
+            return _counts_from(saved)
         if self._played is not None:
             # The blocks need the labels of the previous pass, which was replayed, to count moved rows.
             self.inner.sweep(*self._played)
             self._played = None
         counts = self.inner.sweep(step, *args)
-        _write(path, {"asked": asked, **_counts_to(counts)})
+        _write(path, {"asked": fingerprint, **_counts_to(counts)})
         return counts
 
     def each(self, step: Step[NDArray[Any]], *args: Any) -> NDArray[Any]:
@@ -153,18 +156,18 @@ def _counts_to(counts: Counts | SharedCounts) -> dict[str, Any]:
     return {"counts": counts_to_json(counts.counts), "led": counts.led.tolist(), **rest}
 
 
-def _counts_from(kept: Mapping[str, Any]) -> Counts | SharedCounts:
-    counts = counts_from_json(kept["counts"])
-    if "led" not in kept:
+def _counts_from(saved: Mapping[str, Any]) -> Counts | SharedCounts:
+    counts = counts_from_json(saved["counts"])
+    if "led" not in saved:
         return counts
-    log, gap, change = (int(kept[name]) for name in SHARED)
-    return SharedCounts(counts, log, gap, np.asarray(kept["led"], dtype=np.int64), change)
+    log, gap, change = (int(saved[name]) for name in SHARED)
+    return SharedCounts(counts, log, gap, np.asarray(saved["led"], dtype=np.int64), change)
 
 
-def _fingerprint(asked: Sequence[Any]) -> str:
+def _fingerprint(arguments: Sequence[Any]) -> str:
     """Hash of the arguments of a pass."""
     digest = hashlib.sha256()
-    for one in asked:
+    for one in arguments:
         for name, value in (vars(one) if is_dataclass(one) else {"": one}).items():
             if isinstance(value, np.ndarray):
                 digest.update(repr((name, value.shape)).encode() + value.tobytes())

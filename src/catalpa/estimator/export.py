@@ -169,7 +169,7 @@ class ExportMixin:
         """Inputs of the graph of ``to_onnx`` for a table: one array (rows, 1) per column.
 
         Supports the same tables as ``predict``. Cells are converted to the categories of fit: "2" becomes 2
-        if fit saw numbers. An unseen category is replaced by a value that is not a category.
+        if the column was numeric at fit. An unseen category is replaced by a value that is not a category.
 
         Parameters
         ----------

@@ -79,21 +79,21 @@ def _begin(model: Clusterer, X: Any) -> None:
     except ParameterError:
         del model._fitted  # the next batch is again the first
         raise
-    asked, found = model.n_clusters, fitted.outcome.k
-    if isinstance(asked, Integral) and found < int(asked):
+    n_clusters, k = model.n_clusters, fitted.outcome.k
+    if isinstance(n_clusters, Integral) and k < int(n_clusters):
         del model._fitted  # the next batch is again the first
         raise ParameterError(
-            f"The first batch has rows for only {found} of {asked} clusters. Start with a larger batch, "
+            f"The first batch has rows for only {k} of {n_clusters} clusters. Start with a larger batch, "
             "or use fewer clusters."
         )
     cost, rows = fitted.outcome.cost, fitted.rows
-    history = (Pass("batch", cost, rows, False, found),)
+    history = (Pass("batch", cost, rows, False, k),)
     outcome = replace(fitted.outcome, history=history)
     reservoir = None
     weighted = fitted.units_per_weight != 1.0 or int(fitted.outcome.counts.sizes.sum()) != rows
-    if rows < _enough(found) and not weighted and isinstance(engine := model._engine(X), LocalEngine):
-        block = Block.together(engine.blocks)
-        reservoir = Reservoir(block, np.ones(rows), engine.axis.special_places, rows)
+    if rows < _enough(k) and not weighted and (encoded := model._engine(X).rows_in_memory()) is not None:
+        block = Block.together(encoded.blocks)
+        reservoir = Reservoir(block, np.ones(rows), encoded.axis.special_places, rows)
     batches = (Batch(rows, cost / rows),)
     model._publish(replace(fitted, outcome=outcome, batches=batches, reservoir=reservoir))
 
@@ -160,23 +160,27 @@ def _search_again(model: Clusterer, reservoir: Reservoir) -> bool:
     if not enough and n < GROWTH * reservoir.searched:
         model._fitted = replace(fitted, reservoir=reservoir)
         return False
-    kept = None if enough else replace(reservoir, searched=n)
+    remaining = None if enough else replace(reservoir, searched=n)
     problem = _problem_of(model, reservoir)
     outcome = None if problem is None else model._solve(problem).without_empty()
-    asked = model.n_clusters
-    if problem is None or outcome is None or (isinstance(asked, Integral) and outcome.k < int(asked)):
-        model._fitted = replace(fitted, reservoir=kept)
+    n_clusters = model.n_clusters
+    if (
+        problem is None
+        or outcome is None
+        or (isinstance(n_clusters, Integral) and outcome.k < int(n_clusters))
+    ):
+        model._fitted = replace(fitted, reservoir=remaining)
         return False
     axis, block = problem.engine.axis, reservoir.rows
     before, after = (
-        label_rows(block, to_fixed_point(found.scores, axis)) for found in (fitted.outcome, outcome)
+        label_rows(block, to_fixed_point(each.scores, axis)) for each in (fitted.outcome, outcome)
     )
     weights = None if model.decay == 1.0 else reservoir.weights
     matching = ClusterMatching.of(crosstab(before, after, (fitted.outcome.k, outcome.k), weights))
     outcome = replace(outcome.take(matching.order), history=fitted.outcome.history)
     kept_names = {at: fitted.names[old] for at, old in matching.partners.items() if old in fitted.names}
     names = free_names(kept_names, outcome.k)
-    model._publish(replace(fitted, outcome=outcome, names=names, reservoir=kept))
+    model._publish(replace(fitted, outcome=outcome, names=names, reservoir=remaining))
     model.labels_ = model._label(problem.engine)
     model._fitted = replace(model._fitted, quartiles=model._quartiles(problem))
     return True
@@ -188,8 +192,8 @@ def _problem_of(model: Clusterer, reservoir: Reservoir) -> Problem | None:
     axis = schema.axis.with_special_places if reservoir.special_places else schema.axis
     weights = None if units == 1.0 else np.rint(reservoir.weights * units).astype(np.int64)
     rows = len(reservoir.weights) if weights is None else int(np.count_nonzero(weights))
-    asked = model.n_clusters
-    if isinstance(asked, Integral) and rows < int(asked):
+    n_clusters = model.n_clusters
+    if isinstance(n_clusters, Integral) and rows < int(n_clusters):
         return None
     random_state = check_random_state(getattr(model, "random_state", None))
     settings = model._with_search(model._table_settings(), random_state)
@@ -238,10 +242,10 @@ def scores_on_wider(scores: Scores, schema: Schema, wider: Schema) -> Scores:
     joined = JoinedAxis(wider.axis, scores.parents)
     for column, parent, part in joined.parts():
         # With a new category of the parent a cell has its marginal cost; a new category costs 0.
-        own = np.zeros((wider.axis.sizes[column], scores.k))
+        column_table = np.zeros((wider.axis.sizes[column], scores.k))
         places = places_of_column(schema, wider, column)
-        own[places] = scores.table[list(schema.axis.slices())[column]]
-        plain = np.tile(own, (wider.axis.sizes[parent], 1))
+        column_table[places] = scores.table[list(schema.axis.slices())[column]]
+        plain = np.tile(column_table, (wider.axis.sizes[parent], 1))
         pairs[part] = np.where(known[part, None], pairs[part], plain)
     return replace(scores, table=table, pairs=pairs)
 
@@ -275,8 +279,8 @@ def decayed(counts: Counts, decay: float) -> Counts:
     if not gone.any():
         return lighter
     pairs = zip(counts.arrays, lighter.arrays, strict=True)
-    kept = (np.where(gone.reshape(-1, *(1,) * (whole.ndim - 1)), whole, light) for whole, light in pairs)
-    return Counts.from_arrays(kept, lighter.cost, lighter.moved)
+    arrays = (np.where(gone.reshape(-1, *(1,) * (before.ndim - 1)), before, light) for before, light in pairs)
+    return Counts.from_arrays(arrays, lighter.cost, lighter.moved)
 
 
 def _shift(before: Counts, after: Counts, axis: Axis) -> float:

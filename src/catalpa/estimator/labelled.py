@@ -52,7 +52,7 @@ class TableElsewhere:
 def table_for_rows(
     X: Any, sample_weight: Any = None, *recipes: Recipe | None
 ) -> TableInHand | TableElsewhere:
-    """A table for those who look at rows: in hand if it is in memory or small, else where it is.
+    """A table of which single rows are needed: loaded if it is in memory or small, otherwise left in place.
 
     Its rows are as they came: each model that looks at them applies its own recipe.
     """

@@ -94,21 +94,21 @@ class MergeTree:
         if cheapest.lost <= 0 or cheapest.share < CHEAP:
             fewer = "one cluster" if self.k == 2 else f"{self.k - 1} clusters"
             return f"Clusters {one} and {other} hardly differ: {fewer} would do."
-        told = f"Clusters {one} and {other} differ least; merging them would lose "
+        beginning = f"Clusters {one} and {other} differ least; merging them would lose "
         if np.isnan(cheapest.share):
-            return told + f"{cheapest.lost:.2g} nats per row."
-        return told + f"{cheapest.share:.0%} of the gain.".replace("%", " %")
+            return beginning + f"{cheapest.lost:.2g} nats per row."
+        return beginning + f"{cheapest.share:.0%} of the gain.".replace("%", " %")
 
     def groups(self, k: Any) -> list[tuple[int, ...]]:
         """The clusters of each of ``k`` groups, the group of the lowest cluster first."""
-        whole = isinstance(k, Integral) and not isinstance(k, bool)
-        if not whole or not 1 <= k <= self.k:
+        integral = isinstance(k, Integral) and not isinstance(k, bool)
+        if not integral or not 1 <= k <= self.k:
             raise ParameterError(
                 f"k is {k!r}; the number of groups of {self.k} clusters is a whole number from 1 to {self.k}."
             )
-        made = self.k + self.k - int(k)  # nodes that are there after as many merges
+        nodes = self.k + self.k - int(k)  # nodes that are there after as many merges
         below = set(self.joins[: self.k - int(k)].ravel().tolist())
-        return sorted(self.members[node] for node in range(made) if node not in below)
+        return sorted(self.members[node] for node in range(nodes) if node not in below)
 
     def to_frame(self) -> Any:
         """The merges as a frame of the table's library, the cheapest first.
@@ -140,6 +140,6 @@ class MergeTree:
         Heights of SciPy must not fall, so each is at least that of the merges before, and 0.
         """
         heights = np.maximum.accumulate(np.maximum(self.heights, 0.0))
-        made = [len(self.members[self.k + at]) for at in range(len(self.joins))]
-        columns: list[Any] = [*self.joins.T, heights, made]
+        sizes = [len(self.members[self.k + at]) for at in range(len(self.joins))]
+        columns: list[Any] = [*self.joins.T, heights, sizes]
         return np.column_stack(columns).astype(np.float64) if len(self.joins) else np.zeros((0, 4))

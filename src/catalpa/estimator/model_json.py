@@ -175,10 +175,10 @@ def _records(entries: object, field: str, kind: type[Record]) -> tuple[Record, .
     if type(entries) is not list:
         raise damaged(field, "is not a list")
     types = get_type_hints(kind)
-    made = []
+    records = []
     for at, entry in enumerate(entries):
         owner = f"{field}[{at}]"
         if type(entry) is not dict or not entry.keys() <= types.keys():
             raise damaged(owner, f"is not an object with {', '.join(types)}")
-        made.append(kind(**{name: value_of(entry, owner, name, own) for name, own in types.items()}))
-    return tuple(made)
+        records.append(kind(**{name: value_of(entry, owner, name, hint) for name, hint in types.items()}))
+    return tuple(records)

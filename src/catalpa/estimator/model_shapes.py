@@ -32,7 +32,7 @@ class ModelContents:
     shared: Mapping[str, Shape] = field(default_factory=dict)
     # The first word is the number of arrays, the others are the shape of each.
     ragged: Mapping[str, Shape] = field(default_factory=dict)
-    whole: tuple[str, ...] = ()  # arrays of integers or booleans; all others are floats
+    integers: tuple[str, ...] = ()  # arrays of integers or booleans; all others are floats
     # facts, open_facts: numbers that are always known, and numbers that may be unknown.
     facts: tuple[str, ...] = ()
     open_facts: tuple[str, ...] = ()
@@ -67,7 +67,9 @@ def check_contents(fitted: Fitted, expected: ModelContents) -> None:
         arrays, shapes = getattr(outcome, owner), getattr(expected, owner)
         _check_names(f"extra.{owner}", arrays, shapes)
         for name, shape in shapes.items():
-            _check_array(f"extra.{owner}.{name}", arrays[name], shape, sizes, whole=name in expected.whole)
+            _check_array(
+                f"extra.{owner}.{name}", arrays[name], shape, sizes, integers=name in expected.integers
+            )
     _check_names("extra.ragged", outcome.ragged, expected.ragged)
     for name, shape in expected.ragged.items():
         _check_ragged(f"extra.ragged.{name}", outcome.ragged[name], shape, sizes, schema)
@@ -94,12 +96,12 @@ def _all_counts(outcome: Outcome) -> list[tuple[str, Counts]]:
 
 def _check_names(owner: str, came: Mapping[str, object], expected: Collection[str]) -> None:
     if came.keys() != set(expected):
-        told = f"{sorted(expected)}" if expected else "nothing"
-        raise damaged(owner, f"holds {sorted(came)}, but this method keeps {told}")
+        allowed = f"{sorted(expected)}" if expected else "nothing"
+        raise damaged(owner, f"holds {sorted(came)}, but this method keeps {allowed}")
 
 
 def _check_array(
-    name: str, array: NDArray[Any], shape: Shape, sizes: dict[str, int], *, whole: bool | None = None
+    name: str, array: NDArray[Any], shape: Shape, sizes: dict[str, int], *, integers: bool | None = None
 ) -> None:
     if array.ndim != len(shape):
         raise damaged(name, f"has {array.ndim} dimensions, but {len(shape)} are expected")
@@ -107,7 +109,7 @@ def _check_array(
         expected = came if word == "any" else sizes.setdefault(word, came)
         if came != expected:
             raise damaged(name, f"has {came} {word}, but {expected} fit the other fields")
-    if whole is not None and (array.dtype.kind == "f") is whole:
+    if integers is not None and (array.dtype.kind == "f") is integers:
         raise damaged(name, f"has the dtype {array.dtype}, which this method does not keep there")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise damaged(name, "holds numbers that are not finite")
@@ -119,8 +121,8 @@ def _check_ragged(
     if len(arrays) != sizes.setdefault(shape[0], len(arrays)):
         raise damaged(name, f"has {len(arrays)} arrays, but {sizes[shape[0]]} fit the other fields")
     for at, array in enumerate(arrays):
-        own = {"categories": schema.axis.sizes[at]} if shape[0] == "columns" else {}
-        _check_array(f"{name}[{at}]", array, shape[1:], {**sizes, **own}, whole=False)
+        size = {"categories": schema.axis.sizes[at]} if shape[0] == "columns" else {}
+        _check_array(f"{name}[{at}]", array, shape[1:], {**sizes, **size}, integers=False)
         if 0 in array.shape and "any" in shape:
             raise damaged(f"{name}[{at}]", "is empty")
 
@@ -129,7 +131,7 @@ def _check_quartiles(quartiles: FloatArray, sizes: dict[str, int]) -> None:
     """Check that quartiles are in order; either all three are unknown or none."""
     name, unknown = "fit.quartiles", np.isnan(quartiles).all(axis=2, keepdims=True)
     known = np.where(unknown, 0, quartiles)
-    _check_array(name, known, ("clusters", "numbers", "quartiles"), {**sizes, "quartiles": 3}, whole=False)
+    _check_array(name, known, ("clusters", "numbers", "quartiles"), {**sizes, "quartiles": 3}, integers=False)
     if (np.diff(known, axis=2) < 0).any():
         raise damaged(name, "holds a quartile that is above the next")
     if (np.abs(known) > FARTHEST).any():

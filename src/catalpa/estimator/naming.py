@@ -77,13 +77,13 @@ class ClusterNamesMixin:
         return all_names(fitted.names, fitted.outcome.k)
 
 
-def suggested(found: Sequence[Sequence[Reason]], shared: Container[str] = ()) -> dict[int, str]:
+def suggested(reasons: Sequence[Sequence[Reason]], shared: Container[str] = ()) -> dict[int, str]:
     """A name for every cluster from two of its reasons, or more if names would be equal.
 
     Categories in ``shared`` occur in several columns, so that the name needs the column.
     """
     names: dict[int, str] = {}
-    for cluster, of_cluster in enumerate(found):
+    for cluster, of_cluster in enumerate(reasons):
         traits = [_trait(one, shared) for one in of_cluster] or [f"cluster {cluster}"]
         # Common categories come before absent ones.
         traits.sort(key=lambda trait: trait.startswith("no "))
@@ -106,8 +106,8 @@ def _trait(reason: Reason, shared: Container[str]) -> str:
         return reason.column if (answer in YES) != reason.rare else f"no {reason.column}"
     # A unique word is clear by itself; numbers, missing values and ambiguous categories need their column.
     alone = reason.category[:1].isalpha() and reason.category not in shared
-    told = reason.category if alone else f"{reason.column} {reason.category}"
-    return f"no {told}" if reason.rare else told
+    trait = reason.category if alone else f"{reason.column} {reason.category}"
+    return f"no {trait}" if reason.rare else trait
 
 
 def named(before: Mapping[int, str], given: Any, k: int) -> dict[int, str]:
@@ -130,15 +130,15 @@ def named(before: Mapping[int, str], given: Any, k: int) -> dict[int, str]:
         raise ParameterError(f"names contains {unknown}, but the clusters are 0 to {k - 1}.")
     merged: dict[int, Any] = {**before, **{int(cluster): name for cluster, name in given.items()}}
     names = {cluster: _name(name, cluster) for cluster, name in sorted(merged.items()) if name is not None}
-    taken: dict[str, int] = {}
+    owner: dict[str, int] = {}
     # The number of an unnamed cluster is its name, so no other cluster can have it.
     for cluster, name in enumerate(all_names(names, k)):
-        if name in taken:
+        if name in owner:
             raise ParameterError(
-                f"Clusters {taken[name]} and {cluster} would both be called {name!r}. "
+                f"Clusters {owner[name]} and {cluster} would both be called {name!r}. "
                 "Give each a unique name."
             )
-        taken[name] = cluster
+        owner[name] = cluster
     return names
 
 

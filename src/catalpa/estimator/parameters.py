@@ -153,14 +153,14 @@ SHARED_RULES: Mapping[str, Rule] = {
 }
 
 
-def rules(**own: Rule) -> Mapping[str, Rule]:
+def rules(**by_name: Rule) -> Mapping[str, Rule]:
     """Rules of the parameters of a method, by name."""
-    return own
+    return by_name
 
 
-def check_parameters(estimator: str, values: Mapping[str, Any], own: Mapping[str, Rule]) -> None:
+def check_parameters(estimator: str, values: Mapping[str, Any], method_rules: Mapping[str, Rule]) -> None:
     """Raise an error for the first invalid parameter; a method's own rules take precedence."""
-    for name, rule in {**SHARED_RULES, **own}.items():
+    for name, rule in {**SHARED_RULES, **method_rules}.items():
         if name in values and not rule.allows(values[name]):
             raise ParameterError(
                 f"{name}={_shown(values[name])} is not valid: {name} of {estimator} must be {rule.says}."

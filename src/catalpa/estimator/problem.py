@@ -77,8 +77,8 @@ class Outcome:
 
     def without_empty(self) -> Outcome:
         """The same clustering without empty clusters."""
-        kept = np.flatnonzero(self.counts.sizes > 0)
-        return self if len(kept) == self.k else self.take(kept)
+        nonempty = np.flatnonzero(self.counts.sizes > 0)
+        return self if len(nonempty) == self.k else self.take(nonempty)
 
     def take(self, clusters: IntArray) -> Outcome:
         """The same clustering with these clusters only, numbered in this order."""
@@ -141,13 +141,13 @@ class Problem:
 
     def check_pairs(self) -> None:
         """Raise an error if the table has too many categories for tables of pairs."""
-        found = self.axis.length
-        if found > MOST_PAIRED:
+        n_categories = self.axis.length
+        if n_categories > MOST_PAIRED:
             raise TableError(
-                f"The columns have {found:,} categories in total. This method needs tables of all pairs of "
-                f"categories, {8 * found**2 / 2**30:,.1f} GB each, and supports at most {MOST_PAIRED:,} "
-                "categories: group rare categories, leave out columns with very many, or use Grove or "
-                "KModes, which need no pairs."
+                f"The columns have {n_categories:,} categories in total. This method needs tables of all "
+                f"pairs of categories, {8 * n_categories**2 / 2**30:,.1f} GB each, and supports at most "
+                f"{MOST_PAIRED:,} categories: group rare categories, leave out columns with very many, or "
+                "use Grove or KModes, which need no pairs."
             )
 
     def some_rows(self, most: int, seed: int) -> Block:
@@ -217,15 +217,15 @@ class Problem:
         """Run the method from the seeds of every start; returns the one with the lowest cost."""
         return self.best(lambda rng: self.settle(method, method.start(self.seeds(rng))))
 
-    def outcome(self, rest: RunResult[Any], **kept: Any) -> Outcome:
+    def outcome(self, result: RunResult[Any], **kept: Any) -> Outcome:
         """The outcome of a method with centres, and the arrays that it learned."""
         return Outcome(
-            rest.scores,
-            rest.counts,
-            rest.state.centers,
-            self.in_weights(rest.cost),
-            passes_in_weights(rest.history, self.units_per_weight),
-            rest.converged,
+            result.scores,
+            result.counts,
+            result.state.centers,
+            self.in_weights(result.cost),
+            passes_in_weights(result.history, self.units_per_weight),
+            result.converged,
             **kept,
         )
 
@@ -284,12 +284,13 @@ def count_weighted(engine: Engine) -> int:
 
 def rows_in_memory(engine: Engine, method: str) -> Rows:
     """All rows of the table, for a method that visits them in order."""
-    if not isinstance(engine, LocalEngine):
+    rows = engine.rows_in_memory()
+    if rows is None:
         raise UnsupportedTable(
             f"{method} visits the rows one by one in order, so they must be in memory. "
             "Use a frame or an array, or use Grove, which supports this table."
         )
-    return engine.rows
+    return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -372,8 +373,8 @@ class Fitted:
             return units
         per_unit = weight_of_unit(self.units_per_weight)
         if not self.batches and int(self.outcome.counts.sizes.sum()) <= EXACT_UNITS:
-            whole = float(per_unit).is_integer()
-            return units * int(per_unit) if whole else np.round(units * per_unit, EXACT_DIGITS)
+            integral = float(per_unit).is_integer()
+            return units * int(per_unit) if integral else np.round(units * per_unit, EXACT_DIGITS)
         # Weights were rounded to units, and errors of n rows add up to about sqrt(n): further digits are
         # noise, and 134.343 would be shown as 134.342999.
         digits = max(int(math.log10(self.units_per_weight / math.sqrt(max(self.rows, 1)))), 0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from catalpa.engines.local import LocalEngine
+from catalpa.engines.base import Engine
 from catalpa.errors import ParameterError
 from catalpa.estimator.attributes import number_profile
 from catalpa.estimator.problem import Fitted, fitted_of
@@ -70,9 +70,10 @@ class RowExplanationMixin:
         fitted = fitted_of(model)
         model._check_sum(ParameterError)
         engine = model._engine(X)
-        if not isinstance(engine, LocalEngine):
+        rows = engine.rows_in_memory()
+        if rows is None:
             raise ParameterError("explain_rows takes rows in memory: give it a frame, or a list of rows.")
-        return _explained(model, fitted, engine)
+        return _explained(model, fitted, engine, Block.together(rows.blocks))
 
 
 def _as_table(row: Any) -> Any:
@@ -83,8 +84,8 @@ def _as_table(row: Any) -> Any:
     return row
 
 
-def _explained(model: Clusterer, fitted: Fitted, engine: LocalEngine) -> list[RowExplanation]:
-    block, fixed = Block.together(engine.blocks), model._fixed_scores(engine.axis)
+def _explained(model: Clusterer, fitted: Fitted, engine: Engine, block: Block) -> list[RowExplanation]:
+    fixed = model._fixed_scores(engine.axis)
     costs, labels = cell_costs(block, fixed), np.asarray(model._label(engine))  # (n, cells, k) and (n,)
     anchor = fixed.anchor * fixed.quantum
     totals = costs.sum(axis=1) + anchor
@@ -147,8 +148,8 @@ def _texts(fitted: Fitted, block: Block) -> list[list[str]]:
     numbers = schema.scaling.restore(block.numbers)
     return [
         [named[code] for named, code in zip(names, codes, strict=True)]
-        + [MISSING if np.isnan(number) else figure(number) for number in own]
-        for codes, own in zip(block.codes.tolist(), numbers.tolist(), strict=True)
+        + [MISSING if np.isnan(number) else figure(number) for number in numbers_of_row]
+        for codes, numbers_of_row in zip(block.codes.tolist(), numbers.tolist(), strict=True)
     ]
 
 
@@ -157,8 +158,8 @@ def _figures(fitted: Fitted, block: Block) -> FloatArray:  # (n, cells, k)
     shares, schema, k = fitted.shares, fitted.schema, fitted.outcome.k
     parts = []
     for column, part in enumerate(schema.axis.slices()):
-        own = np.concatenate([shares[:, part].T, np.full((2, k), np.nan)])
-        parts.append(own[block.codes[:, column]][:, None])
+        by_place = np.concatenate([shares[:, part].T, np.full((2, k), np.nan)])
+        parts.append(by_place[block.codes[:, column]][:, None])
     if schema.numeric:
         means = number_profile(fitted).means.T[None]
         parts.append(np.where(np.isnan(block.numbers)[:, :, None], np.nan, means))
@@ -170,11 +171,11 @@ def _odd(fitted: Fitted, block: Block) -> FloatArray:  # (n, cells, k) bool
     shares, schema, k = fitted.shares, fitted.schema, fitted.outcome.k
     parts = []
     for column, part in enumerate(schema.axis.slices()):
-        own = shares[:, part].T
-        rare = (own < RARE) & (own <= RARE * own.max(axis=0, initial=0.0))
-        held = own.sum(axis=0) > 0  # nothing is unusual in a cluster that has no such cells
+        by_category = shares[:, part].T
+        rare = (by_category < RARE) & (by_category <= RARE * by_category.max(axis=0, initial=0.0))
+        present = by_category.sum(axis=0) > 0  # nothing is unusual in a cluster that has no such cells
         # A missing cell that is left out is not unusual, an unknown category is.
-        wide = np.concatenate([rare & held, [np.zeros(k, dtype=bool), held]])  # IGNORED, UNSEEN
+        wide = np.concatenate([rare & present, [np.zeros(k, dtype=bool), present]])  # IGNORED, UNSEEN
         parts.append(wide[block.codes[:, column]][:, None])
     if schema.numeric:
         profile = number_profile(fitted)

@@ -153,12 +153,12 @@ def _sentence(
         gained = numbers["gain_per_row"]
         groups += "" if gained is None else f" (evidence gain {gained:.3g} nats per row)"
         return f"{groups}, not yet checked on samples of the rows: see verdict_, or call check(X)."
-    said = f"random samples of the rows agree on them by {agreement:.2f} (adjusted Rand index)"
+    text = f"random samples of the rows agree on them by {agreement:.2f} (adjusted Rand index)"
     if abs(agreement - CLEAR_AGREEMENT) < NEAR:
-        said += f", close to the limit of {CLEAR_AGREEMENT:.2f}"
+        text += f", close to the limit of {CLEAR_AGREEMENT:.2f}"
     elif agreement >= CLEAR_AGREEMENT and not sizeable:
-        said += f", but the smallest has {numbers['smallest']:.6g} rows"
-    return f"{groups} ({level}): {said}{_of_levels(numbers['levels'], k)}.{_of_join(numbers)}"
+        text += f", but the smallest has {numbers['smallest']:.6g} rows"
+    return f"{groups} ({level}): {text}{_of_levels(numbers['levels'], k)}.{_of_join(numbers)}"
 
 
 def _one_cluster(numbers: dict[str, Any], untied: int | None, tied: Sequence[str]) -> str:
@@ -181,12 +181,12 @@ def _one_cluster(numbers: dict[str, Any], untied: int | None, tied: Sequence[str
 
 def _tied_pairs(fitted: Fitted) -> list[str]:
     """The tied columns with most evidence, as "one and other"."""
-    kept = fitted.outcome.shared
-    if "tie_evidence" not in kept:
+    shared = fitted.outcome.shared
+    if "tie_evidence" not in shared:
         return []
-    names, parents = [column.name for column in fitted.schema.categorical], kept["parents"].tolist()
+    names, parents = [column.name for column in fitted.schema.categorical], shared["parents"].tolist()
     tied = [(column, parent) for column, parent in enumerate(parents) if parent >= 0]
-    order = np.argsort(-np.asarray(kept["tie_evidence"]), kind="stable")
+    order = np.argsort(-np.asarray(shared["tie_evidence"]), kind="stable")
     pairs = [f"{names[tied[at][1]]} and {names[tied[at][0]]}" for at in order]
     return pairs[:PAIRS_NAMED] + ([f"{len(pairs) - PAIRS_NAMED} more"] if len(pairs) > PAIRS_NAMED else [])
 

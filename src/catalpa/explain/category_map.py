@@ -37,7 +37,7 @@ class CategoryMap:
         """Columns of a table with a row for every category: ``x0``, ``x1``, ... are the axes."""
         points = {"column": self.columns, "category": self.categories, "count": self.counts}
         along = {"x": self.coordinates, "contribution": self.contributions, "quality": self.quality}
-        numbered = {f"{name}{at}": part for name, own in along.items() for at, part in enumerate(own.T)}
+        numbered = {f"{name}{at}": part for name, array in along.items() for at, part in enumerate(array.T)}
         return {**points, **numbered}
 
 
@@ -61,8 +61,8 @@ def map_categories(
     if together is not None:
         others = max(len(schema.categorical) - 1, 1)
         both = np.asarray(together, dtype=np.float64)
-        for own in schema.axis.slices():
-            block = _beside_column(both[:, own], both[own, own].sum(axis=1), schema, own)
+        for places in schema.axis.slices():
+            block = _beside_column(both[:, places], both[places, places].sum(axis=1), schema, places)
             described.append(((1.0 - part) / others) ** 0.5 * block)
     described_by = np.concatenate(described, axis=1)[here]
     mass = weights[here] / weights.sum()

@@ -30,8 +30,8 @@ def profile_columns(
     number, or by falling share where they have no order. Its columns are ``cluster``, ``size`` (of the
     cluster), ``column``, ``category`` (as text, "(missing)" for missing cells; None for a number), ``count``
     (of rows that hold the category, or have a number), ``share`` (of the cluster's rows that have the column;
-    0 where none has), ``share_overall`` and ``lift``, their quotient: NaN where no row of the cluster has the
-    column, or the category is nowhere in the table. With numbers also ``mean``, ``sd``, ``lower_quartile``,
+    0 if none has), ``share_overall`` and ``lift``, their quotient: NaN if no row of the cluster has a value
+    in the column, or no row the category. With numbers also ``mean``, ``sd``, ``lower_quartile``,
     ``median``, ``upper_quartile``, ``mean_elsewhere`` (of all other rows), ``shift`` (from there to the mean,
     in standard deviations of the column) and ``missing`` (share of rows without a number). What belongs to
     categories is NaN in the row of a number, and the other way round.
@@ -61,7 +61,11 @@ def _category_lines(column: Column, counts: Amounts) -> dict[str, Any]:
     lift = np.full(counts.shape, np.nan)
     defined = (counts.sum(axis=1, keepdims=True) > 0) & (overall > 0)
     np.divide(share, overall, out=lift, where=defined)
-    order = np.stack([reading_order(column, own) for own in share]) if len(share) else counts.astype(np.int64)
+    order = (
+        np.stack([reading_order(column, shares) for shares in share])
+        if len(share)
+        else counts.astype(np.int64)
+    )
     names = np.array(category_names(column.categories), dtype=object)
     return {
         "column": np.full(counts.shape, column.name, dtype=object),

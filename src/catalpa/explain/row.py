@@ -44,7 +44,7 @@ class ExplainedCell:
     odd: bool
     number: bool = False
 
-    def told(self, *, beside: bool = True) -> str:
+    def in_words(self, *, beside: bool = True) -> str:
         """The cell in words, with figures of both clusters, or of the row's own."""
         named = f"{shortened(self.column, NAME_WIDTH)} = {shortened(self.text, NAME_WIDTH)}"
         if self.here is None:
@@ -106,21 +106,21 @@ class RowExplanation:
         return asdict(self) | {"cells": [asdict(cell) for cell in self.cells]}
 
     def __str__(self) -> str:
-        own = _called(self.cluster, self.name, self.probability)
+        cluster = _called(self.cluster, self.name, self.probability)
         if self.next is None:
-            lines = [f"Cluster {own}, the only one."]
+            lines = [f"Cluster {cluster}, the only one."]
         else:
             other = _called(self.next, str(self.next_name), self.next_probability)
-            lines = [f"Cluster {own}; next best {other}."]
+            lines = [f"Cluster {cluster}; next best {other}."]
             for title, cells in (("For", self._for()), ("Against", self._against())):
                 if cells:
                     lines.append(f"{title} {self.name} rather than {self.next_name}, in {self.unit}:")
-                    lines += [f"  {cell.contribution:+.2f}  {cell.told()}" for cell in cells]
+                    lines += [f"  {cell.contribution:+.2f}  {cell.in_words()}" for cell in cells]
             if self.sizes is not None and abs(self.sizes) >= NEGLIGIBLE:
                 lines.append(f"Sizes of the clusters: {self.sizes:+.2f}.")
         if self.odd_cells:
-            told = ", ".join(cell.told(beside=False) for cell in self.odd_cells)
-            lines.append(f"Unusual in {self.name}: {told}.")
+            unusual = ", ".join(cell.in_words(beside=False) for cell in self.odd_cells)
+            lines.append(f"Unusual in {self.name}: {unusual}.")
         return "\n".join(lines)
 
     def _for(self) -> Sequence[ExplainedCell]:

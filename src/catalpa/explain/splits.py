@@ -57,11 +57,11 @@ class SplitTree:
     def is_sound(self, clusters: int) -> bool:
         """True if this is one tree, with every branch after its parent and one leaf per cluster."""
         leaf = self.places < 0
-        own, children = np.flatnonzero(~leaf), np.concatenate([self.yes[~leaf], self.no[~leaf]])
+        branches, children = np.flatnonzero(~leaf), np.concatenate([self.yes[~leaf], self.no[~leaf]])
         return bool(
             len(leaf)
             and (self.places < self.schema.axis.length).all()
-            and (np.minimum(self.yes[own], self.no[own]) > own).all()
+            and (np.minimum(self.yes[branches], self.no[branches]) > branches).all()
             # Every branch but the root is the child of one other.
             and np.array_equal(np.sort(children), np.arange(1, len(leaf)))
             and np.array_equal(np.sort(self.labels[leaf]), np.arange(clusters))

@@ -37,11 +37,11 @@ def _block_starts(engine: Engine, away: Away | None = None) -> tuple[dict[int, i
     return dict(zip(blocks[:, 0].tolist(), (ends - blocks[:, 1]).tolist(), strict=True)), int(ends[-1])
 
 
-def _completed(engine: Engine, found: BestRows, k: int) -> BestRows:
+def _completed(engine: Engine, rows: BestRows, k: int) -> BestRows:
     """Append the table's first other distinct rows, until there are k or no more."""
-    if len(found) >= k:
-        return found
-    return found.followed_by(engine.total(distinct_rows, k)).distinct(k)
+    if len(rows) >= k:
+        return rows
+    return rows.followed_by(engine.total(distinct_rows, k)).distinct(k)
 
 
 def cao_rows(engine: Engine, k: int, _rng: np.random.Generator) -> BestRows:

@@ -79,8 +79,8 @@ def settle_online(
     def event() -> Pass:
         sizes = inside.counts.sizes
         cost = float(sizes.sum()) - float((sizes[:, None] * weights * inside.alike).sum())
-        found = Pass(phase, cost, moved, False, int((sizes > 0).sum()))
-        return report_pass(found, len(history) + 1, max_iter + 1)  # the first pass assigns every row
+        result = Pass(phase, cost, moved, False, int((sizes > 0).sum()))
+        return report_pass(result, len(history) + 1, max_iter + 1)  # the first pass assigns every row
 
     history: list[Pass] = []
     moved = len(rows)
@@ -92,10 +92,10 @@ def settle_online(
             labels, moved = visit(rows, labels, weights, tie)
         else:
             labels, moved, rivalry = compete(rows, labels, weights, rivalry, tie)
-            held = np.bincount(labels, minlength=len(weights)) > 0
-            if not held.all():  # an empty cluster has similarity 0 and never wins again
-                labels = (np.cumsum(held) - 1)[labels]
-                rivalry, weights = rivalry.among(np.flatnonzero(held)), weights[held]
+            occupied = np.bincount(labels, minlength=len(weights)) > 0
+            if not occupied.all():  # an empty cluster has similarity 0 and never wins again
+                labels = (np.cumsum(occupied) - 1)[labels]
+                rivalry, weights = rivalry.among(np.flatnonzero(occupied)), weights[occupied]
         if moved or len(weights) < inside.counts.k:
             inside = within_cluster_shares(rows, labels, len(weights))
         history.append(event())

@@ -35,16 +35,16 @@ def reseed_empty(engine: Engine, fixed: FixedScores, counts: Counts) -> Counts:
     if counts.sizes.all():
         return counts
     empty = np.flatnonzero(counts.sizes == 0)
-    found = engine.total(farthest_rows, fixed, len(empty))
-    seeds = as_counts(found, engine.axis)
-    usable = min(len(empty), int((found.keys > fixed.tie).sum()))
+    rows = engine.total(farthest_rows, fixed, len(empty))
+    seeds = as_counts(rows, engine.axis)
+    usable = min(len(empty), int((rows.keys > fixed.tie).sum()))
     return _with_seeds(counts, seeds, empty[:usable])
 
 
 def _with_seeds(counts: Counts, seeds: Counts, clusters: np.ndarray) -> Counts:
     changed = counts.map(np.copy)
-    for whole, fresh in zip(changed.arrays, seeds.arrays, strict=True):
-        whole[clusters] = fresh[: len(clusters)]
+    for old, fresh in zip(changed.arrays, seeds.arrays, strict=True):
+        old[clusters] = fresh[: len(clusters)]
     return changed
 
 

@@ -236,11 +236,11 @@ def _silhouettes(table: _Table, rows: NDArray[np.int64]) -> Floats:
     return values
 
 
-def _summed_distances(numbers: Floats, clusters: Codes, found: int, rows: NDArray[np.int64]) -> Floats:
+def _summed_distances(numbers: Floats, clusters: Codes, n_clusters: int, rows: NDArray[np.int64]) -> Floats:
     """Summed distance of some rows' numbers to those of every cluster, (rows, clusters)."""
     queries = numbers[rows]
-    apart = np.empty((rows.size, found))
-    for cluster in range(found):
+    apart = np.empty((rows.size, n_clusters))
+    for cluster in range(n_clusters):
         members = numbers[clusters == cluster]
         ordered = np.sort(members[~np.isnan(members)])
         sums = np.concatenate([[0.0], np.cumsum(ordered)])
@@ -253,14 +253,14 @@ def _summed_distances(numbers: Floats, clusters: Codes, found: int, rows: NDArra
     return apart
 
 
-def _from_differences(differences: Floats, own: Codes, sizes: NDArray[np.intp]) -> Floats:
+def _from_differences(differences: Floats, clusters: Codes, sizes: NDArray[np.intp]) -> Floats:
     """Silhouettes from the summed distances between each row and all rows of each cluster."""
-    at = np.arange(own.size)
+    at = np.arange(clusters.size)
     # A row does not differ from itself, so leaving it out changes only the size of its cluster.
-    others = sizes[own] - 1
-    within = differences[at, own] / np.maximum(others, 1)
+    others = sizes[clusters] - 1
+    within = differences[at, clusters] / np.maximum(others, 1)
     between = differences / sizes
-    between[at, own] = np.inf
+    between[at, clusters] = np.inf
     nearest = between.min(axis=1)
     larger = np.maximum(within, nearest)
     # If all rows are equal, the silhouette is 0, not 0 / 0.

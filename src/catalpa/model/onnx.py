@@ -22,7 +22,7 @@ from catalpa.model.onnx_inputs import (
     onnx_inputs,
 )
 from catalpa.model.scoring import Scoring
-from catalpa.table.blocks import FARTHEST, HOLES, TICK_BITS
+from catalpa.table.blocks import FARTHEST, SPECIAL_PLACES, TICK_BITS
 from catalpa.table.schema import Column
 
 # Old enough for current runtimes, new enough for all operations on doubles and 64-bit integers.
@@ -116,10 +116,13 @@ class _Graph:
         if self.scoring.outliers_above is not None:
             score = soft[-1][1]  # NaN in rows that predict refuses, whose label is -1 anyway
             label = self.op("Where", self.op("Greater", score, self.scoring.outliers_above), OUTLIER, label)
-        made: list[_Output] = [(LABEL, label, TensorProto.INT64, ["rows"]), *(soft if probabilities else ())]
-        for name, node, _, _ in made:
+        outputs: list[_Output] = [
+            (LABEL, label, TensorProto.INT64, ["rows"]),
+            *(soft if probabilities else ()),
+        ]
+        for name, node, _, _ in outputs:
             self.nodes.append(helper.make_node("Identity", [node], [name], name=f"{self.prefix}{name}"))
-        return [helper.make_tensor_value_info(name, kind, shape) for name, _, kind, shape in made]
+        return [helper.make_tensor_value_info(name, kind, shape) for name, _, kind, shape in outputs]
 
     def total(self) -> str:  # (rows, k) int64
         """Cost of each row in each cluster, in quanta."""
@@ -133,8 +136,8 @@ class _Graph:
 
     def _pair_codes(self, column: Column, parent: Column) -> str:  # (rows, 1) int64
         """Codes of a tied column together with those of its parent."""
-        own, above = self._unrefused(column), self._unrefused(parent)
-        return self.op("Add", self.op("Mul", above, column.size + HOLES), own)
+        child, above = self._unrefused(column), self._unrefused(parent)
+        return self.op("Add", self.op("Mul", above, column.size + SPECIAL_PLACES), child)
 
     def _unrefused(self, column: Column) -> str:
         """Codes of a column; 0 for rejected cells, because the label of their row is replaced anyway."""

@@ -113,8 +113,8 @@ def _input_type(column: Column, missing_text: str) -> InputType:
     if all(_is_exact(value, column) for value in column.known):
         return InputType.DOUBLE
     # Above 2**53 not all integers are doubles: another number could be mistaken for a known category.
-    whole = all(isinstance(value, int) and INT64.min <= value <= INT64.max for value in column.known)
-    if not whole or column.missing_code is not None:
+    integral = all(isinstance(value, int) and INT64.min <= value <= INT64.max for value in column.known)
+    if not integral or column.missing_code is not None:
         raise OnnxError(
             f"Column {column.name!r} has integers above 2**53, which a double (the only ONNX number that can "
             "be missing) does not represent exactly. Convert it to text and fit again."

@@ -100,8 +100,8 @@ def no_probabilities(method: str, instead: str) -> ParameterError:
 
 def holds_moments(column: Column) -> bool:
     """True if the categories are dates or times as text."""
-    told = f"{column.dtype.name} {column.dtype.inner}".lower()
-    return not column.binned and ("date" in told or "time" in told)
+    dtype_text = f"{column.dtype.name} {column.dtype.inner}".lower()
+    return not column.binned and ("date" in dtype_text or "time" in dtype_text)
 
 
 KeysPolicy: TypeAlias = Literal["error", "ignore"]

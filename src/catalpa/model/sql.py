@@ -17,7 +17,7 @@ from catalpa.inspection.elsewhere import category_of_empty, missing_texts, steps
 from catalpa.inspection.recipe import Recipe
 from catalpa.model.scoring import Scoring, holds_moments, types_of
 from catalpa.model.sql_dialect import SqlDialect, rounded
-from catalpa.table.blocks import FARTHEST, HOLES, TICK_BITS, IntArray
+from catalpa.table.blocks import FARTHEST, SPECIAL_PLACES, TICK_BITS, IntArray
 from catalpa.table.schema import Column
 
 WIDE = 16  # columns with more categories are joined with a look-up table
@@ -60,13 +60,13 @@ def sql_query(
     odd = [name for name in given if not isinstance(name, str)]
     if odd:
         raise ParameterError(f"Names in keep, table and label must be strings, not {odd}.")
-    made = [label] if names is None else [label, f"{label}_name"]
+    added = [label] if names is None else [label, f"{label}_name"]
     if probabilities:
-        made += [*(f"probability_{cluster}" for cluster in range(scoring.fixed.k)), *SCORES]
-    taken = [name.casefold() for name in (*kept, *made)]  # as databases compare them
-    if len(set(taken)) < len(taken):
+        added += [*(f"probability_{cluster}" for cluster in range(scoring.fixed.k)), *SCORES]
+    in_use = [name.casefold() for name in (*kept, *added)]  # as databases compare them
+    if len(set(in_use)) < len(in_use):
         raise ParameterError(
-            f"The query would have two columns of one name: keep is {list(kept)}, the query adds {made}. "
+            f"The query would have two columns of one name: keep is {list(kept)}, the query adds {added}. "
             "Column names are case-insensitive in SQL; choose other columns in keep, or another label."
         )
     if not path:
@@ -120,7 +120,7 @@ class _ColumnCosts:
 
     @property
     def lookup(self) -> str:
-        return self.words.own(f"column_{self.at}")
+        return self.words.prefixed(f"column_{self.at}")
 
     @cached_property
     def _numbers(self) -> bool:
@@ -160,12 +160,12 @@ class _ColumnCosts:
 
     def _term_of_pairs(self, cluster: int, parent: _ColumnCosts) -> str:
         """The cost of a tied cell: a CASE for every category of its parent."""
-        tables = self.table.reshape(-1, self.column.size + HOLES, self.table.shape[1])
+        tables = self.table.reshape(-1, self.column.size + SPECIAL_PLACES, self.table.shape[1])
 
         def term(place: int) -> str:
             # A rejected parent makes the cost of the row NULL by itself.
-            own = tables[min(place, len(tables) - 1)]
-            return replace(self, table=own, parent=None).term(cluster)
+            costs = tables[min(place, len(tables) - 1)]
+            return replace(self, table=costs, parent=None).term(cluster)
 
         groups: dict[str, list[str]] = {}
         for code, value in enumerate(parent.column.known):
@@ -173,7 +173,9 @@ class _ColumnCosts:
         otherwise = term(self.scoring.unseen_place(parent.column))
         groups.pop(otherwise, None)
         missing = term(self.scoring.missing_place(parent.column))
-        whens = [f"WHEN {parent.cell} IN ({', '.join(values)}) THEN {own}" for own, values in groups.items()]
+        whens = [
+            f"WHEN {parent.cell} IN ({', '.join(values)}) THEN {costs}" for costs, values in groups.items()
+        ]
         return f"CASE WHEN {parent._absent} THEN {missing} {' '.join(whens)} ELSE {otherwise} END"
 
     def join(self) -> str:
@@ -225,35 +227,35 @@ class _Query:
 
     def text(self) -> str:
         """The parts of the query, each a table that the next one reads."""
-        own = self.words.own
+        named = self.words.prefixed
         parts = [column.lookup_table() for column in self.columns if column.joined]
         table = ".".join(map(self.words.name, self.table))
-        parts.append(self._part("rows", self._entries(), f"{table} {own('given')}"))
+        parts.append(self._part("rows", self._entries(), f"{table} {named('given')}"))
         source = "rows"
         # Numbers have their own parts, so that each is scaled once, not once per cluster.
         if self.numeric:
-            parts.append(self._part("numbers", self._passed(self._scaled()), own(source)))
-            parts.append(self._part("distances", self._passed(self._distances()), own("numbers")))
+            parts.append(self._part("numbers", self._passed(self._scaled()), named(source)))
+            parts.append(self._part("distances", self._passed(self._distances()), named("numbers")))
             source = "distances"
         joins = "".join(f"\n  {column.join()}" for column in self.columns if column.joined)
-        parts.append(self._part("costs", [*self._kept, *self._costs()], own(source) + joins))
+        parts.append(self._part("costs", [*self._kept, *self._costs()], named(source) + joins))
         least = self.words.smallest([f"cost_{cluster}" for cluster in self.clusters])
-        parts.append(self._part("smallest", ["*", f"{least} AS smallest"], own("costs")))
+        parts.append(self._part("smallest", ["*", f"{least} AS smallest"], named("costs")))
         selected, source = self._labels(), "smallest"
         if self.probabilities or self.scoring.outliers_above is not None:
-            parts.append(self._part("odds", [*self._kept, *self._odds()], own("smallest")))
+            parts.append(self._part("odds", [*self._kept, *self._odds()], named("smallest")))
             odds_sum = self.words.double_sum([f"odds_{cluster}" for cluster in self.clusters])
-            parts.append(self._part("sums", ["*", f"{odds_sum} AS odds_sum"], own("odds")))
+            parts.append(self._part("sums", ["*", f"{odds_sum} AS odds_sum"], named("odds")))
             selected, source = self._soft_labels(), "sums"
-        return f"WITH {', '.join(parts)}\n{_select(selected, own(source), '')}"
+        return f"WITH {', '.join(parts)}\n{_select(selected, named(source), '')}"
 
     def _part(self, name: str, expressions: Sequence[str], source: str) -> str:
         # Otherwise the database would inline each part and recompute a number at each mention. SQLite has the
         # keyword since 3.35, like EXP; labels alone also work in older versions.
         soft = self.probabilities or self.scoring.outliers_above is not None
         apart = self.words.dialect == "postgres" or (self.words.dialect == "sqlite" and soft)
-        made = "AS MATERIALIZED" if apart else "AS"
-        return f"{self.words.own(name)} {made} (\n{_select(expressions, source, '  ')}\n)"
+        keyword = "AS MATERIALIZED" if apart else "AS"
+        return f"{self.words.prefixed(name)} {keyword} (\n{_select(expressions, source, '  ')}\n)"
 
     @property
     def clusters(self) -> range:
@@ -278,8 +280,8 @@ class _Query:
             for at, (column, costs) in enumerate(self.scoring.parts)
         }
         return [
-            own if parent is None else replace(own, parent=columns[parent.name])
-            for own, parent in zip(columns.values(), self.scoring.parents, strict=True)
+            column if parent is None else replace(column, parent=columns[parent.name])
+            for column, parent in zip(columns.values(), self.scoring.parents, strict=True)
         ]
 
     def _entries(self) -> list[str]:
@@ -299,8 +301,8 @@ class _Query:
     def _kept(self) -> list[str]:
         return [f"kept_{at}" for at in range(len(self.kept))]
 
-    def _passed(self, made: list[str]) -> list[str]:
-        return [*self._kept, *(column.cell for column in self.columns), *made]
+    def _passed(self, expressions: list[str]) -> list[str]:
+        return [*self._kept, *(column.cell for column in self.columns), *expressions]
 
     def _scaled(self) -> list[str]:
         """Numbers in ticks of their range, as in ``Scaling.apply``."""
@@ -319,8 +321,8 @@ class _Query:
             if near >= SMALLEST_NORMAL:
                 whens.append(f"WHEN ABS({name}) <= {double(near)} THEN {double(0.0)}")
             # Halves go to the even tick; a sum near 1.5 * 2**52 has no room for a fraction.
-            whole = 3 * 2**51
-            ticks = f"({name} / {double(half_span)} * {2**TICK_BITS} + {whole}) - {whole}"
+            half_way = 3 * 2**51
+            ticks = f"({name} / {double(half_span)} * {2**TICK_BITS} + {half_way}) - {half_way}"
             scaled.append(
                 f"CASE WHEN {name} IS NULL THEN NULL {' '.join(whens)} ELSE {ticks} END / {2**TICK_BITS} "
                 f"AS number_{at}"
@@ -332,8 +334,8 @@ class _Query:
         fixed, double = self.scoring.fixed, self.words.double
         made = [f"number_{at}" for at in range(len(self.numeric))]
         for cluster in self.clusters:
-            own = zip(fixed.means[cluster], fixed.scale[cluster], fixed.level[cluster], strict=True)
-            terms = [self._number_term(at, *map(float, figures)) for at, figures in enumerate(own)]
+            parameters = zip(fixed.means[cluster], fixed.scale[cluster], fixed.level[cluster], strict=True)
+            terms = [self._number_term(at, *map(float, figures)) for at, figures in enumerate(parameters)]
             total = "\n      + ".join(terms)
             made.append(f"({total}) * {double(2.0**fixed.shift)} AS distance_{cluster}")
         return made
@@ -356,8 +358,8 @@ class _Query:
         for cluster in self.clusters:
             terms = [column.term(cluster) for column in self.columns]
             if self.numeric:
-                whole = rounded(f"distance_{cluster}")
-                terms.append(f"CAST({whole} AS {self.words.whole_type})")
+                total = rounded(f"distance_{cluster}")
+                terms.append(f"CAST({total} AS {self.words.whole_type})")
             costs.append(f"{self.words.whole_sum(str(anchor[cluster]), terms)} AS cost_{cluster}")
         return costs
 
@@ -381,8 +383,8 @@ class _Query:
             values.append([self.words.category(text) for text in self.names])
         tie = self.scoring.fixed.tie
         whens = [
-            " ".join(f"WHEN cost_{j} <= smallest + {tie} THEN {own[j]}" for j in self.clusters)
-            for own in values
+            " ".join(f"WHEN cost_{j} <= smallest + {tie} THEN {candidate[j]}" for j in self.clusters)
+            for candidate in values
         ]
         return [f"CASE {when} END" for when in whens]
 

@@ -44,7 +44,7 @@ class SqlDialect:
     def whole_type(self) -> str:
         return WHOLE_TYPES[self.dialect]
 
-    def own(self, name: str) -> str:
+    def prefixed(self, name: str) -> str:
         """A name that differs from that of the user's table."""
         return f"{self.prefix}_{name}"
 
@@ -56,7 +56,7 @@ class SqlDialect:
 
     def given(self, column: str) -> str:
         """A qualified column of the user's table: SQLite treats an unknown unqualified name as a string."""
-        return f"{self.own('given')}.{self.name(column)}"
+        return f"{self.prefixed('given')}.{self.name(column)}"
 
     def category(self, value: Category) -> str:
         """A literal for a category that is not missing."""
@@ -71,14 +71,14 @@ class SqlDialect:
     def double(self, value: float) -> str:
         """An exact literal: databases round decimals differently, but not powers of two."""
         fraction, exponent = math.frexp(value)
-        whole, exponent = int(fraction * 2**53), exponent - 53
-        while whole and whole % 2 == 0:  # a short integer is easier to read
-            whole, exponent = whole // 2, exponent + 1
-        if 0 <= exponent and abs(whole) << exponent < WHOLE:
-            whole, exponent = whole << exponent, 0
-        text = f"CAST({whole} AS {self.double_type})"
+        numerator, exponent = int(fraction * 2**53), exponent - 53
+        while numerator and numerator % 2 == 0:  # a short integer is easier to read
+            numerator, exponent = numerator // 2, exponent + 1
+        if 0 <= exponent and abs(numerator) << exponent < WHOLE:
+            numerator, exponent = numerator << exponent, 0
+        text = f"CAST({numerator} AS {self.double_type})"
         sign, left = ("*", exponent) if exponent > 0 else ("/", -exponent)
-        if not whole or not exponent:
+        if not numerator or not exponent:
             return text
         while left:
             # In exact steps, because one power of two may exceed the largest integer.

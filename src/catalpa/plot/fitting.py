@@ -14,7 +14,7 @@ from catalpa.plot.theme import INK, PALETTE, alt, themed
 
 
 def cost_per_pass(model: Clusterer, *, width: int = 420, height: int = 220) -> Any:
-    """Cost after every pass; passes before which relations were learned anew are marked.
+    """Cost after every pass; passes before which relations were relearned are marked.
 
     Examples
     --------

@@ -32,11 +32,10 @@ NAMES_ABSENT = 12
 def relation_tree(model: Clusterer, cluster: int, column: str, *, width: int = 420) -> Any:
     """How one cluster relates the categories of one column.
 
-    Every category has a line of its own. The cluster's most common one stands at the left, and comes first
-    where the categories have no order of their own. Every edge is as long as the distance that was learned,
-    and a category's share in the cluster is next to its name. Categories at distance zero share a line,
-    beyond forty the rarest are left out, and those that no row of the cluster holds are named apart: shares
-    say nothing about them.
+    Every category has its own line. The most common one of the cluster is at the left, and first if the
+    categories have no order. The length of an edge is the learned distance, and the share of a category in
+    the cluster is next to its name. Categories at distance zero share a line. At most forty categories are
+    drawn, the rarest are omitted; those without rows in the cluster are listed separately.
 
     Parameters
     ----------

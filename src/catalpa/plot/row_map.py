@@ -107,8 +107,8 @@ def correspondence(
     every number is standardised; the two directions of largest spread are taken (J. Pagès, "Analyse
     factorielle de données mixtes", Revue de statistique appliquée 52, 2004). Without numbers this is multiple
     correspondence analysis up to scale. What a direction shows is a share of the table's spread. Missing and
-    unseen cells lie in the middle. Codes (n, columns) are on ``axis``, of which the holes behind the
-    categories are left out; numbers (n, numeric) are NaN where missing.
+    unseen cells lie in the middle. Codes (n, columns) are on ``axis``, without its special places;
+    numbers (n, numeric) are NaN if missing.
     """
     features = np.concatenate([_indicators(codes, axis), _standardised(numbers)], axis=1)
     # Of categories, not of rows: the table has few of the first and may have many of the second.

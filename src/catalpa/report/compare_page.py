@@ -38,7 +38,7 @@ class Comparison(Document):
     Attributes
     ----------
     summary : dict
-        Everything the page says, as plain values.
+        Contents of the page, as plain values.
     crossing : Crossing
         Counts of all pairs of clusters, with ``adjusted_rand``, ``staying`` and ``moves``.
     """

@@ -34,7 +34,7 @@ class Document:
         return {}
 
     def _content(self) -> Mapping[str, Any]:
-        """What the template asks for besides the summary, the charts and the words that all templates use."""
+        """Variables of the template, in addition to the summary, the charts and the shared words."""
         return {}
 
     @cached_property

@@ -27,7 +27,7 @@ MIN_CHANGE = (
 )
 MIN_SHIFT = 0.2  # standard deviations of the fit: a small effect by Cohen's convention
 EXPECTED = 5.0  # rows; categories with a smaller expected count are pooled, as the chi-square test requires
-NEW = "(new)"  # all categories together that fit never saw
+NEW = "(new)"  # all categories not seen at fit together
 ROUNDING = 1e-12  # a change of exactly the threshold counts, whatever its last bits
 
 # What `to_frame` has of each cluster and column, in this order.
@@ -279,7 +279,7 @@ class _Comparison:
         return found
 
     def items(self, table: NewTable) -> list[dict[str, Any]]:
-        """Columns of lists with items that fit never saw: no column of the fit stands for these."""
+        """Columns of lists with items not seen at fit: no column of the fit stands for these."""
         records = []
         for column, cells in table.items.items():
             before, after = self.fitted.rows, table.counts.rows

@@ -35,7 +35,7 @@ from catalpa.report.explore_data import (
 from catalpa.report.explore_widget import explore_widget
 from catalpa.report.report_page import script_json
 from catalpa.report.rows import separate_extra_columns
-from catalpa.table.blocks import FARTHEST, HOLES, TICK_BITS, FloatArray, IntArray
+from catalpa.table.blocks import FARTHEST, SPECIAL_PLACES, TICK_BITS, FloatArray, IntArray
 
 UNKNOWN = "(a new value)"
 MOST_COSTS = 200_000  # table entries in a page
@@ -244,7 +244,7 @@ def _word_columns(scoring: Scoring) -> list[dict[str, Any]]:
                 "edges": None if column.edges is None else list(column.edges),
                 "choices": choices,
                 "parent": None if parent is None else place_of[parent.name],
-                "width": column.size + HOLES,
+                "width": column.size + SPECIAL_PLACES,
                 "costs": [list(map(str, row)) for row in costs.tolist()],
             }
         )

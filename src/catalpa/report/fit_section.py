@@ -44,7 +44,7 @@ def _warnings(view: View, verdict: Verdict) -> list[str]:
     if empty:
         told.append(f"No row of this table falls into cluster {', '.join(empty)}.")
     return told + [
-        f"{cells:,} {'cell' if cells == 1 else 'cells'} of {name} with categories that the model never saw."
+        f"{cells:,} {'cell' if cells == 1 else 'cells'} of {name} with categories not seen at fit."
         for name, cells in view.unseen.items()
     ]
 

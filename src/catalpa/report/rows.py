@@ -114,7 +114,7 @@ def one_per_row(values: Any, setting: str, rows: int) -> list[Any]:
 
 
 def _text(value: Any) -> str:
-    """A cell for reading; what is missing is said, whatever stands for it."""
+    """A cell as text; missing values of any kind are labelled as missing."""
     missing = value is None or value != value or str(value) == "<NA>"
     return MISSING if missing else str(value)
 

@@ -185,9 +185,9 @@ class ShortForm(Document):
         shown = [f"kept_{at} AS {words.name(name)}" for at, name in enumerate(kept)]
         listed = ",\n  ".join([*shown, f"{chosen} AS {words.name(label)}"])
         return (
-            f"WITH {words.own('points')} AS (\n  SELECT\n    {f',{chr(10)}    '.join(entries)}\n"
-            f"  FROM {words.name(table)} AS {words.own('given')}\n)\n"
-            f"SELECT\n  {listed}\nFROM {words.own('points')}"
+            f"WITH {words.prefixed('points')} AS (\n  SELECT\n    {f',{chr(10)}    '.join(entries)}\n"
+            f"  FROM {words.name(table)} AS {words.prefixed('given')}\n)\n"
+            f"SELECT\n  {listed}\nFROM {words.prefixed('points')}"
         )
 
     def _content(self) -> Mapping[str, Any]:

@@ -232,10 +232,8 @@ def importance_text(columns: list[dict[str, Any]]) -> str:
     half = columns[: int(np.searchsorted(sums, total / 2)) + 1]
     named = [shortened(record["column"], 60) for record in half]
     if len(named) == 1:
-        return f"{named[0]} alone carries half of what the columns say about the clusters."
+        return f"{named[0]} alone carries half of the information about the clusters."
     if len(named) > MOST_NAMED:
-        return (
-            f"{len(named)} of {len(columns)} columns together carry half of what is said about the clusters."
-        )
+        return f"{len(named)} of {len(columns)} columns carry half of the information about the clusters."
     listed = f"{', '.join(named[:-1])} and {named[-1]}"
-    return f"{listed} carry half of what the {len(columns)} columns say about the clusters."
+    return f"{listed} carry half of the information about the clusters."

@@ -45,7 +45,7 @@ class TableCounts:
         Weight of the rows of each cluster.
     by_place : array (k, V)
         Weight of the rows that hold each category; the two places behind the categories of a column count
-        missing values without a category of their own, and categories that fit never saw.
+        missing values without a category of their own, and categories not seen at fit.
     seen, sums, squares : array (k, numeric)
         Weight of the rows that have a number, and sums of these numbers and of their squares: on the scale of
         the fit, from the mean of the fit.
@@ -107,7 +107,7 @@ class NewTable:
 
     counts: TableCounts
     certainty: float | None  # mean membership probability of each row's own cluster, if the method has one
-    # Per column: cells with a category that fit never saw, and cells without a value.
+    # Per column: cells with a category not seen at fit, and cells without a value.
     unseen: dict[str, int]
     missing: dict[str, int]
     examples: dict[

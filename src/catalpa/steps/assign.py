@@ -97,8 +97,8 @@ def _assigned_by_core(block: Block, memory: Memory, fixed: FixedScores, level: s
 
 
 def _tables(packed: compiled.PackedCodes, fixed: FixedScores) -> _core.Tables:
-    own = fixed.power, bool(fixed.root), fixed.shift, fixed.tie, fixed.number_limit
-    return compiled.core_arguments(_core.Tables, packed, fixed, *own)
+    numbers = fixed.power, bool(fixed.root), fixed.shift, fixed.tie, fixed.number_limit
+    return compiled.core_arguments(_core.Tables, packed, fixed, *numbers)
 
 
 def label_rows(block: Block, fixed: FixedScores) -> IntArray:  # (n,) int32
@@ -127,9 +127,9 @@ def _by_core(
     ask: Callable[..., None], block: Block, fixed: FixedScores, level: str, dtype: DTypeLike
 ) -> IntArray:  # (n,)
     """What the core says of every row."""
-    packed, found = compiled.pack(fixed.coded(block), fixed.axis, fixed.k), np.empty(len(block), dtype=dtype)
-    ask(_tables(packed, fixed), packed.fused, compiled.core_numbers(block), found, level)
-    return found
+    packed, labels = compiled.pack(fixed.coded(block), fixed.axis, fixed.k), np.empty(len(block), dtype=dtype)
+    ask(_tables(packed, fixed), packed.fused, compiled.core_numbers(block), labels, level)
+    return labels
 
 
 def measure_rows(block: Block, fixed: FixedScores) -> FloatArray:  # (n, k)
@@ -155,9 +155,9 @@ def _reference_rows(block: Block, fixed: FixedScores) -> tuple[IntArray, IntArra
     for part in block.cut(ROWS_AT_ONCE):
         total = distances(part, fixed)
         chosen = reference.nearest(total, fixed.tie)
-        own = total[np.arange(len(part)), chosen]
+        cost = total[np.arange(len(part)), chosen]
         labels.append(chosen)
-        costs.append(reference.row_costs(part, fixed, own))
+        costs.append(reference.row_costs(part, fixed, cost))
     return np.concatenate(labels), np.concatenate(costs)
 
 
@@ -264,25 +264,25 @@ def _soft_tables(packed: compiled.PackedCodes, fixed: FixedShares) -> _core.Soft
 def _shared_by_reference(
     block: Block, memory: SharedMemory, fixed: FixedShares, keep: bool
 ) -> tuple[SharedCounts, SharedMemory]:
-    found, leaders, shares, at = [], [], [], 0
+    labels, leaders, shares, at = [], [], [], 0
     for part in block.cut(ROWS_AT_ONCE):
-        own = slice(at, at + len(part))
+        here = slice(at, at + len(part))
         counted, leader, share = soft_reference.count(
             part,
             fixed,
-            None if memory.leaders is None else memory.leaders[own],
-            None if memory.shares is None else memory.shares[own],
+            None if memory.leaders is None else memory.leaders[here],
+            None if memory.shares is None else memory.shares[here],
         )
-        found.append(counted)
+        labels.append(counted)
         leaders.append(leader)
         shares.append(share)
         at += len(part)
     kept = np.concatenate(shares) if keep else None
-    return reduce(add, found), SharedMemory(np.concatenate(leaders), kept)
+    return reduce(add, labels), SharedMemory(np.concatenate(leaders), kept)
 
 
 class PassReport(NamedTuple):
-    """What is told of a pass."""
+    """Summary of a soft pass."""
 
     log_likelihood: float
     moved: int  # rows whose foremost cluster changed
@@ -310,7 +310,7 @@ class CorePasses:
         return self._together is not None
 
     def next(self) -> PassReport | None:
-        """One more pass; None if costs may not fit, and no pass was made."""
+        """Run the next pass; None if costs may overflow, and no pass was run."""
         report = self._passes.next(self._least, self._number_least)
         if report is None:
             return None

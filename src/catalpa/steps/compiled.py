@@ -88,11 +88,15 @@ def _level(asked: str) -> str:
 
 def pack(block: Block, axis: Axis, k: int) -> PackedCodes:
     """The block's columns fused into groups that suit a table of ``k`` clusters."""
-    groups, held = pass_groups(axis.widths, k, len(block)), block.storage
+    groups, storage = pass_groups(axis.widths, k, len(block)), block.storage
     # Rows are kept in groups for any number of clusters. Few allow larger ones: then codes of their own pay.
-    if isinstance(held, Fused) and held.widths == tuple(axis.widths) and len(held.groups) <= len(groups):
-        groups = held.groups
-        fused = _core.fused_codes(held.cells, len(held), *core_groups(axis, groups))
+    if (
+        isinstance(storage, Fused)
+        and storage.widths == tuple(axis.widths)
+        and len(storage.groups) <= len(groups)
+    ):
+        groups = storage.groups
+        fused = _core.fused_codes(storage.cells, len(storage), *core_groups(axis, groups))
     else:
         fused = _core.fuse_codes(np.ascontiguousarray(block.codes), *core_groups(axis, groups))
     if fused is None:
@@ -132,7 +136,7 @@ def join_halves(halves: Sequence[int]) -> int:
 
 
 def core_arguments(
-    make: Callable[..., CoreTables], packed: PackedCodes, fixed: FixedTable, *own: float | IntArray
+    make: Callable[..., CoreTables], packed: PackedCodes, fixed: FixedTable, *arguments: float | IntArray
 ) -> CoreTables:
     """The core's tables for these groups of columns, made once per pass of what all costs share and ``own``.
 
@@ -140,5 +144,5 @@ def core_arguments(
     """
     if packed.groups not in fixed.prepared:
         places = fixed.table, fixed.anchor, *core_groups(fixed.axis, packed.groups)
-        fixed.prepared[packed.groups] = make(*places, *fixed.number_costs, *own)
+        fixed.prepared[packed.groups] = make(*places, *fixed.number_costs, *arguments)
     return cast(CoreTables, fixed.prepared[packed.groups])

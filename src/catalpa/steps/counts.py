@@ -108,9 +108,9 @@ class Counts:
         every = summed_by_place(block.codes, labels, k, axis, None if weights is None else weights[:, None])
         counts = Counts.none(k, 0, numeric)
         if numeric:
-            whole, seen = ticks(block.numbers), ~np.isnan(block.numbers)
-            squares = whole * whole >> (2 * TICK_BITS - SQUARE_BITS)
-            values = np.concatenate([whole, squares, seen], axis=1)
+            numbers, seen = ticks(block.numbers), ~np.isnan(block.numbers)
+            squares = numbers * numbers >> (2 * TICK_BITS - SQUARE_BITS)
+            values = np.concatenate([numbers, squares, seen], axis=1)
             if weights is not None:
                 values *= weights[:, None]
             nowhere = np.zeros((len(block), 1), dtype=np.uint8)
@@ -226,8 +226,8 @@ class SharedCounts:
         """Soft counts: ``share`` of each row in its own cluster, the rest spread evenly."""
 
         def shared(part: IntArray, unit: int) -> IntArray:
-            whole = part.sum(axis=0, keepdims=True)
-            mixed = share * part + (1.0 - share) / counts.k * whole
+            total = part.sum(axis=0, keepdims=True)
+            mixed = share * part + (1.0 - share) / counts.k * total
             return np.asarray(np.rint(mixed * unit).astype(np.int64))
 
         units = (WHOLE, WHOLE, WHOLE >> SUM_DROP, WHOLE >> SQUARE_DROP, WHOLE)

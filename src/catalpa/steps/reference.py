@@ -47,10 +47,10 @@ def count(block: Block, labels: IntArray, fixed: FixedScores, costs: IntArray) -
     sizes = np.zeros(k, dtype=np.int64)
     np.add.at(sizes, labels, weights)
     sums, squares, seen = (np.zeros((k, fixed.n_numeric), dtype=np.int64) for _ in range(3))
-    whole = ticks(block.numbers)
+    numbers = ticks(block.numbers)
     present = ~np.isnan(block.numbers)
-    np.add.at(sums, labels, whole * weights[:, None])
-    np.add.at(squares, labels, (whole * whole >> (2 * TICK_BITS - SQUARE_BITS)) * weights[:, None])
+    np.add.at(sums, labels, numbers * weights[:, None])
+    np.add.at(squares, labels, (numbers * numbers >> (2 * TICK_BITS - SQUARE_BITS)) * weights[:, None])
     np.add.at(seen, labels, present * weights[:, None])
     return Counts(by_category.reshape(k, length), sizes, sums, squares, seen, weighted_sum(costs, weights), 0)
 

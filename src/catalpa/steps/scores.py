@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catalpa.table.blocks import FARTHEST, HOLES, Axis, Block, FloatArray, IntArray
+from catalpa.table.blocks import FARTHEST, SPECIAL_PLACES, Axis, Block, FloatArray, IntArray
 from catalpa.table.fused import Groups
 from catalpa.table.joined import JoinedAxis
 
@@ -172,7 +172,9 @@ class FixedScores(FixedTable):
             return self
         table = self.table.copy()
         for column, part in enumerate(self.axis.slices()):
-            table[part.stop : part.stop + HOLES] = np.rint(costs[column] * 2.0**self.shift).astype(np.int64)
+            table[part.stop : part.stop + SPECIAL_PLACES] = np.rint(costs[column] * 2.0**self.shift).astype(
+                np.int64
+            )
         return replace(self, table=table, prepared={})
 
 

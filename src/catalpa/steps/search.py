@@ -65,8 +65,8 @@ class BestRows:
 
 def _bytes_of(rows: NDArray[Any]) -> list[bytes]:
     """Every row of an array as bytes, to compare rows for equality."""
-    width, whole = rows.shape[1] * rows.itemsize, rows.tobytes()
-    return [whole[at * width : (at + 1) * width] for at in range(len(rows))]
+    width, content = rows.shape[1] * rows.itemsize, rows.tobytes()
+    return [content[at * width : (at + 1) * width] for at in range(len(rows))]
 
 
 def best_rows(block: Block, keys: IntArray, limit: int) -> BestRows:
@@ -77,9 +77,9 @@ def best_rows(block: Block, keys: IntArray, limit: int) -> BestRows:
     taken = min(len(usable), 4 * limit)
     while True:
         first = _largest(keys, taken)
-        found = BestRows.of(block, usable[first], keys[first], limit).best()
-        if len(found) == limit or taken == len(usable):
-            return found
+        rows = BestRows.of(block, usable[first], keys[first], limit).best()
+        if len(rows) == limit or taken == len(usable):
+            return rows
         taken = min(len(usable), 4 * taken)
 
 

@@ -1,4 +1,4 @@
-"""Rows become integers: schemas, encoding and decoding, blocks of rows, and files to read."""
+"""Encode tables as integers: schemas, encoding and decoding, blocks of rows, and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows as integers: the category axis, blocks of rows, numbers on one grid, rows picked or merged."""
+"""Encoded rows: the category axis, blocks of rows, scaled numbers, and samples of rows."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from numpy.typing import NDArray
 
 from catalpa.table.fused import Fused, code_dtype
 
-IntArray: TypeAlias = NDArray[Any]  # any integer dtype; the dtype is said where it matters
+IntArray: TypeAlias = NDArray[Any]  # any integer dtype, given where it matters
 FloatArray: TypeAlias = NDArray[np.float64]
 
-IGNORED = 0  # place, after a column's categories, of a cell that adds nothing
-UNSEEN = 1  # and of a category that fit never saw
-HOLES = 2  # the number of such places
+IGNORED = 0  # place, after a column's categories, of an ignored cell
+UNSEEN = 1  # and of a category not seen at fit
+SPECIAL_PLACES = 2  # the number of such places
 
 # One tick is 2**-24 of a column's range: with 2**32 units of weight, sums inside the range stay below 2**56.
 TICK_BITS = 24
-FARTHEST = 2.0**8  # a number this many ranges away is as far as a number gets
+FARTHEST = 2.0**8  # distances beyond this many ranges are clipped
 
 
 @dataclass(frozen=True)
 class Axis:
-    """Places of every category of every column on one line.
+    """Places of all categories of all columns, in one sequence.
 
-    Column ``c`` has ``sizes[c]`` categories. With ``special_places`` two more follow them: one for a cell
-    that is left out of the sum, one for a category that was not there at fit.
+    Column ``c`` has ``sizes[c]`` categories. With ``special_places`` two more follow them: one for an
+    ignored missing value, one for a category not seen at fit.
     """
 
     sizes: tuple[int, ...]
@@ -37,7 +37,7 @@ class Axis:
 
     @cached_property
     def widths(self) -> IntArray:  # (columns,)
-        return np.asarray(self.sizes, dtype=np.int64) + (HOLES if self.special_places else 0)
+        return np.asarray(self.sizes, dtype=np.int64) + (SPECIAL_PLACES if self.special_places else 0)
 
     @cached_property
     def offsets(self) -> IntArray:  # (columns + 1,)
@@ -54,7 +54,7 @@ class Axis:
 
     @cached_property
     def base(self) -> Axis:
-        """The same columns without places for holes."""
+        """The same columns without special places."""
         return replace(self, special_places=False) if self.special_places else self
 
     @cached_property
@@ -62,8 +62,8 @@ class Axis:
         return self if self.special_places else replace(self, special_places=True)
 
     @cached_property
-    def filled(self) -> IntArray:  # columns with a category at all
-        """Columns that have categories: those without have no first place, which sums over places need."""
+    def filled(self) -> IntArray:  # columns with at least one category
+        """Columns with at least one category; the others have no first place, which sums over places need."""
         return np.flatnonzero(np.asarray(self.sizes, dtype=np.int64))
 
     @cached_property
@@ -75,25 +75,25 @@ class Axis:
         return code_dtype(int(self.widths.max(initial=1)))
 
     def slices(self) -> Iterator[slice]:
-        """The places of each column's categories (holes left out), column by column."""
+        """Places of each column's categories, column by column, without special places."""
         for start, size in zip(self.offsets, self.sizes, strict=False):
             yield slice(int(start), int(start) + size)
 
     @cached_property
     def category_places(self) -> IntArray:  # (base.length,)
-        """Places of the true categories, in the order of the axis without holes."""
+        """Places of the categories, in the order of the axis, without special places."""
         places = np.arange(self.base.length)
-        return places + HOLES * self.base.column_of if self.special_places else places
+        return places + SPECIAL_PLACES * self.base.column_of if self.special_places else places
 
     def expand(self, table: FloatArray) -> FloatArray:
-        """Give a table over categories (base length, k) its hole places: 0, and the farthest category."""
+        """Extend a table over categories (base length, k) by special places: 0, and the farthest category."""
         if not self.special_places:
             return table
         wide = np.zeros((self.length, table.shape[1]))
         wide[self.category_places] = table
         if len(self.filled):
-            unseen = self.offsets[self.filled + 1] - HOLES + UNSEEN
-            # Never nearer than a category that is known to be far.
+            unseen = self.offsets[self.filled + 1] - SPECIAL_PLACES + UNSEEN
+            # At least as far as any known category.
             wide[unseen] = np.maximum.reduceat(table, self.base.offsets[self.filled])
         return wide
 
@@ -105,22 +105,22 @@ class Axis:
         return sums
 
     def needs_special_places(self, block: Block) -> bool:
-        """Whether a cell of the block has no place among the categories."""
+        """True if a cell of the block is ignored or unseen, so that it needs a special place."""
         return bool((block.codes >= np.asarray(self.sizes)).any())
 
     def fold(self, by_place: IntArray) -> IntArray:
-        """Keep of counts per place (k, length) those of the true categories (k, base length)."""
+        """Counts of categories (k, base length) from counts of all places (k, length)."""
         return by_place[:, self.category_places] if self.special_places else by_place
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some consecutive rows of a table, as integers and numbers only.
+    """Consecutive rows of a table as integers and numbers.
 
     Attributes
     ----------
     storage : array (n, columns), unsigned, or Fused
-        Place of the category inside its column; the two places behind the categories are holes.
+        Place of the category inside its column; the two places after the categories are the special ones.
     numbers : array (n, numeric), float64
         NaN where missing.
     weights : array (n,), int64, or None
@@ -139,7 +139,7 @@ class Block:
 
     @property
     def codes(self) -> IntArray:  # (n, columns)
-        """The codes as an array, made anew where they are kept fused: ask once, or for less."""
+        """The codes as a new array if they are stored fused: call it once, or ask for fewer rows."""
         return self.storage.plain() if isinstance(self.storage, Fused) else self.storage
 
     def column(self, column: int) -> IntArray:  # (n,)
@@ -148,7 +148,7 @@ class Block:
 
     @property
     def row_weights(self) -> IntArray:  # (n,) int64
-        """Weight of every row, ones where the block has none."""
+        """Weight of each row; ones if the block has no weights."""
         return np.ones(len(self), dtype=np.int64) if self.weights is None else self.weights
 
     @classmethod
@@ -157,7 +157,7 @@ class Block:
         return cls(np.zeros((0, axis.n_columns), dtype=axis.dtype), np.zeros((0, n_numeric)))
 
     def places_in(self, column: int, offset: int) -> IntArray:  # (n,) int64
-        """Places of a column's cells on an axis where the column begins at ``offset``."""
+        """Places of a column's cells on an axis on which the column begins at ``offset``."""
         # Widened first: NumPy 1 adds a number to narrow codes in their own type, and wraps around.
         return self.column(column).astype(np.int64) + offset
 
@@ -169,18 +169,18 @@ class Block:
         return total
 
     def present_cells(self, axis: Axis) -> IntArray | None:  # (n,) int64
-        """Cells of each row that count, at least 1; None where no cell is left out."""
+        """Number of cells of each row that are not ignored, at least 1; None if no cell is ignored."""
         absent = np.zeros(len(self), dtype=np.int64)
         if axis.special_places:
             absent += (self.codes == np.asarray(axis.sizes) + IGNORED).sum(axis=1)
         missing = np.isnan(self.numbers)
-        if missing.any():  # rarely, and sums of short rows take long
+        if missing.any():  # rare, and row sums are slow
             absent += missing.sum(axis=1)
         columns = axis.n_columns + self.numbers.shape[1]
         return np.maximum(columns - absent, 1) if absent.any() else None
 
     def with_dtype(self, dtype: Any) -> Block:
-        """The same rows with codes of another type: those of all blocks of a table must agree."""
+        """The same rows with codes of another dtype: all blocks of a table need the same one."""
         return replace(self, storage=self.codes.astype(dtype, copy=False))
 
     def cut(self, rows_per_block: int) -> list[Block]:
@@ -192,13 +192,13 @@ class Block:
         return [replace(part, start=self.start + first) for first, part in zip(firsts, parts, strict=True)]
 
     def take(self, rows: IntArray | slice) -> Block:
-        """Some of the rows, as a block of their own."""
+        """Some of the rows, as a new block."""
         weights = None if self.weights is None else self.weights[rows]
         return Block(self.storage[rows], self.numbers[rows], weights)
 
     @classmethod
     def together(cls, blocks: Sequence[Block]) -> Block:
-        """The rows of all blocks, as one."""
+        """All rows of some blocks, as one block."""
         if len(blocks) == 1:
             return blocks[0]
         weighed = any(block.weights is not None for block in blocks)
@@ -211,7 +211,7 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """A table as blocks on one axis: in memory here, elsewhere in the engines that hold them."""
+    """A table as blocks on one axis, in memory."""
 
     axis: Axis
     blocks: Sequence[Block]
@@ -228,7 +228,7 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Smallest and largest value of each numeric column at fit, and whether numbers beyond count as these.
+    """Range of each numeric column at fit; numbers beyond it may be clipped to it.
 
     Without columns it leaves any numbers as they are.
     """
@@ -239,7 +239,7 @@ class Scaling:
 
     @property
     def half_span(self) -> FloatArray:
-        """Half the width of each column's range; a half for a constant column, which then sits at 0.
+        """Half the width of each column's range; 0.5 for a constant column, which is then scaled to 0.
 
         Halves, because the whole width of a column of the largest numbers is not a number.
         """
@@ -247,7 +247,7 @@ class Scaling:
         return np.where((half > 0) & np.isfinite(half), half, 0.5)
 
     def apply(self, block: Block) -> Block:
-        """The block with its numbers on [0, 1], each a whole number of ticks."""
+        """The block with its numbers scaled to [0, 1] and rounded to ticks."""
         if not len(self.low):
             return block
         unit = (block.numbers / 2 - self.low / 2) / self.half_span
@@ -256,7 +256,7 @@ class Scaling:
         return replace(block, numbers=np.ascontiguousarray(snapped))
 
     def restore(self, unit: FloatArray) -> FloatArray:
-        """Numbers on [0, 1] back in the table's own units."""
+        """Numbers on [0, 1] in the units of the table."""
         half = unit * self.half_span
         return self.low + half + half
 
@@ -265,14 +265,14 @@ UNSCALED = Scaling(np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.bool_))
 
 
 def ticks(numbers: FloatArray) -> IntArray:
-    """Scaled numbers as whole ticks (int64); a missing number is 0."""
+    """Scaled numbers in ticks (int64); 0 if missing."""
     return np.rint(np.nan_to_num(numbers, nan=0.0) * 2.0**TICK_BITS).astype(np.int64)
 
 
 def search_positions(
     n_rows: int, most: int | None, seed: int, weighed: NDArray[np.bool_] | None = None
 ) -> IntArray:  # (at most ``most``,) int64, sorted
-    """Positions of the rows that a search looks at: all of them, or ``most`` drawn with ``seed``.
+    """Positions of the rows of a search: all rows, or a random sample of ``most``.
 
     With ``weighed`` (n_rows,) only rows that weigh something are looked at, and they are drawn as if the
     others were not there.
@@ -293,7 +293,7 @@ def search_positions(
 
 @dataclass(frozen=True, eq=False)
 class RowSample:
-    """Some rows of a table; those of several blocks add."""
+    """Some rows of a table; the samples of several blocks can be added."""
 
     index: IntArray  # (m,) int64, row in the whole table
     rows: Block
@@ -310,13 +310,11 @@ class RowSample:
         if (self.index[1:] > self.index[:-1]).all():
             return self
         order = np.argsort(self.index)
-        return RowSample(
-            self.index[order], self.rows.take(order)
-        )  # engines add blocks in whatever order they come
+        return RowSample(self.index[order], self.rows.take(order))  # engines add blocks in any order
 
 
 def gather_rows(block: Block, positions: IntArray) -> RowSample:
-    """The rows of the block that are at ``positions``, sorted, of the whole table."""
+    """Those rows of the block that are among the sorted ``positions`` of the table."""
     first, last = np.searchsorted(positions, [block.start, block.start + len(block)])
     index = positions[first:last]
     every = len(index) == len(block)
@@ -324,24 +322,26 @@ def gather_rows(block: Block, positions: IntArray) -> RowSample:
 
 
 def weighed_rows(block: Block) -> IntArray:  # (1, 2) int64
-    """First row of a block, and how many of its rows weigh something."""
+    """First row of a block, and the number of its rows with positive weight."""
     rows = len(block) if block.weights is None else int(np.count_nonzero(block.weights))
     return np.array([[block.start, rows]], dtype=np.int64)
 
 
 def gather_weighed(block: Block, ranks: IntArray, before: dict[int, int]) -> RowSample:
-    """The rows of the block that have ``ranks``, sorted, among those of the table that weigh something."""
+    """Those rows of the block whose rank among all rows with positive weight is in ``ranks`` (sorted)."""
     there = np.arange(len(block)) if block.weights is None else np.flatnonzero(block.weights)
     first = before[block.start]
     low, high = np.searchsorted(ranks, [first, first + len(there)])
-    own = there[ranks[low:high] - first]
-    return RowSample(own + block.start, block if len(own) == len(block) else block.take(own))
+    positions = there[ranks[low:high] - first]
+    return RowSample(
+        positions + block.start, block if len(positions) == len(block) else block.take(positions)
+    )
 
 
 def collapse(block: Block, axis: Axis) -> tuple[Block, IntArray]:
-    """Distinct rows with summed weights, sorted by content, and which of them every row (n,) went to.
+    """Merge equal rows: distinct rows with summed weights, sorted, and the distinct row of each row (n,).
 
-    Rows of weight 0 are left out; they went to -1. There are no weights where all would be 1.
+    Rows of weight 0 are omitted (-1). The result has no weights if all would be 1.
     """
     weights = block.row_weights
     kept = np.flatnonzero(weights > 0)
@@ -351,22 +351,22 @@ def collapse(block: Block, axis: Axis) -> tuple[Block, IntArray]:
     np.add.at(summed, inverse, weights[kept])
     row_of = np.full(len(block), -1, dtype=np.int64)
     row_of[kept] = inverse
-    # Passes are quicker without weights.
+    # Passes are faster without weights.
     return replace(rows.take(first), weights=None if (summed == 1).all() else summed), row_of
 
 
 def _keys(rows: Block, axis: Axis) -> IntArray:
-    """One sortable key per row: a mixed-radix number where it fits 63 bits, else the row's bytes."""
+    """One sortable key per row: a mixed-radix number if it fits 63 bits, otherwise the bytes of the row."""
     if not rows.numbers.shape[1] and np.log2(np.maximum(axis.widths, 1)).sum() < 63:
         key = np.zeros(len(rows), dtype=np.int64)
         for column, width in enumerate(axis.widths):
             key = key * width + rows.column(column)
         return key
-    whole = np.hstack(
+    contents = np.hstack(
         [
             rows.codes.astype(">u4").view(np.uint8).reshape(len(rows), -1),
             np.isnan(rows.numbers).astype(np.uint8),
             ticks(rows.numbers).astype(">i8").view(np.uint8).reshape(len(rows), -1),
         ]
     )
-    return np.ascontiguousarray(whole).view(np.dtype((np.void, whole.shape[1])))[:, 0]
+    return np.ascontiguousarray(contents).view(np.dtype((np.void, contents.shape[1])))[:, 0]

@@ -1,4 +1,4 @@
-"""What a cell is: one table of the types of cells, and one function from a cell to its category.
+"""The types of cells: how each is read, converted to a category, and restored.
 
 Columns of any library, mixed columns, single rows, chunks and files all come here, so a cell is the same
 category whichever way it comes. A category depends on its cell alone, never on the cells beside it.
@@ -26,7 +26,7 @@ from catalpa.errors import TableError, UnsupportedTable
 Category: TypeAlias = str | bool | int | float | None
 Key: TypeAlias = tuple[str, Any]
 
-LARGEST_EXACT = 2**53  # beyond it a float skips whole numbers
+LARGEST_EXACT = 2**53  # beyond it, not every whole number is a float
 # No leading zeros: 007 is a name. Infinity is not a number here, and "nan" is text.
 _NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
 _FLAGS = {"True": True, "true": True, "TRUE": True, "False": False, "false": False, "FALSE": False}
@@ -41,7 +41,7 @@ _MISSING = ("NoneType", "NAType", "NaTType")
 
 
 class CellKind(StrEnum):
-    """What the cells of a column are, whatever library holds them."""
+    """The kind of cells in a column, independent of the library."""
 
     TEXT = "text"
     ORDERED = "ordered categories"
@@ -59,7 +59,7 @@ NUMBER_KINDS = (CellKind.INTEGER, CellKind.FLOAT)
 
 
 def joined_kind(families: Iterable[CellKind]) -> CellKind:
-    """The family of a column whose cells, or chunks, are of these families.
+    """The kind of a column whose cells or chunks are of these kinds.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def joined_kind(families: Iterable[CellKind]) -> CellKind:
 
 
 def category_key(value: Category) -> Key:
-    """Identity of a category: 1 and 1.0 are one, True and 1 are two; sorts by type, then value.
+    """Identity of a category: 1 and 1.0 are equal, True and 1 are not; sorts by type, then value.
 
     Examples
     --------
@@ -89,17 +89,17 @@ def category_key(value: Category) -> Key:
         return ("text", value)
     if isinstance(value, tuple):  # a cell that holds several values, by their keys
         return ("list", value)
-    # Python holds True == 1, and a dictionary would take them for one category.
+    # True == 1 in Python, so a dictionary would merge them.
     return ("boolean", value) if isinstance(value, bool) else ("number", value)
 
 
 def int_if_whole(value: float) -> int | float:
-    """A whole number as int, where a float holds every whole number exactly; others as they are."""
+    """A whole number as int if floats are exact there; other values unchanged."""
     return int(value) if abs(value) <= LARGEST_EXACT and value == int(value) else value
 
 
 def read_text(text: str) -> Category:
-    """What a text says, if it says a number or a truth value and nothing else.
+    """Parse a text as a number or boolean; other texts are returned unchanged.
 
     A number beyond the largest float stays text.
 
@@ -117,19 +117,19 @@ def read_text(text: str) -> Category:
 
 
 def check_text(says: str, texts: Iterable[object]) -> None:
-    """Refuse half of a surrogate pair; ``says`` is how the sentence begins."""
+    """Raise an error for half a surrogate pair; ``says`` begins the message."""
     for text in texts:
         try:
             str(text).encode("utf-8")
         except UnicodeEncodeError as error:
             raise TableError(
-                f"{says} {text!r}, which is no text: half of a character that takes two places. "
-                "Read the table again with its right encoding, or write that in another way."
+                f"{says} {text!r}, which is not valid text: it holds half of a surrogate pair. "
+                "Read the table again with its right encoding, or replace that text."
             ) from error
 
 
 def unsupported_cells(name: str, what: str) -> UnsupportedTable:
-    """The error for cells that are no categories, numbers or moments."""
+    """The error for cells that are neither categories nor numbers nor dates."""
     if "complex" in what:
         return UnsupportedTable(f"Complex data not supported: column {name!r} holds {what}.")
     return UnsupportedTable(
@@ -157,7 +157,7 @@ def _spans(name: str, what: str) -> UnsupportedTable:
 
 
 def _text(name: str, cell: str) -> Category:
-    text = str.__str__(cell)  # what it holds: str() of a member of an Enum is its name
+    text = str.__str__(cell)  # its value: str() of an Enum member is its name
     if not text.isascii():
         check_text(f"Column {name!r} holds", [text])
     return text
@@ -170,7 +170,7 @@ def _boolean(_name: str, cell: Any) -> Category:
 def _integer(name: str, cell: Any) -> Category:
     number = int(cell)
     if abs(number) > sys.float_info.max:
-        digits = int(number.bit_length() * LOG10_OF_2)  # Python writes no more than 4 300 of them
+        digits = int(number.bit_length() * LOG10_OF_2)  # Python formats at most 4,300 digits
         raise TableError(
             f"Column {name!r} holds a whole number of about {digits} digits, beyond the largest float "
             "(1.8e308). If it names something, convert it to text."
@@ -236,7 +236,7 @@ def _written(_name: str, cell: Any) -> Category:
 
 
 def moment_text(text: str) -> str:
-    """The same text for the same moment, whoever wrote it and however many digits its type keeps.
+    """A date or time as text, identical for equal moments of any type and precision.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def moment_text(text: str) -> str:
 
 
 def as_known_unit(name: str, moments: Any) -> Any:
-    """NumPy moments in a unit that Arrow has; finer ones than nanoseconds are refused."""
+    """NumPy dates in a unit that Arrow supports; raises an error below nanoseconds."""
     unit = np.datetime_data(moments.dtype)[0]
     if unit in ("ps", "fs", "as"):
         raise unsupported_cells(name, f"moments of unit {unit}, finer than nanoseconds,")
@@ -281,7 +281,7 @@ def _decimal_values(name: str, values: pa.Array) -> list[Any]:
 
 
 def decimals_as_floats(decimals: pa.Array) -> pa.Array:
-    """Each decimal as the nearest float; Arrow's own cast is off by one bit now and then."""
+    """Each decimal as the nearest float; Arrow's own cast is sometimes off by one bit."""
     return decimals.cast(pa.string()).cast(pa.float64())
 
 
@@ -305,7 +305,7 @@ def _moment_values(name: str, values: pa.Array) -> list[Any]:
 
 
 def _ambiguous(values: pa.Array, texts: list[str | None], zone: str | None) -> list[int]:
-    """Moments that Arrow does not write, or whose offset it may not know."""
+    """True for moments that Arrow cannot format, or whose UTC offset it may not know."""
     beyond = [at for at, text in enumerate(texts) if text is not None and text[0] == "<"]
     if zone is None or zone == "UTC" or zone[0] in "+-":
         return beyond
@@ -315,7 +315,7 @@ def _ambiguous(values: pa.Array, texts: list[str | None], zone: str | None) -> l
 
 
 def _far_moment(value: pa.Scalar, zone: str | None) -> str:
-    """A moment that Arrow cannot write: in its zone if Python knows the date, otherwise in UTC."""
+    """Format a moment that Arrow cannot: in its time zone if Python knows the date, otherwise in UTC."""
     kind = value.type
     if not pa.types.is_timestamp(kind):  # a date of 32 or 64 bits
         days = value.value // 86_400_000 if pa.types.is_date64(kind) else value.value
@@ -357,7 +357,7 @@ def _restored_floats(values: Any, kind: pa.DataType) -> pa.Array:
 
 
 def _of_types(*predicates: str) -> Callable[[pa.DataType], bool]:
-    """Whether an Arrow type is one of these; an older Arrow does not know all of them."""
+    """True for Arrow types of these names; older versions of Arrow lack some of them."""
     known = [getattr(pa.types, name) for name in predicates if hasattr(pa.types, name)]
     return lambda kind: any(predicate(kind) for predicate in known)
 
@@ -372,15 +372,15 @@ is_list = _of_types("is_list", "is_large_list", "is_fixed_size_list", "is_list_v
 
 @dataclass(frozen=True)
 class CellType:
-    """One type of cells: how it is recognized, read and given back."""
+    """One type of cells: how it is recognised, read and restored."""
 
-    family: CellKind  # of a column that holds nothing else
-    classes: tuple[type, ...]  # of its cells in Python and NumPy
+    family: CellKind  # of a column with such cells only
+    classes: tuple[type, ...]  # of the cells in Python and NumPy
     category: Callable[[str, Any], Category]  # (name of the column, cell)
     is_arrow: Callable[[pa.DataType], bool] = _of_no_type
     categories: Callable[[str, pa.Array], list[Any]] = _plain_values  # (name, different values)
     restore: Callable[[Any, pa.DataType], pa.Array] = _restored  # (categories, Arrow type)
-    written: bool = False  # whether its categories are its values written as text
+    written: bool = False  # True if categories are values as text
 
 
 # The first type that a cell fits counts: to Python and NumPy truth values and spans of time are whole
@@ -438,9 +438,9 @@ _PANDAS = {"Period": CellType(CellKind.TEXT, (), _written), "Interval": CellType
 _ABSENT = CellType(CellKind.EMPTY, (type(None),), _missing)
 
 
-@lru_cache(256)  # bounded, since it keeps the classes of users' cells alive
+@lru_cache(256)  # bounded: it holds references to users' classes
 def type_of_class(kind: type) -> CellType | None:
-    """The type of cells of this class, None if they are refused."""
+    """The type of cells of this class, or None if they are not supported."""
     for cell_type in CELL_TYPES:
         if issubclass(kind, cell_type.classes):
             # pandas' NaT is a datetime.
@@ -451,12 +451,12 @@ def type_of_class(kind: type) -> CellType | None:
 
 
 def type_of_arrow(kind: pa.DataType) -> CellType | None:
-    """The type of cells in an Arrow array, None if they are refused."""
+    """The type of cells of an Arrow array, or None if they are not supported."""
     return next((cell_type for cell_type in CELL_TYPES if cell_type.is_arrow(kind)), None)
 
 
 def category_of(name: str, cell: Any) -> Category:
-    """The category of one cell of Python, NumPy or pandas; None if it is missing.
+    """The category of one Python, NumPy or pandas cell; None if it is missing.
 
     Examples
     --------
@@ -471,7 +471,7 @@ def category_of(name: str, cell: Any) -> Category:
 
 
 def kind_of_cells(cell: Any) -> CellKind:
-    """The family of a column that holds cells like this one, which is a category."""
+    """The kind of a column that contains such cells; they must be valid categories."""
     if isinstance(cell, Enum):
         return kind_of_cells(cell.value)
     if isinstance(cell, np.ndarray):
@@ -483,7 +483,7 @@ def kind_of_cells(cell: Any) -> CellKind:
 
 
 def categories_of(name: str, values: pa.Array) -> list[Category]:
-    """The categories of the different values of a column in Arrow; None for missing ones."""
+    """The categories of the distinct values of an Arrow column; None for missing ones."""
     cell_type = type_of_arrow(values.type)
     if cell_type is None:
         if pa.types.is_null(values.type):
@@ -493,21 +493,21 @@ def categories_of(name: str, values: pa.Array) -> list[Category]:
 
 
 def unsupported_type(name: str, kind: Any) -> UnsupportedTable:
-    """The error for a column whose type, of Arrow or NumPy, holds no categories, numbers or moments."""
+    """The error for a column whose Arrow or NumPy type contains neither categories nor numbers nor dates."""
     if str(kind).startswith(("duration", "timedelta")):
         return _spans(name, str(kind))
     return unsupported_cells(name, f"values of type {kind}")
 
 
 def holds_several(kind: type) -> bool:
-    """Whether cells of this class hold several values each."""
+    """True if cells of this class contain several values each."""
     if issubclass(kind, list | tuple | set | frozenset | np.ndarray):
         return True
     return kind.__name__ == "Series" and kind.__module__.startswith(("pandas", "polars"))
 
 
 def items_of(name: str, cell: Any) -> tuple[Key, ...]:
-    """Keys of the different values of a cell that holds several, in order; missing ones are left out.
+    """Keys of the distinct values of a list cell, sorted, without missing ones.
 
     Examples
     --------
@@ -518,12 +518,12 @@ def items_of(name: str, cell: Any) -> tuple[Key, ...]:
 
 
 def sorted_items(items: Iterable[Category]) -> tuple[Key, ...]:
-    """Keys of the different categories in order, without the missing one."""
+    """Keys of the distinct categories, sorted, without the missing one."""
     return tuple(sorted({category_key(item) for item in items if item is not None}))
 
 
 def arrow_type(text: str) -> pa.DataType | None:
-    """The Arrow type of that name, None if there is none.
+    """The Arrow type of that name, or None.
 
     Examples
     --------
@@ -544,7 +544,7 @@ def arrow_type(text: str) -> pa.DataType | None:
 
 
 def restored(values: NDArray[Any], kind: pa.DataType) -> pa.Array:
-    """Categories as values of the Arrow type that they came from; None stays missing."""
+    """Categories converted back to an Arrow type; None stays missing."""
     cell_type = type_of_arrow(kind)
     try:
         return (_restored if cell_type is None else cell_type.restore)(values, kind)

@@ -1,4 +1,4 @@
-"""One column of any library as a small dictionary with codes, or as plain numbers."""
+"""One column of any library, dictionary-encoded or as plain numbers."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.cell_types import Category, CellKind, int_if_whole
 
 LONGEST_SHOWN = 60  # characters of a name or category in a listing; free answers can be pages long
-MANY_CODES = 1 << 18  # from which to count bytes in pairs is quicker, though there are 65 536 of them
-MISSING_CODE = -1  # what pandas uses too, so that its codes are taken as they are
+MANY_CODES = 1 << 18  # from here on, counting pairs of bytes is faster
+MISSING_CODE = -1  # as in pandas, so that its codes need no change
 
 
 def short(text: str) -> str:
-    """A text as a line of a listing can hold it.
+    """A text shortened for a message.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def short(text: str) -> str:
 
 @dataclass(frozen=True)
 class Dtype:
-    """The type a column had in its own library, so that decode can give it back."""
+    """The type of a column in its own library, for decoding."""
 
     name: str  # the library's name of the type
     # Categories declared by the type itself (pandas category, polars Enum, Arrow dictionary), or None.
@@ -47,7 +47,7 @@ class Dtype:
 
 @dataclass(frozen=True, eq=False)
 class DictionaryCells:
-    """Cells as places in a small dictionary.
+    """Dictionary-encoded cells.
 
     ``codes[i]`` is a place in ``values``, or -1 where the cell is missing. ``values`` may hold categories
     that no row has.
@@ -66,17 +66,17 @@ class DictionaryCells:
 
     @property
     def missing(self) -> int:
-        # Unsigned codes have no -1, so their column has no missing cell.
+        # Unsigned codes cannot be -1: no cell is missing.
         return int(np.count_nonzero(self.codes < 0)) if self.codes.dtype.kind == "i" else 0
 
     def floats(self) -> FloatArray:
         """The cells as float64, NaN where missing; for categories that are numbers."""
-        # One entry more, which code -1 of a missing cell reads.
+        # An extra last entry, which code -1 (missing) reads.
         numbers = np.array([*(float(value) for value in self.values if value is not None), np.nan])
         return np.asarray(numbers[self.codes.astype(np.int64)])
 
     def times(self) -> IntArray:
-        """How often each of ``values`` occurs."""
+        """Count of each of ``values``."""
         codes = self.codes if self.codes.dtype.kind == "u" else self.codes[self.codes >= 0]
         if codes.dtype != np.uint8 or len(codes) < MANY_CODES:
             return np.bincount(codes, minlength=len(self.values))
@@ -91,7 +91,7 @@ class DictionaryCells:
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """Cells as numbers of any real dtype; ``absent`` marks the missing ones."""
+    """Cells as numbers of any real dtype; ``absent`` marks missing ones."""
 
     family: CellKind
     dtype: Dtype
@@ -117,7 +117,7 @@ class Numbers:
         return floats
 
     def coded(self) -> DictionaryCells:
-        """The same cells as a dictionary of different numbers, with codes."""
+        """The same cells, dictionary-encoded."""
         if self.family is CellKind.INTEGER and self.absent is None and len(self.numbers):
             low, high = int(self.numbers.min()), int(self.numbers.max())
             if high - low < 256:  # codes of one byte, made without a dictionary
@@ -133,10 +133,10 @@ Cells: TypeAlias = DictionaryCells | Numbers
 
 
 def indices_of(array: pa.DictionaryArray) -> IntArray:
-    """Codes of a dictionary array in the narrowest type that holds them, -1 where missing."""
+    """Codes of a dictionary array in the narrowest dtype, -1 if missing."""
     indices, values = array.indices, len(array.dictionary)
     if indices.null_count == 0:
-        # Unsigned codes tell that no cell is missing, and nobody has to look for one.
+        # Unsigned codes imply that no cell is missing.
         return np.asarray(indices).astype(np.min_scalar_type(max(values - 1, 0)))
     if pa.types.is_unsigned_integer(indices.type):
         indices = indices.cast(pa.int64())
@@ -144,8 +144,8 @@ def indices_of(array: pa.DictionaryArray) -> IntArray:
 
 
 def one_order(name: str, one: tuple[Category, ...], other: tuple[Category, ...]) -> tuple[Category, ...]:
-    """The only order of all the categories that keeps both orders."""
-    # Where two categories are ready at once, neither order says which comes first: that is refused.
+    """The only order of all categories that is consistent with both orders."""
+    # If two categories are ready at once, neither order says which comes first: an error.
     sorter = TopologicalSorter(dict.fromkeys((*one, *other), ()))
     for earlier, later in (*pairwise(one), *pairwise(other)):
         sorter.add(later, earlier)
@@ -158,6 +158,6 @@ def one_order(name: str, one: tuple[Category, ...], other: tuple[Category, ...])
     if len(joined) < len({*one, *other}):
         raise TableError(
             f"The ordered categories of column {name!r} are {list(one)} in some rows and {list(other)} in "
-            "others, and their common order cannot be told. Give all rows the same categories in one order."
+            "others; these do not determine a common order. Declare the same order for all rows."
         )
     return tuple(joined)

@@ -1,4 +1,4 @@
-"""What columns and their codes mean: short titles of questions, labels of answers, and their order."""
+"""Codebooks: short titles of columns, labels of codes, and the order of answers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from catalpa.errors import TableError
 
-# How the columns of a codebook file may be called.
+# Accepted names of the columns of a codebook file.
 COLUMN_NAMES = {
     "column": ("column", "variable", "name", "field", "question_id", "spalte"),
     "code": ("code", "value", "wert"),
@@ -19,7 +19,7 @@ COLUMN_NAMES = {
     "order": ("order", "rank", "reihenfolge"),
 }
 MISSING = "missing"  # in the column of the order: the code stands for a missing value
-MOST_UNLISTED = 12  # different values without a label, beyond which a column is one of numbers
+MOST_UNLISTED = 12  # with more distinct values without a label, a column is numeric
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class CodebookColumn:
-    """What is known of one column.
+    """Title, answers and order of one column.
 
     Attributes
     ----------
@@ -85,11 +85,11 @@ class Codebook:
         return tuple(one.label for one in known.answers) if known is not None and known.ordered else None
 
     def updated(self, other: Codebook) -> Codebook:
-        """A codebook with the columns of another one added, which go before those of this one."""
+        """A codebook with the columns of another one, which take precedence."""
         return Codebook({**self.columns, **other.columns})
 
     def apply(self, table: pa.Table) -> pa.Table:
-        """The table with labels in place of codes; ordered columns become ordered categories.
+        """The table with labels instead of codes; ordered columns become ordered categories.
 
         Values without a label stay as they are. A column with many such values keeps its numbers.
         """
@@ -99,7 +99,7 @@ class Codebook:
         return table
 
     def check(self, names: Iterable[str], source: str = "The codebook") -> None:
-        """Refuse a codebook that knows none of the columns."""
+        """Raise an error if the codebook describes none of the columns."""
         columns = list(names)
         if self.columns and not set(self.columns) & set(columns):
             raise TableError(
@@ -108,7 +108,7 @@ class Codebook:
             )
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON: what `from_json` reads."""
+        """The codebook as JSON values; `from_json` reads them."""
         return {
             name: {
                 "title": one.title,
@@ -120,8 +120,8 @@ class Codebook:
         }
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Codebook:
-        """The codebook that `to_json` wrote."""
+    def from_json(cls, document: Mapping[str, Any]) -> Codebook:
+        """The codebook that `to_json` returned."""
         return cls(
             {
                 name: CodebookColumn(
@@ -130,13 +130,13 @@ class Codebook:
                     one["ordered"],
                     tuple(Answer(*answer) for answer in one["missing"]),
                 )
-                for name, one in told.items()
+                for name, one in document.items()
             }
         )
 
 
 def code_text(code: Any) -> str:
-    """A code as text: 1, 1.0 and "1" are the same.
+    """A code as text: 1, 1.0 and "1" are equal.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def code_text(code: Any) -> str:
 
 
 def codebook_from_table(table: pa.Table, source: str = "The codebook") -> Codebook:
-    """Read a codebook from a table with columns ``column``, ``code``, ``label`` and, if wanted, ``order``.
+    """Read a codebook from a table with columns ``column``, ``code``, ``label`` and optionally ``order``.
 
     A row without a code gives the title of its column. ``order`` holds numbers, from low to high, or
     "missing" for a code that stands for a missing value.
@@ -246,7 +246,7 @@ def _rank(order: Any, name: str, code: str, source: str) -> float:
 
 
 def distinct_labels(answers: Iterable[Answer]) -> tuple[Answer, ...]:
-    """The answers with their codes behind labels that several have: they are different answers."""
+    """The answers with the code appended to labels that several codes share: they are different answers."""
     listed = list(answers)
     labels = [one.label for one in listed]
     return tuple(
@@ -256,7 +256,7 @@ def distinct_labels(answers: Iterable[Answer]) -> tuple[Answer, ...]:
 
 
 def _labelled(column: pa.ChunkedArray, known: CodebookColumn) -> pa.ChunkedArray:
-    """The column with labels in place of codes."""
+    """The column with labels instead of codes."""
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     encoded = encoded.unify_dictionaries().combine_chunks()
     if isinstance(encoded, pa.ChunkedArray):
@@ -265,15 +265,15 @@ def _labelled(column: pa.ChunkedArray, known: CodebookColumn) -> pa.ChunkedArray
     texts = [None if value is None else code_text(value) for value in values]
     labels = {one.code: one.label for one in known.answers}
     missing = {one.code for one in known.missing}
-    own = set(labels.values())  # labels in the data stay
+    all_labels = set(labels.values())  # labels in the data stay
     present = [text for text in texts if text is not None and text not in missing]
-    unlisted = [text for text in dict.fromkeys(present) if text not in labels and text not in own]
+    unlisted = [text for text in dict.fromkeys(present) if text not in labels and text not in all_labels]
     if not labels or len(unlisted) > MOST_UNLISTED:
         gone = pc.is_in(
             pc.cast(encoded.indices, pa.int64()), pa.array(_places_of(texts, missing), pa.int64())
         )
-        kept = pc.if_else(gone, pa.scalar(None, encoded.indices.type), encoded.indices)
-        return pa.chunked_array([pa.array(encoded.dictionary).take(kept)])
+        indices = pc.if_else(gone, pa.scalar(None, encoded.indices.type), encoded.indices)
+        return pa.chunked_array([pa.array(encoded.dictionary).take(indices)])
     levels = [*dict.fromkeys(labels.values()), *unlisted]
     position = {label: at for at, label in enumerate(levels)}
     codes = [None if text is None or text in missing else position[labels.get(text, text)] for text in texts]

@@ -1,4 +1,4 @@
-"""Codes and numbers become a table again, in the library and the types the schema came from."""
+"""Decode codes and numbers to a table of the library and types that the schema was made from."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from catalpa.table.schema import Category, Dtype, Schema
 
 @dataclass(frozen=True, eq=False)
 class _Restored:
-    """The values of one column, None where missing, and the type they shall have."""
+    """Values of one column, None if missing, and their target type."""
 
     name: str
     dtype: Dtype
@@ -32,16 +32,16 @@ class _Restored:
 
     @property
     def places(self) -> list[int | None]:
-        """Where each value stands among the declared ones."""
+        """Index of each value among the declared ones."""
         places = {value: at for at, value in enumerate(self.declared)}
         return [None if value is None else places[value] for value in self.values]
 
 
 def decode(block: Block, schema: Schema) -> Any:
-    """The rows of a block in original values, as a table of the library the schema was made from.
+    """The rows of a block in original values, as a table of the schema's library.
 
-    Holes (cells that were ignored, categories that fit never saw) come back as missing, binned columns as
-    the text of their intervals.
+    Cells at special places (ignored or unseen) become missing, cells of binned columns the label of their
+    interval.
 
     Raises
     ------
@@ -69,17 +69,17 @@ def decode(block: Block, schema: Schema) -> Any:
         table = pa.table({column.name: _to_arrow(column) for column in columns})
         backend: Any = schema.library
         return table if backend == "pyarrow" else nw.from_arrow(table, backend=backend).to_native()
-    except Exception as error:  # every library refuses values in its own way
+    except Exception as error:  # each library raises errors of its own
         raise TableError(
-            f"The rows cannot be given back as a table of {schema.library}: a column holds values that it "
-            f"does not take together ({error})."
+            f"The rows cannot be decoded to a table of {schema.library}: a column holds values that it "
+            f"cannot store together ({error})."
         ) from error
 
 
 def _restore(block: Block, schema: Schema) -> list[_Restored]:
     columns: dict[str, _Restored] = {}
     for at, column in enumerate(schema.categorical):
-        # Two more places than categories, for the holes.
+        # Two special places after the categories.
         lookup = np.array([*column.categories, None, None], dtype=object)
         values, dtype = lookup[block.column(at)], column.dtype
         if column.binned:
@@ -102,7 +102,7 @@ def _to_rows(columns: list[_Restored], schema: Schema) -> list[Any]:
 
 
 def _objects(column: _Restored) -> NDArray[Any]:
-    """Values of an object column: text and numbers as they are, moments and bytes as Python objects."""
+    """Values of an object column: text and numbers unchanged, dates and bytes as Python objects."""
     kind = arrow_type(column.dtype.inner)
     cell_type = None if kind is None else type_of_arrow(kind)
     if cell_type is None or not (cell_type.written or cell_type.family is CellKind.INTEGER):
@@ -117,7 +117,7 @@ def _to_numpy(columns: list[_Restored], n: int) -> NDArray[Any]:
     table = np.empty((n, len(columns)), dtype=object)
     for at, column in enumerate(columns):
         table[:, at] = _objects(column) if dtype.kind == "O" else column.values
-    # Only floats and moments have a value for missing; any other array stays one of objects.
+    # Only floats and datetimes have a missing value; other arrays stay objects.
     special_places = any(value is None for value in table.flat)
     return table if special_places and dtype.kind not in "fM" else table.astype(dtype)
 
@@ -176,7 +176,7 @@ def _pandas_values(values: NDArray[Any], dtype: Dtype) -> Any:
         if re.match(r"u?int|float", dtype.name) and all(value is not None for value in values):
             return pd.Series(values.astype(np.dtype(dtype.name)))
         return pd.Series(values.tolist(), dtype=dtype.name)
-    except (TypeError, ValueError, OverflowError):  # holes in a type that has no missing values
+    except (TypeError, ValueError, OverflowError):  # missing cells of a dtype without missing values
         return pd.Series(values, dtype=object).infer_objects()
 
 

@@ -1,4 +1,4 @@
-"""Columns made from one column of the table: the parts of dates, and one yes/no column per item of lists."""
+"""Columns derived from one column: parts of dates, and one yes/no column per item of lists."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from catalpa.table.cells import Cells, DictionaryCells
 from catalpa.table.schema import Category, Dtype, Origin, category_key
 from catalpa.table.summarize import Summary
 
-MOST_ITEMS = 1000  # different items of the lists of a column; each becomes a column
+MOST_ITEMS = 1000  # distinct items of a list column; each becomes a column
 MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
@@ -28,7 +28,7 @@ _MOMENT = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[ T]([0-9]{2}):.*)?", 
 
 
 def origins_of(summary: Summary) -> list[Origin]:
-    """What is made of a column of lists, or of texts or moments; nothing if these are no dates.
+    """The columns derived from a column of lists or dates; none for other columns.
 
     Dates become year, month, weekday and hour, without those that are the same in all rows; columns of lists
     become one column per item.
@@ -49,7 +49,7 @@ def origins_of(summary: Summary) -> list[Origin]:
 
 
 def parts_text(origins: list[Origin], different: int) -> str:
-    """What became of a column, in words."""
+    """How a column was split, in words."""
     name = origins[0].column
     if origins[0].part == HOLDS:
         return f"column {name!r} holds lists: one yes/no column for each of {len(origins)} items"
@@ -59,7 +59,7 @@ def parts_text(origins: list[Origin], different: int) -> str:
 
 
 def derived_summary(summary: Summary, origin: Origin) -> Summary:
-    """What the rows say about a column made from another one."""
+    """The summary of a derived column."""
     tally: Counter[Any] = Counter()
     for (_, value), times in (summary.tally or Counter()).items():
         tally[category_key(_derived_value(value, origin))] += times
@@ -67,7 +67,7 @@ def derived_summary(summary: Summary, origin: Origin) -> Summary:
     return replace(
         summary,
         name=origin.name,
-        family=CellKind.ORDERED,  # categories as listed, those that no row has among them
+        family=CellKind.ORDERED,  # all declared categories, even if no row has them
         dtype=Dtype("object", _in_order(tally, origin.part), inner=inner),
         tally=tally,
     )
@@ -83,12 +83,12 @@ def _in_order(tally: Counter[Any], part: str) -> tuple[Category, ...]:
 
 
 def derived_cells(cells: Cells, origin: Origin) -> DictionaryCells:
-    """The cells of a column made from another one."""
+    """The cells of a derived column."""
     coded = cells.coded()
     if (origin.part == HOLDS) != (coded.family is CellKind.LISTS) and coded.missing < len(coded):
-        held = "lists" if origin.part == HOLDS else "dates"
+        kind = "lists" if origin.part == HOLDS else "dates"
         raise TableError(
-            f"Column {origin.column!r} held {held} at fit and holds {coded.family.value} now. "
+            f"Column {origin.column!r} held {kind} at fit and holds {coded.family.value} now. "
             "Convert it, or fit again."
         )
     values = [_derived_value(value, origin) for value in coded.values]
@@ -96,7 +96,7 @@ def derived_cells(cells: Cells, origin: Origin) -> DictionaryCells:
 
 
 def unseen_items(cells: Cells, known: Collection[Category]) -> tuple[int, list[Category]]:
-    """Cells whose lists hold items that fit never saw, and a few of these items."""
+    """Number of cells whose lists contain items not seen at fit, and examples of these items."""
     coded = cells.coded()
     keys = {category_key(item) for item in known}
     if coded.family is not CellKind.LISTS:
@@ -104,7 +104,7 @@ def unseen_items(cells: Cells, known: Collection[Category]) -> tuple[int, list[C
     values: list[Any] = list(coded.values)
     new = [[item for item in value if item not in keys] for value in values]
     holding = [(times, items) for times, items in zip(coded.times().tolist(), new, strict=True) if items]
-    items = {item for times, own in holding if times for item in own}
+    items = {item for times, unseen in holding if times for item in unseen}
     return sum(times for times, _ in holding), [key[1] for key in sorted(items)[:3]]
 
 
@@ -112,17 +112,17 @@ def _derived_value(value: Any, origin: Origin) -> Category:
     if origin.part == HOLDS:
         return category_key(origin.item) in value
     if (moment := _moment(value)) is None:
-        return str(value)  # a category that fit never saw
+        return str(value)  # a category not seen at fit
     day, hour = moment
     named = {"month": MONTHS[day.month - 1], "weekday": WEEKDAYS[day.weekday()]}
     return named.get(origin.part, day.year if origin.part == "year" else hour)
 
 
 def _moment(text: Any) -> tuple[date, int] | None:
-    """The day and the hour that a text says, if it says any."""
-    if not isinstance(text, str) or not (found := _MOMENT.fullmatch(text)):
+    """The date and hour in a text, if any."""
+    if not isinstance(text, str) or not (match := _MOMENT.fullmatch(text)):
         return None
     try:
-        return date(int(found[1]), int(found[2]), int(found[3])), int(found[4] or 0)
+        return date(int(match[1]), int(match[2]), int(match[3])), int(match[4] or 0)
     except ValueError:
         return None

@@ -1,4 +1,4 @@
-"""What a numeric column is by its shape, told from some rows: a number that is clipped, or ordered bins."""
+"""Treat numeric columns by their distribution: clip them, or cut them into ordered bins."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.open import Table
 from catalpa.table.schema import Column, ColumnKind, Schema
 
-BINS = 8  # at most; the docstring of ``shaped`` tells the rule
-SPIKE = 0.2  # a value that so many of the cells hold is no point of a smooth curve
+BINS = 8  # at most; see ``shaped``
+SPIKE = 0.2  # share of cells with one value, beyond which a column is not continuous
 CLIP = 3.0  # standard deviations around the median
 TENTHS_APART = 2.563  # standard deviations between the first and the last tenth of a normal column
 MOST_SKEW = 1.0
@@ -23,13 +23,13 @@ MOST_SKEW = 1.0
 def shaped(
     schema: Schema, numbers: FloatArray, weights: IntArray | None, with_missing_values: Collection[str] = ()
 ) -> Schema:
-    """The schema with every numeric column clipped or cut into ordered bins, and the reasons said.
+    """The schema with every numeric column clipped or cut into ordered bins, and the reasons recorded.
 
-    A column of which one value fills a fifth of the cells, or whose skewness is beyond 1 after clipping, is
-    cut into at most eight bins of about equally many rows. Any other is clipped to its median plus and minus
-    three standard deviations, as told by its first and last tenth. A constant column stays as it is. The
-    shape is told from ``numbers`` (m, numeric), the rows that are looked at as they came, NaN where missing;
-    a weight of 2 counts as the row twice. ``with_missing_values`` names the columns with missing cells.
+    A column is cut into at most eight bins of about equally many rows if a fifth of its cells have the same
+    value, or if its absolute skewness exceeds 1 after clipping. Other columns are clipped to the median plus
+    or minus three standard deviations, which are estimated from the first and last decile. Constant columns
+    are unchanged. ``numbers`` (m, numeric) are sampled rows, unscaled, NaN if missing; a weight of 2 counts
+    as two rows. ``with_missing_values`` names the columns with missing cells.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def shaped(
     >>> infer([[0.0], [0.0], [0.0], [0.0], [1.0], [2.0], [5.5], [40.0]], numbers="shape")
     Schema of 1 column
       x0  ordinal  5 categories: below 1, 1 to 2, 2 to 5.5, 5.5 to 40, 40 or more
-      - column 'x0' holds 0 in 50% of the cells looked at: cut into 5 ordered bins
+      - column 'x0' holds 0 in 50% of the sampled cells: cut into 5 ordered bins
     """
     weights = np.ones(len(numbers), dtype=np.int64) if weights is None else weights
     known = (_Distinct.of(numbers[:, at], weights) for at in range(numbers.shape[1]))
@@ -55,7 +55,7 @@ def shaped(
 
 
 def numbers_at(table: Table, schema: Schema, positions: IntArray) -> FloatArray:  # (m, numeric)
-    """The numeric columns of some rows of the table that the schema was made from, as they came."""
+    """Numeric columns of some rows of the table, unscaled."""
     numbers = np.empty((len(positions), len(schema.numeric)))
     cells = dict(zip(table.names, table.columns, strict=True))
     for at, column in enumerate(schema.numeric):
@@ -65,7 +65,7 @@ def numbers_at(table: Table, schema: Schema, positions: IntArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class _Distinct:
-    """The different numbers of a column in ascending order, and how often each is there."""
+    """Distinct numbers of a column, ascending, with their counts."""
 
     values: FloatArray  # (different,)
     times: IntArray  # (different,) int64
@@ -83,7 +83,7 @@ class _Distinct:
         return int(self.times.sum())
 
     def half_quantile(self, share: float) -> float:
-        """Half of what np.quantile gives; the whole distance between two large numbers is not a number."""
+        """Half the quantile of ``np.quantile``: the full difference of two large numbers may overflow."""
         place = (self.total - 1) * share
         below = math.floor(place)
         ends = np.cumsum(self.times)
@@ -93,36 +93,36 @@ class _Distinct:
         return float(one + (other - one) * part if part < 0.5 else other - (other - one) * (1.0 - part))
 
     def mean_of(self, terms: FloatArray) -> float:
-        """Mean of a term per value, rounded once: the same on every machine."""
+        """Mean of a term per value, rounded once, so that it is the same on every machine."""
         return math.fsum((self.times * terms).tolist()) / self.total
 
 
 def _shape(column: Column, known: _Distinct, hole: bool) -> tuple[Column, str]:
-    """The column as its shape asks for it, and what is to be said of it."""
+    """The column clipped or binned, and why."""
     if not known.total:
-        return _binned(column, known, hole, "has no number in the rows looked at")
+        return _binned(column, known, hole, "has no number in the sampled rows")
     most = int(known.times.argmax())
     share = int(known.times[most]) / known.total
     if share >= SPIKE:
-        said = f"holds {known.values[most]:.6g} in {share:.0%} of the cells looked at"
+        said = f"holds {known.values[most]:.6g} in {share:.0%} of the sampled cells"
         return _binned(column, known, hole, said)
     half_median = known.half_quantile(0.5)
     half_spread = (known.half_quantile(0.9) - known.half_quantile(0.1)) / TENTHS_APART
     skew = _skew(known, half_median, half_spread)
     if abs(skew) > MOST_SKEW:
         side = "right" if skew > 0 else "left"
-        return _binned(column, known, hole, f"leans to the {side} (skewness {skew:.2g} without outliers)")
+        return _binned(column, known, hole, f"is {side}-skewed (trimmed skewness {skew:.2g})")
     low = max(column.low, 2 * (half_median - CLIP * half_spread))
     high = min(column.high, 2 * (half_median + CLIP * half_spread))
     clipped = replace(column, low=low, high=high, clipped=True)
-    return clipped, f"is taken as a number, clipped to {low:.6g} and {high:.6g}"
+    return clipped, f"is numeric, clipped to {low:.6g} and {high:.6g}"
 
 
 def _skew(known: _Distinct, half_median: float, half_spread: float) -> float:
-    """Skewness of the clipped numbers; infinite where they are too close together to be told apart."""
+    """Skewness of the clipped numbers; infinite if they are too close together to compute it."""
     if not half_spread > 0:
         return math.inf
-    with np.errstate(over="ignore"):  # what is infinitely far away is clipped as well
+    with np.errstate(over="ignore"):  # infinite distances are clipped too
         clipped = np.clip((known.values / 2 - half_median) / half_spread, -CLIP, CLIP)
     away = clipped - known.mean_of(clipped)
     variance = known.mean_of(away * away)
@@ -130,30 +130,33 @@ def _skew(known: _Distinct, half_median: float, half_spread: float) -> float:
 
 
 def _binned(column: Column, known: _Distinct, hole: bool, said: str) -> tuple[Column, str]:
-    whole = bool((known.values == np.floor(known.values)).all())
-    binned = cut_at(midrank_edges(known.values, known.times, BINS), column, hole, whole)
+    integral = bool((known.values == np.floor(known.values)).all())
+    binned = cut_at(midrank_edges(known.values, known.times, BINS), column, hole, integral)
     bins = len(binned.known)
     return binned, f"{said}: cut into {bins} ordered bin{'s' if bins > 1 else ''}"
 
 
-def cut_at(edges: tuple[float, ...], column: Column, hole: bool, whole: bool = False) -> Column:
-    """A numeric column cut into ordered intervals; with ``hole``, missing cells are a category besides.
+def cut_at(edges: tuple[float, ...], column: Column, with_missing: bool, integral: bool = False) -> Column:
+    """A numeric column cut into ordered intervals; ``with_missing`` adds a category for missing values.
 
-    With ``whole``, the names of the intervals say that all numbers are whole.
+    With ``integral``, the names of the intervals say that all numbers are whole.
     """
-    categories = (*interval_labels(column.low, edges, column.high, whole), *((None,) if hole else ()))
+    categories = (
+        *interval_labels(column.low, edges, column.high, integral),
+        *((None,) if with_missing else ()),
+    )
     return replace(column, kind=ColumnKind.ORDINAL, categories=categories, edges=edges)
 
 
 def quantile_edges(values: FloatArray, times: IntArray, bins: int) -> tuple[float, ...]:
-    """Inner borders of at most ``bins`` intervals; a value on a border belongs to the interval above.
+    """Inner edges of at most ``bins`` intervals; a value on an edge belongs to the interval above.
 
     Examples
     --------
     >>> quantile_edges(np.arange(1.0, 11.0), np.ones(10, dtype=int), 2)
     (6.0,)
     """
-    order = np.argsort(values)  # a tally has them in the order of the rows
+    order = np.argsort(values)  # a tally is in the order of the rows
     before = np.cumsum(times[order]) - times[order]  # rows below each value
     wanted = np.arange(1, bins) * times.sum() / bins
     places = np.unique(np.searchsorted(before, wanted, side="left"))
@@ -161,7 +164,7 @@ def quantile_edges(values: FloatArray, times: IntArray, bins: int) -> tuple[floa
 
 
 def midrank_edges(values: FloatArray, times: IntArray, bins: int) -> tuple[float, ...]:
-    """Inner borders of at most ``bins`` intervals that put each value where the middle of its rows lies.
+    """Inner edges of at most ``bins`` intervals; each value falls into the bin of its mid-rank.
 
     A value's rows share an interval, and no interval is empty. ``values`` are different and ascending.
 
@@ -176,22 +179,22 @@ def midrank_edges(values: FloatArray, times: IntArray, bins: int) -> tuple[float
 
 
 def interval_labels(
-    low: float, edges: tuple[float, ...], high: float, whole: bool = False
+    low: float, edges: tuple[float, ...], high: float, integral: bool = False
 ) -> tuple[str, ...]:
-    """Names of the intervals between the borders, as people write them.
+    """Labels of the intervals between the edges.
 
-    A number on a border belongs to the interval above it. With ``whole``, all numbers are whole.
+    A number on a border belongs to the interval above it. With ``integral``, all numbers are whole.
 
     Examples
     --------
     >>> interval_labels(0.0, (0.5, 2.0), 7.25)
     ('below 0.5', '0.5 to 2', '2 or more')
-    >>> interval_labels(18, (19, 30, 45), 80, whole=True)
+    >>> interval_labels(18, (19, 30, 45), 80, integral=True)
     ('18', '19 to 29', '30 to 44', '45 or more')
     """
     if not edges:
         return (f"{low:.6g} to {high:.6g}",) if low < high else (f"{low:.6g}",)
-    if whole:
+    if integral:
         starts, ends = (low, *edges), (*(edge - 1 for edge in edges), high)
         inner = [_whole_range(start, end) for start, end in zip(starts, ends, strict=True)][1:-1]
         first = f"{low:,.0f}" if edges[0] - 1 <= low else f"up to {edges[0] - 1:,.0f}"
@@ -207,7 +210,7 @@ def _whole_range(start: float, end: float) -> str:
 
 
 def _distinct_texts(numbers: tuple[float, ...]) -> list[str]:
-    """The numbers with as few digits as tell them apart, three at least."""
+    """The numbers with as few digits as make them distinct, at least three."""
     for digits in (3, 4, 6):
         texts = [_rounded(number, digits) for number in numbers]
         if len(set(texts)) == len(set(numbers)):

@@ -1,4 +1,4 @@
-"""A table and its schema become blocks of integers and numbers."""
+"""Encode a table with a schema as blocks of integers and numbers."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ from catalpa.table.weights import WeightColumn
 
 Grouped: TypeAlias = Callable[[IntArray, int], Groups]  # (widths, rows) -> columns that share a code
 
-ENOUGH_ROWS = 20  # from which a column with nothing but new categories is a mistake rather than news
+ENOUGH_ROWS = 20  # from here on, a column with new categories only is an error
 
 
 @dataclass(frozen=True, eq=False)
 class EncodedTable:
-    """A table as integers, and what was met on the way.
+    """An encoded table, and what was unusual in it.
 
     Attributes
     ----------
     rows : Rows
-        One block, on the schema's axis, with holes only if a cell needs one.
+        One block, on the schema's axis, with special places only if a cell needs one.
     unseen : dict
-        Cells per column that hold a category fit never saw; columns without are left out.
+        Number of cells with unseen categories, by column; columns without any are omitted.
     missing : dict
         Missing cells per column; columns without are left out.
     unknown : tuple of str
-        Columns that have cells, but none whose category fit saw.
+        Columns with cells, none of which has a known category.
     """
 
     rows: Rows
@@ -55,7 +55,7 @@ class EncodedTable:
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """How rows become integers: in the codes of a schema, their numbers on the grid of a scaling."""
+    """Encodes rows with the codes of a schema and the scaling of its numbers."""
 
     schema: Schema
     scaling: Scaling
@@ -64,28 +64,28 @@ class Encoding:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Columns of the table that are read."""
+        """Columns of the table that are needed."""
         return self.schema.inputs if self.weight is None else (*self.schema.inputs, self.weight.name)
 
     def rows(self, X: Any) -> Rows:
-        """Encoded and scaled rows of a table in memory; refused where nothing of a column is known.
+        """Encoded and scaled rows of a table in memory; raises an error if a column has no known category.
 
-        The codes of many rows are kept fused.
+        The codes of many rows are stored fused.
         """
         encoded = _encode(X, self.schema, self.settings.handle_unknown, storage_groups)
         unknown = list(encoded.unknown)
-        # Few rows may all be new; and who ignores new categories was asked already.
+        # A few rows may all be new, and the user may ignore new categories.
         if unknown and len(encoded.rows) >= ENOUGH_ROWS and self.settings.handle_unknown == "warn":
             raise UnseenCategories(
-                f"No cell of {unknown} holds a category that was there at fit. Give the columns the values "
-                "that fit saw, fit again, or set handle_unknown='ignore'."
+                f"No cell of {unknown} holds a category seen at fit. Give the columns the values "
+                "seen at fit, fit again, or set handle_unknown='ignore'."
             )
         return encoded.rows.map(self.scaling.apply)
 
     def __call__(self, part: Any) -> Block:
-        """Some rows of a table that is in parts, in codes that fit the axis with holes.
+        """Encode one part of a partitioned table, always with special places.
 
-        Other parts may need places for holes that this one does not, and codes of all parts have one type.
+        Other parts may need special places, and the codes of all parts need the same dtype.
         """
         units = None
         if self.weight is not None:
@@ -98,7 +98,7 @@ class Encoding:
 
 @dataclass(frozen=True)
 class _Unseen:
-    """Cells of a column that hold what fit never saw."""
+    """Number of cells of a column with values not seen at fit."""
 
     column: str
     cells: int
@@ -108,7 +108,7 @@ class _Unseen:
 
 @dataclass(frozen=True, eq=False)
 class _Mapped:
-    """A column's codes in its own dictionary, and the schema's code of each entry; the last is missing."""
+    """Codes of a column in its own dictionary, and the schema's code of each entry; the last is missing."""
 
     codes: IntArray  # (n,), -1 where missing
     lookup: IntArray  # (values + 1,)
@@ -118,7 +118,7 @@ class _Mapped:
 
 
 def encode(X: Any, schema: Schema, *, handle_unknown: UnknownPolicy = "warn") -> EncodedTable:
-    """Write a table in the codes of a schema.
+    """Encode a table with a schema.
 
     Parameters
     ----------
@@ -164,20 +164,20 @@ def _encode(X: Any, schema: Schema, handle_unknown: UnknownPolicy, grouped: Grou
         numbers[:, at] = _as_numbers(cells[column.name], column).floats()
     groups = grouped(axis.widths, len(table))
     fused = Fused.room(axis.widths, groups, len(table), axis.dtype)
-    held = fused.written([one.lookup for one in mapped], [one.codes for one in mapped])
-    rows = Rows(axis, [Block(held, numbers)])
+    storage = fused.written([one.lookup for one in mapped], [one.codes for one in mapped])
+    rows = Rows(axis, [Block(storage, numbers)])
     unknown = tuple(one.unseen.column for one in mapped if one.unknown)
     return EncodedTable(rows, {one.column: one.cells for one in unseen}, missing, unknown)
 
 
 def _new_items(cells: dict[str, Cells], schema: Schema) -> list[_Unseen]:
-    """Columns whose lists hold items that fit never saw; no column stands for these."""
+    """List columns with items not seen at fit, which have no derived column."""
     known: dict[str, list[Category]] = {}
     for column in schema.categorical:
         if column.origin is not None and column.origin.part == HOLDS:
             known.setdefault(column.origin.column, []).append(column.origin.item)
-    found = [_Unseen(name, *unseen_items(cells[name], items), "items") for name, items in known.items()]
-    return [one for one in found if one.cells]
+    unseen = [_Unseen(name, *unseen_items(cells[name], items), "items") for name, items in known.items()]
+    return [one for one in unseen if one.cells]
 
 
 def _check_columns(table: Table, schema: Schema) -> None:
@@ -190,12 +190,11 @@ def _check_columns(table: Table, schema: Schema) -> None:
     absent = [name for name in schema.inputs if name not in table.names]
     extra = [name for name in table.names if name not in schema.inputs]
     if absent or extra:
-        told = [f"missing: {absent}"] * bool(absent) + [f"not there at fit: {extra}"] * bool(extra)
-        raise ColumnMismatch(f"The table has other columns than at fit; {'; '.join(told)}.")
+        differences = [f"missing: {absent}"] * bool(absent) + [f"not seen at fit: {extra}"] * bool(extra)
+        raise ColumnMismatch(f"The columns differ from those at fit; {'; '.join(differences)}.")
     moved = [name for name, fitted in zip(table.names, schema.inputs, strict=True) if name != fitted]
     raise ColumnMismatch(
-        f"The columns are in another order than at fit; these are elsewhere: {moved}. "
-        f"The order at fit was {list(schema.inputs)}."
+        f"Columns are in a different order than at fit: {moved}. The order at fit was {list(schema.inputs)}."
     )
 
 
@@ -206,12 +205,12 @@ def _map(cells: dict[str, Cells], column: Column, missing: str) -> _Mapped:
         coded = _in_bins(_as_numbers(cells[column.name], column), column)
     else:
         coded = cells[column.name].coded()
-    found = [column.code_of(value) for value in coded.values]
-    places = [column.size + UNSEEN if code is None else code for code in found]
+    codes = [column.code_of(value) for value in coded.values]
+    places = [column.size + UNSEEN if code is None else code for code in codes]
     absent = column.missing_code
     if absent is None:
         absent = column.size + (IGNORED if missing == "ignore" else UNSEEN)
-    # One entry more: code -1 of a missing cell reads the last.
+    # An extra last entry, which code -1 (missing) reads.
     return _with_holes_counted(coded, np.array([*places, absent], dtype=np.int64), column)
 
 
@@ -219,7 +218,7 @@ def _with_holes_counted(coded: DictionaryCells, lookup: IntArray, column: Column
     outside, absent = lookup >= column.size, coded.missing
     unseen, examples, unknown = 0, list[Category](), False
     if outside[:-1].any():
-        # A dictionary may list categories that no row has: only cells count.
+        # A dictionary may contain categories that no row has.
         times = np.where(outside[:-1], coded.times(), 0)
         unseen = int(times.sum())
         new = [coded.values[at] for at in np.flatnonzero(times).tolist()]
@@ -233,14 +232,15 @@ def _with_holes_counted(coded: DictionaryCells, lookup: IntArray, column: Column
 
 
 def _refuse_other_type(came: Sequence[Category], column: Column) -> None:
-    """Refuse a column of which nothing is known if its cells are of another type than at fit."""
+    """Raise an error if no category of a column is known and its type differs from that at fit."""
     types = {category_key(value)[0] for value in came}
     known = {key[0] for key in column.codes}
     if not known or types & known:
-        return  # new categories beside the old ones: handle_unknown says what becomes of them
+        return  # handle_unknown decides about new categories
     raise TableError(
-        f"Nothing in column {column.name!r} is known: it holds {_text(types)} now ({_listed(came[:3])}) and "
-        f"held {_text(known)} at fit ({_listed(column.known[:3])}). Convert the column, or fit again."
+        f"No value of column {column.name!r} was seen at fit: it holds {_text(types)} now "
+        f"({_listed(came[:3])}) and held {_text(known)} at fit ({_listed(column.known[:3])}). "
+        "Convert the column, or fit again."
     )
 
 
@@ -254,10 +254,10 @@ def _listed(values: Sequence[Category]) -> str:
 
 
 def _as_numbers(cells: Cells, column: Column) -> Numbers:
-    """The cells of a column that held numbers at fit; text is taken if all of it says numbers."""
+    """The cells of a numeric column; text is accepted if all of it can be parsed as numbers."""
     if isinstance(cells, Numbers):
         return cells
-    # One entry more, which code -1 of a missing cell reads.
+    # An extra last entry, which code -1 (missing) reads.
     numbers = np.array([*map(_number, cells.values), np.nan])
     if np.isnan(numbers[:-1][cells.times() > 0]).any():
         raise TableError(
@@ -269,7 +269,7 @@ def _as_numbers(cells: Cells, column: Column) -> Numbers:
 
 
 def _number(value: Category) -> float:
-    """The number that a category says, nan if it says none."""
+    """The number that a category can be parsed as, or NaN."""
     said = read_text(value) if isinstance(value, str) else value
     return float(said) if isinstance(said, int | float) and not isinstance(said, bool) else np.nan
 
@@ -282,17 +282,17 @@ def _in_bins(cells: Numbers, column: Column) -> DictionaryCells:
 
 
 def _tell_unseen(unseen: list[_Unseen], handle_unknown: str) -> None:
-    told = "; ".join(
+    sentence = "; ".join(
         f"{one.cells} cell{'s' if one.cells > 1 else ''} of column {one.column!r} "
-        f"hold{'s' if one.cells == 1 else ''} {one.kind} that were not there at fit "
+        f"hold{'s' if one.cells == 1 else ''} {one.kind} not seen at fit "
         f"({_listed(one.examples)})"
         for one in unseen
     )
     if handle_unknown == "error":
-        raise UnseenCategories(f"{told}. Fit with them, or set handle_unknown='warn' or 'ignore'.")
+        raise UnseenCategories(f"{sentence}. Fit with them, or set handle_unknown='warn' or 'ignore'.")
     rules = {
-        "categories": "they count as far as the farthest category",
-        "items": "such items are left out",
+        "categories": "they get the cost of the most distant category",
+        "items": "such items are ignored",
     }
     taken = [rule for kind, rule in rules.items() if any(one.kind == kind for one in unseen)]
-    warn_user(f"{told}; {', and '.join(taken)}.", UnseenCategoryWarning)
+    warn_user(f"{sentence}; {', and '.join(taken)}.", UnseenCategoryWarning)

@@ -1,4 +1,4 @@
-"""A few rows become integers cell by cell, which is quicker than to read whole columns."""
+"""Encode a few rows cell by cell, which is faster than reading whole columns."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from catalpa.table.blocks import IGNORED, Block, Rows
 from catalpa.table.cell_types import LARGEST_EXACT, category_key, category_of
 from catalpa.table.schema import Column, ColumnKind, Schema
 
-PLAIN = frozenset((str, bool, int, float, type(None)))  # cells that a frame hands over as they are
-FEW_ROWS = 64  # up to which looking up cells is quicker than reading columns
+PLAIN = frozenset((str, bool, int, float, type(None)))  # cells that need no conversion
+FEW_ROWS = 64  # up to here, single look-ups are faster than reading columns
 
 
 def few_rows(X: Any, schema: Schema) -> Rows | None:
-    """The rows on the schema's axis, as ``encode`` writes them; None where it has to look, or to say a word.
+    """The rows as ``encode`` returns them; None if the slow path is needed (new categories, warnings).
 
     Taken are pandas and polars frames, lists of dicts, and rows without names where fit had none, with text,
     numbers, truth values and missing cells that all are known.
@@ -27,7 +27,7 @@ def few_rows(X: Any, schema: Schema) -> Rows | None:
     rows = _cells(X, schema)
     if not rows or any(column.origin is not None for column in schema.columns):
         return None
-    codes: list[list[Any]] = []  # column by column, as are the numbers
+    codes: list[list[Any]] = []  # column by column, like the numbers
     numbers: list[list[Any]] = []
     for column, cells in zip(schema.columns, zip(*rows, strict=True), strict=True):
         known = [_known(cell, column, schema.missing) for cell in cells]
@@ -35,7 +35,7 @@ def few_rows(X: Any, schema: Schema) -> Rows | None:
             return None
         (numbers if column.kind is ColumnKind.NUMERIC else codes).append(known)
     axis = schema.axis
-    if any(max(own) >= size for own, size in zip(codes, axis.sizes, strict=True)):
+    if any(max(column_codes) >= size for column_codes, size in zip(codes, axis.sizes, strict=True)):
         axis = axis.with_special_places
     block = Block(_by_row(codes, len(rows), axis.dtype), _by_row(numbers, len(rows), np.float64))
     return Rows(axis, [schema.scaling.apply(block)])
@@ -46,12 +46,12 @@ def _by_row(columns: list[list[Any]], n: int, dtype: Any) -> NDArray[Any]:  # (n
 
 
 def _cells(X: Any, schema: Schema) -> Sequence[Sequence[Any]] | None:
-    """Rows of cells in the schema's order; None where the table is not small, or has other columns."""
+    """Rows of cells in the schema's order; None if the table is large or has other columns."""
     if isinstance(X, list):
         return _listed(X, schema) if 0 < len(X) <= FEW_ROWS else None
     library = type(X).__module__.partition(".")[0]
     if library not in ("pandas", "polars") or type(X).__name__ == "LazyFrame":
-        return None  # to ask a lazy frame for its columns is work
+        return None  # the columns of a lazy frame are costly to resolve
     if getattr(X, "ndim", 2) != 2 or not hasattr(X, "columns"):
         return None
     if not schema.named or not 0 < len(X) <= FEW_ROWS or list(X.columns) != list(schema.inputs):
@@ -68,7 +68,7 @@ def _listed(rows: list[Any], schema: Schema) -> list[Sequence[Any]] | None:
 
 
 def _known(cell: Any, column: Column, missing: str) -> float | None:
-    """Code of a cell that fit knew as it is, or its number; None for any other, and for too large numbers."""
+    """Code of a known cell, or its number; None for other cells and for numbers that are too large."""
     kind = type(cell)
     if kind not in PLAIN or ((kind is int or kind is float) and abs(cell) > LARGEST_EXACT):
         return None

@@ -1,4 +1,4 @@
-"""Sums of floating-point numbers that are exact, so that they do not depend on the order of the rows."""
+"""Exact sums of floating-point numbers, which do not depend on the order of the rows."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from catalpa.table.blocks import FloatArray, IntArray
 
-LEAST_BITS = 1126  # every double is a whole number of 2**-1126: the least exponent less the digits, and room
+LEAST_BITS = 1126  # every double is a multiple of 2**-1126
 HALF = 26  # bits of the lower part of a number's 53 digits
 AT_ONCE = 1 << 24  # numbers whose upper parts add exactly in floating point
 
 
 def exact_sums(values: FloatArray, groups: IntArray, k: int) -> NDArray[Any]:  # (k,) Python integers
-    """Exact sum of the finite values of each group, in units of ``2 ** -1126``; such sums add exactly.
+    """Exact sum of the finite values of each group, in units of ``2 ** -1126``; these sums can be added.
 
     Examples
     --------

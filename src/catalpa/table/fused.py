@@ -1,4 +1,4 @@
-"""Codes of several columns in one: which columns share a code, and rows that are kept so."""
+"""Fused codes: the codes of several columns stored as one number."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Groups: TypeAlias = tuple[tuple[int, ...], ...]  # the columns of each group; th
 
 BYTES = 256  # different ones
 WIDEST_GROUP = BYTES  # fused codes stay in one byte
-CACHE_BYTES = 1 << 20  # of the second cache, for the fused table of the clusters looked up together
+CACHE_BYTES = 1 << 20  # of the level 2 cache, for the fused table of clusters looked up together
 CLUSTERS_TOGETHER = 32
-PLACE_COST = 60  # look-ups that take as long as to fill a fused place, which is done at every pass
-MANY_ROWS = 1 << 16  # fewer take too little memory to be worth taking their codes apart again
-ROWS_BEHIND = 8  # the core takes so many rows at a time, and the last ones may be fewer
-ROWS_AT_ONCE = 8192  # fused or taken apart at a time, so that they stay in the cache
+PLACE_COST = 60  # look-ups that take as long as filling one entry of the fused table
+MANY_ROWS = 1 << 16  # below this, the saved memory does not pay for unfusing
+ROWS_BEHIND = 8  # the core reads this many rows at a time
+ROWS_AT_ONCE = 8192  # fused or unfused at a time, to stay in the cache
 
 
 @cache
 def code_dtype(largest_width: int) -> np.dtype[Any]:
-    """Smallest unsigned type that holds the codes 0 .. largest_width - 1."""
+    """Smallest unsigned dtype for the codes 0 .. largest_width - 1."""
     for kind in (np.uint8, np.uint16, np.uint32):
         if largest_width <= np.iinfo(kind).max + 1:
             return np.dtype(kind)
@@ -34,7 +34,7 @@ def code_dtype(largest_width: int) -> np.dtype[Any]:
 
 @dataclass(frozen=True, eq=False)
 class Fused:
-    """Rows whose codes are kept fused: a quarter to a half of the memory, and what passes read.
+    """Rows with fused codes: a quarter to a half of the memory, and the format that passes read.
 
     Attributes
     ----------
@@ -58,15 +58,15 @@ class Fused:
 
     @staticmethod
     def room(widths: NDArray[Any], groups: Groups, n: int, dtype: np.dtype[Any]) -> Fused:
-        """Room for n rows, whose cells are to be written."""
-        own = tuple(widths.tolist())
-        widest = max((math.prod(own[column] for column in group) for group in groups), default=1)
+        """An uninitialised table for n rows."""
+        sizes = tuple(widths.tolist())
+        widest = max((math.prod(sizes[column] for column in group) for group in groups), default=1)
         cells = np.empty((n + ROWS_BEHIND, len(groups)), dtype=code_dtype(widest))
         cells[n:] = 0
-        return Fused(own, groups, cells, n, dtype)
+        return Fused(sizes, groups, cells, n, dtype)
 
     def written(self, lookups: list[NDArray[Any]], places: list[NDArray[Any]]) -> NDArray[Any] | Fused:
-        """Rows with the codes ``lookup[places]`` of each column; plain codes where no columns share one."""
+        """Write the codes ``lookup[places]`` of each column; returns plain codes if no columns share one."""
         cells, n = self.cells, self.n
         tables = [
             [(quick_table((lookups[at] * factor).astype(cells.dtype)), places[at]) for at, factor in group]
@@ -76,11 +76,11 @@ class Fused:
             rows = slice(start, min(start + ROWS_AT_ONCE, n))
             for group, columns in enumerate(tables):
                 cells[rows, group] = reduce(
-                    np.add, (lookup_codes(table, own[rows]) for table, own in columns)
+                    np.add, (lookup_codes(table, codes[rows]) for table, codes in columns)
                 )
         if len(self.groups) == len(self.widths):
             return cells[:n]
-        cells.setflags(write=False)  # the core looks at them once, and then reads what they point to
+        cells.setflags(write=False)  # the core keeps a pointer to them
         return self
 
     @property
@@ -92,13 +92,13 @@ class Fused:
         return self.n
 
     def with_factors(self) -> Iterator[list[tuple[int, int]]]:
-        """The columns of each group, with the factor of their code in the fused one."""
+        """Columns of each group, with the factor of each column in the fused code."""
         for group in self.groups:
             after = [[self.widths[other] for other in group[at + 1 :]] for at in range(len(group))]
             yield [(column, math.prod(widths)) for column, widths in zip(group, after, strict=True)]
 
     def __getitem__(self, rows: NDArray[Any] | slice) -> NDArray[Any] | Fused:
-        """Some of the rows: their plain codes, or, of consecutive rows, a view that is still fused."""
+        """Plain codes of some rows; for a slice, a view that is still fused."""
         if not isinstance(rows, slice):
             return self.plain(rows)
         first, last, _ = rows.indices(self.n)
@@ -106,7 +106,7 @@ class Fused:
         return replace(self, cells=self.cells[first : last + ROWS_BEHIND], n=last - first)
 
     def plain(self, rows: NDArray[Any] | slice = slice(None)) -> NDArray[Any]:  # (rows, columns)
-        """The codes of some rows as they were before they were fused."""
+        """Plain codes of some rows."""
         cells = self.cells[: self.n][rows]
         codes = np.empty((len(cells), len(self.widths)), dtype=self.dtype)
         for start in range(0, len(cells), ROWS_AT_ONCE):
@@ -124,7 +124,7 @@ class Fused:
 
     @cached_property
     def _tables(self) -> dict[int, tuple[int, NDArray[Any]]]:
-        """For each column its group, and its code in every fused code of this."""
+        """For each column its group, and its code for every fused code of the group."""
         tables = {}
         for at, group in enumerate(self.with_factors()):
             fused = np.arange(math.prod(self.widths[column] for column, _ in group))
@@ -135,7 +135,7 @@ class Fused:
 
 
 def quick_table(entries: NDArray[Any]) -> NDArray[Any]:
-    """Entries laid out to be looked up quickly where they are bytes; -1 reads the last."""
+    """Table for fast look-up if entries are bytes; -1 reads the last entry."""
     if entries.dtype != np.uint8 or not 0 < len(entries) <= BYTES:
         return entries
     table = np.zeros(BYTES, dtype=np.uint8)
@@ -145,7 +145,7 @@ def quick_table(entries: NDArray[Any]) -> NDArray[Any]:
 
 
 def lookup_codes(table: NDArray[Any], codes: NDArray[Any]) -> NDArray[Any]:  # (n,)
-    """Entries of a quick table at codes."""
+    """Look up codes in such a table."""
     if table.dtype != np.uint8 or len(table) != BYTES:
         return np.asarray(table[codes])
     # bytes.translate maps bytes several times faster than an index does; -1 is the byte 255.
@@ -153,23 +153,23 @@ def lookup_codes(table: NDArray[Any], codes: NDArray[Any]) -> NDArray[Any]:  # (
 
 
 def storage_groups(widths: NDArray[Any], n: int) -> Groups:
-    """Groups of the columns of rows that are kept, whose passes may have any number of clusters."""
+    """Groups for storage, where the number of clusters is not known yet."""
     return pass_groups(widths, CLUSTERS_TOGETHER, n) if n >= MANY_ROWS else plain_groups(widths, n)
 
 
 def plain_groups(widths: NDArray[Any], _n: int) -> Groups:
-    """Every column in a group of its own."""
+    """Each column in its own group."""
     return tuple((column,) for column in range(len(widths)))
 
 
 def pass_groups(widths: NDArray[Any], k: int, n: int) -> Groups:
-    """The fusion with the least work in a pass, among those whose table of ``k`` clusters suits the cache."""
+    """The groups with the least work per pass whose table of ``k`` clusters fits into the cache."""
     entry_bytes = 4 * min(-(-k // 8) * 8, CLUSTERS_TOGETHER)
-    own = tuple(widths.tolist())
-    best, least = plain_groups(widths, n), len(own) * n + PLACE_COST * sum(own)
+    sizes = tuple(widths.tolist())
+    best, least = plain_groups(widths, n), len(sizes) * n + PLACE_COST * sum(sizes)
     for widest in (16, 64, WIDEST_GROUP):
-        groups = _filled(own, widest)
-        places = sum(math.prod(own[column] for column in group) for group in groups)
+        groups = _filled(sizes, widest)
+        places = sum(math.prod(sizes[column] for column in group) for group in groups)
         work = len(groups) * n + PLACE_COST * places
         if places * entry_bytes <= CACHE_BYTES and work < least:
             best, least = groups, work
@@ -178,30 +178,32 @@ def pass_groups(widths: NDArray[Any], k: int, n: int) -> Groups:
 
 @lru_cache(maxsize=64)
 def _filled(widths: tuple[int, ...], widest: int) -> Groups:
-    """Groups of up to ``widest`` places: the widest column left, with those that fill its group best.
+    """Groups of up to ``widest`` places: the widest remaining column with those that fill its group best.
 
     This is "minimum bin slack" (Gupta and Ho, 1999), with products for sums.
     """
     columns: dict[int, list[int]] = {}
-    for column, own in enumerate(widths):
-        columns.setdefault(max(own, 1), []).append(column)
+    for column, size in enumerate(widths):
+        columns.setdefault(max(size, 1), []).append(column)
     same = columns.pop(1, [])  # they take no room
     groups = []
     for width in sorted(columns, reverse=True):
         while columns[width]:
             group = [columns[width].pop(0)]
-            left = tuple((own, len(columns[own])) for own in sorted(columns, reverse=True))
-            groups.append(group + [columns[own].pop(0) for own in _filling(left, widest // width)])
+            left = tuple((width, len(columns[width])) for width in sorted(columns, reverse=True))
+            groups.append(group + [columns[width].pop(0) for width in _filling(left, widest // width)])
     if same:
         groups = [groups[0] + same, *groups[1:]] if groups else [same]
     return tuple(sorted(tuple(sorted(group)) for group in groups))
 
 
 def _filling(left: tuple[tuple[int, int], ...], room: int) -> tuple[int, ...]:
-    """Of widths and how many there are of each, those whose product comes nearest to ``room`` from below."""
+    """Widths, from pairs of width and count, whose product is closest to ``room`` from below."""
     best: tuple[int, ...] = ()
-    for at, (own, count) in enumerate(left):
-        if own <= room and count:
-            found = own, *_filling(((own, count - 1), *left[at + 1 :]), room // own)
-            best = max(best, found, key=math.prod)  # the first of equals: narrow columns fill gaps later
+    for at, (width, count) in enumerate(left):
+        if width <= room and count:
+            widths = width, *_filling(((width, count - 1), *left[at + 1 :]), room // width)
+            best = max(
+                best, widths, key=math.prod
+            )  # the first of equals, so that narrow columns remain for other groups
     return best

@@ -1,4 +1,4 @@
-"""Decide what each column is, and say so: what was decided, and what is likely not what it seems."""
+"""Decide what each column is, record the decisions, and warn about suspicious columns."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def infer_batches(
     numbers: NumbersPolicy = "keep",
     bins: int | None = None,
 ) -> Schema:
-    """Decide as ``infer`` does, over a table that comes in batches of rows.
+    """As ``infer``, for a table that comes in batches of rows.
 
     Only the different values of the columns are kept, never the rows. See ``infer`` for the parameters;
     "shape" leaves numeric columns as they are, for ``shaped`` to decide from some rows.
@@ -112,7 +112,7 @@ def infer_batches(
 
 
 def schema_of(summarize: TableSummary, settings: TableSettings) -> Schema:
-    """Decide from the summed digests of all rows; numbers are not shaped yet."""
+    """Decide from the summed summaries of all rows; numbers are not clipped or binned yet."""
     summaries = list(summarize.summaries)
     special_places = {summary.name: summary.missing for summary in summaries if summary.missing}
     if settings.missing == "error" and special_places:
@@ -120,22 +120,26 @@ def schema_of(summarize: TableSummary, settings: TableSettings) -> Schema:
     rules = Rules(settings, summarize.listed)
     _check_fractions(summaries, rules)
     made = [rules.columns(summary) for summary in summaries]
-    columns = tuple(column for own, _ in made for column in own)
+    columns = tuple(column for parts, _ in made for column in parts)
     twice = [name for name, times in Counter(column.name for column in columns).items() if times > 1]
     if twice:
-        raise TableError(f"The parts of a column would be called {twice}, as others are. Rename the columns.")
-    own = [(columns[0], s) for (columns, _), s in zip(made, summaries, strict=True) if not columns[0].origin]
-    if odd := list(suspicious_columns(own)):  # one warning for all that is suspicious
+        raise TableError(
+            f"The parts of a column would be named {twice}, like other columns. Rename the columns."
+        )
+    plain = [
+        (columns[0], s) for (columns, _), s in zip(made, summaries, strict=True) if not columns[0].origin
+    ]
+    if odd := list(suspicious_columns(plain)):  # one warning for all columns
         warn_user(f"{' '.join(odd)} {LOOK_FIRST}", ColumnWarning)
     decisions = tuple(decision for _, said in made for decision in said)
     return Schema(columns, settings.missing, decisions, summarize.library, summarize.named)
 
 
 def missing_values(special_places: dict[str, int]) -> MissingValues:
-    """The error for missing cells where none are allowed, columns and counts named."""
-    told = ", ".join(f"{name!r} ({count})" for name, count in special_places.items())
+    """The error for missing values if none are allowed, with columns and counts."""
+    counts = ", ".join(f"{name!r} ({count})" for name, count in special_places.items())
     return MissingValues(
-        f"Input X contains NaN or other missing cells, by column: {told}. "
+        f"Input X contains NaN or other missing cells, by column: {counts}. "
         "Fill them, drop the rows, or set missing='category' or missing='ignore'."
     )
 
@@ -143,7 +147,9 @@ def missing_values(special_places: dict[str, int]) -> MissingValues:
 def _check_fractions(summaries: list[Summary], rules: Rules) -> None:
     if rules.settings.numbers != "refuse" or rules.settings.bins is not None:
         return
-    names = [s.name for s in summaries if s.is_number and not s.whole and s.name not in (rules.listed or ())]
+    names = [
+        s.name for s in summaries if s.is_number and not s.integral and s.name not in (rules.listed or ())
+    ]
     if names:
         raise NumericColumns(
             f"The columns {names} hold numbers with fractions, and this method knows categories only. "
@@ -154,13 +160,13 @@ def _check_fractions(summaries: list[Summary], rules: Rules) -> None:
 
 @dataclass(frozen=True)
 class Rules:
-    """What decides what a column is: the settings, and the columns that they list by name."""
+    """The rules that decide what a column is: the settings, and the columns listed as categorical."""
 
     settings: TableSettings
     listed: frozenset[str] | None
 
     def columns(self, summary: Summary) -> tuple[list[Column], list[str]]:
-        """The column, or those that are made from it, and what has to be said."""
+        """The column, or the columns derived from it, and remarks."""
         many = summary.family in (CellKind.MOMENT, CellKind.TEXT) and len(summary.tally or ()) > FEW
         may_be_dates = many and summary.name not in (self.listed or ())
         origins = origins_of(summary) if may_be_dates or summary.family is CellKind.LISTS else []
@@ -175,7 +181,7 @@ class Rules:
         return made, [parts_text(origins, len(summary.tally or ()))]
 
     def column(self, summary: Summary) -> tuple[Column, list[str]]:
-        """The column, and what has to be said about it."""
+        """The column, and remarks about it."""
         if not summary.is_number:
             kind = ColumnKind.ORDINAL if summary.family is CellKind.ORDERED else ColumnKind.NOMINAL
             return self._categorical(summary, kind), _remarks_on_categories(summary)
@@ -187,18 +193,20 @@ class Rules:
         number = Column(summary.name, ColumnKind.NUMERIC, summary.dtype, (), summary.low, summary.high)
         if self.settings.bins is not None:
             edges, hole = _quantiles(summary, self.settings.bins), self._has_missing_value(summary)
-            binned = cut_at(edges, number, hole, summary.whole)
+            binned = cut_at(edges, number, hole, summary.integral)
             return binned, [f"column {summary.name!r} holds numbers: cut into {len(binned.known)} intervals"]
         if self.settings.numbers == "refuse":
-            said = [f"{_whole_numbers(summary)}: taken as categories, as this method knows no numbers"]
+            said = [
+                f"{_whole_numbers(summary)}: taken as categories, as this method does not support numbers"
+            ]
             return self._categorical(summary, ColumnKind.NOMINAL), said
         said = _remark_on_constant(summary)
-        if self.settings.numbers != "shape" and self.listed is None and summary.whole:
+        if self.settings.numbers != "shape" and self.listed is None and summary.integral:
             said = [f"column {summary.name!r} holds many different whole numbers: taken as a number", *said]
         return number, said
 
     def _few_whole_numbers(self, summary: Summary) -> bool:
-        if self.listed is not None or not summary.whole or summary.tally is None:
+        if self.listed is not None or not summary.integral or summary.tally is None:
             return False
         different = len(summary.tally)
         # Each twice on average: a short table of measured numbers also has few different ones.
@@ -207,18 +215,18 @@ class Rules:
     def _categorical(self, summary: Summary, kind: ColumnKind) -> Column:
         declared, tally = summary.dtype.declared, summary.tally or Counter()
         if summary.family is CellKind.ORDERED and declared is not None:
-            categories = declared  # also those that no row has: they are steps between the others
+            categories = declared  # including those that no row has: they are steps of the order
         elif summary.family is CellKind.LISTED and declared is not None:
             categories = tuple(value for value in declared if category_key(value) in tally)
         else:
             categories = tuple(key[1] for key in sorted(tally))  # codes do not depend on the order of rows
-        same = declared == categories  # then a model file need not hold them twice
+        same = declared == categories  # so that a model file stores them once
         dtype = replace(summary.dtype, declared=None) if same else summary.dtype
         hole = (None,) if self._has_missing_value(summary) else ()
         return Column(summary.name, kind, dtype, (*categories, *hole))
 
     def _has_missing_value(self, summary: Summary) -> bool:
-        """Whether the missing cells of a column are a category of their own."""
+        """True if missing cells of a column are a category."""
         return summary.missing > 0 and self.settings.missing == "category"
 
 
@@ -234,7 +242,7 @@ def _whole_numbers(summary: Summary) -> str:
 
 def _remark_on_constant(summary: Summary) -> list[str]:
     one = (len(summary.tally) == 1) if summary.tally is not None else summary.low == summary.high
-    return [f"column {summary.name!r} holds one value only: it separates no rows"] if one else []
+    return [f"column {summary.name!r} holds a single value: it cannot separate rows"] if one else []
 
 
 def _remarks_on_categories(summary: Summary) -> list[str]:
@@ -245,8 +253,8 @@ def _remarks_on_categories(summary: Summary) -> list[str]:
     if summary.family is CellKind.MIXED:
         return [f"column {summary.name!r} holds values of several types: taken as categories"]
     if signs := fractions_as_text(summary):
-        told = " and ".join({",": "commas", ".": "dots"}[sign] for sign in sorted(signs))
-        return [f"column {summary.name!r} holds numbers with decimal {told}, as text: taken as categories"]
+        marks = " and ".join({",": "commas", ".": "dots"}[sign] for sign in sorted(signs))
+        return [f"column {summary.name!r} holds numbers with decimal {marks}, as text: taken as categories"]
     if pair := same_spelling(summary):
         return [
             f"column {summary.name!r} holds {pair[0]!r} and {pair[1]!r}, which differ in capitals or spaces "
@@ -256,7 +264,7 @@ def _remarks_on_categories(summary: Summary) -> list[str]:
 
 
 def extend(schema: Schema, X: Any) -> Schema:
-    """The schema with the categories that a table has besides.
+    """The schema extended by the new categories of a table.
 
     New categories come after those that were there, in their own order; that of missing cells stays last.
     Bins and the ranges of numbers stay as they are.
@@ -267,7 +275,7 @@ def extend(schema: Schema, X: Any) -> Schema:
     >>> extend(infer([["red"], ["blue"]]), [["green"], [None]]).columns[0].categories
     ('blue', 'red', 'green', None)
     """
-    # As if numbers were refused: whole numbers may be categories here, and all of them are asked for.
+    # As with numbers="refuse": whole numbers may be categories, and all distinct ones are needed.
     summarize = digest(X, TableSettings(numbers="refuse"))
     # By the schema's names: a table without names is matched by position.
     summaries = dict(zip(schema.inputs, summarize.summaries, strict=True))

@@ -1,4 +1,4 @@
-"""Columns that are coded together with another column: one code for each pair of categories."""
+"""Columns coded together with a parent column: one code per pair of categories."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from catalpa.table.fused import code_dtype
 
 @dataclass(frozen=True)
 class JoinedAxis:
-    """Places of columns of which some are coded together with another one, their parent.
+    """An axis on which some columns are coded together with their parent column.
 
     The code of a tied column is ``code of the parent * width + code``. Nothing else about a pass changes: the
     counts of such a column are those of pairs of categories.
@@ -36,7 +36,7 @@ class JoinedAxis:
 
     @cached_property
     def axis(self) -> Axis:
-        """Places of the joined codes."""
+        """The axis of the joined codes."""
         widths = self.plain.widths.tolist()
         return Axis(
             tuple(
@@ -47,9 +47,9 @@ class JoinedAxis:
 
     @cached_property
     def pairs(self) -> int:
-        """Pairs of categories of all tied columns."""
+        """Number of pairs of categories of all tied columns."""
         sizes = self.plain.sizes
-        return sum(sizes[own] * sizes[parent] for own, parent in self.edges)
+        return sum(sizes[column] * sizes[parent] for column, parent in self.edges)
 
     @cached_property
     def edges(self) -> tuple[tuple[int, int], ...]:
@@ -57,7 +57,7 @@ class JoinedAxis:
         return tuple((column, parent) for column, parent in enumerate(self.parents) if parent >= 0)
 
     def parts(self) -> Iterator[tuple[int, int, slice]]:
-        """Tied columns, their parents, and where their pairs of categories are."""
+        """Tied columns, their parents, and the slices of their pairs of categories."""
         at = 0
         for column, parent in self.edges:
             size = self.plain.sizes[column] * self.plain.sizes[parent]
@@ -75,29 +75,29 @@ class JoinedAxis:
         return replace(block, storage=codes)
 
     def expand(self, table: FloatArray, pairs: FloatArray) -> FloatArray:  # (axis.length, k)
-        """Costs of all places from those of categories (V, k) and of pairs of categories (pairs, k).
+        """Costs of all places, from costs of categories (V, k) and of pairs of categories (pairs, k).
 
         A tied cell whose parent is missing or unknown costs what it costs by itself; one that is missing or
         unknown itself costs nothing.
         """
         wide = self.plain.expand(table)
-        own = [wide[start:stop] for start, stop in pairwise(self.plain.offsets)]
+        tables = [wide[start:stop] for start, stop in pairwise(self.plain.offsets)]
         sizes, widths = self.plain.sizes, self.plain.widths
         for column, parent, part in self.parts():
             joint = np.zeros((widths[parent], widths[column], table.shape[1]))
-            joint[:, : sizes[column]] = own[column][: sizes[column]]
+            joint[:, : sizes[column]] = tables[column][: sizes[column]]
             joint[: sizes[parent], : sizes[column]] = pairs[part].reshape(sizes[parent], sizes[column], -1)
-            own[column] = joint.reshape(-1, table.shape[1])
-        return np.concatenate(own)
+            tables[column] = joint.reshape(-1, table.shape[1])
+        return np.concatenate(tables)
 
     def split(self, by_place: NDArray[Any]) -> tuple[IntArray, IntArray]:
-        """Counts of categories (k, V) and of pairs of categories (k, pairs), from those of all places."""
+        """Counts of categories (k, V) and of pairs of categories (k, pairs), from counts of all places."""
         k, sizes, widths = len(by_place), self.plain.sizes, self.plain.widths
-        own = [by_place[:, start:stop] for start, stop in pairwise(self.axis.offsets)]
+        counts = [by_place[:, start:stop] for start, stop in pairwise(self.axis.offsets)]
         pairs = np.zeros((k, self.pairs), dtype=by_place.dtype)
         for column, parent, part in self.parts():
-            joint = own[column].reshape(k, widths[parent], widths[column])
+            joint = counts[column].reshape(k, widths[parent], widths[column])
             pairs[:, part] = joint[:, : sizes[parent], : sizes[column]].reshape(k, -1)
-            own[column] = joint.sum(axis=1)
-        together = np.concatenate(own, axis=1) if own else by_place
+            counts[column] = joint.sum(axis=1)
+        together = np.concatenate(counts, axis=1) if counts else by_place
         return np.ascontiguousarray(self.plain.fold(together)), pairs

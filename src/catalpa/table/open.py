@@ -1,4 +1,4 @@
-"""Any table a user may hand over, opened as named columns of cells."""
+"""Open any supported table as named columns of cells."""
 
 from __future__ import annotations
 
@@ -24,37 +24,37 @@ from catalpa.table.schema import Dtype, Schema
 
 @dataclass(frozen=True)
 class Header:
-    """The columns of a table; ``records`` have their cells by name, in any order."""
+    """Column names of a table; ``records`` have their cells by name, in any order."""
 
     names: tuple[str, ...]
     named: bool
     records: bool = False
 
     def without(self, name: str | None) -> Header:
-        """The same columns but for one."""
+        """The same columns except one."""
         return self if name is None else replace(self, names=tuple(one for one in self.names if one != name))
 
     @property
     def sample(self) -> Any:
-        """The columns without rows, for scikit-learn to look at: it would open some tables once more."""
+        """A table without rows, for scikit-learn's validation, so that the table is not opened again."""
         if self.named:
             return pa.table({name: pa.nulls(0) for name in self.names})
         return np.empty((0, len(self.names)))
 
 
 class TablePreparation(Protocol):
-    """What is done to a table, or to each batch of one, before it is clustered."""
+    """Preparation of a table, or of each of its batches, before clustering."""
 
     def names(self, names: Sequence[str]) -> tuple[str, ...]:
-        """The columns that are clustered, of those of a table."""
+        """Names of the columns that are clustered, given those of the table."""
 
     def __call__(self, table: Table) -> Table:
-        """The table that is clustered."""
+        """The prepared table."""
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table in memory, opened: its names, where it came from, and one column of cells per name.
+    """A table in memory: names, library, and one column of cells per name.
 
     A column is read when it is first asked for and kept, so that infer and encode read it once.
     """
@@ -91,18 +91,18 @@ class Table:
         return Header(self.names, self.named, self.named and self.library == "dicts")
 
     def only(self, names: Sequence[str]) -> Table:
-        """Some of the columns, in this order."""
+        """Some columns, in this order."""
         if tuple(names) == self.names:
             return self
         return replace(self, names=tuple(names), sources=[self.native(name) for name in names])
 
     def native(self, name: str) -> Any:
-        """A column as its own library holds it."""
+        """A column in its own library."""
         return self.sources[self.names.index(name)]
 
     @property
     def frame(self) -> Any:
-        """The rows as a frame of the library that holds the columns; of Arrow where it is none of frames."""
+        """The rows as a frame of the table's library; of Arrow if that has no frames."""
         columns = dict(zip(self.names, self.sources, strict=True))
         if self.library == "pandas":
             import pandas as pd
@@ -119,16 +119,16 @@ class Table:
         return pa.table(columns)
 
     def at(self, rows: IntArray) -> Table:
-        """Some of the rows, as a table of their own."""
+        """Some of the rows, as a table."""
         columns = [_cells_at(column, rows) for column in self.sources]
         return replace(self, n_rows=len(rows), sources=columns)
 
     def arranged(self, schema: Schema) -> Table:
-        """Records in the schema's order, a key that none has as missing cells; other tables as they are."""
+        """Records in the schema's order, with missing cells for absent keys; other tables unchanged."""
         if self.names == schema.inputs or not (schema.named and self.header.records):
             return self
         if not set(self.names) <= set(schema.inputs):
-            return self  # to be refused, with the keys that fit never saw
+            return self  # an error that names the unknown keys
         there = dict(zip(self.names, self.sources, strict=True))
         absent = _objects([None] * self.n_rows)
         return replace(self, names=schema.inputs, sources=[there.get(name, absent) for name in schema.inputs])
@@ -155,7 +155,7 @@ def open_table(X: Any) -> Table:
             "sparse matrix to a dense array."
         )
     try:
-        # Lazy frames and series are let through, to be refused below in words of our own.
+        # Lazy frames and series pass here; errors below have clearer messages.
         frame = nw.from_native(X, pass_through=True, allow_series=True)
     except DuplicateError as error:
         labels = getattr(X, "column_names", None) or list(X.columns)
@@ -182,7 +182,7 @@ def join_tables(tables: Sequence[Table]) -> Table:
     if len(tables) == 1:
         return first
     parts = zip(*(table.sources for table in tables), strict=True)
-    sources = [_joined_column(first.library, list(own)) for own in parts]
+    sources = [_joined_column(first.library, list(pieces)) for pieces in parts]
     return replace(first, n_rows=sum(map(len, tables)), sources=sources)
 
 
@@ -197,23 +197,23 @@ def _joined_column(library: str, parts: list[Any]) -> Any:
         return pl.concat(parts, how="vertical_relaxed")
     if isinstance(parts[0], np.ndarray):
         return np.concatenate(parts)
-    # Batches may differ in their dictionaries, and one without any cell in its type.
+    # Batches may differ in dictionaries; an all-missing batch may differ in type.
     tables = [pa.table({"cells": part}) for part in parts]
     return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries().column(0)
 
 
 def _collected(frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
-    """The rows of a query in memory; tables on a cluster are refused."""
+    """The rows of a lazy query, in memory; raises an error for distributed tables."""
     library = str(frame.implementation)
     if library in ("dask", "pyspark", "pyspark[connect]"):
         load = ".compute()" if library == "dask" else ".toArrow()"
         raise UnsupportedTable(
-            f"The rows are on a cluster ({library}), and are needed in memory here. Give the table to fit or "
-            f"predict, which read it where it is, or load it first with {load}."
+            f"The table is distributed ({library}), but its rows are needed in memory here. Pass it to fit "
+            f"or predict, which support distributed tables, or load it first with {load}."
         )
     try:
         return frame.collect()
-    except Exception as error:  # every library has errors of its own
+    except Exception as error:  # each library raises errors of its own
         raise TableError(f"The query of {library} failed: {error}") from error
 
 
@@ -242,7 +242,7 @@ def _open_frame(frame: nw.DataFrame[Any]) -> Table:
 
 def _names(labels: Sequence[Any]) -> tuple[tuple[str, ...], bool]:
     if labels and all(isinstance(label, tuple) for label in labels):
-        # Columns of several levels, as a pivot makes them: one name of all its levels each.
+        # Multi-level columns, as from a pivot: one name from all levels.
         labels = ["_".join(str(level) for level in label if level != "") for label in labels]
         if len(set(labels)) < len(labels):
             raise _same_names(labels)
@@ -274,14 +274,14 @@ def _open_array(array: NDArray[Any]) -> Table:
             f"Found array with dim {array.ndim}, while a table has two: rows and columns. "
             f"The shape is {array.shape}."
         )
-    # The words of this and of other refusals are those that scikit-learn's checks of estimators look for.
+    # scikit-learn's estimator checks expect this wording.
     if array.dtype.kind == "c":
         raise UnsupportedTable(f"Complex data not supported\n{array!r:.200}\n")
     if isinstance(array, np.ma.MaskedArray):
         hidden = np.ma.getmaskarray(array)
-        array = np.array(array.data, dtype=object)  # only objects can hold None beside numbers
+        array = np.array(array.data, dtype=object)  # only object arrays hold None and numbers
         array[hidden] = None
-    plain = np.asfortranarray(array)  # columns are read several times, so each shall lie together
+    plain = np.asfortranarray(array)  # columns are read several times: contiguous is faster
     return Table(*_names(range(plain.shape[1])), "numpy", plain.shape[0], list(plain.T))
 
 
@@ -305,7 +305,7 @@ def _open_list(rows: Sequence[Any]) -> Table:
 
 
 def _check_rows(rows: Sequence[Any]) -> None:
-    """Refuse rows that have no cells by position."""
+    """Raise an error for rows whose cells have no positions."""
     for at, row in enumerate(rows):
         kind = type(row).__name__
         if isinstance(row, str | bytes) or not hasattr(row, "__len__") or getattr(row, "ndim", 1) == 0:
@@ -320,11 +320,11 @@ def _check_rows(rows: Sequence[Any]) -> None:
 
 
 def _plain_row(row: Any) -> Any:
-    """A row of a frame by its names, if it has any; other rows as they are."""
+    """A row of a frame by name, if it has names; other rows unchanged."""
     if not type(row).__module__.startswith("pandas") or getattr(row, "ndim", 0) != 1:
         return row
     labels = list(getattr(row, "index", ()))
-    # A series looks among its labels, which may be numbers: only an array is read by position.
+    # A series is indexed by label, an array by position.
     cells = list(getattr(row, "array", row))
     return dict(zip(labels, cells, strict=True)) if _all_text(labels) else cells
 
@@ -340,20 +340,20 @@ def _open_dicts(rows: Sequence[Mapping[Any, Any]]) -> Table:
 
 
 def _cells_at(column: Any, rows: IntArray) -> Any:
-    if hasattr(column, "iloc"):  # pandas, whose own brackets look rows up by their labels
+    if hasattr(column, "iloc"):  # pandas indexes rows by label
         return column.iloc[rows]
     return column.take(rows) if isinstance(column, pa.Array | pa.ChunkedArray) else column[rows]
 
 
 def _objects(cells: list[Any]) -> NDArray[Any]:
     column = np.empty(len(cells), dtype=object)
-    for row, cell in enumerate(cells):  # a slice would spread lists and arrays over the rows
+    for row, cell in enumerate(cells):  # a slice would broadcast lists and arrays
         column[row] = cell
     return column
 
 
 def read_column(library: str, name: str, column: Any) -> Cells:
-    """The cells of one column, whatever library holds it; what a recipe made of it is an Arrow array."""
+    """The cells of one column, of any library."""
     if isinstance(column, pa.Array | pa.ChunkedArray):
         return read_arrow(name, column, _arrow_dtype(column))
     if library == "pandas":
@@ -378,15 +378,15 @@ def _read_pandas(name: str, series: Any) -> Cells:
         return _read_pandas_category(name, series)
     if isinstance(dtype, np.dtype) or type(dtype).__name__ == "SparseDtype":
         return read_numpy(name, series.to_numpy(), Dtype(str(dtype)))
-    # pandas calls its strings "string" whoever stores them; decode needs to know who did.
+    # pandas calls all string types "string"; decode needs the storage.
     storage = getattr(dtype, "storage", None)
     text = f"string[{storage}]" if storage and str(dtype) == "string" else str(dtype)
     if type(dtype).__name__ in ("PeriodDtype", "IntervalDtype"):  # Arrow has no such types
         series = series.astype("object").map(str, na_action="ignore")
     try:
-        # The array itself, if Arrow knows what to ask it for: a series would look among its labels first.
-        own = series.array
-        cells = pa.array(own if hasattr(own, "__arrow_array__") else series, from_pandas=True)
+        # The array itself if Arrow can convert it: a series would be indexed by label.
+        array = series.array
+        cells = pa.array(array if hasattr(array, "__arrow_array__") else series, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError):
         return read_objects(name, series.to_numpy(dtype=object), Dtype(text))
     return read_arrow(name, cells, Dtype(text))
@@ -416,7 +416,7 @@ def _read_polars(name: str, series: Any) -> Cells:
         return replace(read_arrow(name, series.to_arrow(), dtype), family=CellKind.LISTED)
     if kind in ("Object", "Int128", "UInt128"):  # Arrow takes none of them
         return read_objects(name, _objects(series.to_list()), Dtype(kind))
-    if kind.startswith("Categorical"):  # an older polars tells behind it how they are sorted
+    if kind.startswith("Categorical"):  # older polars append the sort order
         kind = "Categorical"
     elif series.dtype.is_nested() and not kind.startswith(("List", "Array")):
         raise unsupported_cells(name, f"values of type {kind}")

@@ -1,4 +1,4 @@
-"""One column of any library read as cells: which way it is read, by column or cell by cell.
+"""Read one column of any library as cells, by column or cell by cell.
 
 What a cell means is in ``cell_types``; whole columns are read by their different values where Arrow has them.
 """
@@ -59,12 +59,12 @@ _ZONE = attrgetter("tzinfo")
 def _read_numbers(
     name: str, numbers: NDArray[Any], dtype: Dtype, absent: NDArray[np.bool_] | None = None
 ) -> Numbers:
-    """Numbers with NaN taken as missing; infinity is refused."""
-    if not numbers.dtype.isnative:  # Arrow and the core read the processor's own order of bytes
+    """Numbers, with NaN as missing; raises an error for infinity."""
+    if not numbers.dtype.isnative:  # Arrow and the core need native byte order
         numbers = numbers.astype(numbers.dtype.newbyteorder("="))
     if numbers.dtype.kind != "f":
         return Numbers(CellKind.INTEGER, dtype, numbers, absent)
-    if numbers.dtype not in (np.float32, np.float64):  # halves and long doubles, which Arrow cannot pack
+    if numbers.dtype not in (np.float32, np.float64):  # half and long doubles, which Arrow cannot encode
         numbers = numbers.astype(np.float64)
     finite = np.isfinite(numbers)
     if finite.all():
@@ -72,7 +72,7 @@ def _read_numbers(
     missing = np.isnan(numbers) if absent is None else np.isnan(numbers) | absent
     if np.isinf(numbers[~missing]).any():
         raise infinite_numbers(name)
-    # 0 instead of nan: nan is no whole number, and would make a float column of whole numbers a measured one.
+    # 0, as NaN would make a column of whole numbers look fractional.
     return Numbers(CellKind.FLOAT, dtype, np.where(missing, 0, numbers), missing)
 
 
@@ -134,7 +134,7 @@ def _packed(name: str, array: pa.Array) -> pa.DictionaryArray:
     width = np.int32 if pa.types.is_string(array.type) else np.int64
     places: NDArray[Any] = np.frombuffer(array.buffers()[1], dtype=width)
     ends = places[array.offset : array.offset + len(array) + 1]
-    # Do texts lie one behind the other? That the last ends inside its bytes Arrow has looked at.
+    # Are offsets ascending? Arrow has checked that the last one is inside the buffer.
     if (ends[1:] < ends[:-1]).any():
         _validate(name, array)
     packed = array.dictionary_encode()
@@ -146,7 +146,7 @@ def _packed(name: str, array: pa.Array) -> pa.DictionaryArray:
 
 
 def _validate(name: str, array: pa.Array) -> None:
-    """Refuse places beyond a dictionary and bytes that are no text: nobody else looks for them."""
+    """Raise an error for indices outside a dictionary and for invalid UTF-8, which nobody checks later."""
     try:
         if pa.types.is_dictionary(array.type) and _points_inside(array):
             array.dictionary.validate(full=True)
@@ -160,17 +160,17 @@ def _validate(name: str, array: pa.Array) -> None:
 
 
 def _points_inside(array: pa.DictionaryArray) -> bool:
-    """Whether no cell is missing and all point into the dictionary, which NumPy sees long before Arrow."""
+    """True if no index is missing and all are valid; NumPy checks this faster than Arrow."""
     array.validate()  # the lengths of its parts
     if array.indices.null_count or not len(array):
-        return False  # what stands at a missing cell may be anything
+        return False  # the index of a missing cell is undefined
     places = np.asarray(array.indices)
-    # Without a sign a place before the first is far behind the last.
+    # As unsigned integers, negative indices are too large.
     return int(places.view(f"u{places.itemsize}").max()) < len(array.dictionary)
 
 
 def _one_chunk(name: str, cells: Any) -> pa.Array:
-    """The cells as one array of a type that is read below."""
+    """The cells as one array of a supported type."""
     if isinstance(cells, pa.ChunkedArray):
         if pa.types.is_dictionary(cells.type) and cells.num_chunks != 1:
             return _joined_dictionaries(name, [_plain_storage(chunk) for chunk in cells.chunks], cells.type)
@@ -179,7 +179,7 @@ def _one_chunk(name: str, cells: Any) -> pa.Array:
 
 
 def _plain_storage(array: pa.Array) -> pa.Array:
-    """The array without extension types, runs and views, which hold the same cells in another way."""
+    """The array without extension types, run-end encoding and views."""
     if isinstance(array, pa.ExtensionArray):
         array = array.storage
     kind = array.type
@@ -197,7 +197,7 @@ def _plain_storage(array: pa.Array) -> pa.Array:
 def _joined_dictionaries(
     name: str, chunks: Sequence[pa.DictionaryArray], kind: pa.DictionaryType
 ) -> pa.DictionaryArray:
-    """Chunks on one dictionary: each may number its categories in its own way."""
+    """Chunks with one dictionary, as each may number its categories differently."""
     if not chunks:
         return pa.array([], kind)
     for chunk in chunks:
@@ -223,7 +223,7 @@ def _unified(name: str, cells: pa.ChunkedArray) -> pa.DictionaryArray:
 
 
 def _all_words(name: str, dictionaries: Sequence[pa.Array], *, ordered: bool) -> pa.Array:
-    """The different values of several dictionaries; ordered ones in the only order that keeps all."""
+    """The distinct values of several dictionaries; ordered ones in the only order consistent with all."""
     present = [one.drop_null() for one in dictionaries]
     different: pa.Array = pa.concat_arrays(present).unique()
     if not ordered or all(one.equals(present[0]) for one in present):
@@ -246,7 +246,7 @@ def _read_dictionary(name: str, array: pa.DictionaryArray, dtype: Dtype) -> Dict
 
 
 def _read_arrow_lists(name: str, array: pa.Array, dtype: Dtype) -> DictionaryCells:
-    """Lists by the different items that they hold."""
+    """List cells, by their distinct items."""
     items = read_arrow(name, pc.list_flatten(array), Dtype("")).coded()
     if items.family is CellKind.LISTS:
         raise unsupported_cells(name, "a list inside a list")
@@ -272,7 +272,7 @@ def read_objects(name: str, cells: NDArray[Any], dtype: Dtype) -> Cells:
     if np.ndarray in classes and any(isinstance(cell, np.ndarray) and not cell.ndim for cell in cells):
         cells = _unpacked(cells)  # arrays without dimensions hold one value
         classes = {kind for kind in set(map(type, cells)) if not _is_missing_class(kind)}
-    # nan is a float, and what pandas has in place of a list that is missing.
+    # pandas uses NaN, a float, for a missing list.
     if any(map(holds_several, classes)) and all(holds_several(type(c)) or _is_missing(c) for c in cells):
         return _read_lists(name, cells, dtype)
     if _is_one_type(classes, cells):
@@ -302,12 +302,12 @@ def _unpacked(cells: NDArray[Any]) -> NDArray[Any]:
 
 
 def _is_one_type(classes: set[type], cells: NDArray[Any]) -> bool:
-    """Whether Arrow reads cells of these classes as one type, and none as another than it is alone."""
+    """True if Arrow reads cells of these classes as one type without converting any of them."""
     if classes <= _TEXTS | {float} or classes <= _NUMBERS:  # a float beside text is nan
         return True
     without_nan = classes - {float}
     if without_nan in ({datetime}, {time}):
-        # Arrow takes the zone of the first for all.
+        # Arrow applies the time zone of the first to all.
         try:
             return set(map(_ZONE, cells)) == {None}
         except AttributeError:  # of missing cells
@@ -316,14 +316,14 @@ def _is_one_type(classes: set[type], cells: NDArray[Any]) -> bool:
 
 
 def _read_lists(name: str, cells: Any, dtype: Dtype) -> DictionaryCells:
-    """Cells that hold several values each; in which order, and how often, does not count."""
+    """List cells; order and repetition of items do not matter."""
     keys = (items_of(name, cell) if holds_several(type(cell)) else None for cell in cells)
     values, codes = _factorized(keys)
     return DictionaryCells(CellKind.LISTS if values else CellKind.EMPTY, dtype, values, codes)
 
 
 def _read_cells(name: str, cells: Any, dtype: Dtype) -> Cells:
-    """Cells one by one, of whatever types; equal ones are looked at once."""
+    """Cells one by one, of any types; each distinct one is converted once."""
     places: dict[Any, int] = {}  # of categories
     known: dict[Any, int] = {}  # codes of cells
     families: set[CellKind] = set()
@@ -342,23 +342,23 @@ def _read_cells(name: str, cells: Any, dtype: Dtype) -> Cells:
                 yield code(cell)
                 continue
             same = (kind, cell)
-            found = known.get(same)
-            if found is None:
-                found = known[same] = code(cell)
-            yield found
+            place = known.get(same)
+            if place is None:
+                place = known[same] = code(cell)
+            yield place
 
     coded = np.fromiter(codes(), dtype=np.int64, count=len(cells))
     values = [key[1] for key in places]
     family = joined_kind(families)
     if family in NUMBER_KINDS:
         return _numbers_of(family, dtype, values, coded)
-    # No Arrow type holds them all: decode gives the text, but whoever asks is told that it means moments.
+    # No Arrow type holds them all: decode returns text, but the dtype records that they are dates.
     dtype = replace(dtype, inner=family.value) if family is CellKind.MOMENT else dtype
     return DictionaryCells(family, dtype, values, coded)
 
 
 def _numbers_of(family: CellKind, dtype: Dtype, values: list[Any], codes: IntArray) -> Cells:
-    """The cells as numbers if a type of NumPy holds all of them exactly, otherwise coded."""
+    """The cells as numbers if a NumPy dtype holds all of them exactly, otherwise dictionary-encoded."""
     absent = codes < 0 if (codes < 0).any() else None
     low, high = min(values), max(values)
     if family is CellKind.INTEGER:
@@ -366,14 +366,14 @@ def _numbers_of(family: CellKind, dtype: Dtype, values: list[Any], codes: IntArr
     else:
         holders = {"float64": all(abs(value) <= LARGEST_EXACT or value == float(value) for value in values)}
     for holder, exact in holders.items():
-        if exact:  # one entry more, which code -1 of a missing cell reads
+        if exact:  # an extra last entry, which code -1 (missing) reads
             return Numbers(family, dtype, np.array([*values, 0], dtype=holder)[codes], absent)
     return DictionaryCells(family, dtype, values, codes)
 
 
 def _factorized(keys: Iterable[Any]) -> tuple[list[Any], IntArray]:
-    """The different keys in the order of their first cells, and the place of each cell's among them."""
+    """Distinct keys in order of appearance, and the index of each cell's key."""
     places: dict[Any, int] = {}
-    found = (MISSING_CODE if key is None else places.setdefault(key, len(places)) for key in keys)
-    codes = np.fromiter(found, dtype=np.int64)  # before the places are listed
+    place_of_each = (MISSING_CODE if key is None else places.setdefault(key, len(places)) for key in keys)
+    codes = np.fromiter(place_of_each, dtype=np.int64)  # before the places are listed
     return list(places), codes

@@ -1,4 +1,4 @@
-"""What fit learned about a table: its columns, their kinds and categories, as one JSON-able value.
+"""What fit learned about a table: columns, kinds and categories, serialisable as JSON.
 
 And the settings by which it was learned.
 """
@@ -41,7 +41,7 @@ UnknownPolicy: TypeAlias = Literal["ignore", "warn", "error"]
 
 @dataclass(frozen=True)
 class TableSettings:
-    """Everything a user may say about how a table is read; ``infer`` tells what the settings mean."""
+    """Settings of how a table is read; see ``infer``."""
 
     categorical_features: CategoricalFeatures = None
     missing: MissingPolicy = "category"
@@ -49,7 +49,7 @@ class TableSettings:
     numbers: NumbersPolicy = "keep"
     bins: int | None = None
     n_jobs: int | None = None
-    # The shape of numbers is told from this many rows, drawn with ``search_seed``; None takes all.
+    # Sample size for the distribution of numbers, drawn with ``search_seed``; None: all rows.
     search_rows: int | None = None
     search_seed: int = 0
 
@@ -58,9 +58,9 @@ class TableSettings:
             raise ParameterError(f"missing is {self.missing!r}; it can be 'category', 'ignore' or 'error'.")
         if self.numbers not in ("keep", "refuse", "shape"):
             raise ParameterError(f"numbers is {self.numbers!r}; it can be 'keep', 'refuse' or 'shape'.")
-        whole = isinstance(self.bins, int | np.integer) and not isinstance(self.bins, bool)
-        if self.bins is not None and not (whole and self.bins >= 2):
-            raise ParameterError(f"bins is {self.bins!r}; it has to be None or a whole number of at least 2.")
+        integral = isinstance(self.bins, int | np.integer) and not isinstance(self.bins, bool)
+        if self.bins is not None and not (integral and self.bins >= 2):
+            raise ParameterError(f"bins is {self.bins!r}; it must be None or a whole number of at least 2.")
 
 
 class ColumnKind(StrEnum):
@@ -73,7 +73,7 @@ class ColumnKind(StrEnum):
 
 @dataclass(frozen=True)
 class Origin:
-    """What a column was made from, if it is none of the table's own."""
+    """The column that a derived column was made from."""
 
     column: str  # the table's column
     # "year", "month", "weekday" or "hour" of its dates; "holds" asks whether its lists hold ``item``.
@@ -87,7 +87,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its name, kind, and categories or range.
+    """One column: name, kind, and categories or range.
 
     Attributes
     ----------
@@ -127,43 +127,43 @@ class Column:
 
     @property
     def known(self) -> tuple[Category, ...]:
-        """The categories that are not the missing one."""
+        """The categories without the missing one."""
         return self.categories[: self.missing_code]
 
     @property
     def ranked(self) -> int:
-        """How many categories stand in order: none of a nominal column, and never that of missing cells."""
+        """Number of ordered categories: 0 for a nominal column; the missing one does not count."""
         return len(self.known) if self.kind is ColumnKind.ORDINAL else 0
 
     @property
     def binned(self) -> bool:
-        """Whether the categories are intervals of numbers."""
+        """True if the categories are intervals of numbers."""
         return self.edges is not None
 
     @property
     def missing_code(self) -> int | None:
-        """Code of the category of missing cells, None if the column has no such category."""
+        """Code of the missing category, or None."""
         return self.size - 1 if self.categories and self.categories[-1] is None else None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without ``codes``, which are made again: their keys are pairs, and skops knows no such keys."""
+        """Without ``codes``, which are recomputed: their keys are pairs, which skops cannot store."""
         return {name: value for name, value in self.__dict__.items() if name != "codes"}
 
     @cached_property
     def codes(self) -> Mapping[Key, int]:
-        """Code of each category that is not the missing one."""
+        """Code of each category except the missing one."""
         return {category_key(value): at for at, value in enumerate(self.categories) if value is not None}
 
     @cached_property
     def readings(self) -> Mapping[Key, int]:
-        """Code of each category that is text, by what it says; what two of them say is left out."""
+        """Code of each text category by its parsed value; ambiguous ones are omitted."""
         texts = {at: value for at, value in enumerate(self.categories) if isinstance(value, str)}
         said = {at: category_key(read_text(text)) for at, text in texts.items()}
         times = Counter(said.values())
         return {key: at for at, key in said.items() if times[key] == 1}
 
     def code_of(self, value: Category) -> int | None:
-        """The code of a value, None if fit saw no such category.
+        """The code of a value, or None if it was not seen at fit.
 
         A value that is not known as it is may be known as another type. Text is never compared with other
         text by what it says: "1.10" and "1.1" may be versions.
@@ -183,7 +183,7 @@ class Column:
         return self.readings.get(key)
 
     def describe(self) -> str:
-        """A few words about the column, for people."""
+        """A short description of the column."""
         if self.kind is ColumnKind.NUMERIC:
             beyond = ", clipped beyond" if self.clipped else ""
             return f"{self.low:.6g} to {self.high:.6g}{beyond}"
@@ -193,7 +193,7 @@ class Column:
 
 @dataclass(frozen=True, repr=False)
 class Schema:
-    """The columns of a table as fit saw them, and every decision taken about them.
+    """The columns of a table at fit, and the decisions made about them.
 
     Attributes
     ----------
@@ -219,7 +219,7 @@ class Schema:
 
     columns: tuple[Column, ...]
     missing: MissingPolicy = "category"
-    decisions: tuple[str, ...] = field(default=(), compare=False)  # words, not what the columns are
+    decisions: tuple[str, ...] = field(default=(), compare=False)  # explanations, not part of the schema
     library: str = field(default="list", compare=False)  # two tables may have the same columns
     named: bool = True
 
@@ -229,7 +229,7 @@ class Schema:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The columns of the table, of which one may have become several here."""
+        """The columns of the table; derived columns are replaced by their origin."""
         sources = (column.name if column.origin is None else column.origin.column for column in self.columns)
         return tuple(dict.fromkeys(sources))
 
@@ -245,13 +245,13 @@ class Schema:
 
     @property
     def declared_orders(self) -> list[str]:
-        """Columns whose order was declared and says something."""
-        # Of two categories any order says the same; bins were made by us, and nobody declared them.
+        """Columns with a declared order of more than two categories."""
+        # With two categories the order is irrelevant; bins were not declared by the user.
         return [column.name for column in self.categorical if not column.binned and column.ranked > 2]
 
     @property
     def axis(self) -> Axis:
-        """Places of the categories of the categorical columns, without holes."""
+        """Places of the categories of the categorical columns, without special places."""
         return Axis(tuple(column.size for column in self.categorical))
 
     @property
@@ -262,14 +262,14 @@ class Schema:
         return Scaling(low, high, np.array([column.clipped for column in self.numeric], dtype=np.bool_))
 
     def to_dict(self) -> dict[str, Any]:
-        """The schema as plain JSON values; ``from_dict`` gives back an equal schema."""
+        """The schema as JSON values; ``from_dict`` returns an equal schema."""
         from catalpa.table.schema_json import schema_to_dict  # it is made of what is here
 
         return schema_to_dict(self)
 
     @classmethod
     def from_dict(cls, state: Mapping[str, Any]) -> Schema:
-        """The schema that ``to_dict`` described.
+        """The schema that ``to_dict`` returned.
 
         Examples
         --------
@@ -305,7 +305,7 @@ class Schema:
 
 
 def places_in(schema: Schema, wider: Schema) -> IntArray:  # (V,)
-    """Where each place of the schema's axis is on the axis of a wider one."""
+    """Index of each place of the schema's axis on the axis of a wider schema."""
     columns = zip(schema.categorical, wider.categorical, wider.axis.offsets, strict=False)
     places = [
         # The category of missing cells stays the last.

@@ -1,4 +1,4 @@
-"""A schema as JSON values and back, every value checked: what comes back may have been in other hands."""
+"""Conversion of a schema to and from JSON values, with validation of every value."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from catalpa.errors import TableError
 from catalpa.table.derived import HOLDS, PARTS
 from catalpa.table.schema import Category, Column, ColumnKind, Dtype, Origin, Schema, category_key
 
-LARGEST = sys.float_info.max  # number that may be a category
+LARGEST = sys.float_info.max  # or a number
 MISSING = ("category", "ignore", "error")
 
 
 def schema_to_dict(schema: Schema) -> dict[str, Any]:
-    """The schema as plain JSON values."""
+    """The schema as JSON values."""
     return {
         "columns": [_column_state(column) for column in schema.columns],
         "missing": schema.missing,
@@ -36,7 +36,7 @@ def _column_state(column: Column) -> dict[str, Any]:
 
 
 def schema_from_dict(state: Mapping[str, Any]) -> Schema:
-    """The schema that ``schema_to_dict`` described."""
+    """The schema that ``schema_to_dict`` returned."""
     if not isinstance(state, Mapping):
         raise _unreadable("it", f"{state!r:.60}, not a dictionary")
     of = partial(_of_type, state, "")
@@ -84,7 +84,7 @@ def _origin(state: dict[str, Any], owner: str) -> Origin:
 
 
 def _check_together(column: Column, owner: str) -> None:
-    """Refuse parts that are each in order and do not belong together."""
+    """Raise an error for parts that are valid alone but inconsistent."""
     if column.low > column.high:
         raise _unreadable(f"{owner}.low", f"{column.low:g}, above the largest number {column.high:g}")
     if column.kind is ColumnKind.NUMERIC and (column.categories or column.binned):
@@ -105,7 +105,7 @@ def _dtype(state: dict[str, Any], owner: str) -> Dtype:
 
 
 def _categories(values: Any, owner: str) -> tuple[Category, ...]:
-    """Categories of which no two are the same; only the last may be that of missing cells."""
+    """Distinct categories; only the last may be the missing one."""
     for at, value in enumerate(values):
         finite = type(value) in (int, float) and abs(value) <= LARGEST
         plain = type(value) in (str, bool) or finite
@@ -117,7 +117,7 @@ def _categories(values: Any, owner: str) -> tuple[Category, ...]:
 
 
 def _shown(value: object) -> str:
-    # Python writes no whole number of more than 4 300 digits.
+    # Python formats at most 4,300 digits.
     return "a number beyond the largest float" if type(value) is int else repr(value)
 
 
@@ -132,7 +132,7 @@ def _number(value: object, owner: str) -> float:
     if type(value) is int and abs(value) <= 2**1023:
         return float(value)
     if type(value) is not float or not math.isfinite(value):
-        raise _unreadable(owner, f"{value!r:.60}, which is no finite number")
+        raise _unreadable(owner, f"{value!r:.60}, which is not a finite number")
     return value
 
 
@@ -141,7 +141,7 @@ def _of_type(state: Mapping[str, Any], owner: str, name: str, *kinds: type) -> A
     if name not in state:
         raise _unreadable(place, "not there")
     value = state[name]
-    # True is a whole number to Python, and none here.
+    # bool is a subclass of int.
     if type(value) not in kinds:
         raise _unreadable(place, f"{value!r:.60}")
     return value

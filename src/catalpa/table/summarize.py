@@ -1,4 +1,4 @@
-"""What some rows of a table say about its columns, and what looks odd; what several batches say adds."""
+"""Summarise the columns of a table, and report what looks suspicious; summaries of batches can be added."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from catalpa.table.schema import (
     category_key,
 )
 
-FEW = 20  # whole numbers with more different values than this are measured, not categories
+FEW = 20  # whole numbers with more distinct values are numeric, not categories
 MAX_CATEGORIES = 1000  # a nominal column with more categories is warned about
-IDENTIFIER_ROWS = 20  # from this many rows on, (nearly) all rows different looks like an identifier
-NEARLY_ALL = 0.9  # share of cells that are different in a column of names or free texts
-MANY_NUMBERS = 20  # different numbers of a column from which it is no list of grades
-FEW_WORDS = 3  # different words among them that stand for "no number"
-LOOKED_AT = 50 * FEW  # cells that tell many numbers from few, so that no tally of millions is made
+IDENTIFIER_ROWS = 20  # from this many rows on, an (almost) unique column looks like an identifier
+NEARLY_ALL = 0.9  # share of distinct cells in a column of names or free text
+MANY_NUMBERS = 20  # distinct numbers of a column, from which it is numeric
+FEW_WORDS = 3  # distinct words among them that mark missing numbers
+LOOKED_AT = 50 * FEW  # sample that distinguishes many distinct numbers from few
 
 LOOK_FIRST = "catalpa.look(X) lists what is in a table, and recipe=catalpa.look(X).recipe mends it."
 
@@ -42,7 +42,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?")
 
 @dataclass(frozen=True)
 class Summary:
-    """Rows, missing cells, range and different values of a column.
+    """Row count, missing cells, range and distinct values of a column.
 
     ``tally`` is None for numbers whose different values were too many, or not asked for; ``total`` is the sum
     of whole numbers.
@@ -54,7 +54,7 @@ class Summary:
     n: int
     missing: int
     tally: Tally | None
-    whole: bool = False
+    integral: bool = False
     low: float = np.inf
     high: float = -np.inf
     total: int = 0
@@ -68,7 +68,7 @@ class Summary:
         return self.family in NUMBER_KINDS and self.present > 0
 
     def __add__(self, other: Summary) -> Summary:
-        # A batch of missing cells only says nothing about the type of a column.
+        # An all-missing batch has no information about the type.
         family = self.family if self.family is other.family else _joined(self, other)
         tally = None if self.tally is None or other.tally is None else self.tally + other.tally
         return Summary(
@@ -78,7 +78,7 @@ class Summary:
             self.n + other.n,
             self.missing + other.missing,
             tally,
-            all(part.whole for part in (self, other) if part.present),
+            all(part.integral for part in (self, other) if part.present),
             min(self.low, other.low),
             max(self.high, other.high),
             self.total + other.total,
@@ -92,7 +92,7 @@ def _joined(one: Summary, other: Summary) -> CellKind:
         return other.family
     family = joined_kind((one.family, other.family))
     lists = CellKind.LISTS in (one.family, other.family)
-    # Of many numbers the different ones are not kept, and cannot be categories beside others.
+    # Many distinct numbers are not stored, so they cannot become categories.
     if family is CellKind.MIXED and (lists or one.tally is None or other.tally is None):
         raise TableError(
             f"Column {one.name!r} holds {one.family.value} in some rows and "
@@ -114,31 +114,31 @@ def _joined_dtype(one: Summary, other: Summary) -> Dtype:
 
 
 def _summarize(name: str, cells: Cells, *, every_value: bool) -> Summary:
-    """Summarize one column; ``every_value`` keeps all different numbers, however many."""
-    summary = Summary(name, cells.family, cells.dtype, len(cells), cells.missing, Counter(), whole=True)
+    """Summarise one column; ``every_value`` keeps all distinct numbers."""
+    summary = Summary(name, cells.family, cells.dtype, len(cells), cells.missing, Counter(), integral=True)
     if not isinstance(cells, Numbers):
-        return _with_range(replace(summary, tally=_tally(cells), whole=False))
+        return _with_range(replace(summary, tally=_tally(cells), integral=False))
     present = cells.present
     if len(present) == 0:
         return summary
-    whole = cells.family is CellKind.INTEGER or bool((np.floor(present) == present).all())
-    wanted = every_value or (whole and len(np.unique(present[:LOOKED_AT])) <= FEW)
+    integral = cells.family is CellKind.INTEGER or bool((np.floor(present) == present).all())
+    wanted = every_value or (integral and len(np.unique(present[:LOOKED_AT])) <= FEW)
     tally = _tally(cells.coded()) if wanted else None
     low, high = float(present.min()), float(present.max())
     # Only if it is exact: ends as floats, and a sum of 64 bits, taken from the lowest number on.
     exact = cells.family is CellKind.INTEGER and max(-low, high) <= LARGEST_EXACT and high - low < 2**31
     first = int(low) if exact else 0
     total = int((present.astype(np.int64) - first).sum()) + first * len(present) if exact else 0
-    return replace(summary, tally=tally, whole=whole, low=low, high=high, total=total)
+    return replace(summary, tally=tally, integral=integral, low=low, high=high, total=total)
 
 
 def _with_range(summary: Summary) -> Summary:
-    """The summary of coded cells with the range of those that are numbers, which no type of NumPy holds."""
+    """The summary with the range of dictionary-encoded numbers, which no NumPy dtype holds."""
     if not summary.is_number:
         return summary
     values = [value for _, value in summary.tally or ()]
-    whole = all(value == int(value) for value in values)
-    return replace(summary, whole=whole, low=float(min(values)), high=float(max(values)))
+    integral = all(value == int(value) for value in values)
+    return replace(summary, integral=integral, low=float(min(values)), high=float(max(values)))
 
 
 def _tally(cells: DictionaryCells) -> Tally:
@@ -152,7 +152,7 @@ def _tally(cells: DictionaryCells) -> Tally:
 
 @dataclass(frozen=True)
 class TableSummary:
-    """A summary of every column, those that the user listed as categories, and where the table came from."""
+    """Summaries of all columns, the columns listed as categorical, and the library of the table."""
 
     summaries: tuple[Summary, ...]
     listed: frozenset[str] | None  # None leaves the decision to the values
@@ -176,7 +176,7 @@ class TableSummary:
 
 
 def digest(X: Any, settings: TableSettings) -> TableSummary:
-    """Digest one batch of rows: the different values of the columns are kept, never the rows.
+    """Summarise one batch of rows; only distinct values are stored, never rows.
 
     The settings say which values will be asked for when the schema is decided.
     """
@@ -192,7 +192,7 @@ def digest(X: Any, settings: TableSettings) -> TableSummary:
 
 
 def _listed_columns(names: tuple[str, ...], features: CategoricalFeatures) -> frozenset[str] | None:
-    """Names that ``categorical_features`` lists; None when it leaves the decision to the values."""
+    """Names listed in ``categorical_features``; None if the values decide."""
     if features is None:
         return None
     if isinstance(features, str):
@@ -233,10 +233,10 @@ def _one_listed(names: tuple[str, ...], item: Any) -> str:
 
 
 def suspicious_columns(columns: Sequence[tuple[Column, Summary]]) -> Iterator[str]:
-    """Sentences on columns that say little or were taken in another way than meant, each with its cure."""
+    """Sentences about uninformative or possibly misread columns; each says how to fix it."""
     nominal, summaries = [(c, s) for c, s in columns if c.kind is ColumnKind.NOMINAL], [s for _, s in columns]
     wide = [f"{c.name!r} ({c.size})" for c, _ in nominal if c.size > MAX_CATEGORIES]
-    words = {s.name: found for s in summaries if (found := _words_among_numbers(s))}
+    words = {s.name: texts for s in summaries if (texts := _words_among_numbers(s))}
     written = {s.name: signs for s in summaries if (signs := fractions_as_text(s))}
     if wide:
         yield (
@@ -245,20 +245,20 @@ def suspicious_columns(columns: Sequence[tuple[Column, Summary]]) -> Iterator[st
         )
     if alike := [c.name for c, s in nominal if _is_nearly_unique(s) and c.name not in (*words, *written)]:
         yield (
-            f"Every row, or nearly every one, is different in {alike}: names and free texts say nothing "
-            f"about clusters. {_how_to_drop(alike)}"
+            f"(Almost) unique per row: {alike}. Identifiers, names and free texts carry no information about "
+            f"clusters. {_how_to_drop(alike)}"
         )
     if counting := [s.name for s in summaries if _counts_rows(s)]:
         yield (
-            f"The numbers in {counting} count the rows: identifiers say nothing about clusters. "
+            f"The numbers in {counting} count the rows: identifiers carry no information about clusters. "
             f"{_how_to_drop(counting)}"
         )
     yield from _odd_fractions(written)
     if words:
-        told = "; ".join(f"{', '.join(map(repr, found))} in {name!r}" for name, found in words.items())
+        examples = "; ".join(f"{', '.join(map(repr, texts))} in {name!r}" for name, texts in words.items())
         yield (
-            f"The texts are numbers except for {told}, and were taken as categories. If that stands "
-            "for a missing cell, say so: --na of the command or read_table(..., na=[...]); in a frame, "
+            f"The texts are numbers except for {examples}, and were taken as categories. If they mark "
+            "missing values, use --na of the command or read_table(..., na=[...]); in a frame, "
             "pandas.to_numeric(column, errors='coerce')."
         )
     if empty := [s.name for s in summaries if not s.present]:
@@ -286,21 +286,21 @@ def _odd_fractions(written: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
 
 
 def _how_to_drop(names: Sequence[str]) -> str:
-    told = shlex.quote(",".join(names))
-    return f"Drop the columns: X.drop(columns={list(names)!r}), or --drop {told} of the command."
+    option = shlex.quote(",".join(names))
+    return f"Drop the columns: X.drop(columns={list(names)!r}), or --drop {option} of the command."
 
 
 def _is_nearly_unique(summary: Summary) -> bool:
-    """Whether a column of text looks like names, free texts or identifiers."""
-    # A date is no identifier, though every row may have its own.
+    """True if a text column looks like names, free text or identifiers."""
+    # A date is not an identifier, even if unique per row.
     if summary.present < IDENTIFIER_ROWS or summary.family is CellKind.MOMENT or summary.is_number:
         return False
     return len(summary.tally or ()) >= NEARLY_ALL * summary.present
 
 
 def _counts_rows(summary: Summary) -> bool:
-    """Whether whole numbers run from the smallest to the largest, one each row."""
-    if not summary.is_number or not summary.whole or summary.missing or summary.n < IDENTIFIER_ROWS:
+    """True if whole numbers run from the smallest to the largest, one per row."""
+    if not summary.is_number or not summary.integral or summary.missing or summary.n < IDENTIFIER_ROWS:
         return False
     low, high = int(summary.low), int(summary.high)
     # Numbers that repeat could fill the same range, but hardly with this sum.
@@ -308,14 +308,14 @@ def _counts_rows(summary: Summary) -> bool:
 
 
 def _words_among_numbers(summary: Summary) -> list[str]:
-    """The few words in a column of text that holds many numbers otherwise."""
+    """The few words in a text column that otherwise contains many numbers."""
     texts = [str(text) for _, text in summary.tally or ()] if summary.family is CellKind.TEXT else []
     words = [text for text in texts if not _NUMBER.fullmatch(text)]
     return sorted(words) if len(texts) - len(words) > MANY_NUMBERS and len(words) <= FEW_WORDS else []
 
 
 def same_spelling(summary: Summary) -> tuple[str, str] | None:
-    """The first two categories of text that differ in capitals and spaces only."""
+    """The first two text categories that differ only in capitals and spaces."""
     if summary.family is not CellKind.TEXT or len(summary.tally or ()) > MAX_CATEGORIES:
         return None
     known: dict[str, str] = {}
@@ -325,7 +325,7 @@ def same_spelling(summary: Summary) -> tuple[str, str] | None:
 
 
 def fractions_as_text(summary: Summary) -> dict[str, str]:
-    """How a column of text writes numbers with fractions: an example for "," and for "."; none for words."""
+    """How a text column writes fractions: an example for "," and for "."; empty for words."""
     if summary.family is not CellKind.TEXT:
         return {}
     fractions: list[tuple[str, str]] = []
@@ -333,7 +333,7 @@ def fractions_as_text(summary: Summary) -> dict[str, str]:
         # A word, or a number that a dictionary declares as a category. The first one ends it.
         if not isinstance(text, str) or (number := _NUMBER.fullmatch(text)) is None:
             return {}
-        # Codes are often read as "1.0": a whole number misses nothing as a category.
+        # Codes are often read as "1.0"; whole numbers are fine as categories.
         if number[1] and number[1].strip(".0"):
             fractions.append((text, number[1][0]))
-    return {sign: text for text, sign in sorted(fractions, reverse=True)}  # the first text of each sign stays
+    return {sign: text for text, sign in sorted(fractions, reverse=True)}  # keep the first example of each

@@ -1,4 +1,4 @@
-"""Weights of rows as whole units: from an array, or from a column of the table wherever its rows are."""
+"""Row weights in integer units, from an array or from a column of the table."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ MOST_UNITS = 2**32
 
 @dataclass(frozen=True)
 class WeightFacts:
-    """What some weights have in common; the facts about several parts of a table add."""
+    """Properties of some weights; those of several parts of a table can be added."""
 
     rows: int
     zeros: int
     least: float  # above 0; infinite if there is none
     greatest: float
     total: int  # exact, in units of 2**-1126
-    whole: bool
+    integral: bool
     divisor: int  # greatest common divisor of whole weights; 0 where weights are too large for it to matter
 
     @staticmethod
     def of(weights: FloatArray) -> WeightFacts:
         positive = weights[weights > 0]
-        whole = bool((weights == np.rint(weights)).all())
-        few = whole and float(weights.max(initial=0.0)) <= EXACT_UNITS
+        integral = bool((weights == np.rint(weights)).all())
+        few = integral and float(weights.max(initial=0.0)) <= EXACT_UNITS
         return WeightFacts(
             len(weights),
             len(weights) - len(positive),
             float(positive.min(initial=math.inf)),
             float(weights.max(initial=0.0)),
             int(exact_sums(weights, np.zeros(len(weights), dtype=np.int64), 1)[0]),
-            whole,
+            integral,
             int(np.gcd.reduce(weights.astype(np.int64), initial=0)) if few else 0,
         )
 
@@ -54,7 +54,7 @@ class WeightFacts:
             min(self.least, other.least),
             max(self.greatest, other.greatest),
             self.total + other.total,
-            self.whole and other.whole,
+            self.integral and other.integral,
             math.gcd(self.divisor, other.divisor),
         )
 
@@ -64,18 +64,18 @@ class WeightFacts:
 
     @property
     def may_be_multiples(self) -> bool:
-        """Whether few enough of the least weight make the total for it to be the unit."""
+        """True if the total is few enough multiples of the smallest weight for it to be the unit."""
         return self.sum / self.least <= EXACT_UNITS
 
     def check(self) -> None:
-        """Refuse a table in which no row weighs anything."""
+        """Raise an error if all weights are zero."""
         if self.least == math.inf:
             raise ParameterError("All sample weights are zero, so there is nothing to cluster.")
 
 
 @dataclass(frozen=True)
 class WeightScale:
-    """How weights are counted in whole units."""
+    """The unit in which weights are counted."""
 
     unit: float | None  # the number that all weights are multiples of, or None if they are rounded
     per_weight: float  # units that make a weight of 1
@@ -83,7 +83,7 @@ class WeightScale:
 
     @staticmethod
     def of(facts: WeightFacts, multiples: bool) -> WeightScale:
-        """The scale for weights with these facts; ``multiples`` says whether all are multiples of the least.
+        """The scale for these weights; ``multiples``: all are multiples of the smallest.
 
         Weights that are multiples of one number are exact, in units of that number. Others are rounded to the
         finest power of two that keeps the total below 2**32 units.
@@ -92,7 +92,7 @@ class WeightScale:
         unit: float | None = None
         if multiples:
             unit = facts.least
-        elif facts.whole and facts.sum <= EXACT_UNITS:
+        elif facts.integral and facts.sum <= EXACT_UNITS:
             unit = float(facts.divisor)
         if unit is None:
             # A power of two: dividing by it later loses nothing.
@@ -107,19 +107,19 @@ class WeightScale:
 
 @dataclass(frozen=True)
 class WeightColumn:
-    """A column of weights and how they are counted, to travel to where the rows are."""
+    """A column of weights and its scale, sent to where the rows are."""
 
     name: str
     scale: WeightScale
     some_are_zero: bool = False
 
     def units(self, part: Table) -> IntArray | None:  # (n,) int64
-        """The units of some rows; None if every row of the table weighs one."""
+        """Weights of some rows in units; None if all rows of the table weigh one unit."""
         return None if self.scale.all_one else self.scale.units(column_weights(part, self.name))
 
 
 def weight_units(sample_weight: ArrayLike, n_rows: int) -> tuple[IntArray | None, float]:
-    """Weights in whole units, and the number of units that make a weight of 1.
+    """Weights in integer units, and the number of units in a weight of 1.
 
     Weights that are multiples of one number are exact, in units of that number: equal weights are one unit
     each, so that they change nothing. Others are rounded to the finest power of two that keeps the total
@@ -142,7 +142,7 @@ def weight_units(sample_weight: ArrayLike, n_rows: int) -> tuple[IntArray | None
 
 
 def checked_weights(sample_weight: ArrayLike, n_rows: int) -> FloatArray:  # (n_rows,)
-    """The weights as numbers, or an error that says what is wrong with them."""
+    """The weights as numbers; raises an error if they are invalid."""
     if isinstance(sample_weight, str):
         raise ParameterError(
             f"sample_weight is {sample_weight!r}, the name of a column, and there is no table to take it "
@@ -160,7 +160,7 @@ def checked_weights(sample_weight: ArrayLike, n_rows: int) -> FloatArray:  # (n_
 
 
 def column_weights(part: Table, name: str) -> FloatArray:  # (n,)
-    """The weights in a column of some rows, as numbers."""
+    """The weights in a column of some rows."""
     return _as_numbers(part.native(name), f"The weight column {name!r}")
 
 
@@ -183,11 +183,11 @@ def not_multiples(weights: FloatArray, unit: float) -> int:
     return int((np.abs(ratios - np.rint(ratios)) > SAME_WEIGHT * ratios).sum())
 
 
-# What runs where the rows are; one function for each pass over the column of weights.
+# Functions that run where the rows are, one per pass over the column of weights.
 
 
 def facts_of_part(part: Any, name: str) -> WeightFacts:
-    """Facts about the weights of some rows."""
+    """Properties of the weights of some rows."""
     return WeightFacts.of(column_weights(open_table(part), name))
 
 
@@ -197,10 +197,10 @@ def not_multiples_in_part(part: Any, name: str, unit: float) -> int:
 
 
 def check_weight_name(name: str, names: tuple[str, ...]) -> None:
-    """Refuse a column of weights that the table does not have, or that is its only column."""
+    """Raise an error if the column of weights does not exist or is the only one."""
     if name not in names:
         raise UnknownColumn(
-            f"sample_weight names {name!r}, which is no column of the table. Its columns are {list(names)}."
+            f"sample_weight is {name!r}, which is not a column of the table. Its columns are {list(names)}."
         )
     if len(names) == 1:
         raise ParameterError(f"{name!r}, the column of weights, is the only column of the table.")

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-FEWEST = 0.6  # share of the distinct texts that are dates, for the others to be words among dates
-LOOKED_AT = 5000  # distinct texts that a shape is tried on
+FEWEST = 0.6  # least share of dates among the distinct texts of a column of dates
+LOOKED_AT = 5000  # distinct texts that a pattern is tested on
 PIVOT = 69  # two digits below it are years from 2000 on, as POSIX has it
 
 _MONTHS = (
@@ -48,7 +48,7 @@ _FIELDS = {
     "%B": rf"(?P<name>{_MONTH})\.?",
     "%H": r"(?P<hour>[0-9]{1,2})",
 }
-# Day before month first: which of the two it is, is told by the parts beyond 12.
+# Day before month is tried first; parts above 12 decide.
 DAYS = (
     *("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d"),
     *("%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%d/%m/%y", "%d-%m-%Y", "%d-%m-%y"),
@@ -85,14 +85,14 @@ class DateFormat:
 
     @property
     def exchanged(self) -> DateFormat:
-        """The same with days and months exchanged, decided."""
+        """The same with day and month exchanged, decided."""
         first, second = ("%d", "%m") if self.pattern.find("%d") < self.pattern.find("%m") else ("%m", "%d")
         pattern = self.pattern.replace(first, "\0").replace(second, first).replace("\0", second)
         return replace(self, pattern=pattern, decided=True)
 
 
 def detect_dates(texts: pa.Array | Iterable[str]) -> DateFormat | None:
-    """How dates, or times of day, are written in a column, from its distinct texts; None if it holds others.
+    """Detect how dates or times are written, from the distinct texts of a column; None if it has others.
 
     Texts that are no dates are allowed if they are fewer than two in five: the caller decides how many are
     too many.
@@ -130,7 +130,7 @@ def detect_dates(texts: pa.Array | Iterable[str]) -> DateFormat | None:
 
 
 def decide_dates(formats: Iterable[DateFormat | None]) -> tuple[DateFormat | None, ...]:
-    """The formats of the columns of one file, undecided ones in the order of the decided ones of the file.
+    """Formats of the columns of one file; ambiguous ones follow the clear ones.
 
     Examples
     --------
@@ -157,13 +157,13 @@ def _day_first(one: DateFormat) -> bool:
 
 
 def _votes(one: DateFormat) -> bool:
-    """Whether a format says which of day and month comes first where both are numbers."""
+    """True if a format shows whether day or month comes first when both are numbers."""
     parts = set(re.findall("%.", one.pattern))
     return one.decided and {"%d", "%m"} <= parts and not one.pattern.startswith("%Y")
 
 
 def parse_dates(texts: pa.Array | pa.ChunkedArray, written: DateFormat) -> Any:
-    """The moments that texts say: dates, moments with seconds, or times of day; null for other texts.
+    """Parse texts as dates, datetimes or times of day; null for other texts.
 
     Examples
     --------
@@ -209,25 +209,25 @@ def _matches(texts: pa.Array, pattern: str) -> Any:
 
 
 def _moments(texts: pa.Array, pattern: str) -> Any:  # (n,) datetime64[s]
-    """The moment of each text; NaT where there is none, also for a 31st of February."""
-    found = pc.extract_regex(texts, _regex(pattern))
-    names = {field.name for field in found.type}
+    """Parse each text as a datetime; NaT if it is not one, or is an impossible date."""
+    fields = pc.extract_regex(texts, _regex(pattern))
+    names = {field.name for field in fields.type}
 
     def part(name: str, absent: int) -> Any:
         if name not in names:
             return np.full(len(texts), absent)
-        field = pc.struct_field(found, name)
+        field = pc.struct_field(fields, name)
         digits = pc.if_else(pc.equal(field, ""), str(absent), field)
         return np.asarray(pc.fill_null(digits, str(absent)).cast(pa.int64()))
 
-    valid = np.asarray(found.is_valid())
+    valid = np.asarray(fields.is_valid())
     year = part("year", 1970)
     if "%y" in pattern:
         year = np.where(year < PIVOT, 2000 + year, 1900 + year)
-    month, day = _months(found, texts) if "%B" in pattern else part("month", 1), part("day", 1)
+    month, day = _months(fields, texts) if "%B" in pattern else part("month", 1), part("day", 1)
     hour, minute, second = part("hour", 0), part("minute", 0), part("second", 0)
     if "half" in names:
-        half = pc.utf8_lower(pc.fill_null(pc.struct_field(found, "half"), ""))
+        half = pc.utf8_lower(pc.fill_null(pc.struct_field(fields, "half"), ""))
         afternoon, morning = (np.asarray(pc.equal(half, letter)) for letter in ("p", "a"))
         valid &= ~((afternoon | morning) & ((hour > 12) | (hour == 0)))
         hour = np.where(afternoon | morning, hour % 12, hour) + 12 * afternoon
@@ -240,7 +240,7 @@ def _moments(texts: pa.Array, pattern: str) -> Any:  # (n,) datetime64[s]
     return np.where(valid, days.astype("datetime64[s]") + clock, np.datetime64("NaT", "s"))
 
 
-def _months(found: Any, texts: pa.Array) -> Any:
-    """Numbers of the months that are named."""
-    names = pc.utf8_lower(pc.fill_null(pc.struct_field(found, "name"), "")).to_pylist()
+def _months(fields: Any, texts: pa.Array) -> Any:
+    """Numbers of named months."""
+    names = pc.utf8_lower(pc.fill_null(pc.struct_field(fields, "name"), "")).to_pylist()
     return np.array([MONTH_NUMBERS.get(name, 0) for name in names], dtype=np.int64).reshape(len(texts))

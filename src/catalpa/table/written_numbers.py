@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 BLANKS = "\u00a0\u2007\u2009\u202f"  # no-break and thin blanks: between thousands, or before a unit
 APOSTROPHES = "\u2019\u02bc"
 MINUS = "\u2212"
-FEW = 0.05  # share of the numbers that may contradict the others
-FEWEST = 0.5  # share of the distinct texts that are numbers, for the others to be words among numbers
+FEW = 0.05  # tolerated share of contradicting numbers
+FEWEST = 0.5  # least share of numbers among the distinct texts of a numeric column
 
 # Letters before a number are a currency; others make a code of it, as in Q1.
 CURRENCIES = (
@@ -116,15 +116,15 @@ class NumberFormat:
 
     @property
     def plain(self) -> bool:
-        """Whether any program reads these numbers as they are."""
+        """True if any program can parse these numbers."""
         return self.decimal == "." and not self.group and not self.unit
 
 
 def detect_numbers(texts: pa.Array | Iterable[str]) -> NumberFormat | None:
-    """How numbers are written in a column, from its distinct texts; None if it holds something else.
+    """Detect how numbers are written, from the distinct texts of a column; None if it has others.
 
-    Texts that are no numbers are allowed if they are fewer than half: the caller decides how many are too
-    many. Numbers with leading zeros, such as 007, are codes. One unit is allowed, which some may lack.
+    Other texts are allowed if they are fewer than half: the caller decides how many are too many. Numbers
+    with leading zeros, such as 007, are codes. One unit is allowed, which some numbers may lack.
 
     Examples
     --------
@@ -151,7 +151,7 @@ def detect_numbers(texts: pa.Array | Iterable[str]) -> NumberFormat | None:
 
 
 def decide_numbers(formats: Iterable[NumberFormat | None]) -> tuple[NumberFormat | None, ...]:
-    """The formats of the columns of one file, undecided ones as the decided ones of the file have it.
+    """Formats of the columns of one file; ambiguous ones follow the clear ones.
 
     Examples
     --------
@@ -170,7 +170,7 @@ def decide_numbers(formats: Iterable[NumberFormat | None]) -> tuple[NumberFormat
 
 
 def parse_numbers(texts: pa.Array | pa.ChunkedArray, written: NumberFormat) -> Any:
-    """The numbers that texts say, as whole numbers if all are whole and else as floats; null for other texts.
+    """Parse texts as integers if all are whole, otherwise as floats; null for other texts.
 
     Examples
     --------
@@ -204,7 +204,7 @@ def parse_numbers(texts: pa.Array | pa.ChunkedArray, written: NumberFormat) -> A
 
 
 def _narrowest(texts: Any) -> Any:
-    """Whole numbers as integers if all are, and can be held so."""
+    """Whole numbers as integers if all are whole and fit."""
     try:
         return texts.cast(pa.int64())
     except pa.ArrowInvalid:
@@ -213,7 +213,7 @@ def _narrowest(texts: Any) -> Any:
 
 
 def _parts_of(texts: pa.Array | pa.ChunkedArray | Iterable[str]) -> dict[str, Any]:
-    """Sign, number, unit and so on of every text; the body is null where a text is no number."""
+    """Sign, number, unit and so on of every text; the body is null if a text is not a number."""
     array = texts if isinstance(texts, pa.Array | pa.ChunkedArray) else pa.array(texts, pa.string())
     if isinstance(array, pa.ChunkedArray):
         array = pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
@@ -223,29 +223,29 @@ def _parts_of(texts: pa.Array | pa.ChunkedArray | Iterable[str]) -> dict[str, An
     for apostrophe in APOSTROPHES:
         array = pc.replace_substring(array, apostrophe, "'")
     array = pc.replace_substring(array, MINUS, "-")
-    found = pc.extract_regex(array, _PARTS)
+    fields = pc.extract_regex(array, _PARTS)
     names = ("open", "sign", "prefix", "inner", "body", "exponent", "suffix", "trailing", "close")
-    # A text that does not fit is null as a whole, and its fields with it.
-    return {name: pc.struct_field(found, name) for name in names}
+    # A text that does not match is null, as are its fields.
+    return {name: pc.struct_field(fields, name) for name in names}
 
 
 def _units(parts: dict[str, Any]) -> Any:
-    """Currency or unit on either side of a number."""
+    """Currency or unit before or after a number."""
     before, after = pc.utf8_trim_whitespace(parts["prefix"]), pc.utf8_trim_whitespace(parts["suffix"])
     return pc.utf8_trim_whitespace(pc.binary_join_element_wise(before, after, " "))
 
 
-def _is_grouped(whole: Any, mark: str) -> Any:
-    return pc.match_substring_regex(whole, _GROUPED[mark])
+def _is_grouped(integer_part: Any, mark: str) -> Any:
+    return pc.match_substring_regex(integer_part, _GROUPED[mark])
 
 
 def _whole_part(body: Any, decimal: str) -> Any:
-    """What is written before the decimal mark."""
+    """The part before the decimal mark."""
     return pc.replace_substring_regex(body, rf"[{decimal}][0-9]*$", "")
 
 
 def _marks(body: Any) -> NumberFormat | None:
-    """The decimal and the thousands mark that most numbers are written with; None if they contradict."""
+    """Decimal and thousands mark of most numbers; None if they contradict each other."""
     points, commas = _fits(body, "."), _fits(body, ",")
     marked = pc.match_substring_regex(body, "[.,]")
     only_points = pc.sum(pc.and_not(points, commas)).as_py()
@@ -263,18 +263,20 @@ def _marks(body: Any) -> NumberFormat | None:
 
 
 def _fits(body: Any, decimal: str) -> Any:
-    """Whether each text is a number with this decimal mark, in groups of three or not."""
-    whole = _whole_part(body, decimal)
-    fits = pc.match_substring_regex(whole, r"^[0-9]*$")
+    """True for texts that are numbers with this decimal mark, with or without thousands marks."""
+    integer_part = _whole_part(body, decimal)
+    fits = pc.match_substring_regex(integer_part, r"^[0-9]*$")
     for mark in _GROUPED.keys() - {decimal}:
-        fits = pc.or_(fits, _is_grouped(whole, mark))
+        fits = pc.or_(fits, _is_grouped(integer_part, mark))
     return fits
 
 
 def _group(body: Any, decimal: str) -> str:
-    """The mark between thousands that occurs most often; "" if none does."""
-    whole = _whole_part(body, decimal)
-    times = {mark: pc.sum(_is_grouped(whole, mark)).as_py() for mark in sorted(_GROUPED.keys() - {decimal})}
+    """The most frequent thousands mark; "" if none occurs."""
+    integer_part = _whole_part(body, decimal)
+    times = {
+        mark: pc.sum(_is_grouped(integer_part, mark)).as_py() for mark in sorted(_GROUPED.keys() - {decimal})
+    }
     mark = max(times, key=lambda one: times[one])
     return mark if times[mark] else ""
 

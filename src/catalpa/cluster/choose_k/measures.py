@@ -18,7 +18,7 @@ from catalpa.table.open import Table
 
 @dataclass(frozen=True, eq=False)
 class Repeats:
-    """How well repeated runs of a method agree, by the mean adjusted Rand index; nan where none were run."""
+    """How well repeated runs of a method agree, by the mean adjusted Rand index; NaN if none were run."""
 
     model: Clusterer
     table: Table

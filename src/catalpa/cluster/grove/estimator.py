@@ -135,7 +135,7 @@ class Grove(LevelsMixin, CriteriaMixin, IntervalsMixin, Clusterer):
     sizes_ : str
         "equal" or "free".
     relations_ : Relations
-        For each cluster and column: the line of categories, edge lengths, distances, drawing.
+        For each cluster and column: the order of the categories, edge lengths, distances, drawing.
     cluster_centers_ : frame of the table's library, one row per cluster, in original values
         The most probable category of each categorical column, and the mean of each number.
     cost_ : float
@@ -200,7 +200,7 @@ class Grove(LevelsMixin, CriteriaMixin, IntervalsMixin, Clusterer):
             "tie_evidence": ("ties",),
             **dict.fromkeys(("lift", "pair_counts"), ("pairs",)),
         },
-        whole=("parents", "pair_counts", "common"),
+        integers=("parents", "pair_counts", "common"),
         facts=("prior", "free_sizes", "density_low", "density_high"),
         open_facts=("evidence", "gain", "certainty"),
         private_facts=("free_sizes",),  # read as ``sizes_``

@@ -329,22 +329,23 @@ def weighted_engine(engine: Engine, sample_weight: Any) -> tuple[Engine, float]:
     """The rows of an engine with weights, in units, and the units that make a weight of 1."""
     if sample_weight is None:
         return engine, 1.0
-    if not isinstance(engine, LocalEngine):
+    rows = engine.rows_in_memory()
+    if rows is None:
         raise UnsupportedTable(
-            "sample_weight needs the rows in memory, and this table is in parts elsewhere. Leave it out, or "
+            "sample_weight is not supported for out-of-core or distributed tables here. Leave it out, or "
             "give a frame."
         )
     units, per_weight = weight_units(sample_weight, engine.n_rows)
-    return _with_units(engine, units), per_weight
+    return _with_units(rows, units), per_weight
 
 
-def _with_units(engine: LocalEngine, units: IntArray | None) -> LocalEngine:
-    starts = np.cumsum([0, *map(len, engine.blocks)])
+def _with_units(rows: Rows, units: IntArray | None) -> LocalEngine:
+    starts = np.cumsum([0, *map(len, rows.blocks)])
     blocks = [
         replace(block, weights=None if units is None else units[start : start + len(block)])
-        for block, start in zip(engine.blocks, starts, strict=False)
+        for block, start in zip(rows.blocks, starts, strict=False)
     ]
-    return LocalEngine(Rows(engine.axis, blocks))
+    return LocalEngine(Rows(rows.axis, blocks))
 
 
 def _on_rows(fitted: Fitted, problem: Problem, before: Fitted) -> Fitted:
@@ -394,7 +395,7 @@ def _parts(model: Grove, engine: Engine, units: float, cluster: int, n_clusters:
     """Soft counts of the clusters inside one cluster, by membership probability; None if too few rows."""
     fitted = model._fitted
     problem = model._problem_of(engine)
-    block = problem.some_rows(engine.n_rows if isinstance(engine, LocalEngine) else SPLIT_ROWS, 0)
+    block = problem.some_rows(SPLIT_ROWS if engine.rows_in_memory() is None else engine.n_rows, 0)
     own = posterior(block, to_fixed_point(fitted.outcome.scores, engine.axis))[:, cluster]
     fine = min(float(PARTS_OF_A_ROW), MOST_UNITS / float(block.row_weights.sum()))
     weights = np.rint(own * block.row_weights * fine).astype(np.int64)

@@ -58,14 +58,14 @@ def draw_convergence(frame: pd.DataFrame) -> Any:
     panel = learning["dataset"] + ", " + learning["variant"]
     learning = learning.assign(number=number, panel=panel).sort_values("variant", kind="stable")
     last = learning.groupby("panel")["number"].transform("max") == learning["number"]
-    event = pd.Series("", index=learning.index).mask(learning["relearned"].astype(bool), "trees made anew")
+    event = pd.Series("", index=learning.index).mask(learning["relearned"].astype(bool), "trees relearned")
     learning = learning.assign(event=event.mask(last, "at rest"))
     base = alt.Chart(width=250, height=170).encode(
         alt.X("number:Q", title="pass after the start", axis=alt.Axis(tickMinStep=1)),
         alt.Y("cost:Q", title="objective z", scale=alt.Scale(zero=False)),
     )
-    shapes = alt.Scale(domain=["trees made anew", "at rest"], range=["triangle-up", "square"])
-    colours = alt.Scale(domain=["trees made anew", "at rest"], range=[PALETTE[5], PALETTE[0]])
+    shapes = alt.Scale(domain=["trees relearned", "at rest"], range=["triangle-up", "square"])
+    colours = alt.Scale(domain=["trees relearned", "at rest"], range=[PALETTE[5], PALETTE[0]])
     points = base.transform_filter("datum.event != ''").mark_point(filled=True, size=80, opacity=1)
     legend = alt.Legend(orient="top", labelFontSize=12)
     marked = points.encode(

@@ -33,8 +33,8 @@ class OrderedRows:
     @staticmethod
     def of(rows: Rows, units: float = 1.0) -> OrderedRows:
         """The rows of a table, joined into one block."""
-        whole = Block.together(rows.blocks)
-        return OrderedRows(replace(whole, storage=whole.codes), rows.axis, units)  # plain: read often
+        block = Block.together(rows.blocks)
+        return OrderedRows(replace(block, storage=block.codes), rows.axis, units)  # plain: read often
 
     def __len__(self) -> int:
         return len(self.block)
@@ -119,12 +119,12 @@ def join(rows: OrderedRows, seeds: Counts, column_weights: FloatArray, tie: floa
     other the lowest wins.
     """
     labels = np.zeros(len(rows), dtype=np.int32)
-    held = seeds.map(lambda part: part * int(rows.units))
+    counts = seeds.map(lambda part: part * int(rows.units))
     column_weights = np.ascontiguousarray(column_weights)
     if rows.core is not None:
-        rows.core.join(column_weights, held.by_category, held.sums, held.seen, tie, labels)
+        rows.core.join(column_weights, counts.by_category, counts.sums, counts.seen, tie, labels)
         return labels
-    standing = _Standing(rows, column_weights, held)
+    standing = _Standing(rows, column_weights, counts)
     for row in range(len(rows)):
         labels[row] = winner = _best(standing.similarity(row), tie)
         standing.count(row, winner, 1)
@@ -207,11 +207,11 @@ def _best(values: FloatArray, tie: float, but: int = -1) -> int:
 class _Standing:
     """Counts of clusters that change with every row."""
 
-    def __init__(self, rows: OrderedRows, column_weights: FloatArray, held: Counts) -> None:
+    def __init__(self, rows: OrderedRows, column_weights: FloatArray, counts: Counts) -> None:
         self.rows = rows
         self.column_weights = column_weights.T
-        self.by_category, self.sums, self.seen = held.by_category.T, held.sums.T, held.seen.T
-        self.by_column = rows.axis.by_column(held.by_category).T
+        self.by_category, self.sums, self.seen = counts.by_category.T, counts.sums.T, counts.seen.T
+        self.by_column = rows.axis.by_column(counts.by_category).T
 
     def count(self, row: int, cluster: int, sign: int) -> None:
         weight = sign * self.rows.weights[row]
@@ -224,10 +224,10 @@ class _Standing:
             self.seen[column, cluster] += weight
 
     def move(self, row: int, labels: IntArray, to: int) -> bool:
-        own = int(labels[row])
-        if own == to:
+        cluster = int(labels[row])
+        if cluster == to:
             return False
-        self.count(row, own, -1)
+        self.count(row, cluster, -1)
         self.count(row, to, 1)
         labels[row] = to
         return True

@@ -31,10 +31,10 @@ def within_cluster_shares(rows: OrderedRows, labels: IntArray, k: int) -> Within
     alike[:, : rows.axis.n_columns] = _own_shares(rows, labels.astype(np.int32), counts)
     for column in range(rows.ticks.shape[1]):
         there = rows.seen[:, column] > 0
-        own, weights = labels[there], rows.weights[there]
-        away = (rows.ticks[there, column] * TICK - counts.means()[own, column]) ** 2
-        spread[:, column] = np.bincount(own, away * weights, k)
-        alike[:, rows.axis.n_columns + column] = np.bincount(own, np.exp(-0.5 * away) * weights, k)
+        clusters, weights = labels[there], rows.weights[there]
+        away = (rows.ticks[there, column] * TICK - counts.means()[clusters, column]) ** 2
+        spread[:, column] = np.bincount(clusters, away * weights, k)
+        alike[:, rows.axis.n_columns + column] = np.bincount(clusters, np.exp(-0.5 * away) * weights, k)
     np.divide(alike, sizes[:, None], out=alike, where=sizes[:, None] > 0)
     return WithinClusters(counts, alike, spread)
 
@@ -51,9 +51,9 @@ def _own_shares(rows: OrderedRows, labels: IntArray, counts: Counts) -> FloatArr
         return sums
     for column in range(rows.axis.n_columns):
         there = rows.places[:, column] != ABSENT
-        own, held = labels[there], rows.places[there, column]
-        shares = counts.by_category[own, held] / np.maximum(totals[own, column], 1)
-        sums[:, column] = np.bincount(own, shares * rows.weights[there], counts.k)
+        clusters, places = labels[there], rows.places[there, column]
+        shares = counts.by_category[clusters, places] / np.maximum(totals[clusters, column], 1)
+        sums[:, column] = np.bincount(clusters, shares * rows.weights[there], counts.k)
     return sums
 
 

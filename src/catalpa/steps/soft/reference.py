@@ -31,8 +31,8 @@ def costs(block: Block, fixed: FixedShares) -> IntArray:  # (n, k) int32
         away, there = _away(block.numbers), ~np.isnan(block.numbers)
         part = np.zeros(total.shape, dtype=SINGLE)
         for curve, slope, column in zip(fixed.curve.T, fixed.slope.T, away.T, strict=True):
-            own = column[:, None]
-            part = part + (curve * own + slope) * own
+            distance = column[:, None]
+            part = part + (curve * distance + slope) * distance
         total += np.rint(part).astype(np.int32)
         total += (there.astype(np.int64) @ fixed.constant.T.astype(np.int64)).astype(np.int32)
     return total
@@ -52,7 +52,7 @@ def _rise(block: Block, fixed: FixedShares) -> IntArray:  # (n, k) int32
 
 
 def shares(block: Block, fixed: FixedShares) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Shares (n, k), gaps (n, k), least costs (n,) and log terms (n,) of a block's rows; all integers."""
+    """Shares (n, k), costs above the least (n, k), least costs (n,) and log terms (n,), all integers."""
     block = fixed.coded(block)
     total = costs(block, fixed)
     gap, least = gaps(total, fixed.coarser)
@@ -75,13 +75,13 @@ def gaps(total: IntArray, coarser: int) -> tuple[IntArray, IntArray]:
 def _shared_out(gap: IntArray) -> tuple[IntArray, IntArray]:
     """Shares that add up to 2**20 in every row (n, k), and log2 of the summed powers (n,) in 2**-20."""
     power = _powers(gap)
-    whole = np.rint(power).astype(np.int32).sum(axis=1, dtype=np.int32)
-    factor = SINGLE(WHOLE) / whole.astype(SINGLE)
+    total = np.rint(power).astype(np.int32).sum(axis=1, dtype=np.int32)
+    factor = SINGLE(WHOLE) / total.astype(SINGLE)
     share = np.rint(power * factor[:, None]).astype(np.int32)
     first = (gap == 0).argmax(axis=1)
     rows = np.arange(len(gap))
     share[rows, first] += WHOLE - share.sum(axis=1, dtype=np.int32)
-    return share, _logarithms(whole)
+    return share, _logarithms(total)
 
 
 def _powers(gap: IntArray) -> NDArray[np.float32]:  # (n, k)
@@ -96,8 +96,8 @@ def _powers(gap: IntArray) -> NDArray[np.float32]:  # (n, k)
     return (grown.view(np.int32) + ((below & ~0xFFFF) << 7)).view(SINGLE)
 
 
-def _logarithms(whole: IntArray) -> IntArray:  # (n,) int64
-    bits = whole.astype(SINGLE).view(np.int32)
+def _logarithms(powers: IntArray) -> IntArray:  # (n,) int64
+    bits = powers.astype(SINGLE).view(np.int32)
     exponent = (bits >> 23) - 147  # 127, and 20 for the scale of the powers
     fraction = ((bits & 0x7FFFFF) | 0x3F800000).view(SINGLE) - SINGLE(1.0)
     value = np.full_like(fraction, LOGARITHM[-1])
@@ -154,6 +154,8 @@ def _sums(
 def moment_parts(numbers: FloatArray) -> tuple[IntArray, IntArray]:  # both (n, numeric)
     """Numbers in 2**-13, and squared distances from the middle of the range in 2**-13 of the largest one."""
     there = ~np.isnan(numbers)
-    whole = np.rint(np.nan_to_num(np.clip(numbers, 0.0, 1.0), nan=0.0) * 2.0**MOMENT_BITS).astype(np.int64)
-    off = whole - 2 ** (MOMENT_BITS - 1)
-    return whole, np.where(there, (off * off + 1024) >> 11, 0)
+    fixed_point = np.rint(np.nan_to_num(np.clip(numbers, 0.0, 1.0), nan=0.0) * 2.0**MOMENT_BITS).astype(
+        np.int64
+    )
+    off = fixed_point - 2 ** (MOMENT_BITS - 1)
+    return fixed_point, np.where(there, (off * off + 1024) >> 11, 0)

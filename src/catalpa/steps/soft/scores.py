@@ -46,9 +46,9 @@ def log(x: FloatArray) -> FloatArray:
     if level is None:
         return _log_by_reference(x)
     numbers = np.ascontiguousarray(x, dtype=np.float64)  # of one dimension at least
-    found = np.empty_like(numbers)
-    _core.logarithm(numbers.reshape(-1), found.reshape(-1), level)
-    return found.reshape(x.shape)
+    logarithms = np.empty_like(numbers)
+    _core.logarithm(numbers.reshape(-1), logarithms.reshape(-1), level)
+    return logarithms.reshape(x.shape)
 
 
 def _log_by_reference(x: FloatArray) -> FloatArray:
@@ -56,14 +56,14 @@ def _log_by_reference(x: FloatArray) -> FloatArray:
     mantissa, exponent = np.frexp(x)
     low = mantissa < HALF_ROOT
     mantissa = np.where(low, mantissa + mantissa, mantissa)
-    whole = exponent - low
+    power = exponent - low
     # ln m = 2 artanh((m - 1) / (m + 1)), whose argument is at most .172 here
     ratio = (mantissa - 1.0) / (mantissa + 1.0)
     square = ratio * ratio
     series = np.full_like(ratio, 1.0 / (2 * TERMS + 1))
     for odd in range(2 * TERMS - 1, 0, -2):
         series = 1.0 / odd + square * series
-    return np.asarray(whole * LN_TWO + 2.0 * ratio * series)
+    return np.asarray(power * LN_TWO + 2.0 * ratio * series)
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,9 +259,9 @@ def rounded(tables: Sequence[FloatArray], anchors: Sequence[FloatArray], quanta:
 def rounded_if_near(
     tables: Sequence[FloatArray], anchors: Sequence[FloatArray], quanta: float, room: float, columns: int
 ) -> QuantizedCosts | None:
-    """The same by the core, where rows of so many columns surely cost less than ``room``; else None.
+    """The same in the core if the costs of a row are certainly less than ``room``, otherwise None.
 
-    No column reaches farther than all places do together: mostly that is near enough, and soon found out.
+    The bound is the largest entry of all columns: it is usually tight enough, and fast to compute.
     """
     level = compiled.core_level()
     if level is None:

@@ -1,1 +1,1 @@
-"""Tables in files: which files, and their rows in batches."""
+"""Tables in files: reading them, in one piece or in batches."""

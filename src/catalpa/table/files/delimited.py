@@ -1,4 +1,4 @@
-"""Delimited text (CSV, TSV): how it is laid out, its records as Arrow columns of text, and their types.
+"""Delimited text (CSV, TSV): detect the layout, read fields as Arrow text columns, find their types.
 
 A file that is read whole is one batch of what `catalpa.table.files.text_scan` reads batch by batch: layout,
 records and types come from the functions of this module in both cases.
@@ -27,17 +27,17 @@ from catalpa.table.files.dialect import Dialect, FileFinding
 from catalpa.table.files.encodings import SAMPLE_CHARACTERS, in_utf8, refuse_binary
 from catalpa.table.files.header import find_header, short
 
-THREADS_FROM = 1 << 24  # bytes of a text file from which it is read by several threads
+THREADS_FROM = 1 << 24  # larger text files are read by several threads
 # Bytes that a thread cuts at a time: every such piece has dictionaries of its own, to be unified afterwards.
 BLOCK_BYTES = 1 << 22
 
 # What pandas, R, Excel and databases write. "None" and "-" are left out: they are categories in many tables.
 MISSING_SPELLINGS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "<NA>")
 BLANK_SPELLINGS = (*(" " * length for length in range(1, 9)), "\t", "\u00a0")
-DELIMITERS = (",", ";", "\t", "|")  # the first wins where several cut equally well
-LOOKED_AT_BYTES = 1 << 18  # from which it is told whether the fields of a column repeat
+DELIMITERS = (",", ";", "\t", "|")  # the first wins if several fit equally well
+LOOKED_AT_BYTES = 1 << 18  # sample that decides whether fields of a column repeat
 LARGEST_BLOCK = (1 << 31) - 1  # that Arrow reads at once
-SAMPLE_RECORDS = 60  # many enough to outvote a delimiter that stands in some texts by chance
+SAMPLE_RECORDS = 60  # enough to outvote a delimiter that occurs in some texts
 HEADER_RECORDS = 200  # from which names are found
 MOST_FOOTERS = 20  # lines below a table
 TABBED = (".tsv", ".tab", ".tsv.gz", ".tab.gz")
@@ -45,7 +45,7 @@ TABBED = (".tsv", ".tab", ".tsv.gz", ".tab.gz")
 
 @dataclass(frozen=True)
 class Layout:
-    """How a text is cut into columns, and where its rows begin.
+    """How a text is split into columns, and where its rows begin.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class Layout:
         return self.dialect.quote or '"'
 
     def row_of(self, place: int) -> int:
-        """The row of the file, counted from 1, that a row of the table comes from, without empty lines."""
+        """Line of the file, counted from 1, of a row of the table; empty lines do not count."""
         for left_out in self.left_out:
             place += left_out <= place
         return self.first + place + 1
@@ -105,7 +105,7 @@ class TextTable:
 def read_delimited(
     content: bytes, name: str, dialect: Dialect | None = None, decimal: str = ".", na: Sequence[str] = ()
 ) -> TextTable:
-    r"""The records of a delimited text.
+    r"""Read the records of a delimited text.
 
     A column is numeric when every field that is not missing is a number, written without a leading zero and
     not too long to be exact. Everything else is text, as dictionary columns.
@@ -115,12 +115,12 @@ def read_delimited(
     >>> read_delimited(b"id;size\n007;1.5\n008;2", "t.csv").table.to_pylist()
     [{'id': '007', 'size': 1.5}, {'id': '008', 'size': 2.0}]
     """
-    asked = dialect or Dialect()
-    if asked.encoding is None:
+    requested = dialect or Dialect()
+    if requested.encoding is None:
         refuse_binary(content, name)
-    utf8, encoding = in_utf8(content, name, asked.encoding)
-    asked = replace(asked, encoding=encoding)
-    layout = layout_of(SampleText.of(utf8), name, asked, tuple(na))
+    utf8, encoding = in_utf8(content, name, requested.encoding)
+    requested = replace(requested, encoding=encoding)
+    layout = layout_of(SampleText.of(utf8), name, requested, tuple(na))
     layout = with_rows_left_out(layout, io.TextIOWrapper(io.BytesIO(utf8), "utf-8", newline=""))
     table, layout = _parsed(utf8, name, layout)
     if table.num_rows == 0:
@@ -133,7 +133,7 @@ def read_delimited(
 
 
 def missing_texts(na: str | Sequence[object]) -> tuple[str, ...]:
-    """What stands for a missing cell; a single text is one, not its letters.
+    """The texts that mark a missing cell; a single string is one text.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def missing_texts(na: str | Sequence[object]) -> tuple[str, ...]:
     """
     texts = []
     for text in (na,) if isinstance(na, str) else na:
-        # Half of a surrogate pair: no file holds it, and Arrow cannot look for it.
+        # Half of a surrogate pair: no file contains it, and Arrow cannot search for it.
         if not isinstance(text, str) or any("\ud800" <= letter <= "\udfff" for letter in text):
             raise ParameterError(f"na holds {text!r}; give the texts that stand for a missing cell.")
         texts.append(text)
@@ -154,14 +154,14 @@ def missing_texts(na: str | Sequence[object]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class SampleText:
-    """The beginning of a text, and whether it is all of it."""
+    """The beginning of a text; ``complete`` if it is all of it."""
 
     text: str
     complete: bool
 
     @classmethod
     def of(cls, utf8: bytes) -> SampleText:
-        """Enough of a text to hold its names and some rows."""
+        """Enough of a text to contain the header and some rows."""
         size = SAMPLE_CHARACTERS
         while True:
             complete = size * 4 >= len(utf8)
@@ -174,25 +174,25 @@ class SampleText:
 
     @property
     def enough(self) -> bool:
-        """Whether it holds a complete line, which has the names in nearly all files."""
+        """True if it contains a complete line, which nearly always includes the names."""
         return self.complete or re.search(r"[^\r\n][\r\n]", self.text) is not None
 
     @property
     def lines(self) -> str:
-        """Without the last line, if that may be cut."""
+        """The text without the last line if that may be truncated."""
         if self.complete:
             return self.text
         end = max(self.text.rfind("\n"), self.text.rfind("\r"))
         return self.text if end == -1 else self.text[: end + 1]
 
 
-def layout_of(sample: SampleText, name: str, asked: Dialect, na: tuple[str, ...]) -> Layout:
-    """How a text is laid out, from its beginning and from what was asked for."""
+def layout_of(sample: SampleText, name: str, requested: Dialect, na: tuple[str, ...]) -> Layout:
+    """Layout of a text, from its beginning and from the options."""
     if not sample.text.strip() and sample.complete:
         raise TableError(f"{name} is empty. A table needs a line with the names of its columns, and rows.")
-    delimiter = chosen_delimiter(sample, name, asked.delimiter)
-    quote = asked.quote or _found_quote(sample, delimiter)
-    spaced = asked.skip_initial_space
+    delimiter = chosen_delimiter(sample, name, requested.delimiter)
+    quote = requested.quote or _found_quote(sample, delimiter)
+    spaced = requested.skip_initial_space
     if spaced is None:
         spaced = _blanks_follow(sample, delimiter)
     try:
@@ -201,19 +201,19 @@ def layout_of(sample: SampleText, name: str, asked: Dialect, na: tuple[str, ...]
         raise TableError(f"{name} has no line with the names of its columns.") from error
     if not any(records):
         raise TableError(f"{name} has no line with the names of its columns.")
-    for row in asked.skip_rows:
+    for row in requested.skip_rows:
         if row <= len(records):
             records[row - 1] = []
-    if asked.header and asked.header[-1] > len(records):
+    if requested.header and requested.header[-1] > len(records):
         raise ParameterError(
-            f"header is {asked.header}, but {name} has no names there: only its first {len(records)} lines "
-            "were searched."
+            f"header is {requested.header}, but {name} has no names there: only its first {len(records)} "
+            "lines were searched."
         )
-    places = None if asked.header is None else tuple(row - 1 for row in asked.header)
+    places = None if requested.header is None else tuple(row - 1 for row in requested.header)
     width = _width(records, places)
-    header = find_header(_evened(records, width), width, places, asked.join)
+    header = find_header(_evened(records, width), width, places, requested.join)
     decided = replace(
-        asked,
+        requested,
         delimiter=delimiter,
         quote=quote,
         skip_initial_space=spaced,
@@ -225,7 +225,7 @@ def layout_of(sample: SampleText, name: str, asked: Dialect, na: tuple[str, ...]
 
 
 def chosen_delimiter(sample: SampleText, name: str, delimiter: str | None) -> str:
-    r"""The delimiter that was given, that the file's name tells, or that fits the beginning of the text best.
+    r"""The delimiter: given, implied by the file's suffix, or the one that fits the beginning best.
 
     Examples
     --------
@@ -243,11 +243,11 @@ def chosen_delimiter(sample: SampleText, name: str, delimiter: str | None) -> st
 
 
 def _found_delimiter(lines: str) -> str:
-    """The delimiter that cuts the first records into the same number of fields, and the most of them."""
+    """The delimiter that splits the first records into the same number of fields, as many as possible."""
     best, most = ",", (0, 0)
     for candidate in DELIMITERS:
         lengths = Counter[int]()
-        with suppress(csv.Error):  # a field of megabytes, to be told later
+        with suppress(csv.Error):  # a field of megabytes, reported later
             lengths.update(map(len, islice(_records(lines, candidate), SAMPLE_RECORDS)))
         length, times = max(lengths.items(), key=lambda item: item[1], default=(1, 0))
         if length > 1 and (times, length) > most:
@@ -261,7 +261,7 @@ def _records(text: str, delimiter: str) -> Iterator[list[str]]:
 
 
 def _found_quote(sample: SampleText, delimiter: str) -> str:
-    """A single quote if nearly all fields stand between single quotes, as some statistics programs write."""
+    """A single quote if nearly all fields are in single quotes, as some statistics programs write them."""
     lines = [line for line in sample.lines.splitlines()[:SAMPLE_RECORDS] if line]
     mark = re.escape(delimiter)
     begun = sum(len(re.findall(rf"(?:^|{mark})'", line)) for line in lines)
@@ -278,11 +278,11 @@ def _found_quote(sample: SampleText, delimiter: str) -> str:
 def _quote_findings(quote: str) -> tuple[FileFinding, ...]:
     if quote == '"':
         return ()
-    return (FileFinding("quotes", "Left out the single quotes around the fields."),)
+    return (FileFinding("quotes", "Removed the single quotes around the fields."),)
 
 
 def _blanks_follow(sample: SampleText, delimiter: str) -> bool:
-    """Whether a blank follows every delimiter, in rows of several fields."""
+    """True if a blank follows every delimiter, in rows of several fields."""
     if delimiter == "\t" or '"' in sample.text:  # Arrow knows no quotes behind a blank
         return False
     fields = [
@@ -294,7 +294,7 @@ def _blanks_follow(sample: SampleText, delimiter: str) -> bool:
 def _sample_records(
     sample: SampleText, delimiter: str, quote: str, spaced: bool
 ) -> tuple[list[list[str]], list[int]]:
-    """The first records, empty ones too, and the places of their ends in the text."""
+    """The first records, including empty ones, and the offsets of their ends in the text."""
     text = io.StringIO(sample.text, newline="")
     reader = csv.reader(text, delimiter=delimiter, quotechar=quote, skipinitialspace=spaced)
     records: list[list[str]] = []
@@ -312,7 +312,7 @@ def _sample_records(
 
 
 def _width(records: Sequence[Sequence[str]], header: tuple[int, ...] | None) -> int:
-    """Fields of most records; those of the names, where these are given and rows have fewer."""
+    """Number of fields of most records, or of the given names if rows have fewer."""
     widths = Counter(len(record) for record in records if record)
     width = max(widths, key=lambda one: (widths[one], one))
     named = max((len(records[place]) for place in header), default=0) if header else 0
@@ -320,7 +320,7 @@ def _width(records: Sequence[Sequence[str]], header: tuple[int, ...] | None) -> 
 
 
 def _evened(records: Sequence[Sequence[str]], width: int) -> list[list[str]]:
-    """The records with names one short of the rows filled up, and delimiters behind the last name cut."""
+    """Pad names that are one short of the rows, and remove a delimiter after the last name."""
     rows = [record for record in records if len(record) == width]
     evened = []
     for record in records:
@@ -336,7 +336,7 @@ def _evened(records: Sequence[Sequence[str]], width: int) -> list[list[str]]:
 
 
 def with_rows_left_out(layout: Layout, text: Iterable[str]) -> Layout:
-    """The layout with the places of the rows that ``skip_rows`` leaves out, found in the text."""
+    """The layout with the offsets of the rows that ``skip_rows`` omits."""
     wanted = [row - 1 for row in layout.dialect.skip_rows if row > layout.first]
     if not wanted:
         return layout
@@ -351,7 +351,7 @@ def with_rows_left_out(layout: Layout, text: Iterable[str]) -> Layout:
 
 
 def _reader(text: Iterable[str], layout: Layout) -> Any:
-    # Python's reader calls a field of more than 128 KB an error, unless it is told otherwise.
+    # Python's reader rejects fields of more than 128 KB by default.
     return csv.reader(
         text,
         delimiter=layout.delimiter,
@@ -366,8 +366,8 @@ def _reader(text: Iterable[str], layout: Layout) -> Any:
 def text_options(
     layout: Layout, repeating: Collection[str] = ()
 ) -> tuple[arrow_csv.ParseOptions, arrow_csv.ConvertOptions]:
-    """How Arrow cuts records into fields that stay text, of repeating columns as dictionaries."""
-    # Types are found afterwards: Arrow's own guess makes a number of 007, and looks at the first block only.
+    """Arrow options that read all fields as text, and repetitive columns as dictionaries."""
+    # Types are found afterwards: Arrow parses 007 as a number, and looks at the first block only.
     words = pa.dictionary(pa.int32(), pa.string())
     convert = arrow_csv.ConvertOptions(
         column_types={column: words if column in repeating else pa.string() for column in layout.names},
@@ -389,7 +389,7 @@ def _skip_row(_row: Any) -> str:
 
 
 def _parsed(utf8: bytes, name: str, layout: Layout) -> tuple[pa.Table, Layout]:
-    """The rows of a text; the layout knows of lines below them afterwards."""
+    """The rows of a text; afterwards the layout knows of footer lines."""
     try:
         return _parse(utf8, layout), layout
     except pa.ArrowInvalid as error:
@@ -399,16 +399,16 @@ def _parsed(utf8: bytes, name: str, layout: Layout) -> tuple[pa.Table, Layout]:
         layout = with_footers(layout, text, name, error)
     try:
         return _parse(utf8, layout), layout
-    except pa.ArrowInvalid as error:  # quotes that Arrow reads in another way
+    except pa.ArrowInvalid as error:  # quotes that Arrow parses differently
         raise _unreadable(name, layout) from error
 
 
 def _parse(utf8: bytes, layout: Layout) -> pa.Table:
     body = pa.py_buffer(utf8).slice(layout.offset)
-    # Words of rows that are left out would stay in dictionaries.
+    # Dictionaries would keep the words of skipped rows.
     repeating = set() if layout.left_out else _repeating(body, layout)
     parse, convert = text_options(layout, repeating)
-    # Which fields are missing is told from the different ones, once all columns have few.
+    # Missing fields are found among the distinct ones, once all columns have few.
     convert.strings_can_be_null = len(repeating) < len(layout.names)
     # To look for the ends of lines outside quotes takes a reading of its own, and fields are cut sooner
     # where no byte can be a quote.
@@ -417,9 +417,9 @@ def _parse(utf8: bytes, layout: Layout) -> pa.Table:
     convert.check_utf8 = False  # it was text a moment ago
     table = _read(body, layout.names, parse, convert)
     if layout.left_out:
-        kept = np.ones(table.num_rows, dtype=bool)
-        kept[list(layout.left_out)] = False
-        table = table.filter(pa.array(kept))
+        keep = np.ones(table.num_rows, dtype=bool)
+        keep[list(layout.left_out)] = False
+        table = table.filter(pa.array(keep))
     return table
 
 
@@ -436,13 +436,15 @@ def _read(
     try:
         return arrow_csv.read_csv(pa.BufferReader(body), read, parse, convert)
     except pa.ArrowInvalid as error:
-        if block is not None or "straddling" not in str(error):  # Arrow tells long records by its words only
+        if block is not None or "straddling" not in str(
+            error
+        ):  # Arrow reports long records only in its message
             raise
     return _read(body, names, parse, convert, min(body.size, LARGEST_BLOCK))
 
 
 def _repeating(body: pa.Buffer, layout: Layout) -> set[str]:
-    """Columns whose fields occur twice on average in the first rows: as dictionaries they are read sooner."""
+    """Columns whose first fields occur twice on average, so that dictionaries are faster."""
     parse, convert = text_options(layout)
     parse.invalid_row_handler = _skip_row  # a fault, to be told later
     read = arrow_csv.ReadOptions(use_threads=False, block_size=LOOKED_AT_BYTES)
@@ -450,12 +452,12 @@ def _repeating(body: pa.Buffer, layout: Layout) -> set[str]:
     try:
         with arrow_csv.open_csv(pa.BufferReader(body), read, parse, convert) as reader:
             batch = next(iter(reader), None)
-    except pa.ArrowInvalid:  # a record that is longer than what is looked at
+    except pa.ArrowInvalid:  # a record longer than the sample
         return set()
     if batch is None:
         return set()
-    found = zip(batch.schema.names, batch.columns, strict=True)
-    return {name for name, column in found if 2 * len(column.unique()) <= len(column)}
+    columns = zip(batch.schema.names, batch.columns, strict=True)
+    return {name for name, column in columns if 2 * len(column.unique()) <= len(column)}
 
 
 def _no_rows(name: str) -> TableError:
@@ -463,7 +465,7 @@ def _no_rows(name: str) -> TableError:
 
 
 def with_footers(layout: Layout, text: Iterable[str], name: str, error: Exception) -> Layout:
-    """The layout with the lines below the rows; an error about the first row of another length."""
+    """The layout with footer lines, or an error about the first row with a wrong number of fields."""
     expected = len(layout.names)
     odd: list[tuple[int, int, list[str]]] = []  # row, line and fields of records of another length
     last = line = 1
@@ -485,13 +487,13 @@ def with_footers(layout: Layout, text: Iterable[str], name: str, error: Exceptio
         _, line, record = odd[0]
         raise TableError(
             f"Line {line} of {name} has {len(record)} fields, but the line of names has {expected}. "
-            f"Mend the line, or give another delimiter than {layout.delimiter!r}."
+            f"Fix the line, or give another delimiter than {layout.delimiter!r}."
         ) from error
     raise _unreadable(name, layout) from error
 
 
 def _is_remark(record: Sequence[str]) -> bool:
-    """Whether a short record is a sentence or a line of dashes, and not the beginning of a row."""
+    """True if a short record is a sentence or a line of dashes, not a truncated row."""
     text = " ".join(record)
     return len(re.findall(r"\w+", text.replace("_", " "))) != 1 and not re.fullmatch(r"[0-9.,;:\s]+", text)
 
@@ -512,7 +514,7 @@ def _footer_finding(odd: Sequence[tuple[int, int, list[str]]]) -> FileFinding:
 
 
 class FieldKind(IntEnum):
-    """What the fields of a column are; those of parts of it together are the largest of them."""
+    """Type of the fields of a column; the type of several parts is their maximum."""
 
     EMPTY = 0
     WHOLE = 1
@@ -525,7 +527,7 @@ class FieldKind(IntEnum):
 
 
 def read_fields(texts: pa.ChunkedArray | pa.Array, decimal: str) -> tuple[FieldKind, Any]:
-    """What fields are, and the numbers that they say, or None.
+    """Type of some fields, and their values if they are numbers.
 
     Examples
     --------
@@ -537,22 +539,22 @@ def read_fields(texts: pa.ChunkedArray | pa.Array, decimal: str) -> tuple[FieldK
     written = number_text(texts, decimal)
     for kind in (FieldKind.WHOLE, FieldKind.NUMBER):
         if (numbers := cast(written, kind.type)) is not None:
-            # Post codes and telephone numbers can be cast, but are names.
+            # Post codes and telephone numbers can be parsed, but are labels.
             return (FieldKind.TEXT, None) if looks_like_labels(written) else (kind, numbers)
     return FieldKind.TEXT, None
 
 
 def typed(column: pa.Array, kind: FieldKind, decimal: str) -> pa.Array:
-    """Fields as what their whole column is."""
+    """Fields converted to the type of their column."""
     if kind is FieldKind.EMPTY:
         return pa.nulls(len(column))
     return column if kind is FieldKind.TEXT else number_text(column, decimal).cast(kind.type)
 
 
 def number_text(column: pa.ChunkedArray | pa.Array, decimal: str) -> Any:
-    """The fields as Arrow reads numbers; with decimal commas, points are left out between thousands.
+    """Fields as Arrow parses numbers; with decimal commas, points between thousands are removed.
 
-    A field with points anywhere else is no number.
+    A field with points anywhere else is not a number.
 
     Examples
     --------
@@ -571,7 +573,7 @@ def number_text(column: pa.ChunkedArray | pa.Array, decimal: str) -> Any:
 
 
 def plain_fields(column: Any, place: int, layout: Layout) -> Any:
-    """Fields as text without the blank behind a delimiter, where the file has such blanks."""
+    """Fields as text, without the blank after the delimiter if the file has such blanks."""
     if not layout.dialect.skip_initial_space or place == 0:
         return column
     texts = pc.utf8_ltrim(column.cast(pa.string()), " ")
@@ -579,12 +581,12 @@ def plain_fields(column: Any, place: int, layout: Layout) -> Any:
 
 
 def _whole_column(column: pa.ChunkedArray, place: int, decimal: str, layout: Layout) -> pa.ChunkedArray:
-    """A column of all rows as numbers, if every field that is not missing is one; text as a dictionary."""
+    """A column as numbers if all non-missing fields are numbers, otherwise as a text dictionary."""
     column = plain_fields(column, place, layout)
     repeats = pa.types.is_dictionary(column.type)
     if repeats:
         column = _with_missing_values(column, pa.array(layout.missing))
-    # What fields say is told from the different ones, where these are few.
+    # Only distinct fields are parsed, if they are few.
     kind, numbers = read_fields(column.chunk(0).dictionary if repeats else column, decimal)
     if kind is FieldKind.EMPTY:
         return pa.chunked_array([pa.nulls(len(column))])
@@ -594,20 +596,20 @@ def _whole_column(column: pa.ChunkedArray, place: int, decimal: str, layout: Lay
 
 
 def _with_missing_values(column: pa.ChunkedArray, missing: pa.Array) -> pa.ChunkedArray:
-    """A dictionary column, on one dictionary for all chunks, without the words for missing cells."""
+    """A dictionary column with one dictionary for all chunks, without the markers of missing cells."""
     column = column.unify_dictionaries()
     words = column.chunk(0).dictionary
     special_places = pc.is_in(words, value_set=missing)
     if not pc.any(special_places).as_py():
         return column
     left = words.filter(pc.invert(special_places))
-    places = pc.index_in(words, value_set=left)  # null for the words that are none
+    places = pc.index_in(words, value_set=left)  # null for the remaining words
     parts = [pa.DictionaryArray.from_arrays(places.take(part.indices), left) for part in column.chunks]
     return pa.chunked_array(parts)
 
 
 def cast(texts: pa.ChunkedArray | pa.Array, kind: pa.DataType) -> Any:
-    """The numbers that texts say; None if one of them says none of that kind, or one beyond the floats."""
+    """Texts parsed as numbers; None if one of them is not such a number or overflows."""
     try:
         numbers = texts.cast(kind)
     except pa.ArrowInvalid:
@@ -617,6 +619,6 @@ def cast(texts: pa.ChunkedArray | pa.Array, kind: pa.DataType) -> Any:
 
 
 def looks_like_labels(column: pa.ChunkedArray) -> bool:
-    """Whether some field would not be the same when written back: 007, 0x1f, more digits than are exact."""
+    """True if a field would change when parsed and written back: 007, 0x1f, too many digits."""
     labels: Any = pc.match_substring_regex(column, r"^[+-]?0[0-9xX]|^[+-]?[0-9]{16,}$|[a-df-zA-DF-Z]")
     return bool(pc.any(labels).as_py())

@@ -1,4 +1,4 @@
-"""How the rows and names of a file are arranged: what was asked for, what was decided, and what was found."""
+"""How the rows and names of a file are arranged: options, decisions and findings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KEYS = {
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a file is laid out. None means: to be found from the file.
+    """Layout of a file. None means: detect it.
 
     Rows are counted from 1 as a spreadsheet program shows them, lines above the names and empty lines
     included.
@@ -82,34 +82,34 @@ class Dialect:
             )
 
     def to_json(self) -> dict[str, Any]:
-        """As a Data Package table dialect; what is not decided is left out."""
-        told: dict[str, Any] = {}
+        """As a Data Package table dialect, without undecided fields."""
+        document: dict[str, Any] = {}
         for name, key in _KEYS.items():
             value = getattr(self, name)
             if name == "header" and value == ():
-                told["header"] = False
+                document["header"] = False
             elif value is not None and value != () and name != "join":
-                told[key] = list(value) if isinstance(value, tuple) else value
+                document[key] = list(value) if isinstance(value, tuple) else value
             elif name == "join" and len(self.header or ()) > 1:
-                told[key] = value
-        return told
+                document[key] = value
+        return document
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Dialect:
-        """The dialect that `to_json` wrote, or another Data Package table dialect.
+    def from_json(cls, document: Mapping[str, Any]) -> Dialect:
+        """The dialect that `to_json` returned, or another Data Package table dialect.
 
         Examples
         --------
         >>> Dialect.from_json({"headerRows": [3], "delimiter": ";"}).header
         (3,)
         """
-        values = {name: told[key] for name, key in _KEYS.items() if key in told}
-        if told.get("header") is False:
+        values = {name: document[key] for name, key in _KEYS.items() if key in document}
+        if document.get("header") is False:
             values["header"] = ()
         return cls(**values)
 
     def updated(self, **given: Any) -> Dialect:
-        """The same with everything that was given and is not None.
+        """The same with all given values that are not None.
 
         Examples
         --------
@@ -131,7 +131,7 @@ def dialect_of(
     skip_rows: int | Sequence[int] | None = None,
     sheet: str | int | None = None,
 ) -> Dialect:
-    """One dialect from a whole one and single settings, which go before it.
+    """One dialect from a dialect and single options, which take precedence.
 
     Examples
     --------
@@ -153,7 +153,7 @@ def _is_row(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class FileFinding:
-    """One thing that was found in a file, in a sentence for its reader.
+    """One finding about a file, as a sentence.
 
     Attributes
     ----------

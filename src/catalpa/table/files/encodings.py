@@ -1,4 +1,4 @@
-"""What a text is written in: what was said, what its first bytes say, or UTF-8, else mac-roman or cp1252."""
+"""Text encodings: the given one, a byte order mark, UTF-8, otherwise mac-roman or cp1252."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from catalpa.errors import ParameterError, TableError
 
 SAMPLE_CHARACTERS = 65_536  # holds a line of thousands of names
 SAMPLE_BYTES = 4 * SAMPLE_CHARACTERS  # no character takes more than four
-NOT_OF_TEXT = ("idna", "punycode", "undefined")  # Python lists them: of host names, and of nothing
+NOT_OF_TEXT = ("idna", "punycode", "undefined")  # host name encodings, and "undefined"
 _HIGH = bytes(range(0x80, 0x100))
 # An apostrophe or a no-break blank behind a small letter; Windows has capitals with accents there.
 _MAC_MARKS = re.compile(rb"(?<=[a-z.,?!])[\xca\xd5]")
@@ -25,7 +25,7 @@ _BYTE_ORDER_MARKS = {
 
 
 def known_encoding(encoding: str | None) -> str | None:
-    """The encoding that was given, if Python reads text in it.
+    """The given encoding, if Python knows it as a text encoding.
 
     Examples
     --------
@@ -36,16 +36,16 @@ def known_encoding(encoding: str | None) -> str | None:
         try:
             b"?".decode(encoding, "replace")
             known = codecs.lookup(encoding).name not in NOT_OF_TEXT
-        except (LookupError, ValueError):  # what is no name at all is a ValueError
+        except (LookupError, ValueError):  # an invalid name raises ValueError
             known = False
         if not known:
-            raise ParameterError(f"encoding is {encoding!r}, which Python does not know as one of text.")
+            raise ParameterError(f"encoding is {encoding!r}, which is not a text encoding that Python knows.")
     return encoding
 
 
 def refuse_binary(begin: bytes, name: str) -> None:
-    """Refuse what is no text, whatever the name of its file says."""
-    # No text holds a zero byte, but for UTF-16 and UTF-32, which say so at their beginning.
+    """Raise an error if the content is not text, whatever its suffix."""
+    # Only UTF-16 and UTF-32 text contains zero bytes, and begins with a mark.
     if b"\0" in begin[:SAMPLE_CHARACTERS] and marked_encoding(begin) is None:
         raise TableError(
             f"{name} is not text: it holds zero bytes, as pictures, archives and programs do. Give a table; "
@@ -54,14 +54,14 @@ def refuse_binary(begin: bytes, name: str) -> None:
 
 
 def encoding_of(begin: bytes, name: str, encoding: str | None) -> str:
-    """What a text is written in by its beginning, which may end inside a character.
+    """Encoding of a text, from its beginning, which may end inside a character.
 
     "legacy" if it is not UTF-8: `legacy_encoding` finds out which one, from the whole text.
     """
     if encoding is None:
         refuse_binary(begin, name)
-    if told := known_encoding(encoding) or marked_encoding(begin):
-        return told
+    if found_encoding := known_encoding(encoding) or marked_encoding(begin):
+        return found_encoding
     try:
         codecs.getincrementaldecoder("utf-8")().decode(begin)
     except UnicodeDecodeError:
@@ -70,7 +70,7 @@ def encoding_of(begin: bytes, name: str, encoding: str | None) -> str:
 
 
 def in_utf8(content: bytes, name: str, encoding: str | None) -> tuple[bytes, str]:
-    """The text in UTF-8, without a mark, and what it was written in; the same bytes where it was UTF-8."""
+    """The text in UTF-8 without a byte order mark, and its encoding; the same bytes if it was UTF-8."""
     marked = marked_encoding(content)
     given = known_encoding(encoding) or marked
     # UTF-8 first: it refuses most text that is something else, while cp1252 takes nearly anything.
@@ -82,21 +82,23 @@ def in_utf8(content: bytes, name: str, encoding: str | None) -> tuple[bytes, str
             if codecs.lookup(codec).name != "utf-8":
                 return content.decode(codec).encode("utf-8"), codec
             if not content.isascii():
-                content.decode(codec)  # only to see whether it can be
+                content.decode(codec)  # only to check that it can be encoded
             return content, codec
         except UnicodeDecodeError as error:
             last, byte = error, error.start
-        except UnicodeEncodeError as error:  # some encodings can say half of a surrogate pair
-            raise TableError(f"{name} is not written in {codec}: it holds halves of characters.") from error
+        except UnicodeEncodeError as error:  # some encodings can contain half of a surrogate pair
+            raise TableError(
+                f"{name} is not written in {codec}: it holds halves of surrogate pairs."
+            ) from error
     line = content.count(b"\n", 0, byte) + 1
     raise TableError(
         f"{name} is not written in {codec}: line {line} holds the byte 0x{content[byte]:02x}, "
-        "which means nothing there. Give the encoding, for instance latin-1."
+        "which is invalid in it. Give the encoding, for instance latin-1."
     ) from last
 
 
 def legacy_encoding(chunks: Iterable[bytes]) -> str:
-    r"""mac-roman if letters are followed by its apostrophe or its no-break blank, and else cp1252.
+    r"""mac-roman if its apostrophe or no-break space follows letters, otherwise cp1252.
 
     Examples
     --------
@@ -111,7 +113,7 @@ def legacy_encoding(chunks: Iterable[bytes]) -> str:
 
 
 def begins_in_utf8(content: bytes) -> bool:
-    """Whether the line of names holds letters that only UTF-8 writes so: no other encoding need be tried.
+    """True if the header line contains valid multi-byte UTF-8, so that no other encoding need be tried.
 
     Examples
     --------
@@ -126,7 +128,7 @@ def begins_in_utf8(content: bytes) -> bool:
 
 
 def marked_encoding(content: bytes) -> str | None:
-    r"""The encoding that a byte order mark names, if the text begins with one.
+    r"""The encoding of a byte order mark, if the text begins with one.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where the names of the columns are: lines above them, a second line, no names at all, repeated names."""
+"""Find the column names: lines above them, a second line, no names at all, repeated names."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from catalpa.table.files.dialect import FileFinding
 
 Row = Sequence[str]
 
-FEWEST_FILLED = 0.3  # of the cells of a usual row, for a row to hold names
-FIRST_ROWS = 20  # among which names are looked for
-BELOW = 12  # rows below that show whether columns are of numbers
-SHOWN = 40  # letters of a title in a message
+FEWEST_FILLED = 0.3  # share of a typical row's cells that a header row needs
+FIRST_ROWS = 20  # rows in which names are searched
+BELOW = 12  # rows below it that decide which columns are numeric
+SHOWN = 40  # characters of a title in a message
 # Words of survey programs in a second line of names, which add nothing to the question.
 RESPONSES = ("response", "open-ended response")
 # A name that many programs leave out, beside those that stand for a missing cell.
@@ -31,7 +31,7 @@ _FLAG = re.compile(r"true|false", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class HeaderLines:
-    """Which rows hold the names, the names, and what is worth telling.
+    """Rows that contain the names, the names, and findings.
 
     Attributes
     ----------
@@ -53,11 +53,11 @@ class HeaderLines:
 def find_header(
     rows: Sequence[Row],
     width: int,
-    asked: tuple[int, ...] | None = None,
+    requested: tuple[int, ...] | None = None,
     join: str = ": ",
     spanning: Collection[int] = (),
 ) -> HeaderLines:
-    """Find the names of the columns in the first rows of a file, empty rows included.
+    """Find the column names in the first rows of a file, including empty rows.
 
     ``asked`` are the places of the rows that were asked for; ``()`` for none. Rows in ``spanning`` have cells
     over several columns.
@@ -70,7 +70,7 @@ def find_header(
     (['id', 'age'], 'Skipped 1 line above the column names ("Survey of 2024").')
     """
     findings = []
-    if asked is None:
+    if requested is None:
         at = _first_row(rows, width)
         places = (at, at + 1) if at in spanning and at + 2 < len(rows) else _header_rows(rows, at, width)
         if at > 0 and any(any(_filled(row)) for row in rows[:at]):
@@ -80,7 +80,7 @@ def find_header(
         elif not places:
             findings.append(_no_names())
     else:
-        at, places = (asked[0], asked) if asked else (_first_row(rows, width), ())
+        at, places = (requested[0], requested) if requested else (_first_row(rows, width), ())
     first = places[-1] + 1 if places else at
     raw = _joined([rows[place] for place in places], width, join) if places else [""] * width
     names = _unique(raw)
@@ -98,7 +98,7 @@ def _count(row: Row) -> int:
 
 
 def _first_row(rows: Sequence[Row], width: int) -> int:
-    """Place of the first row that is neither a title nor empty."""
+    """Index of the first row that is neither a title nor empty."""
     usual = median([_count(row) for row in rows if _count(row)] or [1])
     for at, row in enumerate(rows[:FIRST_ROWS]):  # noqa: B007 - the place is used behind the loop
         count = _count(row)
@@ -113,7 +113,7 @@ def _first_row(rows: Sequence[Row], width: int) -> int:
 
 
 def _below_prose(rows: Sequence[Row], at: int, width: int, begin: int) -> int:
-    """The row below which clearly more columns are of numbers: those above it hold prose in several cells."""
+    """Index below the last row of prose: clearly more columns are numeric below it."""
     best, most = at, _typed(rows, at, width)
     for place in range(begin, min(at + FIRST_ROWS, len(rows) - 1)):
         count = _count(rows[place])
@@ -125,7 +125,7 @@ def _below_prose(rows: Sequence[Row], at: int, width: int, begin: int) -> int:
 
 
 def _typed(rows: Sequence[Row], at: int, width: int) -> int:
-    """Columns with a word in this row and only numbers, dates or flags in those below it."""
+    """Columns with a word in this row and only numbers, dates or flags below it."""
     below = [row for row in rows[at + 1 :] if _count(row)][:BELOW]
     columns = 0
     for column in range(min(width, len(rows[at]))):
@@ -148,7 +148,7 @@ def _is_word(cell: str) -> bool:
 
 
 def _header_rows(rows: Sequence[Row], at: int, width: int) -> tuple[int, ...]:
-    """The row of names, the two of them, or none."""
+    """Indices of the header rows: one, two or none."""
     if at >= len(rows):
         return ()
     below = [row for row in rows[at + 1 :] if _count(row)]
@@ -158,14 +158,14 @@ def _header_rows(rows: Sequence[Row], at: int, width: int) -> tuple[int, ...]:
 
 
 def _continues(names: Row, items: Row, below: Sequence[Row], width: int) -> bool:
-    """Whether the second row goes on with the names of the first."""
+    """True if the second row continues the names of the first."""
     filled = [cell.strip() for cell in items if cell.strip()]
     if not filled:
         return False
     if sum(cell.lower() in RESPONSES for cell in filled) >= 0.2 * width or _are_units(items, below, width):
         return True
     blank = [column for column in range(width) if column >= len(names) or not names[column].strip()]
-    # A first column without a name is a habit of programs that write the numbers of rows.
+    # Programs that write row numbers leave the name of the first column empty.
     inner = [column for column in blank if column > 0]
     if not inner or sum(map(_is_number, filled)) > 0.2 * len(filled):
         return False
@@ -178,7 +178,7 @@ def _continues(names: Row, items: Row, below: Sequence[Row], width: int) -> bool
 
 
 def _are_units(items: Row, below: Sequence[Row], width: int) -> bool:
-    """Whether a row has words in the columns of numbers and nothing beside them, as a line of units has."""
+    """True if a row has words above columns of numbers only, as a line of units has."""
     units = others = 0
     for column in range(width):
         item = items[column].strip() if column < len(items) else ""
@@ -191,7 +191,7 @@ def _are_units(items: Row, below: Sequence[Row], width: int) -> bool:
 
 
 def _returning(items: Row, below: Sequence[Row], width: int) -> dict[int, bool]:
-    """Whether the word of each column returns further down, for columns whose cells repeat."""
+    """For columns with repeated cells: True if the word in the row occurs again below it."""
     returning = {}
     for column in range(min(width, len(items))):
         cells = Counter(row[column] for row in below if column < len(row) and row[column].strip())
@@ -201,8 +201,8 @@ def _returning(items: Row, below: Sequence[Row], width: int) -> dict[int, bool]:
 
 
 def _is_data(names: Row, below: Sequence[Row], width: int) -> bool:
-    """Whether the row that should hold names looks like the rows below it."""
-    numbers, words = [], []  # whether the first row is as the column, for columns of each kind
+    """True if the candidate header row looks like the rows below it."""
+    numbers, words = [], []  # True if the first row matches the column, by kind of column
     heads = []
     for column in range(min(width, len(names))):
         cells = [row[column] for row in below if column < len(row) and not _missing(row[column])]
@@ -222,7 +222,7 @@ def _is_data(names: Row, below: Sequence[Row], width: int) -> bool:
 
 
 def _counts_up(heads: Sequence[str]) -> bool:
-    """Whether numbers are the names of columns: years, or places such as 0, 1, 2."""
+    """True if the names are numbers in sequence: years, or positions such as 0, 1, 2."""
     numbers = [int(head) for head in heads if re.fullmatch("[0-9]{1,4}", head)]
     if len(numbers) < 2 or len(numbers) < 0.5 * len(heads):
         return False
@@ -232,8 +232,8 @@ def _counts_up(heads: Sequence[str]) -> bool:
 
 
 def _joined(rows: Sequence[Row], width: int, join: str) -> list[str]:
-    """The names of the columns: texts above each other joined; one may stand above several columns."""
-    # A mark of byte order may be there twice, and remain at the first name.
+    """Column names with texts from several rows joined; one text may span several columns."""
+    # A byte order mark may occur twice and stay at the first name.
     cells = [
         [row[column].lstrip("\ufeff").strip() if column < len(row) else "" for column in range(width)]
         for row in rows
@@ -245,13 +245,13 @@ def _joined(rows: Sequence[Row], width: int, join: str) -> list[str]:
     joined = []
     for column in range(width):
         texts = [line[column] for line in cells if line[column]]
-        kept = [text for text in texts if text.lower() not in RESPONSES] or texts[:1]
-        joined.append(join.join(dict.fromkeys(kept)))
+        useful = [text for text in texts if text.lower() not in RESPONSES] or texts[:1]
+        joined.append(join.join(dict.fromkeys(useful)))
     return joined
 
 
 def _unique(names: Sequence[str]) -> list[str]:
-    """The names, each once: blank ones by their place, repeated ones numbered as pandas does.
+    """Unique names: blank ones by position, repeated ones numbered as in pandas.
 
     Examples
     --------
@@ -262,18 +262,18 @@ def _unique(names: Sequence[str]) -> list[str]:
     taken, seen = set(called), Counter[str]()
     unique = []
     for name in called:
-        own, number = name, seen[name]
+        unique_name, number = name, seen[name]
         if number:
-            while (own := f"{name}.{number}") in taken:
+            while (unique_name := f"{name}.{number}") in taken:
                 number += 1
-            taken.add(own)
+            taken.add(unique_name)
         seen[name] = number + 1
-        unique.append(own)
+        unique.append(unique_name)
     return unique
 
 
 def refuse_same_names(names: Sequence[str], source: str) -> None:
-    """Refuse names that several columns of a source have, where these are no text to be numbered."""
+    """Raise an error if several columns have the same name and cannot be numbered."""
     twice = [column for column, times in Counter(names).items() if times > 1]
     if twice:
         raise TableError(f"{source} has several columns with the same name: {twice}. Rename them.")

@@ -1,4 +1,4 @@
-"""Files of SPSS, Stata and SAS as Arrow tables, with their codebooks; read by pyreadstat."""
+"""SPSS, Stata and SAS files as Arrow tables with codebooks, read by pyreadstat."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ READERS = {
 
 
 def read_labelled(content: bytes, name: str, form: str) -> tuple[pa.Table, Codebook]:
-    """The rows of a file of a statistics program, with labels in place of codes, and its codebook.
+    """Read a file of a statistics program, with labels instead of codes, and its codebook.
 
     A column whose values all have labels holds the labels; a column with labels for some values only, such
     as the ends of a scale, keeps its numbers. What the file calls missing is missing.
@@ -34,9 +34,9 @@ def read_labelled(content: bytes, name: str, form: str) -> tuple[pa.Table, Codeb
     reader, program = READERS[form]
     try:
         cells, meta = _read(getattr(pyreadstat, reader), content, form)
-    except Exception as error:  # pyreadstat has errors of its own, and of what it is made of
+    except Exception as error:  # pyreadstat raises errors of several libraries
         raise TableError(
-            f"{name} cannot be read as a file of {program}: it is damaged, or something else."
+            f"{name} cannot be read as a file of {program}: it is damaged or in another format."
         ) from error
     if not cells:
         raise TableError(f"{name} has no columns.")
@@ -59,12 +59,12 @@ def _column(cells: Sequence[Any]) -> pa.Array:
     values = [_plain(cell) for cell in cells]
     kinds = {type(value) for value in values if value is not None}
     if kinds == {str}:
-        return pa.array(values, pa.string())  # text of these programs is never a number
+        return pa.array(values, pa.string())  # text in these programs is never numeric
     return typed_cells(values, ".", ())
 
 
 def _plain(cell: Any) -> Any:
-    """A cell as Python has it; None if it is missing."""
+    """A cell as a plain Python value; None if it is missing."""
     value = cell.item() if hasattr(cell, "item") else cell
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
@@ -74,7 +74,7 @@ def _plain(cell: Any) -> Any:
 
 
 def _known(column: str, cells: Sequence[Any], meta: Any) -> CodebookColumn:
-    """What the file says of a column."""
+    """Title, labels and missing codes that the file declares for a column."""
     title = (meta.column_names_to_labels or {}).get(column) or ""
     labels = {
         code_text(code): str(label).strip()
@@ -87,7 +87,7 @@ def _known(column: str, cells: Sequence[Any], meta: Any) -> CodebookColumn:
 
 
 def _missing_codes(column: str, cells: Sequence[Any], meta: Any) -> list[str]:
-    """Codes in the column, or with labels, that the file declares missing."""
+    """Codes of the column that the file declares as missing."""
     codes = [_plain(cell) for cell in cells]
     labelled = list(meta.variable_value_labels.get(column, {}))
     different = dict.fromkeys(code for code in (*labelled, *codes) if code is not None)
@@ -108,7 +108,7 @@ def _within(code: Any, low: Any, high: Any) -> bool:
 
 
 def _labelled(table: pa.Table, book: Codebook) -> pa.Table:
-    """The table with labels, where all values of a column have one, and without what is missing."""
+    """The table with labels if all values of a column have one, and declared missing values removed."""
     for at, name in enumerate(table.column_names):
         known = book.columns[name]
         codes = {one.code for one in (*known.answers, *known.missing)}

@@ -1,4 +1,4 @@
-"""Queries that have not been run: polars LazyFrames and DuckDB relations, run once into a file.
+"""Lazy queries: polars LazyFrames and DuckDB relations, executed once into a file.
 
 A fit reads its rows several times, and a query may give them in another order each time it is run.
 """
@@ -19,22 +19,22 @@ from catalpa.table.files.header import refuse_same_names
 
 
 class Query(Protocol):
-    """One query: its columns, and its rows in a file and back."""
+    """One query: its columns, and writing and reading its rows."""
 
     library: ClassVar[str]  # of the frames that come back
 
     def names(self) -> list[str]:
-        """The columns; nothing is run for them."""
+        """Column names, without running the query."""
 
     def write(self, path: Path, rows: int) -> int:
-        """Run the query into a file, about so many rows at a time; gives the number of its rows."""
+        """Run the query into a file, in batches of about ``rows`` rows; returns the number of rows."""
 
     def read(self, path: Path, names: Sequence[str], rows: int) -> Iterator[Any]:
-        """The rows of the file in order, some columns of them, at most so many rows at a time."""
+        """Some columns of the rows in the file, in order, at most ``rows`` at a time."""
 
 
 def query_of(X: Any) -> Query | None:
-    """The query that an object stands for; None if it is none of polars or DuckDB."""
+    """The query of a polars or DuckDB object, or None."""
     # No isinstance: it would need the package.
     kind = type(X)
     package = kind.__module__.partition(".")[0]
@@ -47,18 +47,18 @@ def query_of(X: Any) -> Query | None:
 
 @contextmanager
 def running(what: str) -> Iterator[None]:
-    """Around the running of a query: report in our words that it failed, with the library's reason."""
+    """Context of a running query: its errors become a ``TableError`` with the library's reason."""
     try:
         yield
     except CatalpaError:
         raise
-    except Exception as error:  # every library has errors of its own, and so have the functions of users
+    except Exception as error:  # errors of any library or user function
         raise TableError(f"The query of {what} failed: {error}") from error
 
 
 @dataclass(frozen=True, eq=False)
 class PolarsQuery:
-    """A LazyFrame of polars, run by its streaming engine."""
+    """A polars LazyFrame, run by the streaming engine."""
 
     library: ClassVar[str] = "polars"
     frame: Any
@@ -85,7 +85,7 @@ class PolarsQuery:
 
 @dataclass(frozen=True, eq=False)
 class DuckQuery:
-    """A relation of DuckDB, read in batches of Arrow."""
+    """A DuckDB relation, read as Arrow batches."""
 
     library: ClassVar[str] = "pandas"
     relation: Any
@@ -96,7 +96,7 @@ class DuckQuery:
         return names
 
     def write(self, path: Path, rows: int) -> int:
-        # An older DuckDB calls it by another name.
+        # Older versions of DuckDB use another name.
         read = getattr(self.relation, "to_arrow_reader", None) or self.relation.fetch_record_batch
         with running("the DuckDB relation"):
             reader, total = read(rows), 0

@@ -1,4 +1,4 @@
-"""Files that are read a batch of rows at a time, because they may be larger than memory."""
+"""Files that are read in batches because they may be larger than memory."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from catalpa.table.files.sources import (
 )
 from catalpa.table.files.text_scan import TextFiles
 
-CELL_BYTES = 256  # what a cell takes while its batch is read, decoded and encoded, copies included
-FEWEST_ROWS, MOST_ROWS = 1 << 10, 1 << 17  # of a batch; more than the most gains no speed
+CELL_BYTES = 256  # peak memory of a cell while its batch is read, decoded and encoded
+FEWEST_ROWS, MOST_ROWS = 1 << 10, 1 << 17  # of a batch; larger ones are not faster
 IN_BATCHES = ("text", "parquet", "arrow")  # forms that can be read so
-TAIL_BYTES = 1 << 16  # holds the footer of a Parquet or Arrow file, or the last rows of a text
+TAIL_BYTES = 1 << 16  # contains the footer of a Parquet or Arrow file, or the last rows of a text
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
 
@@ -51,7 +51,7 @@ def scan(
     dialect: Dialect | None = None,
     memory: int | str = "500MB",
 ) -> Scan:
-    r"""Name files to cluster without ever holding all their rows.
+    r"""Describe files to cluster without loading all their rows.
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ def scan(
         Which columns to keep or to leave out, and how text is written, as in
         :func:`catalpa.table.read_table`.
     memory : int or str
-        Bytes that the rows in hand may take, such as ``"500MB"`` or ``"2GB"``. The program itself takes
-        about 200 MB besides.
+        Memory for the rows of a batch, such as ``"500MB"`` or ``"2GB"``. The program itself needs
+        about 200 MB more.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def scan(
 
 
 def bytes_of(memory: int | str) -> int:
-    """Bytes of a size such as 1000000, "500MB" or "1.5 GB".
+    """Parse a size such as 1000000, "500MB" or "1.5 GB".
 
     Examples
     --------
@@ -103,13 +103,13 @@ def bytes_of(memory: int | str) -> int:
 
 
 def rows_within(memory: int, columns: int) -> int:
-    """Rows of a batch that takes about so many bytes while it is read and encoded."""
+    """Number of rows per batch so that reading and encoding takes about this many bytes."""
     return int(min(max(memory // (CELL_BYTES * columns), FEWEST_ROWS), MOST_ROWS))
 
 
 @dataclass(frozen=True)
 class Scan:
-    """Files and how to read them; made by ``catalpa.scan``.
+    """Files and how to read them; created by ``catalpa.scan``.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class Scan:
     columns, drop, dialect, decimal, na
         As given to ``catalpa.scan``.
     memory : int
-        Bytes that the rows in hand may take.
+        Memory for the rows of a batch, in bytes.
     """
 
     paths: tuple[Path, ...]
@@ -131,39 +131,39 @@ class Scan:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The columns that are read."""
+        """Names of the columns that are read."""
         first = self.paths[0]
         return tuple(chosen_columns(self._columns_of(first), str(first), self.columns, self.drop))
 
     @property
     def findings(self) -> tuple[FileFinding, ...]:
-        """What was found beside the rows of text files, in sentences."""
+        """Findings about the text files, as sentences."""
         self._remembered.check(self.paths[0])  # from the first look at any of the files on
         return self._text.findings
 
     def only(self, names: Sequence[str]) -> Scan:
-        """The same files with fewer columns; what is known of their text stays known."""
+        """The same files with fewer columns; detected layouts are kept."""
         fewer = replace(self, columns=tuple(names), drop=())
         fewer.__dict__.update(_text=self._text, _remembered=self._remembered)
         return fewer
 
     @property
     def rows_per_batch(self) -> int:
-        """Most rows in hand at once."""
+        """Maximum number of rows in memory at a time."""
         return rows_within(self.memory, len(self.names))
 
     def batches(self) -> Iterator[pa.Table]:
-        """The rows in order, text as dictionary columns, at most ``rows_per_batch`` at a time."""
-        found = 0
+        """Batches of at most ``rows_per_batch`` rows, in order, text as dictionary columns."""
+        n_rows = 0
         for path in self.paths:
             self._check_columns(path)
-            before = found
+            before = n_rows
             for table in self._tables(path):
-                found += table.num_rows
+                n_rows += table.num_rows
                 for start in range(0, table.num_rows, self.rows_per_batch):
                     yield with_dictionaries(table.slice(start, self.rows_per_batch))
-            self._remembered.finished(path, found - before)
-        if not found:
+            self._remembered.finished(path, n_rows - before)
+        if not n_rows:
             named = ", ".join(map(str, self.paths[:3]))
             raise TableError(f"There are names of columns but no rows in {named}.")
 
@@ -171,7 +171,7 @@ class Scan:
         if _form(path) == "text":
             try:
                 yield from self._text.tables(path, self.names)
-            except (UnicodeError, pa.ArrowInvalid) as error:  # in the first reading nothing was amiss
+            except (UnicodeError, pa.ArrowInvalid) as error:  # the first pass found no error
                 raise _changed(path) from error
             return
         with readable(f"{path} cannot be read"):
@@ -185,16 +185,18 @@ class Scan:
         return self._text.names(path) if _form(path) == "text" else names_in(_arrow_schema(path), str(path))
 
     def _check_columns(self, path: Path) -> None:
-        """Refuse a file that lacks a column, or has one that the user neither chose nor dropped."""
+        """Raise an error if a file lacks a column, or has one that was neither selected nor dropped."""
         there = self._columns_of(path)
         seen, known = set(there), {*self.names, *self.drop}
         absent = [name for name in self.names if name not in seen]
         further = [name for name in there if name not in known]
         if absent or (further and self.columns is None):
-            told = f"lacks the columns {absent} of" if absent else f"has the columns {further} more than"
+            difference = (
+                f"lacks the columns {absent} of" if absent else f"has columns {further} that are not in"
+            )
             raise TableError(
-                f"{path} {told} the first file, {self.paths[0]}. Files that are read together need the same "
-                "columns; where they differ, choose those that all have: columns=[...]."
+                f"{path} {difference} the first file, {self.paths[0]}. Files that are read together need "
+                "the same columns; if they differ, choose those that all have: columns=[...]."
             )
 
     @cached_property
@@ -208,7 +210,7 @@ class Scan:
 
 
 class FileSnapshot:
-    """Files as they were when this was made.
+    """State of files at a point in time, to detect changes.
 
     A fit reads its files several times: for the schema, to encode the rows, for the labels of each. If rows
     came or went in between, labels would belong to other rows, and nothing would look wrong.
@@ -219,12 +221,12 @@ class FileSnapshot:
         self._rows: dict[Path, int] = {}
 
     def check(self, path: Path) -> None:
-        """Refuse a file that is not the one it was."""
+        """Raise an error if a file has changed."""
         if _stamp(path) != self._stamps[path]:
             raise _changed(path)
 
     def finished(self, path: Path, rows: int) -> None:
-        """Keep the number of rows of a complete reading; another number than before is refused."""
+        """Store the number of rows after a complete pass; raise an error if it differs from the last."""
         self.check(path)
         if self._rows.setdefault(path, rows) != rows:
             raise TableError(
@@ -241,13 +243,13 @@ def _changed(path: Path) -> TableError:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """What tells that a file is still the one that it was: its size, when it changed, its node, its tail."""
+    """Fingerprint of a file: size, modification time, inode, last bytes."""
     try:
         with path.open("rb") as stream:
             state = os.fstat(stream.fileno())
             stream.seek(max(state.st_size - TAIL_BYTES, 0))
             tail = zlib.crc32(stream.read(TAIL_BYTES))
-            # The node too: another file may have taken its name.
+            # The inode too: another file may have been renamed to this one.
             return state.st_size, state.st_mtime_ns, state.st_ino, tail
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
@@ -261,12 +263,12 @@ def _paths_of(source: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
         return tuple(path for one in source for path in _paths_of(one))
     if str(source) == "-":
         raise UnsupportedTable(
-            "Standard input passes once, and rows that are not kept must be read several times. "
+            "Standard input can be read only once, but a fit reads the rows several times. "
             "Write it to a file first."
         )
     path = Path(source)
     if path.is_dir():
-        # Spark and Hive leave _SUCCESS and the like beside the rows.
+        # Spark and Hive write files such as _SUCCESS next to the data.
         there = (one for one in path.rglob("*") if one.is_file() and not one.name.startswith((".", "_")))
         paths = sorted(one for one in there if form_of(one)[0] in IN_BATCHES)
     elif path.exists():

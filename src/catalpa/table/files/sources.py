@@ -1,4 +1,4 @@
-"""Files and streams as Arrow tables: text, Parquet, Arrow, workbooks, and files of statistics programs."""
+"""Files and streams as Arrow tables: text, Parquet, Arrow, workbooks, statistics programs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ MARKS = {
 
 @dataclass(frozen=True, eq=False)
 class FileTable:
-    """A table that was read from a file, and what was decided about the file.
+    """A table read from a file, and how the file was interpreted.
 
     Attributes
     ----------
@@ -88,21 +88,21 @@ def read_table(
     skip_rows: int | Sequence[int] | None = None,
     dialect: Dialect | None = None,
 ) -> pa.Table:
-    r"""Read a table from a file or a stream, rows in the order of the file, text as dictionary columns.
+    r"""Read a table from a file or stream, with rows in order and text as dictionary columns.
 
     Parameters
     ----------
     source : path, "-" or binary stream
         The suffix of a path says what it is (CSV, TSV, Parquet, Arrow, Feather, Excel, OpenDocument, SPSS,
-        Stata, SAS; text also with .gz). "-" is standard input; streams are recognized by their first bytes,
+        Stata, SAS; text also with .gz). "-" is standard input; streams are recognised by their first bytes,
         and are text otherwise.
     delimiter, encoding : str or None
         Of delimited text; None finds them from the text.
     decimal : {".", ","}
         Before the fraction of a number in delimited text. With ",", points between thousands are left out.
     na : list of str
-        Fields of delimited text and cells of sheets that stand for a missing cell, such as ``["-", "?"]``,
-        besides empty ones.
+        Texts of fields and cells that mark missing values, such as ``["-", "?"]``, in addition to empty
+        ones.
     columns, drop : list of str or None
         The columns to keep, and columns to leave out.
     sheet : str, int or None
@@ -159,7 +159,7 @@ def read_file(
     skip_rows: int | Sequence[int] | None = None,
     dialect: Dialect | None = None,
 ) -> FileTable:
-    r"""Read a table as `read_table` does, and tell how the file is laid out.
+    r"""Read a table as `read_table` does, and return how the file was interpreted.
 
     Examples
     --------
@@ -170,18 +170,18 @@ def read_file(
     >>> file.findings[0].message
     'Skipped 1 line above the column names ("Prices of 2024").'
     """
-    asked = dialect_of(
+    requested = dialect_of(
         dialect, delimiter=delimiter, encoding=encoding, header=header, skip_rows=skip_rows, sheet=sheet
     )
     name, content, form = _content(source)
-    file = _READERS.get(form, _read_plain)(content, name, form, asked, decimal, missing_texts(na))
+    file = _READERS.get(form, _read_plain)(content, name, form, requested, decimal, missing_texts(na))
     chosen = chosen_columns(names_in(file.table.schema, name), name, columns, drop)
     table = with_dictionaries(file.table.select(chosen))
     return FileTable(table, file.dialect, file.findings, file.codebook)
 
 
 def read_codebook(source: str | Path | IO[bytes]) -> Codebook:
-    r"""Read a codebook: a file with the columns column, code, label and order, or one of SPSS, Stata or SAS.
+    r"""Read a codebook from a file with columns column, code, label and order, or from SPSS, Stata or SAS.
 
     A row without a code gives the title of its column. ``order`` holds numbers from low to high, or
     "missing" for a code that stands for a missing value. Of a file of a statistics program its labels are
@@ -199,7 +199,7 @@ def read_codebook(source: str | Path | IO[bytes]) -> Codebook:
 
 
 def _content(source: str | Path | IO[bytes]) -> tuple[str, bytes, str]:
-    """Name for messages, bytes, and form of a source."""
+    """Name for messages, content, and format of a source."""
     if source == "-":
         return _recognized("Standard input", sys.stdin.buffer.read())
     if not isinstance(source, str | Path):
@@ -212,14 +212,13 @@ def _content(source: str | Path | IO[bytes]) -> tuple[str, bytes, str]:
     content = _file_bytes(path)
     if form is None:
         raise TableError(
-            f"{path} has a suffix that says nothing about its form. Known are {', '.join(SUFFIXES)}, "
-            "and .gz behind those of text."
+            f"{path} has an unknown suffix. Supported are {', '.join(SUFFIXES)}, and .gz after those of text."
         )
     return str(path), _unpacked(content, str(path)) if packed else content, form
 
 
 def form_of(path: Path) -> tuple[str | None, bool]:
-    """What a file is by its suffix, if that is known, and whether it is packed."""
+    """Format of a file by its suffix, if known, and whether it is compressed."""
     packed = path.suffix.lower() == ".gz"
     return SUFFIXES.get((path.with_suffix("") if packed else path).suffix.lower()), packed
 
@@ -253,7 +252,7 @@ def _read_parquet(content: bytes, name: str) -> pa.Table:
 
 
 def parquet_file(source: Path | pa.NativeFile, **options: Any) -> pq.ParquetFile:
-    """A Parquet file whose text is read as dictionaries, and its pages against their checksums."""
+    """A Parquet file that reads text as dictionaries and verifies checksums."""
     texts = [field.name for field in pq.read_schema(source) if is_text(field.type)]
     return pq.ParquetFile(source, read_dictionary=texts, page_checksum_verification=True, **options)
 
@@ -264,49 +263,49 @@ def _read_arrow(content: bytes, name: str) -> pa.Table:
 
 
 def arrow_reader(source: pa.NativeFile) -> pa.ipc.RecordBatchStreamReader | pa.ipc.RecordBatchFileReader:
-    """A reader of an Arrow file or stream, whichever it is."""
+    """A reader of the Arrow file or stream format."""
     marked = source.read(6) == b"ARROW1"
     source.seek(0)
     return pa.ipc.open_file(source) if marked else pa.ipc.open_stream(source)
 
 
 def _read_plain(
-    content: bytes, name: str, form: str, asked: Dialect, _decimal: str, _na: tuple[str, ...]
+    content: bytes, name: str, form: str, requested: Dialect, _decimal: str, _na: tuple[str, ...]
 ) -> FileTable:
-    """A file that says itself what its columns are."""
-    return FileTable((_read_parquet if form == "parquet" else _read_arrow)(content, name), asked)
+    """Read a file in a format with typed columns."""
+    return FileTable((_read_parquet if form == "parquet" else _read_arrow)(content, name), requested)
 
 
 def _read_text(
-    content: bytes, name: str, _form: str, asked: Dialect, decimal: str, na: tuple[str, ...]
+    content: bytes, name: str, _form: str, requested: Dialect, decimal: str, na: tuple[str, ...]
 ) -> FileTable:
-    text = read_delimited(content, name, asked, decimal, na)
+    text = read_delimited(content, name, requested, decimal, na)
     totals = odd_rows(text.table, text.layout.row_of)
     return FileTable(text.table, text.layout.dialect, text.layout.findings + totals)
 
 
 def _read_sheet(
-    content: bytes, name: str, _form: str, asked: Dialect, decimal: str, na: tuple[str, ...]
+    content: bytes, name: str, _form: str, requested: Dialect, decimal: str, na: tuple[str, ...]
 ) -> FileTable:
-    sheet = read_workbook(content, name, asked, decimal, na)
+    sheet = read_workbook(content, name, requested, decimal, na)
     totals = odd_rows(sheet.table, sheet.rows.__getitem__)
     return FileTable(sheet.table, sheet.dialect, sheet.findings + totals)
 
 
 def _read_statistics(
-    content: bytes, name: str, form: str, asked: Dialect, _decimal: str, _na: tuple[str, ...]
+    content: bytes, name: str, form: str, requested: Dialect, _decimal: str, _na: tuple[str, ...]
 ) -> FileTable:
     table, codebook = read_labelled(content, name, form)
-    return FileTable(table, asked, codebook=codebook)
+    return FileTable(table, requested, codebook=codebook)
 
 
 @contextmanager
 def readable(what: str, faults: Any = (pa.ArrowException, OSError, UnicodeDecodeError)) -> Iterator[None]:
-    """Say in words that a file is not what it should be, where Arrow or the system says so in theirs."""
+    """Context that replaces Arrow's and the system's errors by a ``TableError``."""
     try:
         yield
     except faults as error:
-        raise TableError(f"{what}: it is damaged, incomplete or something else.") from error
+        raise TableError(f"{what}: it is damaged, incomplete or in another format.") from error
 
 
 _READERS: dict[str, Callable[[bytes, str, str, Dialect, str, tuple[str, ...]], FileTable]] = {
@@ -317,8 +316,8 @@ _READERS: dict[str, Callable[[bytes, str, str, Dialect, str, tuple[str, ...]], F
 
 
 def names_in(schema: pa.Schema, source: str) -> list[str]:
-    """The names of the columns that a source has, each once."""
-    # Arrow takes their bytes from a file as they are, text or not.
+    """The column names of a source, checked to be unique."""
+    # Arrow does not check that they are valid text.
     with readable(f"{source} cannot be read"):
         names = list(schema.names)
     refuse_same_names(names, source)
@@ -328,34 +327,34 @@ def names_in(schema: pa.Schema, source: str) -> list[str]:
 def chosen_columns(
     names: list[str], source: str, columns: Sequence[str] | None, drop: Sequence[str] | None
 ) -> list[str]:
-    """The columns of a source that are kept, in the order in which they were asked for."""
+    """The selected columns of a source, in the requested order."""
     for wanted in (columns or (), drop or ()):
         unknown = [column for column in wanted if column not in names]
         if unknown:
             raise UnknownColumn(
                 f"{source} has no column {', '.join(map(repr, unknown))}. Its columns are {names}."
             )
-    kept = [column for column in (columns or names) if column not in (drop or ())]
-    if not kept:
+    selected = [column for column in (columns or names) if column not in (drop or ())]
+    if not selected:
         raise TableError(f"No column of {source} is left: all of {names} are dropped.")
-    return kept
+    return selected
 
 
 def validated(table: pa.Table) -> pa.Table:
-    """The table, if its bytes are what its types say; pa.ArrowInvalid where they are not."""
-    # Arrow reads lengths, places in dictionaries and text from a file as they are, damaged or not.
+    """The table, after full validation by Arrow; raises pa.ArrowInvalid."""
+    # Arrow does not validate lengths, dictionary indices and text of a file by itself.
     table.validate(full=True)
     return table
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether a type is plain text."""
+    """True for plain text types."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def with_dictionaries(table: pa.Table) -> pa.Table:
-    """The table with its text columns as dictionaries."""
-    # A category is then stored once, and rows hold four bytes each until they are encoded.
+    """The table with text columns dictionary-encoded."""
+    # Each category is then stored once, and a cell takes four bytes until it is encoded.
     columns = [one.dictionary_encode() if is_text(one.type) else one for one in table.itercolumns()]
     fields = [field.with_type(column.type) for field, column in zip(table.schema, columns, strict=True)]
     return pa.Table.from_arrays(columns, schema=pa.schema(fields, table.schema.metadata))

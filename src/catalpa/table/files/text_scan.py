@@ -1,4 +1,4 @@
-"""Delimited text read a batch of rows at a time; the types of the columns are found in a first reading."""
+"""Delimited text read in batches; a first pass finds the types of the columns."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ UTF8 = ("utf-8", "utf-8-sig")
 
 @dataclass(frozen=True)
 class TextFiles:
-    """Delimited text files that make one table."""
+    """Delimited text files that form one table."""
 
     paths: tuple[Path, ...]
     dialect: Dialect = ANY
@@ -44,16 +44,16 @@ class TextFiles:
     na: tuple[str, ...] = ()
 
     def names(self, path: Path) -> list[str]:
-        """The names of the columns of one of the files."""
+        """Column names of one of the files."""
         return self._layouts[path].names
 
     @property
     def findings(self) -> tuple[FileFinding, ...]:
-        """What was found in the first file; others are laid out alike."""
+        """Findings about the first file; the others have the same layout."""
         return self._layouts[self.paths[0]].findings if self.paths else ()
 
     def tables(self, path: Path, names: Sequence[str]) -> Iterator[pa.Table]:
-        """The rows of one file in order, with the types that all files together ask for."""
+        """Batches of the rows of one file, in order, with the types of all files together."""
         layouts, kinds = self._examined
         for batch in _records(path, layouts[path]):
             yield pa.table({name: typed(batch[name], kinds[name], self.decimal) for name in names})
@@ -64,7 +64,7 @@ class TextFiles:
 
     @cached_property
     def _examined(self) -> tuple[dict[Path, Layout], dict[str, FieldKind]]:
-        """How each file is written, and the kind of each column: one reading of all the files."""
+        """Encoding of each file and type of each column, from one pass over all files."""
         layouts: dict[Path, Layout] = {}
         kinds: dict[str, FieldKind] = {}
         for path in self.paths:
@@ -74,11 +74,11 @@ class TextFiles:
     def _with_kinds(
         self, path: Path, layout: Layout, before: dict[str, FieldKind]
     ) -> tuple[Layout, dict[str, FieldKind]]:
-        """What a file makes of the kinds, read as UTF-8 if it can be, and without lines below its rows."""
+        """Column types after one more file, read as UTF-8 if possible, without footer lines."""
         try:
             return layout, self._kinds(path, layout, before)
-        except UnicodeError as error:  # also of marks that lack, and of halves of characters
-            # A first line with letters of UTF-8 says how the file is written, as a mark does.
+        except UnicodeError as error:  # also missing marks and incomplete characters
+            # UTF-8 letters in the first line decide the encoding, as a byte order mark does.
             guessed = self.dialect.encoding is None and layout.dialect.encoding == "utf-8"
             if not guessed or begins_in_utf8(_beginning(path)[0]):
                 raise _wrongly_encoded(path, layout.dialect.encoding) from error
@@ -95,14 +95,14 @@ class TextFiles:
         kinds = {**dict.fromkeys(layout.names, FieldKind.EMPTY), **before}
         for batch in _records(path, layout):
             for name in layout.names:
-                # Once a field was no number the column is text: further casts would only cost time.
+                # Once a field is not a number, the column is text.
                 if kinds[name] is not FieldKind.TEXT:
                     kinds[name] = max(kinds[name], read_fields(batch[name], self.decimal)[0])
         return kinds
 
 
 class _OddRows(Exception):
-    """Arrow found a row with too many or too few fields."""
+    """Arrow met a row with too many or too few fields."""
 
 
 def _layout(path: Path, dialect: Dialect, na: tuple[str, ...]) -> Layout:
@@ -126,7 +126,7 @@ def _wrongly_encoded(path: Path, encoding: str | None) -> TableError:
 
 
 def _beginning(path: Path) -> tuple[bytes, bool]:
-    """Enough of a file to hold the names of its columns, and usually some rows; whether it is all of it."""
+    """The beginning of a file: its header, and usually some rows; whether it is the whole file."""
     try:
         with pa.input_stream(str(path)) as stream:
             begin = more = bytes(stream.read(SAMPLE_BYTES))
@@ -139,7 +139,7 @@ def _beginning(path: Path) -> tuple[bytes, bool]:
 
 
 def _raw(path: Path) -> Iterator[bytes]:
-    """The bytes of a file, unpacked, a block at a time."""
+    """The decompressed bytes of a file, block by block."""
     with pa.input_stream(str(path)) as stream:
         while block := bytes(stream.read(BLOCK_BYTES)):
             yield block
@@ -147,14 +147,14 @@ def _raw(path: Path) -> Iterator[bytes]:
 
 @contextmanager
 def _text(path: Path, encoding: str | None) -> Iterator[Any]:
-    """The lines of a file, for Python's reader of records."""
+    """The lines of a file, for Python's CSV reader."""
     with pa.input_stream(str(path)) as stream:
         yield io.TextIOWrapper(stream, encoding or "utf-8", errors="replace", newline="")
 
 
 @contextmanager
 def _rows_of(path: Path, layout: Layout) -> Iterator[Any]:
-    """A stream of the rows in UTF-8, behind the names."""
+    """A UTF-8 stream of the rows after the header."""
     encoding = layout.dialect.encoding or "utf-8"
     with pa.input_stream(str(path)) as stream:
         utf8 = stream if encoding in UTF8 else pa.transcoding_input_stream(stream, encoding, "utf-8")
@@ -165,7 +165,7 @@ def _rows_of(path: Path, layout: Layout) -> Iterator[Any]:
 
 
 def _records(path: Path, layout: Layout) -> Iterator[pa.RecordBatch]:
-    """Batches of the fields as text."""
+    """Batches of fields as text."""
     parse, convert = text_options(layout)
     read = arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES)
     read.column_names = layout.names
@@ -176,7 +176,7 @@ def _records(path: Path, layout: Layout) -> Iterator[pa.RecordBatch]:
                 yield _kept(batch, start, layout)
                 start += batch.num_rows
     except pa.ArrowInvalid as error:
-        if "UTF8" in str(error):  # Arrow tells wrong bytes apart by its words only
+        if "UTF8" in str(error):  # Arrow reports invalid bytes only in its message
             raise UnicodeDecodeError("utf-8", b"", 0, 0, str(error)) from error
         if "Empty CSV" in str(error):  # names without an end of line
             return
@@ -195,13 +195,13 @@ def _cannot_be_read(path: Path, layout: Layout, error: Exception) -> str:
 
 
 def _kept(batch: pa.RecordBatch, start: int, layout: Layout) -> pa.RecordBatch:
-    """The rows that are read, without blanks behind delimiters."""
+    """The selected rows, without blanks after delimiters."""
     if layout.dialect.skip_initial_space:
         columns = [plain_fields(column, place, layout) for place, column in enumerate(batch.columns)]
         batch = pa.RecordBatch.from_arrays(columns, names=layout.names)
     left_out = [place - start for place in layout.left_out if start <= place < start + batch.num_rows]
     if not left_out:
         return batch
-    kept = np.ones(batch.num_rows, dtype=bool)
-    kept[left_out] = False
-    return batch.filter(pa.array(kept))
+    keep = np.ones(batch.num_rows, dtype=bool)
+    keep[left_out] = False
+    return batch.filter(pa.array(keep))

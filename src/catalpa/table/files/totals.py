@@ -1,4 +1,4 @@
-"""Rows of a table that are none of its cases: sums of the others, and remarks. They are proposed only."""
+"""Rows that are not cases: totals and remarks. They are only proposed for removal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAMES = ("total", "totals", "grand total", "sum", "all", "overall", "summe", "ge
 
 
 def odd_rows(table: pa.Table, row_of: Callable[[int], int]) -> tuple[FileFinding, ...]:
-    """The first or the last row, if it holds the sums of the others; the last one, if it is a remark.
+    """The first or last row if it contains the sums of the others; the last one if it is a remark.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def _finding(table: pa.Table, place: int, row: int, what: str) -> FileFinding:
 
 
 def _text(table: pa.Table, place: int) -> str:
-    """The longest text of a row, which says most about it."""
+    """The longest text of a row."""
     cells = [column[place].as_py() for column in table.columns if _holds_text(column)]
     return max((str(cell) for cell in cells if cell is not None), key=len, default="")
 
@@ -77,7 +77,7 @@ def _is_total(table: pa.Table, place: int) -> bool:
 
 
 def _is_remark(table: pa.Table, place: int) -> bool:
-    """Whether a row has one cell, of words, in a table of several columns."""
+    """True if a row of a table with several columns has one cell, of words."""
     cells = [column[place].as_py() for column in table.columns]
     filled = [cell for cell in cells if cell is not None]
     if len(cells) < FEWEST_COLUMNS or len(filled) != 1 or not isinstance(filled[0], str):

@@ -1,4 +1,4 @@
-"""Sheets of workbooks (Excel, LibreOffice) as Arrow tables, read by python-calamine."""
+"""Sheets of Excel and LibreOffice workbooks as Arrow tables, read by python-calamine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PERCENT = re.compile(r"[0-9.,]+\s?%")
 
 @dataclass(frozen=True)
 class SheetTable:
-    """The rows of a sheet, how they are laid out, and what was found.
+    """Rows of a sheet, their layout, and findings.
 
     ``rows`` are the rows of the sheet that the rows of the table come from, counted from 1.
     """
@@ -38,21 +38,21 @@ class SheetTable:
 def read_workbook(
     content: bytes, name: str, dialect: Dialect | None = None, decimal: str = ".", na: Sequence[str] = ()
 ) -> SheetTable:
-    """The rows of one sheet; without a sheet in the dialect, of the longest one."""
-    asked = dialect or Dialect()
+    """The rows of one sheet: the one in the dialect, or the longest."""
+    requested = dialect or Dialect()
     with needing(f"Reading {name} needs python-calamine", "'catalpa[excel]'"):
         import python_calamine as calamine
     try:
         workbook = calamine.CalamineWorkbook.from_filelike(io.BytesIO(content))
-        sheet, several = _sheet(workbook, name, asked.sheet)
+        sheet, several = _sheet(workbook, name, requested.sheet)
         cells = sheet.to_python(skip_empty_area=False)
         spans = sheet.merged_cell_ranges or []
     except calamine.PasswordError as error:
         raise TableError(f"{name} is protected by a password. Save it without one.") from error
     except TableError:
         raise
-    except Exception as error:  # calamine has errors of its own, and of what it is made of
-        raise TableError(f"{name} cannot be read as Excel: it is damaged, or something else.") from error
+    except Exception as error:  # calamine raises errors of several libraries
+        raise TableError(f"{name} cannot be read as Excel: it is damaged or in another format.") from error
     findings = several
     cells = _with_merged_rows(cells, spans)
     used = _used_columns(cells)
@@ -61,41 +61,43 @@ def read_workbook(
             f"The sheet {sheet.name!r} of {name} needs a row with the names of the columns, and rows."
         )
     rows = [[row[column] for column in used] for row in cells]
-    for number in asked.skip_rows:
+    for number in requested.skip_rows:
         if number <= len(rows):
             rows[number - 1] = [""] * len(used)
     texts = [[cell_text(cell) for cell in row] for row in rows[:400]]
-    places = None if asked.header is None else tuple(row - 1 for row in asked.header)
+    places = None if requested.header is None else tuple(row - 1 for row in requested.header)
     if places and places[-1] >= len(rows) - 1:
-        raise TableError(f"header is {asked.header}, but the sheet {sheet.name!r} has {len(rows)} rows.")
-    header = find_header(texts, len(used), places, asked.join, _spanning(spans, len(used)))
-    if asked.header is None and _is_report(rows[header.first :]):
+        raise TableError(f"header is {requested.header}, but the sheet {sheet.name!r} has {len(rows)} rows.")
+    header = find_header(texts, len(used), places, requested.join, _spanning(spans, len(used)))
+    if requested.header is None and _is_report(rows[header.first :]):
         raise TableError(
             f"The sheet {sheet.name!r} of {name} looks like a report, not one row per case: its first column "
             "is mostly empty, and many rows are filled in part, with percentages. Give the table it was made "
             "from, or the row with the names of the columns (header, --header)."
         )
-    kept = [at for at in range(header.first, len(rows)) if any(not _empty(cell) for cell in rows[at])]
-    if not kept:
+    filled_rows = [at for at in range(header.first, len(rows)) if any(not _empty(cell) for cell in rows[at])]
+    if not filled_rows:
         raise TableError(f"The sheet {sheet.name!r} of {name} has names of columns but no rows.")
     missing = (*MISSING_SPELLINGS, *BLANK_SPELLINGS, *ERRORS, *na)
     columns = {
-        column: typed_cells([rows[at][place] for at in kept], decimal, missing)
+        column: typed_cells([rows[at][place] for at in filled_rows], decimal, missing)
         for place, column in enumerate(header.names)
     }
-    decided = replace(asked, header=tuple(place + 1 for place in header.rows), sheet=sheet.name)
-    return SheetTable(pa.table(columns), decided, (*findings, *header.findings), tuple(at + 1 for at in kept))
+    decided = replace(requested, header=tuple(place + 1 for place in header.rows), sheet=sheet.name)
+    return SheetTable(
+        pa.table(columns), decided, (*findings, *header.findings), tuple(at + 1 for at in filled_rows)
+    )
 
 
-def _sheet(workbook: Any, name: str, asked: str | None) -> tuple[Any, tuple[FileFinding, ...]]:
-    """The sheet that was asked for by its name or number, or the longest one."""
+def _sheet(workbook: Any, name: str, requested: str | None) -> tuple[Any, tuple[FileFinding, ...]]:
+    """The sheet with the given name or number, or the longest one."""
     names = [one.name for one in workbook.sheets_metadata if str(one.typ).endswith(".WorkSheet")]
-    if asked is not None:
-        if asked in names:
-            return workbook.get_sheet_by_name(asked), ()
-        if asked.isdigit() and 1 <= int(asked) <= len(names):
-            return workbook.get_sheet_by_name(names[int(asked) - 1]), ()
-        raise TableError(f"{name} has no sheet {asked!r}. Its sheets are {names}.")
+    if requested is not None:
+        if requested in names:
+            return workbook.get_sheet_by_name(requested), ()
+        if requested.isdigit() and 1 <= int(requested) <= len(names):
+            return workbook.get_sheet_by_name(names[int(requested) - 1]), ()
+        raise TableError(f"{name} has no sheet {requested!r}. Its sheets are {names}.")
     visible = [one.name for one in workbook.sheets_metadata if str(one.visible).endswith(".Visible")]
     shown = [one for one in names if one in visible]
     sheets = [workbook.get_sheet_by_name(one) for one in shown or names]
@@ -114,7 +116,7 @@ def _sheet(workbook: Any, name: str, asked: str | None) -> tuple[Any, tuple[File
 
 
 def _with_merged_rows(cells: list[list[Any]], spans: Sequence[Any]) -> list[list[Any]]:
-    """The cells with those that are merged over several rows of one column filled."""
+    """The cells, with vertically merged cells of one column filled."""
     for (top, left), (bottom, right) in spans:
         if left == right and bottom > top and bottom < len(cells) and left < len(cells[top]):
             for row in range(top + 1, bottom + 1):
@@ -123,14 +125,14 @@ def _with_merged_rows(cells: list[list[Any]], spans: Sequence[Any]) -> list[list
 
 
 def _spanning(spans: Sequence[Any], width: int) -> frozenset[int]:
-    """Rows with cells that are merged over several columns, but not over all, as titles are."""
+    """Rows with cells merged over several, but not all, columns."""
     return frozenset(
         top for (top, left), (_, right) in spans if left < right and right - left + 1 < 0.9 * width
     )
 
 
 def _used_columns(cells: Sequence[Sequence[Any]]) -> list[int]:
-    """Columns with a cell in more than one row, or with a name beside others: empty ones are left out."""
+    """Columns with cells in more than one row, or with a name next to other names."""
     width = max((len(row) for row in cells), default=0)
     return [
         column
@@ -144,7 +146,7 @@ def _empty(cell: Any) -> bool:
 
 
 def cell_text(cell: Any) -> str:
-    """A cell as it would stand in a CSV file.
+    """A cell as written in a CSV file.
 
     Examples
     --------
@@ -161,7 +163,7 @@ def cell_text(cell: Any) -> str:
 
 
 def typed_cells(cells: Sequence[Any], decimal: str, missing: Sequence[str]) -> pa.Array:
-    """A column of cells as Arrow has it: a workbook gives every cell a type, and a column may have several.
+    """A column of cells as an Arrow array; cells of a workbook are typed one by one, so types may be mixed.
 
     Examples
     --------
@@ -189,15 +191,15 @@ def typed_cells(cells: Sequence[Any], decimal: str, missing: Sequence[str]) -> p
 
 
 def _numbers(values: Sequence[Any]) -> pa.Array:
-    whole = all(value is None or float(value).is_integer() for value in values)
-    exact = whole and all(value is None or abs(value) < LARGEST_EXACT for value in values)
+    integral = all(value is None or float(value).is_integer() for value in values)
+    exact = integral and all(value is None or abs(value) < LARGEST_EXACT for value in values)
     if exact:
         return pa.array([None if value is None else int(value) for value in values], pa.int64())
     return pa.array([None if value is None else float(value) for value in values], pa.float64())
 
 
 def _moments(values: Sequence[Any]) -> pa.Array:
-    """Days, if no moment has a time of day."""
+    """Dates if no moment has a time of day."""
     clocks = [isinstance(value, datetime) and value.time() != time() for value in values]
     if any(clocks):
         full = [
@@ -209,7 +211,7 @@ def _moments(values: Sequence[Any]) -> pa.Array:
 
 
 def _is_report(rows: Sequence[Sequence[Any]]) -> bool:
-    """Whether rows are those of a cross-table: few first cells, many rows filled in part, and percentages."""
+    """True for a cross-tabulation: few first cells, many partly filled rows, percentages."""
     filled = [[not _empty(cell) for cell in row] for row in rows]
     filled, rows = (
         [cells for cells in filled if any(cells)],

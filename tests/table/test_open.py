@@ -163,10 +163,10 @@ def test_a_wrong_number_of_columns_is_told():
 @pytest.mark.parametrize(
     ("columns", "told"),
     [
-        (["a", "c"], r"missing: \['b'\]; not there at fit: \['c'\]"),
+        (["a", "c"], r"missing: \['b'\]; not seen at fit: \['c'\]"),
         (["a"], r"missing: \['b'\]\."),
-        (["a", "b", "c"], r"not there at fit: \['c'\]\."),
-        (["b", "a"], r"another order.*\['b', 'a'\].*\['a', 'b'\]"),
+        (["a", "b", "c"], r"not seen at fit: \['c'\]\."),
+        (["b", "a"], r"different order.*\['b', 'a'\].*\['a', 'b'\]"),
     ],
 )
 def test_other_columns_than_at_fit_are_named(columns, told):
@@ -225,7 +225,7 @@ def test_a_dictionary_of_durations_is_refused():
 
 def test_text_that_no_encoding_can_write_is_refused():
     series = pd.Series(["\ud800", "b"], dtype=pd.StringDtype("python"))
-    with pytest.raises(TableError, match=r"'a' holds .*, which is no text"):
+    with pytest.raises(TableError, match=r"'a' holds .*, which is not valid text"):
         infer(pd.DataFrame({"a": series}))
 
 
@@ -303,7 +303,9 @@ def test_an_order_that_batches_have_parts_of_is_put_together():
 
 @pytest.mark.parametrize("other", [("hi", "mid", "lo"), ("mid", "lo"), ("far", "hi"), ("far",)])
 def test_orders_that_contradict_or_leave_open_are_told(other):
-    with pytest.raises(TableError, match=r"'a' are \['lo', 'mid', 'hi'\] in some rows and .* cannot be told"):
+    with pytest.raises(
+        TableError, match=r"'a' are \['lo', 'mid', 'hi'\] in some rows and .* do not determine"
+    ):
         infer_batches([ordered_batch("lo", "mid", "hi"), ordered_batch(*other)])
 
 

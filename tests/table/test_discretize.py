@@ -47,7 +47,7 @@ def test_a_spike_is_cut_into_bins_of_equal_rank_and_ties_share_one():
     assert column.edges == (1.0, 2.0, 5.0, 40.0)
     assert bins_of(column, FEW) == [0, 0, 0, 0, 1, 2, 3, 4]
     assert column.categories == ("0", "1", "2 to 4", "5 to 39", "40")
-    assert decisions == ("column 'n' holds 0 in 50% of the cells looked at: cut into 5 ordered bins",)
+    assert decisions == ("column 'n' holds 0 in 50% of the sampled cells: cut into 5 ordered bins",)
 
 
 def test_a_spike_is_a_fifth_of_the_known_cells():
@@ -64,7 +64,7 @@ def test_an_even_column_is_clipped_to_its_median_and_three_deviations():
     assert (column.kind, column.clipped, column.low) == (ColumnKind.NUMERIC, True, 0.0)
     assert column.high == 5.0 + 3.0 * spread
     assert column.describe() == "0 to 14.364, clipped beyond"
-    assert decisions == ("column 'n' is taken as a number, clipped to 0 and 14.364",)
+    assert decisions == ("column 'n' is numeric, clipped to 0 and 14.364",)
 
 
 def test_limits_are_not_wider_than_what_was_seen():
@@ -76,9 +76,9 @@ def test_a_long_tail_is_cut_into_eight_bins():
     values = np.exp(np.linspace(-2.0, 2.0, 160))
     column, decisions = shape_of(values)
     assert np.bincount(bins_of(column, values)).tolist() == [20] * 8
-    assert decisions[0].startswith("column 'n' leans to the right (skewness 1.")
-    assert decisions[0].endswith("without outliers): cut into 8 ordered bins")
-    assert "leans to the left" in shape_of(-values)[1][0]
+    assert decisions[0].startswith("column 'n' is right-skewed (trimmed skewness 1.")
+    assert decisions[0].endswith("): cut into 8 ordered bins")
+    assert "is left-skewed" in shape_of(-values)[1][0]
 
 
 def test_a_single_outlier_is_no_skew():
@@ -90,7 +90,7 @@ def test_a_single_outlier_is_no_skew():
 def test_a_constant_column_stays_as_it_is():
     column, decisions = shape_of([2.5, 2.5, np.nan, 2.5])
     assert (column.kind, column.clipped, column.low, column.high) == (ColumnKind.NUMERIC, False, 2.5, 2.5)
-    assert decisions == ("column 'n' holds one value only: it separates no rows",)
+    assert decisions == ("column 'n' holds a single value: it cannot separate rows",)
 
 
 def test_a_column_that_is_constant_in_the_rows_looked_at_is_one_bin():
@@ -99,7 +99,7 @@ def test_a_column_that_is_constant_in_the_rows_looked_at_is_one_bin():
     assert (column.edges, column.categories) == ((), ("1.5 to 9", None))
     none = shaped(schema, np.array([[np.nan]]), None, {"x0"})
     assert none.columns[0] == column
-    assert none.decisions == ("column 'x0' has no number in the rows looked at: cut into 1 ordered bin",)
+    assert none.decisions == ("column 'x0' has no number in the sampled rows: cut into 1 ordered bin",)
 
 
 def test_missing_cells_are_what_they_are_in_other_categories():
