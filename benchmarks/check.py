@@ -174,13 +174,26 @@ def mixed_fits() -> Iterator[Line]:
         Bar(hot, partial(programs.one_hot_k_means, frame, 5, sparse=sparse, n_init=10), 3.0)
         for sparse in (True, False)
     ]
-    bars.append(Bar("kmodes' KPrototypes, 1 start", partial(programs.peer_k_prototypes, frame, 5), 500.0))
+    bars.append(Bar("kmodes' KPrototypes, 1 start", partial(programs.peer_k_prototypes, frame, 5), 100.0))
     ours = {
         "KPrototypes": partial(programs.k_prototypes, frame, 5),
         "Grove": partial(programs.grove, frame, 5),
     }
     work = "whole fit, 1e5 x (15 categorical + 5 numeric), k=5"
     yield from contest("mixed", work, ours, bars, target)
+
+
+def mixed_likelihoods() -> Iterator[Line]:
+    """Grove beside the mixture models for the same columns."""
+    frame, target = programs.mixed(10_000, 5)
+    bars = [Bar("StepMix, mixed, 1 start", partial(programs.mixed_latent_classes, frame, 5), 1.0)]
+    ours = {"Grove": partial(programs.grove, frame, 5)}
+    work = "whole fit, 1e4 x (15 categorical + 5 numeric), k=5"
+    yield from contest("mixture-mixed", work, ours, bars, target)
+    frame, target = programs.numeric(20_000, 5)
+    bars = [Bar("GaussianMixture, diagonal, 10 starts", partial(programs.gaussian_mixture, frame, 5), 1.0)]
+    ours = {"Grove": partial(programs.grove, frame, 5)}
+    yield from contest("mixture-numeric", "whole fit, 2e4 x 20 numeric, k=5", ours, bars, target)
 
 
 def reading() -> Iterator[Line]:
@@ -267,6 +280,7 @@ def everything() -> dict[str, Callable[[], Iterator[Line]]]:
         for k in (5, 20):
             made[f"grove-{_power(rows)}-k{k}"] = partial(grove_fits, rows, k, ten, one, mca)
     made["mixed"] = mixed_fits
+    made["mixture"] = mixed_likelihoods
     made["read"] = reading
     made.update({f"threads-k{k}": partial(threads, k, bar) for k, bar in ((5, 1.7), (20, 1.8), (100, 1.9))})
     return made

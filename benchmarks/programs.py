@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.compose import make_column_transformer
+from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
@@ -47,6 +48,14 @@ def mixed(rows: int, clusters: int) -> tuple[pd.DataFrame, Labels]:
     numbers = means[made.clusters] + rng.normal(size=(rows, NUMERIC))
     frame = in_words(made).iloc[:, : len(CATEGORIES) - NUMERIC]
     return frame.assign(**{f"number_{at}": numbers[:, at] for at in range(NUMERIC)}), made.clusters
+
+
+def numeric(rows: int, clusters: int) -> tuple[pd.DataFrame, Labels]:
+    """20 numbers, whose means differ between clusters by about half their spread."""
+    rng = np.random.default_rng(0)
+    target = rng.integers(clusters, size=rows)
+    numbers = rng.normal(scale=0.5, size=(clusters, 20))[target] + rng.normal(size=(rows, 20))
+    return pd.DataFrame(numbers, columns=[f"number_{at}" for at in range(20)]), target
 
 
 def k_modes(frame: pd.DataFrame, k: int) -> Labels:
@@ -95,6 +104,26 @@ def latent_classes(frame: pd.DataFrame, k: int, *, n_init: int, max_iter: int = 
         verbose=0,
     )
     return model.fit(codes).predict(codes)
+
+
+def mixed_latent_classes(frame: pd.DataFrame, k: int) -> Labels:
+    """One start of StepMix on integer codes and standardised numbers."""
+    from stepmix.stepmix import StepMix
+
+    numbers = list(frame.select_dtypes("number"))
+    words = [name for name in frame if name not in numbers]
+    cells = pd.DataFrame(OrdinalEncoder(dtype=np.int64).fit_transform(frame[words]), columns=words)
+    cells[numbers] = StandardScaler().fit_transform(frame[numbers])
+    kinds = (("categorical", words), ("gaussian_diag", numbers))
+    measurement = {kind: {"model": kind, "n_columns": len(names)} for kind, names in kinds}
+    model = StepMix(k, measurement=measurement, n_init=1, random_state=0, progress_bar=0, verbose=0)
+    return model.fit(cells).predict(cells)
+
+
+def gaussian_mixture(frame: pd.DataFrame, k: int) -> Labels:
+    """scikit-learn's mixture with diagonal covariances, the best of ten starts, on standardised numbers."""
+    numbers = StandardScaler().fit_transform(frame)
+    return GaussianMixture(k, covariance_type="diag", n_init=10, random_state=0).fit_predict(numbers)
 
 
 def mca_k_means(frame: pd.DataFrame, k: int) -> Labels:

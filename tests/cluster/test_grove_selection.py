@@ -12,11 +12,18 @@ from scipy.stats import chi2_contingency, rankdata, spearmanr
 
 import catalpa
 from catalpa import Grove
-from catalpa.cluster.grove.selection import association_pvalues, centred_ranks
+from catalpa.cluster.grove.mixture import Marginals
+from catalpa.cluster.grove.rows import SearchTable
+from catalpa.cluster.grove.selection import (
+    associated_columns,
+    association_pvalues,
+    centred_ranks,
+    rejected,
+)
 from catalpa.datasets import make_categorical
 from catalpa.estimator.attributes import column_notes
 from catalpa.metrics import adjusted_rand
-from catalpa.steps.counts import cooccurrences
+from catalpa.steps.counts import cooccurrences, count_all
 from catalpa.table.blocks import Axis, Block
 
 
@@ -50,6 +57,33 @@ def test_clusters_are_found_among_columns_of_noise(numbers):
     left_out = [name for name in frame.columns if name not in model.columns_used_]
     other = frame.assign(**{left_out[0]: frame[left_out[0]].iloc[0]})
     np.testing.assert_array_equal(model.predict(other), model.labels_)
+
+
+@pytest.mark.parametrize("informative", [0, 3, 5, 6, 7, 12])
+def test_looking_at_associations_stops_only_where_the_rest_does_not_matter(informative):
+    for seed in range(4):
+        rng = np.random.default_rng([seed, informative])
+        clusters = rng.integers(0, 3, 150)
+        codes = rng.integers(0, 3, (150, 12))
+        follows = rng.random((150, informative)) < 0.75
+        codes[:, :informative] = np.where(follows, clusters[:, None], codes[:, :informative])
+        order = rng.permutation(12)
+        table = search_table(codes[:, order].astype(np.uint8))
+        pvalues, pairs = association_pvalues(table.together.astype(float), table.axis)
+        expected = np.unique(pairs[rejected(pvalues, 0.05)])
+        found = associated_columns(table)
+        if len(expected) < 6:
+            assert found.tolist() == expected.tolist()
+        else:
+            assert len(found) >= 6
+
+
+def search_table(codes):
+    block = Block(codes, np.zeros((len(codes), 0)))
+    axis, none = Axis((3,) * codes.shape[1]), np.zeros(0)
+    totals = count_all(block, axis)
+    marginals = Marginals(axis, totals.shares(axis)[0], (0,) * codes.shape[1], none, none, none)
+    return SearchTable(block, axis, totals, marginals)
 
 
 def test_all_columns_are_used_if_half_of_them_are_associated():

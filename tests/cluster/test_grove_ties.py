@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.engines.elsewhere import ENGINES
 from tests.oracle import grove_ties as oracle
 
 import catalpa
@@ -343,14 +344,71 @@ def test_a_batch_adds_the_pairs_that_its_rows_have():
     np.testing.assert_allclose(model._fitted.outcome.shared["pair_counts"], 2 * before, rtol=1e-12)
 
 
-def test_passes_over_all_rows_hold_the_columns_that_the_sample_ties(monkeypatch):
-    monkeypatch.setattr("catalpa.cluster.grove.estimator.SEARCH_ROWS", 400)
-    monkeypatch.setattr("catalpa.cluster.grove.estimator.ROWS_PER_CLUSTER", 1)
+@pytest.mark.usefixtures("sampled")
+def test_passes_over_all_rows_hold_the_columns_that_the_sample_ties():
     frame, clusters = copied(0, n=2000)
     model = Grove(3, random_state=0).fit(frame)
     assert adjusted_rand(clusters, model.labels_) > 0.8
     assert model._fitted.outcome.shared["pair_counts"].sum() == 4 * 2000 * WHOLE
     assert model.labels_.tolist() == model.predict(frame).tolist()
+
+
+@pytest.fixture
+def sampled(monkeypatch):
+    """A search on 400 rows; passes over all rows follow."""
+    monkeypatch.setattr("catalpa.cluster.grove.estimator.SEARCH_ROWS", 400)
+    monkeypatch.setattr("catalpa.cluster.grove.estimator.ROWS_PER_CLUSTER", 1)
+
+
+@pytest.mark.usefixtures("sampled")
+@pytest.mark.parametrize("engine", ["streamed", "dask"])
+def test_ties_and_probabilities_are_the_same_wherever_the_rows_are(engine, request):
+    frame, _ = copied(0, n=900)
+    known = Grove(3, random_state=0).fit(frame)
+    other = Grove(3, random_state=0).fit(ENGINES[engine](frame, request))
+    assert np.asarray(other.labels_).tolist() == known.labels_.tolist()
+    assert other.evidence_ == known.evidence_
+    for name, expected in known._fitted.outcome.shared.items():
+        np.testing.assert_array_equal(other._fitted.outcome.shared[name], expected, err_msg=name)
+    assert len(known.tied_columns_) >= 4
+    np.testing.assert_array_equal(other.predict_proba(frame), known.predict_proba(frame))
+
+
+@pytest.mark.usefixtures("sampled")
+def test_a_stopped_fit_goes_on_with_its_ties(tmp_path):
+    frame, _ = copied(0, n=900)
+
+    def stop(event):
+        if event.step == "all rows":
+            raise KeyboardInterrupt
+
+    settings = {"n_clusters": 3, "random_state": 0}
+    with pytest.raises(KeyboardInterrupt):
+        Grove(**settings, checkpoint=tmp_path / "kept", callback=stop).fit(frame)
+    continued = Grove(**settings, checkpoint=tmp_path / "kept").fit(frame)
+    whole = Grove(**settings).fit(frame)
+    assert continued.labels_.tolist() == whole.labels_.tolist()
+    assert continued.evidence_ == whole.evidence_
+    assert continued.tied_columns_.equals(whole.tied_columns_)
+    assert len(whole.tied_columns_) >= 4
+
+
+def test_a_row_of_weight_two_is_the_row_twice_with_ties():
+    frame, _ = copied(0, n=300)
+    weights = 1 + np.arange(300) % 2
+    weighted = Grove(3, random_state=0).fit(frame, sample_weight=weights)
+    twice = Grove(3, random_state=0).fit(frame.iloc[np.repeat(np.arange(300), weights)])
+    assert weighted.tied_columns_.equals(twice.tied_columns_)
+    assert np.repeat(weighted.labels_, weights).tolist() == twice.labels_.tolist()
+
+
+def test_a_scorer_has_the_probabilities_of_tied_columns():
+    frame, odd = odd_rows()
+    model = Grove(3, handle_unknown="ignore", random_state=0).fit(frame)
+    assert len(model.tied_columns_)
+    some = odd.iloc[:40]
+    found = model.scorer().predict_proba(some.to_dict("records"))
+    np.testing.assert_array_equal(found, model.predict_proba(odd)[:40])
 
 
 @pytest.mark.parametrize("missing", ["category", "ignore"])
@@ -410,3 +468,22 @@ def test_the_page_reports_columns_that_repeat_each_other():
     frame, _ = copied(0)
     summary = Grove(3, random_state=0).fit(frame).report(frame).summary
     assert any("repeat each other and count once" in line for line in summary["table"]["decisions"])
+
+
+def test_which_columns_matter_counts_a_column_and_its_copies_once():
+    pytest.importorskip("altair")
+    frame, _ = copied(0)
+    first, second = frame.columns[:2]
+    frame = frame.assign(**{"one copy": frame[first], "another copy": frame[first]})
+    model = Grove(3, random_state=0).fit(frame)
+    report = model.report(frame)
+    group = {first, "one copy", "another copy"}
+    records = {record["column"]: record["repeats"] for record in report.summary["columns"]}
+    counted = {column for column in group if records[column] is None}
+    assert len(counted) == 1
+    assert {records[column] for column in group - counted} == counted
+    assert records[second] is None
+    text = report.html
+    ranked = text[text.index("Which columns matter?") : text.index("Share of every category")]
+    assert [f'title="{column}"' in ranked for column in sorted(group)].count(True) == 1
+    assert " · repeated by " in ranked

@@ -68,7 +68,7 @@ def summarise(
         "clarity": clarity,
         "clusters": _clusters(view, names, means, beside),
         "columns": columns,
-        "telling": importance_text(without_repeats(columns, view)),
+        "telling": importance_text([record for record in columns if record["repeats"] is None]),
         "profile": _profile(view, names),
         "numbers": view.number_records,
         "weights": weight_records(view),
@@ -190,7 +190,8 @@ def column_records(view: View) -> list[dict[str, Any]]:
     """Every column with the bits it shares with the clusters beyond chance, highest first.
 
     For a number these are the bits that a normally distributed column with the same share of explained
-    variance would have, where this share is corrected for chance as in the adjusted R squared.
+    variance would have, where this share is corrected for chance as in the adjusted R squared. A column
+    that repeats one further up says which: it does not count again.
     """
     per_weight = rows_per_weight(view.rows, float(view.sizes.sum()))
     records = [
@@ -212,15 +213,13 @@ def column_records(view: View) -> list[dict[str, Any]]:
         # many bits.
         bits = -0.5 * math.log2(min(max(unexplained, 1e-12), 1.0))
         records.append({"column": column, "kind": "numeric", "bits": bits, "explained": explained})
-    return sorted(records, key=lambda record: -record["bits"])
-
-
-def without_repeats(columns: list[dict[str, Any]], view: View) -> list[dict[str, Any]]:
-    """Records of columns with one, the first, of every group of columns that repeat each other."""
-    groups, kept = group_numbers(repeats_of(view.fitted)), dict[Any, dict[str, Any]]()
-    for record in columns:
-        kept.setdefault(groups.get(record["column"], record["column"]), record)
-    return list(kept.values())
+    records.sort(key=lambda record: -record["bits"])
+    groups, first = group_numbers(repeats_of(view.fitted)), dict[int, str]()
+    for record in records:
+        group = groups.get(record["column"])
+        known = None if group is None else first.setdefault(group, record["column"])
+        record["repeats"] = None if known == record["column"] else known
+    return records
 
 
 def importance_text(columns: list[dict[str, Any]]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TypeVar, cast
 
 import numpy as np
@@ -109,9 +109,14 @@ def pack(block: Block, axis: Axis, k: int) -> PackedCodes:
 
 def core_groups(axis: Axis, groups: Groups) -> tuple[IntArray, IntArray, IntArray]:
     """Widths of the columns, the columns group by group, and where each group starts among them."""
+    return axis.widths, *_members_and_starts(groups)
+
+
+@lru_cache(maxsize=256)
+def _members_and_starts(groups: Groups) -> tuple[IntArray, IntArray]:
+    """Kept, since every pass asks for those of its table."""
     members = np.asarray([column for group in groups for column in group], dtype=np.int64)
-    starts = np.cumsum([0, *(len(group) for group in groups)])
-    return axis.widths, members, starts
+    return members, np.cumsum([0, *(len(group) for group in groups)])
 
 
 def core_numbers(block: Block) -> FloatArray:

@@ -12,7 +12,7 @@ one: both would make clusters of that number alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -44,7 +44,10 @@ NEARLY_RISING = 0.9  # the same where a library that rounds in its own way has a
 
 
 def associated_columns(table: SearchTable) -> IntArray | None:
-    """Columns, then numbers, that are associated with another one; None if that was not looked at."""
+    """Columns, then numbers, that are associated with another one; None if that was not looked at.
+
+    All columns if half of them certainly are: then none is chosen, and which they are does not matter.
+    """
     block, axis = with_quarters(table.block, table.axis)
     if axis.n_columns < FEWEST_COLUMNS or axis.base.length > MOST_CATEGORIES:
         return None
@@ -53,9 +56,16 @@ def associated_columns(table: SearchTable) -> IntArray | None:
     assert counts is not None
     weight = max(float(table.block.row_weights.sum()), 1.0)
     rows = float(len(table.block)) if table.block.weights is None else weight / table.units_per_weight
-    pvalues, pairs = association_pvalues(counts * (rows / weight), axis.base)
-    found = pairs[rejected(pvalues, LEVEL)]
-    return np.unique(found)
+    n, tests = axis.n_columns, []
+    certain = np.zeros(n, dtype=bool)
+    for pvalues, pairs in _tests_by_column(counts * (rows / weight), axis.base):
+        # Below the level over the number of tests, a test is rejected whatever the others say.
+        certain[pairs[pvalues <= LEVEL / (n * (n - 1) / 2.0)]] = True
+        if 2 * int(certain.sum()) >= n:
+            return np.arange(n)
+        tests.append((pvalues, pairs))
+    pvalues, pairs = _together(tests)
+    return np.unique(pairs[rejected(pvalues, LEVEL)])
 
 
 def left_out_columns(table: SearchTable, repeats: Sequence[tuple[int, int]]) -> IntArray:
@@ -157,11 +167,22 @@ def association_pvalues(counts: FloatArray, axis: Axis) -> tuple[FloatArray, Int
     >>> pvalues.round(4).tolist(), pairs.tolist()
     ([0.0117], [[0, 1]])
     """
+    return _together(list(_tests_by_column(counts, axis)))
+
+
+def _together(tests: Sequence[tuple[FloatArray, IntArray]]) -> tuple[FloatArray, IntArray]:
+    if not tests:
+        return np.zeros(0), np.zeros((0, 2), dtype=np.int64)
+    pvalues, pairs = zip(*tests, strict=True)
+    return np.concatenate(pvalues), np.concatenate(pairs)
+
+
+def _tests_by_column(counts: FloatArray, axis: Axis) -> Iterator[tuple[FloatArray, IntArray]]:
+    """p-values and pairs of every column with those that follow it."""
     n, column_of = axis.n_columns, axis.column_of
     margins = axis.by_column(counts.astype(np.float64))  # (V, columns)
     occurring = (np.diag(counts) > 0).astype(np.int64)
     sizes = np.bincount(column_of, occurring, n)
-    pvalues, pairs = [], []
     for one, part in enumerate(axis.slices()):
         others = np.arange(one + 1, n)
         others = others[(sizes[others] > 1)] if sizes[one] > 1 else others[:0]
@@ -173,11 +194,8 @@ def association_pvalues(counts: FloatArray, axis: Axis) -> tuple[FloatArray, Int
             parts = np.where(expected > 0, (counts[part] - expected) ** 2 / expected, 0.0)
         statistic = axis.by_column(parts).sum(axis=0)
         freedom = (sizes[one] - 1) * (sizes - 1)
-        pvalues.append(chdtrc(freedom[others], statistic[others]))
-        pairs.append(np.stack([np.full(len(others), one), others], axis=1))
-    if not pairs:
-        return np.zeros(0), np.zeros((0, 2), dtype=np.int64)
-    return np.concatenate(pvalues), np.concatenate(pairs)
+        pairs = np.stack([np.full(len(others), one), others], axis=1)
+        yield chdtrc(freedom[others], statistic[others]), pairs
 
 
 def rejected(pvalues: FloatArray, level: float) -> IntArray:
