@@ -140,7 +140,7 @@ class _ColumnCosts:
     def _answered(self, recipe: Recipe | None) -> str:
         """Whether, or up to which step, a block of columns was answered."""
         assert self.column.origin is not None
-        steps = []
+        steps: list[str] = []
         for step, answer in zip(self.column.origin.steps, self.column.known, strict=True):
             given = [self._present(name, recipe) for name in step]
             steps.insert(0, f"WHEN {' OR '.join(given)} THEN {self.words.category(answer)}")
