@@ -45,7 +45,7 @@ FULL = {
     "catalpa": {
         "weight": "w",
         "skipRows": [7],
-        "blocks": [["a", "b", "c"]],
+        "blocks": [["a", "b", "c"], [["d", "e"], ["f"]]],
         "drop": ["city"],
         "proposed": {"sentinel": {"pdays": ["-1"]}},
     },

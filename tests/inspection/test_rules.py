@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import catalpa
-from catalpa.errors import ParameterError, UnknownColumn
+from catalpa.errors import UnknownColumn
 from catalpa.inspection.findings import Kind
 from catalpa.inspection.scales import by_degrees, by_numbers, by_vocabulary
 
@@ -392,9 +392,31 @@ def block_of(share_missing, jaccard, columns=3, rows=1000):
 def test_questions_skipped_together_are_a_block(share, jaccard, columns, found):
     seen = catalpa.look(block_of(share, jaccard, columns))
     assert any(line.kind is Kind.BLOCK for line in seen.lines) is found
-    assert ("block" in seen.recipe.proposed) is found
-    with pytest.raises(ParameterError, match="missing='ignore'"):
-        seen.accept("block")
+    assert [len(block.columns) for block in seen.recipe.blocks] == [columns] * found
+    assert seen.keep(*seen.recipe.columns).recipe.blocks == ()
+
+
+def test_rows_that_stop_answering_are_one_block_of_several_steps():
+    generator = np.random.default_rng(0)
+    stopped = generator.random(ROWS)
+    names = [f"q{at}" for at in range(9)]
+    data = {name: generator.choice(["a", "b"], ROWS).astype(object) for name in names}
+    for at, name in enumerate(names):
+        data[name][stopped < 0.1 * (at // 3)] = None
+    (block,) = catalpa.look(pd.DataFrame(data)).recipe.blocks
+    assert block.steps == (("q3", "q4", "q5"), ("q6", "q7", "q8"))
+    # Later questions that fewer rows lack are a block of their own.
+    turned = pd.DataFrame({name: data[name] for name in [*names[:3], *names[6:], *names[3:6]]})
+    assert [len(block.steps) for block in catalpa.look(turned).recipe.blocks] == [1, 1]
+
+
+def test_a_list_that_is_missing_counts_once():
+    generator = np.random.default_rng(0)
+    picked = [";".join(generator.permutation(["saw", "drill", "hammer"])[: 1 + at % 2]) for at in range(ROWS)]
+    table = pd.DataFrame({"tools": picked, "colour": generator.choice(["red", "blue"], ROWS)})
+    assert catalpa.look(table).recipe.blocks == ()
+    table.loc[::10, "tools"] = None
+    assert [block.columns for block in catalpa.look(table).recipe.blocks] == [("tools",)]
 
 
 def test_the_same_word_in_the_same_rows_is_one_fact():

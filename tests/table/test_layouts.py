@@ -172,6 +172,8 @@ def test_the_encoding_of_old_macs_is_found(tmp_path):
     file = both(written(tmp_path, text, encoding="mac-roman"))
     assert file.dialect.encoding == "mac-roman"
     assert file.table["answer"].to_pylist()[:2] == ["Not much\u00a0", "I don\u2019t know"]
+    german = both(written(tmp_path, "Käse,Größe\nHöhle,1\nStraße,2\n", encoding="mac-roman"))
+    assert german.table.column_names == ["Käse", "Größe"]
     windows = both(written(tmp_path, "a,b\nt\u00eate,\u00catre\nd\u2019or,x\n", encoding="cp1252"))
     assert windows.dialect.encoding == "cp1252"
 

@@ -39,8 +39,9 @@ class KModes(IterationSettings, Clusterer):
         Maximum number of iterations of one start.
     empty_clusters : {"reseed", "keep"}, default="reseed"
         What to do with an empty cluster: re-seed it with the row that fits worst, or keep its last centre.
-    missing : {"category", "ignore", "error"}, default="category"
-        Treat missing values as a category of their own, ignore them in the cost, or raise an error.
+    missing : {"category", "ignore", "error"} or dict, default="category"
+        Treat missing values as a category of their own, ignore them in the cost, or raise an error. A
+        dict gives it by column; columns that it does not list have "category".
     handle_unknown : {"warn", "ignore", "error"}, default="warn"
         How ``predict`` treats categories that were not seen by ``fit``: with or without a warning they cost
         as much as the most distant category of their column, or an error is raised.

@@ -26,7 +26,13 @@ from catalpa.estimator.export import ExportMixin
 from catalpa.estimator.model_shapes import ModelContents
 from catalpa.estimator.naming import ClusterNamesMixin
 from catalpa.estimator.parameters import Rule, check_parameters
-from catalpa.estimator.preparing import recipe_for, recipe_weights, source_for_fit, source_for_predict
+from catalpa.estimator.preparing import (
+    recipe_for,
+    recipe_weights,
+    source_for_fit,
+    source_for_predict,
+    with_blocks,
+)
 from catalpa.estimator.problem import (
     Fitted,
     Outcome,
@@ -46,7 +52,7 @@ from catalpa.table.encode import Encoding
 from catalpa.table.encode_few import few_rows
 from catalpa.table.exact import as_float
 from catalpa.table.open import Header
-from catalpa.table.schema import MissingPolicy, NumbersPolicy, Schema, TableSettings, UnknownPolicy
+from catalpa.table.schema import MissingPolicies, NumbersPolicy, Schema, TableSettings, UnknownPolicy
 
 __all__ = ["Clusterer", "Outcome", "Problem"]
 
@@ -74,7 +80,7 @@ class Clusterer(
     """
 
     _: KW_ONLY
-    missing: MissingPolicy = "category"
+    missing: MissingPolicies = "category"
     handle_unknown: UnknownPolicy = "warn"
     categorical_features: Any = None
     n_jobs: int | None = None
@@ -196,6 +202,7 @@ class Clusterer(
         # Used before the table is read: the rows of a search must not depend on the engine.
         random_state = check_random_state(getattr(self, "random_state", None))
         settings = self._with_search(self._table_settings(), random_state)
+        settings = with_blocks(settings, recipe, opener.header.names)
         opened = opener.for_fit(settings, sample_weight)
         validate_data(self, opener.header.without(weight).sample, skip_check_array=True)
         return Problem(

@@ -122,7 +122,15 @@ SHARED_RULES: Mapping[str, Rule] = {
     "n_init": integer(1),
     "max_iter": integer(1),
     "max_rounds": integer(1),
-    "missing": choice("category", "ignore", "error"),
+    "missing": either(
+        choice("category", "ignore", "error"),
+        Rule(
+            "a dict that gives one of them for some of the columns",
+            lambda value: (
+                isinstance(value, Mapping) and set(value.values()) <= {"category", "ignore", "error"}
+            ),
+        ),
+    ),
     "handle_unknown": choice("ignore", "warn", "error"),
     "empty_clusters": choice("reseed", "keep"),
     # As in scikit-learn, where 0 threads is invalid.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from catalpa.engines.local import opener_for
@@ -9,6 +11,7 @@ from catalpa.engines.sources import Source
 from catalpa.inspection.apply import Preparation
 from catalpa.inspection.recipe import Recipe, read_recipe
 from catalpa.table.open import Table, open_table
+from catalpa.table.schema import TableSettings
 
 if TYPE_CHECKING:
     from catalpa.estimator.problem import Fitted
@@ -36,6 +39,14 @@ def source_for_fit(recipe: Recipe | None, X: Any, weight: str | None = None) -> 
         return source
     recipe.check_columns(source.header.names)
     return source.prepared(Preparation(recipe, beside=_beside(weight)))
+
+
+def with_blocks(settings: TableSettings, recipe: Recipe | None, names: Sequence[str]) -> TableSettings:
+    """The settings with the columns of a recipe that are missing together, of those of a table."""
+    if recipe is None:
+        return settings
+    blocks = (block.among(names) for block in recipe.blocks)
+    return replace(settings, blocks=tuple(block for block in blocks if block is not None))
 
 
 def source_for_predict(recipe: Recipe | None, X: Any, weight: str | None = None) -> Source:

@@ -29,7 +29,7 @@ from catalpa.steps.scores import FixedScores, Scores
 from catalpa.steps.search import BestRows
 from catalpa.table import encode
 from catalpa.table.blocks import Axis, Block, FloatArray, IntArray, Rows, RowSample, gather_rows, weighed_rows
-from catalpa.table.schema import Schema
+from catalpa.table.schema import ColumnKind, Schema
 from catalpa.table.weights import EXACT_UNITS, SAME_WEIGHT
 
 EXACT_DIGITS = 9  # of unrounded weights; further digits are rounding errors
@@ -238,8 +238,13 @@ class Problem:
     def _given_centers(self) -> BestRows:
         # A centre with a category that does not occur would cost every row the same.
         encoded = encode(self.init, self.schema, handle_unknown="error")
-        numeric = {column.name for column in self.schema.numeric}
-        blank = [name for name in encoded.missing if name in numeric or self.schema.missing == "ignore"]
+        empty = {
+            name
+            for column in self.schema.columns
+            if column.kind is ColumnKind.NUMERIC or self.schema.missing_of(column) == "ignore"
+            for name in column.inputs
+        }
+        blank = [name for name in encoded.missing if name in empty]
         if blank:
             raise ParameterError(
                 f"init has missing values in {blank}: a centre needs a value in every column."

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from catalpa.inspection.recipe import Field, Recipe, level_text
+from catalpa.inspection.recipe import Field, Recipe, gap_block, level_text
 
 OTHER = "other"
 
@@ -68,8 +68,11 @@ def _grouped(recipe: Recipe, frequent: Mapping[str, list[str]]) -> Recipe:
     return recipe
 
 
-def _blocks(recipe: Recipe, blocks: list[list[str]]) -> Recipe:
-    return replace(recipe, blocks=(*recipe.blocks, *map(tuple, blocks)))
+def _blocks(recipe: Recipe, blocks: list[Any]) -> Recipe:
+    """The recipe with more blocks; a column is in one of them."""
+    taken = {name for block in recipe.blocks for name in block.columns}
+    new = [gap_block(block, "catalpa.proposed.block") for block in blocks]
+    return replace(recipe, blocks=(*recipe.blocks, *(one for one in new if not taken & set(one.columns))))
 
 
 def _words(recipe: Recipe, words: Mapping[str, list[str]]) -> Recipe:

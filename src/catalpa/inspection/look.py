@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from html import escape
@@ -139,12 +139,7 @@ class Look:
                 raise ParameterError(
                     f"There is no kind of finding called {kind!r}.{hint} Kinds are {', '.join(Kind)}."
                 )
-        if Kind.BLOCK in kinds:
-            raise ParameterError(
-                "A block is not mended by a recipe: rows that lack these columns are alike in all of them. "
-                "Set missing='ignore', so that missing values count for nothing."
-            )
-        wanted = kinds or tuple(kind for kind in self.recipe.proposed if kind != Kind.BLOCK)
+        wanted = kinds or tuple(self.recipe.proposed)
         lines = tuple(replace(line, safe=True) if line.kind.value in wanted else line for line in self.lines)
         return replace(self, recipe=accepted(self.recipe, wanted), lines=lines)
 
@@ -264,7 +259,7 @@ def _looked(sample: Table, table: Table, rows: int | None, suggest: Sequence[str
     judgements += _suggested(views, judgements, suggest)
     blocks, words, pairs = _across(views, judgements)
     lines = [finding_of(own) for own in _folded(judgements)]
-    lines += [gap_block_finding(block) for block in blocks]
+    lines += [gap_block_finding(block) for block in blocks if len(block.columns) > 1]
     lines += [same_word_finding(block) for block in words]
     lines += pair_findings(pairs)
     lines.sort(key=lambda line: (not line.safe, -line.weight))
@@ -393,7 +388,20 @@ def _across(
     # An empty tick box is an answer; items of lists are other columns than the one that is compared.
     of_gaps = [view for view in used if kinds.get(view.name) is not Kind.TICK]
     single = [view for view in used if kinds.get(view.name) not in (Kind.TICK, Kind.LIST, Kind.TIME)]
-    return gap_blocks(of_gaps), same_words(single), repeated(single)
+    return _with_lists(gap_blocks(of_gaps), of_gaps, kinds), same_words(single), repeated(single)
+
+
+def _with_lists(
+    blocks: Sequence[ColumnBlock], views: Sequence[ColumnView], kinds: Mapping[str, Kind]
+) -> list[ColumnBlock]:
+    """The blocks, and one for each list or date of its own: each becomes several columns."""
+    taken = {name for block in blocks for name in block.columns}
+    alone = [
+        ColumnBlock((view.name,), view.missing / view.rows)
+        for view in views
+        if kinds.get(view.name) in (Kind.LIST, Kind.DATE) and view.name not in taken and view.missing
+    ]
+    return [*blocks, *alone]
 
 
 def _recipe(
@@ -413,13 +421,15 @@ def _recipe(
             proposed.setdefault(judgement.kind.value, {})[name] = _proposal(judgement)
         elif judgement.kind is Kind.WEIGHT:
             proposed.setdefault(judgement.kind.value, name)
-    if blocks:
-        proposed[Kind.BLOCK.value] = [list(block.columns) for block in blocks]
     for block in words:
         proposed.setdefault(Kind.WORD.value, {})[block.word] = list(block.columns)
     for pair in pairs:
         proposed.setdefault(pair.kind.value, {}).setdefault(pair.other, []).append(pair.column)
-    return Recipe(tuple(one for one in fields.values() if not one.plain), proposed=proposed)
+    return Recipe(
+        tuple(one for one in fields.values() if not one.plain),
+        blocks=tuple(block.gaps for block in blocks),
+        proposed=proposed,
+    )
 
 
 def _proposal(judgement: Judgement) -> Any:

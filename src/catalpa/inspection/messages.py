@@ -13,6 +13,7 @@ from catalpa.inspection.pairs import Pair
 from catalpa.inspection.together import ColumnBlock
 
 NAMED = 3  # columns that a line names
+LONGEST_NAME = 60
 LONGEST_LEVEL, LEVELS_SHOWN = 28, 12
 WORDS_SHOWN = 3
 
@@ -41,8 +42,15 @@ def named(columns: Sequence[str], most: int = NAMED) -> str:
 
 
 def _quoted(name: str) -> str:
+    """A name, short enough for a sentence; long ones often differ at their end.
+
+    Examples
+    --------
+    >>> _quoted("Please rate how much you like the traditional cuisine of Bosnia and Herzegovina")
+    "'Please rate how much you like…sine of Bosnia and Herzegovina'"
+    """
     text = " ".join(name.split())
-    return repr(text if len(text) <= 60 else f"{text[:59]}…")
+    return repr(text if len(text) <= LONGEST_NAME else f"{text[:29]}…{text[30 - LONGEST_NAME :]}")
 
 
 def _many(columns: Sequence[str], one: str, several: str) -> str:
@@ -235,17 +243,24 @@ _WORDS: dict[Kind, Callable[[Sequence[Judgement]], tuple[str, str]]] = {
 
 def gap_block_finding(block: ColumnBlock) -> TableFinding:
     """Columns that were skipped together."""
-    n = len(block.columns)
-    message = (
-        f"{n} columns ({named(block.columns)}) are missing in the same {_percent(block.share)} of the rows: "
-        f"that counts {n} times."
-    )
+    n, steps = len(block.columns), len(block.steps)
+    if steps > 1:
+        message = (
+            f"Rows stop answering at one of {steps} steps, {_percent(block.share)} of them before the last "
+            f"({named([step[0] for step in block.steps])}): that counts once, as how far they came, and not "
+            f"in all {n} columns."
+        )
+    else:
+        message = (
+            f"{n} columns ({named(block.columns)}) are missing in the same {_percent(block.share)} of the "
+            f"rows: that counts once, not {n} times."
+        )
     return TableFinding(
         Kind.BLOCK,
         block.columns,
-        False,
+        True,
         message,
-        "--missing ignore",
+        f"--keep {shlex.quote(_listed(block.columns[:1]))}",
         CONSEQUENCE[Kind.BLOCK] * n * block.share,
     )
 
@@ -256,9 +271,7 @@ def same_word_finding(block: ColumnBlock) -> TableFinding:
     message = (
         f'"{block.word}" is in the same rows of {n} columns ({named(block.columns)}): that counts {n} times.'
     )
-    return TableFinding(
-        Kind.WORD, block.columns, False, message, "--accept word --missing ignore", CONSEQUENCE[Kind.WORD] * n
-    )
+    return TableFinding(Kind.WORD, block.columns, False, message, "--accept word", CONSEQUENCE[Kind.WORD] * n)
 
 
 def pair_findings(pairs: Sequence[Pair]) -> list[TableFinding]:

@@ -19,7 +19,7 @@ NINE_BESIDE = 5  # 9 is a code where the others end here
 WORDS = re.compile(
     r"unknown|unkown|unk|refused?|no answer|not answered|no response|not stated|not reported|not available|"
     r"unspecified|undefined|missing|(?:i )?prefer not .*|rather not .*|declined?(?: to .*)?|"
-    r"don'?t know|do not know|"
+    r"(?:i )?(?:don'?t|do not) know|(?:doesn'?t|does not|not) appl(?:y|icable)|"
     r"not known|keine angabe|keine angaben|unbekannt|weiß nicht|weiss nicht|keine antwort|verweigert|no data|"
     r"not recorded|none given|not provided|not given|tbd|to be determined",
     re.I,

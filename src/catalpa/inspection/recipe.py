@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 from catalpa.errors import OutputError, ParameterError, UnknownColumn
 from catalpa.inspection.formats import knows_format
+from catalpa.table.gap_blocks import GapBlock
 
 Levels: TypeAlias = tuple[tuple[str, str | None], ...]  # each value with its label, if it has one
 
@@ -206,8 +207,8 @@ class Recipe:
         Column whose numbers are the weights of the rows.
     skip_rows : tuple of int
         Lines of the file that are left out.
-    blocks : tuple of tuple of str
-        Columns that are missing together. They are recorded for readers, and change nothing by themselves.
+    blocks : tuple of GapBlock
+        Columns that are missing together, which count once.
     drop : tuple of str
         Columns that are left out because others say the same.
     proposed : mapping
@@ -225,7 +226,7 @@ class Recipe:
     missing: tuple[str, ...] = ()
     weight: str | None = None
     skip_rows: tuple[int, ...] = ()
-    blocks: tuple[tuple[str, ...], ...] = ()
+    blocks: tuple[GapBlock, ...] = ()
     drop: tuple[str, ...] = ()
     proposed: Mapping[str, Any] = field(default_factory=dict)
 
@@ -242,14 +243,14 @@ class Recipe:
     def columns(self) -> tuple[str, ...]:
         """Every column that the recipe names."""
         named = [one.name for one in self.fields]
-        named += [name for block in self.blocks for name in block] + list(self.drop)
+        named += [name for block in self.blocks for name in block.columns] + list(self.drop)
         return tuple(dict.fromkeys([*named, *([self.weight] if self.weight else [])]))
 
     @property
     def changes_anything(self) -> bool:
         """Whether a table looks different after it."""
         said = any(not one.plain for one in self.fields)
-        return said or bool(self.missing or self.weight or self.drop)
+        return said or bool(self.missing or self.weight or self.drop or self.blocks)
 
     def with_order(self, column: str, levels: Sequence[str]) -> Recipe:
         """The recipe with the categories of a column in this order, lowest first.
@@ -292,7 +293,7 @@ class Recipe:
             self,
             fields=tuple(one for one in self.fields if one.name not in kept),
             weight=None if self.weight in kept else self.weight,
-            blocks=tuple(block for block in self.blocks if not kept & set(block)),
+            blocks=tuple(block for block in self.blocks if not kept & set(block.columns)),
             drop=tuple(name for name in self.drop if name not in kept),
         )
 
@@ -316,7 +317,7 @@ class Recipe:
         own = {
             "weight": self.weight,
             "skipRows": list(self.skip_rows),
-            "blocks": [list(block) for block in self.blocks],
+            "blocks": [block.to_json() for block in self.blocks],
             "drop": list(self.drop),
             "proposed": dict(self.proposed),
         }
@@ -360,7 +361,7 @@ class Recipe:
             tuple(value for value in missing if value != ""),
             weight,
             _rows(own.get("skipRows", []), source),
-            tuple(tuple(_names(block, f"{source}: catalpa.blocks")) for block in blocks),
+            tuple(gap_block(block, f"{source}: catalpa.blocks") for block in blocks),
             tuple(_names(own.get("drop", []), f"{source}: catalpa.drop")),
             dict(proposed),
         )
@@ -465,6 +466,19 @@ def _field(entry: object, source: str) -> Field:
         own.get("empty"),
         own.get("other"),
     )
+
+
+def gap_block(entry: object, where: str) -> GapBlock:
+    """A block that a recipe lists: its columns, or those of each step."""
+    if isinstance(entry, GapBlock):
+        return entry
+    if not isinstance(entry, list | tuple) or not entry:
+        raise ParameterError(f"{where} holds {entry!r:.60}; give a list of columns, or of lists of columns.")
+    steps = [entry] if isinstance(entry[0], str) else entry
+    block = GapBlock(tuple(tuple(_names(step, where)) for step in steps))
+    if not all(block.steps) or len(set(block.columns)) < len(block.columns):
+        raise ParameterError(f"{where} has a block without columns, or with one twice: {entry!r:.60}.")
+    return block
 
 
 def _levels(entries: object, where: str) -> Levels:

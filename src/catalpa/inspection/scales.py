@@ -119,6 +119,7 @@ _WORDS = re.compile(
     re.I,
 )
 _AMOUNT = r"([0-9]+(?:\.[0-9]+)?)(k|m)?"
+_NOTHING = ("none", "no", "zero", "nothing", "never", "keine", "keins", "nichts", "nie")
 _RANGES = (
     (
         re.compile(
@@ -167,6 +168,8 @@ def by_numbers(levels: Sequence[str]) -> list[str] | None:
     ['18-29', '30-44', '45-60', '> 60']
     >>> by_numbers(["$100,000 or more", "Less than $40k", "$40,000 to $99,999"])
     ['Less than $40k', '$40,000 to $99,999', '$100,000 or more']
+    >>> by_numbers(["2", "More than 3", "None", "1", "3"])
+    ['None', '1', '2', '3', 'More than 3']
     """
     ranges = {level: _range(level) for level in levels}
     read = {level: place for level, place in ranges.items() if place is not None}
@@ -185,6 +188,8 @@ def _range(level: str) -> tuple[float, float] | None:
     text = _WORDS.sub(" ", _CURRENCY.sub("", text))
     text = " ".join(re.sub(r"\.(?=\s|$)", " ", text.replace("...", "…")).replace("…", "...").split())
     text = re.sub(r"^between ", "", text)
+    if text in _NOTHING:
+        return 0.0, 0.0
     for pattern, side in _RANGES:
         if (found := pattern.fullmatch(text)) is None:
             continue

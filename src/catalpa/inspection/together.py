@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalpa.inspection.columns import ColumnView, Form
+from catalpa.table.gap_blocks import GapBlock
 
 FEWEST = 3  # columns of a block
 GAPS = (0.015, 0.98)  # share of missing cells
 SAME_GAPS = 0.85  # Jaccard index of the rows in which they are missing
+NESTED = 0.98  # share of the rows that stopped at one step and answered no later one
 SAME_WORD = 0.95
 TOO_COMMON = ("yes", "no", "ja", "nein", "true", "false", "0", "1", "y", "n")
 LONGEST_WORD = 60
@@ -20,20 +22,50 @@ LONGEST_WORD = 60
 
 @dataclass(frozen=True)
 class ColumnBlock:
-    """Columns that are missing, or hold one word, in nearly the same rows."""
+    """Columns that are missing, or hold one word, in nearly the same rows.
+
+    Rows that stop answering early lack ever more columns: these are the ``steps`` of one block.
+    """
 
     columns: tuple[str, ...]
-    share: float  # of the rows
+    share: float  # of the rows; of several steps, that of the last
     word: str | None = None
+    steps: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def gaps(self) -> GapBlock:
+        """The block as a recipe has it."""
+        return GapBlock(self.steps or (self.columns,))
 
 
 def gap_blocks(views: Sequence[ColumnView]) -> list[ColumnBlock]:
     """Columns that were skipped together."""
     low, high = GAPS
     gaps = {view.name: view.gaps for view in views if low <= view.missing / max(view.rows, 1) <= high}
-    return [
-        ColumnBlock(tuple(columns), float(gaps[columns[0]].mean())) for columns in _alike(gaps, SAME_GAPS)
-    ]
+    places = {view.name: view.position for view in views}
+    blocks = sorted(_alike(gaps, SAME_GAPS), key=lambda columns: int(gaps[columns[0]].sum()))
+    chains: list[list[list[str]]] = []
+    for columns in blocks:
+        for chain in chains:
+            last = chain[-1]
+            if places[last[0]] < places[columns[0]] and _nested(gaps[last[0]], gaps[columns[0]]):
+                chain.append(columns)
+                break
+        else:
+            chains.append([columns])
+    chains.sort(key=lambda chain: places[chain[0][0]])
+    return [_block_of(chain, float(gaps[chain[-1][0]].mean())) for chain in chains]
+
+
+def _block_of(chain: Sequence[Sequence[str]], share: float) -> ColumnBlock:
+    columns = tuple(name for step in chain for name in step)
+    return ColumnBlock(columns, share, steps=tuple(map(tuple, chain)) if len(chain) > 1 else ())
+
+
+def _nested(fewer: NDArray[np.bool_], more: NDArray[np.bool_]) -> bool:
+    """Whether rows that stopped answering at one step did not go on at a later one."""
+    stopped = int(fewer.sum())
+    return bool(int(more.sum()) > stopped and int((fewer & more).sum()) >= NESTED * stopped)
 
 
 def same_words(views: Sequence[ColumnView]) -> list[ColumnBlock]:

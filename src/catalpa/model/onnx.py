@@ -255,7 +255,7 @@ class _Graph:
         fixed, parts = self.scoring.fixed, []
         for at, column in enumerate(self.scoring.schema.numeric):
             number, seen = self._scaled(at, column)
-            if self.scoring.schema.missing == "error":
+            if self.scoring.schema.missing_of(column) == "error":
                 self.refused.append(self.op("Not", seen))
             means, scale, level = (values[None, :, at] for values in (fixed.means, fixed.scale, fixed.level))
             there = ~np.isnan(means)  # a cluster without this number has no distance

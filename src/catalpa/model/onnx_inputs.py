@@ -46,6 +46,11 @@ def onnx_inputs(scoring: Scoring, missing_text: str) -> list[OnnxInput]:
 
     The types depend on the categories only, not on whether the fitted table had missing values.
     """
+    if scoring.blocks:
+        raise OnnxError(
+            f"to_onnx does not support columns that are missing together and count once ({scoring.blocks}). "
+            "Leave the blocks out of the recipe, and fit again."
+        )
     if scoring.derived:
         raise OnnxError(
             "to_onnx does not support parts of dates or items of lists, for which ONNX has no types, and the "
@@ -155,7 +160,7 @@ def _raw(schema: Schema) -> Schema:
         replace(column, kind=ColumnKind.NUMERIC, categories=(), edges=None) if column.binned else column
         for column in schema.columns
     )
-    return replace(schema, columns=columns, missing="ignore")
+    return replace(schema, columns=columns).with_missing("ignore")
 
 
 def _stand_ins(entry: OnnxInput, missing_text: str) -> NDArray[Any]:

@@ -43,8 +43,13 @@ class Scoring:
     @property
     def derived(self) -> list[str]:
         """Columns of the table that are used through parts of them."""
-        origins = [column.origin.column for column in self.schema.columns if column.origin is not None]
-        return list(dict.fromkeys(origins))
+        origins = [column.origin for column in self.schema.columns if column.origin is not None]
+        return list(dict.fromkeys(origin.column for origin in origins if not origin.steps))
+
+    @property
+    def blocks(self) -> list[str]:
+        """Columns that say whether a block of the table's columns was answered."""
+        return [column.name for column in self.schema.columns if column.origin and column.origin.steps]
 
     @property
     def parents(self) -> list[Column | None]:
@@ -76,7 +81,7 @@ class Scoring:
         if column.missing_code is not None:
             return column.missing_code
         left_out = {"error": self.refused_place(column), "ignore": column.size + IGNORED}
-        return left_out.get(self.schema.missing, self.unseen_place(column))
+        return left_out.get(self.schema.missing_of(column), self.unseen_place(column))
 
 
 def types_of(column: Column, refused: type[CatalpaError], holder: str) -> set[str]:

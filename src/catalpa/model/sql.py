@@ -18,7 +18,7 @@ from catalpa.inspection.recipe import Recipe
 from catalpa.model.scoring import Scoring, holds_moments, types_of
 from catalpa.model.sql_dialect import SqlDialect, rounded
 from catalpa.table.blocks import FARTHEST, SPECIAL_PLACES, TICK_BITS, IntArray
-from catalpa.table.schema import Column
+from catalpa.table.schema import Column, ColumnKind
 
 WIDE = 16  # columns with more categories are joined with a look-up table
 MOST_JOINS = 50  # SQLite joins 64 tables at most
@@ -54,7 +54,7 @@ def sql_query(
             f"to_sql does not support this step of the recipe: {'; '.join(steps)}. Store the table as the "
             "recipe leaves it (recipe.apply), fit that without a recipe, and query it."
         )
-    kept = tuple(scoring.schema.names if keep is None else keep)
+    kept = tuple(scoring.schema.inputs if keep is None else keep)
     path = (table,) if isinstance(table, str) else tuple(table)
     given: tuple[Any, ...] = (*kept, *path, label)
     odd = [name for name in given if not isinstance(name, str)]
@@ -129,10 +129,32 @@ class _ColumnCosts:
 
     def entry(self) -> str:
         """The cell as the first part of the query selects it."""
-        recipe, name = self.scoring.recipe, self.words.given(self.column.name)
+        recipe = self.scoring.recipe
+        if self.column.origin is not None:  # a block of columns
+            return self._answered(recipe)
+        name = self.words.given(self.column.name)
         if recipe is not None:
             name = _prepared(name, self.column, recipe, self.words, numbers=self._numbers)
         return f"CAST({name} AS {self.words.double_type})" if self.column.binned else name
+
+    def _answered(self, recipe: Recipe | None) -> str:
+        """Whether, or up to which step, a block of columns was answered."""
+        assert self.column.origin is not None
+        steps: list[str] = []
+        for step, answer in zip(self.column.origin.steps, self.column.known, strict=True):
+            given = [self._present(name, recipe) for name in step]
+            steps.insert(0, f"WHEN {' OR '.join(given)} THEN {self.words.category(answer)}")
+        return f"CASE {' '.join(steps)} END"
+
+    def _present(self, name: str, recipe: Recipe | None) -> str:
+        """The condition that a cell of the table is not missing."""
+        columns = {column.name: column for column in self.scoring.schema.columns}
+        cell, column = self.words.given(name), columns[name]
+        numbers = column.kind is ColumnKind.NUMERIC or column.binned
+        numbers = numbers or types_of(column, SqlError, "a column in a database") == {"number"}
+        if recipe is not None:
+            cell = _prepared(cell, column, recipe, self.words, numbers=numbers)
+        return f"{cell} - {cell} = 0" if numbers else f"{cell} IS NOT NULL"
 
     @property
     def _absent(self) -> str:
@@ -348,7 +370,8 @@ class _Query:
             away = f"ABS({name} - {double(mean)})"
             term = f"{double(scale)} * ({f'{away} * {away}' if self.scoring.fixed.power == 2 else away})"
             term = f"{double(level)} + {term}" if level else term
-        absent = "NULL" if self.scoring.schema.missing == "error" else double(0.0)
+        refused = self.scoring.schema.missing_of(self.numeric[at]) == "error"
+        absent = "NULL" if refused else double(0.0)
         return f"CASE WHEN {name} IS NULL THEN {absent} ELSE {term} END"
 
     def _costs(self) -> list[str]:

@@ -188,6 +188,8 @@ def _scoring(view: View) -> dict[str, Any]:
         scoring = view.model._scoring(SqlError)
     except CatalpaError as error:
         return {"refused": str(error)}
+    if scoring.blocks:
+        return {"refused": f"The model uses columns that are missing together ({', '.join(scoring.blocks)})."}
     if scoring.derived:
         return {"refused": f"The model uses parts of the dates or items of the lists in {scoring.derived}."}
     fixed, schema = scoring.fixed, scoring.schema
@@ -214,7 +216,7 @@ def _scoring(view: View) -> dict[str, Any]:
                 "means": [None if np.isnan(mean) else float(mean) for mean in fixed.means[:, at]],
                 "scale": fixed.scale[:, at].tolist(),
                 "level": fixed.level[:, at].tolist(),
-                "refused": schema.missing == "error",
+                "refused": schema.missing_of(column) == "error",
             }
             for at, (column, low, half, clipped) in enumerate(
                 zip(schema.numeric, scaling.low, scaling.half_span, scaling.clipped, strict=True)

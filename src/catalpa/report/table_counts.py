@@ -24,6 +24,7 @@ from catalpa.steps.counts import summed_by, summed_by_place
 from catalpa.table import encode, open_table
 from catalpa.table.blocks import IGNORED, UNSEEN, Axis, Block, FloatArray, IntArray, Rows
 from catalpa.table.exact import as_floats, exact_sums
+from catalpa.table.gap_blocks import GapBlock
 from catalpa.table.infer import schema_of
 from catalpa.table.open import Header, Table
 from catalpa.table.schema import Column, Schema, TableSettings, category_key
@@ -291,14 +292,24 @@ class _Reading:
         reading = _Reading(axis, left_out, numbers, _sources(table, schema))
         for name, source in reading.sources.items():
             reading._read(name, source, schema)
+        for at, column in enumerate(schema.categorical):
+            if column.origin is not None and column.origin.steps:
+                reading._read_block(at, GapBlock(column.origin.steps))
         return reading
 
+    def _read_block(self, at: int, block: GapBlock) -> None:
+        """Whether, or up to which step, the columns of a block that are there were answered."""
+        there = {name: self.sources[name].columns[0] for name in block.columns if name in self.sources}
+        if there:
+            codes = block.cells(there).codes
+            self.codes[:, at] = np.where(codes < 0, self.axis.sizes[at] - 1, codes)
+
     def _read(self, name: str, source: Table, schema: Schema) -> None:
-        columns = [column for column in schema.columns if _input(column) == name]
+        columns = [column for column in schema.columns if column.inputs == (name,) and not _of_block(column)]
         if source.columns[0].missing:
             self.missing[name] = source.columns[0].missing
         # As "ignore" reads them, missing values have a place of their own, apart from new categories.
-        own = replace(schema, columns=tuple(columns), missing="ignore")
+        own = replace(schema, columns=tuple(columns)).with_missing("ignore")
         places = [at for at, column in enumerate(schema.categorical) if column in columns]
         try:
             encoded = encode(source, own, handle_unknown="ignore")
@@ -315,10 +326,15 @@ class _Reading:
 
     def as_predicted(self, schema: Schema) -> Block:
         """The cells as ``predict`` reads them: a missing value that fit did not know is a new category."""
-        if schema.missing != "category":
-            return Block(self.codes, self.numbers)
         sizes = np.asarray(self.axis.sizes, dtype=np.int64)
-        there = [_input(column) in self.sources for column in schema.categorical]
+        there = [
+            schema.missing_of(column) == "category"
+            and not _of_block(column)
+            and all(name in self.sources for name in column.inputs)
+            for column in schema.categorical
+        ]
+        if not any(there):
+            return Block(self.codes, self.numbers)
         new = (self.codes == sizes + IGNORED) & np.asarray(there, dtype=np.bool_)
         return Block(np.where(new, sizes + UNSEEN, self.codes).astype(self.codes.dtype), self.numbers)
 
@@ -332,8 +348,9 @@ class _Reading:
         return found
 
 
-def _input(column: Column) -> str:
-    return column.name if column.origin is None else column.origin.column
+def _of_block(column: Column) -> bool:
+    """Whether a column stands for a block of columns that are missing together."""
+    return column.origin is not None and bool(column.origin.steps)
 
 
 def _matched(header: Header, schema: Schema) -> list[str] | None:

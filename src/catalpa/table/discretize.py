@@ -47,7 +47,7 @@ def shaped(
         if column.name not in made or column.low == column.high:
             columns.append(column)
             continue
-        hole = schema.missing == "category" and column.name in with_missing_values
+        hole = schema.missing_of(column) == "category" and column.name in with_missing_values
         shape, said = _shape(column, made[column.name], hole)
         columns.append(shape)
         decisions.append(f"column {column.name!r} {said}")

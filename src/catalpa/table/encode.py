@@ -21,6 +21,7 @@ from catalpa.table.cell_types import CellKind, read_text
 from catalpa.table.cells import Cells, DictionaryCells, Numbers, short
 from catalpa.table.derived import HOLDS, derived_cells, unseen_items
 from catalpa.table.fused import Fused, Groups, plain_groups, storage_groups
+from catalpa.table.gap_blocks import GapBlock
 from catalpa.table.infer import missing_values
 from catalpa.table.open import Table, open_table
 from catalpa.table.schema import Category, Column, Schema, TableSettings, UnknownPolicy, category_key
@@ -152,9 +153,15 @@ def _encode(X: Any, schema: Schema, handle_unknown: UnknownPolicy, grouped: Grou
     # By the schema's names: a table without names is matched by position.
     cells = dict(zip(schema.inputs, table.columns, strict=True))
     missing = {name: column.missing for name, column in cells.items() if column.missing}
-    if missing and schema.missing == "error":
-        raise missing_values(missing)
-    mapped = [_map(cells, column, schema.missing) for column in schema.categorical]
+    refusing = {
+        name
+        for column in schema.columns
+        if schema.missing_of(column) == "error" and not (column.origin and column.origin.steps)
+        for name in column.inputs
+    }
+    if refused := {name: count for name, count in missing.items() if name in refusing}:
+        raise missing_values(refused)
+    mapped = [_map(cells, column, schema.missing_of(column)) for column in schema.categorical]
     unseen = [one.unseen for one in mapped if one.unseen.cells] + _new_items(cells, schema)
     if unseen and handle_unknown != "ignore":
         _tell_unseen(unseen, handle_unknown)
@@ -199,7 +206,10 @@ def _check_columns(table: Table, schema: Schema) -> None:
 
 
 def _map(cells: dict[str, Cells], column: Column, missing: str) -> _Mapped:
-    if column.origin is not None:
+    if column.origin is not None and column.origin.steps:
+        block = GapBlock(column.origin.steps)
+        coded = block.cells({name: cells[name] for name in block.columns})
+    elif column.origin is not None:
         coded = derived_cells(cells[column.origin.column], column.origin)
     elif column.binned:
         coded = _in_bins(_as_numbers(cells[column.name], column), column)

@@ -30,7 +30,7 @@ def few_rows(X: Any, schema: Schema) -> Rows | None:
     codes: list[list[Any]] = []  # column by column, like the numbers
     numbers: list[list[Any]] = []
     for column, cells in zip(schema.columns, zip(*rows, strict=True), strict=True):
-        known = [_known(cell, column, schema.missing) for cell in cells]
+        known = [_known(cell, column, schema.missing_of(column)) for cell in cells]
         if None in known:
             return None
         (numbers if column.kind is ColumnKind.NUMERIC else codes).append(known)

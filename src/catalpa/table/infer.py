@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import reduce
 from operator import add
 from typing import Any
 
 import numpy as np
 
-from catalpa.errors import ColumnWarning, MissingValues, NumericColumns, TableError, warn_user
+from catalpa.errors import ColumnWarning, MissingValues, NumericColumns, TableError, UnknownColumn, warn_user
 from catalpa.table.cell_types import CellKind
+from catalpa.table.cells import Dtype
 from catalpa.table.derived import derived_summary, origins_of, parts_text
 from catalpa.table.discretize import cut_at, numbers_at, quantile_edges, shaped
+from catalpa.table.gap_blocks import ANSWERED
 from catalpa.table.open import open_table
 from catalpa.table.schema import (
     CategoricalFeatures,
     Column,
     ColumnKind,
-    MissingPolicy,
+    MissingPolicies,
     NumbersPolicy,
+    Origin,
     Schema,
     TableSettings,
     category_key,
@@ -42,7 +46,7 @@ def infer(
     X: Any,
     *,
     categorical_features: CategoricalFeatures = None,
-    missing: MissingPolicy = "category",
+    missing: MissingPolicies = "category",
     numbers: NumbersPolicy = "keep",
     bins: int | None = None,
 ) -> Schema:
@@ -57,8 +61,9 @@ def infer(
         The number columns that are categories. None decides by the values: whole numbers with at most 20
         different values, each there at least twice on average (or at most two different values), are
         categories. "from_dtype" takes every number column as numeric. Other columns are always categories.
-    missing : {"category", "ignore", "error"}
-        What a missing cell is: a category of its own, nothing, or an error.
+    missing : {"category", "ignore", "error"} or dict
+        What a missing cell is: a category of its own, nothing, or an error; a dict gives it by column, and
+        columns that it does not list have "category".
     numbers : {"keep", "refuse", "shape"}
         "refuse" leaves no numeric column: whole numbers become categories, other numbers are an error
         unless ``bins`` is given. "shape" cuts columns with spikes or a long tail into ordered bins and
@@ -89,7 +94,7 @@ def infer_batches(
     batches: Iterable[Any],
     *,
     categorical_features: CategoricalFeatures = None,
-    missing: MissingPolicy = "category",
+    missing: MissingPolicies = "category",
     numbers: NumbersPolicy = "keep",
     bins: int | None = None,
 ) -> Schema:
@@ -114,13 +119,15 @@ def infer_batches(
 def schema_of(summarize: TableSummary, settings: TableSettings) -> Schema:
     """Decide from the summed summaries of all rows; numbers are not clipped or binned yet."""
     summaries = list(summarize.summaries)
-    special_places = {summary.name: summary.missing for summary in summaries if summary.missing}
-    if settings.missing == "error" and special_places:
-        raise missing_values(special_places)
+    _check_policies(settings, [summary.name for summary in summaries])
+    refused = {s.name: s.missing for s in summaries if s.missing and settings.missing_of(s.name) == "error"}
+    if refused:
+        raise missing_values(refused)
     rules = Rules(settings, summarize.listed)
     _check_fractions(summaries, rules)
     made = [rules.columns(summary) for summary in summaries]
-    columns = tuple(column for parts, _ in made for column in parts)
+    blocks = _answered(settings, summaries)
+    columns = (*(column for parts, _ in made for column in parts), *blocks)
     twice = [name for name, times in Counter(column.name for column in columns).items() if times > 1]
     if twice:
         raise TableError(
@@ -132,7 +139,32 @@ def schema_of(summarize: TableSummary, settings: TableSettings) -> Schema:
     if odd := list(suspicious_columns(plain)):  # one warning for all columns
         warn_user(f"{' '.join(odd)} {LOOK_FIRST}", ColumnWarning)
     decisions = tuple(decision for _, said in made for decision in said)
-    return Schema(columns, settings.missing, decisions, summarize.library, summarize.named)
+    missing = "category" if isinstance(settings.missing, Mapping) else settings.missing
+    return Schema(columns, missing, decisions, summarize.library, summarize.named)
+
+
+def _answered(settings: TableSettings, summaries: Sequence[Summary]) -> list[Column]:
+    """One column for each block of columns that are missing together, in place of their missing values."""
+    gaps = [summary.name for summary in summaries if summary.missing and settings.in_block(summary.name)]
+    columns = []
+    for given in settings.blocks:
+        if (block := given.among(gaps)) is not None:
+            kind = ColumnKind.ORDINAL if len(block.steps) > 1 else ColumnKind.NOMINAL
+            origin = Origin(block.columns[0], ANSWERED, steps=block.steps)
+            dtype = Dtype("object", inner="string")
+            columns.append(Column(block.name, kind, dtype, (*block.answers, None), origin=origin))
+    return columns
+
+
+def _check_policies(settings: TableSettings, names: Sequence[str]) -> None:
+    """Refuse a policy for a column that the table does not have."""
+    if not isinstance(settings.missing, Mapping):
+        return
+    for name in settings.missing:
+        if name not in names:
+            close = get_close_matches(str(name), names, 1)
+            hint = f" Did you mean {close[0]!r}?" if close else f" The columns are {list(names)}."
+            raise UnknownColumn(f"missing names {name!r}, which the table does not have.{hint}")
 
 
 def missing_values(special_places: dict[str, int]) -> MissingValues:
@@ -167,6 +199,13 @@ class Rules:
 
     def columns(self, summary: Summary) -> tuple[list[Column], list[str]]:
         """The column, or the columns derived from it, and remarks."""
+        made, remarks = self._columns(summary)
+        usual = "category" if isinstance(self.settings.missing, Mapping) else self.settings.missing
+        if (policy := self.settings.missing_of(summary.name)) != usual:
+            made = [replace(column, missing=policy) for column in made]
+        return made, remarks
+
+    def _columns(self, summary: Summary) -> tuple[list[Column], list[str]]:
         many = summary.family in (CellKind.MOMENT, CellKind.TEXT) and len(summary.tally or ()) > FEW
         may_be_dates = many and summary.name not in (self.listed or ())
         origins = origins_of(summary) if may_be_dates or summary.family is CellKind.LISTS else []
@@ -227,7 +266,7 @@ class Rules:
 
     def _has_missing_value(self, summary: Summary) -> bool:
         """True if missing cells of a column are a category."""
-        return summary.missing > 0 and self.settings.missing == "category"
+        return summary.missing > 0 and self.settings.missing_of(summary.name) == "category"
 
 
 def _quantiles(summary: Summary, bins: int) -> tuple[float, ...]:
@@ -280,7 +319,9 @@ def extend(schema: Schema, X: Any) -> Schema:
     # By the schema's names: a table without names is matched by position.
     summaries = dict(zip(schema.inputs, summarize.summaries, strict=True))
     columns = (
-        column if column.kind is ColumnKind.NUMERIC else _extended(column, summaries, schema.missing)
+        column
+        if column.kind is ColumnKind.NUMERIC
+        else _extended(column, summaries, schema.missing_of(column))
         for column in schema.columns
     )
     return replace(schema, columns=tuple(columns))
@@ -288,6 +329,8 @@ def extend(schema: Schema, X: Any) -> Schema:
 
 def _extended(column: Column, summaries: dict[str, Summary], missing: str) -> Column:
     origin = column.origin
+    if origin is not None and origin.steps:
+        return column
     summary = summaries[column.name if origin is None else origin.column]
     summary = summary if origin is None else derived_summary(summary, origin)
     values = () if column.binned else (key[1] for key in sorted(summary.tally or ()))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from html import escape
@@ -20,6 +20,7 @@ from catalpa.errors import ParameterError
 from catalpa.table.blocks import Axis, IntArray, Scaling
 from catalpa.table.cell_types import Category, Key, category_key, read_text
 from catalpa.table.cells import Dtype, short
+from catalpa.table.gap_blocks import GapBlock
 
 __all__ = [
     "Category",
@@ -35,6 +36,7 @@ __all__ = [
 
 CategoricalFeatures: TypeAlias = Sequence[Any] | NDArray[Any] | str | None
 MissingPolicy: TypeAlias = Literal["category", "ignore", "error"]
+MissingPolicies: TypeAlias = MissingPolicy | Mapping[str, MissingPolicy]  # of all columns, or by column
 NumbersPolicy: TypeAlias = Literal["keep", "refuse", "shape"]
 UnknownPolicy: TypeAlias = Literal["ignore", "warn", "error"]
 
@@ -44,7 +46,7 @@ class TableSettings:
     """Settings of how a table is read; see ``infer``."""
 
     categorical_features: CategoricalFeatures = None
-    missing: MissingPolicy = "category"
+    missing: MissingPolicies = "category"
     handle_unknown: UnknownPolicy = "warn"
     numbers: NumbersPolicy = "keep"
     bins: int | None = None
@@ -52,15 +54,32 @@ class TableSettings:
     # Sample size for the distribution of numbers, drawn with ``search_seed``; None: all rows.
     search_rows: int | None = None
     search_seed: int = 0
+    blocks: tuple[GapBlock, ...] = ()  # columns whose missing values count once
 
     def __post_init__(self) -> None:
-        if self.missing not in ("category", "ignore", "error"):
-            raise ParameterError(f"missing is {self.missing!r}; it can be 'category', 'ignore' or 'error'.")
+        policies = self.missing.values() if isinstance(self.missing, Mapping) else (self.missing,)
+        for policy in policies:
+            if policy not in ("category", "ignore", "error"):
+                raise ParameterError(f"missing is {policy!r}; it can be 'category', 'ignore' or 'error'.")
         if self.numbers not in ("keep", "refuse", "shape"):
             raise ParameterError(f"numbers is {self.numbers!r}; it can be 'keep', 'refuse' or 'shape'.")
         integral = isinstance(self.bins, int | np.integer) and not isinstance(self.bins, bool)
         if self.bins is not None and not (integral and self.bins >= 2):
             raise ParameterError(f"bins is {self.bins!r}; it must be None or a whole number of at least 2.")
+
+    def missing_of(self, name: str) -> MissingPolicy:
+        """What a missing value of a column of the table is; "category" for columns that are not listed."""
+        return "ignore" if self.in_block(name) else self._given_policy(name)
+
+    def in_block(self, name: str) -> bool:
+        """Whether a column's missing values count once, with those of its block."""
+        own = self._given_policy(name)
+        return own == "category" and any(name in block.columns for block in self.blocks)
+
+    def _given_policy(self, name: str) -> MissingPolicy:
+        if isinstance(self.missing, Mapping):
+            return self.missing.get(name, "category")
+        return self.missing
 
 
 class ColumnKind(StrEnum):
@@ -75,13 +94,22 @@ class ColumnKind(StrEnum):
 class Origin:
     """The column that a derived column was made from."""
 
-    column: str  # the table's column
-    # "year", "month", "weekday" or "hour" of its dates; "holds" asks whether its lists hold ``item``.
+    column: str  # the table's column, or the first of several
+    # "year", "month", "weekday" or "hour" of its dates; "holds" asks whether its lists hold ``item``;
+    # "answered" whether, or up to which step, a block of columns was answered.
     part: str
     item: Category = None
+    steps: tuple[tuple[str, ...], ...] = ()  # the columns of a block that are missing together
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The table's columns that it is made from."""
+        return tuple(name for step in self.steps for name in step) or (self.column,)
 
     @property
     def name(self) -> str:
+        if self.steps:
+            return GapBlock(self.steps).name
         return f"{self.column}: {self.part if self.item is None else self.item}"
 
 
@@ -104,6 +132,8 @@ class Column:
         Whether a number beyond ``low`` or ``high`` counts as that limit.
     origin : Origin or None
         Where a column comes from that the table itself does not have.
+    missing : {"category", "ignore", "error"} or None
+        What a missing value of this column is; None if it is that of the schema.
 
     Examples
     --------
@@ -120,6 +150,12 @@ class Column:
     edges: tuple[float, ...] | None = None
     clipped: bool = False
     origin: Origin | None = None
+    missing: MissingPolicy | None = None
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The columns of the table that it is read from."""
+        return (self.name,) if self.origin is None else self.origin.columns
 
     @property
     def size(self) -> int:
@@ -200,6 +236,7 @@ class Schema:
     columns : tuple of Column
         In the table's order.
     missing : {"category", "ignore", "error"}
+        Of columns without a policy of their own.
     decisions : tuple of str
         One readable line per judgement.
     library : str
@@ -229,8 +266,8 @@ class Schema:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The columns of the table; derived columns are replaced by their origin."""
-        sources = (column.name if column.origin is None else column.origin.column for column in self.columns)
+        """The columns of the table; derived columns are replaced by those they were made from."""
+        sources = (name for column in self.columns for name in column.inputs)
         return tuple(dict.fromkeys(sources))
 
     @property
@@ -248,6 +285,15 @@ class Schema:
         """Columns with a declared order of more than two categories."""
         # With two categories the order is irrelevant; bins were not declared by the user.
         return [column.name for column in self.categorical if not column.binned and column.ranked > 2]
+
+    def missing_of(self, column: Column) -> MissingPolicy:
+        """What a missing value of a column is."""
+        return self.missing if column.missing is None else column.missing
+
+    def with_missing(self, policy: MissingPolicy) -> Schema:
+        """The schema with one policy for the missing values of all columns."""
+        columns = tuple(replace(column, missing=None) for column in self.columns)
+        return replace(self, columns=columns, missing=policy)
 
     @property
     def axis(self) -> Axis:

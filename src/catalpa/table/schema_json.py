@@ -12,6 +12,7 @@ from typing import Any
 
 from catalpa.errors import TableError
 from catalpa.table.derived import HOLDS, PARTS
+from catalpa.table.gap_blocks import ANSWERED
 from catalpa.table.schema import Category, Column, ColumnKind, Dtype, Origin, Schema, category_key
 
 LARGEST = sys.float_info.max  # or a number
@@ -32,7 +33,12 @@ def schema_to_dict(schema: Schema) -> dict[str, Any]:
 def _column_state(column: Column) -> dict[str, Any]:
     state = {**asdict(column), "kind": column.kind.value}
     # Most columns are the table's own: their files stay as they were before others could be made.
-    return state if column.origin is not None else {k: v for k, v in state.items() if k != "origin"}
+    state = {
+        name: value for name, value in state.items() if value is not None or name not in ("origin", "missing")
+    }
+    if column.origin is not None and not column.origin.steps:
+        del state["origin"]["steps"]
+    return state
 
 
 def schema_from_dict(state: Mapping[str, Any]) -> Schema:
@@ -59,7 +65,9 @@ def _column(state: Any, owner: str) -> Column:
     kind = of("kind", str)
     if kind not in set(ColumnKind):
         raise _unreadable(f"{owner}.kind", repr(kind))
-    edges, origin = state.get("edges"), state.get("origin")
+    edges, origin, missing = state.get("edges"), state.get("origin"), state.get("missing")
+    if missing is not None and missing not in MISSING:
+        raise _unreadable(f"{owner}.missing", repr(missing))
     column = Column(
         name=of("name", str),
         kind=ColumnKind(kind),
@@ -70,17 +78,23 @@ def _column(state: Any, owner: str) -> Column:
         edges=None if edges is None else _edges(of("edges", list, tuple), f"{owner}.edges"),
         clipped=of("clipped", bool),
         origin=None if origin is None else _origin(of("origin", dict), f"{owner}.origin"),
+        missing=missing,
     )
     _check_together(column, owner)
     return column
 
 
 def _origin(state: dict[str, Any], owner: str) -> Origin:
-    part, item = _of_type(state, owner, "part", str), state.get("item")
-    if part not in PARTS or (part == HOLDS) != (item is not None):
+    part, item, steps = _of_type(state, owner, "part", str), state.get("item"), state.get("steps", ())
+    if part not in (*PARTS, ANSWERED) or (part == HOLDS) != (item is not None):
         raise _unreadable(f"{owner}.part", f"{part!r} with the item {item!r}")
+    texts = isinstance(steps, list | tuple) and all(
+        isinstance(step, list | tuple) and step and all(type(name) is str for name in step) for step in steps
+    )
+    if not texts or (part == ANSWERED) != bool(steps):
+        raise _unreadable(f"{owner}.steps", f"{steps!r:.60}")
     (known,) = _categories([item], f"{owner}.item")
-    return Origin(_of_type(state, owner, "column", str), part, known)
+    return Origin(_of_type(state, owner, "column", str), part, known, tuple(map(tuple, steps)))
 
 
 def _check_together(column: Column, owner: str) -> None:

@@ -106,10 +106,11 @@ class Grove(LevelsMixin, CriteriaMixin, IntervalsMixin, Clusterer):
         "label" gives rows that are far from all clusters (``outlier_scores`` above 3) the label -1, in
         ``labels_`` and ``predict``, SQL and ONNX. Sizes and profiles still count them in their nearest
         cluster.
-    missing : {"category", "ignore", "error"}, default="category"
+    missing : {"category", "ignore", "error"} or dict, default="category"
         Treat missing values as a category of their own, ignore them, or raise an error. A missing number is
         always ignored; with "category" there is also an indicator of missing values for numeric columns of
-        which 1 % to 99 % are missing.
+        which 1 % to 99 % are missing. A dict gives it by column; columns that it does not list have
+        "category".
     handle_unknown : {"warn", "ignore", "error"}, default="warn"
         How ``predict`` treats categories that were not seen by ``fit``: with or without a warning they count
         as the rarest category of their column, or an error is raised.

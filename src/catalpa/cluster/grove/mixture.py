@@ -52,7 +52,10 @@ class Marginals:
     def of(schema: Schema, totals: Counts, middle: FloatArray, spread: FloatArray) -> Marginals:
         """Marginals from the totals of a table, as one cluster."""
         missing = 1.0 - totals.seen[0] / max(int(totals.sizes[0]), 1)
-        counts = (missing >= LEAST_MISSING) & (missing <= MOST_MISSING) & (schema.missing == "category")
+        category = np.array(
+            [schema.missing_of(column) == "category" for column in schema.numeric], dtype=np.bool_
+        )
+        counts = (missing >= LEAST_MISSING) & (missing <= MOST_MISSING) & category
         return Marginals(
             schema.axis,
             totals.shares(schema.axis)[0],

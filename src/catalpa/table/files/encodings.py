@@ -14,6 +14,10 @@ NOT_OF_TEXT = ("idna", "punycode", "undefined")  # host name encodings, and "und
 _HIGH = bytes(range(0x80, 0x100))
 # An apostrophe or a no-break blank behind a small letter; Windows has capitals with accents there.
 _MAC_MARKS = re.compile(rb"(?<=[a-z.,?!])[\xca\xd5]")
+# Small letters with accents and the German sharp s; Windows has capitals, paragraph and other signs there.
+_MAC_LETTERS = re.compile(
+    rb"(?<=[a-z])[\x88\x8a\x8e\x8f\x90\x9f]|(?<=[A-Za-z])[\x87\x8a\x8b\x8d\x8e\x9a\x9b\x9d\x9f\xa7](?=[a-z])"
+)
 _BYTE_ORDER_MARKS = {
     # UTF-32 before UTF-16, whose mark is the beginning of the other's.
     codecs.BOM_UTF8: "utf-8-sig",
@@ -98,16 +102,18 @@ def in_utf8(content: bytes, name: str, encoding: str | None) -> tuple[bytes, str
 
 
 def legacy_encoding(chunks: Iterable[bytes]) -> str:
-    r"""mac-roman if its apostrophe or no-break space follows letters, otherwise cp1252.
+    r"""mac-roman if its apostrophes, no-break spaces and accents are among the letters, otherwise cp1252.
 
     Examples
     --------
     >>> legacy_encoding(["don\u2019t".encode("mac-roman")]), legacy_encoding(["tête".encode("cp1252")])
     ('mac-roman', 'cp1252')
+    >>> legacy_encoding(["Käse und Brötchen".encode("mac-roman")]), legacy_encoding(["Käse".encode("cp1252")])
+    ('mac-roman', 'cp1252')
     """
     mac = high = 0
     for chunk in chunks:
-        mac += len(_MAC_MARKS.findall(chunk))
+        mac += len(_MAC_MARKS.findall(chunk)) + len(_MAC_LETTERS.findall(chunk))
         high += len(chunk) - len(chunk.translate(None, _HIGH))
     return "mac-roman" if high and 2 * mac >= high else "cp1252"
 
