@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import geometric_mean, mean, median
+
+from catalpa.estimator.auto_k import FLOOR, MEDIUM, worth
 
 RESULTS = Path("results/number_of_clusters.csv")
 PAGE = Path("docs/inside/number-of-clusters.md")
@@ -19,6 +21,7 @@ LEVELS = ("none", "weak", "clear", "too few rows")
 FIRST = 1000  # rows from which a table grows
 MOST_EACH, MOST_MEAN, MOST_CPU = 1.5, 1.25, 2.0  # bounds that were set before the runs
 LEAST_FOUND = 86  # of 90
+SHARES, FLOORS = (0.01, 0.03, 0.05, 0.07, 0.10), (0.0, 0.01, 0.02, 0.04)
 
 TEXT = """# Number of clusters: measurements
 
@@ -27,10 +30,6 @@ number on it was typed.
 `benchmarks/number_of_clusters.py` makes the runs. The rule and the verdict are described in
 {{doc}}`/guides/choosing-k` and
 {{doc}}`/guides/judging`.
-
-The runs were made while the code was still changing: those on noise, on non-voters and for the calibration
-of verdicts are of a slightly earlier version than the others, and all are older than the latest changes to
-numeric columns.
 
 ## Tables that grow
 
@@ -74,6 +73,15 @@ planted clusters.
 | columns | tables | exact | within one |
 |---|--:|--:|--:|
 {found}
+
+## Other constants
+
+The same runs with another share of the gain that every cluster adds, or another floor in nats per row. The
+numbers are read off the stored curves of the evidence, before samples of the rows are compared. Growth:
+largest change of k from {first:,} rows to all, and geometric mean over the tables. In bold the constants of
+the rule.
+
+{variants}
 """
 
 Line = Mapping[str, str]
@@ -91,20 +99,18 @@ def page(lines: Sequence[Line]) -> str:
     values: dict[str, object] = {}
     for name, make in PARTS.items():
         values |= make(parts[name])
-    return TEXT.format(**values)
+    return TEXT.format(**values, variants=variants(parts))
 
 
 def growth_values(lines: Sequence[Line]) -> dict[str, object]:
     """The table of growing tables, and by how much k changes."""
     names = list(dict.fromkeys(line["table"] for line in lines))
-    rows, factors = [], {}
+    rows, factors = [], growth_factors(lines, lambda line: int(line["k"]))
     for name in names:
         own = {int(line["rows"]): line for line in lines if line["table"] == name}
         for n, line in own.items():
             k = f"{line['k']} ({line['coarse']}, {line['fine']})"
             rows.append((name, f"{n:,}", k, line["verdict"], rounded(line["agreement"])))
-        ratio = int(own[max(own)]["k"]) / int(own[FIRST]["k"])
-        factors[name] = max(ratio, 1.0 / ratio)
     failed = [name for name, factor in factors.items() if factor > MOST_EACH]
     return {
         "growth": drawn(("table", "rows", "k", "verdict", "agreement"), rows),
@@ -115,6 +121,16 @@ def growth_values(lines: Sequence[Line]) -> dict[str, object]:
         "most_mean": MOST_MEAN,
         "most_each": MOST_EACH,
     }
+
+
+def growth_factors(lines: Sequence[Line], number: Callable[[Line], int]) -> dict[str, float]:
+    """By how much the number of clusters of every table changes from 1 000 rows to all."""
+    factors = {}
+    for name in dict.fromkeys(line["table"] for line in lines):
+        own = {int(line["rows"]): number(line) for line in lines if line["table"] == name}
+        ratio = own[max(own)] / own[FIRST]
+        factors[name] = max(ratio, 1.0 / ratio)
+    return factors
 
 
 def noise_values(lines: Sequence[Line]) -> dict[str, object]:
@@ -166,6 +182,30 @@ def calibration_values(lines: Sequence[Line]) -> dict[str, object]:
         "calibration": drawn(("verdict", "tables", "ARI", "ARI below 0.1"), rows),
         "found": "\n".join(found),
     }
+
+
+def variants(parts: Mapping[str, Sequence[Line]]) -> str:
+    """What other constants of the rule give on the same curves."""
+    rows = []
+    pairs = [(share, FLOOR) for share in SHARES] + [(MEDIUM, floor) for floor in FLOORS if floor != FLOOR]
+    for share, floor in pairs:
+        factors = list(growth_factors(parts["growth"], lambda line: by_curve(line, share, floor)).values())  # noqa: B023
+        found = [
+            f"{sum(by_curve(line, share, floor) == int(line['planted']) for line in lines)} of {len(lines)}"
+            for lines in (parts["planted"], parts["calibration"])
+        ]
+        above = sum(by_curve(line, share, floor) > 1 for line in parts["noise"])
+        row = (f"{share:.0%}", f"{floor:g}", f"{max(factors):.2f}", f"{geometric_mean(factors):.2f}", *found)
+        chosen = (share, floor) == (MEDIUM, FLOOR)
+        rows.append([f"**{cell}**" if chosen else cell for cell in (*row, str(above))])
+    head = ("share", "floor", "growth, largest", "growth, mean", "planted", "for verdicts", "noise above 1")
+    return drawn(head, rows)
+
+
+def by_curve(line: Line, share: float, floor: float) -> int:
+    """The number that a share and a floor give, without a look at the agreement of samples."""
+    curve = {k: float(value) for k, value in enumerate(line["curve"].split(), start=1)}
+    return worth(curve, share, 1.0, floor)
 
 
 PARTS = {

@@ -24,7 +24,7 @@ def test_the_number_and_the_reason_are_told(run, planted):
     assert ended.out.splitlines()[0] == "k\tcost\tgain\tadds\tagreement\trestarts\tsilhouette"
     assert len(ended.out.splitlines()) == 5
     assert ended.err.startswith("3 clusters (clear): ")
-    assert "3 is the largest number at which every cluster adds at least 3%" in " ".join(ended.err.split())
+    assert "3 is the largest number at which every cluster adds at least 3 %" in " ".join(ended.err.split())
 
 
 def test_a_program_gets_one_json_object(run, planted):

@@ -116,7 +116,7 @@ def test_groups_are_numbered_by_their_lowest_cluster():
 def test_the_tree_says_which_clusters_differ_least():
     joins, names = np.array([[1, 3], [0, 2], [4, 5]]), ("0", "birds", "2", "3")
     wide = MergeTree(joins, np.array([1.0, 5.0, 20.0]), np.full(4, 25.0), 100.0, names)
-    assert wide.sentence == "Clusters birds and 3 hardly differ: 3 clusters would do."
+    assert wide.sentence == "Clusters birds and 3 differ least; merging them would lose 1 % of the gain."
     narrow = MergeTree(joins, np.array([1.0, 5.0, 20.0]), np.full(4, 25.0), 26.0, names)
     assert narrow.sentence == "Clusters birds and 3 differ least; merging them would lose 4 % of the gain."
     unknown = MergeTree(joins, np.array([1.0, 5.0, 20.0]), np.full(4, 25.0), np.nan, names)

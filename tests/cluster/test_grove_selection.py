@@ -86,6 +86,16 @@ def search_table(codes):
     return SearchTable(block, axis, totals, marginals)
 
 
+def test_columns_with_too_few_distinct_rows_are_not_selected():
+    rng = np.random.default_rng(0)
+    half = rng.integers(2, size=300)
+    frame = pd.DataFrame({f"copy {at}": half for at in range(3)})  # the only ones that are associated
+    frame = frame.assign(**{f"noise {at}": rng.integers(3, size=300) for at in range(20)}).astype(str)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert Grove(4, n_init=1, random_state=0).fit(frame).labels_.shape == (300,)
+
+
 def test_all_columns_are_used_if_half_of_them_are_associated():
     frame, _ = noisy(0, 6)
     assert Grove(3, random_state=0).fit(frame).columns_used_ == list(frame)

@@ -6,6 +6,7 @@ import copy
 import json
 import pickle
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,9 +16,11 @@ import catalpa
 from catalpa import datasets
 from catalpa.cluster.registry import METHODS
 from catalpa.errors import ModelFileError, NoStructureWarning
+from catalpa.estimator.auto_k import Levels
 from catalpa.estimator.checking import agreement
 from catalpa.estimator.diagnose import diagnose
-from catalpa.estimator.verdict import level_of
+from catalpa.estimator.problem import Checks
+from catalpa.estimator.verdict import level_of, verdict_of
 from catalpa.explain.formatting import percent
 
 PLANTED = datasets.make_categorical(400, columns=10, categories=4, clusters=3, noise=0.3, seed=0).frame
@@ -123,6 +126,31 @@ def test_few_rows_are_said_to_be_too_few():
     assert model.verdict_.agreement is None
     assert "99 rows are too few" in model.verdict_.sentence
     assert catalpa.KModes(3, random_state=0).fit(PLANTED.head(100)).verdict_.level == "clear"
+
+
+def test_one_cluster_of_few_rows_is_said_with_care():
+    few = quietly(catalpa.Grove("auto", n_init=1, random_state=0), NOISE.head(60)).verdict_
+    assert few.sentence.endswith("60 rows may be too few to tell.")
+    assert "too few" not in quietly(catalpa.Grove("auto", random_state=0), NOISE).verdict_.sentence
+
+
+def test_one_cluster_names_tied_columns_also_if_samples_do_not_agree_on_clusters():
+    city = np.random.default_rng(0).integers(6, size=300)
+    table = pd.DataFrame({"city": city, "zip": city, "region": city // 2}).astype(str)
+    fitted = quietly(catalpa.Grove("auto", n_init=1, random_state=0), table)._fitted
+    checks = Checks(agreement=0.1, levels=Levels(3, 3, 3), untied=4)
+    sentence = verdict_of(replace(fitted, outcome=replace(fitted.outcome, checks=checks))).sentence
+    assert "do not agree on 3 clusters (adjusted Rand index 0.10)" in sentence
+    assert "Columns repeat each other (city and zip, " in sentence
+    assert sentence.endswith("With all columns independent (ties=None) it has 4 broad groups.")
+
+
+def test_several_clusters_that_hardly_differ_are_counted():
+    model = quietly(catalpa.Grove(6, n_init=1, random_state=0), PLANTED)
+    verdict = model.verdict_
+    assert verdict.enough == 3
+    one, other = verdict.cheapest_join.clusters
+    assert f"Several clusters hardly differ (first {one} and {other}): 3 would do." in verdict.sentence
 
 
 def test_a_crumb_makes_a_clustering_weak():

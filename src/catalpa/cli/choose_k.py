@@ -84,7 +84,7 @@ def choose_k(
     # The verdict first, on the other stream: the table is data.
     terminal.say(choice.verdict.sentence)
     terminal.say(choice.reason)
-    if choice.levels is not None:
+    if choice.levels is not None and choice.levels.fine > 1:
         terminal.say(f"Levels of detail: {choice.levels}.")
     terminal.table(choice.head, choice.rows)
     terminal.wrote(report)

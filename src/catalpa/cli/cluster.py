@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +15,7 @@ from catalpa.cli.options import Missing, identifier_of, listed, option_of
 from catalpa.cli.outputs import LABELS, MODEL, PROFILES, check_free, check_proba, write_text
 from catalpa.cli.report import check_page, reported, title_of
 from catalpa.cli.terminal import JsonTerminal, Terminal
-from catalpa.errors import ParameterError
+from catalpa.errors import NoStructureWarning, ParameterError
 
 if TYPE_CHECKING:
     from catalpa.cluster.registry import MethodEntry
@@ -221,7 +222,9 @@ def fitted(terminal: Terminal, model: Clusterer, rows: Any, weights: Any = None)
     from catalpa.estimator.attributes import column_notes
     from catalpa.estimator.problem import fitted_of
 
-    with terminal.progress(model):
+    with terminal.progress(model), warnings.catch_warnings():
+        if not terminal.json:
+            warnings.simplefilter("ignore", NoStructureWarning)  # the verdict says the same
         model.fit(rows, sample_weight=weights)
     terminal.say(model.verdict_.sentence)
     decisions = group_similar_decisions([*model.schema_.decisions, *column_notes(fitted_of(model))])

@@ -100,8 +100,8 @@ def _slope(evidence: Mapping[int, float], fewer: int, more: int) -> float:
     return (evidence[more] - evidence[fewer]) / (more - fewer)
 
 
-def worth(evidence: Mapping[int, float], share: float, weight: float) -> int:
-    """The largest number at which every cluster adds ``share`` of the gain and .01 nats per row.
+def worth(evidence: Mapping[int, float], share: float, weight: float, floor: float = FLOOR) -> int:
+    """The largest number at which every cluster adds ``share`` of the gain, and ``floor`` nats per row.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def worth(evidence: Mapping[int, float], share: float, weight: float) -> int:
     kept = [hull[0]]
     for fewer, more in itertools.pairwise(hull):
         gain = evidence[more] - evidence[hull[0]]
-        if _slope(evidence, fewer, more) >= max(share * gain, FLOOR * weight):
+        if _slope(evidence, fewer, more) >= max(share * gain, floor * weight):
             kept.append(more)
     return kept[-1]
 
@@ -198,7 +198,7 @@ def outcome_by_rule(
         agreement_of,
         lambda k: gain_by_chance(candidates, problem, k),
     )
-    explained = choice.levels.medium == 1 and tried[1].tied
+    explained = choice.k == 1 and tried[1].tied
     checks = Checks(
         agreement=choice.judged, levels=choice.levels, untied=broad_groups() if explained else None
     )

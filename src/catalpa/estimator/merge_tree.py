@@ -11,7 +11,7 @@ import numpy as np
 
 from catalpa.errors import ParameterError
 from catalpa.estimator.attributes import frame_in
-from catalpa.estimator.verdict import CHEAP, CheapestJoin
+from catalpa.estimator.verdict import CheapestJoin
 from catalpa.table.blocks import FloatArray, IntArray
 
 
@@ -72,10 +72,7 @@ class MergeTree:
 
     @property
     def cheapest(self) -> CheapestJoin | None:
-        """The two clusters that differ least; None for a single cluster.
-
-        If their merge loses less than 3 % of the gain, they hardly differ.
-        """
+        """The two clusters that differ least; None for a single cluster."""
         if not len(self.joins):
             return None
         one, other = sorted(self.joins[0].tolist())  # the first merge is one of two clusters
@@ -86,17 +83,21 @@ class MergeTree:
 
     @property
     def sentence(self) -> str:
-        """Which clusters differ least, in a sentence; empty for a single cluster."""
+        """Which clusters differ least, in a sentence; empty for a single cluster.
+
+        Whether so many clusters are needed is not judged here: ``verdict_`` does that.
+        """
         cheapest = self.cheapest
         if cheapest is None:
             return ""
         one, other = (self.names[cluster] for cluster in cheapest.clusters)
-        if cheapest.lost <= 0 or cheapest.share < CHEAP:
-            fewer = "one cluster" if self.k == 2 else f"{self.k - 1} clusters"
-            return f"Clusters {one} and {other} hardly differ: {fewer} would do."
         beginning = f"Clusters {one} and {other} differ least; merging them would lose "
+        if cheapest.lost <= 0:
+            return beginning + "no evidence."
         if np.isnan(cheapest.share):
             return beginning + f"{cheapest.lost:.2g} nats per row."
+        if cheapest.share < 0.01:
+            return beginning + "less than 1 % of the gain."
         return beginning + f"{cheapest.share:.0%} of the gain.".replace("%", " %")
 
     def groups(self, k: Any) -> list[tuple[int, ...]]:

@@ -43,7 +43,7 @@ class Checks:
     agreement: float | None = None  # between clusterings of random samples of the rows (adjusted Rand index)
     silhouette: float | None = None  # of a method without evidence
     levels: tuple[int, int, int] | None = None  # coarse, medium and fine numbers of clusters, if k was chosen
-    untied: int | None = None  # broad groups with all columns independent, if tied columns explain the table
+    untied: int | None = None  # broad groups with all columns independent, if some are tied in one cluster
 
 
 @dataclass(frozen=True, eq=False)

@@ -163,20 +163,22 @@ def _sentence(
 
 def _one_cluster(numbers: dict[str, Any], untied: int | None, tied: Sequence[str]) -> str:
     """Why all rows are in one cluster, as far as it is known."""
-    tried = numbers["levels"][1] if numbers["levels"] else 1
+    tried, rows = numbers["levels"][1] if numbers["levels"] else 1, numbers["rows"]
+    pairs, without_ties = ", ".join(tied), ""
     if untied is not None and untied > 1:
-        return (
-            f"1 cluster: columns that repeat each other ({', '.join(tied)}) explain the table. "
-            f"With all columns independent (ties=None) it has {untied} broad groups."
-        )
+        without_ties = f" With all columns independent (ties=None) it has {untied} broad groups."
     if tried > 1 and numbers["agreement"] is not None:
+        repeats = f" Columns repeat each other ({pairs})." if without_ties else ""
         return (
             f"No reproducible clusters: random samples of the rows do not agree on {tried} clusters "
-            f"(adjusted Rand index {numbers['agreement']:.2f}); all rows are in one cluster."
+            f"(adjusted Rand index {numbers['agreement']:.2f}); all rows are in one "
+            f"cluster.{repeats}{without_ties}"
         )
-    if tried > 1:
-        return "No cluster structure found: shuffled columns gain about as much; all rows are in one cluster."
-    return "No cluster structure found: all rows are in one cluster."
+    if without_ties:
+        return f"1 cluster: columns that repeat each other ({pairs}) explain the table.{without_ties}"
+    shuffled = " shuffled columns gain about as much;" if tried > 1 else ""
+    few = f" {rows} rows may be too few to tell." if rows < LEAST_ROWS else ""
+    return f"No cluster structure found:{shuffled} all rows are in one cluster.{few}"
 
 
 def _tied_pairs(fitted: Fitted) -> list[str]:
@@ -222,4 +224,6 @@ def _of_join(numbers: dict[str, Any]) -> str:
     if join is None or enough >= numbers["k"] or numbers["levels"] is not None:
         return ""
     one, other = join.clusters
+    if enough < numbers["k"] - 1:
+        return f" Several clusters hardly differ (first {one} and {other}): {enough} would do."
     return f" Clusters {one} and {other} hardly differ: {enough} would do."

@@ -66,7 +66,7 @@ class ChoiceReport(Document):
 def report_choice(choice: KChoice, *, title: str = "How many clusters?") -> ChoiceReport:
     """The choice of k as a page: the curves, how clusters split as they become more, all measures."""
     needs_packages()
-    table = choice.records
+    table, levels = choice.records, choice.levels
     has_likelihood = "bic" in table[0]
     return ChoiceReport(
         {
@@ -75,8 +75,8 @@ def report_choice(choice: KChoice, *, title: str = "How many clusters?") -> Choi
             "k": choice.k,
             "structure": choice.structure,
             "verdict": choice.verdict.to_dict(),
-            "levels": None if choice.levels is None else choice.levels._asdict(),
-            "levels_said": None if choice.levels is None else f"{choice.levels}",
+            "levels": None if levels is None else levels._asdict(),
+            "levels_said": f"{levels}" if levels is not None and levels.fine > 1 else None,
             "reason": choice.reason,
             "rule": BY_EVIDENCE if has_likelihood else BY_SILHOUETTE,
             "criteria": FORMULAS if has_likelihood else NO_LIKELIHOOD.format(method=choice.method),

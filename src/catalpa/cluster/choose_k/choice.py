@@ -131,7 +131,8 @@ class KChoice:
         cells = [self.head, *self.rows]
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         drawn = ("  ".join(map(str.rjust, row, widths)) for row in cells)
-        said = [self.verdict.sentence, self.reason, *([f"Levels: {self.levels}."] if self.levels else [])]
+        several = self.levels is not None and self.levels.fine > 1
+        said = [self.verdict.sentence, self.reason, *([f"Levels: {self.levels}."] if several else [])]
         return "\n".join([*said, "", *drawn])
 
     def __repr__(self) -> str:

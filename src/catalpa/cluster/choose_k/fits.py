@@ -49,6 +49,8 @@ from catalpa.metrics import categorical_silhouette
 from catalpa.steps.scores import to_fixed_point
 from catalpa.table.blocks import Block
 
+SHARE = f"{100 * MEDIUM:.0f} %"  # of the gain that every cluster adds
+
 
 def choose_k(
     X: Any,
@@ -158,7 +160,7 @@ class Tried:
         """The clustering with k clusters and what was measured of it."""
         checks = Checks(agreement)
         if choice is not None:
-            explained = k == 1 == choice.levels.medium and self.untied is not None
+            explained = k == 1 == choice.k and self.untied is not None
             judged = choice.judged if k == choice.k else agreement
             checks = Checks(judged, None, choice.levels, self.untied() if explained and self.untied else None)
         outcome = replace(self.outcomes[k], checks=checks)
@@ -285,10 +287,10 @@ def _by_rule(choice: Choice, lines: Sequence[Measures], tried: Tried) -> tuple[i
         return k, f"{choice.k} clusters would be taken; {k} is the nearest number that was to be tried."
     if k < choice.levels.medium:
         return k, (
-            f"{choice.levels.medium} clusters would each add at least {MEDIUM:.0%} of the gain, but random "
+            f"{choice.levels.medium} clusters would each add at least {SHARE} of the gain, but random "
             f"samples of the rows agree better on {k}."
         )
-    reason = f"{k} is the largest number at which every cluster adds at least {MEDIUM:.0%} of the gain"
+    reason = f"{k} is the largest number at which every cluster adds at least {SHARE} of the gain"
     if not tried.settled and k == max(tried.costs):
         return k, f"{reason}, and the largest that was tried: try larger ones too."
     return k, f"{reason}."

@@ -104,10 +104,10 @@ class Search:
         """The fit on the columns in which clusters differ, if most columns are associated with no other."""
         assert self._associated is not None
 
-        def fit_on(columns: IntArray) -> MixtureFit:
+        def fit_on(columns: IntArray) -> MixtureFit | None:
             table = self.table.on(columns)
             if len(table.block) <= k:  # too few columns to tell k clusters apart
-                return replace(self._best(k), evidence=-np.inf)
+                return None
             return replace(self, table=table)._best(k)
 
         mixtures = [self.mixture(prior) for prior in self.priors]

@@ -217,13 +217,15 @@ class Selection:
 
     table: SearchTable
     screened: IntArray  # columns, then numbers, that are associated with others
-    fit_on: Callable[[IntArray], MixtureFit]  # the best fit on some of the columns
+    # The best fit on some of the columns; None if these do not tell so many clusters apart.
+    fit_on: Callable[[IntArray], MixtureFit | None]
     mixtures: Sequence[Mixture]  # of all columns, one per prior strength
 
     def best(self) -> MixtureFit:
         """The fit, on all columns, of the set of columns with the most evidence for all."""
         everything = np.arange(self._n_columns)
         best, tried = self._of_all(everything), {tuple(everything)}
+        assert best is not None  # the rows of all columns were counted before
         for first in (self._gaining(best), self.screened):
             columns = first
             for _ in range(ROUNDS):
@@ -231,6 +233,8 @@ class Selection:
                     break
                 tried.add(tuple(columns))
                 fit = self._of_all(columns)
+                if fit is None:
+                    break
                 if fit.better_than(best):
                     best = fit
                 columns = self._gaining(fit)
@@ -240,10 +244,10 @@ class Selection:
     def _n_columns(self) -> int:
         return self.table.axis.n_columns + int(self.table.block.numbers.shape[1])
 
-    def _of_all(self, columns: IntArray) -> MixtureFit:
+    def _of_all(self, columns: IntArray) -> MixtureFit | None:
         """The best fit on some columns, with the others as common to all clusters."""
         fit = self.fit_on(columns)
-        if len(columns) == self._n_columns:
+        if fit is None or len(columns) == self._n_columns:
             return fit
         common = np.setdiff1d(np.arange(self._n_columns), columns)
         return replace(with_common(fit, columns, self.table), evidence=fit.evidence + self._of_one(common))
