@@ -35,8 +35,9 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from types import FrameType
 
 __all__ = [
@@ -144,6 +145,36 @@ class EngineStopped(CatalpaError, RuntimeError):
 
 class MissingDependency(CatalpaError, ImportError):
     """An optional package is not installed; the message has the pip command."""
+
+
+MOST_LETTERS = 400  # of the names of columns in a message
+
+
+def columns_hint(wanted: str, names: Iterable[str]) -> str:
+    """A sentence about a column that a table lacks: the name that was probably meant, or what there is.
+
+    Examples
+    --------
+    >>> columns_hint("Contrac", ["Contract", "Partner"])
+    "Did you mean 'Contract'?"
+    >>> columns_hint("age", ["colour", "size"])
+    "Its columns are ['colour', 'size']."
+    >>> columns_hint("age", [f"a rather long question, number {at}" for at in range(90)])[-15:]
+    ' and 88 more.'
+    """
+    known = list(map(str, names))
+    lowered = {name.casefold(): name for name in reversed(known)}
+    if close := get_close_matches(wanted.casefold(), lowered, 1, cutoff=0.75):
+        return f"Did you mean {lowered[close[0]]!r}?"
+    listed = str(known)
+    if len(listed) <= MOST_LETTERS:
+        return f"Its columns are {listed}."
+    shown: list[str] = []
+    for name in known:
+        shown.append(repr(name if len(name) <= 60 else f"{name[:59]}…"))
+        if sum(map(len, shown)) > MOST_LETTERS // 4:
+            break
+    return f"Its columns are {', '.join(shown)} and {len(known) - len(shown):,} more."
 
 
 @contextmanager

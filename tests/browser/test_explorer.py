@@ -172,6 +172,54 @@ def test_a_tried_row_gets_the_label_of_predict(open_page, planted, tmp_path, met
     assert page.ask("window.tried") == model.predict(tried).tolist()
 
 
+def test_a_tried_row_is_explained_as_by_the_model(page, planted):
+    _, models = planted
+    row = {
+        "plan": "full",
+        "region": "south",
+        "device": "tablet",
+        "spend": 31.0,
+        "visits": 4.0,
+        "copy": "FULL",
+    }
+    page.do(
+        f"const row = {json.dumps(row)};"
+        """
+        for (const field of document.querySelectorAll('form.try label')) {
+          const control = field.querySelector('select, input'), text = String(row[field.dataset.column]);
+          control.value = control.tagName === 'INPUT' ? text
+            : [...control.options].find((one) => one.textContent === text).value;
+        }
+        document.querySelector('form.try').dispatchEvent(new Event('input'));
+        """
+    )
+    explanation = models[1].explain(row)
+    assert page.ask(ANSWER) == explanation.label
+    support = [cell for cell in explanation.cells if cell.contribution > 0][:4]
+    told = page.ask("[...document.querySelectorAll('ul.why b')].map(e => e.textContent.split(':')[0])")
+    assert told == [cell.column for cell in support]
+    amounts = page.ask("[...document.querySelectorAll('ul.why small')].map(e => parseFloat(e.textContent))")
+    assert amounts == pytest.approx([cell.contribution for cell in support], rel=0.06)
+    assert f"not cluster {explanation.rival}" in page.ask("document.getElementById('answer').textContent")
+
+
+def test_the_verdict_stands_first_and_noise_looks_like_noise(open_page, page, tmp_path, planted):
+    _, models = planted
+    sentence = models[1].verdict_.sentence
+    assert page.ask("document.getElementById('verdict').textContent") == sentence
+    assert not page.ask("document.getElementById('explorer').classList.contains('doubtful')")
+    type_into(page, "#clusters", "0")
+    assert "3 clusters; shown are 2" in page.ask("document.getElementById('verdict-note').textContent")
+    rng = np.random.default_rng(0)
+    noise = pd.DataFrame({f"q{at}": rng.choice(list("abc"), 200) for at in range(6)})
+    path = tmp_path / "noise.html"
+    catalpa.Grove(3, random_state=0).fit(noise).explore(noise).save(path)
+    noisy = open_page(path)
+    assert "No cluster structure" in noisy.ask("document.getElementById('verdict').textContent")
+    card = "getComputedStyle(document.querySelector('#clusters-found')).filter"
+    assert "grayscale" in noisy.ask(card)
+
+
 def test_names_notes_and_labels_are_saved(page, planted):
     _, models = planted
     type_into(page, ".card[data-cluster='0'] input", "light users")
@@ -243,6 +291,30 @@ def test_served_it_clusters_again(open_page, planted, served):
     page.do("document.getElementById('fit').click()")
     until(page, "document.getElementById('server-status').textContent.includes('positive number')")
     assert all(address.startswith((served.address, "data:")) for address in page.requests())
+
+
+def test_roles_of_columns_are_chosen_and_saved_as_a_recipe(open_page, served):
+    page = open_page(served.address)
+    until(page, "document.getElementById('fit') !== null")
+    page.do("document.querySelector('#settings details').open = true")
+    page.do(
+        "const use = document.querySelector(\"select[aria-label='How visits is used']\");"
+        "use.value = 'categories'; document.getElementById('fit').click()"
+    )
+    until(page, "document.getElementById('command')?.textContent.includes('--recipe recipe.json')")
+    page.do(
+        "window.saved = null; URL.createObjectURL = (blob) => { blob.text().then((text) => "
+        "{ window.saved = text }); return 'data:,' };"
+        "document.getElementById('export-recipe').click()"
+    )
+    until(page, "window.saved !== null")
+    fields = json.loads(page.ask("window.saved"))["schema"]["fields"]
+    assert {field["name"]: field["type"] for field in fields}["visits"] == "string"
+    until(
+        page,
+        "document.getElementById('verdict').textContent === "
+        + json.dumps(served.session.model.verdict_.sentence),
+    )
 
 
 def test_a_second_tab_sees_the_clusters_of_the_first(open_page, served):

@@ -141,6 +141,30 @@ def test_pointing_at_a_row_of_the_map_tells_its_cells(open_page, zoo_report):
     assert "legs" in page.ask("document.getElementById('tip').textContent")
 
 
+def test_arrow_keys_go_from_row_to_row_of_the_map(open_page, zoo_report):
+    from selenium.webdriver.common.keys import Keys
+
+    page = unfolded(open_page(zoo_report))
+    page.do("document.querySelector('#map .map').focus()")
+    drawn = page.driver.find_element("css selector", "#map .map")
+    drawn.send_keys(Keys.ARROW_RIGHT)
+    place = "document.querySelector('#map .current').getBoundingClientRect().left"
+    first, told = page.ask(place), page.ask("document.getElementById('told').textContent")
+    assert "legs" in told
+    assert page.ask("document.getElementById('tip').textContent") == told
+    drawn.send_keys(Keys.ARROW_RIGHT)
+    assert page.ask(place) >= first
+    assert page.ask("document.querySelectorAll('#map .current').length") == 1
+    drawn.send_keys(Keys.END)
+    assert page.ask(place) > first
+    drawn.send_keys(Keys.ESCAPE)
+    assert page.ask("document.querySelector('#map .current')") is None
+    assert page.ask("document.getElementById('tip').hidden") is True
+    page.do("document.querySelectorAll('.legend button')[6].click()")
+    drawn.send_keys(Keys.HOME)
+    assert page.ask("document.querySelector('#map .current.faded')") is None
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 def test_text_from_the_data_stays_text(open_page, wide_report, width):
     page = unfolded(open_page(wide_report, width=width))

@@ -106,7 +106,7 @@ def test_columns_that_took_no_part_stand_beside_typical_rows(grove, rows, librar
     odd = report.summary["outliers"]["farthest"][0]
     assert (odd["name"], odd["beside"]) == ("p41", ["(missing)"])
     assert [one["size"] for one in report.summary["clusters"]] == [one["size"] for one in plain["clusters"]]
-    assert "city &lt;b&gt; took no part" in report.html
+    assert "Not clustered: city &lt;b&gt;." in report.html
     assert "city <b>" not in report.html.split("<script")[0]
     json.loads(report.to_json())
 

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import http.client
 import json
+import shlex
 import threading
+import time
 
+import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 import catalpa
+from catalpa.cli.main import app
 from catalpa.datasets import load
 from catalpa.errors import ParameterError
+from catalpa.estimator.problem import fitted_of
 from catalpa.report.explore_server import MOST_BYTES, ExploreServer, Session
 
 JSON = {"Content-Type": "application/json"}
@@ -201,3 +207,89 @@ def test_a_cluster_is_split():
     assert session.model.n_clusters_ > 2
     assert session.model.cluster_names_[0] == "0a"
     assert "was split" in session.command
+
+
+@pytest.fixture
+def prepared(tmp_path):
+    """A session of a file with an identifier, an order and codes, as ``catalpa explore`` makes it."""
+    rng = np.random.default_rng(2)
+    group = rng.integers(2, size=240)
+    table = pd.DataFrame(
+        {
+            "person": [f"id-{at:05}" for at in range(240)],
+            "often": np.where(rng.random(240) < 0.9, np.array(["never", "often"])[group], "rarely"),
+            "level": np.where(rng.random(240) < 0.9, 3 + 40 * group, 7) + rng.integers(0, 30, 240),
+            "drink": np.where(rng.random(240) < 0.9, np.array(["tea", "coffee"])[group], "water"),
+        }
+    )
+    path = tmp_path / "people.csv"
+    table.to_csv(path, index=False)
+    recipe = catalpa.look(table).recipe
+    session = Session(str(path), table, lambda k: catalpa.Grove(k, random_state=0), recipe=recipe)
+    session.start(session.columns, 2)
+    session.wait()
+    return session
+
+
+def test_the_state_says_what_was_found_in_every_column(prepared):
+    found = {one["name"]: one for one in prepared.state()["columns"]}
+    assert found["person"]["found"] == "left out: identifier"
+    assert not found["person"]["used"]
+    assert found["often"]["found"] == "ordered scale"
+    assert found["drink"]["found"] == ""
+    assert {one["use"] for one in found.values()} == {"as found"}
+
+
+def test_columns_used_otherwise_are_in_the_recipe_and_the_command_repeats_them(prepared, tmp_path):
+    uses = {"often": "as it is", "level": "categories", "drink": "as found"}
+    prepared.start(["often", "level"], 2, uses)
+    prepared.wait()
+    assert prepared.error is None
+    kinds = {column.name: column.kind.value for column in fitted_of(prepared.model).schema.columns}
+    assert kinds == {"often": "nominal", "level": "nominal"}
+    assert {one["name"]: one["use"] for one in prepared.state()["columns"]}["level"] == "categories"
+    _, text = prepared.export("recipe", {})
+    (tmp_path / "recipe.json").write_text(text, encoding="utf-8")
+    command = shlex.split(prepared.command)
+    assert command[:3] == ["catalpa", "cluster", prepared.source]
+    assert "--drop" not in command
+    folder = tmp_path / "out"
+    arguments = [
+        {"recipe.json": str(tmp_path / "recipe.json"), "out/": str(folder)}.get(one, one)
+        for one in command[1:]
+    ]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    labels = pd.read_csv(folder / "labels.csv")["cluster"].tolist()
+    assert labels == prepared.model.labels_.tolist()
+
+
+def test_a_left_out_column_that_is_chosen_is_clustered_and_repeated(prepared):
+    prepared.start(["person", "drink"], 2)
+    prepared.wait()
+    assert prepared.columns == ["person", "drink"]
+    assert "--recipe recipe.json" in prepared.command
+    assert "person" not in prepared.recipe_file().left_out
+    assert set(prepared.recipe_file().left_out) == {"often", "level"}
+
+
+@pytest.mark.parametrize("uses", [{"colour": "categories"}, {"drink": "as a poem"}])
+def test_uses_that_make_no_sense_are_refused(prepared, uses):
+    with pytest.raises(ParameterError, match="use of"):
+        prepared.start(["drink", "often"], 2, uses)
+
+
+def test_uses_that_are_no_texts_are_refused(server):
+    for uses in (["a"], {"a": 1}):
+        wish = json.dumps({"columns": ["crime"], "uses": uses})
+        response, content = asked(server, "fit", method="POST", body=wish, headers=JSON)
+        assert response.status == 400
+        assert "uses has to be" in content
+
+
+def test_the_verdict_follows_the_page(prepared):
+    deadline = time.monotonic() + 120
+    while prepared.verdict is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert prepared.verdict == prepared.model.verdict_.to_dict()
+    assert prepared.page.summary["verdict"]["level"] in ("unchecked", prepared.verdict["level"])

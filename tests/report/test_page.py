@@ -98,8 +98,8 @@ def test_very_long_names_are_cut_and_kept_whole_in_titles():
 def test_one_row_is_not_called_rows():
     table = pd.DataFrame({"a": ["x"]})
     html = catalpa.KModes(1).fit(table).report(table).html
-    assert "1 row and 1 column, clustered by KModes" in html
-    assert "1 pass, came to rest" in html
+    assert "1 row, 1 column clustered with KModes" in html
+    assert "1 pass, converged" in html
     assert not re.search(r"\b1 (rows|columns|clusters|passes)\b", html)
 
 
@@ -122,7 +122,7 @@ def test_weights_are_on_the_page_for_every_column_and_cluster(zoo):
 def test_of_many_weighed_columns_the_heaviest_are_shown():
     table = pd.DataFrame({f"c{at}": ["x", "y"] * 4 for at in range(33)})
     html = catalpa.WOCIL(2, random_state=0).fit(table).report(table).html
-    assert "and 3 columns that count less" in html
+    assert "and 3 columns with less weight" in html
 
 
 @pytest.mark.parametrize("part", ["splits", "weights"])

@@ -66,7 +66,7 @@ def test_the_rows_of_a_weighted_fit_are_known_again_by_their_weights():
     assert weighted.summary["fit"]["same_table"]
     assert weighted.summary["table"]["weight"] == pytest.approx(5)
     assert any("count by their weights" in note for note in weighted.summary["fit"]["notes"])
-    assert "rows count by their weights, 5 in sum" in weighted.html
+    assert "weighted (sum of weights 5)" in weighted.html
     # Without the weights the page describes other rows than the fit's, and says which cure there is.
     assert not plain.summary["fit"]["same_table"]
     assert any("give sample_weight" in note for note in plain.summary["fit"]["notes"])

@@ -84,7 +84,7 @@ def explore(
             ),
             recipe=recipe_of(given.rows, table, preparing, terminal),
             sample_weight=given.weights,
-            options=_repeated(method, identifier, weight, seed, preparing),
+            options=[*_repeated(method, identifier, weight, seed, preparing), *_file_options(csv)],
             title=title_of(table),
             rows=not without_rows,
         )
@@ -121,3 +121,17 @@ def _repeated(
     ):
         parts += [part for value in values or () for part in (option, value)]
     return [*parts, *(["--seed", str(seed)] if seed else [])]
+
+
+def _file_options(csv: options.CsvFile) -> list[str]:
+    """How the file is read, where that was said."""
+    named = {name.replace("_", "-"): getattr(csv, name) for name in csv.__dataclass_fields__}
+    given = {
+        name: value for name, value in named.items() if value and not (name == "decimal" and value == ".")
+    }
+    return [
+        part
+        for name, value in given.items()
+        for one in (value if isinstance(value, list) else [value])
+        for part in (f"--{name}", str(one))
+    ]

@@ -145,7 +145,6 @@ app = typer.Typer(
     help="Cluster tables made of categories, and see why rows belong together.",
     epilog="Start with: catalpa demo",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

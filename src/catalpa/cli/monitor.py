@@ -145,7 +145,8 @@ def compare(
     with terminal.listening():
         one, other = load(first), load(second)
         given = open_input(TableSource(table, csv, weight=weight))
-        result = compared(one, other, given.rows, sample_weight=given.weights)
+        named = (str(first), str(second))
+        result = compared(one, other, given.rows, sample_weight=given.weights, names=named)
         if report is not None:
             write_text(report, result.html)
     crossing = result.crossing

@@ -51,6 +51,34 @@ QuoteFormulas = Annotated[
 OutputFile = Annotated[Path | None, typer.Option("--output", "-o", help="File to write.")]
 
 
+# Groups of options in --help, and the parameters of commands in each.
+PANELS = {
+    "Columns and rows": (
+        *("columns", "drop", "id", "weight", "against", "categorical", "missing", "bins", "stream", "memory"),
+    ),
+    "Preparing the columns": ("accept", "keep", "order", "recipe", "as_is"),
+    "Reading the file": (
+        *("delimiter", "encoding", "decimal", "na", "sheet", "header", "skip_rows", "codebook"),
+    ),
+    "Clustering": (
+        *("k", "method", "n_init", "max_clusters", "seed", "like", "jobs", "least", "most", "repeats"),
+    ),
+    "Output": (
+        *("output", "report", "json", "reasons", "proba", "suggested_names", "quote_formulas", "force"),
+        *("title", "made", "md", "xlsx", "pptx", "charts", "form", "form_columns", "append", "without_rows"),
+        *("save", "files"),
+    ),
+}
+
+
+def _in_panel(parameter: Parameter) -> None:
+    """Put an option into its group of --help; what belongs to no group stays among the others."""
+    panel = next((panel for panel, names in PANELS.items() if parameter.name in names), None)
+    for one in getattr(parameter.annotation, "__metadata__", ()):
+        if panel is not None and isinstance(one, typer.models.OptionInfo):
+            one.rich_help_panel = panel
+
+
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     """The command with one option for every field of those parameters that are dataclasses.
 
@@ -67,6 +95,8 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
         command(**given)
 
     flat = [one for name in own for one in fields.get(name, {name: own[name]}).values()]
+    for parameter in flat:
+        _in_panel(parameter)
     vars(run)["__signature__"] = Signature([one.replace(kind=Parameter.KEYWORD_ONLY) for one in flat])
     return run
 

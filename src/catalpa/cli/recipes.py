@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any
 
 import pyarrow as pa
 
 from catalpa.cli.options import Preparing, Proposals, TablePath, listed
 from catalpa.cli.terminal import Terminal
-from catalpa.errors import ParameterError
+from catalpa.errors import ParameterError, columns_hint
 from catalpa.inspection.columns import BLANKS
 from catalpa.inspection.look import Look, look
 from catalpa.inspection.recipe import Recipe, read_recipe
@@ -91,10 +90,9 @@ def with_orders(recipe: Recipe, rows: Any, orders: Sequence[str] | None) -> Reci
         name = next((one for one in sorted(names, key=len, reverse=True) if text.startswith(f"{one}=")), None)
         if name is None:
             wanted = text.partition("=")[0]
-            close = get_close_matches(wanted, names, 1)
-            hint = f" Did you mean {close[0]!r}?" if close else f" The columns are {names}."
+            hint = columns_hint(wanted, names)
             raise ParameterError(
-                f"--order is {text!r}; write it as Age=18-29<30-44<45-60, with a column of the table.{hint}"
+                f"--order is {text!r}; write it as Age=18-29<30-44<45-60, with a column of the table. {hint}"
             )
         values = _values(rows.column(name)) if isinstance(rows, pa.Table) else []
         recipe = recipe.with_order(name, split_order(text[len(name) + 1 :], values))

@@ -27,7 +27,7 @@ from catalpa.table.joined import JoinedAxis
 from catalpa.table.schema import Schema
 
 if TYPE_CHECKING:
-    from catalpa.report import Report
+    from catalpa.report import Explorer, Report
 
 EAGER = ("pandas", "polars", "pyarrow", "modin", "cudf")  # libraries whose frames are created from columns
 LARGE_DIGITS = 15  # numbers beyond 10**15 are not rounded; the largest could overflow
@@ -203,6 +203,34 @@ class ExplanationMixin:
 
         model: Any = self
         return report_of(model, X, sample_weight, against, id, title)
+
+    def explore(self, X: Any, **options: Any) -> Explorer:
+        """A page to explore the clusters on: ``explore(X).save("explore.html")``.
+
+        Parameters
+        ----------
+        X : table
+            The rows to show, with the columns of fit.
+        **options
+            As for :func:`catalpa.explore`: ``others``, ``sample_weight``, ``rows`` and ``title``.
+
+        Returns
+        -------
+        Explorer
+            ``save(path)`` writes HTML; ``widget()`` is a widget for notebooks.
+
+        Examples
+        --------
+        >>> import catalpa
+        >>> zoo = catalpa.datasets.load("zoo").frame
+        >>> catalpa.Grove(4, random_state=0).fit(zoo).explore(zoo, title="Zoo")
+        Explorer('Zoo', clusters [2, 3, 4]; .save('explore.html') writes it)
+        """
+        fitted_of(self)  # NotFittedError comes before errors about missing packages
+        from catalpa.report.explore_page import explore  # a higher layer with optional dependencies
+
+        model: Any = self
+        return explore(model, X, **options)
 
 
 def profile_of(fitted: Fitted) -> dict[str, Any]:

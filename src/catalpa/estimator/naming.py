@@ -84,7 +84,7 @@ def suggested(reasons: Sequence[Sequence[Reason]], shared: Container[str] = ()) 
     """
     names: dict[int, str] = {}
     for cluster, of_cluster in enumerate(reasons):
-        traits = [_trait(one, shared) for one in of_cluster] or [f"cluster {cluster}"]
+        traits = _traits(of_cluster, shared) or [f"cluster {cluster}"]
         # Common categories come before absent ones.
         traits.sort(key=lambda trait: trait.startswith("no "))
         tried = [", ".join(traits[:most]) for most in range(min(TRAITS, len(traits)), len(traits) + 1)]
@@ -93,6 +93,19 @@ def suggested(reasons: Sequence[Sequence[Reason]], shared: Container[str] = ()) 
         free = [name for name in tried if name not in names.values()]
         names[cluster] = free[0] if free else f"{shortened(tried[0], LONGEST - 10)} ({cluster})"
     return names
+
+
+def _traits(reasons: Sequence[Reason], shared: Container[str]) -> list[str]:
+    """The reasons of a cluster in a word or two; a category that several columns share is one of them."""
+    texts = Counter(getattr(one, "category", "") for one in reasons if not one.rare)
+    traits = []
+    for one in reasons:
+        text = getattr(one, "category", "")
+        repeated = texts[text] > 1 and text[:1].isalpha() and text.casefold() not in YES + NO
+        trait = text if repeated and not one.rare else _trait(one, shared)
+        if trait not in traits:
+            traits.append(trait)
+    return traits
 
 
 def _trait(reason: Reason, shared: Container[str]) -> str:

@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from catalpa.errors import OutputError, ParameterError, UnknownColumn
+from catalpa.errors import OutputError, ParameterError, UnknownColumn, columns_hint
 from catalpa.inspection.formats import knows_format
 from catalpa.table.gap_blocks import GapBlock
 
@@ -302,10 +302,9 @@ class Recipe:
         names = list(names)
         for name in self.columns:
             if name not in names:
-                close = get_close_matches(name, names, 1)
-                hint = f" Did you mean {close[0]!r}?" if close else f" Its columns are {names}."
                 raise UnknownColumn(
-                    f"The recipe names the column {name!r}, which the table does not have.{hint}"
+                    f"The recipe names the column {name!r}, which the table does not have. "
+                    f"{columns_hint(name, names)}"
                 )
 
     def to_dict(self) -> dict[str, Any]:

@@ -22,13 +22,13 @@ AXES = {
 }
 MEANS = {
     "certainty": (
-        "Certainty is the probability of the cluster that a row is in: 100 % leaves no doubt, and in the "
-        "middle between two clusters it is 50 %."
+        "Probability is the mean membership probability of the cluster's rows; it is 50 % for a row in the "
+        "middle between two clusters."
     ),
     "silhouette": (
-        "The silhouette says how much less a row differs from its own cluster than from the next one, over "
-        "all columns: categories are the same or not, numbers differ by a part of their range. 1 is far from "
-        "every other cluster, 0 in the middle between two, below 0 nearer to another."
+        "The silhouette compares how much a row differs from its own cluster and from the next one, in "
+        "Gower's distance over all columns. 1 is far from every other cluster, 0 is in the middle between "
+        "two, below 0 is nearer to another."
     ),
 }
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from catalpa.arrays import safe_divide
 from catalpa.engines.sources import Source, digest_part
-from catalpa.errors import ColumnWarning, ParameterError, UnseenCategoryWarning
+from catalpa.errors import ColumnWarning, ParameterError, UnseenCategoryWarning, columns_hint
 from catalpa.estimator.attributes import frame_in
 from catalpa.estimator.base import Clusterer
 from catalpa.estimator.labelled import TableElsewhere, inputs_of, label_part, traveller
@@ -61,8 +61,8 @@ def against_names(against: Any, source: Source) -> list[str]:
     unknown = [name for name in names if name not in source.header.names]
     if unknown:
         raise ParameterError(
-            f"against is {unknown[0]!r}, which is no column of the table. Its columns are "
-            f"{list(source.header.names)}."
+            f"against is {unknown[0]!r}, which is no column of the table. "
+            f"{columns_hint(unknown[0], source.header.names)}"
         )
     return list(names)
 

@@ -61,7 +61,13 @@ class Comparison(Document):
 
 
 def compare(
-    first: Any, second: Any, X: Any = None, *, sample_weight: Any = None, title: str = "Two clusterings"
+    first: Any,
+    second: Any,
+    X: Any = None,
+    *,
+    sample_weight: Any = None,
+    names: tuple[str, str] | None = None,
+    title: str = "Two clusterings",
 ) -> Comparison:
     """Compare two clusterings of the same rows.
 
@@ -74,6 +80,8 @@ def compare(
     X : table
         The rows, of any kind that ``fit`` takes; may be left out when both are labels.
     sample_weight : str or array-like (n,), optional
+    names : pair of str, optional
+        What the two clusterings are called on the page, such as ``("May", "June")``.
     title : str
         Heading of the page.
 
@@ -92,7 +100,7 @@ def compare(
     # Rows that moved are described as the first model with a recipe reads them.
     recipe = next((one for one in recipes if one is not None), None)
     if isinstance(table, TableElsewhere):
-        return _compare_elsewhere(first, second, table, recipe, title)
+        return _compare_elsewhere(first, second, table, recipe, _called(first, second, names), title)
     if table is not None:
         X, sample_weight = table.rows, table.weights
     named = [one for one in (first, second) if isinstance(one, str)]
@@ -108,7 +116,22 @@ def compare(
     crossing = crosstab(labels, others, groups, weights)
     described = None if X is None else _prepared(_without(X, named), recipe)
     moves = _moves(crossing, labels, others, described, weights)
-    return _comparison(title, rows, made, made_too, crossing, moves)
+    called = _called(first, second, names)
+    return _comparison(
+        title, rows, made | {"name": called[0]}, made_too | {"name": called[1]}, crossing, moves
+    )
+
+
+def _called(first: Any, second: Any, names: tuple[str, str] | None) -> tuple[str, str]:
+    """What the two clusterings are called: as given, by their column, or by their place."""
+    if names is not None:
+        if isinstance(names, str) or len(names) != 2:
+            raise ParameterError(f"names is {names!r}; give two names, such as ('May', 'June').")
+        return str(names[0]), str(names[1])
+    one, other = (
+        given if isinstance(given, str) else place for given, place in ((first, "first"), (second, "second"))
+    )
+    return one, other
 
 
 def _comparison(
@@ -137,7 +160,12 @@ def _comparison(
 
 
 def _compare_elsewhere(
-    first: Any, second: Any, table: TableElsewhere, recipe: Recipe | None, title: str
+    first: Any,
+    second: Any,
+    table: TableElsewhere,
+    recipe: Recipe | None,
+    called: tuple[str, str],
+    title: str,
 ) -> Comparison:
     """Compare two clusterings of a table elsewhere, from sums over all rows."""
     sides = Side.of(first, table.source, "first"), Side.of(second, table.source, "second")
@@ -153,8 +181,9 @@ def _compare_elsewhere(
     for record, flow in zip(moves, crossing.moves, strict=False):
         record["differ"] = sentences.get(flow)
     made = [
-        _made_by(given) if side.model is not None else {"by": "labels", "clusters": side.names}
-        for given, side in zip((first, second), sides, strict=True)
+        (_made_by(given) if side.model is not None else {"by": "labels", "clusters": side.names})
+        | {"name": name}
+        for given, side, name in zip((first, second), sides, called, strict=True)
     ]
     return _comparison(title, table.source.n_rows, made[0], made[1], crossing, moves)
 

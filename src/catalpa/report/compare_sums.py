@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from catalpa.engines.sources import Source, digest_part
-from catalpa.errors import ColumnWarning, ParameterError, UnknownColumn
+from catalpa.errors import ColumnWarning, ParameterError, UnknownColumn, columns_hint
 from catalpa.estimator.base import Clusterer
 from catalpa.estimator.labelled import TableElsewhere, inputs_of, label_part, traveller
 from catalpa.explain.crosstab import Crosstab
@@ -50,8 +50,8 @@ class Side:
             )
         if given not in source.header.names:
             raise UnknownColumn(
-                f"The {name} clustering is {given!r}, which is no column of the table. Its columns are "
-                f"{list(source.header.names)}."
+                f"The {name} clustering is {given!r}, which is no column of the table. "
+                f"{columns_hint(given, source.header.names)}"
             )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ColumnWarning)

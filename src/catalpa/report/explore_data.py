@@ -54,6 +54,7 @@ class Partition:
     labels: IntArray  # (n,)
     names: tuple[str | None, ...]  # (k,)
     strands: tuple[int, ...]  # (k,); clusters of different numbers that continue each other share one
+    suggested: tuple[str | None, ...] = ()  # (k,); names by what is typical
 
     @property
     def k(self) -> int:
@@ -155,6 +156,7 @@ def partitions(view: View, X: Any, others: Sequence[Clusterer]) -> list[Partitio
     """The clusters of the model and of the other models, by their number, fewest first."""
     models = [view.model, *others]
     by_k: dict[int, tuple[IntArray, tuple[str | None, ...]]] = {}
+    suggested = {}
     for model in models:
         fitted = fitted_of(model)
         if fitted.schema.names != view.schema.names:
@@ -168,9 +170,10 @@ def partitions(view: View, X: Any, others: Sequence[Clusterer]) -> list[Partitio
         own = view.labels if model is view.model else None
         labels = np.asarray(model._nearest(X)) if own is None else own
         by_k[k] = labels, tuple(fitted.names.get(cluster) for cluster in range(k))
+        suggested[k] = tuple(model.suggest_names()[cluster] for cluster in range(k))
     ordered = [by_k[k] for k in sorted(by_k)]
     return [
-        Partition(labels, names, strands)
+        Partition(labels, names, strands, suggested[len(names)])
         for (labels, names), strands in zip(ordered, _strands(ordered, view), strict=True)
     ]
 

@@ -16,6 +16,7 @@ from catalpa.estimator.base import Clusterer
 from catalpa.estimator.labelled import SAMPLE_ROWS, TableElsewhere, TableInHand, table_for_rows
 from catalpa.estimator.preparing import prepared_rows
 from catalpa.estimator.problem import fitted_of
+from catalpa.estimator.verdict import Verdict
 from catalpa.explain.formatting import MISSING, category_names
 from catalpa.explain.repeats import group_numbers
 from catalpa.model.scoring import Scoring
@@ -114,6 +115,20 @@ def explore(
     >>> explore(model, zoo.frame, title="Animals")
     Explorer('Animals', clusters [2, 3, 4, 5]; .save('explore.html') writes it)
     """
+    return explorer_of(model, X, others=others, sample_weight=sample_weight, rows=rows, title=title)
+
+
+def explorer_of(
+    model: Clusterer,
+    X: Any,
+    *,
+    others: Sequence[Clusterer] | None,
+    sample_weight: Any,
+    rows: bool,
+    title: str,
+    verdict: Verdict | None = None,
+) -> Explorer:
+    """See ``explore``; the verdict is measured on random samples of the rows if it is not given."""
     fitted = fitted_of(model)
     table = table_for_rows(X, sample_weight, fitted.recipe)
     if isinstance(table, TableElsewhere):
@@ -124,7 +139,9 @@ def explore(
     view = view_of(model, TableInHand(known, table.weights))
     columns = coded_columns(known, view.schema, beside.columns)
     found = partitions(view, known, coarser(model) if others is None else others)
-    return Explorer(_summary(view, columns, found, rows, title))
+    if verdict is None:
+        verdict = model._verdict_on(known) if view.is_fit_table else model.verdict_
+    return Explorer({**_summary(view, columns, found, rows, title), "verdict": verdict.to_dict()})
 
 
 def _summary(
@@ -153,6 +170,7 @@ def _summary(
                 "k": one.k,
                 "names": list(one.names),
                 "strands": list(one.strands),
+                "suggested": list(one.suggested),
                 "labels": None if shown is None else encoded(one.labels[shown], one.k),
                 # Of all rows: a complete page counts its own.
                 "counts": None if complete else counts_by_cluster(one, columns, weights),
@@ -205,7 +223,7 @@ def _scoring(view: View) -> dict[str, Any]:
         "limit": fixed.number_limit,
         # Whole numbers as text: they may be larger than a script's numbers can hold.
         "anchor": list(map(str, fixed.anchor.tolist())),
-        "words": _word_columns(scoring),
+        "words": _word_columns(scoring, view),
         "numbers": [
             {
                 "name": column.name,
@@ -217,6 +235,7 @@ def _scoring(view: View) -> dict[str, Any]:
                 "scale": fixed.scale[:, at].tolist(),
                 "level": fixed.level[:, at].tolist(),
                 "refused": schema.missing_of(column) == "error",
+                "typical": _typical(view, column.name),
             }
             for at, (column, low, half, clipped) in enumerate(
                 zip(schema.numeric, scaling.low, scaling.half_span, scaling.clipped, strict=True)
@@ -226,7 +245,17 @@ def _scoring(view: View) -> dict[str, Any]:
     }
 
 
-def _word_columns(scoring: Scoring) -> list[dict[str, Any]]:
+def _typical(view: View, name: str) -> float | None:
+    """Mean of a column of numbers, to three digits, to begin a tried row with."""
+    record = next((one for one in view.number_records if one["column"] == name), None)
+    known = [one for one in (record["clusters"] if record else []) if one["mean"] is not None]
+    if not known:
+        return None
+    rows = sum(float(one["rows"]) for one in known)
+    return float(f"{sum(one['mean'] * float(one['seen']) / rows for one in known):.3g}")
+
+
+def _word_columns(scoring: Scoring, view: View) -> list[dict[str, Any]]:
     """Columns of categories with their costs; those of a tied column follow each other by its parent's."""
     place_of = {column.name: at for at, column in enumerate(scoring.schema.categorical)}
     records = []
@@ -245,6 +274,7 @@ def _word_columns(scoring: Scoring) -> list[dict[str, Any]]:
                 "name": column.name,
                 "edges": None if column.edges is None else list(column.edges),
                 "choices": choices,
+                "typical": None if column.edges is None else _typical(view, column.name),
                 "parent": None if parent is None else place_of[parent.name],
                 "width": column.size + SPECIAL_PLACES,
                 "costs": [list(map(str, row)) for row in costs.tolist()],

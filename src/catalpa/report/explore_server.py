@@ -9,19 +9,22 @@ import shlex
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from catalpa.errors import CatalpaError, ParameterError
 from catalpa.estimator.base import Clusterer
 from catalpa.estimator.problem import fitted_of
-from catalpa.inspection.recipe import Recipe
+from catalpa.inspection.recipe import Field, Recipe
 from catalpa.report.explore_data import coarser
-from catalpa.report.explore_page import Explorer, explore
+from catalpa.report.explore_page import Explorer, explorer_of
+from catalpa.report.first_screen import ROLES
 
 MOST_BYTES = 1 << 20  # of a request
 LOCAL = ("127.0.0.1", "localhost")
+FOUND, AS_IT_IS, CATEGORIES = USES = ("as found", "as it is", "categories")  # of a column
+RECIPE_FILE = "recipe.json"
 MORE = 2  # larger numbers of clusters that are fitted beside the chosen one
 
 
@@ -64,12 +67,15 @@ class Session:
     models: dict[int, Clusterer] = field(default_factory=dict, init=False)  # of every number on the page
     page: Explorer | None = field(default=None, init=False)
     was_split: bool = field(default=False, init=False)  # whether a cluster was split since the last fit
+    uses: Mapping[str, str] = field(default_factory=dict, init=False)  # of columns not used as found
+    verdict: Mapping[str, Any] | None = field(default=None, init=False)  # once the samples were compared
     version: int = field(default=0, init=False)
     progress: str = field(default="", init=False)
     error: str | None = field(default=None, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
     _job: threading.Thread | None = field(default=None, init=False)
     _stop: threading.Event = field(default_factory=threading.Event, init=False)
+    _wanted: Mapping[str, str] = field(default_factory=dict, init=False)  # uses in the fit that is running
 
     def __post_init__(self) -> None:
         left_out = () if self.recipe is None else self.recipe.left_out
@@ -79,20 +85,41 @@ class Session:
     def _names(self) -> list[str]:
         return _names_of(self.table)
 
-    def _recipe_for(self, columns: Sequence[str]) -> Recipe | None:
+    def _recipe_for(self, columns: Sequence[str], uses: Mapping[str, str]) -> Recipe | None:
         """The recipe for these columns; those it leaves out were chosen all the same, as they are."""
-        assert self.recipe is not None
-        chosen = set(columns) - set(self.recipe.left_out)
-        recipe = self.recipe.keeping(name for name in self.recipe.columns if name not in chosen)
+        base = self.recipe or Recipe()
+        chosen = {name for name in columns if name not in base.left_out and uses.get(name, FOUND) == FOUND}
+        recipe = base.keeping(name for name in base.columns if name not in chosen)
+        for name in columns:
+            if uses.get(name) == CATEGORIES:
+                recipe = recipe.with_field(Field(name, type="string"))
         return recipe if recipe.changes_anything else None
+
+    def recipe_file(self) -> Recipe:
+        """What the session does to the columns of the file, with those that are not clustered."""
+        used = list(self.columns or ())
+        recipe = self._recipe_for(used, self.uses) or Recipe()
+        layout = {} if self.recipe is None else self.recipe.dialect
+        return replace(recipe, drop=tuple(name for name in self._names() if name not in used), dialect=layout)
+
+    @property
+    def changes_recipe(self) -> bool:
+        """Whether columns are used otherwise than the command would find by itself."""
+        left_out = () if self.recipe is None else self.recipe.left_out
+        return bool(self.uses) or any(name in left_out for name in self.columns or ())
 
     @property
     def busy(self) -> bool:
         """Whether a fit is running."""
         return self._job is not None and self._job.is_alive()
 
-    def start(self, columns: Sequence[str], n_clusters: int | str) -> None:
-        """Fit in the background; an error if a fit is running or the wish makes no sense."""
+    def start(
+        self, columns: Sequence[str], n_clusters: int | str, uses: Mapping[str, str] | None = None
+    ) -> None:
+        """Fit in the background; an error if a fit is running or the wish makes no sense.
+
+        ``uses`` maps columns to ``"as found"``, ``"as it is"`` or ``"categories"``.
+        """
         unknown = [name for name in columns if name not in self._names()]
         if unknown:
             raise ParameterError(f"The table has no columns {unknown}.")
@@ -103,7 +130,11 @@ class Session:
             raise ParameterError(
                 f"The number of clusters is {n_clusters!r}; it is a positive number or 'auto'."
             )
-        self._begin(columns, lambda rows: self._fitted(rows, n_clusters))
+        uses = {} if uses is None else uses
+        if odd := [name for name, use in uses.items() if name not in self._names() or use not in USES]:
+            raise ParameterError(f"The use of {odd} is not one of {', '.join(USES)} for a column.")
+        changed = {name: use for name, use in uses.items() if use != FOUND and name in columns}
+        self._begin(columns, lambda rows: self._fitted(rows, n_clusters), uses=changed)
 
     def split(self, cluster: Any) -> None:
         """Look for clusters inside one cluster of the model, in the background."""
@@ -116,13 +147,18 @@ class Session:
         self._begin(self.columns, lambda rows: model.split(cluster, rows, sample_weight=weights), split=True)
 
     def _begin(
-        self, columns: Sequence[str] | None, make: Callable[[Any], Clusterer], split: bool = False
+        self,
+        columns: Sequence[str] | None,
+        make: Callable[[Any], Clusterer],
+        split: bool = False,
+        uses: Mapping[str, str] | None = None,
     ) -> None:
         with self._lock:
             if self.busy:
                 raise ParameterError("A fit is running. Wait for it, or cancel it.")
             self._stop.clear()
             self.error, self.progress = None, "reading the table"
+            self._wanted = self.uses if uses is None else uses
             self._job = threading.Thread(
                 target=self._fit, args=(list(columns or ()), make, split), daemon=True
             )
@@ -146,13 +182,15 @@ class Session:
                 warnings.simplefilter("ignore")  # about numbers of clusters that nobody asked for
                 others += [self._fitted(known, k) for k in self._larger(int(model.n_clusters_), len(known))]
             self.progress = "drawing the page"
-            page = explore(
+            page = explorer_of(
                 model,
                 self.table,
                 others=others,
                 sample_weight=self.sample_weight,
                 rows=self.rows,
                 title=self.title,
+                # The full verdict compares samples, which takes longer than the page.
+                verdict=model._verdict(),
             )
         except _Cancelled:
             self.error = "Cancelled. The clusters before are shown."
@@ -161,12 +199,22 @@ class Session:
         except Exception as error:
             self.error = f"The fit failed: {type(error).__name__}: {error}"
         else:
-            self.model, self.page, self.columns = model, page, columns
-            self.was_split = split
+            self.model, self.page, self.columns, self.uses = model, page, columns, self._wanted
+            self.was_split, self.verdict = split, None
             self.models = {int(one.n_clusters_): one for one in (*others, model)}
             self.version += 1
+            threading.Thread(target=self._judge, args=(model,), daemon=True).start()
         finally:
             self.progress = ""
+
+    def _judge(self, model: Clusterer) -> None:
+        """Measure the verdict of a model; forgotten if other clusters are shown by then."""
+        try:
+            verdict = model.verdict_.to_dict()
+        except Exception:
+            return  # the page keeps the verdict that needs no samples
+        if self.model is model:
+            self.verdict = verdict
 
     def _fitted(self, rows: Any, n_clusters: int | str) -> Clusterer:
         def watch(progress: Any) -> None:
@@ -178,8 +226,9 @@ class Session:
             raise _Cancelled
         model = self.new_model(n_clusters)
         model.set_params(callback=watch)
-        if self.recipe is not None:
-            model.set_params(recipe=self._recipe_for(_names_of(rows)))
+        recipe = self._recipe_for(_names_of(rows), self._wanted)
+        if recipe is not None:
+            model.set_params(recipe=recipe)
         model.fit(rows, sample_weight=self.sample_weight)
         model.set_params(callback=None)
         return model
@@ -197,7 +246,11 @@ class Session:
         if self.was_split:
             return "save the model: a cluster was split, which no single command repeats"
         dropped = [name for name in self._names() if name not in (self.columns or ())]
-        parts = ["catalpa", "cluster", self.source, *self.options]
+        options = list(self.options)
+        if self.changes_recipe:
+            options = [*_without_preparing(options), "--recipe", RECIPE_FILE]
+            dropped = []  # the recipe leaves them out
+        parts = ["catalpa", "cluster", self.source, *options]
         if self.model is not None and "n_clusters" in self.model.get_params(deep=False):
             parts += ["-k", str(self.model.n_clusters_)]
         for name in dropped:
@@ -212,13 +265,36 @@ class Session:
             "error": self.error,
             "version": self.version,
             "command": self.command,
-            "columns": [{"name": name, "used": name in (self.columns or ())} for name in self._names()],
+            "verdict": self.verdict,
+            "columns": [
+                {
+                    "name": name,
+                    "used": name in (self.columns or ()),
+                    "use": self.uses.get(name, FOUND),
+                    "found": self._found(name),
+                }
+                for name in self._names()
+            ],
         }
+
+    def _found(self, name: str) -> str:
+        """What was found in a column and is applied, in a few words; empty if nothing."""
+        field = Field(name) if self.recipe is None else self.recipe[name]
+        if self.recipe is not None and name in self.recipe.left_out:
+            return f"left out: {ROLES.get(field.role or '', 'as asked')}"
+        told = [
+            "ordered scale" if field.ordered else "",
+            {"any": "", "string": "categories"}.get(field.type, field.type),
+            "missing codes" if field.missing else "",
+        ]
+        return ", ".join(part for part in told if part)
 
     def export(self, kind: str, edits: Mapping[str, Any]) -> tuple[str, str]:
         """A file of the shown clusters, as its content type and text, with the names that were given."""
         if self.model is None:
             raise ParameterError("Nothing was clustered yet.")
+        if kind == "recipe":
+            return "application/json", json.dumps(self.recipe_file().to_dict(), ensure_ascii=False, indent=2)
         wanted = edits.get("n_clusters", self.model.n_clusters_)
         if wanted not in self.models:
             raise ParameterError(f"The page shows {wanted!r} clusters, which the session does not have.")
@@ -232,7 +308,25 @@ class Session:
             return "text/html", model.report(
                 self.table, sample_weight=self.sample_weight, title=self.title
             ).html
-        raise ParameterError(f"There is no export called {kind!r}; there are 'model' and 'report'.")
+        raise ParameterError(f"There is no export called {kind!r}; there are 'model', 'report' and 'recipe'.")
+
+
+def _without_preparing(options: Sequence[str]) -> list[str]:
+    """Options without those that prepare the table, which a recipe file replaces.
+
+    Examples
+    --------
+    >>> _without_preparing(["--method", "kmodes", "--keep", "id", "--as-is"])
+    ['--method', 'kmodes']
+    """
+    kept, rest = [], list(options)
+    while rest:
+        option = rest.pop(0)
+        if option in ("--recipe", "--accept", "--keep", "--order"):
+            rest.pop(0)
+        elif option != "--as-is":
+            kept.append(option)
+    return kept
 
 
 def _edited(model: Clusterer, edits: Mapping[str, Any]) -> Clusterer:
@@ -349,7 +443,10 @@ class _Handler(BaseHTTPRequestHandler):
             columns = wish.get("columns")
             if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
                 raise _Refused(400, "columns has to be a list of names.")
-            session.start(columns, wish.get("n_clusters", "auto"))
+            uses = wish.get("uses", {})
+            if not isinstance(uses, dict) or not all(isinstance(use, str) for use in uses.values()):
+                raise _Refused(400, "uses has to be an object with a text for each column.")
+            session.start(columns, wish.get("n_clusters", "auto"), uses)
         elif path == "split":
             session.split(wish.get("cluster", -1))
         elif path == "cancel":

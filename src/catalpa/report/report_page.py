@@ -34,8 +34,9 @@ class Report(Document):
     def _charts(self) -> dict[str, Any]:
         summary = self.summary
         charts = {"map": draw_map(summary["map"], 980, 520)}
-        if len({event["cost"] for event in summary["fit"]["passes"]}) > 1:  # one height says nothing
-            charts["passes"] = draw_passes(summary["fit"]["passes"], 380, 220)
+        passes = _last_phase(summary["fit"]["passes"])
+        if len({event["cost"] for event in passes}) > 1:  # one height says nothing
+            charts["passes"] = draw_passes(passes, 380, 220)
         if clarity := summary["clarity"]:
             names = summary["map"]["titles"]
             charts["silhouettes"] = draw_clarity(clarity["values"], clarity["measure"], names, 400)
@@ -70,6 +71,7 @@ class Report(Document):
             "most_rows": MOST_ROWS,
             "first_tree": _first_tree(trees) if trees else 0,
             "crossings": _listed(summary["against"]),
+            "last_phase": _phase_told(summary["fit"]["passes"]),
             "along": _along,
             "whole": lambda share: percent(share).removesuffix(" %") if share else "",
         }
@@ -109,6 +111,16 @@ def _report_from_afar(
     return Report(
         summarise(view, title, beside, model.verdict_) | {"against": _one_or_several(against, crossings)}
     )
+
+
+def _last_phase(passes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The passes of the last phase: the costs of others are those of other rows, or of another model."""
+    return [event for event in passes if event["phase"] == passes[-1]["phase"]]
+
+
+def _phase_told(passes: Sequence[Mapping[str, Any]]) -> str | None:
+    """What the last phase is called, if there were several."""
+    return str(passes[-1]["phase"]) if len({event["phase"] for event in passes}) > 1 else None
 
 
 def _listed(crossings: Any) -> list[Any]:

@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from catalpa.engines.sources import without
-from catalpa.errors import ParameterError
+from catalpa.errors import ParameterError, columns_hint
 from catalpa.explain.borders import FAR_OUT
 from catalpa.explain.formatting import MISSING
 from catalpa.plot.view import View
@@ -96,7 +96,7 @@ def column_given(X: Any, given: Any, setting: str) -> Any:
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if given not in (there := list(getattr(frame, "columns", ()))):
         raise ParameterError(
-            f"{setting} is {given!r}, which is no column of the table. Its columns are {there}."
+            f"{setting} is {given!r}, which is no column of the table. {columns_hint(given, there)}"
         )
     return frame[given]
 

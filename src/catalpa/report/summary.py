@@ -22,6 +22,7 @@ from catalpa.plot.merge_tree import merge_records, tree_of
 from catalpa.plot.relation_trees import relation_records
 from catalpa.plot.row_map import map_points
 from catalpa.plot.view import View
+from catalpa.report.first_screen import answer_lines, column_use
 from catalpa.report.fit_section import fit_record, split_records, weight_records
 from catalpa.report.rows import COLUMNS_SHOWN, ExtraColumns, border_records, example_rows, outlier_records
 
@@ -64,7 +65,7 @@ def summarise(
             "method": type(view.model).__name__,
             "settings": _settings(view.model),
         },
-        "table": _table(view),
+        "table": _table(view, beside),
         "clarity": clarity,
         "clusters": _clusters(view, names, means, beside),
         "columns": columns,
@@ -91,7 +92,11 @@ def _settings(model: Any) -> dict[str, Any]:
     changed = {}
     for name, value in model.get_params(deep=False).items():
         # By their texts, since NaN and arrays do not compare to a truth.
-        if name in WATCHING or value is defaults.get(name) or repr(value) == repr(defaults.get(name)):
+        if (
+            name in (*WATCHING, "recipe")
+            or value is defaults.get(name)
+            or repr(value) == repr(defaults.get(name))
+        ):
             continue
         changed[name] = value if isinstance(value, int | float | str | bool) else repr(value)[:200]
     return changed
@@ -112,7 +117,7 @@ def _tree(view: View) -> dict[str, Any] | None:
     return None if tree is None or tree.k < FEWEST_MERGED else merge_records(tree)
 
 
-def _table(view: View) -> dict[str, Any]:
+def _table(view: View, beside: ExtraColumns) -> dict[str, Any]:
     return {
         "rows": view.rows,
         "sampled": len(view.sample.rows) if len(view.sample.rows) < view.rows else None,
@@ -126,6 +131,7 @@ def _table(view: View) -> dict[str, Any]:
         "unseen": view.unseen,
         "decisions": [*view.schema.decisions, *column_notes(view.fitted)],
         "notes": column_notes(view.fitted),
+        "use": column_use(view.fitted, list(beside.columns)),
     }
 
 
@@ -138,16 +144,18 @@ def _clusters(
     found = reasons(
         view.by_category, view.schema, view.numbers, top=top, rows_per_weight=per_weight, groups=groups
     )
-    clusters = []
+    clusters, suggested = [], view.model.suggest_names()
     for cluster, told in enumerate(found):
         clusters.append(
             {
                 "cluster": cluster,
                 "name": view.fitted.names.get(cluster),
+                "suggested_name": suggested[cluster] if told else None,
                 "size": view.sizes[cluster].item(),
                 "share": float(view.sizes[cluster] / view.sizes.sum()),
                 "clarity": clarity[cluster],
                 "sets_apart": sentence(told[:REASONS]),
+                "lines": answer_lines(reason.record() for reason in told),
                 "reasons": [reason.record() for reason in told[:REASONS]],
                 "more_reasons": [reason.record() for reason in told[REASONS:]],
                 "examples": example_rows(view, cluster, names, beside),

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from catalpa.errors import ParameterError, TableError, UnknownColumn
+from catalpa.errors import ParameterError, TableError, UnknownColumn, columns_hint
 from catalpa.table.cell_types import LARGEST_EXACT, NUMBER_KINDS, CellKind, joined_kind
 from catalpa.table.cells import Cells, DictionaryCells, Numbers, one_order
 from catalpa.table.open import open_table
@@ -228,7 +228,8 @@ def _one_listed(names: tuple[str, ...], item: Any) -> str:
             "or give a mask."
         )
     raise UnknownColumn(
-        f"categorical_features names {item!r}, which the table does not have. Its columns are {list(names)}."
+        f"categorical_features names {item!r}, which the table does not have. "
+        f"{columns_hint(str(item), names)}"
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from catalpa.errors import ParameterError, UnknownColumn
+from catalpa.errors import ParameterError, UnknownColumn, columns_hint
 from catalpa.table.blocks import FloatArray, IntArray
 from catalpa.table.exact import as_float, exact_sums
 from catalpa.table.open import Table, open_table
@@ -200,7 +200,7 @@ def check_weight_name(name: str, names: tuple[str, ...]) -> None:
     """Raise an error if the column of weights does not exist or is the only one."""
     if name not in names:
         raise UnknownColumn(
-            f"sample_weight is {name!r}, which is not a column of the table. Its columns are {list(names)}."
+            f"sample_weight is {name!r}, which is not a column of the table. {columns_hint(name, names)}"
         )
     if len(names) == 1:
         raise ParameterError(f"{name!r}, the column of weights, is the only column of the table.")

@@ -149,6 +149,15 @@ function catalpaExplorer(root, data, host = {}) {
     return [...best.values()].sort((one, other) => (before(one, other) ? -1 : 1)).slice(0, most);
   }
 
+  // The answer comes first; "yes" and "3" mean nothing without their column, if that is no long question.
+  const isClear = (text) => /^\p{L}./u.test(text) && !/^(yes|no|true|false)$/i.test(text);
+  const needsColumn = (reason) => reason.column.length <= 24 && !isClear(reason.category);
+  const answerOf = (reason) => (needsColumn(reason) ? `${reason.column}: ${reason.category}` : reason.category);
+  function figuresOf(reason) {
+    const rest = reason.elsewhere ? `elsewhere ${percent(reason.elsewhere)}` : "nowhere else";
+    return `${needsColumn(reason) ? "" : `${reason.column}: `}${percent(reason.share)}, ${rest}`;
+  }
+
   // Columns that repeat each other have one vote.
   const voteOf = (at) => (columns[at].repeats === null ? `column ${at}` : `group ${columns[at].repeats}`);
   const before = (one, other) => (one.missing !== other.missing ? other.missing : one.bits > other.bits);
@@ -165,24 +174,47 @@ function catalpaExplorer(root, data, host = {}) {
     if (scoring.numbers.length) {
       const parts = new Float64Array(k);
       scoring.numbers.forEach((column, at) => {
-        const value = row.numbers[at];
-        if (Number.isNaN(value)) return;
-        const unit = (value / 2 - column.low / 2) / column.half_span;
-        const scaled = toEven(Math.min(Math.max(unit, column.least), column.most) * scoring.ticks) / scoring.ticks;
-        for (let cluster = 0; cluster < k; cluster++) {
-          if (column.means[cluster] === null) continue;
-          const away = Math.abs(scaled - column.means[cluster]);
-          parts[cluster] += column.level[cluster] + column.scale[cluster] * (scoring.power === 2 ? away * away : away);
-        }
+        const costs = numberCosts(column, row.numbers[at]);
+        if (costs) costs.forEach((cost, cluster) => (parts[cluster] += cost));
       });
       parts.forEach((part, cluster) => (total[cluster] += BigInt(toEven(Math.min(part, scoring.limit) * 2 ** scoring.shift))));
     }
     const least = total.reduce((one, other) => (other < one ? other : one));
     const label = total.findIndex((cost) => cost <= least + BigInt(scoring.tie));
-    if (!scoring.soft) return { label, probabilities: null };
+    const reasons = k > 1 ? explained(row, total, label) : null;
+    if (!scoring.soft) return { label, probabilities: null, reasons };
     const odds = total.map((cost) => Math.exp(-Number(cost - least) * 2 ** -scoring.shift));
     const sum = odds.reduce((one, other) => one + other, 0);
-    return { label, probabilities: odds.map((one) => one / sum) };
+    return { label, probabilities: odds.map((one) => one / sum), reasons };
+  }
+
+  // Why the cluster and not the next best one: by how much every column costs less there, as model.explain has it.
+  function explained(row, total, label) {
+    const scoring = data.scoring, unit = 2 ** -scoring.shift;
+    const rest = total.map((cost, cluster) => ({ cost, cluster })).filter(({ cluster }) => cluster !== label);
+    const rival = rest.reduce((one, other) => (other.cost < one.cost ? other : one)).cluster;
+    const words = scoring.words.map((column, at) => {
+      const parent = column.parent === null ? 0 : row.places[column.parent] * column.width;
+      const costs = column.costs[parent + row.places[at]];
+      return { column: column.name, ahead: Number(BigInt(costs[rival]) - BigInt(costs[label])) * unit };
+    });
+    const numbers = scoring.numbers.map((column, at) => {
+      const parts = numberCosts(column, row.numbers[at]);
+      return { column: column.name, ahead: parts ? parts[rival] - parts[label] : 0 };
+    });
+    return { rival, columns: [...words, ...numbers].sort((one, other) => other.ahead - one.ahead) };
+  }
+
+  // What a number costs in every cluster; null if it is missing.
+  function numberCosts(column, value) {
+    if (Number.isNaN(value)) return null;
+    const scoring = data.scoring, unit = (value / 2 - column.low / 2) / column.half_span;
+    const scaled = toEven(Math.min(Math.max(unit, column.least), column.most) * scoring.ticks) / scoring.ticks;
+    return column.means.map((mean, cluster) => {
+      if (mean === null) return 0;
+      const away = Math.abs(scaled - mean);
+      return column.level[cluster] + column.scale[cluster] * (scoring.power === 2 ? away * away : away);
+    });
   }
 
   // Halves go to the even number, as in the model.
@@ -194,6 +226,18 @@ function catalpaExplorer(root, data, host = {}) {
 
   // ---- parts of the page
 
+  const verdict = element("p", { id: "verdict" });
+  const verdictNote = element("p", { class: "key", id: "verdict-note" });
+  function drawVerdict() {
+    const found = data.verdict, own = data.partitions[data.model].k;
+    verdict.hidden = !found;
+    verdictNote.hidden = !found || state.at === data.model;
+    root.classList.toggle("doubtful", Boolean(found) && found.level === "none");
+    if (!found) return;
+    verdict.className = `verdict ${found.level.replaceAll(" ", "-")}`;
+    verdict.replaceChildren(element("strong", {}, found.sentence));
+    verdictNote.textContent = `The verdict is about ${own} clusters; shown are ${partition().k}.`;
+  }
   const status = element("p", { class: "status", role: "status", "aria-live": "polite" });
   const filterList = element("div", { class: "filters" });
   const cards = element("div", { class: "cards" });
@@ -241,13 +285,18 @@ function catalpaExplorer(root, data, host = {}) {
   }
 
   // -- cards
+  // What is typical of a cluster names it until the reader does, but not as a part of a merged one.
+  function suggestedName(cluster) {
+    const isMerged = edits().group.filter((target) => target === cluster).length > 1;
+    return (!isMerged && partition().suggested[cluster]) || `cluster ${cluster}`;
+  }
   function drawCards() {
     const total = counts.sizes.reduce((sum, size) => sum + size, 0);
     const order = groups().sort((one, other) => counts.sizes[other] - counts.sizes[one]);
     cards.replaceChildren(...order.map((cluster) => {
       const size = counts.sizes[cluster], colour = colourOf(cluster).colour;
       const name = element("input", {
-        type: "text", value: edits().names[cluster] || "", placeholder: `cluster ${cluster}`, "aria-label": `Name of cluster ${cluster}`, maxlength: 200,
+        type: "text", value: edits().names[cluster] || "", placeholder: suggestedName(cluster), title: `Name of cluster ${cluster}`, "aria-label": `Name of cluster ${cluster}`, maxlength: 200,
         on: { change: (event) => { edits().names[cluster] = event.target.value.trim() || null; drawRest(); } },
       });
       const parts = edits().group.flatMap((target, part) => (target === cluster && part !== cluster ? [part] : []));
@@ -268,7 +317,7 @@ function catalpaExplorer(root, data, host = {}) {
         element("header", {}, chip(cluster), name, element("span", { class: "note" }, `${whole(size)} ${data.weighted ? "(weighted)" : "rows"}, ${percent(total ? size / total : 0)}`)),
         element("div", { class: "bar", style: { "--c": colour } }, element("i", { style: { width: `${total ? (100 * size) / total : 0}%` } })),
         element("ul", {}, reasonsOf(cluster, 4).map((reason) => element("li", {},
-          element("span", {}, reason.category, element("small", {}, `${reason.column}: ${percent(reason.share)}, elsewhere ${percent(reason.elsewhere)}`)),
+          element("span", {}, element("b", {}, answerOf(reason)), element("small", {}, figuresOf(reason))),
           element("span", { class: "pair", style: { "--c": colour } },
             element("i", { style: { width: `${100 * reason.share}%` } }), element("u", { style: { left: `${100 * reason.elsewhere}%` } }))))),
         element("div", { class: "acts" }, others.length ? merge : null, undo, split));
@@ -378,6 +427,33 @@ function catalpaExplorer(root, data, host = {}) {
   }
 
   // -- try a row
+  // Place of the most frequent choice of a column.
+  function mostCommon(column) {
+    const at = columns.findIndex((one) => one.name === column.name);
+    if (at < 0) return 0;
+    const sums = columns[at].categories.map((_, place) => counts.byColumn[at].reduce((sum, row) => sum + row[place], 0));
+    const text = columns[at].categories[sums.indexOf(Math.max(...sums))];
+    return Math.max(0, column.choices.findIndex((choice) => choice.text === text));
+  }
+
+  // Columns that speak for the cluster of the tried row, and against it, with their cells.
+  function drawReasons(reasons, label, called, form) {
+    if (!reasons) return [];
+    const cellOf = (name) => {
+      const field = form.querySelector(`label[data-column="${CSS.escape(name)}"]`).querySelector("select, input");
+      return field.tagName === "SELECT" ? field.selectedOptions[0].textContent : field.value || "(missing)";
+    };
+    const line = ({ column, ahead }) => element("li", {}, element("b", {}, `${column}: ${cellOf(column)}`), element("small", {}, ` ${ahead > 0 ? "+" : "\u2212"}${Math.abs(ahead).toPrecision(2)}${data.scoring.soft ? " nats" : ""}`));
+    const support = reasons.columns.filter(({ ahead }) => ahead > 0).slice(0, 4);
+    const against = reasons.columns.filter(({ ahead }) => ahead < 0).reverse().slice(0, 2);
+    return [
+      support.length ? element("p", { class: "lead" }, `Why ${called(label)} and not ${called(reasons.rival)}:`) : null,
+      support.length ? element("ul", { class: "why" }, support.map(line)) : null,
+      against.length ? element("p", { class: "lead" }, `Closer to ${called(reasons.rival)}:`) : null,
+      against.length ? element("ul", { class: "why-not" }, against.map(line)) : null,
+    ];
+  }
+
   function buildTry() {
     const scoring = data.scoring;
     if (scoring.refused) {
@@ -387,8 +463,9 @@ function catalpaExplorer(root, data, host = {}) {
     const answer = element("div", { class: "answer", id: "answer", role: "status", "aria-live": "polite" });
     const words = scoring.words.map((column, at) => column.edges
       ? element("input", { type: "number", step: "any", "data-word": at })
-      : element("select", { "data-word": at }, column.choices.map((choice, place) => option(place, choice.text))));
-    const numbers = scoring.numbers.map((_, at) => element("input", { type: "number", step: "any", "data-number": at }));
+      : element("select", { "data-word": at }, column.choices.map((choice, place) => option(place, choice.text, place === mostCommon(column)))));
+    const numbers = scoring.numbers.map((column, at) => element("input", { type: "number", step: "any", "data-number": at, value: column.typical }));
+    words.forEach((control, at) => { if (scoring.words[at].edges && scoring.words[at].typical !== null) control.value = scoring.words[at].typical; });
     const update = () => {
       const missing = [];
       const places = scoring.words.map((column, at) => {
@@ -413,10 +490,12 @@ function catalpaExplorer(root, data, host = {}) {
       answer.replaceChildren(element("strong", {}, `${called(result.label)} of ${own.k}`),
         ...order.map(({ share, cluster }) => element("div", {}, element("span", {}, called(cluster)),
           element("span", { class: "bar", style: { "--c": colourOf(cluster, data.model).colour } }, element("i", { style: { width: `${100 * share}%` } })),
-          element("span", {}, percent(share)))));
+          element("span", {}, percent(share)))),
+        ...drawReasons(result.reasons, result.label, called, form).filter((one) => one !== null));
     };
+    const fieldOf = (name, control) => element("label", { "data-column": name }, name, control);
     const form = element("form", { class: "try", on: { input: update, submit: (event) => event.preventDefault() } },
-      scoring.words.map((column, at) => labelled(column.name, words[at])), scoring.numbers.map((column, at) => labelled(column.name, numbers[at])));
+      scoring.words.map((column, at) => fieldOf(column.name, words[at])), scoring.numbers.map((column, at) => fieldOf(column.name, numbers[at])));
     tryBox.replaceChildren(form, answer);
     update();
   }
@@ -472,6 +551,7 @@ function catalpaExplorer(root, data, host = {}) {
     const total = counts.sizes.reduce((sum, size) => sum + size, 0);
     shownNumber.textContent = groups().length === partition().k ? partition().k : `${partition().k}, merged into ${groups().length}`;
     status.textContent = state.filters.length ? `${whole(total)} of ${whole(hasRows && data.shown < data.rows ? data.shown : data.total)} rows pass the filters.` : "";
+    drawVerdict();
     drawFilters();
     drawCards();
     drawRest();
@@ -479,8 +559,9 @@ function catalpaExplorer(root, data, host = {}) {
 
   root.classList.add("explorer");
   root.replaceChildren(
+    verdict, verdictNote,
     element("div", { class: "tools" }, numberLabel,
-      hasRows ? labelled("Filter", filterColumn) : null, hasRows ? labelled("to", filterCategory) : null, hasRows ? addFilter : null,
+      hasRows ? labelled("Filter rows by", filterColumn) : null, hasRows ? labelled("with the value", filterCategory) : null, hasRows ? addFilter : null,
       saveNames, hasRows && data.shown === data.rows ? saveLabels : null),
     filterList, status,
     section("clusters-found", "Clusters", "Bars are shares in the cluster; the mark is the share elsewhere. Click a name to change it.", cards),
@@ -490,6 +571,7 @@ function catalpaExplorer(root, data, host = {}) {
     section("try", "Try a row", `The cluster that the model of ${data.partitions[data.model].k} clusters assigns.`, tryBox),
     section("notes-part", "Notes", "Kept in the file of names and notes.", notes));
   fillFilterCategories();
+  counts = counted();
   buildTry();
   changed();
   if (host.extend) {
@@ -498,6 +580,8 @@ function catalpaExplorer(root, data, host = {}) {
       number: () => data.partitions[data.model].k,
       edited: () => ({ ...edited() }),
       save,
+      // A verdict that needs more time comes after the page.
+      judge: (found) => { data.verdict = found; drawVerdict(); },
       // Notes are about the table, and stay; names and merges belong to the clusters before.
       show: (newer) => catalpaExplorer(root, newer, { ...host, notes: state.notes }),
     }).then((panel) => {

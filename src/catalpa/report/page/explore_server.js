@@ -23,6 +23,16 @@ function catalpaServer() {
   function panel(explorer, shownState) {
     const state = shownState;
     const boxes = state.columns.map((column) => element("input", { type: "checkbox", checked: column.used, value: column.name }));
+    // Besides its categories or numbers, a column can be taken as it is in the file, or as categories.
+    const uses = state.columns.map((column) => {
+      const choices = column.found ? ["as found", "as it is", "categories"] : ["as found", "categories"];
+      const told = { "as found": column.found ? `as found: ${column.found}` : "as it is", "as it is": "as it is", categories: "as categories" };
+      return element("select", { "aria-label": `How ${column.name} is used` }, choices.map((one) => {
+        const option = element("option", { value: one, selected: one === column.use });
+        option.textContent = told[one];
+        return option;
+      }));
+    });
     const number = element("input", { type: "text", id: "wanted-number", inputmode: "numeric", size: 6, value: explorer.number(), "aria-label": "Number of clusters, or auto" });
     const message = element("p", { class: "status", role: "status", "aria-live": "polite", id: "server-status" });
     const command = element("code", { id: "command" }, state.command);
@@ -41,19 +51,29 @@ function catalpaServer() {
       }
       busy(false);
       message.textContent = now.error || "";
+      judgeLater(now.version);
       if (now.version !== version) {
         version = now.version;
         const data = await (await ask("data")).json();
         explorer.show(data);
       }
     }
+    // The verdict compares random samples of the rows, which takes longer than the page.
+    async function judgeLater(shown) {
+      const now = await (await ask("state")).json();
+      if (now.version !== shown || now.busy) return;
+      if (now.verdict) explorer.judge(now.verdict);
+      else setTimeout(() => judgeLater(shown).catch(() => {}), 500);
+    }
+    judgeLater(state.version).catch(() => {});
     begin = (path, wish) => { busy(true); ask(path, wish).then(watch).catch(failed); };
     const failed = (error) => { busy(false); message.textContent = error.message; };
 
     again.addEventListener("click", () => {
       const wanted = number.value.trim();
       const columns = boxes.filter((box) => box.checked).map((box) => box.value);
-      begin("fit", { columns, n_clusters: /^\d+$/.test(wanted) ? Number(wanted) : wanted });
+      const used = Object.fromEntries(state.columns.map((column, at) => [column.name, uses[at].value]));
+      begin("fit", { columns, uses: used, n_clusters: /^\d+$/.test(wanted) ? Number(wanted) : wanted });
     });
     cancel.addEventListener("click", () => ask("cancel", {}).catch(failed));
     const exported = (kind, name, type) => element("button", { type: "button", id: `export-${kind}`, on: { click: async () => {
@@ -70,9 +90,9 @@ function catalpaServer() {
       element("details", {},
         element("summary", {}, element("span", { class: "title" }, "Columns and number of clusters")),
         element("div", { class: "inside" },
-          element("fieldset", { class: "columns-used" }, element("legend", {}, "Columns to cluster"), state.columns.map((column, at) => element("label", {}, boxes[at], ` ${column.name}`))),
-          element("p", { class: "pick" }, element("label", {}, "Number of clusters, or auto", number), again, cancel, exported("model", "model.json", "application/json"), exported("report", "report.html", "text/html")),
-          element("p", { class: "key" }, "The same from a shell: ", command))),
+          element("fieldset", { class: "columns-used" }, element("legend", {}, "Columns to cluster"), state.columns.map((column, at) => element("div", { class: "column" }, element("label", {}, boxes[at], ` ${column.name}`), uses[at]))),
+          element("p", { class: "pick" }, element("label", {}, "Number of clusters, or auto", number), again, cancel, exported("model", "model.json", "application/json"), exported("report", "report.html", "text/html"), exported("recipe", "recipe.json", "application/json")),
+          element("p", { class: "key" }, "The same from a shell, where the command names recipe.json with that file: ", command))),
       message);
   }
 

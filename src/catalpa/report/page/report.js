@@ -186,13 +186,42 @@
   }));
 
   const tip = document.getElementById("tip");
-  document.addEventListener("pointermove", (event) => {
-    const mark = event.target.closest?.(".drawn svg path[aria-label]");
+  function showTip(mark, x, y) {
     tip.hidden = !mark;
     if (!mark) return;
     tip.textContent = mark.getAttribute("aria-label");
     const { width, height } = tip.getBoundingClientRect();
-    tip.style.left = `${Math.max(8, Math.min(event.clientX + 14, innerWidth - width - 8))}px`;
-    tip.style.top = `${event.clientY + height + 24 > innerHeight ? event.clientY - height - 12 : event.clientY + 16}px`;
+    tip.style.left = `${Math.max(8, Math.min(x + 14, innerWidth - width - 8))}px`;
+    tip.style.top = `${y + height + 24 > innerHeight ? y - height - 12 : y + 16}px`;
+  }
+  document.addEventListener("pointermove", (event) => {
+    showTip(event.target.closest?.(".drawn svg path[aria-label]"), event.clientX, event.clientY);
   });
+
+  // Maps by keyboard: arrow keys go from point to point, from left to right; Escape leaves the point.
+  for (const map of document.querySelectorAll(".map[tabindex]")) {
+    const points = [...map.querySelectorAll("svg .mark-symbol path[aria-label]")];
+    let order = null, current = null;
+    const leave = () => { current?.classList.remove("current"); current = null; tip.hidden = true; };
+    map.addEventListener("blur", leave);
+    map.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      const end = { Home: 0, End: -1 }[event.key];
+      if (event.key === "Escape") leave();
+      if (step === undefined && end === undefined) return;
+      event.preventDefault();
+      const middle = (point) => { const box = point.getBoundingClientRect(); return box.left + box.width / 2; };
+      order ??= points.map((point) => [middle(point), point]).sort((one, other) => one[0] - other[0]).map(([, point]) => point);
+      const shown = order.filter((point) => !point.classList.contains("faded"));
+      if (!shown.length) return;
+      const at = shown.indexOf(current);
+      const next = end !== undefined ? shown.at(end) : at < 0 ? shown.at(step > 0 ? 0 : -1) : shown[(at + step + shown.length) % shown.length];
+      leave();
+      current = next;
+      next.classList.add("current");
+      const box = next.getBoundingClientRect();
+      showTip(next, box.right, box.bottom);
+      document.getElementById("told").textContent = next.getAttribute("aria-label");
+    });
+  }
 })();

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet as pq
 
-from catalpa.errors import TableError, UnknownColumn
+from catalpa.errors import TableError, UnknownColumn, columns_hint
 from catalpa.table.codebook import Codebook, codebook_from_table
 from catalpa.table.files.delimited import missing_texts, read_delimited
 from catalpa.table.files.dialect import Dialect, FileFinding, dialect_of
@@ -332,7 +332,7 @@ def chosen_columns(
         unknown = [column for column in wanted if column not in names]
         if unknown:
             raise UnknownColumn(
-                f"{source} has no column {', '.join(map(repr, unknown))}. Its columns are {names}."
+                f"{source} has no column {', '.join(map(repr, unknown))}. {columns_hint(unknown[0], names)}"
             )
     selected = [column for column in (columns or names) if column not in (drop or ())]
     if not selected:
