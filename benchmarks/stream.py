@@ -21,7 +21,6 @@ import pyarrow.parquet as pq
 
 import catalpa
 from catalpa.datasets import iter_categorical
-from catalpa.loop.history import Pass, watching
 
 ROWS_PER_GROUP = 1 << 18
 
@@ -54,13 +53,14 @@ def fit(path: Path, clusters: int, passes: int, memory: str, jobs: int) -> dict[
     with tempfile.TemporaryDirectory() as folder:
         tempfile.tempdir = folder
 
-        def watch(_: Pass) -> None:
+        def watch(_: catalpa.Progress) -> None:
             times.append(time.perf_counter())
             on_disk.append(sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file()))
 
-        model = catalpa.KModes(clusters, n_init=1, max_iter=passes, n_jobs=jobs, random_state=0)
-        with watching(watch):
-            model.fit(catalpa.scan(path, memory=memory))
+        model = catalpa.KModes(
+            clusters, n_init=1, max_iter=passes, n_jobs=jobs, random_state=0, callback=watch
+        )
+        model.fit(catalpa.scan(path, memory=memory))
     between = [later - earlier for earlier, later in pairwise(times[1:])] or [float("nan")]
     return {
         "rows": len(model.labels_),

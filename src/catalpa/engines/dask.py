@@ -137,6 +137,17 @@ class DaskEngine(PartitionedEngine):
             return self.counted
         return int(sum(_computed(self.client, *(_later(len)(block) for block in self.blocks))))
 
+    def placed(self) -> DaskEngine:
+        if self.counted is not None:  # rows of a fit
+            return self
+        lengths = _computed(self.client, *(_later(len)(block) for block in self.blocks))
+        starts = np.cumsum([0, *lengths[:-1]]).tolist()
+        blocks = [
+            _later(_placed)(block, start, self.axis.dtype.str)
+            for block, start in zip(self.blocks, starts, strict=True)
+        ]
+        return replace(self, blocks=blocks, counted=sum(lengths))
+
     def total(self, step: Step[Result], *args: Any) -> Result:
         summed: Result = _computed(self.client, _sum(_tasks(_run, self.blocks, step, args)))[0]
         return summed
@@ -189,6 +200,13 @@ class DaskEngine(PartitionedEngine):
             for part, length in zip(_tasks(_answered, parts, *held), lengths, strict=True)
         ]
         return da.concatenate(arrays)
+
+
+def renumbered_later(labels: Any, numbers: IntArray) -> Any:
+    """Labels by other numbers, computed when they are asked for."""
+    if isinstance(labels, da.Array):
+        return labels.map_blocks(_by_numbers, numbers, dtype=numbers.dtype)
+    return labels.map_partitions(_by_numbers, numbers, meta=(labels.name, numbers.dtype))
 
 
 def _client() -> Any:
@@ -375,6 +393,15 @@ def _remembering(
 ) -> SweepResult:
     step, args = held
     return SweepResult(*step(block, before.memory if before is not None else None, *args))
+
+
+def _by_numbers(labels: Any, numbers: IntArray) -> Any:
+    found = numbers[np.asarray(labels)]
+    return (
+        found
+        if isinstance(labels, np.ndarray)
+        else labels._constructor(found, labels.index, name=labels.name)
+    )
 
 
 def _bytes(thing: Any) -> int:

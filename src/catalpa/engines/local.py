@@ -229,3 +229,24 @@ def opener_for(X: Any) -> Source:
 
         return FileSource(QueryRows(query))
     return MemorySource(open_table(X))
+
+
+def renumbered(labels: Any, numbers: IntArray) -> Any:
+    """Labels as an engine returned them, by other numbers; ``numbers`` (k + 1,) has that of -1 at the end.
+
+    Labels that are not computed yet stay so, and those in a file stay in one.
+    """
+    package = type(labels).__module__.partition(".")[0]
+    if package in ("dask", "dask_expr"):
+        from catalpa.engines.dask import renumbered_later
+
+        return renumbered_later(labels, numbers)
+    if package == "pyspark":
+        from catalpa.engines.spark import renumbered_column
+
+        return renumbered_column(labels, numbers)
+    if isinstance(labels, np.memmap):
+        from catalpa.engines.stream import renumbered_file
+
+        return renumbered_file(labels, numbers)
+    return numbers[np.asarray(labels)]

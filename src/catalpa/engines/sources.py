@@ -124,6 +124,8 @@ def without(names: Sequence[str], *left_out: str | None) -> tuple[str, ...]:
 
 def rows_drawn(engine: Engine, most: int | None, seed: int) -> RowSample:
     """All rows of an engine that weigh something, or ``most`` of them: the same ones on every engine."""
+    if isinstance(engine, PartitionedEngine):
+        engine = engine.placed()
     weighed = engine.each(weighed_rows)
     ranks = search_positions(int(weighed[:, 1].sum()), most, seed)
     before = np.cumsum(weighed[:, 1]) - weighed[:, 1]
@@ -251,6 +253,10 @@ class PartitionedEngine:
     encoding: Encoding
     axis: Axis
     blocks: Any  # encoded parts, as the library holds them
+
+    def placed(self) -> PartitionedEngine:
+        """The same rows in blocks that know their first row, which blocks of rows to be labelled do not."""
+        raise NotImplementedError
 
     def rows_in_memory(self) -> None:
         """The rows are in other processes."""

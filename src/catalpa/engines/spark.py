@@ -17,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark import TaskContext
 from pyspark.errors import PySparkException
+from pyspark.sql import functions
 from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import ArrayType, DataType, DoubleType, IntegerType, StructField, StructType
 
@@ -104,9 +105,8 @@ class SparkSource(PartitionedSource):
             blocks = read.mapInArrow(partial(_encode_part, encoding), BLOCKS).persist()
             # Rows have no numbers in Spark: partition, place and length give each block its first row.
             facts = sorted(tuple(row) for row in blocks.select("part", "place", "rows", "special").collect())
-        starts = np.cumsum([0, *(rows for _, _, rows, _ in facts)]).tolist()
         axis = axis.with_special_places if any(special_places for *_, special_places in facts) else axis
-        places = {(part, place): start for (part, place, *_), start in zip(facts, starts, strict=False)}
+        places = _first_rows([(part, place, rows) for part, place, rows, _ in facts])
         engine = SparkEngine(self.table, encoding, axis, blocks, places)
         # Spark keeps what is cached until it is told otherwise; the rows go when the engine goes.
         weakref.finalize(engine, _unpersist, blocks).atexit = False
@@ -133,6 +133,13 @@ class SparkEngine(PartitionedEngine):
     def n_rows(self) -> int:
         with _watched(self.table):
             return int(sum(row.rows for row in self.blocks.select("rows").collect()))
+
+    def placed(self) -> SparkEngine:
+        if self.starts:  # rows of a fit
+            return self
+        with _watched(self.table):
+            facts = sorted(tuple(row) for row in self.blocks.select("part", "place", "rows").collect())
+        return replace(self, starts=_first_rows(facts))
 
     def total(self, step: Step[Result], *args: Any) -> Result:
         return self._summed(partial(_plain, step, args))
@@ -168,6 +175,15 @@ class SparkEngine(PartitionedEngine):
         return rows
 
 
+def renumbered_column(labels: Any, numbers: IntArray) -> Any:
+    """The column ``cluster`` of a Spark table by other numbers; lazy."""
+    of_cluster = functions.array(*(functions.lit(int(number)) for number in numbers[:-1]))
+    before = functions.col("cluster")
+    # Outliers keep -1; element_at counts from 1.
+    after = functions.when(before < 0, before).otherwise(functions.element_at(of_cluster, before + 1))
+    return labels.withColumn("cluster", after.cast(IntegerType()))
+
+
 def append_column(X: Any, name: str, kind: DataType, answer: Callable[[pa.RecordBatch], Any]) -> Any:
     """The Spark table with one column more, made from batches of its rows; lazy."""
     return append_columns(X, {name: kind}, partial(_alone, answer))
@@ -184,6 +200,12 @@ def append_columns(
         wide = StructType([*X.schema.fields, *(StructField(name, kind) for name, kind in columns.items())])
         fields = [pa.field(name, to_arrow_type(kind)) for name, kind in columns.items()]
         return X.mapInArrow(partial(_appended, answer, fields), wide)
+
+
+def _first_rows(facts: Sequence[Any]) -> dict[Place, int]:
+    """The first row of each block, from the part, place and rows of all blocks in order."""
+    starts = np.cumsum([0, *(rows for _, _, rows in facts)]).tolist()
+    return {(part, place): start for (part, place, _), start in zip(facts, starts, strict=False)}
 
 
 def _unpersist(blocks: Any) -> None:

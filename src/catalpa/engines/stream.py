@@ -26,6 +26,7 @@ from catalpa.table.files.queries import Query
 from catalpa.table.files.scan import rows_within
 from catalpa.table.open import Header, TablePreparation, open_table
 
+LABELS_AT_ONCE = 1 << 20
 QUERY_MEMORY = 500_000_000  # bytes that the rows of a query in hand may take, as in ``catalpa.scan``
 
 
@@ -79,6 +80,14 @@ class StreamEngine:
                 if len(ahead) > self._threads:  # results of all blocks at once could be larger than memory
                     yield ahead.popleft().result()
             yield from (future.result() for future in ahead)
+
+
+def renumbered_file(labels: IntArray, numbers: IntArray) -> IntArray:
+    """Labels in a file by other numbers, in a file too."""
+    file = ArrayFile(Folder(), "answer", labels[:0])
+    for start in range(0, len(labels), LABELS_AT_ONCE):
+        file.append(numbers[labels[start : start + LABELS_AT_ONCE]])
+    return file.read(0, file.n_rows)
 
 
 class Batches(Protocol):

@@ -53,6 +53,7 @@ from catalpa.table.encode_few import few_rows
 from catalpa.table.exact import as_float
 from catalpa.table.open import Header
 from catalpa.table.schema import MissingPolicies, NumbersPolicy, Schema, TableSettings, UnknownPolicy
+from catalpa.table.weights import WeightColumn
 
 __all__ = ["Clusterer", "Outcome", "Problem"]
 
@@ -355,8 +356,8 @@ class Clusterer(
         """Integer costs, with those of special places if the axis has them."""
         return to_fixed_point(self._fitted.outcome.scores, axis)
 
-    def _engine(self, X: Any) -> Engine:
-        """The rows of a table with the columns of fit, encoded."""
+    def _engine(self, X: Any, weighed_by: WeightColumn | None = None) -> Engine:
+        """The rows of a table with the columns of fit, encoded; of a table elsewhere maybe with weights."""
         check_is_fitted(self)
         if isinstance(X, LocalEngine):  # rows that are already encoded
             return X
@@ -365,12 +366,14 @@ class Clusterer(
         if recipe is None and (few := few_rows(X, schema)) is not None:
             return LocalEngine(few)
         # What is no table is refused before its columns are counted.
-        opener = source_for_predict(recipe, X)
-        weight = self._fitted.weight_column
-        if weight in opener.header.names and weight not in schema.inputs:  # it took no part in the fit
-            opener = opener.only(opener.header.without(weight).names)
-        self._check_columns(opener.header)
-        return opener.for_predict(Encoding(schema, schema.scaling, self._table_settings()))
+        opener = source_for_predict(recipe, X, None if weighed_by is None else weighed_by.name)
+        given = rows = opener
+        for weight in {self._fitted.weight_column, None if weighed_by is None else weighed_by.name}:
+            if weight in rows.header.names and weight not in schema.inputs:  # it took no part in the fit
+                rows = rows.only(rows.header.without(weight).names)
+        self._check_columns(rows.header)
+        source = rows if weighed_by is None else given
+        return source.for_predict(Encoding(schema, schema.scaling, self._table_settings(), weighed_by))
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         settings = str(super().__repr__(N_CHAR_MAX))

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from catalpa.engines.local import LocalEngine, opener_for
 from catalpa.engines.sources import Source, weight_column, weight_name, without
-from catalpa.estimator.base import Clusterer
 from catalpa.estimator.preparing import check_can_prepare, prepared_rows
 from catalpa.estimator.problem import fitted_of
+from catalpa.explain.crosstab import Crosstab, crosstab
 from catalpa.inspection.recipe import Recipe
+from catalpa.steps.counts import summed_by
 from catalpa.table import encode
 from catalpa.table.blocks import IntArray
 from catalpa.table.encode import EncodedTable
 from catalpa.table.open import Table, open_table
-from catalpa.table.weights import WeightColumn, check_weight_name, column_weights
+from catalpa.table.weights import WeightColumn, check_weight_name, checked_weights, column_weights
+
+if TYPE_CHECKING:
+    from catalpa.estimator.base import Clusterer
 
 SAMPLE_ROWS = 20_000  # rows that are looked at one by one; a table with more is sampled
 
@@ -76,6 +80,31 @@ def weight_of(source: Source, sample_weight: Any) -> WeightColumn | None:
     """The column of weights that was named; an array is refused, as the rows are not here."""
     name = weight_name(sample_weight)
     return None if name is None else weight_column(source, name)
+
+
+def crosstab_of_models(first: Clusterer, second: Clusterer, X: Any, sample_weight: Any = None) -> Crosstab:
+    """The rows of a table by their clusters in two fitted models, counted where the rows are."""
+    models = first, second
+    groups = int(first.n_clusters_), int(second.n_clusters_)
+    table = table_for_rows(X, sample_weight, *(fitted_of(model).recipe for model in models))
+    if isinstance(table, TableInHand):
+        labels = [np.asarray(model._nearest(table.rows)) for model in models]
+        weights = None if table.weights is None else checked_weights(table.weights, len(labels[0]))
+        return crosstab(labels[0], labels[1], groups, weights)
+    for model in models:
+        inputs_of(model, table.source)  # a table without its columns is refused here
+    travellers = traveller(first), traveller(second)
+    counts: IntArray = table.source.total(cross_models, travellers, groups, table.weight)
+    return Crosstab(counts / (1.0 if table.weight is None else table.weight.scale.per_weight))
+
+
+def cross_models(
+    part: Any, models: tuple[Clusterer, Clusterer], groups: tuple[int, int], weight: WeightColumn | None
+) -> IntArray:
+    """Units of weight of the rows of a part in each pair of clusters; runs where the rows are."""
+    first, second = (label_part(part, model, None).labels.astype(np.int64) for model in models)
+    units = None if weight is None else weight.units(open_table(part))
+    return summed_by(first * groups[1] + second, units, groups[0] * groups[1]).reshape(groups)
 
 
 def traveller(model: Clusterer) -> Clusterer:

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 from sklearn.base import ClusterMixin, clone
 
-from catalpa.errors import ParameterError, UnsupportedTable
+from catalpa.engines.local import renumbered
+from catalpa.errors import ParameterError
 from catalpa.estimator.attributes import frame_of_lines
 from catalpa.estimator.matching import MATCHED, ClusterMatching
 from catalpa.estimator.naming import all_names, free_names
 from catalpa.estimator.preparing import recipe_weights
 from catalpa.estimator.problem import fitted_of
-from catalpa.explain.crosstab import crosstab
 from catalpa.table.blocks import IntArray
-from catalpa.table.open import open_table
-from catalpa.table.weights import checked_weights, column_weights
 
 if TYPE_CHECKING:
     from catalpa.estimator.base import Clusterer
@@ -39,8 +37,8 @@ class RefitMixin:
         ----------
         X : table
             New rows, with the columns of fit.
-        sample_weight : array-like (n,), optional
-            Weight of each row.
+        sample_weight : str or array-like (n,), optional
+            Weight of each row, as in ``fit``.
 
         Returns
         -------
@@ -78,8 +76,8 @@ class RefitMixin:
             The earlier model, of any method.
         X : table
             Rows with the columns of both models.
-        sample_weight : array-like (n,), optional
-            Weight of each row.
+        sample_weight : str or array-like (n,), optional
+            Weight of each row, as in ``fit``.
 
         Returns
         -------
@@ -99,19 +97,18 @@ class RefitMixin:
         >>> new.matched_[["before", "name_before", "stays"]].values.tolist()[0]
         [0, 'first', 1.0]
         """
+        from catalpa.estimator.labelled import crosstab_of_models  # which knows estimators
+
         fitted = fitted_of(self)
         if not isinstance(model, ClusterMixin):
             raise ParameterError(f"match_to takes a fitted model, and was given {model!r:.80}.")
         earlier = fitted_of(model)
-        old, new = (nearest_labels(one, X) for one in (model, self))
-        weights: Any = recipe_weights(fitted.recipe, X, sample_weight)
-        if isinstance(weights, str):
-            weights = column_weights(open_table(X), weights)
-        weights = None if weights is None else checked_weights(weights, len(new))
-        groups = (earlier.outcome.k, fitted.outcome.k)
-        matching = ClusterMatching.of(crosstab(old, new, groups, weights), LEAST_SHARED)
+        estimator = cast("Clusterer", self)
+        weights = recipe_weights(fitted.recipe, X, sample_weight)
+        crossing = crosstab_of_models(cast("Clusterer", model), estimator, X, weights)
+        matching = ClusterMatching.of(crossing, LEAST_SHARED)
         self._renumber(matching.order)
-        k, estimator = fitted.outcome.k, cast("Clusterer", self)
+        k = fitted.outcome.k
         carried = {at: earlier.names[old] for at, old in matching.partners.items() if old in earlier.names}
         given = {at: name for at, name in estimator._fitted.names.items() if name not in carried.values()}
         names = free_names({**given, **carried}, k)
@@ -132,15 +129,4 @@ class RefitMixin:
         for attribute in ("labels_", "published_labels_"):
             labels = model.__dict__.get(attribute)
             if labels is not None:
-                setattr(model, attribute, numbers[np.asarray(labels)])
-
-
-def nearest_labels(model: Any, X: Any) -> IntArray:
-    """Cluster of every row of a table, also of outliers."""
-    labels = np.asarray(model._nearest(X))
-    if labels.ndim != 1:
-        raise UnsupportedTable(
-            "Clusters are matched by the labels of rows, which this table keeps elsewhere. Give a frame with "
-            "a sample of its rows."
-        )
-    return labels
+                setattr(model, attribute, renumbered(labels, numbers))

@@ -13,10 +13,11 @@ from sklearn.base import ClusterMixin
 import catalpa
 from catalpa.errors import ParameterError
 from catalpa.estimator.attributes import frame_of_lines
+from catalpa.estimator.labelled import crosstab_of_models
 from catalpa.estimator.matching import ClusterMatching
 from catalpa.estimator.problem import fitted_of
-from catalpa.estimator.refit import LEAST_SHARED, nearest_labels
-from catalpa.explain.crosstab import Crosstab, crosstab
+from catalpa.estimator.refit import LEAST_SHARED
+from catalpa.explain.crosstab import Crosstab
 from catalpa.report.document import Document, needs_packages
 from catalpa.report.drift_page import drift
 from catalpa.table.blocks import FloatArray
@@ -76,7 +77,9 @@ class Period(NamedTuple):
     table: Any
 
 
-def history(periods: Sequence[Any], *, title: str = "Clusters over time") -> History:
+def history(
+    periods: Sequence[Any], *, sample_weight: str | None = None, title: str = "Clusters over time"
+) -> History:
     """Clusters of several periods on one page: sizes, where rows go, and what has changed.
 
     The clusters of consecutive periods are matched as by ``refit``: both models assign the rows of the later
@@ -86,6 +89,8 @@ def history(periods: Sequence[Any], *, title: str = "Clusters over time") -> His
     ----------
     periods : sequence of tuples
         ``(label, model, X)``, in order of time, or ``(label, X)`` for the model of the period before.
+    sample_weight : str, optional
+        Name of the column of weights, in the tables of all periods.
     title : str
         Heading of the page.
 
@@ -106,13 +111,14 @@ def history(periods: Sequence[Any], *, title: str = "Clusters over time") -> His
     """
     needs_packages()
     steps = _periods(periods)
-    own = [_sizes(step) for step in steps]
+    weight = _checked_weight(sample_weight)
+    first = steps[0]
+    own = [crosstab_of_models(first.model, first.model, first.table, weight).counts.sum(axis=0)]
     crossings, changed = [], []
     for before, after in itertools.pairwise(steps):
-        groups = (before.model.n_clusters_, after.model.n_clusters_)
-        first, second = (nearest_labels(step.model, after.table) for step in (before, after))
-        crossings.append(crosstab(first, second, groups))
-        changed.append(drift(before.model, after.table).changed)
+        crossings.append(crosstab_of_models(before.model, after.model, after.table, weight))
+        own.append(crossings[-1].counts.sum(axis=0))
+        changed.append(drift(before.model, after.table, sample_weight=weight).changed)
     lines = _lines(own, crossings)
     records, described = [], []
     for at, (step, sizes) in enumerate(zip(steps, own, strict=True)):
@@ -172,9 +178,13 @@ def _periods(given: Sequence[Any]) -> list[Period]:
     return steps
 
 
-def _sizes(step: Period) -> FloatArray:
-    labels = nearest_labels(step.model, step.table)
-    return np.bincount(labels, minlength=step.model.n_clusters_).astype(np.float64)
+def _checked_weight(sample_weight: Any) -> str | None:
+    if sample_weight is None or isinstance(sample_weight, str):
+        return sample_weight
+    raise ParameterError(
+        "sample_weight is an array, but every period has a table of its own. Append weights to each table "
+        "as a column and give its name: sample_weight='weight'."
+    )
 
 
 def _lines(sizes: Sequence[FloatArray], crossings: Sequence[Crosstab]) -> list[list[int]]:

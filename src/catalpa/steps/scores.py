@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalpa.table.blocks import FARTHEST, SPECIAL_PLACES, Axis, Block, FloatArray, IntArray
+from catalpa.table.exact import exact_sums
 from catalpa.table.fused import Groups
 from catalpa.table.joined import JoinedAxis
 
@@ -266,16 +267,20 @@ def density_quartiles(block: Block, fixed: FixedScores) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def likelihood_and_entropy(block: Block, fixed: FixedScores) -> FloatArray:  # (2,)
-    """Sums over the rows, by weight: log density, and the entropy of the clusters given the row, in nats."""
-    sums = np.zeros(2)
+def likelihood_and_entropy(block: Block, fixed: FixedScores) -> NDArray[Any]:  # (2,) Python integers
+    """Sums over the rows, by weight: log density, and the entropy of the clusters given the row, in nats.
+
+    They are exact (see ``exact_sums``), so that they do not depend on how rows are cut into blocks.
+    """
+    sums = np.zeros(2, dtype=object)
     for part in block.cut(ROWS_AT_ONCE):
         joint = -minus_logs(part, fixed)
         density = _log_sum(joint)
         logs = joint - density[:, None]
         # A cluster of no probability adds no doubt, but 0 times minus infinity would be nan.
         doubt = -(np.exp(logs) * np.maximum(logs, LEAST_LOG)).sum(axis=1)
-        sums += part.row_weights @ np.stack([density, doubt], axis=1)
+        both = np.concatenate([part.row_weights * density, part.row_weights * doubt])
+        sums += exact_sums(both, np.repeat(np.arange(2), len(part)), 2)
     return sums
 
 

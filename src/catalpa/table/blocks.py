@@ -284,11 +284,13 @@ def search_positions(
     >>> len(search_positions(1000, 10, seed=0))
     10
     """
-    there = np.arange(n_rows) if weighed is None else np.flatnonzero(weighed)
-    if most is None or len(there) <= most:
-        return there
-    drawn = np.random.default_rng(seed).choice(len(there), most, replace=False)
-    return np.asarray(there[np.sort(drawn)])
+    there = None if weighed is None else np.flatnonzero(weighed)
+    rows = n_rows if there is None else len(there)
+    if most is None or rows <= most:
+        return np.arange(rows) if there is None else there
+    # Without a list of all rows, which would not fit into the memory of a driver.
+    drawn = np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
+    return np.asarray(drawn if there is None else there[drawn])
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from catalpa.engines.base import Engine
 from catalpa.estimator.problem import Fitted, fitted_of, weight_of_unit
 from catalpa.steps.scores import Scores, likelihood_and_entropy, to_fixed_point
 from catalpa.table.blocks import Block, FloatArray
+from catalpa.table.exact import as_floats
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Criteria:
 
 def criteria(mixture: Mixture, scores: Scores, engine: Engine, units: float) -> Criteria:
     """Criteria of a mixture on the rows of an engine, whose weight of 1 is so many units."""
-    density, doubt = engine.total(likelihood_and_entropy, to_fixed_point(scores, engine.axis))
+    density, doubt = as_floats(engine.total(likelihood_and_entropy, to_fixed_point(scores, engine.axis)))
     # Costs leave the constant of the normal density out, since it is the same in every cluster.
     constant = 0.5 * math.log(2.0 * math.pi) * float(engine.total(_numbers_seen))
     weight = weight_of_unit(units)
@@ -112,7 +113,7 @@ class CriteriaMixin:
         ----------
         X : table
             The table of the fit, or another with the same columns.
-        sample_weight : array-like (n,), optional
+        sample_weight : str or array-like (n,), optional
             Weight of each row of ``X``.
 
         Returns
@@ -146,5 +147,5 @@ class CriteriaMixin:
 
     def _criteria(self, X: Any, sample_weight: Any) -> Criteria:
         fitted, model = fitted_of(self), self
-        engine, units = weighted_engine(model._engine(X), sample_weight)  # type: ignore[attr-defined]
+        engine, units = weighted_engine(model, X, sample_weight)
         return criteria(mixture_of(fitted), fitted.outcome.scores, engine, units)

@@ -91,7 +91,7 @@ class IntervalsMixin:
         n_boot : int, default=200
         level : float, default=0.95
             Confidence level.
-        sample_weight : array-like (n,), optional
+        sample_weight : str or array-like (n,), optional
             Weight of each row, as at fit. Rows are resampled, and keep their weights.
         random_state : int, default=0
             The same seed gives the same result for any number of threads (``n_jobs``).
@@ -114,7 +114,7 @@ class IntervalsMixin:
         allowed = rules(n_boot=integer(2), level=between(0.0, 1.0), random_state=integer(0))
         check_parameters("intervals", given, allowed)
         fitted, model = fitted_of(self), self
-        engine, units = weighted_engine(model._engine(X), sample_weight)  # type: ignore[attr-defined]
+        engine, units = weighted_engine(model, X, sample_weight)
         problem = replace(model._problem_of(engine), search_seed=int(random_state))  # type: ignore[attr-defined]
         sample = problem.gathered(BOOTSTRAP_ROWS).engine
         block = Block.together(sample.blocks)

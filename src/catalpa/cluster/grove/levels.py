@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -20,8 +20,9 @@ from catalpa.cluster.grove.em import MixtureFit, hard_counts, with_evidence
 from catalpa.cluster.grove.merges import merge_tree
 from catalpa.cluster.grove.mixture import Mixture
 from catalpa.engines.base import Engine
-from catalpa.engines.local import LocalEngine
-from catalpa.errors import NoStructureWarning, ParameterError, UnknownCluster, UnsupportedTable, warn_user
+from catalpa.engines.local import LocalEngine, opener_for
+from catalpa.engines.sources import weight_column, weight_name, without
+from catalpa.errors import NoStructureWarning, ParameterError, UnknownCluster, warn_user
 from catalpa.estimator.base import Problem
 from catalpa.estimator.checking import CHECK_ROWS
 from catalpa.estimator.merge_tree import MergeTree
@@ -34,7 +35,8 @@ from catalpa.steps.counts import WHOLE, Counts, SharedCounts, most_frequent
 from catalpa.steps.scores import density_quartiles, posterior, to_fixed_point
 from catalpa.steps.soft.scores import to_fixed_point_shares
 from catalpa.table.blocks import IntArray, Rows
-from catalpa.table.weights import MOST_UNITS, weight_units
+from catalpa.table.open import open_table
+from catalpa.table.weights import MOST_UNITS, check_weight_name, column_weights, weight_units
 
 if TYPE_CHECKING:
     from catalpa.cluster.grove.estimator import Grove
@@ -89,7 +91,7 @@ class LevelsMixin:
             and quartiles, and ``cluster_sizes_`` and profiles are those of its own labels. Without it these
             are unknown (nan), sizes and profiles are sums of the parts', and ``outlier_scores`` allow for
             the evidence that the merges lose.
-        sample_weight : array-like (n,), optional
+        sample_weight : str or array-like (n,), optional
             Weight of each row of ``X``, as at fit.
 
         Returns
@@ -172,7 +174,7 @@ class LevelsMixin:
         n_clusters : int or "auto", default="auto"
             Number of parts. "auto" chooses it as ``Grove("auto")`` does; if it finds no parts, the model is
             returned with a ``NoStructureWarning``.
-        sample_weight : array-like (n,), optional
+        sample_weight : str or array-like (n,), optional
             Weight of each row of ``X``, as at fit.
 
         Returns
@@ -193,7 +195,7 @@ class LevelsMixin:
         check_parameters("split", given, rules(n_clusters=either(choice("auto"), integer(2))))
         number = cluster_number(cluster, self.cluster_names_)
         estimator: Any = self
-        engine, units = weighted_engine(estimator._engine(X), sample_weight)
+        engine, units = weighted_engine(estimator, X, sample_weight)
         parts = _parts(estimator, engine, units, number, n_clusters)
         if parts is None or parts.k == 1:
             name = self.cluster_names_[number]
@@ -213,7 +215,7 @@ class LevelsMixin:
     def _counted_on(self, X: Any, sample_weight: Any, before: Fitted) -> Self:
         """The same model with labels, sizes, profiles and evidence on the rows of a table."""
         model: Any = self
-        engine, units = weighted_engine(model._engine(X), sample_weight)
+        engine, units = weighted_engine(model, X, sample_weight)
         problem = replace(model._problem_of(engine), units_per_weight=units)
         model._publish(_on_rows(self._fitted, problem, before))
         model.labels_ = model._label(engine)
@@ -325,17 +327,26 @@ def split(fitted: Fitted, cluster: int, parts: Counts) -> Fitted:
     return _with_clusters(replace(fitted, quartiles=blank), outcome.facts, finer, finer, names)
 
 
-def weighted_engine(engine: Engine, sample_weight: Any) -> tuple[Engine, float]:
-    """The rows of an engine with weights, in units, and the units that make a weight of 1."""
+def weighted_engine(model: Any, X: Any, sample_weight: Any) -> tuple[Engine, float]:
+    """The rows of a table with weights, in units, and the units that make a weight of 1.
+
+    Weights are an array, or the name of a column wherever the rows are.
+    """
     if sample_weight is None:
-        return engine, 1.0
-    rows = engine.rows_in_memory()
-    if rows is None:
-        raise UnsupportedTable(
-            "sample_weight is not supported for out-of-core or distributed tables here. Leave it out, or "
-            "give a frame."
+        return model._engine(X), 1.0
+    source = opener_for(X)
+    if not source.in_memory:
+        column = weight_column(source, cast("str", weight_name(sample_weight)))
+        return model._engine(X, column), column.scale.per_weight
+    if isinstance(sample_weight, str):
+        table = open_table(X)
+        check_weight_name(sample_weight, table.names)
+        X, sample_weight = (
+            table.only(without(table.names, sample_weight)),
+            column_weights(table, sample_weight),
         )
-    units, per_weight = weight_units(sample_weight, engine.n_rows)
+    rows = model._engine(X).rows_in_memory()
+    units, per_weight = weight_units(sample_weight, sum(map(len, rows.blocks)))
     return _with_units(rows, units), per_weight
 
 

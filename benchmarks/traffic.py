@@ -1,0 +1,274 @@
+"""What moves between the driver and the workers of Dask and Spark, and the memory that the driver needs.
+
+Run from the root of the repository::
+
+    python benchmarks/traffic.py --rows 1e6 1e7 --engines dask spark
+    python benchmarks/traffic.py --rows 1e6 1e7 --store results/traffic.csv
+
+Worker processes with ``--memory`` each (Dask: ``LocalCluster``, Spark: ``local-cluster[2,1,...]``) fit Grove,
+choose the number of clusters, report, and look for drift on a generated table in ``PARTS`` Parquet files, which
+is written once per size. Every engine and size is measured in a process of its own. The number of partitions is
+the same for every size, so what grows with the rows shows.
+
+Dask: bytes that the scheduler writes to workers and reads from them, and what workers pass to each other.
+Spark: the functions that Python sends, and the sizes of the tasks' results in Spark's event log.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import catalpa
+from catalpa.datasets import iter_categorical
+
+PARTS, WORKERS, COLUMNS, CATEGORIES, CLUSTERS, MOST = 32, 2, 8, 5, 4, 3
+CALLS = ("fit", "choose_k", "report", "drift")
+WORDS = pa.array([f"a category of {code} letters" for code in range(CATEGORIES)])
+
+
+def generate(folder: Path, rows: int) -> int:
+    """Write planted clusters as text, a file per partition; bytes of the table in memory."""
+    blocks = iter_categorical(
+        rows,
+        columns=COLUMNS,
+        categories=CATEGORIES,
+        clusters=CLUSTERS,
+        noise=0.6,
+        block_rows=math.ceil(rows / PARTS),
+    )
+    size = 0
+    for at, block in enumerate(blocks):
+        table = pa.table({f"column_{j}": WORDS.take(pa.array(of)) for j, of in enumerate(block.codes.T)})
+        pq.write_table(table, folder / f"part-{at:03}.parquet")
+        size += table.nbytes
+    return size
+
+
+class Meter:
+    """Bytes and passes so far."""
+
+    def __init__(self) -> None:
+        self.sums: Counter[str] = Counter()
+
+    def note(self, name: str, amount: int = 1) -> None:
+        self.sums[name] += amount
+
+
+@contextmanager
+def on_dask(folder: Path, memory: str, meter: Meter) -> Iterator[tuple[Any, Callable[[str], None]]]:
+    """A Dask frame on worker processes; the call after it reads what workers passed on."""
+    import dask
+    import dask.dataframe as dd
+    import distributed
+    from distributed.comm import tcp
+
+    from catalpa.engines import dask as engine
+
+    ends: set[str] = set()  # of the client, which is in the scheduler's process
+    scheduler = ""
+
+    def between(comm: Any) -> bool:
+        """Whether a connection is one of the scheduler and a worker."""
+        if comm.peer_address == scheduler:
+            ends.add(comm.local_address)
+        return comm.peer_address != scheduler and comm.peer_address not in ends
+
+    read, write, frames_of, computed = tcp.TCP.read, tcp.TCP.write, tcp.from_frames, engine._computed
+    last = [0]
+
+    async def counted_frames(frames: Any, *args: Any, **settings: Any) -> Any:
+        size = sum(getattr(frame, "nbytes", None) or len(frame) for frame in frames)
+        message = await frames_of(frames, *args, **settings)
+        last[0] = 0 if isinstance(message, dict) and message.get("op") == "heartbeat_worker" else size
+        return message
+
+    async def counted_read(self: Any, *args: Any, **settings: Any) -> Any:
+        message = await read(self, *args, **settings)
+        if between(self):
+            meter.note("bytes from workers", last[0])
+        return message
+
+    async def counted_write(self: Any, *args: Any, **settings: Any) -> Any:
+        size = await write(self, *args, **settings)
+        if between(self):
+            meter.note("bytes to workers", size)
+        return size
+
+    def counted_pass(*args: Any) -> Any:
+        meter.note("passes")
+        return computed(*args)
+
+    def passed_on(dask_worker: Any) -> int:
+        return int(dask_worker.transfer_outgoing_bytes_total)
+
+    tcp.from_frames, tcp.TCP.read, tcp.TCP.write = counted_frames, counted_read, counted_write
+    engine._computed = counted_pass
+    with (
+        dask.config.set({"distributed.scheduler.work-stealing": False}),
+        distributed.LocalCluster(
+            n_workers=WORKERS,
+            threads_per_worker=1,
+            processes=True,
+            memory_limit=memory,
+            dashboard_address=":0",
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        scheduler = cluster.scheduler_address
+
+        def look(_: str) -> None:
+            meter.sums["bytes between workers"] = sum(client.run(passed_on).values())
+            peaks = client.run(lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+            meter.sums["largest worker, MB"] = max(peaks.values()) // 1024
+
+        yield dd.read_parquet(str(folder)), look
+
+
+@contextmanager
+def on_spark(folder: Path, memory: str, meter: Meter) -> Iterator[tuple[Any, Callable[[str], None]]]:
+    """A Spark frame on executor processes; the call after it reads the event log."""
+    from pyspark import serializers
+    from pyspark.sql import SparkSession
+
+    dumps = serializers.CloudPickleSerializer.dumps
+
+    def counted(self: Any, thing: Any) -> Any:
+        text = dumps(self, thing)
+        meter.note("bytes to workers", len(text) * WORKERS)  # each executor fetches it once
+        return text
+
+    serializers.CloudPickleSerializer.dumps = counted
+    megabytes = int(float(memory.removesuffix("GB")) * 1024)
+    with tempfile.TemporaryDirectory() as log:
+        session = (
+            SparkSession.builder.master(f"local-cluster[{WORKERS},1,{megabytes}]")
+            .config("spark.executor.memory", f"{megabytes}m")
+            .config("spark.ui.enabled", "false")
+            .config("spark.eventLog.enabled", "true")
+            .config("spark.eventLog.dir", Path(log).as_uri())
+            .config("spark.eventLog.compress", "false")
+            .config("spark.sql.files.openCostInBytes", str(1 << 27))  # a partition for every file
+            .config("spark.sql.execution.arrow.maxRecordsPerBatch", "65536")
+            .config("spark.executorEnv.PYTHONPATH", ":".join(path for path in sys.path if path))
+            .config("spark.log.level", "ERROR")
+            .getOrCreate()
+        )
+
+        def look(_: str) -> None:
+            time.sleep(2.0)  # events are written a moment later
+            lines = [line for file in Path(log).rglob("*") if file.is_file() for line in file.open()]
+            events = [json.loads(line) for line in lines if line.startswith("{") and line.endswith("}\n")]
+            ended = [one for one in events if one["Event"] == "SparkListenerTaskEnd"]
+            meter.sums["passes"] = sum(one["Event"] == "SparkListenerJobEnd" for one in events)
+            meter.sums["bytes from workers"] = sum(one["Task Metrics"]["Result Size"] for one in ended)
+
+        yield session.read.parquet(str(folder)), look
+        session.stop()
+
+
+ENGINES = {"dask": on_dask, "spark": on_spark}
+
+
+def run(call: str, X: Any, model: Any) -> Any:
+    """One of the calls on a table elsewhere."""
+    if call == "fit":
+        return catalpa.Grove(CLUSTERS, random_state=0).fit(X)
+    if call == "choose_k":
+        catalpa.choose_k(X, range(1, MOST + 1), repeats=0, random_state=0)
+    elif call == "report":
+        _ = model.report(X).html
+    else:
+        catalpa.drift(model, X)
+    return model
+
+
+def measured(engine: str, folder: Path, rows: int, memory: str) -> Iterator[dict[str, Any]]:
+    """Every call on one engine; in a process of its own."""
+    warnings.simplefilter("ignore")
+    meter, model = Meter(), None
+    with ENGINES[engine](folder, memory, meter) as (X, look):
+        look("start")
+        for call in CALLS:
+            before, began = Counter(meter.sums), time.perf_counter()
+            model = run(call, X, model)
+            seconds = time.perf_counter() - began
+            look(call)
+            moved = {name: meter.sums[name] - before[name] for name in ("passes", *BYTES)}
+            yield {
+                "engine": engine,
+                "rows": rows,
+                "call": call,
+                "seconds": round(seconds, 1),
+                **moved,
+                "driver, MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+                "largest worker, MB": meter.sums["largest worker, MB"] or None,
+            }
+
+
+BYTES = ("bytes to workers", "bytes from workers", "bytes between workers")
+
+
+def main() -> None:
+    """Print one line per engine, size and call."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--rows", type=float, nargs="+", default=[1e6, 1e7])
+    parser.add_argument("--engines", nargs="+", default=list(ENGINES), choices=list(ENGINES))
+    parser.add_argument("--memory", default="1GB", help="of each worker")
+    parser.add_argument("--store", type=Path, help="a CSV file for every line")
+    parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.one:
+        engine, folder, rows = asked.one
+        for line in measured(engine, Path(folder), int(float(rows)), asked.memory):
+            print(json.dumps(line), flush=True)
+        return
+    lines: list[dict[str, Any]] = []
+    for rows in map(int, asked.rows):
+        with tempfile.TemporaryDirectory() as folder:
+            size = generate(Path(folder), rows)
+            print(f"{rows:,} rows: {size / 1e9:.2f} GB in memory, workers of {asked.memory}", flush=True)
+            for engine in asked.engines:
+                again = [
+                    sys.executable,
+                    __file__,
+                    "--memory",
+                    asked.memory,
+                    "--one",
+                    engine,
+                    folder,
+                    str(rows),
+                ]
+                done = subprocess.run(again, check=False, stdout=subprocess.PIPE, text=True)
+                own = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+                lines += [one | {"table, GB": round(size / 1e9, 2)} for one in own]
+                print(pd.DataFrame(own).to_string(index=False), flush=True)
+    if asked.store and lines:
+        found = pd.DataFrame(lines)
+        if asked.store.exists():
+            kept = pd.read_csv(asked.store)
+            again_measured = kept.set_index(["engine", "rows"]).index.isin(
+                found.set_index(["engine", "rows"]).index
+            )
+            found = pd.concat([kept[~again_measured], found])
+        found.sort_values(["engine", "rows"], kind="stable").to_csv(asked.store, index=False)
+
+
+if __name__ == "__main__":
+    main()
