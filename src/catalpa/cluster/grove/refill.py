@@ -10,7 +10,7 @@ from catalpa.cluster.grove.em import MixtureFit, hard_counts, plain_passes, with
 from catalpa.cluster.grove.rows import SearchTable
 from catalpa.engines.base import Engine
 from catalpa.steps.assign import label_rows
-from catalpa.steps.counts import SQUARE_DROP, SUM_DROP, FULL_SHARE, Counts, SharedCounts, count_all
+from catalpa.steps.counts import FULL_SHARE, SQUARE_DROP, SUM_DROP, Counts, SharedCounts, count_all
 from catalpa.steps.scores import to_fixed_point
 from catalpa.steps.soft.reference import shares
 from catalpa.steps.soft.scores import to_fixed_point_shares
