@@ -13,7 +13,7 @@ DOUBLE_TYPES = {"duckdb": "DOUBLE", "postgres": "DOUBLE PRECISION", "sqlite": "R
 INTEGER_TYPES = {"duckdb": "BIGINT", "postgres": "BIGINT", "sqlite": "INTEGER"}
 DIALECTS = tuple(DOUBLE_TYPES)  # the tests run each of them
 
-INTEGERS_FROM = 2**52  # from here on every double is an integer
+INTEGRAL = 2**52  # from here on every double is an integer
 LARGEST_STEP = 62  # 2**62 is the largest power of two that a BIGINT holds
 ARGUMENTS = 50  # SQLite allows 100 arguments and expressions of depth 1000
 
@@ -74,7 +74,7 @@ class SqlDialect:
         numerator, exponent = int(fraction * 2**53), exponent - 53
         while numerator and numerator % 2 == 0:  # a short integer is easier to read
             numerator, exponent = numerator // 2, exponent + 1
-        if 0 <= exponent and abs(numerator) << exponent < INTEGERS_FROM:
+        if 0 <= exponent and abs(numerator) << exponent < INTEGRAL:
             numerator, exponent = numerator << exponent, 0
         text = f"CAST({numerator} AS {self.double_type})"
         sign, left = ("*", exponent) if exponent > 0 else ("/", -exponent)
@@ -128,6 +128,7 @@ def rounded(name: str) -> str:
     True
     """
     return (
-        f"CASE WHEN ABS({name}) >= {INTEGERS_FROM} THEN {name} WHEN {name} >= 0 THEN ({name} + {INTEGERS_FROM}) - {INTEGERS_FROM} "
-        f"ELSE ({name} - {INTEGERS_FROM}) + {INTEGERS_FROM} END"
+        f"CASE WHEN ABS({name}) >= {INTEGRAL} THEN {name} "
+        f"WHEN {name} >= 0 THEN ({name} + {INTEGRAL}) - {INTEGRAL} "
+        f"ELSE ({name} - {INTEGRAL}) + {INTEGRAL} END"
     )
