@@ -142,6 +142,8 @@ def table(rng: Random) -> pd.DataFrame:
     """Rows of several groups in columns of every type; some rows are there many times, some columns twice."""
     numpy_rng = np.random.default_rng(rng.randrange(2**32))
     rows = rng.choice((30, 80, 200, 400))
+    if rng.random() < 0.3:
+        return _chain(rng, numpy_rng, max(rows, 200))
     group = numpy_rng.integers(0, rng.randint(2, 12), rows)
     kinds = [rng.choice(sorted(COLUMNS)) for _ in range(rng.randint(1, 6))]
     names = rng.sample(NAMES, len(kinds)) if rng.random() < 0.5 else [f"c{at}" for at in range(len(kinds))]
@@ -154,6 +156,20 @@ def table(rng: Random) -> pd.DataFrame:
             else COLUMNS[kind](numpy_rng, group)
         )
         columns[name] = column.rename(name)
+    return pd.DataFrame(columns)
+
+
+def _chain(rng: Random, numpy_rng: np.random.Generator, rows: int) -> pd.DataFrame:
+    """Columns that each depend on the one before, in two groups: Grove ties them."""
+    group = numpy_rng.integers(0, 2, rows)
+    kinds = rng.sample(("letters", "codes", "nullable", "halves", "ordered"), rng.randint(2, 5))
+    columns, above = dict[str, pd.Series](), numpy_rng.integers(0, 6, rows)
+    for kind in kinds:
+        chance = numpy_rng.random(rows) < rng.choice((0.1, 0.3))
+        above = np.where(chance, numpy_rng.integers(0, 6, rows), above)
+        columns[kind] = COLUMNS[kind](numpy_rng, above)
+    columns["group"] = pd.Series(np.array(["a", "b"])[group])
+    columns["number"] = pd.Series(group * 2.0 + numpy_rng.normal(size=rows))
     return pd.DataFrame(columns)
 
 
