@@ -24,6 +24,8 @@ BY_PLACE: Mapping[str, str] = {
     "tests/engines/test_spark.py": "spark",
     "tests/model/test_mlflow.py": "mlflow",
     "tests/model/test_skops.py": "slow",  # it imports all of scikit-learn, and with it Dask
+    "tests/inspection/test_recipe_everywhere.py::test_fits_to_a_table_on_a_cluster": "dask",
+    "tests/inspection/test_recipe_everywhere.py::test_tables_on_a_cluster": "dask",
     "tests/engines/test_shapes.py::test_the_columns_of_a_dask_array_are_shaped": "dask",
     "tests/fuzz/test_fuzzers.py::test_every_case_is_used_or_refused_with_a_sentence[engines": "dask",
     # They start Python.
