@@ -258,8 +258,11 @@ def _stamp(path: Path) -> tuple[int, ...]:
 
 def _paths_of(source: str | Path | Sequence[str | Path]) -> tuple[Path, ...]:
     if not isinstance(source, str | Path):
-        if not isinstance(source, Sequence):
-            raise UnsupportedTable(f"{source!r} is not the path of a file, or a list of such paths.")
+        if not isinstance(source, Sequence) or isinstance(source, bytes):
+            raise UnsupportedTable(
+                f"scan reads files, and got {type(source).__name__}. Give the path of a file or folder, or a "
+                "list of paths; pass a table in memory to fit as it is."
+            )
         return tuple(path for one in source for path in _paths_of(one))
     if str(source) == "-":
         raise UnsupportedTable(
