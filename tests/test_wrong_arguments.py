@@ -183,8 +183,62 @@ def test_a_wrong_rule_for_missing_values_in_a_dict_is_named():
 
 @pytest.mark.parametrize("slip", [ZOO, b"x", 5, [b"x"]], ids=lambda slip: type(slip).__name__)
 def test_scan_says_what_it_got_without_printing_it(slip):
-    with pytest.raises(CatalpaError, match="scan reads files, and got (DataFrame|bytes|int)[.]"):
+    with pytest.raises(CatalpaError, match=r"scan reads files, and got (DataFrame|bytes|int)[.]"):
         catalpa.scan(slip)
+
+
+LISTS = {
+    "scan columns is": lambda slip: catalpa.scan("no.csv", columns=slip),
+    "scan drop is": lambda slip: catalpa.scan("no.csv", drop=slip),
+    "na ": lambda slip: catalpa.scan("no.csv", na=slip),
+    "header is .* rows are whole numbers": lambda slip: catalpa.scan("no.csv", header=slip),
+    "skip_rows is .* rows are whole numbers": lambda slip: catalpa.scan("no.csv", skip_rows=slip),
+    "dialect is": lambda slip: catalpa.scan("no.csv", dialect=slip),
+    "suggest ": lambda slip: catalpa.look(ZOO, suggest=slip),
+    "names is": lambda slip: catalpa.compare([0, 1], [0, 1], names=slip),
+    "history ": lambda slip: catalpa.history(slip),
+}
+
+
+@pytest.mark.parametrize(
+    "slip", [-1, 1.5, object(), True, {"a": 1}, np.array([1.5, 2]), len, [b"x"]], ids=shown
+)
+@pytest.mark.parametrize("sentence", LISTS)
+def test_what_is_no_list_of_names_or_rows_is_named(sentence, slip):
+    with pytest.raises(CatalpaError, match=sentence.removeprefix("scan ")):
+        LISTS[sentence](slip)
+
+
+@pytest.mark.parametrize("slip", [*SLIPS, None], ids=shown)
+def test_settings_of_forms_and_explorers_are_named(model, slip):
+    pytest.importorskip("altair")
+    with pytest.raises(ParameterError, match="random_state of short_form must be an integer of at least 0"):
+        catalpa.short_form(model, ZOO, random_state=slip)
+    with pytest.raises(ParameterError, match="rows of explore must be False or True"):
+        catalpa.explore(model, ZOO, rows=slip)
+    with pytest.raises(ParameterError, match=r"others is .*; give a list of fitted estimators"):
+        catalpa.explore(model, ZOO, others=[model, slip])
+    with pytest.raises(ParameterError, match=r"others is .*; give a list of fitted estimators"):
+        catalpa.explore(model, ZOO, others=5 if slip is None else slip)
+
+
+@pytest.mark.parametrize("slip", [5, None, b"x", 1.5, [], ZOO], ids=shown)
+def test_pages_and_recipes_are_saved_at_a_path(model, slip):
+    pytest.importorskip("altair")
+    form = catalpa.short_form(model, ZOO)
+    saves = [form.save, form.to_xlsx, model.report(ZOO).save, catalpa.drift(model, ZOO).save]
+    for save in (*saves, catalpa.look(ZOO).recipe.save):
+        with pytest.raises(ParameterError, match="pass the name of a file, as a string or a Path"):
+            save(slip)
+
+
+@pytest.mark.parametrize("slip", SLIPS[1:], ids=shown)
+def test_the_query_of_a_form_has_names_that_are_text(model, slip):
+    pytest.importorskip("altair")
+    form = catalpa.short_form(model, ZOO)
+    for setting in ("table", "keep", "label"):
+        with pytest.raises(ParameterError, match=f"{setting} of to_sql must be"):
+            form.to_sql(**{setting: slip})
 
 
 # Of scikit-learn, where every reader looks for them.

@@ -158,6 +158,8 @@ def history(
 
 
 def _periods(given: Sequence[Any]) -> list[Period]:
+    if not isinstance(given, list | tuple):
+        raise ParameterError(f"history got {given!r:.60}; give a list of (label, model, X).")
     steps: list[Period] = []
     for one in given:
         if not isinstance(one, tuple) or len(one) not in (2, 3) or (len(one) == 2 and not steps):
