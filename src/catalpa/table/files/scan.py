@@ -80,11 +80,11 @@ def scan(
     >>> sorted(model.cluster_sizes_.tolist())
     [1, 2]
     """
-    kept = None if columns is None else column_names("columns", columns)
+    names = None if columns is None else column_names("columns", columns)
     layout = dialect_of(dialect, delimiter=delimiter, encoding=encoding, header=header, skip_rows=skip_rows)
     texts = missing_texts(na)
     left_out = () if drop is None else column_names("drop", drop)
-    return Scan(_paths_of(source), kept, left_out, layout, bytes_of(memory), decimal, texts)
+    return Scan(_paths_of(source), names, left_out, layout, bytes_of(memory), decimal, texts)
 
 
 def column_names(setting: str, names: Any) -> tuple[str, ...]:
@@ -301,8 +301,8 @@ def _paths_of(source: Any) -> tuple[Path, ...]:
 
 
 def _form(path: Path) -> str:
-    form, packed = form_of(path)
-    if form is not None and form in IN_BATCHES and (form == "text" or not packed):
+    form, gzipped = form_of(path)
+    if form is not None and form in IN_BATCHES and (form == "text" or not gzipped):
         return form
     raise UnsupportedTable(
         f"{path} cannot be read in batches. Files for that are delimited text (also .gz), Parquet and Arrow; "
