@@ -251,6 +251,8 @@ def _first_rows(files: Scan) -> pa.Table:
 
 def _looked(sample: Table, table: Table, rows: int | None, suggest: Sequence[str], *, every: bool) -> Look:
     """Findings of a sample of the rows; where a sample could mislead, columns of the whole table."""
+    if not isinstance(suggest, list | tuple):
+        raise ParameterError(f"suggest is {suggest!r:.60}; give a list of column names.")
     if unknown := [name for name in suggest if name not in table.names]:
         raise UnknownColumn(f"suggest names {unknown}, which the table does not have.")
     views = column_views(sample, every=every)

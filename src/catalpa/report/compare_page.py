@@ -126,8 +126,8 @@ def compare(
 def _called(first: Any, second: Any, names: Sequence[str] | None) -> tuple[str, str]:
     """What the two clusterings are called: as given, by their column, or by their place."""
     if names is not None:
-        if isinstance(names, str) or len(names) != 2:
-            raise ParameterError(f"names is {names!r}; give two names, such as ('May', 'June').")
+        if not isinstance(names, list | tuple) or len(names) != 2:
+            raise ParameterError(f"names is {names!r:.60}; give two names, such as ('May', 'June').")
         return str(names[0]), str(names[1])
     one, other = (
         clustering if isinstance(clustering, str) else place

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from catalpa.errors import OutputError, needing
 from catalpa.explain.formatting import figure, percent, row_count_text, shortened
-from catalpa.files import reraise_as, write_atomically
+from catalpa.files import check_path, reraise_as, write_atomically
 from catalpa.plot.theme import cluster_colour, cluster_shape, needs_altair, themed
 
 NAME_WIDTH = 60  # longer names of columns and categories are cut; a title has them whole
@@ -71,6 +71,7 @@ class Document:
 
     def save(self, path: str | Path) -> None:
         """Write the page, or the summary where the name ends in ``.json``."""
+        check_path(path)
         target = Path(path)
         text = self.to_json() if target.suffix.lower() == ".json" else self.html
         with reraise_as(OutputError, f"{str(path)!r} cannot be written"):
