@@ -378,6 +378,7 @@ def page_command(
     published: Annotated[Path, typer.Option(help="Results of runs as published.")] = PUBLISHED,
     figures: Annotated[Path, typer.Option(help="Folder with the data and drawings of figures.")] = FIGURES,
     claims: Annotated[Path, typer.Option(help="Counts of what the theorems claim.")] = CLAIMS,
+    counterparts: Annotated[Path, typer.Option(help="Runs of the counterparts.")] = COUNTERPARTS,
     protocol: ProtocolFile = None,
     destination: Destination,
 ) -> None:
@@ -388,6 +389,7 @@ def page_command(
         catalpa lab page -o docs/inside/results.md --force
     """
     from catalpa.lab.conclusions import StoredResults
+    from catalpa.lab.counterparts import read_counterparts
     from catalpa.lab.figures.notes import figures_text, stored_figures
     from catalpa.lab.journal import read_results
     from catalpa.lab.page import page
@@ -400,6 +402,7 @@ def page_command(
         published=read_results(published) if published.exists() else None,
         claims=_figure_data(claims) if claims.exists() else None,
         figures=stored_figures(figures),
+        counterparts=read_counterparts(counterparts) if counterparts.exists() else None,
     )
     destination.write(page(*_stored(results, protocol), figures_text(figures, link), stored))
 
