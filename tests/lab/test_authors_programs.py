@@ -16,6 +16,7 @@ import pytest
 from catalpa import HARR, HDC, MCDC, CoForest, SigDT
 from catalpa.datasets import load
 from catalpa.lab.as_published import coded
+from catalpa.lab.readings import CodedTable, harr
 
 BUNDLED = Path(__file__).parent / "programs"
 PROGRAMS = {
@@ -90,3 +91,13 @@ def test_ties_of_het2hom_go_by_the_names_of_the_categories(method, name, start):
         names = {old: f"c{at:02d}" for old, at in zip(renamed[column].cat.categories, places, strict=True)}
         renamed[column] = renamed[column].cat.rename_categories(names).astype(str).astype("category")
     assert clusters(method, name, start, renamed) == theirs
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [(name, start) for name, starts in STARTS["h2h"].items() for start in range(starts)],
+)
+def test_the_laboratorys_reading_of_het2hom_gives_every_partition(name, start):
+    theirs = stored(f"h2h_{name}_lab.txt")[:, start]
+    rows = stored(f"{name}_rows.txt")[start] - 1
+    assert partition(harr(CodedTable(coded(load(name))), rows)) == partition(theirs)

@@ -46,7 +46,7 @@ COME_OUT = {
     "HDC": ["CA", "TA", "CV", "ZO", "DT"],
     "CoForest": ["CA", "CV", "DT"],
     "MCDC": ["CA", "TA", "CV"],
-    "HARR": ["CV", "ZO"],
+    "HARR": ["TA", "CV", "ZO"],
     "WOCIL": ["ZO"],
 }
 TOY = [[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 1, 2], [1, 1, 1], [1, 2, 2]]
